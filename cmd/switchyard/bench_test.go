@@ -13,11 +13,11 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// release is the program as it is released: what it costs to start counts here.
-// The benchmark is skipped where make build has not been run.
+// released is the release build of the program: its start-up time counts here. The
+// benchmark is skipped unless make build was run.
 type released struct {
 	binary  string
-	project string // a folder of its own, in which it runs
+	project string // directory in which it runs
 }
 
 func newReleased(b *testing.B) released {
@@ -36,14 +36,13 @@ func newReleased(b *testing.B) released {
 	return r
 }
 
-// timed runs the program in its project.
+// timed runs the program in its project and returns the time.
 func (r released) timed(b *testing.B, args ...string) time.Duration {
 	b.Helper()
 	return r.other(b, r.binary, args...)
 }
 
-// other runs another program there. Its output goes to a file, as a script's
-// would.
+// other runs another program there. Its output goes to a file, as a script's would.
 func (r released) other(b *testing.B, name string, args ...string) time.Duration {
 	b.Helper()
 	out, err := os.Create(filepath.Join(r.project, "out"))
@@ -63,7 +62,7 @@ func (r released) other(b *testing.B, name string, args ...string) time.Duration
 	return took
 }
 
-// reportPath is the path of one of the reports that the tests share.
+// reportPath returns the path of a report that the tests share.
 func reportPath(b *testing.B, name string) string {
 	b.Helper()
 	path, err := filepath.Abs(filepath.Join("../../testdata/reports", name))
@@ -73,10 +72,10 @@ func reportPath(b *testing.B, name string) string {
 	return path
 }
 
-// BenchmarkColdProcess times whole processes in turn, so that they share
-// whatever else the machine is doing: a recorded round with 20 findings, the
-// same command's version, and an empty Node.js program. It reports medians and
-// the two ratios that it must keep: at most 3 and at most 0.25.
+// BenchmarkColdProcess times whole processes in turn, so that they share the load of
+// the machine: a recorded round with 20 findings, the program's version command, and an
+// empty Node.js program. It reports medians and the two ratios that the round must
+// keep: at most 3 and at most 0.25.
 func BenchmarkColdProcess(b *testing.B) {
 	r, twenty := newReleased(b), reportPath(b, "twenty.json")
 	node, err := exec.LookPath("node")
@@ -94,7 +93,7 @@ func BenchmarkColdProcess(b *testing.B) {
 		}
 	}
 	round, version := median(rounds), median(versions)
-	b.ReportMetric(0, "ns/op") // Three processes to an iteration mean nothing together.
+	b.ReportMetric(0, "ns/op") // The time of three processes together means nothing.
 	b.ReportMetric(ms(round), "round-ms")
 	b.ReportMetric(ms(version), "version-ms")
 	b.ReportMetric(ms(round)/ms(version), "round/version")
@@ -104,8 +103,8 @@ func BenchmarkColdProcess(b *testing.B) {
 	}
 }
 
-// BenchmarkStatus is the list of 10,000 tasks, a mixture of all statuses, as a
-// whole process. The promise is 100 ms, as text and as JSON.
+// BenchmarkStatus lists 10,000 tasks of all statuses, as a whole process. The promise
+// is 100 ms, as text and as JSON.
 func BenchmarkStatus(b *testing.B) {
 	const tasks = 10_000
 	r := newReleased(b)
@@ -139,8 +138,8 @@ func BenchmarkStatus(b *testing.B) {
 	b.ReportMetric(ms(median(lists)), "json-ms")
 }
 
-// mix makes so many tasks: five by real commands, and copies of these. The copies
-// have sound states, which is what the list reads, and no sound chains.
+// mix creates tasks: five by real commands, and copies of these. The states of the
+// copies are valid, which is all that the list reads; their chains are not.
 func (r released) mix(b *testing.B, tasks int) {
 	b.Helper()
 	twenty, clean := reportPath(b, "twenty.json"), filepath.Join(r.project, "clean.json")

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestChecksFailAlike runs every command that checks something, where it passes and
-// where it does not, as text and as JSON. One that does not pass prints its whole
-// result on standard output in the format asked for, exits with 1, and has its error
-// on standard error.
+// TestChecksFailAlike runs every command that checks something, with a check that
+// passes and one that fails, as text and as JSON. A failing check prints its whole
+// result to standard output in the selected format and its error to standard error, and
+// exits with 1.
 func TestChecksFailAlike(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

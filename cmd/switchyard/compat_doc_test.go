@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCompatPageNamesItsTests checks that every fault on the page names scripts or tests
-// that exist.
+// TestCompatPageNamesItsTests checks that every fault on the page names scripts or
+// tests that exist.
 func TestCompatPageNamesItsTests(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(repository, "docs", "compat.md"))
 	if err != nil {
@@ -33,7 +33,7 @@ func TestCompatPageNamesItsTests(t *testing.T) {
 	}
 }
 
-// TestCompatPageNamesEveryFlag holds the page's tables against the verbs.
+// TestCompatPageNamesEveryFlag compares the page's tables with the verbs.
 func TestCompatPageNamesEveryFlag(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(repository, "docs", "compat.md"))
 	if err != nil {
@@ -55,7 +55,8 @@ func TestCompatPageNamesEveryFlag(t *testing.T) {
 	}
 }
 
-// tableRows are the rows of so many cells in a page's tables, heads included.
+// tableRows returns the rows with this number of cells in a page's tables, headers
+// included.
 func tableRows(page string, cells int) [][]string {
 	var rows [][]string
 	for line := range strings.Lines(page) {
@@ -74,7 +75,7 @@ func tableRows(page string, cells int) [][]string {
 	return rows
 }
 
-// scriptsOf are the scripts that a cell names.
+// scriptsOf returns the scripts that a cell names.
 func scriptsOf(cell string) []string {
 	var scripts []string
 	for _, m := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(cell, -1) {
@@ -83,8 +84,8 @@ func scriptsOf(cell string) []string {
 	return scripts
 }
 
-// testsExist wants the Go tests that a cell names, as in internal/agent/research.TestX, and
-// counts them.
+// testsExist fails unless the Go tests that a cell names, such as
+// internal/agent/research.TestX, exist, and returns their number.
 func testsExist(t *testing.T, cell string) int {
 	t.Helper()
 	named := regexp.MustCompile("`([a-z/]+)\\.(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(cell, -1)

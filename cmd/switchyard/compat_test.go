@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// TestLoopRaces lets several commands of one kind loose on one task.
+// TestLoopRaces runs several commands of one kind on one task at once.
 func TestLoopRaces(t *testing.T) {
 	t.Setenv(cacheVariable, t.TempDir())
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func TestLoopRaces(t *testing.T) {
 		return done, failed
 	}
 
-	// The work begins once.
+	// The work starts once.
 	done, failed := race("loop-run-round", task, "--phase", "preflight", "--query", "x")
 	if done != 1 {
 		t.Errorf("the work began %d times", done)
@@ -53,7 +53,7 @@ func TestLoopRaces(t *testing.T) {
 		}
 	}
 
-	// Researchers that end together all leave their stamps.
+	// The attestations of researchers that end at the same time are all recorded.
 	if done, failed = race("loop-audit-tool-use", task, "--agent", "np-researcher", "--tool-use-log", "[]"); done != racers {
 		t.Errorf("%d stamps of %d; the others fail with %v", done, racers, failed)
 	}
@@ -63,7 +63,7 @@ func TestLoopRaces(t *testing.T) {
 		t.Errorf("%d stamps are on record, want %d: %s", got, racers, stderr.String())
 	}
 
-	// The round is decided once: who comes too late finds no stamp of the round that
+	// The round is decided once: a later command finds no attestation of the round that
 	// has begun, or that the round is over.
 	if done, failed = race("loop-audit-tool-use", task, "--agent", "np-critic"); done != racers {
 		t.Fatalf("%d stamps of %d; the others fail with %v", done, racers, failed)
@@ -80,8 +80,8 @@ func TestLoopRaces(t *testing.T) {
 	}
 }
 
-// TestLongVerifyOutput: an output that is too long to be read is an error, and no
-// draft.
+// TestLongVerifyOutput tests that an output over the size limit is an error, and
+// records no draft.
 func TestLongVerifyOutput(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "verify.log")

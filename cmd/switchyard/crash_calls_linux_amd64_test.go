@@ -2,7 +2,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// olderWriteCalls are those that only older processors have.
+// olderWriteCalls returns the write calls that only older architectures have.
 func olderWriteCalls() map[uint64]writeArgs {
 	return map[uint64]writeArgs{
 		unix.SYS_OPEN:    {"open", -1, 0, 1},

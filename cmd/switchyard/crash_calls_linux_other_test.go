@@ -2,5 +2,5 @@
 
 package main
 
-// olderWriteCalls are those that only older processors have.
+// olderWriteCalls returns the write calls that only older architectures have.
 func olderWriteCalls() map[uint64]writeArgs { return nil }

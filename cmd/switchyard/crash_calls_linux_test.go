@@ -6,17 +6,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeArgs says how a call that writes is named, and which of its arguments are
-// the descriptor, the path and the flags of the file that it writes: -1 where it
-// has none. Of two files it is the second, which the call makes.
+// writeArgs has the name of a system call that writes, and which of its arguments are
+// the descriptor, the path and the flags of the written file; -1 if it has none. Of two
+// paths it is the second, which the call creates.
 type writeArgs struct {
 	name            string
 	fd, path, flags int
 }
 
-// writeCalls are the calls that write, by number. What a program writes to memory
-// that it shares with a file is no call: SQLite does so with the index of its log,
-// which is made anew after a crash.
+// writeCalls returns the calls that write, by number. Writing to memory that is mapped
+// from a file is not a call: SQLite does so with the index of its log, which is rebuilt
+// after a crash.
 func writeCalls() map[uint64]writeArgs {
 	calls := map[uint64]writeArgs{
 		unix.SYS_WRITE:           {"write", 0, -1, -1},

@@ -12,9 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
-// killPoint is a boundary of a command: the moment before the nth call of its
-// kind. Threads take turns as they like, so that the boundaries of two runs are
-// the same and their order need not be.
+// killPoint is the moment before the nth call of its kind. The order of threads varies,
+// so two runs have the same points, but not necessarily in the same order.
 type killPoint struct {
 	call writeCall
 	nth  int
@@ -22,10 +21,10 @@ type killPoint struct {
 
 func (k killPoint) String() string { return fmt.Sprintf("killed before %s, time %d", k.call, k.nth) }
 
-// sampledPoints is at how many of its boundaries a command is killed by default.
+// sampledPoints is the default number of points at which a command is killed.
 const sampledPoints = 3
 
-// disturbances are the ways in which a command is disturbed.
+// disturbances returns the ways to disturb a command.
 func disturbances() map[string]func(*crashSite, *testing.T) {
 	return map[string]func(*crashSite, *testing.T){
 		"killed at random moments": (*crashSite).killAtRandomMoments,
@@ -36,8 +35,8 @@ func disturbances() map[string]func(*crashSite, *testing.T) {
 	}
 }
 
-// killAtEveryWrite kills the command before each of its calls that write, flush,
-// create, link, rename or remove something, one after another.
+// killAtEveryWrite kills the command before each call that writes, flushes, creates,
+// links, renames or removes something, one after another.
 func (s *crashSite) killAtEveryWrite(t *testing.T) {
 	points := s.some(s.points(t))
 	reached := 0
@@ -54,12 +53,12 @@ func (s *crashSite) killAtEveryWrite(t *testing.T) {
 	t.Logf("killed at %d of %d points", reached, len(points))
 }
 
-// maxResumed is about how many boundaries are tried of a command that runs agents:
-// each takes a whole round to go on from.
+// maxResumed is about the number of points that are tried for a command that runs
+// agents: each needs a whole round to resume.
 const maxResumed = 100
 
-// some lists those of the boundaries that are tried: of a command with very many,
-// others in each run.
+// some returns the points to try: for a command with very many, a different sample in
+// each run.
 func (s *crashSite) some(points []killPoint) []killPoint {
 	stride := 1 + len(points)/maxResumed
 	if !exhaustive.Enabled() || !s.resumes || stride == 1 {
@@ -72,7 +71,7 @@ func (s *crashSite) some(points []killPoint) []killPoint {
 	return chosen
 }
 
-// points lists the boundaries of the undisturbed command.
+// points lists the kill points of the undisturbed command.
 func (s *crashSite) points(t *testing.T) []killPoint {
 	t.Helper()
 	var points []killPoint
@@ -88,11 +87,11 @@ func (s *crashSite) points(t *testing.T) []killPoint {
 	return points
 }
 
-// killAt kills the command at a point and judges what it leaves, and reports
-// whether the command has come there.
+// killAt kills the command at a point and checks the state that it leaves. It reports
+// whether the command reached the point.
 func (s *crashSite) killAt(t *testing.T, point killPoint) bool {
 	t.Helper()
-	const attempts = 3 // What a thread does may depend on who is first.
+	const attempts = 3 // The calls of a thread may depend on the order of threads.
 	for range attempts {
 		p := s.fresh(t)
 		killed := s.trace(t, p, func(p killPoint) bool { return p == point })
@@ -108,8 +107,8 @@ func (s *crashSite) killAt(t *testing.T, point killPoint) bool {
 	return false
 }
 
-// trace runs the command in p, kills it where stop says so, and reports whether
-// it did.
+// trace runs the command in p, kills it if stop returns true, and reports whether it
+// did.
 func (s *crashSite) trace(t *testing.T, p *program, stop func(killPoint) bool) bool {
 	t.Helper()
 	cmd := p.command(t.Context(), strings.Fields(s.command)...)
@@ -138,7 +137,7 @@ func (s *crashSite) trace(t *testing.T, p *program, stop func(killPoint) bool) b
 	return status.Signaled()
 }
 
-// outputOf is where a stream of a traced command goes: to a file beside the
+// outputOf returns the path of the file for a traced command's stream, next to the
 // project.
 func outputOf(p *program, stream string) string { return p.dir + "." + stream }
 
@@ -151,8 +150,8 @@ func create(t *testing.T, path string) *os.File {
 	return f
 }
 
-// TestTraceWrites holds the tracer against what the ledger's creation is known to
-// do, and wants the call that it stops before not to have happened.
+// TestTraceWrites checks the tracer against the known calls of the ledger's creation,
+// and that a call at which it kills the process does not happen.
 func TestTraceWrites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: only TestDisturbedCommands needs the tracer")

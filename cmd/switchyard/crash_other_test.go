@@ -4,8 +4,7 @@ package main
 
 import "testing"
 
-// disturbances are the ways in which a command is disturbed: those that need nothing
-// of the system.
+// disturbances returns the ways to disturb a command that work on every system.
 func disturbances() map[string]func(*crashSite, *testing.T) {
 	return map[string]func(*crashSite, *testing.T){"killed at random moments": (*crashSite).killAtRandomMoments}
 }

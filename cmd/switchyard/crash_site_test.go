@@ -22,20 +22,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// crashSite is the project of a crash in all the states that matter.
+// crashSite is a project for a crash test, in all the states that matter.
 type crashSite struct {
 	crash
-	dir      string   // where its projects are
-	template *program // the project before the command, which is never changed
-	// before, after and twice are what it shows before the command, after it,
-	// and after it was repeated.
+	dir      string   // parent directory of the test's projects
+	template *program // the project before the command; never changed
+	// before, after and twice are the visible state before the command, after it, and
+	// after it was repeated.
 	before, after, twice []string
-	sawBetween           bool          // that a disturbed command had recorded its first event alone
-	span                 time.Duration // that the command usually takes
+	sawBetween           bool          // a disturbed command had recorded only its first event
+	span                 time.Duration // usual duration of the command
 }
 
-// newCrashSite sets up the project of c, and runs the command undisturbed to see
-// what it does.
+// newCrashSite sets up the project of c, and runs the command undisturbed to record its
+// results.
 func newCrashSite(t *testing.T, c crash) *crashSite {
 	t.Helper()
 	s := &crashSite{crash: c, dir: t.TempDir(), template: newProgram(t)}
@@ -81,7 +81,7 @@ func (s *crashSite) setUpLedger(t *testing.T) {
 		if code := s.run(t, p, command); code != "" {
 			t.Fatalf("%s fails with %s", command, code)
 		}
-		if i == 0 && s.logged { // Who has the ledger open keeps the others from removing the log.
+		if i == 0 && s.logged { // An open connection keeps the others from removing the log.
 			if _, err := openDatabase(t, ledgerOf(p)).ExecContext(t.Context(), "SELECT count(*) FROM events"); err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func (s *crashSite) setUpLedger(t *testing.T) {
 	if !s.logged {
 		return
 	}
-	// A copy that nobody has open is what a crash leaves.
+	// A copy that no process has open is in the state that a crash leaves.
 	s.template = s.fresh(t)
 	if info, err := os.Stat(ledgerOf(s.template) + "-wal"); err != nil || info.Size() == 0 {
 		t.Fatalf("the set-up leaves no log: %v", err)
@@ -112,7 +112,7 @@ func (s *crashSite) fresh(t *testing.T) *program {
 	return &program{dir: dir}
 }
 
-// copyTree copies a folder with its modes, which matter to the program.
+// copyTree copies a directory with its modes, which matter to the program.
 func copyTree(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -145,9 +145,9 @@ func (s *crashSite) run(t *testing.T, p *program, command string) string {
 	return code
 }
 
-// judge holds a project in which the command was disturbed, as when says, against
-// the states before and after it, and repeats the command. acknowledged says that
-// it had printed its result. judge removes the project.
+// judge compares a project in which the command was disturbed with the states before
+// and after the command, and repeats the command. when describes the disturbance;
+// acknowledged says that the command had printed its result. judge removes the project.
 func (s *crashSite) judge(t *testing.T, p *program, when string, acknowledged bool) {
 	t.Helper()
 	defer func() {
@@ -178,7 +178,7 @@ func (s *crashSite) judge(t *testing.T, p *program, when string, acknowledged bo
 	case seen:
 		want, wantCode = s.twice, s.again
 	case len(s.parts) > 0 && s.again != "" && code == s.again:
-		want, wantCode = tidy(got), s.again // It does not go on with what it finds.
+		want, wantCode = tidy(got), s.again // It does not resume.
 	}
 	if code != wantCode {
 		t.Errorf("%s, having happened: %v: repeated, the command says %q, want %q", when, seen, code, wantCode)
@@ -189,14 +189,14 @@ func (s *crashSite) judge(t *testing.T, p *program, when string, acknowledged bo
 	}
 }
 
-// complains reports whether a command that went well or was killed has said more on
-// standard error than how its agents go.
+// complains reports whether a command that succeeded or was killed has printed more on
+// standard error than its agents' progress.
 func (s *crashSite) complains(stderr []byte) bool {
 	return len(stderr) > 0 && !s.resumes || bytes.Contains(stderr, []byte(`"error":`))
 }
 
-// judgeSteps judges a command that goes on where a killed one was: it comes to the
-// same decision, once, and leaves no agent behind.
+// judgeSteps checks that a command resumes where a killed one stopped: it makes the
+// same decision once, and leaves no agent running.
 func (s *crashSite) judgeSteps(t *testing.T, p *program, got []string, when string, acknowledged bool) {
 	t.Helper()
 	decided := len(decisions(got)) > len(decisions(s.before))
@@ -209,8 +209,9 @@ func (s *crashSite) judgeSteps(t *testing.T, p *program, got []string, when stri
 	}
 	now := decisions(look(t, p, when+" and repeated"))
 	after, twice := decisions(s.after), decisions(s.twice)
-	// Who has decided and not yet had it looked up goes on with that; who was done
-	// begins another round, if there is one.
+	// If the killed command had decided but not yet run the researchers, the repeated
+	// one runs them; if it was done, the repeated one begins another round, if there is
+	// one.
 	if !slices.Equal(now, after) && !(decided && slices.Equal(now, twice)) {
 		t.Errorf("%s and repeated, the decisions are\n%s\nwant\n%s", when, lines(now), lines(after))
 	}
@@ -220,7 +221,7 @@ func (s *crashSite) judgeSteps(t *testing.T, p *program, got []string, when stri
 	}
 }
 
-// decisions are where the rounds of a project went, in order.
+// decisions returns the decisions of a project's rounds, in order.
 func decisions(seen []string) []string {
 	var found []string
 	parts := regexp.MustCompile(`"(next_action|reason|finding_count|round|next_round)":("[^"]*"|[0-9]+)`)
@@ -233,7 +234,7 @@ func decisions(seen []string) []string {
 	return found
 }
 
-// lastState is where task T of a project stands.
+// lastState returns the state of task T.
 func lastState(t *testing.T, p *program) task.State {
 	t.Helper()
 	e := host.New(host.Options{Project: project.Project{Root: p.dir, Dir: p.dir}, Now: time.Now})
@@ -245,9 +246,9 @@ func lastState(t *testing.T, p *program) task.State {
 	return detail.State
 }
 
-// isBetween reports whether a project shows the events after the command without
-// the last one, and no other changes. Where the task stands then is not compared:
-// look has folded its events, and found that they lead there.
+// isBetween reports whether a project has the events after the command without the last
+// one, and no other changes. It does not compare the task's state: look has folded the
+// events and checked that they lead to it.
 func (s *crashSite) isBetween(got []string) bool {
 	events := func(seen []string) []string {
 		return slices.DeleteFunc(s.begun(seen), func(line string) bool { return strings.HasPrefix(line, "task ") })
@@ -256,21 +257,20 @@ func (s *crashSite) isBetween(got []string) bool {
 	return s.between && slices.Equal(events(got), after[:len(after)-1])
 }
 
-// tidy leaves out the drafts of files: a killed command may leave one behind, and
-// it is in nobody's way.
+// tidy omits the temporary files: a killed command may leave one behind, and they do no
+// harm.
 func tidy(seen []string) []string {
 	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/handoff/.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard/.STATE.md.", ".switchyard.lock.", ".b.tar.gz.")
 }
 
-// NewVersion leaves out what may be there before the command has happened, or lag
-// behind it until it is repeated: its parts, what makes git leave the state alone, a
-// verification's output, what is handed on with the decision, and STATE.md, which
-// follows the record.
+// begun omits the files that may exist before the command has taken effect, or be out
+// of date until it is repeated: its parts, the .gitignore of the state, a
+// verification's output, the handoff, and STATE.md, which follows the ledger.
 func (s *crashSite) begun(seen []string) []string {
 	return without(tidy(seen), append([]string{".switchyard/.gitignore", ".switchyard/STATE.md", ".switchyard/handoff/", ".switchyard/verify/"}, s.parts...)...)
 }
 
-// without leaves out the files whose paths begin in one of these ways.
+// without omits the files whose paths begin with one of these prefixes.
 func without(seen []string, beginnings ...string) []string {
 	return slices.DeleteFunc(slices.Clone(seen), func(line string) bool {
 		path, isFile := strings.CutPrefix(line, "file ")
@@ -280,8 +280,8 @@ func without(seen []string, beginnings ...string) []string {
 
 func lines(seen []string) string { return "\t" + strings.Join(seen, "\n\t") }
 
-// look returns all that a project shows: every file, every task and every event,
-// a line each. It fails unless the ledger is sound; when says at which moment.
+// look returns the visible state of a project: every file, every task and every event,
+// one per line. It fails unless the ledger is valid; when describes the moment.
 func look(t *testing.T, p *program, when string) []string {
 	t.Helper()
 	seen := files(t, p.dir)
@@ -303,7 +303,7 @@ func look(t *testing.T, p *program, when string) []string {
 			t.Fatalf("%s: %v", when, err)
 		}
 		line := "event " + timeless(asJSON(t, event))
-		// A verification that was killed and begins again has begun twice.
+		// A verification that was killed and restarted has begun twice.
 		if again := len(seen) > 0 && line == seen[len(seen)-1]; again && event.Kind == "draft-begun" {
 			continue
 		}
@@ -312,8 +312,8 @@ func look(t *testing.T, p *program, when string) []string {
 	return seen
 }
 
-// files lists the files of a project with their modes and digests. The ledger is
-// not among them, because look reads what is in it, nor are the cache and the slots.
+// files lists the files of a project with their modes and digests. It omits the ledger,
+// whose content look reads, the cache and the leases.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	var seen []string
@@ -322,7 +322,7 @@ func files(t *testing.T, dir string) []string {
 		switch {
 		case err != nil:
 			return err
-		case path == "cache", path == ".switchyard/run": // A slot is a lock, and stays.
+		case path == "cache", path == ".switchyard/run": // A lease's file is a lock, and stays.
 			return fs.SkipDir
 		case d.IsDir(), path == ".switchyard/ledger.db", path == ".switchyard/ledger.db-wal", path == ".switchyard/ledger.db-shm":
 			return nil
@@ -350,7 +350,7 @@ func asJSON(t *testing.T, value any) string {
 	return string(text)
 }
 
-// timeless is a text without what is different each time: moments, durations, the
+// timeless removes everything that differs from run to run: times, durations, the
 // hashes of the chain and of the states before its events, which depend on them, and
 // the events' numbers, which look counts by its lines.
 func timeless(text string) string {

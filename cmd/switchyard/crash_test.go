@@ -14,46 +14,47 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
-// crash is a command that is killed, in a project of its own, and what may be
-// seen afterwards. The project is then as it was before or as it is after the
-// command; a repetition finishes what has not happened.
+// crash is a command that is disturbed, and the states that it may leave: the project
+// is either as before or as after the command, and repeating the command finishes the
+// rest.
 type crash struct {
 	name string
-	// files are those that the project has besides the ones of newCrashSite.
+	// files are added to those of newCrashSite.
 	files map[string]string
-	// setUp are the command lines that lead to the state before, and command is
-	// the one that is killed. Their words are separated by spaces.
+	// setUp are the command lines that lead to the state before, and command is the one
+	// that is killed. Words are separated by spaces.
 	setUp   []string
 	command string
-	// again is the code with which the command refuses to happen a second time,
-	// "" where it does happen again.
+	// again is the code with which the command refuses to run twice, "" if it runs
+	// again.
 	again string
-	// logged leaves the ledger of the set-up as a crash leaves it, with a log that
-	// the command has to recover.
+	// logged leaves the ledger of the set-up as a crash leaves it, with a log that the
+	// command has to recover.
 	logged bool
-	// cold leaves no compiled plugin in the cache.
+	// cold removes compiled plugins from the cache.
 	cold bool
-	// between says that the command records two events, one after the other: a killed
-	// one may leave the first alone.
+	// between is set if the command records two events, one after the other: a killed
+	// one may leave only the first.
 	between bool
-	// resumes says that the command records what it does step by step, and goes on
-	// where a killed one was. Then its last step counts, which is a decision.
+	// resumes is set if the command records its steps and resumes where a killed one
+	// stopped. Then only its last step counts, which is a decision.
 	resumes bool
-	// parts is how the paths of the files begin that it makes one by one: a killed
+	// parts are the path prefixes of the files that it creates one by one: a killed
 	// command may leave some of them.
 	parts []string
-	// unwritable are the codes with which it may fail where it cannot write,
-	// besides those of the ledger.
+	// unwritable are the codes with which it may fail if it cannot write, in addition
+	// to those of the ledger.
 	unwritable []string
 }
 
-// crashes are the commands of the tests that disturb one: by killing it before every
-// write and at random moments, and by giving it no room or no right to write.
+// crashes returns the commands of the tests that disturb one: by killing it before
+// every write and at random moments, and by giving it no space or no permission to
+// write.
 func crashes() []crash {
 	pinned := map[string]string{"switchyard.yaml": "plugin_paths: [todo-scan.wasm]\n"}
 	stale := map[string]string{"switchyard.yaml": pinned["switchyard.yaml"], "switchyard.lock": "plugins: []\n"}
 	asking := map[string]string{"ask.json": `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"x"}]}`}
-	// Comparing it with another takes no time worth mentioning.
+	// Comparing this policy with another takes hardly any time.
 	small := map[string]string{"small/routing.rego": smallPolicy}
 	headless := func(agent string) map[string]string {
 		return map[string]string{"agent.sh": agent, "switchyard.yaml": "verify: \"true\"\nspawn: {adapter: exec, command: [sh, agent.sh], retries: 0}\nresearch: {agents: 1}\n"}
@@ -109,7 +110,7 @@ func crashes() []crash {
 	}
 }
 
-// smallPolicy is one that tells few inputs apart.
+// smallPolicy is a policy with few input classes.
 const smallPolicy = `# METADATA
 # title: Small
 # custom:
@@ -133,8 +134,8 @@ decision := {"next_action": "stuck", "reason": "work"} if {
 } else := {"next_action": "commit", "reason": "no-findings"}
 `
 
-// The agents of headless rounds: a critic that finds nothing, and one that finds what
-// a researcher has to look up. Both of them answer a researcher's prompt as well.
+// The agents of headless rounds: a critic without findings, and one with a finding that
+// needs research. Both also answer a researcher's prompt.
 const (
 	cleanAgent   = agentsWords + "critic passed ''\n"
 	curiousAgent = agentsWords + `critic issues_found '{"category":"information-missing","severity":"nit","remediation":"x"}'` + "\n"
@@ -154,13 +155,13 @@ fi
 `
 )
 
-// TestDisturbedCommands disturbs every command in every way, in one project each, and
-// the commands side by side.
+// TestDisturbedCommands disturbs every command in every way, each in a new project. The
+// commands run in parallel.
 func TestDisturbedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: every command is run some dozen times, by one goroutine each")
 	}
-	// A command that is killed in time leaves a folder of its own in there.
+	// A killed command leaves its temporary directory in there.
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, c := range exhaustive.Sample(crashes(), 16) {
 		t.Run(c.name, func(t *testing.T) {
@@ -176,8 +177,7 @@ func TestDisturbedCommands(t *testing.T) {
 	}
 }
 
-// killAtRandomMoments kills the command at random moments of the time that it
-// usually takes.
+// killAtRandomMoments kills the command at random moments of its usual duration.
 func (s *crashSite) killAtRandomMoments(t *testing.T) {
 	span := s.span
 	kills := exhaustive.Count(2, 15)
@@ -185,13 +185,12 @@ func (s *crashSite) killAtRandomMoments(t *testing.T) {
 		if s.killAfter(t, rand.N(span)) {
 			died++
 		} else {
-			span = span*3/4 + 1 // The undisturbed command had a busier machine.
+			span = span*3/4 + 1 // The machine was busier for the undisturbed command.
 		}
 	}
 }
 
-// killAfter kills the command after so long, unless it is over by then, and
-// reports whether it was not.
+// killAfter kills the command after delay, and reports whether it was still running.
 func (s *crashSite) killAfter(t *testing.T, delay time.Duration) bool {
 	t.Helper()
 	p := s.fresh(t)
@@ -202,7 +201,7 @@ func (s *crashSite) killAfter(t *testing.T, delay time.Duration) bool {
 		t.Fatal(err)
 	}
 	time.Sleep(delay)
-	_ = cmd.Process.Kill() // It may be over.
+	_ = cmd.Process.Kill() // It may have ended.
 	err := cmd.Wait()
 	_, failed := errors.AsType[*exec.ExitError](err)
 	if err != nil && !failed || s.complains(stderr.Bytes()) {
@@ -212,8 +211,8 @@ func (s *crashSite) killAfter(t *testing.T, delay time.Duration) bool {
 	return failed
 }
 
-// isWhole reports whether a command has printed its whole result: who has read
-// that may rely on it.
+// isWhole reports whether a command has printed its whole result: a reader may rely on
+// it then.
 func isWhole(stdout []byte) bool {
 	return jsontext.Value(stdout).IsValid()
 }

@@ -14,32 +14,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNotTraceable says that this machine does not let a process trace its own
-// child, or its kernel is older than 5.3.
+// errNotTraceable is the error if this machine does not let a process trace its child,
+// or its kernel is older than 5.3.
 var errNotTraceable = errors.New("no process can be traced here")
 
 // traced is a command to trace.
 type traced struct {
 	path           string
 	args, env      []string
-	dir            string // of the project: calls name files relative to it
+	dir            string // of the project; paths in calls are relative to it
 	stdout, stderr *os.File
 }
 
-// writeCall is a system call that leaves something behind, and the file that it
-// leaves it in: relative to the project's folder, with # for each number or other
-// chance name, or the name of a standard stream.
+// writeCall is a system call that writes, and its file: relative to the project's
+// directory, with # for each number or other random name, or the name of a standard
+// stream.
 type writeCall struct{ call, file string }
 
 func (c writeCall) String() string { return c.call + " of " + c.file }
 
-// traceWrites runs a command to its end. visit is asked before each call that
-// writes, of whichever thread, and kills the command by saying true: then the call
-// does not happen. It is not asked about the command's children.
+// traceWrites runs a command to its end. It calls visit before each call that writes,
+// of any thread but not of the command's children. If visit returns true, it kills the
+// command and the call does not happen.
 //
-// It returns how the command ended. Nothing of the command is left then.
+// It returns how the command ended. No process of the command is left then.
 func traceWrites(c traced, visit func(writeCall) bool) (unix.WaitStatus, error) {
-	// A process is traced by the one thread that has started it.
+	// Only the thread that started a process can trace it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	null, err := os.Open(os.DevNull)
@@ -49,7 +49,7 @@ func traceWrites(c traced, visit func(writeCall) bool) (unix.WaitStatus, error) 
 	defer null.Close()
 	pid, err := syscall.ForkExec(c.path, c.args, &syscall.ProcAttr{
 		Dir: c.dir, Env: c.env, Files: []uintptr{null.Fd(), c.stdout.Fd(), c.stderr.Fd()},
-		// Its process group tells its threads from other tests' children.
+		// Its process group distinguishes its threads from other tests' children.
 		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
@@ -67,11 +67,11 @@ type tracer struct {
 	pid   int
 	visit func(writeCall) bool
 	calls map[uint64]writeArgs
-	seen  map[int]bool // the threads that have been stopped before
-	err   error        // the first error, which ended the process
+	seen  map[int]bool // threads that have been stopped before
+	err   error        // first error, which ended the process
 }
 
-// follow lets the process go on from stop to stop until it is over.
+// follow resumes the process from stop to stop until it ends.
 func (t *tracer) follow() (unix.WaitStatus, error) {
 	for {
 		var status unix.WaitStatus
@@ -80,7 +80,7 @@ func (t *tracer) follow() (unix.WaitStatus, error) {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return 0, fmt.Errorf("wait for the traced process: %w", err)
-		case !status.Stopped() && tid == t.pid: // All other threads are gone by now.
+		case !status.Stopped() && tid == t.pid: // All other threads have ended.
 			return status, t.err
 		case status.Stopped():
 			t.stopped(tid, status)
@@ -88,8 +88,8 @@ func (t *tracer) follow() (unix.WaitStatus, error) {
 	}
 }
 
-// stopped lets a stopped thread go on. A thread that was killed meanwhile no
-// longer exists for ptrace, and will be waited for.
+// stopped resumes a stopped thread. A thread that was killed meanwhile no longer exists
+// for ptrace, and is waited for later.
 func (t *tracer) stopped(tid int, status unix.WaitStatus) {
 	first := !t.seen[tid]
 	t.seen[tid] = true
@@ -97,14 +97,14 @@ func (t *tracer) stopped(tid int, status unix.WaitStatus) {
 	switch signal := status.StopSignal(); {
 	case first && tid == t.pid: // It has just begun to run the program.
 		t.check(unix.PtraceSetOptions(tid, unix.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_TRACECLONE|unix.PTRACE_O_EXITKILL))
-	case first && signal == unix.SIGSTOP: // That is how a new thread begins to be traced.
+	case first && signal == unix.SIGSTOP: // A new traced thread starts with SIGSTOP.
 	case signal == unix.SIGTRAP|0x80:
 		call, ok, err := t.call(tid)
 		t.check(err)
 		if ok && t.visit(call) {
 			t.kill()
 		}
-	case signal == unix.SIGTRAP: // An event: it has a new thread.
+	case signal == unix.SIGTRAP: // a new thread
 	default:
 		deliver = int(signal)
 	}
@@ -127,8 +127,8 @@ func (t *tracer) check(err error) {
 
 func (t *tracer) kill() { _ = unix.Kill(t.pid, unix.SIGKILL) }
 
-// syscallInfo is the kernel's struct ptrace_syscall_info at the entry of a call,
-// which is the same for every processor.
+// syscallInfo is the kernel's struct ptrace_syscall_info at the entry of a call. It is
+// the same on every architecture.
 type syscallInfo struct {
 	op   uint8
 	_    [3]uint8
@@ -138,8 +138,7 @@ type syscallInfo struct {
 	args [6]uint64
 }
 
-// call returns the call at whose entry a thread has stopped, unless that is none
-// that writes.
+// call returns the call at whose entry a thread has stopped, and whether it writes.
 func (t *tracer) call(tid int) (writeCall, bool, error) {
 	var info syscallInfo
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO,
@@ -169,13 +168,13 @@ func (t *tracer) call(tid int) (writeCall, bool, error) {
 			file = filepath.Join(file, path)
 		}
 	}
-	if !filepath.IsAbs(file) { // A pipe, or what the runtime wakes threads with.
+	if !filepath.IsAbs(file) { // A pipe, or the runtime's wake-up descriptor.
 		return writeCall{}, false, nil
 	}
 	return writeCall{shape.name, t.name(file)}, true, nil
 }
 
-// open is what a descriptor of the process leads to, or the folder that it is in.
+// open returns the path of a descriptor of the process.
 func (t *tracer) open(fd int32) string {
 	link := fmt.Sprintf("/proc/%d/fd/%d", t.pid, fd)
 	if fd == unix.AT_FDCWD {
@@ -185,7 +184,7 @@ func (t *tracer) open(fd int32) string {
 	return file
 }
 
-// name is the file of a writeCall at path.
+// name returns the file of a writeCall at path.
 func (t *tracer) name(path string) string {
 	switch path {
 	case t.stdout.Name():

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	pageSize = 4096 // bytes: the unit in which room is given, SQLite's and tmpfs's
+	pageSize = 4096 // bytes, the page size of SQLite and tmpfs
 	maxPages = 64   // more than any command of the table writes
 )
 
-// fillDisk gives the command so much room on a disk: none, a page, two, and so on
-// until it is enough, by default four times as much each time.
+// fillDisk runs the command with limited disk space: none, one page, and so on until it
+// is enough, by default four times as much each time.
 func (s *crashSite) fillDisk(t *testing.T) {
 	disk := newDisk(t)
 	s.grow(t, func(pages int) bool {
@@ -46,7 +46,7 @@ func (s *crashSite) limitFileSize(t *testing.T) {
 	s.grow(t, func(pages int) bool {
 		p := s.fresh(t)
 		cmd := p.command(t.Context(), strings.Fields(s.command)...)
-		// The shell counts in half a KiB.
+		// ulimit counts in units of 512 bytes.
 		limited := exec.CommandContext(t.Context(), "sh", append([]string{
 			"-c", `ulimit -f "$0" && exec "$@"`, strconv.Itoa(pages * pageSize / 512), cmd.Path,
 		}, cmd.Args[1:]...)...)
@@ -56,7 +56,7 @@ func (s *crashSite) limitFileSize(t *testing.T) {
 	})
 }
 
-// denyWriting runs the command where nothing can be written.
+// denyWriting runs the command in a read-only directory.
 func (s *crashSite) denyWriting(t *testing.T) {
 	p, unseal := s.sealed(t)
 	cmd := p.command(t.Context(), strings.Fields(s.command)...)
@@ -68,8 +68,8 @@ func (s *crashSite) denyWriting(t *testing.T) {
 	}
 }
 
-// wantReading fails where a command that changes something has succeeded without
-// writing. One that only reads may: a crash leaves the files that it needs.
+// wantReading fails if a command that changes something has succeeded without writing.
+// A command that only reads may: a crash leaves the files that it needs.
 func (s *crashSite) wantReading(t *testing.T) {
 	t.Helper()
 	if !slices.Equal(s.before, s.after) {
@@ -77,7 +77,7 @@ func (s *crashSite) wantReading(t *testing.T) {
 	}
 }
 
-// grow gives more and more pages to attempt until it reports success.
+// grow calls attempt with more and more pages until it reports success.
 func (s *crashSite) grow(t *testing.T, attempt func(pages int) bool) {
 	t.Helper()
 	for pages := 0; pages <= maxPages; pages = exhaustive.Count(max(1, 4*pages), pages+1) {
@@ -92,10 +92,10 @@ func (s *crashSite) grow(t *testing.T, attempt func(pages int) bool) {
 	t.Errorf("%d pages are not enough", maxPages)
 }
 
-// denied runs cmd, the command in want of something, and reports whether it
-// succeeds all the same; if not, it has to fail with code, the ledger's, or one of
-// its own. Of the project that relieve then returns, where nothing is lacking any
-// more, as much is wanted as after a crash.
+// denied runs cmd, the command under a restriction, and reports whether it succeeds. If
+// it fails, its error must be code, one of the ledger's, or one of its unwritable
+// codes. The project that relieve returns is without the restriction and is checked as
+// after a crash.
 func (s *crashSite) denied(t *testing.T, cmd *exec.Cmd, code, when string, relieve func() *program) bool {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -104,7 +104,7 @@ func (s *crashSite) denied(t *testing.T, cmd *exec.Cmd, code, when string, relie
 	if err == nil && !isWhole(stdout.Bytes()) {
 		t.Errorf("%s, the command succeeds and prints %q", when, stdout.Bytes())
 	}
-	// The state's folder, and what is handed on, are made before the ledger.
+	// The state's directory and the handoff are created before the ledger.
 	codes := append([]string{code, "state-unwritable", "state-file-unwritable"}, s.unwritable...)
 	if err != nil && (!slices.Contains(codes, codeOf(stderr.Bytes())) || stdout.Len() > 0) {
 		t.Errorf("%s: %v, want one of %v: %s %s", when, err, codes, stdout.Bytes(), stderr.Bytes())
@@ -113,14 +113,14 @@ func (s *crashSite) denied(t *testing.T, cmd *exec.Cmd, code, when string, relie
 	return err == nil
 }
 
-// newDisk mounts a small file system. Only the calling goroutine and the processes
-// that it starts see it: nothing else of the test does.
+// newDisk mounts a small file system. Only the calling goroutine and the processes that
+// it starts can see it.
 func newDisk(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("skipped: only root may mount a file system")
 	}
-	runtime.LockOSThread() // It ends with the goroutine, and its name space with it.
+	runtime.LockOSThread() // The thread ends with the goroutine, and so does its mount namespace.
 	dir := t.TempDir()
 	err := unix.Unshare(unix.CLONE_NEWNS)
 	if err == nil {
@@ -145,7 +145,7 @@ func newDisk(t *testing.T) string {
 
 func filler(disk string) string { return filepath.Join(disk, "filler") }
 
-// fill takes all of a disk but so many pages.
+// fill fills a disk except for this number of pages.
 func fill(t *testing.T, disk string, pages int) {
 	t.Helper()
 	f, err := os.Create(filler(disk))
@@ -176,8 +176,8 @@ func (s *crashSite) freshOn(t *testing.T, disk string) *program {
 	return p
 }
 
-// saved copies a project from a disk to where all of the test sees it, and then
-// wants the command to do in its old place what it does in any.
+// saved copies a project from a disk to where the whole test can see it, and then fails
+// unless the command works in the original place.
 func (s *crashSite) saved(t *testing.T, p *program) *program {
 	t.Helper()
 	dir, err := os.MkdirTemp(s.dir, "")
@@ -193,11 +193,11 @@ func (s *crashSite) saved(t *testing.T, p *program) *program {
 	return &program{dir: dir}
 }
 
-// sealed returns a fresh project in which nothing can be written, and what makes
-// it possible again.
+// sealed returns a fresh project in which nothing can be written, and a function that
+// makes it writable again.
 func (s *crashSite) sealed(t *testing.T) (p *program, unseal func()) {
 	t.Helper()
-	if os.Geteuid() != 0 { // Permissions bind everybody but root.
+	if os.Geteuid() != 0 { // Root ignores permissions.
 		p = s.fresh(t)
 		folders := []string{p.dir, filepath.Dir(ledgerOf(p))}
 		change := func(mode os.FileMode) {
@@ -212,8 +212,8 @@ func (s *crashSite) sealed(t *testing.T) (p *program, unseal func()) {
 	}
 	disk := newDisk(t)
 	p = s.freshOn(t, disk)
-	// A second mount over the first one can become read-only even while a process
-	// that another test starts has inherited a file from us.
+	// A bind mount can become read-only even while a process that another test starts
+	// has inherited one of our files.
 	err := unix.Mount(disk, disk, "", unix.MS_BIND, "")
 	if err == nil {
 		err = unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, "")

@@ -18,7 +18,7 @@ import (
 
 const repository = "../.."
 
-// TestErrorsPage holds docs/errors.md against the program. UPDATE=1 rewrites it.
+// TestErrorsPage compares docs/errors.md with the program. UPDATE=1 rewrites it.
 func TestErrorsPage(t *testing.T) {
 	doccheck.Page(t, filepath.Join(repository, "docs", "errors.md"), errorsPage())
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// agentCommands are the commands of scripts in which agents are spawned. Such a
-// script has, outside of its project, a folder of its own for temporary files and
-// one for what the fake agent is told and saw.
+// agentCommands returns the commands of scripts that spawn agents. Such a script has
+// two directories outside its project: one for temporary files, and one for the fake
+// agent's scenarios and calls.
 func agentCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"await-calls": awaitCalls,
@@ -43,8 +43,8 @@ func newFakeAgent(t *testing.T) fakeAgent {
 	return fakeAgent{program: fakeagent.Build(t), stages: t.TempDir()}
 }
 
-// enter gives a script its folders. The private folders of spawns must not lie in
-// the project, where they would be changes of its tree.
+// enter creates a script's directories. The private directories of spawns must not be
+// in the project, where they would be changes of its tree.
 func (f fakeAgent) enter(env *testscript.Env) error {
 	stage, err := os.MkdirTemp(f.stages, "")
 	if err != nil {
@@ -56,9 +56,9 @@ func (f fakeAgent) enter(env *testscript.Env) error {
 	return os.Mkdir(filepath.Join(stage, "tmp"), 0o700)
 }
 
-// play puts the fake agent in the place of every agent CLI, and tells it what to
-// play: each argument is a call's scenario, the name of a ready one or a file.
-// Calls count from 1 again, and $PLAYED is their folder.
+// play replaces every agent CLI with the fake agent. Each argument is the scenario of
+// one call: the name of a predefined one or a file. Calls count from 1 again, and
+// $PLAYED is their directory.
 //
 //	play scenario...
 func play(ts *testscript.TestScript, neg bool, args []string) {
@@ -88,14 +88,15 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// played is what the calls since the last play saw.
+// played returns the calls since the last play.
 func played(ts *testscript.TestScript) []fakeagent.Call {
 	calls, err := fakeagent.ReadCalls(ts.Getenv("PLAYED"))
 	ts.Check(err)
 	return calls
 }
 
-// wantCalls wants so many calls of the fake agent since the last play.
+// wantCalls fails unless the fake agent was called this number of times since the last
+// play.
 //
 //	calls N
 func wantCalls(ts *testscript.TestScript, neg bool, args []string) {
@@ -109,7 +110,8 @@ func wantCalls(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// awaitCalls waits until so many calls since the last play have read their prompt.
+// awaitCalls waits until this number of calls since the last play have read their
+// prompt.
 //
 //	await-calls N
 func awaitCalls(ts *testscript.TestScript, neg bool, args []string) {
@@ -124,7 +126,7 @@ func awaitCalls(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// awaitFile waits until a file is there.
+// awaitFile waits until a file exists.
 //
 //	await-file file
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
@@ -137,7 +139,7 @@ func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// await asks until something is so, much longer than the slowest machine takes.
+// await polls until a condition holds, for much longer than the slowest machine needs.
 func await(ts *testscript.TestScript, so func() bool) {
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if so() {
@@ -147,8 +149,8 @@ func await(ts *testscript.TestScript, so func() bool) {
 	ts.Fatalf("it has not come")
 }
 
-// gone wants nothing left of any spawn: no process of the fake agent, no child of
-// one, no private folder. With ! it wants something left.
+// gone fails if anything is left of a spawn: a process of the fake agent, one of its
+// children, or a private directory. With ! it fails if nothing is left.
 //
 //	[!] gone
 func gone(ts *testscript.TestScript, neg bool, args []string) {
@@ -164,7 +166,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// leftOver names what is left of the script's spawns.
+// leftOver lists the remains of the script's spawns.
 func leftOver(ts *testscript.TestScript) (left []string) {
 	folders, err := filepath.Glob(filepath.Join(ts.Getenv("STAGE"), "play-*", "script.json.calls"))
 	ts.Check(err)
@@ -187,12 +189,11 @@ func leftOver(ts *testscript.TestScript) (left []string) {
 	return left
 }
 
-// fakeRuns reports whether a process is there that is the fake agent's program. A
-// number may be another program's by now, where that can be told.
+// fakeRuns reports whether the process is the fake agent's program. Where the system
+// can tell, it excludes a process that reuses the number.
 func fakeRuns(pid int) bool {
 	if runtime.GOOS == "linux" {
-		// It is PID (NAME) STATE; who has ended and was given away to be reaped does
-		// not run.
+		// The format is PID (NAME) STATE. A zombie does not run.
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err == nil && bytes.Contains(stat, []byte(" (fakeagent) ")) && !bytes.Contains(stat, []byte(") Z "))
 	}
@@ -200,7 +201,7 @@ func fakeRuns(pid int) bool {
 	return err == nil && p.Signal(syscall.Signal(0)) == nil
 }
 
-// records are the lines of the trail.
+// records returns the lines of the spawn log.
 func records(ts *testscript.TestScript) []string {
 	text := ts.ReadFile(".switchyard/spawns.jsonl")
 	if !strings.HasSuffix(text, "\n") {
@@ -209,8 +210,8 @@ func records(ts *testscript.TestScript) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// recordAt wants a value, or with ! nothing, at a JSON Pointer into a line of the
-// trail, counted from 1, or from the end where it is negative.
+// recordAt fails unless a line of the spawn log has a value, or with ! no value, at a
+// JSON Pointer. Lines count from 1, or from the end if negative.
 //
 //	[!] record line pointer [value]
 func recordAt(ts *testscript.TestScript, neg bool, args []string) {
@@ -231,10 +232,10 @@ func recordAt(ts *testscript.TestScript, neg bool, args []string) {
 	jsonAt(ts, neg, append([]string{path}, args[1:]...))
 }
 
-// unreliable runs a task's round and wants its critic's last attempt to count for
-// nothing, with that reason and class (- for none): the task is stuck on a
-// critic-error, explain and the trail say why, and nothing is left behind. With the
-// class auth or quota the command fails, and the task is as it was.
+// unreliable runs a task's round and fails unless its critic's last attempt is rejected
+// with this reason and class (- for none): the task is stuck on a critic-error, explain
+// and the spawn log have the reason, and no process is left. With the class auth or
+// quota the command fails, and the task is unchanged.
 //
 //	unreliable task reason class [flags...]
 func unreliable(ts *testscript.TestScript, neg bool, args []string) {
@@ -244,7 +245,7 @@ func unreliable(ts *testscript.TestScript, neg bool, args []string) {
 	task, reason, class := args[0], args[1], strings.TrimPrefix(args[2], "-")
 	run := append([]string{"round", task, "--output", "json", "--exit-code"}, args[3:]...)
 	if class == "auth" || class == "quota" {
-		// That is no fault of the task's: it stays as it was.
+		// The task is not at fault and does not change.
 		if status := statusOf(ts, "switchyard", run...); status != exitFault {
 			ts.Fatalf("exit status %d, want that of a fault", status)
 		}

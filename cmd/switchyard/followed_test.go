@@ -11,14 +11,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 )
 
-// followed are the blocks of a page that are run: console, a command after "$ " with
-// all that it prints below, and sh, a script that prints nothing of interest.
+// followed matches the blocks of a page that are run: console, a command after "$ "
+// with all its output below, and sh, a script whose output does not matter.
 var followed = regexp.MustCompile("(?ms)^```(console|sh)\n(.*?)^```$")
 
-// follow runs the commands of a page, one after another as its reader would, and holds
-// the page against what they print; sh says that its scripts are run too, and have
-// to succeed. A command whose output has changed only in what differs from run to run
-// stays as it is. With UPDATE=1 in the environment the page is rewritten.
+// follow runs the commands of a page in order, as its reader would, and compares the
+// page with their output. With sh it also runs the scripts, which must succeed. An
+// output that differs only in what varies from run to run does not change. UPDATE=1
+// rewrites the page.
 func follow(t *testing.T, page string, sh bool, run func(script string) (string, error)) {
 	t.Helper()
 	if testing.Short() {
@@ -47,7 +47,7 @@ func follow(t *testing.T, page string, sh bool, run func(script string) (string,
 		if !ok {
 			t.Errorf("%s: no command: %s", page, line)
 		}
-		got, _ := run(command) // That a command fails is seen in what it prints.
+		got, _ := run(command) // A failure of the command shows in its output.
 		if alike(got) == alike(want) {
 			return block
 		}
@@ -60,14 +60,14 @@ func follow(t *testing.T, page string, sh bool, run func(script string) (string,
 	doccheck.Page(t, path, fresh)
 }
 
-// times are the times in what the program prints, and aTime is what pages have for
-// them.
+// times matches the times in the program's output, and aTime is their form in pages.
 var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`)
 
 const aTime = "2026-11-21T09:30:00Z"
 
-// alike writes all times, days, durations, runs and hashes of events as one, and every
-// gap between columns, which are as wide as their longest time.
+// alike replaces all times, dates, durations, run ids and hashes of events with one
+// text each, and also every gap between columns, which are as wide as their longest
+// time.
 func alike(text string) string {
 	for _, one := range varying {
 		text = one.any.ReplaceAllString(text, one.this)
@@ -75,7 +75,7 @@ func alike(text string) string {
 	return text
 }
 
-// varying is what differs from run to run.
+// varying matches what differs from run to run.
 var varying = []struct {
 	any  *regexp.Regexp
 	this string
@@ -89,8 +89,8 @@ var varying = []struct {
 	{regexp.MustCompile(` {2,}`), "  "},
 }
 
-// inShell returns a function that runs a script in a folder, by a shell that has the
-// program on its path, and returns all that it prints.
+// inShell returns a function that runs a script in a directory and returns all its
+// output. The program is on the shell's path.
 func inShell(t *testing.T, folder string) func(script string) (string, error) {
 	t.Helper()
 	sh, err := exec.LookPath("sh")

@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// gatewayCommand starts a server in the place of a Pushgateway that answers with
-// one status after the other, the last one for ever:
+// gatewayCommand starts a fake Pushgateway that answers with one status after the other
+// and then repeats the last one:
 //
 //	gateway STATUS...
 //
@@ -46,7 +46,7 @@ func gatewayCommand(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		w.WriteHeader(statuses[0])
-		fmt.Fprintln(w, "the gateway's reason") // The client is done at worst.
+		fmt.Fprintln(w, "the gateway's reason") // The client may have gone, which does no harm.
 		statuses = statuses[min(1, len(statuses)-1):]
 	}))
 	ts.Defer(s.Close)

@@ -17,7 +17,7 @@ import (
 func TestJSONMapPageReadsItsTools(t *testing.T) {
 	type report struct {
 		file string
-		want []string // "SEVERITY WHERE REMEDIATION", or a code of a refusal
+		want []string // "SEVERITY WHERE REMEDIATION", or an error code
 	}
 	reports := map[string][]report{
 		"ruff": {{"ruff.json", []string{
@@ -119,7 +119,7 @@ func TestJSONMapPageReadsItsTools(t *testing.T) {
 	}
 }
 
-// findings lists those of a decision, or the code of an error.
+// findings lists the findings of a decision, or the code of an error.
 func findings(t *testing.T, out string) []string {
 	t.Helper()
 	var d struct {

@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// The largest log that code hosts take, and what a round about it may take.
+// The largest log that code hosts accept, and the limits of a round with it.
 const (
 	largeResults = 25_000
 	largeMemory  = 512 << 20 // bytes, resident
 )
 
-// largeLog is a SARIF log of that many results, each with the text, the region
-// and the fingerprint that linters write.
+// largeLog returns a SARIF log with the text, the region and the fingerprint that
+// linters write for each result.
 func largeLog() string {
 	var b bytes.Buffer
 	b.WriteString(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"lint","rules":[{"id":"R0"},{"id":"R1"}]}},"results":[`)
@@ -34,9 +34,8 @@ func largeLog() string {
 	return b.String()
 }
 
-// TestLargeLog routes the largest log that code hosts take, within the memory
-// that it may take. On a busy machine the collector falls behind, so the least of
-// several runs counts.
+// TestLargeLog routes the largest log that code hosts accept, within the memory limit. On
+// a busy machine the collector falls behind, so the minimum of several runs counts.
 func TestLargeLog(t *testing.T) {
 	p := newProgram(t)
 	report := p.write(t, "large.sarif", largeLog())
@@ -58,7 +57,7 @@ func TestLargeLog(t *testing.T) {
 func routeLargeLog(t *testing.T, p *program, report string) (peak int64, ok bool) {
 	t.Helper()
 	cmd := p.command(t.Context(), "route", "--report", report)
-	cmd.Env = append(cmd.Environ(), "GOGC=100") // The tests' own may let more garbage wait.
+	cmd.Env = append(cmd.Environ(), "GOGC=100") // The tests' own value may let more garbage pile up.
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -79,7 +78,7 @@ func routeLargeLog(t *testing.T, p *program, report string) (peak int64, ok bool
 	return peakMemory(cmd)
 }
 
-// BenchmarkLargeLog is the whole command over that log.
+// BenchmarkLargeLog runs the whole command on that log.
 func BenchmarkLargeLog(b *testing.B) {
 	p := newProgram(b)
 	path := p.write(b, "large.sarif", largeLog())

@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"switchyard": checkedMain})
 }
 
-// TestScripts runs every script in testdata/script against the real program,
-// each in a project of its own. UPDATE=1 rewrites what the scripts compare.
+// TestScripts runs every script in testdata/script against the real program, each in a
+// new project. UPDATE=1 rewrites the outputs that the scripts compare.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -42,12 +42,12 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Programs inherit that a signal is ignored, as it is below nohup.
+	// Programs inherit that a signal is ignored, as with nohup.
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	agent := newFakeAgent(t)
-	cache := filepath.Join(t.TempDir(), "cache") // A plugin is compiled once for all of them.
+	cache := filepath.Join(t.TempDir(), "cache") // Each plugin is compiled once for all scripts.
 	testscript.Run(t, testscript.Params{
 		Files:               scripts,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
@@ -55,30 +55,31 @@ func TestScripts(t *testing.T) {
 		Cmds:                scriptCommands(),
 		Condition:           condition,
 		Setup: func(env *testscript.Env) error {
-			// Processes that end soon need not collect what they leave: it is a fifth of
-			// the time that a proof takes.
+			// Short processes need not collect garbage, which takes a fifth of the time
+			// of an exhaustive check.
 			env.Vars = append(env.Vars, raceAtExit, "GOGC=400")
 			env.Setenv("REPORTS", reports)
 			env.Setenv("HOSTILE", hostile)
 			env.Setenv(schemaVariable, schemas)
-			// Nobody's own agent is run because a script forgot to name a fake one.
+			// A script that does not name a fake agent must not run the user's real
+			// one.
 			env.Setenv("SWITCHYARD_CLAUDE_BIN", filepath.Join(env.WorkDir, "no-such-claude"))
 			env.Setenv(cacheVariable, cache)
 			if err := agent.enter(env); err != nil {
 				return err
 			}
-			// A project of its own, so that no marker above the work folder counts.
+			// Make it a project root, so that no marker above the work directory
+			// counts.
 			return os.Mkdir(filepath.Join(env.WorkDir, ".git"), 0o755)
 		},
 	})
 }
 
-// concurrent are the scripts that may meet a data race: in the others the program goes
-// on in one goroutine, but for what host's own tests run as well.
+// concurrent matches the scripts that may meet a data race: in the others the program
+// uses one goroutine, except for code that host's tests also run.
 var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-reports|signals|spawn|verify)[^/]*$`)
 
-// condition knows the conditions of our own: [root] for whether the tests run as
-// root.
+// condition adds the condition [root]: whether the tests run as root.
 func condition(name string) (bool, error) {
 	if name == "root" {
 		return os.Geteuid() == 0, nil

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manVariable names the folder that make man writes the pages to. They are written by
-// a test so that the binary does not carry what writes them.
+// manVariable names the directory to which make man writes the pages. A test writes
+// them so that the binary does not contain that code.
 const manVariable = "SWITCHYARD_MAN"
 
-// TestManPages writes a manual page for each command, from what its help is made of.
+// TestManPages writes a manual page for each command, from its help.
 func TestManPages(t *testing.T) {
 	dir := os.Getenv(manVariable)
 	if dir == "" {
@@ -44,7 +44,7 @@ func TestManPages(t *testing.T) {
 	})
 }
 
-// manName is the name of a command's page.
+// manName returns the name of a command's page.
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // manPage writes a command's page in roff.
@@ -118,7 +118,7 @@ func manFlag(b *strings.Builder, f *pflag.Flag) {
 	b.WriteString("\n" + roff(usage) + "\n")
 }
 
-// verbatim writes lines as they are.
+// verbatim writes lines unchanged.
 func verbatim(b *strings.Builder, text string) {
 	fmt.Fprintf(b, ".nf\n%s\n.fi\n", roff(strings.Trim(text, "\n")))
 }

@@ -11,8 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestMetricsPage follows the page in a project with a task that is done, and one that
-// goes on.
+// TestMetricsPage follows the page in a project with a finished task and an open one.
 func TestMetricsPage(t *testing.T) {
 	t.Parallel()
 	run := newProject(t, "")
@@ -22,8 +21,8 @@ func TestMetricsPage(t *testing.T) {
 	follow(t, "docs/metrics.md", true, run)
 }
 
-// TestMetricsPageConfiguration: what the page says to write to switchyard.yaml is a
-// configuration, and its label is on the metrics.
+// TestMetricsPageConfiguration tests that the page's switchyard.yaml is valid, and that
+// the metrics have its label.
 func TestMetricsPageConfiguration(t *testing.T) {
 	t.Parallel()
 	run := newProject(t, yamlOf(t, "metrics.md"))
@@ -33,8 +32,8 @@ func TestMetricsPageConfiguration(t *testing.T) {
 	}
 }
 
-// TestMonitoringPageConfiguration: the rules that the page has Prometheus load are
-// there. Prometheus itself checks the rest (e2e/monitoring).
+// TestMonitoringPageConfiguration tests that the rules which the page has Prometheus
+// load exist. Prometheus itself checks the rest (e2e/monitoring).
 func TestMonitoringPageConfiguration(t *testing.T) {
 	t.Parallel()
 	var config struct {
@@ -54,8 +53,8 @@ func TestMonitoringPageConfiguration(t *testing.T) {
 	}
 }
 
-// TestMetricsPagesNameCommands: an alert's runbook must not send anybody to a command
-// or a flag that there is not.
+// TestMetricsPagesNameCommands tests that the commands and flags in an alert's runbook
+// exist.
 func TestMetricsPagesNameCommands(t *testing.T) {
 	t.Parallel()
 	for _, page := range []string{"metrics.md", "monitoring.md"} {
@@ -72,8 +71,8 @@ func TestMetricsPagesNameCommands(t *testing.T) {
 	}
 }
 
-// unknownIn says which word of a command line is neither a command nor a flag of it,
-// and "" for none. Words in capitals stand for what the reader has.
+// unknownIn returns the word of a command line that is neither a command nor a flag of
+// it, or "". Words in capitals are placeholders.
 func unknownIn(words []string) string {
 	cmd, rest, err := newRootCmd(&app{}).Find(words)
 	if err != nil {
@@ -92,13 +91,13 @@ func unknownIn(words []string) string {
 	return ""
 }
 
-// inline finds a command in prose, where a line may end within it. The ways out are also
-// named without the program.
+// inline matches a command in prose, where a line may end within it. The exporters are
+// also named without the program.
 func inline() *regexp.Regexp {
 	return regexp.MustCompile("`(?:switchyard\\s([^`]+)|(metrics\\s[^`]+))`")
 }
 
-// yamlOf is the first YAML of a page.
+// yamlOf returns the first YAML of a page.
 func yamlOf(t *testing.T, page string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(pageText(t, page), "```yaml\n")
@@ -109,7 +108,7 @@ func yamlOf(t *testing.T, page string) string {
 	return text
 }
 
-// pageText is a page of docs.
+// pageText returns a page of docs.
 func pageText(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "docs", name))

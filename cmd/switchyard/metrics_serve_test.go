@@ -20,9 +20,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// serving starts the program's server in a project, and returns its URL, what it
-// writes to standard error after that, and how to stop it, which wants it to end
-// with 0.
+// serving starts the program's server in a project. It returns its URL, its later
+// output on standard error, and a function that stops it and fails unless it exits with
+// 0.
 func serving(t *testing.T, p *program, args ...string) (url string, more func() string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func fetch(t *testing.T, url string) (status int, body string) {
 	return resp.StatusCode, string(text)
 }
 
-// events is the ledger's length by a scrape.
+// events returns the number of the ledger's events from a scrape.
 func events(t *testing.T, url string) string {
 	t.Helper()
 	status, text := fetch(t, url)
@@ -112,8 +112,8 @@ func events(t *testing.T, url string) string {
 	return m[1]
 }
 
-// TestServeFollowsTheLedger: each scrape shows the ledger that is there, also one
-// that was not there before, was moved away, or came back; and rounds go on.
+// TestServeFollowsTheLedger tests that each scrape shows the ledger at that moment,
+// even if it was created, moved away or restored meanwhile, and that rounds continue.
 func TestServeFollowsTheLedger(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -169,8 +169,8 @@ func TestServeFollowsTheLedger(t *testing.T) {
 	}
 }
 
-// TestServeWhileRoundsGoOn: scrapes neither hold rounds up nor fail beside them, and
-// what they show never falls.
+// TestServeWhileRoundsGoOn tests that scrapes neither delay rounds nor fail during
+// them, and that counters never fall.
 func TestServeWhileRoundsGoOn(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -214,7 +214,8 @@ func TestServeWhileRoundsGoOn(t *testing.T) {
 	}
 }
 
-// TestServeSaysWhereItIs in text, too, and warns of an address that all can reach.
+// TestServeSaysWhereItIs tests that the address is also printed as text, with a warning
+// if it is reachable from other machines.
 func TestServeSaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

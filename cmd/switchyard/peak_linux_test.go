@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// peakMemory is the most memory that a process has had resident, in bytes.
+// peakMemory returns the maximum resident memory of a process, in bytes.
 func peakMemory(cmd *exec.Cmd) (int64, bool) {
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {

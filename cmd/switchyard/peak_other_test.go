@@ -4,5 +4,5 @@ package main
 
 import "os/exec"
 
-// peakMemory is not known here.
+// peakMemory is not supported here.
 func peakMemory(*exec.Cmd) (int64, bool) { return 0, false }

@@ -18,18 +18,18 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// processes is how many real processes work on one project at once.
+// processes is the number of real processes that work on one project at once.
 const processes = 16
 
-// program is a project of its own, in which the real program runs.
+// program runs the real program in a new project.
 type program struct {
 	dir   string
 	style string // a report that sends the task to the executor
 	plan  string // a report that keeps the task in its round
 }
 
-// newProgram sets a project up. The plugins are compiled once for all of a
-// test's processes, so that these meet in the ledger.
+// newProgram sets up a project. The plugins are compiled once for all processes of a
+// test, so that the processes contend for the ledger.
 func newProgram(t testing.TB) *program {
 	t.Helper()
 	p := &program{dir: t.TempDir()}
@@ -56,21 +56,21 @@ func (p *program) write(t testing.TB, name, text string) string {
 	return path
 }
 
-// allowRepeats lets a task be told the same for ever: from routing 1.2.0 on, that
+// allowRepeats lets a task repeat a decision permanently: from routing 1.2.0 on, that
 // is no progress and ends as stuck.
 func (p *program) allowRepeats(t testing.TB) {
 	t.Helper()
 	p.write(t, "switchyard.yaml", "policy: routing@1.1.0\n")
 }
 
-// command is a run of the real program: TestMain has put it into PATH.
+// command returns a run of the real program: TestMain has put it into PATH.
 func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "switchyard", append([]string{"-C", p.dir, "--output", "json"}, args...)...)
 	cmd.Env = append(os.Environ(), cacheVariable+"="+filepath.Join(p.dir, "cache"), raceAtExit)
 	return cmd
 }
 
-// run runs the program to its end and returns what it wrote.
+// run runs the program to its end and returns its output.
 func (p *program) run(ctx context.Context, args ...string) (stdout, stderr []byte, err error) {
 	var out, complaint bytes.Buffer
 	cmd := p.command(ctx, args...)
@@ -79,7 +79,7 @@ func (p *program) run(ctx context.Context, args ...string) (stdout, stderr []byt
 	return out.Bytes(), complaint.Bytes(), err
 }
 
-// acknowledged is what a successful round says it has recorded.
+// acknowledged is the printed result of a round that was recorded.
 type acknowledged struct {
 	TaskID    string `json:"task_id"`
 	Round     int    `json:"round"`
@@ -90,7 +90,7 @@ type acknowledged struct {
 	} `json:"event"`
 }
 
-// round decides a round. retry says that another process was faster.
+// round decides a round. retry is set if another process was faster.
 func (p *program) round(ctx context.Context, task, report string) (a acknowledged, retry bool, err error) {
 	stdout, stderr, err := p.run(ctx, "round", task, "--max-rounds", "100", "--report", report)
 	if err == nil {
@@ -118,7 +118,7 @@ func codeOf(stderr []byte) string {
 	return shown.Error.Code
 }
 
-// history is what explain says of a task.
+// history is explain's output for a task.
 type history struct {
 	Task struct {
 		Round int `json:"round"`
@@ -146,8 +146,8 @@ func (p *program) history(t *testing.T, task string) history {
 	return h
 }
 
-// wantSound fails unless the ledger is sound and every decision is what its policy
-// decides, and returns how many events its tasks have.
+// wantSound fails unless the ledger is valid and every decision matches its policy. It
+// returns the number of events of its tasks.
 func (p *program) wantSound(t *testing.T) int64 {
 	t.Helper()
 	var report struct {
@@ -192,8 +192,8 @@ func (p *program) wantRecorded(t *testing.T, all []acknowledged) {
 	}
 }
 
-// together runs work in as many goroutines as there are processes and returns
-// everything that was acknowledged.
+// together runs work in as many goroutines as there are processes and returns all
+// acknowledged decisions.
 func together(t *testing.T, work func(i int) ([]acknowledged, error)) []acknowledged {
 	t.Helper()
 	var mu sync.Mutex
@@ -241,7 +241,7 @@ func TestManyProcessesOneTask(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
 	p.allowRepeats(t)
-	reports := []string{p.style, p.plan} // one of them keeps the round
+	reports := []string{p.style, p.plan} // the second keeps the round
 	all := together(t, func(i int) ([]acknowledged, error) {
 		for {
 			a, retry, err := p.round(t.Context(), "task", reports[i%len(reports)])
@@ -262,8 +262,8 @@ func TestManyProcessesOneTask(t *testing.T) {
 	}
 }
 
-// TestKilledProcesses kills the program at random moments of a round. The task
-// is then as it was before, or as it would be after.
+// TestKilledProcesses kills the program at random moments of a round. The task is then
+// either as before or as after the round.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
 	const kills = 8
@@ -274,11 +274,11 @@ func TestKilledProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	span := time.Since(began) // of an undisturbed round, more or less
+	span := time.Since(began) // of an undisturbed round, roughly
 	all := []acknowledged{first}
 	recorded, died, total := p.wantSound(t), 0, 1
 	for i := 0; died < kills || total < 2; i++ {
-		if i%10 == 5 { // Now and then the kill may meet the ledger's creation.
+		if i%10 == 5 { // Sometimes the kill may hit the ledger's creation.
 			p.wantRecorded(t, all)
 			if err := os.RemoveAll(filepath.Join(p.dir, ".switchyard")); err != nil {
 				t.Fatal(err)
@@ -292,12 +292,12 @@ func TestKilledProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(rand.N(span * 3 / 2))
-		_ = cmd.Process.Kill() // It may be over by now.
+		_ = cmd.Process.Kill() // It may have ended.
 		err := cmd.Wait()
 		if stderr.Len() > 0 {
 			t.Fatalf("a round fails: %s", stderr.Bytes())
 		}
-		// The first round may have had a busier machine, or a less busy one.
+		// The load of the machine may have differed in the first round.
 		if err == nil {
 			span = span*3/4 + 1
 		} else {
@@ -314,8 +314,8 @@ func TestKilledProcesses(t *testing.T) {
 		}
 		total += int(after - recorded)
 		recorded = after
-		// What was printed whole was acknowledged, even by a process that was
-		// killed right after it.
+		// A result that was printed completely was acknowledged, even if the process
+		// was killed right after it.
 		var a acknowledged
 		if json.Unmarshal(stdout.Bytes(), &a) == nil && a.Event.Hash != "" {
 			all = append(all, a)
@@ -330,8 +330,8 @@ func TestKilledProcesses(t *testing.T) {
 	}
 }
 
-// TestBusyLedger holds the ledger's lock for longer than a command waits for
-// it, which is ten seconds.
+// TestBusyLedger holds the ledger's lock for longer than a command waits for it, which
+// is ten seconds.
 func TestBusyLedger(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: it waits for ten seconds")
@@ -355,7 +355,7 @@ func TestBusyLedger(t *testing.T) {
 	if strings.Contains(string(stderr), "internal") {
 		t.Errorf("the error is %s", stderr)
 	}
-	// Reading goes on beside a writer.
+	// A writer does not block readers.
 	if h := p.history(t, "task"); len(h.History) != 1 {
 		t.Errorf("%d decisions are recorded", len(h.History))
 	}
@@ -367,7 +367,7 @@ func TestBusyLedger(t *testing.T) {
 	}
 }
 
-// openDatabase opens one connection to a ledger behind the program's back.
+// openDatabase opens a connection to a ledger without the program.
 func openDatabase(t *testing.T, path string) *sql.Conn {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -20,7 +20,7 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	follow(t, "README.md", false, newProject(t, ""))
 }
 
-// TestGuideShowsRealOutput runs the commands of the guide. Its agent is a fake one.
+// TestGuideShowsRealOutput runs the commands of the guide with a fake agent.
 func TestGuideShowsRealOutput(t *testing.T) {
 	agent := fakeagent.Build(t)
 	script := fakeagent.Write(t, t.TempDir(), fakeagent.Finds(fakeagent.Finding{
@@ -31,7 +31,7 @@ func TestGuideShowsRealOutput(t *testing.T) {
 	follow(t, "docs/guide.md", false, newProject(t, "", withLinters))
 }
 
-// withLinters adds a project of Go whose verification and linter are played.
+// withLinters adds a Go project with a fake verification and linter.
 func withLinters(t *testing.T, project string) {
 	t.Helper()
 	tools := t.TempDir()
@@ -103,7 +103,7 @@ func TestConfigurationPage(t *testing.T) {
 	if !found {
 		t.Fatal("the page shows no configuration")
 	}
-	config, found = replaced(config, "plugin_paths: [tools/plugins]", "plugin_paths: []") // There are none here.
+	config, found = replaced(config, "plugin_paths: [tools/plugins]", "plugin_paths: []") // The test has no such directory.
 	if !found {
 		t.Fatal("the page's example has other plugin_paths")
 	}
@@ -122,13 +122,13 @@ func TestConfigurationPage(t *testing.T) {
 	}
 }
 
-// replaced replaces a text's first occurrence of old, and reports whether there
-// was one.
+// replaced replaces a text's first occurrence of old, and reports whether there was
+// one.
 func replaced(text, old, with string) (string, bool) {
 	return strings.Replace(text, old, with, 1), strings.Contains(text, old)
 }
 
-// publicKey is a new public key for ES256, in PEM.
+// publicKey returns a new public key for ES256, in PEM.
 func publicKey(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -142,8 +142,8 @@ func publicKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
-// newProject makes a project with the real reports and a configuration, and returns
-// a function that runs a script in it and returns all that it prints.
+// newProject makes a project with the real reports and a configuration, and returns a
+// function that runs a script in it and returns all its output.
 func newProject(t *testing.T, config string, more ...func(*testing.T, string)) func(script string) (string, error) {
 	t.Helper()
 	project := t.TempDir()

@@ -34,8 +34,8 @@ import (
 // schemaFolder has a JSON Schema for the output of each command.
 const schemaFolder = "../../docs/schema"
 
-// results are the types that each command prints as JSON. A command with several
-// prints one of them.
+// results returns the types that each command prints as JSON. A command with several
+// types prints one of them.
 func results() map[string][]reflect.Type {
 	return map[string][]reflect.Type{
 		"answer": {reflect.TypeFor[host.TaskResult]()},
@@ -94,15 +94,15 @@ func results() map[string][]reflect.Type {
 	}
 }
 
-// otherOutput are the commands that print no JSON result.
+// otherOutput returns the commands that print no JSON result.
 func otherOutput() []string {
 	return []string{
-		"completion bash", "completion fish", "completion powershell", "completion zsh", // a shell's script
+		"completion bash", "completion fish", "completion powershell", "completion zsh", // shell scripts
 		"metrics print", "metrics serve", // the exposition formats of Prometheus
 	}
 }
 
-// TestSchemas holds the schemas in the repository to the types that the commands
+// TestSchemas compares the schemas in the repository with the types that the commands
 // print. UPDATE=1 writes them.
 func TestSchemas(t *testing.T) {
 	update := os.Getenv("UPDATE") != ""
@@ -128,7 +128,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestEveryCommandHasASchema finds commands whose output nothing describes.
+// TestEveryCommandHasASchema finds commands without a description of their output.
 func TestEveryCommandHasASchema(t *testing.T) {
 	page, err := os.ReadFile("../../docs/json.md")
 	if err != nil {
@@ -155,7 +155,7 @@ func TestEveryCommandHasASchema(t *testing.T) {
 	}
 }
 
-// commandName is a command's path without the program's name.
+// commandName returns a command's path without the program's name.
 func commandName(cmd *cobra.Command) string {
 	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 	return name
@@ -165,8 +165,8 @@ func schemaFile(name string) string {
 	return filepath.Join(schemaFolder, strings.ReplaceAll(name, " ", "-")+".schema.json")
 }
 
-// schemaOf is the JSON Schema of a command's output. A struct that another one has
-// as a field stands once, under $defs.
+// schemaOf returns the JSON Schema of a command's output. A struct that is the type of
+// another's field is defined once, under $defs.
 func schemaOf(name string, types []reflect.Type) ([]byte, error) {
 	shared := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[jsontext.Value](): {},
@@ -209,7 +209,7 @@ func schemaOf(name string, types []reflect.Type) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// formOf is the schema of one type, even if references to it are shared.
+// formOf returns the schema of one type, even if references to it are shared.
 func formOf(t reflect.Type, options *jsonschema.ForOptions) (*jsonschema.Schema, error) {
 	own := maps.Clone(options.TypeSchemas)
 	delete(own, t)
@@ -221,8 +221,8 @@ func formOf(t reflect.Type, options *jsonschema.ForOptions) (*jsonschema.Schema,
 	return s, err
 }
 
-// optional reports whether a struct has a field of that name in JSON only if a
-// pointer that it embeds is not nil.
+// optional reports whether a struct has a field of that name in JSON only if a pointer
+// that it embeds is not nil.
 func optional(t reflect.Type, name string) bool {
 	if t.Kind() != reflect.Struct {
 		return false
@@ -238,8 +238,8 @@ func optional(t reflect.Type, name string) bool {
 	return false
 }
 
-// fieldTypes adds the named structs that fields of a type hold, at any depth, with
-// false for one that is also embedded in a struct and so part of it.
+// fieldTypes adds the named structs in the fields of a type, at any depth. The value is
+// false for a struct that is also embedded and so part of another.
 func fieldTypes(t reflect.Type, found map[reflect.Type]bool) {
 	if t = elementOf(t); t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
 		return
@@ -259,7 +259,7 @@ func fieldTypes(t reflect.Type, found map[reflect.Type]bool) {
 	}
 }
 
-// elementOf is what a pointer, a list or a map holds, or the type itself.
+// elementOf returns the element type of a pointer, a list or a map, or the type itself.
 func elementOf(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -267,8 +267,8 @@ func elementOf(t reflect.Type) reflect.Type {
 	return t
 }
 
-// mendNull says what may be null: an empty list is printed as [], and a pointer to
-// a shared struct may be null.
+// fixNull corrects which values may be null: an empty list is printed as [], and a
+// pointer to a shared struct may be null.
 func fixNull(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -286,12 +286,12 @@ func fixNull(s *jsonschema.Schema) {
 	}
 }
 
-// schemaVariable names the folder of the schemas for a program in a script, which
-// runs in a folder of its own.
+// schemaVariable names the schemas' directory for a program in a script, which runs in
+// another directory.
 const schemaVariable = "SWITCHYARD_TEST_SCHEMAS"
 
-// checkedMain is the program in the scripts. It runs as main does, and fails if
-// what it printed as JSON does not fit the schema of its command.
+// checkedMain is the program in the scripts. It runs main, and fails if the printed
+// JSON does not match the schema of its command.
 func checkedMain() {
 	args := os.Args[1:]
 	if folder := os.Getenv(schemaVariable); folder == "" || !printsJSON(args) {
@@ -308,8 +308,8 @@ func checkedMain() {
 	os.Exit(code)
 }
 
-// printsJSON reports whether a command line asks for JSON, or its command always
-// prints it.
+// printsJSON reports whether a command line selects JSON, or its command always prints
+// it.
 func printsJSON(args []string) bool {
 	if slices.Contains(args, "--help") || slices.Contains(args, "-h") || slices.Contains(args, "help") {
 		return false
@@ -319,7 +319,7 @@ func printsJSON(args []string) bool {
 	})
 }
 
-// recorder keeps a copy of what is written.
+// recorder keeps a copy of all written bytes.
 type recorder struct {
 	to     io.Writer
 	text   *bytes.Buffer
@@ -340,7 +340,7 @@ func checkOutput(args []string, out []byte) error {
 		return nil // An unknown command prints an error and no result.
 	}
 	name := commandName(cmd)
-	// A bundle that is built to standard output is no JSON.
+	// A bundle that is built to standard output is not JSON.
 	if results()[name] == nil || name == "policy build" && bytes.HasPrefix(out, []byte{0x1f}) {
 		return nil
 	}

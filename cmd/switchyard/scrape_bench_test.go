@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// BenchmarkScrape is what metrics and a round cost in a project of a thousand rounds
-// and in one of a million, in turn, as whole processes. A scrape
-// may take at most 3 times as long, and less than 50 ms, and a round the same at both sizes.
+// BenchmarkScrape measures a scrape and a round in a project of a thousand rounds and
+// in one of a million, in turn, as whole processes. In the larger project a scrape may
+// take at most 3 times as long, and less than 50 ms, and a round as long as in the
+// smaller.
 func BenchmarkScrape(b *testing.B) {
 	sizes := []int{1_000, 1_000_000}
 	var projects []released
@@ -36,9 +37,9 @@ func BenchmarkScrape(b *testing.B) {
 	b.ReportMetric(ms(median(records[1]))/ms(median(records[0])), "round-ratio")
 }
 
-// past gives the project rounds of some tasks, and then as many more events, with
-// what grows with them: tasks, of which one in a hundred is stuck, and days. Their
-// chains are not sound, which nobody here looks at.
+// past gives the project rounds of some tasks, and then as many more events, with the
+// data that grows with them: tasks, one in a hundred of them stuck, and days. Their
+// chains are not valid; nothing here reads them.
 func (r released) past(b *testing.B, rounds int) {
 	b.Helper()
 	for i := range 10 {

@@ -23,11 +23,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// raceAtExit spares every run of the program the second for which a binary with
-// the race detector sleeps at its end.
+// raceAtExit saves every run of the program the second for which a binary with the race
+// detector sleeps at exit.
 const raceAtExit = "GORACE=atexit_sleep_ms=0"
 
-// scriptCommands are the commands of our own that scripts may use.
+// scriptCommands returns the additional commands of scripts.
 func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"exits":   exits,
@@ -41,7 +41,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	return commands
 }
 
-// exits runs a program and wants that exit status:
+// exits runs a program and fails unless its exit status is N:
 //
 //	exits N program [args...]
 func exits(ts *testscript.TestScript, neg bool, args []string) {
@@ -65,8 +65,8 @@ func statusOf(ts *testscript.TestScript, program string, args ...string) int {
 	return 0
 }
 
-// jsonAt wants a value, or with ! nothing, at a JSON Pointer into a file, stdout
-// or stderr:
+// jsonAt fails unless a value, or with ! no value, is at a JSON Pointer into a file,
+// stdout or stderr:
 //
 //	[!] json file pointer [value]
 func jsonAt(ts *testscript.TestScript, neg bool, args []string) {
@@ -119,10 +119,10 @@ func lookUp(value any, pointer string) (any, bool) {
 	return value, true
 }
 
-// refuse runs switchyard with --output json and wants it to fail with that
-// code: exit status 1, or 2 for usage, nothing on standard output, one whole
-// error on standard error, and the project's state as it was before. The code
-// is written in double quotes, so that it can be found as one.
+// refuse runs switchyard with --output json and fails unless the command fails with
+// this code: exit status 1, or 2 for usage, nothing on standard output, one whole error
+// on standard error, and an unchanged state. The code is in double quotes so that it
+// can be searched for.
 //
 //	refuse "CODE" args...
 func refuse(ts *testscript.TestScript, neg bool, args []string) {
@@ -132,7 +132,7 @@ func refuse(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fails is refuse for a check that does not pass, whose result is on standard output:
+// fails is refuse for a check that fails, whose result is on standard output:
 //
 //	fails "CODE" args...
 func fails(ts *testscript.TestScript, neg bool, args []string) {
@@ -143,8 +143,8 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// wantError runs switchyard with --output json and wants that error and an unchanged
-// state.
+// wantError runs switchyard with --output json and fails unless the error is as given
+// and the state unchanged.
 func wantError(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf(`usage: refuse|fails "CODE" args...`)
@@ -182,9 +182,9 @@ func wantError(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// stateIn describes everything in the state folder of the project in the work
-// folder. A command that is refused may close the folder to others, have it ignored
-// and mend its STATE.md, which is no record.
+// stateIn describes everything in the state directory of the project in the work
+// directory. A rejected command may restrict the directory's permissions, write its
+// .gitignore and fix STATE.md, which is not a record.
 func stateIn(ts *testscript.TestScript) string {
 	var b strings.Builder
 	root := filepath.Join(ts.Getenv("WORK"), ".switchyard")
@@ -193,7 +193,7 @@ func stateIn(ts *testscript.TestScript) string {
 			return err
 		}
 		if d.IsDir() && d.Name() == "run" {
-			return fs.SkipDir // A slot is a lock, and stays.
+			return fs.SkipDir // A lease's file is a lock, and stays.
 		}
 		if path == root || slices.Contains([]string{".gitignore", "STATE.md"}, d.Name()) {
 			return nil
@@ -203,7 +203,7 @@ func stateIn(ts *testscript.TestScript) string {
 			return err
 		}
 		if d.Name() == "ledger.db-wal" && info.Size() == 0 {
-			return nil // A reader that ran out of time has left it, and it says nothing.
+			return nil // A reader that ran out of time left this empty file.
 		}
 		fmt.Fprintf(&b, "%s %s", filepath.Base(path), info.Mode())
 		if info.Mode().IsRegular() {
@@ -229,7 +229,7 @@ func sqlite(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: sqlite file SQL")
 	}
-	ts.ReadFile(args[0]) // Opening creates what is not there.
+	ts.ReadFile(args[0]) // Opening would create a missing file.
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
 	ts.Check(err)
 	_, err = db.Exec(args[1])

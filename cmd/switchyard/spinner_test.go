@@ -9,8 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// TestLongWorkIsReportedOf: without a terminal there is a line a minute, with how long it
-// may take, and nothing if standard error is for JSON, as that of a compatible verb is.
+// TestLongWorkIsReportedOf tests that without a terminal there is a line a minute, with
+// the time limit, and nothing if standard error is for JSON, as that of a compatible
+// verb.
 func TestLongWorkIsReportedOf(t *testing.T) {
 	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
 	for _, c := range []struct {
@@ -22,10 +23,10 @@ func TestLongWorkIsReportedOf(t *testing.T) {
 			var reported bytes.Buffer
 			a := &app{streams: streams{err: &reported}, output: c.output, compatErrors: c.compatErrors}
 			done := a.ticking(func() string { return "" })
-			done() // Work that is short is not told of.
+			done() // Short work is not reported.
 			start := time.Now()
 			done = a.observed("deciding T")
-			a.progress.tell = nil // The beginning and the end of an agent are another test's.
+			a.progress.tell = nil // Another test covers the start and the end of an agent.
 			at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "v", Since: start, Limit: 10 * time.Minute}
 			a.progress.update(at)
 			time.Sleep(heartbeat + time.Second)
