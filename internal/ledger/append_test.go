@@ -77,7 +77,8 @@ func TestSeveralEventsAreAllOrNone(t *testing.T) {
 	}
 }
 
-// What several tasks become in one command is one transaction.
+// TestAppendAllOfSeveralTasks tests that a command changes several tasks in one
+// transaction.
 func TestAppendAllOfSeveralTasks(t *testing.T) {
 	for name, first := range map[string]bool{"the ledger's first events": true, "later events": false} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +102,8 @@ func TestAppendAllOfSeveralTasks(t *testing.T) {
 				}
 			}
 
-			// The second task is elsewhere, so the first gets nothing either.
+			// The second task has other events, so nothing is appended to the first
+			// either.
 			a.After, b.Events = after+2, drafts("four")
 			_, err = l.AppendAll(t.Context(), clock(2), a, b)
 			if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != "_b" {
@@ -122,8 +124,8 @@ func TestAppendAllOfSeveralTasks(t *testing.T) {
 	}
 }
 
-// TestABatchWithoutDraftsHoldsItsTaskStill: nothing is recorded of it, and nothing of
-// the others unless it is where its batch says.
+// TestABatchWithoutDraftsHoldsItsTaskStill tests a batch without events: it records
+// nothing, and the other batches are recorded only if its task has the expected events.
 func TestABatchWithoutDraftsHoldsItsTaskStill(t *testing.T) {
 	l := open(t, state(t))
 	still := func(after int64) ledger.Batch { return ledger.Batch{Task: "_b", After: after} }
@@ -137,7 +139,7 @@ func TestABatchWithoutDraftsHoldsItsTaskStill(t *testing.T) {
 			t.Errorf("%d events, and %d before", after, before)
 		}
 	}
-	refused(errs.LedgerConflict, a, still(1)) // there is no ledger yet
+	refused(errs.LedgerConflict, a, still(1)) // There is no ledger yet.
 	if events, err := l.AppendAll(t.Context(), clock(1), still(0), a); err != nil || len(events) != 1 {
 		t.Fatalf("got %v, %v", events, err)
 	}

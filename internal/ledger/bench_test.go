@@ -9,10 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// grow makes a closed ledger of task "t" with so many events of 1 KiB and as
-// many entries "past/…", and of other tasks with one event and one entry each. It
-// can afford many, since it copies the first event and mends nothing: no
-// benchmark verifies.
+// grow creates a closed ledger of task "t" with a number of events of 1 KiB and as many
+// entries "past/…", and of other tasks with one event and one entry each. It is fast
+// because it copies the first event without fixing hashes: no benchmark verifies.
 func grow(b *testing.B, events, others int) string {
 	b.Helper()
 	dir := state(b)
@@ -37,12 +36,12 @@ func grow(b *testing.B, events, others int) string {
 	return dir
 }
 
-// past is the key of an entry that grow made.
+// past returns the key of an entry that grow created.
 func past(n int) string { return fmt.Sprintf("past/%09d", n) }
 
-// BenchmarkScale shows that neither a task's history nor other tasks cost more
-// than a logarithm. A round is what a command does: open, look at the head and 20
-// entries, record an event that changes 25 all over the history, and close.
+// BenchmarkScale shows that the cost is at most logarithmic in a task's history and in
+// the number of other tasks. A round does what a command does: open, read the head and
+// 20 entries, record an event that changes 25 entries all over the history, and close.
 func BenchmarkScale(b *testing.B) {
 	for _, size := range []struct{ events, others int }{
 		{10, 0}, {1_000, 0}, {100_000, 0}, {10, 10}, {10, 10_000},
@@ -53,7 +52,7 @@ func BenchmarkScale(b *testing.B) {
 			keys = append(keys, past(1+i*size.events/20))
 		}
 		n := int64(size.events)
-		span := 2 * max(size.events, 25) // half of what is changed is new
+		span := 2 * max(size.events, 25) // Half of the changed entries are new.
 		touch := func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 			p := ledger.Projection{State: before.State()}
 			keys := make([]string, 25)
@@ -102,7 +101,7 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// BenchmarkHeads is the status of 10,000 tasks.
+// BenchmarkHeads reads the status of 10,000 tasks.
 func BenchmarkHeads(b *testing.B) {
 	l := open(b, grow(b, 10, 10_000))
 	for b.Loop() {
@@ -112,7 +111,7 @@ func BenchmarkHeads(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendManyEntries is one event that reads and changes 25,000 entries,
+// BenchmarkAppendManyEntries appends one event that reads and changes 25,000 entries,
 // as the largest reports do.
 func BenchmarkAppendManyEntries(b *testing.B) {
 	l := openWith(b, state(b), func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
@@ -132,8 +131,8 @@ func BenchmarkAppendManyEntries(b *testing.B) {
 	}
 }
 
-// round counts about what a decision does: 25 sums of a dozen measures, some of
-// them capped, some of them coming and going, and two distributions.
+// round counts about as much as a decision does: 25 counters of a dozen measures, some
+// of them capped, some of them added and removed, and two histograms.
 func round(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
 	capped := func(name string) counters.Dimension { return counters.Dimension{Name: name, Cap: 32} }
 	free := func(name string) counters.Dimension { return counters.Dimension{Name: name} }
@@ -167,8 +166,8 @@ func round(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
 	return ledger.Projection{State: []byte(`{}`), Changes: append(counts, gone)}, nil
 }
 
-// BenchmarkAppendCounts is one more event that changes 25 sums, beside one that
-// changes none, in ledgers of several sizes.
+// BenchmarkAppendCounts appends an event that changes 25 counters, and one that changes
+// none, in ledgers of several sizes.
 func BenchmarkAppendCounts(b *testing.B) {
 	for _, size := range []struct{ events, others int }{{1_000, 0}, {100_000, 0}, {1_000, 100_000}} {
 		dir := grow(b, size.events, 0)
@@ -193,7 +192,7 @@ func BenchmarkAppendCounts(b *testing.B) {
 	}
 }
 
-// BenchmarkTallies is what a scrape asks for, in ledgers of several sizes.
+// BenchmarkTallies runs the queries of a scrape in ledgers of several sizes.
 func BenchmarkTallies(b *testing.B) {
 	for _, events := range []int{1_000, 100_000} {
 		l := openWith(b, grow(b, events, 0), round)
@@ -217,8 +216,8 @@ func BenchmarkTallies(b *testing.B) {
 	}
 }
 
-// BenchmarkRefold is how long the first command with this schema takes for a ledger
-// of 10,000 events of an older one, when others wait.
+// BenchmarkRefold measures how long the first command with this schema takes for a
+// ledger of 10,000 events of an older one, while others wait.
 func BenchmarkRefold(b *testing.B) {
 	l := openWith(b, state(b), round)
 	for i := range int64(10_000) {
@@ -231,7 +230,7 @@ func BenchmarkRefold(b *testing.B) {
 	}
 }
 
-// BenchmarkCreate is the first command of a project.
+// BenchmarkCreate measures the first command of a project.
 func BenchmarkCreate(b *testing.B) {
 	root, i := b.TempDir(), 0
 	for b.Loop() {
@@ -247,7 +246,7 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenAppendClose is every later command: look, record, end.
+// BenchmarkOpenAppendClose measures every later command: read, record, close.
 func BenchmarkOpenAppendClose(b *testing.B) {
 	dir := grow(b, 10, 0)
 	n := int64(10)
@@ -267,7 +266,7 @@ func BenchmarkOpenAppendClose(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenHeadClose is a command that only looks.
+// BenchmarkOpenHeadClose measures a command that only reads.
 func BenchmarkOpenHeadClose(b *testing.B) {
 	dir := grow(b, 10, 0)
 	for b.Loop() {
@@ -284,7 +283,7 @@ func BenchmarkOpenHeadClose(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend is one more event in an open ledger.
+// BenchmarkAppend appends one event to an open ledger.
 func BenchmarkAppend(b *testing.B) {
 	l := open(b, state(b))
 	n := int64(0)
@@ -294,7 +293,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkVerify is per ledger of 10,000 events.
+// BenchmarkVerify verifies a ledger of 10,000 events.
 func BenchmarkVerify(b *testing.B) {
 	l := open(b, state(b))
 	for i := range int64(10_000) {

@@ -22,8 +22,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// measures are those that obedient counts under. Two of them share a capped
-// dimension.
+// measures returns the measures of obedient. Two of them share a capped dimension.
 func measures() map[string]counters.Measure {
 	word, size := counters.Dimension{Name: "word", Cap: 3}, counters.Dimension{Name: "size", Cap: 1}
 	free := counters.Dimension{Name: "free"}
@@ -41,7 +40,7 @@ func measures() map[string]counters.Measure {
 	return all
 }
 
-// request is a change as a body says it. Its values may be any bytes.
+// request is a change in an event's body. Its values may be any bytes.
 type request struct {
 	Measure string         `json:"measure"`
 	Values  [][]byte       `json:"values"`
@@ -49,7 +48,7 @@ type request struct {
 	Note    jsontext.Value `json:"note,omitzero"`
 }
 
-// obedient is a fold that counts what an event's body lists.
+// obedient is a fold that counts the changes in an event's body.
 func obedient(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
 	changes, err := requested(e.Body)
 	return ledger.Projection{State: []byte(`{}`), Changes: changes}, err
@@ -70,7 +69,7 @@ func requested(body []byte) (changes []counters.Change, err error) {
 	return changes, nil
 }
 
-// countersVersion is a plain model of the table tallies, event after event.
+// countersVersion is a simple model of the table tallies, updated event by event.
 type countersVersion map[string]dbView
 
 type dbView struct {
@@ -91,8 +90,8 @@ func (m countersVersion) add(e ledger.Event, measure string, values []string, am
 	}
 }
 
-// Count is what the rules of Change and Dimension say, word by word. lost are the
-// values that were lost by changes of the event before this one.
+// count follows the rules of Change and Dimension literally. lost are the values that
+// earlier changes of the same event have removed.
 func (m countersVersion) count(e ledger.Event, c counters.Change, lost map[string]bool) {
 	var values []string
 	for i, value := range c.Values {
@@ -124,7 +123,7 @@ func (m countersVersion) count(e ledger.Event, c counters.Change, lost map[strin
 	m.add(e, c.Measure.Name, values, min(max(c.Add, -counters.MaxAdd), counters.MaxAdd), string(c.Exemplar))
 }
 
-// labels is the text of the values of labels.
+// labels returns the text of label values.
 func labels(values []string) string {
 	if len(values) == 0 {
 		return "[]"
@@ -136,7 +135,7 @@ func labels(values []string) string {
 	return string(text)
 }
 
-// lines shows the model as linesOf shows the table.
+// lines returns the model in the format of linesOf.
 func (m countersVersion) lines() []string {
 	var lines []string
 	for key, s := range m {
@@ -146,7 +145,7 @@ func (m countersVersion) lines() []string {
 	return lines
 }
 
-// linesOf returns what the table tallies holds, sorted.
+// linesOf returns the rows of the table tallies, sorted.
 func linesOf(t failer, dir string) (lines []string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "ledger.db"))
@@ -193,8 +192,8 @@ func (m countersVersion) ask(q ledger.CounterQuery) (rows []ledger.Counter) {
 	return rows
 }
 
-// requests draws a change. Only "big" comes to the limit of a sum, and is never
-// taken away from, and "deep" only below.
+// requests generates changes. Only "big" reaches the maximum of a counter, and is never
+// decreased; "deep" is only decreased.
 func requests() *rapid.Generator[request] {
 	word := rapid.OneOf(
 		rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "", "other", `"`, `","`, `]`, `a","b`, "a\x00", "é", "\u2028", "\xff", strings.Repeat("x", 200), strings.Repeat("x", 201)}),

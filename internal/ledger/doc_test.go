@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// TestTheDocumentedCheckWorks runs the script of docs/ledger.md: the chain must
-// be checkable without us.
+// TestTheDocumentedCheckWorks runs the script of docs/ledger.md: the chain must be
+// checkable without Switchyard.
 func TestTheDocumentedCheckWorks(t *testing.T) {
 	for _, tool := range []string{"sh", "sqlite3", "sha256sum"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -56,7 +56,7 @@ func TestTheDocumentedCheckWorks(t *testing.T) {
 	}
 }
 
-// TestTheDocumentedSchemaIsTheRealOne compares but for comments and spaces.
+// TestTheDocumentedSchemaIsTheRealOne compares schemas except for comments and spaces.
 func TestTheDocumentedSchemaIsTheRealOne(t *testing.T) {
 	page, err := os.ReadFile("../../docs/ledger.md")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestTheDocumentedSchemaIsTheRealOne(t *testing.T) {
 	}
 }
 
-// TestTheDocumentedSumIsRight runs the query of docs/ledger.md that compares a sum
+// TestTheDocumentedSumIsRight runs the query of docs/ledger.md that compares a counter
 // with its events.
 func TestTheDocumentedSumIsRight(t *testing.T) {
 	page, err := os.ReadFile("../../docs/ledger.md")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// OpenImpatient is Open with another busy time.
+// OpenImpatient is Open with another busy timeout.
 func OpenImpatient(ctx context.Context, dir string, fold Fold, busy time.Duration) (*Ledger, error) {
 	return open(ctx, dir, fold, released(), busy)
 }
@@ -16,7 +16,7 @@ func (l *Ledger) Exec(ctx context.Context, query string) error {
 	return err
 }
 
-// Refold is what a migration does.
+// Refold rebuilds the projections, as a migration does.
 func (l *Ledger) Refold(ctx context.Context) error {
 	tx, err := l.db.BeginTx(ctx, nil)
 	if err != nil {

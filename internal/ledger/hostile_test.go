@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// refuses checks that neither opening nor, where there was nothing to open,
-// appending works, and that both say the same.
+// refuses fails unless opening fails or, if there was nothing to open, appending fails,
+// both with the same error.
 func refuses(t *testing.T, dir string, code errs.Code) *errs.Error {
 	t.Helper()
 	l, err := ledger.Open(t.Context(), dir, digest)
@@ -155,8 +155,8 @@ func TestForeignDatabasesAreRefused(t *testing.T) {
 	}
 }
 
-// TestALedgerWithoutALogGetsOne: VACUUM INTO makes such a copy, and nothing is wrong
-// with it. Who only reads leaves it as it is.
+// TestALedgerWithoutALogGetsOne opens a valid copy without a log, as VACUUM INTO makes
+// it. A reader leaves it unchanged.
 func TestALedgerWithoutALogGetsOne(t *testing.T) {
 	dir := fill(t)
 	edit(t, dir, `PRAGMA journal_mode = DELETE`)
@@ -203,8 +203,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	wantCode(t, err, errs.LedgerNewer)
 }
 
-// use does everything with a ledger that may be damaged and returns the first
-// error. It must not panic.
+// use calls every method on a ledger that may be damaged and returns the first error.
+// It must not panic.
 func use(ctx context.Context, dir string) error {
 	l, err := ledger.Open(ctx, dir, digest)
 	if err != nil {
@@ -232,8 +232,8 @@ func use(ctx context.Context, dir string) error {
 	return errors.Join(append(errs, l.Close())...)
 }
 
-// wantHarmless fails unless err is nil or one of those that a damaged file may
-// give. Its header may even say that it must not be written to.
+// wantHarmless fails unless err is nil or an error that a damaged file may cause. Its
+// header may even say that it is read-only.
 func wantHarmless(t *testing.T, err error) {
 	t.Helper()
 	switch code := errs.CodeOf(err); {
@@ -287,7 +287,7 @@ func TestTruncatedLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := open(t, dir)
-		wantSound(t, l) // a cut log loses whole transactions, never a part of one
+		wantSound(t, l) // A cut log loses whole transactions, never a part of one.
 	}
 }
 
@@ -298,7 +298,7 @@ func TestDamagedBytes(t *testing.T) {
 	}
 	stride := exhaustive.Count(997, 97)
 	for at := 0; at < len(whole); at++ {
-		if at >= 100 && at%stride != 0 { // the first 100 bytes are the file's header
+		if at >= 100 && at%stride != 0 { // The first 100 bytes are the file's header.
 			continue
 		}
 		damaged := append([]byte{}, whole...)

@@ -213,7 +213,7 @@ func TestRefusedEventsChangeNoLedger(t *testing.T) {
 		t.Errorf("the ledger changed to %s", now)
 	}
 	wantSound(t, l)
-	add(t, l, "a", 1) // and it still works
+	add(t, l, "a", 1) // It still works.
 }
 
 func TestAPanickingFoldLeavesTheLedgerUsable(t *testing.T) {
@@ -242,7 +242,7 @@ func TestModesOfWhatIsCreated(t *testing.T) {
 	dir := state(t)
 	l := open(t, dir)
 	add(t, l, "a", 0)
-	add(t, l, "a", 1) // the first one creates, the second one needs the log
+	add(t, l, "a", 1) // The first one creates the ledger, the second one needs the log.
 	for path, want := range map[string]os.FileMode{
 		dir:                                 os.ModeDir | 0o700,
 		filepath.Join(dir, "ledger.db"):     0o600,
@@ -333,7 +333,7 @@ func TestALedgerThatWasReplacedIsNotWrittenTo(t *testing.T) {
 	dir := state(t)
 	l := open(t, dir)
 	add(t, l, "a", 0)
-	add(t, l, "a", 1) // the file is open from here on
+	add(t, l, "a", 1) // The file is open from here on.
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}

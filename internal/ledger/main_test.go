@@ -47,9 +47,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// child appends pairs of events, args being directory, task and count of pairs,
-// and acknowledges each event with one line on stdout. With a count of 0 it never
-// ends.
+// child appends pairs of events and acknowledges each event with one line on stdout.
+// args are the directory, the task and the number of pairs; with 0 it never ends.
 func child(args []string) error {
 	ctx := context.Background()
 	count, err := strconv.Atoi(args[2])
@@ -72,8 +71,8 @@ func child(args []string) error {
 	return l.Close()
 }
 
-// stall opens the older ledger in the directory args[0], says so in the midst of
-// counting it, and then waits for the end of stdin.
+// stall opens the older ledger in the directory args[0], prints a line while counting
+// it, and then waits for the end of stdin.
 func stall(args []string) error {
 	counted := 0
 	_, err := ledger.Open(context.Background(), args[0], func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
@@ -86,7 +85,7 @@ func stall(args []string) error {
 	return err
 }
 
-// insist appends a pair of events, again and again while others are faster.
+// insist appends a pair of events, and retries while other processes are faster.
 func insist(ctx context.Context, l *ledger.Ledger, task string) ([]ledger.Event, error) {
 	body := fmt.Appendf(nil, `{"pid":%d}`, os.Getpid())
 	for {
@@ -101,7 +100,7 @@ func insist(ctx context.Context, l *ledger.Ledger, task string) ([]ledger.Event,
 	}
 }
 
-// start runs child in a process of its own.
+// start runs child in a new process.
 func start(t *testing.T, dir, task string, count int) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(os.Args[0], dir, task, strconv.Itoa(count))}
@@ -131,8 +130,8 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// acknowledged reads all that the child still has to say. Its last line may be
-// cut short if it was killed, and is then left out.
+// acknowledged reads the rest of the child's output. It ignores a last line that is cut
+// short because the child was killed.
 func (p *process) acknowledged() []ledger.Head {
 	var heads []ledger.Head
 	for p.out.Scan() {
@@ -144,10 +143,9 @@ func (p *process) acknowledged() []ledger.Head {
 	return heads
 }
 
-// digest is the fold of these tests. Its state and its entry "chain" depend on
-// every byte of every event, its entries "recent/…" are the last three events,
-// and it refuses the kind "refused". Of the pairs that children append it counts
-// what pairs says.
+// digest is the fold of these tests. Its state and its entry "chain" depend on every
+// byte of every event, its entries "recent/…" are the last three events, and it rejects
+// the kind "refused". For the pairs that children append it adds the counters of pairs.
 func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if e.Kind == "refused" {
 		return ledger.Projection{}, errRefused
@@ -175,8 +173,8 @@ func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	return p, nil
 }
 
-// pairs counts the events of pairs: by their kind, of which one alone is kept apart,
-// all of one task, and whether a task has a first without its second.
+// pairs counts the events of pairs: by kind, of which only one is a separate label
+// value, all events of a task, and whether a task has a first event without its second.
 func pairs(e ledger.Event) []counters.Change {
 	if e.Kind != "first" && e.Kind != "second" {
 		return nil
@@ -197,7 +195,7 @@ func pairs(e ledger.Event) []counters.Change {
 
 func recent(n int64) string { return fmt.Sprintf("recent/%06d", n) }
 
-// model is a task's projection kept in plain Go.
+// model is a task's projection in plain Go.
 type model struct {
 	state   []byte
 	entries map[string]jsontext.Value
@@ -231,8 +229,7 @@ func (m *model) add(t failer, fold ledger.Fold, e ledger.Event) {
 	}
 }
 
-// descending returns the entries whose keys begin with prefix, the greatest key
-// first.
+// descending returns the entries whose keys begin with prefix, in descending order.
 func (m *model) descending(prefix string) (entries []ledger.Entry) {
 	for _, key := range slices.Backward(slices.Sorted(maps.Keys(m.entries))) {
 		if strings.HasPrefix(key, prefix) {
@@ -244,7 +241,7 @@ func (m *model) descending(prefix string) (entries []ledger.Entry) {
 
 var errRefused = errors.New("refused by the fold")
 
-// clock gives times that differ by their nanoseconds.
+// clock returns times that differ by nanoseconds.
 func clock(i int64) time.Time { return time.Date(2026, 11, 21, 8, 0, 0, int(i), time.UTC) }
 
 // state returns a state directory that does not exist yet.
@@ -273,8 +270,7 @@ func add(t testing.TB, l *ledger.Ledger, task string, after int64) ledger.Event 
 	return e
 }
 
-// fill makes a closed ledger of tasks a, b and c, whose events take turns, five
-// of each.
+// fill creates a closed ledger of tasks a, b and c with five interleaved events each.
 func fill(t testing.TB) string {
 	t.Helper()
 	dir := state(t)
@@ -290,7 +286,7 @@ func fill(t testing.TB) string {
 	return dir
 }
 
-// failer is what *testing.T, *testing.B and *rapid.T have in common here.
+// failer is the common part of *testing.T, *testing.B and *rapid.T.
 type failer interface {
 	Helper()
 	Fatal(args ...any)
@@ -335,7 +331,7 @@ func wantCode(t testing.TB, err error, code errs.Code) *errs.Error {
 	return e
 }
 
-// edit changes a closed ledger behind its back.
+// edit changes a closed ledger without the package.
 func edit(t testing.TB, dir string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "ledger.db"))
@@ -375,7 +371,7 @@ func schemaOf(t testing.TB, dir string) (text string) {
 	return text
 }
 
-// exists reports whether anything is at path.
+// exists reports whether path exists.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

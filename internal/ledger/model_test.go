@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// TestLedgerBehavesLikeItsModel compares a ledger, reopened at random, with
-// plain slices under random appends.
+// TestLedgerBehavesLikeItsModel compares a ledger, reopened at random, with plain
+// slices under random appends.
 func TestLedgerBehavesLikeItsModel(t *testing.T) {
 	root := t.TempDir()
 	runs := 0

@@ -18,7 +18,7 @@ import (
 
 const processes = 16
 
-// Every run of these also has all processes create the ledger at once.
+// TestManyProcesses also has all processes create the ledger at once.
 func TestManyProcesses(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -58,7 +58,7 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// wantPairs fails unless the sums are those of so many pairs.
+// wantPairs fails unless the counters are those of this number of pairs.
 func wantPairs(t *testing.T, dir string, pairs int64) {
 	t.Helper()
 	sums, err := open(t, dir).Counters(t.Context(), ledger.CounterQuery{Measure: "kinds"}, ledger.CounterQuery{Measure: "events"},
@@ -101,7 +101,7 @@ func TestKilledWriters(t *testing.T) {
 	// A busy machine takes longer to start a process: then the kill comes later.
 	window := 40 * time.Millisecond
 	for i := 0; i < kills || total == 0 && window < time.Minute; i++ {
-		if i%10 == 0 { // now and then the kill may meet the creation
+		if i%10 == 0 { // Sometimes the kill may hit the creation.
 			dir = state(t)
 		}
 		p := start(t, dir, fmt.Sprint("t", i%3), 0)
@@ -129,8 +129,8 @@ func TestKilledWriters(t *testing.T) {
 	t.Logf("%d events acknowledged before %d kills", total, kills)
 }
 
-// TestKilledWhileCounting kills who brings an older ledger forward: it is as before,
-// and the next one does it.
+// TestKilledWhileCounting kills the process that migrates an older ledger: the ledger
+// is unchanged, and the next process migrates it.
 func TestKilledWhileCounting(t *testing.T) {
 	dir := state(t)
 	l := open(t, dir)
@@ -184,7 +184,7 @@ func TestReadersDuringWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Never half a pair, and never a sum without its events.
+		// Never half a pair, and never a counter without its events.
 		if len(sums.Rows[1]) != 0 || sums.Events != 0 && (len(sums.Rows[0]) != 1 || sums.Rows[0][0].Sum != sums.Events) {
 			t.Fatalf("a reader saw %+v", sums)
 		}

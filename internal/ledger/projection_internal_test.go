@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// broken is a view of which some entries cannot be read.
+// broken is a view some of whose entries cannot be read.
 type broken struct{ err error }
 
 func (broken) State() jsontext.Value { return nil }
@@ -27,7 +27,8 @@ func (b broken) Entries(keys []string) (map[string]jsontext.Value, error) {
 	return nil, nil
 }
 
-// A fold that takes a failed look-up for an absent entry must not be believed.
+// TestAFailedLookUpIsNotForgotten tests that the result of a fold that takes a failed
+// look-up for an absent entry is rejected.
 func TestAFailedLookUpIsNotForgotten(t *testing.T) {
 	why := errors.New("unreadable")
 	for asked, ask := range map[string]func(View, string){

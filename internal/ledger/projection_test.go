@@ -18,15 +18,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// gives is a fold with the same result for every event.
+// gives returns a fold with the same result for every event.
 func gives(state string, entries ...ledger.Entry) ledger.Fold {
 	return func(ledger.View, ledger.Event) (ledger.Projection, error) {
 		return ledger.Projection{State: []byte(state), Entries: entries}, nil
 	}
 }
 
-// obey is a fold that makes of an event the entries that its body lists. In the
-// body, where nil has no place, null removes.
+// obey is a fold that sets the entries in an event's body. A null value removes an
+// entry.
 func obey(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
 	p := ledger.Projection{State: []byte(`{}`)}
 	if err := json.Unmarshal(e.Body, &p.Entries); err != nil {
@@ -118,7 +118,7 @@ func TestAFoldSeesWhatItsTaskHas(t *testing.T) {
 		return ledger.Projection{State: e.Body, Entries: []ledger.Entry{{Key: "last", Value: e.Body}}}, nil
 	})
 	draft := func(body string) ledger.NewEvent { return ledger.NewEvent{Kind: "note", Body: []byte(body)} }
-	// Twice for the first: a ledger is created only for events that are not refused.
+	// Twice for the first: a ledger is created only for events that are accepted.
 	if _, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: "a", Events: []ledger.NewEvent{draft("1"), draft("2")}}); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,8 @@ func TestAFoldSeesWhatItsTaskHas(t *testing.T) {
 	}
 }
 
-// What is more than one statement takes is read, written and removed all the same.
+// TestManyEntriesAtOnce reads, writes and removes more entries than fit into one
+// statement.
 func TestManyEntriesAtOnce(t *testing.T) {
 	const many = 700
 	keys, want := []string{"none", "0-none"}, make(map[string]jsontext.Value)
@@ -149,7 +150,7 @@ func TestManyEntriesAtOnce(t *testing.T) {
 		found, err := before.Entries(keys)
 		p := ledger.Projection{State: e.Body}
 		for key, value := range want {
-			if e.N == 2 { // Every second one goes, and another one comes.
+			if e.N == 2 { // Every second one is removed, and another one added.
 				if !bytes.Equal(found[key], value) {
 					t.Errorf("the fold finds %s for %s", found[key], key)
 				}
@@ -244,8 +245,8 @@ func TestEntriesAreRead(t *testing.T) {
 	}
 }
 
-// TestEntriesBehaveLikeTheirModel compares them with a plain map under random
-// changes, and with what Verify makes of them.
+// TestEntriesBehaveLikeTheirModel compares entries with a plain map under random
+// changes, and with the result of Verify.
 func TestEntriesBehaveLikeTheirModel(t *testing.T) {
 	key := rapid.StringMatching(`[a-c/Z]{1,3}`)
 	change := rapid.Custom(func(t *rapid.T) ledger.Entry {

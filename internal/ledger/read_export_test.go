@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// printed is the export of fill's ledger, line by line.
+// printed returns the export of fill's ledger, line by line.
 func printed(t testing.TB) (lines []string, events []ledger.Event) {
 	t.Helper()
 	events = collect(t, open(t, fill(t)).EventsSince(t.Context(), 0))

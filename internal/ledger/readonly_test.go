@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// elsewhere opens a database for reading.
+// outside opens a database for reading.
 func outside(t *testing.T, path string) *ledger.Ledger {
 	t.Helper()
 	l, err := ledger.OpenFile(t.Context(), path)
@@ -25,7 +25,7 @@ func outside(t *testing.T, path string) *ledger.Ledger {
 	return l
 }
 
-// TestALedgerOutsideIsOnlyRead, whatever its name.
+// TestALedgerOutsideIsOnlyRead tests that a database of any name is opened read-only.
 func TestALedgerOutsideIsOnlyRead(t *testing.T) {
 	dir := fill(t)
 	path := filepath.Join(dir, "a copy?.db")
@@ -62,12 +62,12 @@ func TestALedgerOutsideIsOnlyRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 2 { // With the .gitignore of the ledger's making.
+	if len(entries) != 2 { // including the .gitignore that the ledger creates
 		t.Errorf("reading leaves %v behind", entries)
 	}
 }
 
-// TestALedgerOutsideMayBeInUse: its own project goes on with it.
+// TestALedgerOutsideMayBeInUse tests that its project can write to it meanwhile.
 func TestALedgerOutsideMayBeInUse(t *testing.T) {
 	dir := state(t)
 	own := open(t, dir)

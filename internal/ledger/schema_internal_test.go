@@ -170,7 +170,7 @@ func TestConnectionsAreSafe(t *testing.T) {
 	}
 }
 
-// twice counts every event under its task, whose values it keeps one of.
+// twice counts every event under its task; only one label value is separate.
 func twice(before View, e Event) (Projection, error) {
 	p, err := keep(before, e)
 	p.Changes = []counters.Change{
@@ -180,8 +180,8 @@ func twice(before View, e Event) (Projection, error) {
 	return p, err
 }
 
-// makeUncounted returns a directory with a ledger of the first version: events of
-// tasks b and a, in turns.
+// makeUncounted returns a directory with a ledger of the first version: interleaved
+// events of tasks b and a.
 func makeUncounted(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".switchyard")
@@ -229,7 +229,7 @@ func TestAnOlderLedgerIsCounted(t *testing.T) {
 	at := func(i int64) string { return time.Unix(i, 0).UTC().Format(TimeFormat) }
 	want := Counters{Events: 6, Since: at(0), Until: at(5), Rows: [][]Counter{
 		{{Values: []string{}, Sum: 6, At: at(5)}},
-		// b was first, though a is walked before.
+		// b came first, although a is folded before it.
 		{{Values: []string{"b"}, Sum: 3, At: at(4), Exemplar: []byte("4")}, {Values: []string{"other"}, Sum: 3, At: at(5), Exemplar: []byte("5")}},
 		{{Values: []string{"task", "b"}, Sum: 1, At: at(0)}},
 		{{Values: []string{"task"}, Sum: 3, At: at(5)}},
@@ -242,8 +242,8 @@ func TestAnOlderLedgerIsCounted(t *testing.T) {
 	}
 }
 
-// TestSumsAreCountedAnew: a later version of which events count for something else
-// has no table to add.
+// TestSumsAreCountedAnew tests a later version that counts events differently, without
+// a new table.
 func TestSumsAreCountedAnew(t *testing.T) {
 	dir := makeUncounted(t)
 	if err := openAs(t, dir, twice).Close(); err != nil {
@@ -266,7 +266,8 @@ func TestSumsAreCountedAnew(t *testing.T) {
 	}
 }
 
-// TestAnOlderLedgerIsRead by who cannot count it, and stays as it is.
+// TestAnOlderLedgerIsRead tests that a reader can read an older ledger and leaves it
+// unchanged.
 func TestAnOlderLedgerIsRead(t *testing.T) {
 	dir := makeUncounted(t)
 	file, err := OpenFile(t.Context(), filepath.Join(dir, fileName))
@@ -301,7 +302,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 			t.Errorf("%s: the schema became version %d", name, at)
 		}
 	}
-	// Others see it as soon as somebody has counted.
+	// Other processes see the counters as soon as one has counted.
 	if err := openAs(t, dir, twice).Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +311,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 	}
 }
 
-// third is twice, and something else for the second event of task b.
+// third is twice, with another result for the second event of task b.
 func third(f func() (Projection, error)) Fold {
 	return func(before View, e Event) (Projection, error) {
 		if e.Task == "b" && e.N == 2 {
@@ -320,8 +321,8 @@ func third(f func() (Projection, error)) Fold {
 	}
 }
 
-// TestABrokenTaskIsCountedSoFar: an event that is refused, or is none, does not keep
-// anybody from the rest of the ledger, and is found by Verify.
+// TestABrokenTaskIsCountedSoFar tests that an event which is rejected or invalid does
+// not block the rest of the ledger, and that Verify finds it.
 func TestABrokenTaskIsCountedSoFar(t *testing.T) {
 	for name, c := range map[string]struct {
 		fold Fold
@@ -357,8 +358,8 @@ func TestABrokenTaskIsCountedSoFar(t *testing.T) {
 	}
 }
 
-// TestEntriesAreFoldedAnew: what an older program kept of a task is not what this one
-// looks for.
+// TestEntriesAreFoldedAnew tests that a migration replaces the entries of an older
+// program.
 func TestEntriesAreFoldedAnew(t *testing.T) {
 	dir := makeUncounted(t)
 	l := openAs(t, dir, func(before View, e Event) (Projection, error) {
@@ -382,7 +383,8 @@ func TestEntriesAreFoldedAnew(t *testing.T) {
 	}
 }
 
-// TestTheEndOfTimeoutLeavesALedgerOlder, and whole.
+// TestTheEndOfTimeoutLeavesALedgerOlder tests that a migration that times out leaves
+// the old ledger intact.
 func TestTheEndOfTimeoutLeavesALedgerOlder(t *testing.T) {
 	dir, why := makeUncounted(t), errors.New("no patience")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// TestSelect compares with a look at every event.
+// TestSelect compares Select with a filter over every event.
 func TestSelect(t *testing.T) {
 	dir := state(t)
 	l := open(t, dir)
@@ -38,7 +38,7 @@ func TestSelect(t *testing.T) {
 		if rapid.Bool().Draw(rt, "since") {
 			s.Since = clock(rapid.Int64Range(-1, 4).Draw(rt, "at")).In(time.FixedZone("there", 3600))
 		}
-		if rapid.Bool().Draw(rt, "far") { // no event's year has five digits, or a sign
+		if rapid.Bool().Draw(rt, "far") { // No event's year has five digits, or a sign.
 			s.Since = time.Date(rapid.SampledFrom([]int{-1, 0, 10_000, 123_456}).Draw(rt, "year"), 1, 1, 0, 0, 0, 0, time.UTC)
 		}
 		var want []int64
@@ -60,8 +60,8 @@ func TestSelect(t *testing.T) {
 	})
 }
 
-// TestSelectOverlooksNoSpoiledTime: where nobody asks for a time, an event without one
-// is selected too, for the caller to find out.
+// TestSelectOverlooksNoSpoiledTime tests that a query without times also returns events
+// with an invalid time, for the caller to detect.
 func TestSelectOverlooksNoSpoiledTime(t *testing.T) {
 	dir := fill(t)
 	edit(t, dir, `UPDATE events SET at = '' WHERE seq = 7`)
@@ -70,7 +70,7 @@ func TestSelectOverlooksNoSpoiledTime(t *testing.T) {
 	}
 }
 
-// BenchmarkSelect reads 100,000 events of 1 KiB, of which every fourth is asked for.
+// BenchmarkSelect selects every fourth of 100,000 events of 1 KiB.
 func BenchmarkSelect(b *testing.B) {
 	dir := grow(b, 100_000, 0)
 	edit(b, dir, `UPDATE events SET kind = 'remark' WHERE seq % 4 = 0`)

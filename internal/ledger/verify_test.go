@@ -14,7 +14,7 @@ func TestVerifyFindsTampering(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		statements []string
-		want       []ledger.Problem // Message left out
+		want       []ledger.Problem // without Message
 	}{
 		{"body", []string{`UPDATE events SET body = '{"i":9}' WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
@@ -76,7 +76,7 @@ func TestVerifyFindsTampering(t *testing.T) {
 			{Task: "b", N: 5, Kind: ledger.ProblemEntry},
 		}},
 		{"entry renamed", []string{`UPDATE entries SET key = 'recent/000009' WHERE task = 'b' AND key = 'recent/000004'`}, []ledger.Problem{
-			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // 9 is given by nothing
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // 9 comes from no event
 			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // 4 is missing
 		}},
 		{"entry moved to another task", []string{`UPDATE entries SET task = 'd' WHERE task = 'b' AND key = 'chain'`}, []ledger.Problem{
@@ -96,7 +96,7 @@ func TestVerifyFindsTampering(t *testing.T) {
 			{Task: "b", N: 4, Seq: 11, Kind: ledger.ProblemLink},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
 			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
-			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // recent/000003, which nothing gives
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // recent/000003 comes from no event
 		}},
 		{"first event deleted", []string{`DELETE FROM events WHERE seq = 1`}, []ledger.Problem{
 			{Seq: 2, Kind: ledger.ProblemLedgerGap},
@@ -109,8 +109,8 @@ func TestVerifyFindsTampering(t *testing.T) {
 			{Task: "c", N: 5, Kind: ledger.ProblemHead},
 			{Task: "c", N: 4, Kind: ledger.ProblemState},
 			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // chain
-			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000005, which nothing gives
-			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000002, which is missing
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000005 comes from no event
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000002 is missing
 		}},
 		{"two events swapped", []string{
 			`UPDATE events SET n = -3 WHERE task = 'b' AND n = 3`,
@@ -132,13 +132,13 @@ func TestVerifyFindsTampering(t *testing.T) {
 			{Task: "c", N: 5, Kind: ledger.ProblemHead},
 			{Task: "c", N: 4, Kind: ledger.ProblemState},
 			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // chain
-			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000005, which nothing gives
-			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000002, which is missing
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000005 comes from no event
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000002 is missing
 			{Task: "d", N: 1, Seq: 15, Kind: ledger.ProblemLink},
 			{Task: "d", N: 1, Seq: 15, Kind: ledger.ProblemHash},
 			{Task: "d", Kind: ledger.ProblemHead},
-			{Task: "d", N: 1, Kind: ledger.ProblemEntry}, // chain, which is missing
-			{Task: "d", N: 1, Kind: ledger.ProblemEntry}, // recent/000001, which is missing
+			{Task: "d", N: 1, Kind: ledger.ProblemEntry}, // chain is missing
+			{Task: "d", N: 1, Kind: ledger.ProblemEntry}, // recent/000001 is missing
 		}},
 		{"whole task deleted", []string{
 			`DELETE FROM events WHERE task = 'b'`, `DELETE FROM tasks WHERE task = 'b'`,
@@ -179,7 +179,8 @@ func TestVerifyFindsTampering(t *testing.T) {
 	}
 }
 
-// What docs/ledger.md says cannot be seen from inside, cannot.
+// TestWhatTheChainCannotShow tests the changes that, according to docs/ledger.md,
+// cannot be detected from the ledger alone.
 func TestWhatTheChainCannotShow(t *testing.T) {
 	dir := fill(t)
 	l := open(t, dir)
@@ -204,7 +205,7 @@ func TestWhatTheChainCannotShow(t *testing.T) {
 		edit(t, dir, `INSERT INTO entries VALUES ('c', '`+key+`', '`+string(value)+`')`)
 	}
 	report := wantSound(t, open(t, dir))
-	// But whoever kept the hash of the removed event knows.
+	// The hash of the removed event, recorded elsewhere, reveals the removal.
 	if slices.ContainsFunc(report.Heads, func(h ledger.Head) bool { return h.Hash == hashes[4] }) {
 		t.Error("the removed event is still a head")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// impatient opens a ledger that gives up soon where another one writes.
+// impatient opens a ledger with a short busy timeout.
 func impatient(t *testing.T, dir string) *ledger.Ledger {
 	t.Helper()
 	l, err := ledger.OpenImpatient(t.Context(), dir, digest, 20*time.Millisecond)
@@ -85,7 +85,7 @@ func TestTheEndOfAContextReleasesNothingThatIsHeld(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := l.WithLock(ctx, "a", func(ledger.Head) error {
 		cancel()
-		time.Sleep(20 * time.Millisecond) // database/sql would roll back by now
+		time.Sleep(20 * time.Millisecond) // database/sql would have rolled back by now
 		_, err := other.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
 		wantCode(t, err, errs.LedgerBusy)
 		return nil
