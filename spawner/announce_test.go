@@ -13,8 +13,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// Whenever we are killed, the slot's record names what is there by then, and what
-// will be there next.
+// TestAnnouncedFirst tests that the lease record, whenever the spawner is killed, names
+// the existing processes and files and those that come next.
 func TestAnnouncedFirst(t *testing.T) {
 	s := newScene(t, fakeagent.Clean())
 	job := s.job(t)

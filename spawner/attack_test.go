@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// TestOutputLargerThanAnyDisk: an agent can make the file of its output as large as
-// it likes without writing anything. Nobody reads all of that.
+// TestOutputLargerThanAnyDisk tests a sparse output file: an agent can make it very
+// large without writing anything. The spawner must not read all of it.
 func TestOutputLargerThanAnyDisk(t *testing.T) {
 	t.Parallel()
 	const readable = 128 << 20

@@ -12,13 +12,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// BenchmarkOverhead measures what a spawn costs beyond running its program: the
-// same fake agent is run bare, with its streams in files, and spawned, in turns, so
-// that both share whatever else the machine is doing. It reports the least of each,
-// which is what it takes where nobody else is in the way, and what a spawn allocates.
+// BenchmarkOverhead measures the cost of a spawn beyond its program: the same fake
+// agent runs bare, with its streams in files, and spawned, in turns, so that both share
+// the load of the machine. It reports the minimum of each, which is the time on an idle
+// machine, and the allocations of a spawn.
 //
-// Without git the working tree is read by us; with git, two looks at it run git
-// several times, which costs more than all the rest.
+// Without git the spawner reads the working tree itself; with git, two snapshots run
+// git several times, which costs more than all the rest.
 func BenchmarkOverhead(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -57,7 +57,7 @@ func BenchmarkOverhead(b *testing.B) {
 			b.ReportMetric(milliseconds(slices.Min(spawned)), "spawn-ms")
 			b.ReportMetric(milliseconds(slices.Min(spawned)-slices.Min(alone)), "overhead-ms")
 			b.ReportMetric(float64(allocated)/float64(len(spawned))/(1<<20), "MiB/spawn")
-			b.ReportMetric(0, "ns/op") // The two together mean nothing.
+			b.ReportMetric(0, "ns/op") // The total time means nothing.
 		})
 	}
 }
@@ -69,7 +69,7 @@ type bare struct {
 	argv        []string
 }
 
-// newBare learns from one spawn how the program is called.
+// newBare copies the program's command line from one spawn.
 func newBare(b *testing.B, s *scene) bare {
 	b.Helper()
 	if _, err := s.run(b, s.job(b)); err != nil {
@@ -106,7 +106,7 @@ func (r bare) run(b *testing.B) time.Duration {
 	return time.Since(began)
 }
 
-// fill makes so many small files.
+// fill creates small files.
 func fill(b *testing.B, root string, files int) {
 	b.Helper()
 	for i := range files {
@@ -127,7 +127,7 @@ func fill(b *testing.B, root string, files int) {
 	}
 }
 
-// commit makes the folder a repository that has all of it.
+// commit makes the directory a repository with all its files committed.
 func commit(b *testing.B, root string) {
 	b.Helper()
 	for _, args := range [][]string{

@@ -29,7 +29,8 @@ func TestAttempts(t *testing.T) {
 		calls    []fakeagent.Scenario
 		adapters []string
 		retries  int
-		// whys and adapters of the attempts, and what the last one came to.
+		// whys and by are the reasons and adapters of the attempts, and the rest is the
+		// outcome of the last one.
 		whys, by []string
 		outcome  outcome.Outcome
 		next     []string
@@ -89,8 +90,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// What was wrong is told to the agent that may do better, with the words of whoever
-// objected.
+// TestNoteOfARetry tests that a retried agent gets the reason of the rejection, in the
+// words of the check that rejected it.
 func TestNoteOfARetry(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, fakeagent.Clean(), fakeagent.Clean())
@@ -148,7 +149,7 @@ func TestAdaptersWithoutAProgram(t *testing.T) {
 	}
 }
 
-// The time of a spawn is that of all its attempts.
+// TestDeadlineIsOfAllAttempts tests that a spawn's time limit covers all its attempts.
 func TestDeadlineIsOfAllAttempts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, play("overloaded"))
@@ -160,7 +161,7 @@ func TestDeadlineIsOfAllAttempts(t *testing.T) {
 	var left []time.Duration
 	job.Begin = func(_ context.Context, at spawner.Attempt) error {
 		left = append(left, at.Timeout)
-		passed += 20 * time.Second // So long does it take.
+		passed += 20 * time.Second // the duration of the attempt
 		return nil
 	}
 	out, err := s.run(t, job)
@@ -256,7 +257,7 @@ func TestSpawnsRunWithEachOther(t *testing.T) {
 	}
 }
 
-// errOver is why a test cancels.
+// errOver is the cause of the tests' cancellations.
 var errOver = errors.New("it is over")
 
 func TestCancel(t *testing.T) {
@@ -287,8 +288,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Nobody sees an output whose record could be lost, and no receipt is ahead of its
-// record.
+// TestRecordComesFirst tests that an output is delivered only after its spawn record is
+// written, and that no task event precedes the record.
 func TestRecordComesFirst(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, fakeagent.Clean())
@@ -333,8 +334,8 @@ func TestNoOutputWithoutARecord(t *testing.T) {
 	}
 }
 
-// Whoever fails around an attempt ends the job, and everything is cleaned up: that
-// the scene looks at itself.
+// TestFailuresAroundAnAttempt tests that an error in any function around an attempt
+// ends the job, and that everything is cleaned up, which the scene checks.
 func TestFailuresAroundAnAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -386,8 +387,8 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 	}
 }
 
-// A run of which no process came is closed as one that was never started, and the next
-// adapter is tried.
+// TestReceiptOfWhatNeverStarted tests that a run without a process is recorded as not
+// started, and that the next adapter is tried.
 func TestReceiptOfWhatNeverStarted(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, fakeagent.Clean())
@@ -411,8 +412,8 @@ func TestReceiptOfWhatNeverStarted(t *testing.T) {
 	}
 }
 
-// One spawn's end is not another one's, however close to its start that comes: what
-// is being started has all our files open for a moment, those of others too.
+// TestSpawnsDoNotEndEachOther tests that the end of one spawn does not end another that
+// is just starting: between fork and exec, a process has all open files of its parent.
 func TestSpawnsDoNotEndEachOther(t *testing.T) {
 	t.Parallel()
 	const with, each = 4, 30

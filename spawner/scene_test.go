@@ -24,21 +24,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(fakeagent.Prebuilt(m)) }
 
-// scene is a project with a spawner whose agents are fakes: claude and codex both.
+// scene is a project with a spawner whose agents, claude and codex, are fakes.
 type scene struct {
 	spawner.Options
 	script string
 
 	mu sync.Mutex
-	// reported is what happened, in order: begin RUN, end OUTCOME and deliver, which the
-	// job's own functions say, and the phases of its progress.
+	// reported has the events in order: begin RUN, end OUTCOME and deliver, from the
+	// job's functions, and the phases of its progress.
 	reported []string
-	// results are those that the job's End was given.
+	// results are the arguments of the job's End.
 	results []spawner.Result
 }
 
-// newScene makes a scene whose agents play these scenarios, one a call. It must not
-// warn of anything, nor leave a private folder behind.
+// newScene creates a scene. Each call of an agent plays the next scenario. A warning or
+// a private directory that is left fails the test.
 func newScene(t testing.TB, calls ...fakeagent.Scenario) *scene {
 	t.Helper()
 	keeper, err := supervise.New()
@@ -75,7 +75,7 @@ func (s *scene) write(t testing.TB, name, text string) {
 	}
 }
 
-// spawner is one with the scene's options as they are now.
+// spawner returns a spawner with the scene's current options.
 func (s *scene) spawner(t testing.TB) *spawner.Spawner {
 	t.Helper()
 	state, err := safefile.OpenState(s.State)
@@ -96,7 +96,7 @@ func (s *scene) tell(format string, args ...any) {
 	s.reported = append(s.reported, fmt.Sprintf(format, args...))
 }
 
-// heard reports whether something has been told.
+// heard reports whether an event was reported.
 func (s *scene) heard(what string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *scene) job(t testing.TB) spawner.Job {
 	}
 }
 
-// runProcess runs a job to its end.
+// run runs a job to its end.
 func (s *scene) run(t testing.TB, job spawner.Job) (spawner.Outcome, error) {
 	t.Helper()
 	return s.spawner(t).Run(t.Context(), job)
@@ -143,7 +143,7 @@ func (s *scene) run(t testing.TB, job spawner.Job) (spawner.Outcome, error) {
 
 func (s *scene) calls(t testing.TB) []fakeagent.Call { return fakeagent.Calls(t, s.script) }
 
-// runLog has the records of the trail.
+// trail returns the records of the spawn log.
 func (s *scene) trail(t testing.TB) []spawner.Record {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.State, spawner.RunLogFile))
@@ -161,7 +161,7 @@ func (s *scene) trail(t testing.TB) []spawner.Record {
 	return records
 }
 
-// waitUntil waits for something that another goroutine brings about.
+// waitUntil waits for a condition that another goroutine brings about.
 func waitUntil(t testing.TB, so func() bool) {
 	t.Helper()
 	for !so() {

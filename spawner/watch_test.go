@@ -12,7 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 )
 
-// An agent that uses more tokens than it may is ended while it does so.
+// TestBudgetOfAnAttempt tests that an agent that exceeds its tokens is ended while it
+// runs.
 func TestBudgetOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	greedy := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Say: "I think."}, fakeagent.Step{Hang: true})
@@ -37,14 +38,15 @@ func TestBudgetOfAnAttempt(t *testing.T) {
 	}
 }
 
-// An agent that has said its last word and stays is ended, and believed nothing.
+// TestHungAfterItsResult tests that an agent that does not exit after its final message
+// is ended, and its result rejected.
 func TestHungAfterItsResult(t *testing.T) {
 	t.Parallel()
 	stays := fakeagent.Clean()
 	stays.Steps = append(stays.Steps, fakeagent.Step{Hang: true})
 	s := newScene(t, stays)
 	began := time.Now()
-	// A minute of this clock is a second.
+	// This clock runs 60 times as fast.
 	s.Now = func() time.Time { return began.Add(60 * time.Since(began)) }
 	job := s.job(t)
 	job.Timeout = 10 * time.Minute
@@ -57,10 +59,11 @@ func TestHungAfterItsResult(t *testing.T) {
 	}
 }
 
-// What an agent writes is bounded, and costs the disk and not our memory.
+// TestBabbler tests that an agent's output is limited, and uses disk space but not
+// memory.
 func TestBabbler(t *testing.T) {
-	const allowed = 32 << 20 // Half of what is allowed, and of what it may write.
-	// The environment may have the collector wait for longer.
+	const allowed = 32 << 20 // half of the limit, and of what it tries to write
+	// The environment may set a larger value.
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	for name, flood := range map[string]fakeagent.Flood{
 		"one line without an end": {Bytes: 10 << 30},
@@ -104,14 +107,14 @@ func TestBabbler(t *testing.T) {
 	}
 }
 
-// heap is how many bytes are in use there.
+// heap returns the number of bytes in use on the heap.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapInuse
 }
 
-// The record says what was seen, and tells no secret.
+// TestRecord tests that the record has the run's data and no secrets.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ"
