@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The difference of these two is what looking after a child costs.
+// The difference between these two benchmarks is the cost of supervision.
 
 func BenchmarkBareExec(b *testing.B) {
 	s := newScene(b)
@@ -35,7 +35,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// While another child runs, only a look at all processes can tell that nobody is left.
+// BenchmarkRunWithAnother runs a child while another one runs: then only a scan of all
+// processes can tell that none is left.
 func BenchmarkRunWithAnother(b *testing.B) {
 	other := newScene(b)
 	started, done := make(chan struct{}), make(chan error, 1)

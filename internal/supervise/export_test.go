@@ -1,4 +1,4 @@
 package supervise
 
-// Impatient returns a Keeper that gives a hard kill no time at all to take effect.
+// Impatient returns a Supervisor that does not wait for a hard kill to take effect.
 func Impatient() *Supervisor { return &Supervisor{} }

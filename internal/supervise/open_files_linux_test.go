@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// stranger is a process that nobody announced, in a session of its own.
+// foreign returns a process that was not announced, in its own session.
 func (s scene) foreign(change func(*exec.Cmd)) *exec.Cmd {
 	s.Helper()
 	cmd := exec.Command("sleep", "60")
@@ -31,7 +31,7 @@ func (s scene) foreign(change func(*exec.Cmd)) *exec.Cmd {
 	return cmd
 }
 
-// open opens a file in the scene's folder, and makes the folder that it lies in.
+// open opens a file in the scene's directory, and creates the file's directory.
 func (s scene) open(name string, flag int) *os.File {
 	s.Helper()
 	path := filepath.Join(s.dir, name)
@@ -66,8 +66,8 @@ func (s scene) terminal() *os.File {
 	return f
 }
 
-// Of those that nothing else ties to a child, who works in its folder is ended with
-// it, and nobody else is.
+// TestSweepOfAFolder tests that a process without any other link to a child is ended
+// only if it works in the child's directory.
 func TestSweepOfAFolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s scene, cmd *exec.Cmd)
@@ -141,7 +141,7 @@ func TestSweepSparesWhoWasThereBefore(t *testing.T) {
 	}
 }
 
-// Whoever works in the folder may be who sweeps.
+// TestSweepSparesUs tests that the sweeping process itself may work in the directory.
 func TestSweepSparesUs(t *testing.T) {
 	s := newScene(t)
 	id := s.keeper.Reserve(filepath.Join(s.dir, "private"))
@@ -176,8 +176,8 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// An orphan that holds its child's output is ended with that child, though it might
-// be that of another one.
+// TestOrphanInItsFolder tests that an orphan that holds its child's output is ended
+// with that child, although it could be another child's.
 func TestOrphanInItsFolder(t *testing.T) {
 	older, younger := newScene(t), newScene(t)
 	spec := older.spec("until [ -e late ]; do sleep 0.01; done; " + astray(t, "left", deaf) + untilGo)
@@ -200,7 +200,8 @@ func TestOrphanInItsFolder(t *testing.T) {
 	younger.wantBuried("left")
 }
 
-// What is being started has all our open files for a moment, those for others too.
+// TestStartsWithFolders covers the moment between fork and exec, in which a process has
+// all open files of its parent, also those for other children.
 func TestStartsWithFolders(t *testing.T) {
 	const with, each = 4, 50
 	failed := make(chan error, with)
@@ -229,13 +230,13 @@ func TestStartsWithFolders(t *testing.T) {
 	}
 }
 
-// BenchmarkSweep is what it costs to find that nobody is left.
+// BenchmarkSweep measures how long it takes to find that no process is left.
 func BenchmarkSweep(b *testing.B) {
 	s := newScene(b)
 	for name, folder := range map[string]string{"mark alone": "", "and folder": s.dir} {
 		b.Run(name, func(b *testing.B) {
 			id := s.keeper.Reserve(folder)
-			id.Start = 1 // So that everybody is looked at.
+			id.Start = 1 // so that all processes are examined
 			for b.Loop() {
 				if swept, err := s.keeper.Sweep(b.Context(), id, 0); swept != 0 || err != nil {
 					b.Fatal(swept, err)

@@ -14,9 +14,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// astray is a script that leaves an orphan which nothing ties to it: in a session
-// of its own, without a parent, without the mark. It writes its number into a file.
-// Some then do more.
+// astray returns a script that leaves an unrelated orphan: in its own session, without
+// a parent and without the mark. It writes its number into a file and then runs then.
 func astray(t testing.TB, file, then string) string {
 	t.Helper()
 	if _, err := exec.LookPath("setsid"); err != nil {
@@ -27,7 +26,7 @@ func astray(t testing.TB, file, then string) string {
 
 const deaf = `trap "" TERM; while :; do sleep 0.1; done`
 
-// wantBuried fails if a process that wrote its number into a file is left, be it as
+// wantBuried fails if a process that wrote its number into a file still exists, even as
 // a zombie.
 func (s scene) wantBuried(file string) {
 	s.Helper()
@@ -37,7 +36,7 @@ func (s scene) wantBuried(file string) {
 	}
 }
 
-// zombies are our children that have ended and were not reaped.
+// zombies returns our children that have ended and were not reaped.
 func zombies(t testing.TB) []string {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*")
@@ -87,7 +86,8 @@ func TestOrphanThatNothingTies(t *testing.T) {
 	}
 }
 
-// One that again and again is its own orphan is elsewhere whenever we look.
+// TestOrphanThatChangesItsNumber tests an orphan that keeps forking, so that its number
+// changes between scans.
 func TestOrphanThatChangesItsNumber(t *testing.T) {
 	s := newScene(t)
 	s.file("hop", `echo >>hops; (env -i PATH="$PATH" setsid sh ./hop &)`)
@@ -109,8 +109,8 @@ func TestOrphanThatChangesItsNumber(t *testing.T) {
 	}
 }
 
-// Dead orphans come without end while their child runs on, and would use up all
-// numbers.
+// TestDeadOrphansAreReapedMeanwhile tests that orphans are reaped while their child
+// runs: an unlimited number would use up all process numbers.
 func TestDeadOrphansAreReapedMeanwhile(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec(astray(t, "left", "exit 0") + "until [ -e go ]; do sleep 0.01; done")
@@ -125,7 +125,7 @@ func TestDeadOrphansAreReapedMeanwhile(t *testing.T) {
 	}
 }
 
-// meanwhile runs a spec and returns what waits for its end.
+// meanwhile runs a spec and returns a function that waits for its end.
 func (s scene) meanwhile(spec supervise.Spec) func() supervise.Result {
 	type outcome struct {
 		supervise.Result
@@ -148,7 +148,7 @@ func (s scene) meanwhile(spec supervise.Spec) func() supervise.Result {
 
 const untilGo = "until [ -e go ]; do sleep 0.01; done"
 
-// letEnd lets a child end that waits untilGo, and wants it to end well.
+// letEnd lets a child that runs untilGo end, and fails unless it ends successfully.
 func (s scene) letEnd(ends func() supervise.Result) {
 	s.Helper()
 	s.file("go", "")
@@ -157,7 +157,7 @@ func (s scene) letEnd(ends func() supervise.Result) {
 	}
 }
 
-// tick is longer than what the kernel counts the time of a start in.
+// tick is longer than the resolution of the kernel's start times.
 const tick = 50 * time.Millisecond
 
 func TestOrphansOfTwoChildren(t *testing.T) {
@@ -170,16 +170,17 @@ func TestOrphansOfTwoChildren(t *testing.T) {
 	older.pid("late")
 
 	older.letEnd(olderEnds)
-	older.wantBuried("early") // It was there before the other child was.
+	older.wantBuried("early") // It started before the other child.
 	if !lives(younger.pid("left")) {
 		t.Error("the orphan of the child that runs was ended")
 	}
 	younger.letEnd(youngerEnds)
 	younger.wantBuried("left")
-	older.wantBuried("late") // It might have been anybody's, until nobody else was there.
+	older.wantBuried("late") // It could have been either child's until the other one had ended.
 }
 
-// An orphan that kept its mark is ended with its own child, whoever else runs.
+// TestMarkedOrphanWithAnother tests that an orphan with its mark is ended with its own
+// child, whichever others run.
 func TestMarkedOrphanWithAnother(t *testing.T) {
 	other, s := newScene(t), newScene(t)
 	ends := other.meanwhile(other.spec(strings.Replace(astray(t, "left", deaf), "env -i", "env", 1) + untilGo))
@@ -198,8 +199,9 @@ func TestMarkedOrphanWithAnother(t *testing.T) {
 	other.wantBuried("left")
 }
 
-// What os/exec started is in our session, and so is what came to us from it. It may
-// start, run and end while a child is looked after, and its exit status is its own.
+// TestOtherChildrenMeanwhile tests that a child of os/exec, and an orphan that comes to
+// us from it, which are in our session, may start, run and end while a child is
+// supervised, and that its exit status is not lost.
 func TestOtherChildrenMeanwhile(t *testing.T) {
 	s := newScene(t)
 	ends := s.meanwhile(s.spec(astray(t, "left", deaf) + untilGo))
@@ -226,13 +228,13 @@ func TestOtherChildrenMeanwhile(t *testing.T) {
 	}
 }
 
-// wait reaps a process that came to us.
+// wait reaps an orphan that came to us.
 func wait(pid int) error {
 	_, err := syscall.Wait4(pid, nil, 0, nil)
 	return err
 }
 
-// comm is what a process calls itself.
+// comm returns the name of a process.
 func comm(pid int) string {
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {

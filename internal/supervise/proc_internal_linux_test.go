@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// after is what follows the name of a process in /proc/PID/stat, for one in the
-// given state with that many threads.
+// after returns the text that follows the name of a process in /proc/PID/stat, for a
+// process in the given state with that many threads.
 func after(state string, threads int) string {
 	return fmt.Sprintf(" %s 7 8 9 0 -1 4194304 93 0 0 0 0 1 0 0 20 0 %d 0 123456 3133440 433 18446744073709551615\n", state, threads)
 }
@@ -51,14 +51,14 @@ func TestLookUpFindsUs(t *testing.T) {
 	}
 }
 
-// What a process calls itself changes nothing that we read of it.
+// FuzzParseStat tests that the name of a process does not affect the parsed fields.
 func FuzzParseStat(f *testing.F) {
 	for _, name := range []string{"sh", "", ")", "(", ") Z 1 1 1", "a\nb", "\x00"} {
 		f.Add(name)
 	}
 	want := process{pid: 42, parent: 7, group: 8, session: 9, start: 123456}
 	f.Fuzz(func(t *testing.T, name string) {
-		parseStat([]byte(name)) // It may not panic.
+		parseStat([]byte(name)) // It must not panic.
 		if got, ok := parseStat([]byte("42 (" + name + ")" + after("S", 1))); !ok || got != want {
 			t.Errorf("%q: got %+v, %v", name, got, ok)
 		}

@@ -31,15 +31,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// dyingVar makes a copy of this program run a child in the folder that it names, and
-// scriptVar is what the child does.
+// dyingVar makes a copy of this program run a child in the directory that it names, and
+// scriptVar is the child's script.
 const dyingVar, scriptVar = "PROCESS_TEST_DYING", "PROCESS_TEST_SCRIPT"
 
 // sweepingVar makes a copy of this program sweep the Identity in the file that it
 // names.
 const sweepingVar = "PROCESS_TEST_SWEEPING"
 
-// sweep says what sweeping comes to: the code of its error, if it has one.
+// sweep prints the result of a sweep: the code of its error, if it has one.
 func sweep(file string) {
 	var id supervise.Identity
 	text, err := os.ReadFile(file)
@@ -59,8 +59,8 @@ func die(dir string) {
 	os.Exit(1)
 }
 
-// runToTheEnd writes down who the child will be before it starts it, and who it is
-// before it waits for it.
+// runToTheEnd records the reserved Identity before it starts the child, and the child's
+// Identity before it waits for it.
 func runToTheEnd(dir string) error {
 	k, err := supervise.New()
 	if err != nil {
@@ -92,7 +92,7 @@ func keep(dir, name string, id supervise.Identity) error {
 	return os.WriteFile(filepath.Join(dir, name), text, 0o600)
 }
 
-// scene is a folder for a child, and a file for its output.
+// scene is a directory for a child, and a file for its output.
 type scene struct {
 	testing.TB
 	keeper *supervise.Supervisor
@@ -115,7 +115,7 @@ func newScene(t testing.TB) scene {
 	return scene{t, k, dir, f}
 }
 
-// spec is that of a shell script, with limits that it should not meet.
+// spec returns the spec of a shell script, with limits that it should not reach.
 func (s scene) spec(script string) supervise.Spec {
 	return supervise.Spec{
 		Argv: []string{"sh", "-c", script}, Dir: s.dir, Output: s.output,
@@ -141,7 +141,8 @@ func (s scene) text() string {
 	return string(text)
 }
 
-// pid waits, for as long as it takes, for the number of a process that a script wrote into a file.
+// pid waits without a limit for a script to write a process number into a file, and
+// returns it.
 func (s scene) pid(file string) int {
 	s.Helper()
 	for {
@@ -153,7 +154,7 @@ func (s scene) pid(file string) int {
 	}
 }
 
-// wantGone fails if a process that wrote its number into a file still lives.
+// wantGone fails if a process that wrote its number into a file is still alive.
 func (s scene) wantGone(file string) {
 	s.Helper()
 	if pid := s.pid(file); lives(pid) {
@@ -299,7 +300,8 @@ func TestEndlessOutput(t *testing.T) {
 	s.wantGone("root")
 }
 
-// A child that ends before anybody looks is judged like one that goes on.
+// TestOutputLimitIsExact tests that a child that ends before the first check is judged
+// like one that continues.
 func TestOutputLimitIsExact(t *testing.T) {
 	for limit, want := range map[int64]supervise.End{999: supervise.OutputLimit, 1000: supervise.Exited} {
 		s := newScene(t)
@@ -381,7 +383,7 @@ func TestLostChild(t *testing.T) {
 	if errs.CodeOf(err) != errs.ProcessLost || r != (supervise.Result{}) {
 		t.Errorf("got %+v, %v", r, err)
 	}
-	// It was killed all the same, and only nobody waited for that.
+	// It was killed nevertheless, but Run did not wait for that.
 	for lives(s.pid("root")) { // or the test hangs
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -7,10 +7,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// beyond is added to made-up numbers, so that no process of this machine has them.
+// beyond is added to made-up process numbers, so that no real process has them.
 const beyond = 1 << 30
 
-// made returns a child of this program that never was.
+// made returns a child of this program that never existed.
 func made(pid int, start uint64) *child {
 	return &child{tree: tree{root: process{pid: pid, session: pid, start: start}, id: Identity{EnvMarker: newMarker()}, seen: map[int]uint64{}}}
 }
@@ -57,7 +57,8 @@ func TestBelongs(t *testing.T) {
 	}
 }
 
-// No child is ever given what may be another's, and the last one leaves nobody.
+// TestBelongsToNoneElse tests that a child is never given a process that may be another
+// one's, and that after the last child none is left.
 func TestBelongsToNoneElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var children []*child
@@ -72,7 +73,7 @@ func TestBelongsToNoneElse(t *testing.T) {
 		case "seen":
 			real.tree.seen[e.pid] = e.start
 		case "nothing":
-			e.start = max(e.start, real.tree.root.start) // Nobody is older than where it comes from.
+			e.start = max(e.start, real.tree.root.start) // No process is older than its parent.
 		}
 		h := registryOf(children...)
 		for _, c := range children {

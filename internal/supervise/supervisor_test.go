@@ -17,8 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// file returns a new file in the scene's folder that holds text, to be read from
-// its start.
+// file returns a new file with this text in the scene's directory, at offset 0.
 func (s scene) file(name, text string) *os.File {
 	s.Helper()
 	f, err := os.Create(filepath.Join(s.dir, name))
@@ -100,7 +99,8 @@ func TestOutputLimitIsForBothFiles(t *testing.T) {
 	}
 }
 
-// Without end, and deaf: its grace must not fill the disk.
+// TestBabblerIsEndedNearItsLimit tests endless output of a child that ignores signals:
+// its grace period must not fill the disk.
 func TestBabblerIsEndedNearItsLimit(t *testing.T) {
 	const limit, near = 8 << 20, 128 << 20
 	for name, script := range map[string]string{
@@ -157,7 +157,7 @@ func TestWatch(t *testing.T) {
 	const enough supervise.End = "enough"
 	s := newScene(t)
 	spec := s.spec("echo $$ >root; sleep 0.1; echo so far; exec sleep 60")
-	looks := 0 // Not guarded: looks come from one goroutine, and none after Run.
+	looks := 0 // Not guarded: all calls come from one goroutine, and none after Run.
 	spec.Watch = func() supervise.End {
 		looks++
 		if s.text() == "so far\n" {
@@ -208,7 +208,8 @@ func TestStartedFails(t *testing.T) {
 	s.wantGone("left")
 }
 
-// A child that ends by itself while we end it is accounted for either way.
+// TestEndDuringTheKill tests that a child that exits by itself during the kill is
+// reported consistently.
 func TestEndDuringTheKill(t *testing.T) {
 	s := newScene(t)
 	for i := range 24 {

@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// doom runs a script under a keeper of its own, a copy of this program, kills that
-// one, and returns what it wrote down of its child.
+// doom runs a script under another supervisor, a copy of this program, kills the
+// supervisor, and returns the Identity that it recorded of its child.
 func (s scene) doom(script string) supervise.Identity {
 	s.Helper()
 	us := exec.Command(os.Args[0])
@@ -39,11 +39,11 @@ func (s scene) doom(script string) supervise.Identity {
 	if err := us.Wait(); err == nil || id.PID == 0 {
 		s.Fatalf("the keeper ended with %v, and wrote down %+v", err, id)
 	}
-	s.Cleanup(func() { _, _ = s.keeper.Sweep(context.Background(), id, 0) }) // Should the test fail.
+	s.Cleanup(func() { _, _ = s.keeper.Sweep(context.Background(), id, 0) }) // in case the test fails
 	return id
 }
 
-// kept reads an Identity that was written into a file.
+// stored reads an Identity from a file.
 func (s scene) stored(name string, id *supervise.Identity) error {
 	text, err := os.ReadFile(filepath.Join(s.dir, name))
 	if err != nil {
@@ -52,18 +52,19 @@ func (s scene) stored(name string, id *supervise.Identity) error {
 	return json.Unmarshal(text, id)
 }
 
-// What a keeper wrote down before it started the child finds no less than what it
-// wrote down afterwards.
+// TestSweep tests that the Identity recorded before the child was started finds the
+// same processes as the one recorded afterwards.
 func TestSweep(t *testing.T) {
 	for _, record := range []string{"announced", "identity"} {
 		t.Run(record, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			marked := strings.Replace(astray(t, "marked", deaf), "env -i", "exec 1>&-; env", 1)
-			// In the session of the one that is marked: cleared, and soon an orphan.
+			// In the session of the marked process, with a cleared environment, and
+			// soon an orphan.
 			mate := strings.Replace(astray(t, "leader", `exec 1>&-; (env -i PATH="$PATH" sh -c "echo \$\$ >mate; `+
 				strings.ReplaceAll(deaf, `"`, `\"`)+`" &); `+deaf), "env -i", "env", 1)
-			// With nothing but the output that it came with.
+			// It has only the output that it inherited.
 			holder := astray(t, "holder", deaf)
 			s.doom("trap '' TERM; echo $$ >root; " + holder + marked + mate + "until [ -s mate ]; do sleep 0.01; done")
 			var id supervise.Identity
@@ -108,8 +109,8 @@ func TestSweepIsCancelled(t *testing.T) {
 	s.wantBuried("root")
 }
 
-// A process that got the number of one that is gone, and one that somebody claims to
-// be what it is not.
+// TestSweepTouchesNoneElse tests a process that reuses the number of an ended one, and
+// a wrong Identity.
 func TestSweepTouchesNoneElse(t *testing.T) {
 	s := newScene(t)
 	var id supervise.Identity
@@ -157,7 +158,7 @@ func TestSweepTouchesNoneElse(t *testing.T) {
 	s.letEnd(ends)
 }
 
-// One that runs below what is to be swept would end its own parents.
+// TestSweepFromBelow tests that a process cannot sweep its own ancestors.
 func TestSweepFromBelow(t *testing.T) {
 	s := newScene(t)
 	id := s.doom("trap '' TERM; echo $$ >root")
@@ -171,7 +172,7 @@ func TestSweepFromBelow(t *testing.T) {
 	if !lives(s.pid("root")) {
 		t.Error("it was ended all the same")
 	}
-	// It does not matter that what is in between has cleared the environment.
+	// This also holds if a process in between has cleared the environment.
 	between := exec.Command("sh", "-c", `env -i "$0=$1" "$2"; exit $?`, sweepingVar, filepath.Join(s.dir, "identity"), os.Args[0])
 	between.Env = append(os.Environ(), "SWITCHYARD_CHILD_"+id.EnvMarker+"=1")
 	if said, err := between.CombinedOutput(); err != nil || string(said) != string(errs.ProcessLost)+"\n" {

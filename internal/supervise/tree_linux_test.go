@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// status returns a line of /proc/PID/status, "" where there is no such process.
+// status returns a line of /proc/PID/status, or "" if the process does not exist.
 func status(pid int, name string) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -22,8 +22,8 @@ func status(pid int, name string) string {
 	return strings.TrimSpace(line)
 }
 
-// lives reports whether a process is there and not a zombie: who takes orphans in
-// may be slow to bury them.
+// lives reports whether a process exists and is not a zombie: the process that adopts
+// orphans may be slow to reap them.
 func lives(pid int) bool {
 	state := status(pid, "State")
 	return state != "" && state[0] != 'Z'
@@ -51,7 +51,8 @@ func TestDescendantsInSessionsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A shell with job control gives each job a group of its own, in the same session.
+// TestDescendantsInGroupsOfTheirOwn runs a shell with job control, which gives each job
+// its own group in the same session.
 func TestDescendantsInGroupsOfTheirOwn(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed, and other shells have no job control without a terminal")
@@ -63,7 +64,8 @@ func TestDescendantsInGroupsOfTheirOwn(t *testing.T) {
 	s.wantGone("left")
 }
 
-// What other parts of the program started is theirs, in a session of its own too.
+// TestOtherChildrenAreLeftAlone tests that children of other parts of the program are
+// left alone, even in another session.
 func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	for name, attr := range map[string]*syscall.SysProcAttr{"same session": nil, "own session": {Setsid: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +100,8 @@ func TestNoZombie(t *testing.T) {
 	}
 }
 
-// A child that runs children of its own with this package keeps the outer mark.
+// TestMarksAddUp tests that a child that uses this package for its children keeps the
+// outer mark.
 func TestMarksAddUp(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec("env")
@@ -129,7 +132,7 @@ func TestOurOwnDeath(t *testing.T) {
 		t.Fatalf("%v: %s", err, complaint.String())
 	}
 	for {
-		if !lives(pid) { // It came to us, and no Keeper looks after it.
+		if !lives(pid) { // It came to us, and no Supervisor handles it.
 			if err := wait(pid); err != nil {
 				t.Error(err)
 			}
