@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// pageTime is how long the browser may take for a page.
+// pageTime is the browser's time limit for a page.
 const pageTime = time.Minute
 
-// browser is a Chromium without a window, and a site on loopback that it may ask.
+// browser is a headless Chromium, and a site on loopback that it may request.
 type browser struct {
 	program string
 	site    *httptest.Server
@@ -30,7 +30,7 @@ type browser struct {
 	asked   []string
 }
 
-// newBrowser skips the test where there is no Chromium.
+// newBrowser skips the test if there is no Chromium.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	needEnabled(t)
@@ -49,7 +49,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// ServeHTTP serves the files and remembers who asked for what.
+// ServeHTTP serves the files and records the requests.
 func (b *browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	text, ok := b.files[r.URL.Path]
@@ -60,10 +60,10 @@ func (b *browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write([]byte(text)) // Whoever asked sees that it is cut short.
+	_, _ = w.Write([]byte(text)) // The client detects a short response.
 }
 
-// put gives the site a file, and returns its address.
+// put adds a file to the site, and returns its address.
 func (b *browser) put(path, text string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +71,7 @@ func (b *browser) put(path, text string) string {
 	return b.site.URL + path
 }
 
-// requests returns what was asked for since it was called last.
+// requests returns the requests since the last call.
 func (b *browser) requests() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,8 +80,8 @@ func (b *browser) requests() []string {
 	return asked
 }
 
-// visit opens an address, does what the flags say, and returns what the browser
-// printed and what its console said. It can reach nothing but loopback.
+// visit opens an address with these flags, and returns the browser's output and its
+// console. It can reach only loopback.
 func (b *browser) visit(t *testing.T, url string, flags ...string) (stdout, console string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), pageTime)
@@ -92,7 +92,7 @@ func (b *browser) visit(t *testing.T, url string, flags ...string) (stdout, cons
 		"--enable-logging=stderr", "--force-device-scale-factor=1",
 	}
 	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // Chromium's sandbox is not for root.
+		args = append(args, "--no-sandbox") // Chromium's sandbox does not work for root.
 	}
 	cmd := exec.CommandContext(ctx, b.program, append(append(args, flags...), url)...)
 	cmd.WaitDelay = 5 * time.Second
@@ -110,8 +110,8 @@ func (b *browser) visit(t *testing.T, url string, flags ...string) (stdout, cons
 	return out.String(), strings.Join(said, "")
 }
 
-// measure opens a page of the site in a frame of that width, and returns what an
-// expression in JavaScript says of the frame's document, which it knows as doc.
+// measure opens a page of the site in a frame of that width, and returns the value of a
+// JavaScript expression, in which doc is the frame's document.
 func (b *browser) measure(t *testing.T, path string, width int, expression string) string {
 	t.Helper()
 	frame := b.put("/frame", fmt.Sprintf(`<!DOCTYPE html><body style="margin:0"><pre id="said"></pre>
@@ -129,8 +129,8 @@ func (b *browser) measure(t *testing.T, path string, width int, expression strin
 	return said
 }
 
-// screenshot is what a page looks like, in a frame where it is narrower than the
-// browser makes its window.
+// screenshot returns an image of a page, in a frame if it is narrower than the
+// browser's minimum window.
 func (b *browser) screenshot(t *testing.T, path string, width int, dark bool) image.Image {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "page.png")
@@ -157,10 +157,10 @@ func (b *browser) screenshot(t *testing.T, path string, width int, dark bool) im
 	return shot
 }
 
-// shotsVariable names a folder in which screenshots are kept, for people to look at.
+// shotsVariable names a directory in which screenshots are kept for inspection.
 const shotsVariable = "SWITCHYARD_E2E_SHOTS"
 
-// colors counts how many different colors an image has.
+// colors counts the different colors of an image.
 func colors(shot image.Image) int {
 	seen := make(map[[3]uint32]bool)
 	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y++ {
@@ -172,8 +172,8 @@ func colors(shot image.Image) int {
 	return len(seen)
 }
 
-// TestBrowserWouldTell holds what the tests of pages rely on: a browser that tells of
-// scripts, of requests and of what is too wide.
+// TestBrowserWouldTell tests the tools of the page tests: the browser must detect
+// scripts, requests and content that is too wide.
 func TestBrowserWouldTell(t *testing.T) {
 	b := newBrowser(t)
 	bad := b.put("/bad", `<!DOCTYPE html><title>x</title><div style="width:700px">x</div><img src="/picture"><script>console.error("a fault")</script>`)

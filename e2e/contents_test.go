@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// contents is a request to Google's API for Gemini, as far as we look at it.
+// contents is the part of a request to Google's Gemini API that the tests read.
 type contents struct {
 	System   content   `json:"systemInstruction"`
 	Contents []content `json:"contents"`

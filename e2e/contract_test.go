@@ -16,8 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// call runs an agent in the project as its adapter says, but without our spawner,
-// and returns what the adapter reads in its output.
+// call runs an agent in the project with its adapter's command line, but without our
+// spawner, and returns the adapter's parsed output.
 func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Output {
 	t.Helper()
 	a, err := adapter.NewCatalog().Get(name)
@@ -56,7 +56,7 @@ func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Outp
 	return reader.Finish(ended)
 }
 
-// trespasser is a model that wants to write into the project before it writes its
+// trespasser is a model that tries to write into the project before it writes its
 // report.
 func trespasser(r request) reply {
 	b := fakeagent.ReadBrief(r.Text)
@@ -72,12 +72,12 @@ func trespasser(r request) reply {
 	return reply{text: message}
 }
 
-// laxity is what a CLI cannot be kept from, and what it does not tell.
+// laxity is what a CLI cannot be prevented from doing, and what it does not report.
 type laxity struct {
 	writesProject, obeysProject, readsAll, hidesTokens, hidesDenials, retries bool
 }
 
-// laxities are what docs/adapters.md says of the CLIs.
+// laxities returns the limitations of the CLIs in docs/adapters.md.
 func laxities() map[string]laxity {
 	return map[string]laxity{
 		"claude":   {},
@@ -88,9 +88,10 @@ func laxities() map[string]laxity {
 	}
 }
 
-// Each adapter lets the real CLI read what lies beside its report, and nothing
-// else outside of the project, and write its report, and nothing else; and it reads
-// what the CLI says. Of the project, what must not run is not run (see project).
+// TestContracts tests that each adapter lets the real CLI read the files next to its
+// report, and nothing else outside the project, and write its report, and nothing else;
+// and that it parses the CLI's output. Nothing in the project that must not run is run
+// (see project).
 func TestContracts(t *testing.T) {
 	r := newRig(t)
 	for name, lax := range laxities() {
@@ -150,14 +151,13 @@ func TestContracts(t *testing.T) {
 	}
 }
 
-// check looks at what an adapter has read of a run that went well, with six
-// requests.
+// check checks the adapter's output of a successful run with six requests.
 func (lax laxity) check(t *testing.T, o adapter.Output) {
 	t.Helper()
 	if !o.Valid || !o.Done || o.Failure != nil || !strings.Contains(o.Text, `"verdict":"passed"`) {
 		t.Errorf("valid %v, done %v, failure %+v, text %q", o.Valid, o.Done, o.Failure, o.Text)
 	}
-	// Codex does not tell of every command that its sandbox stopped.
+	// Codex does not report every command that its sandbox stopped.
 	if o.ToolCount < 4 || o.Session == "" {
 		t.Errorf("tools %v, session %q", o.Tools, o.Session)
 	}
@@ -170,8 +170,8 @@ func (lax laxity) check(t *testing.T, o adapter.Output) {
 	}
 }
 
-// Errors are told apart by the adapters, and where a CLI's own retries can be
-// turned down, by the second request.
+// TestContractErrors tests that the adapters distinguish errors; if a CLI's retries can
+// be limited, by the second request.
 func TestContractErrors(t *testing.T) {
 	r := newRig(t)
 	for name, lax := range laxities() {

@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// grafanaSchema is the version of @grafana/schema, Grafana's own description of its
-// dashboards as types, and typescript that of the compiler that reads it.
+// grafanaSchema is the version of @grafana/schema, Grafana's types for dashboards, and
+// typescript that of the compiler.
 const (
 	grafanaSchema = "@grafana/schema@13.2.3"
 	typescript    = "typescript@5.9.3"
 )
 
-// TestDashboardIsOfGrafanasTypes has the compiler hold the dashboard, as a literal,
-// against Grafana's types: a property that there is not is an error, and so is a word
-// that is none of an enumeration's.
+// TestDashboardIsOfGrafanasTypes compiles the dashboard, as a literal, with Grafana's
+// types: an unknown property or value of an enumeration is an error.
 func TestDashboardIsOfGrafanasTypes(t *testing.T) {
 	needEnabled(t)
 	for _, needed := range []string{"npm", "node"} {

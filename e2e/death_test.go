@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// deaths are those of the agent, and ours.
+// deaths tests rounds in which the agent or Switchyard is killed.
 func (r *rig) deaths(t *testing.T) {
 	r.needs(t, "claude")
 	t.Run("crash", func(t *testing.T) {
@@ -74,7 +74,7 @@ func (r *rig) deaths(t *testing.T) {
 	})
 }
 
-// await fails where nothing comes.
+// await fails if reached is not signalled in time.
 func await(t *testing.T, reached <-chan struct{}) {
 	t.Helper()
 	select {
@@ -84,13 +84,13 @@ func await(t *testing.T, reached <-chan struct{}) {
 	}
 }
 
-// killAgent ends whoever runs with that base URL as a crash would.
+// killAgent kills the agent with that base URL, as a crash would.
 func killAgent(base string) {
 	for _, pid := range running(func(environ string) bool {
 		return strings.Contains(environ, base+"\x00") && strings.Contains(environ, "SWITCHYARD_HEADLESS=1")
 	}) {
 		if agent, err := os.FindProcess(pid); err == nil {
-			agent.Kill() // It may be gone already.
+			agent.Kill() // It may have ended.
 		}
 	}
 }

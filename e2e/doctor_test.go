@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// health is what doctor says, as far as it is looked at here.
+// health is the part of doctor's output that the tests read.
 type health struct {
 	OK       bool            `json:"ok"`
 	Adapters []adapterHealth `json:"adapters"`
@@ -27,8 +27,8 @@ type adapterHealth struct {
 	Problem      string   `json:"problem"`
 }
 
-// Doctor finds the CLIs in PATH at their versions, with every flag that our
-// adapters use.
+// TestDoctor tests that doctor finds the CLIs in PATH with their versions, and every
+// flag that our adapters use.
 func TestDoctor(t *testing.T) {
 	r := newRig(t)
 	r.build(t)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// failures are those of the model, and what our limits make of them.
+// failures tests errors of the model, and Switchyard's limits.
 func (r *rig) failures(t *testing.T) {
 	r.needs(t, "claude")
 	t.Run("rate limit that passes", func(t *testing.T) {
-		// Claude Code asks twice, so that its first attempt fails and ours goes on.
+		// Claude Code tries twice, so its first attempt fails and our retry succeeds.
 		p := r.newProject(t, r.model.url("limit", failsFirst(2, 429, critic())), config("claude"))
 		p.round(t, "T-1").goes(t, "commit").ran(t, "critic claude critic-error rate-limit", "critic claude clean")
 	})
@@ -33,7 +33,7 @@ func (r *rig) failures(t *testing.T) {
 		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error idle")
 	})
 	t.Run("time limit", func(t *testing.T) {
-		// It works on and on: each answer is another use of a tool.
+		// It never ends: each answer is another use of a tool.
 		p := r.newProject(t, r.model.url("busy", func(q request) reply {
 			time.Sleep(200 * time.Millisecond)
 			return reply{tool: "Read", input: map[string]any{"file_path": "a.go"}}

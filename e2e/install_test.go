@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// tool is an agent CLI at the version that our adapter was made for.
+// tool is an agent CLI at the version that our adapter supports.
 type tool struct {
 	name, pkg, version string
-	// setup runs in the package's folder after it was unpacked: what npm would run by
-	// itself, where its settings let it.
+	// setup runs in the package's directory after it was unpacked: the install script
+	// that npm would run if its settings allowed it.
 	setup []string
 }
 
-// tools are the CLIs, by their adapters' names.
+// tools returns the CLIs, by their adapters' names.
 func tools() map[string]tool {
 	return map[string]tool{
 		"claude":   {"claude", "@anthropic-ai/claude-code", "2.1.197", []string{"node", "install.cjs"}},
@@ -33,11 +33,11 @@ func tools() map[string]tool {
 const (
 	enableVariable = "SWITCHYARD_E2E"
 	cacheVariable  = "SWITCHYARD_E2E_CACHE"
-	// installTime is how long npm may take for one of them.
+	// installTime is npm's time limit for one of them.
 	installTime = 5 * time.Minute
 )
 
-// needEnabled skips the tests that nobody asked for.
+// needEnabled skips the tests unless they are enabled.
 func needEnabled(t *testing.T) {
 	t.Helper()
 	if os.Getenv(enableVariable) == "" {
@@ -48,8 +48,8 @@ func needEnabled(t *testing.T) {
 	}
 }
 
-// install returns the path of the CLI's program, which it installs where the cache
-// does not have it yet.
+// install returns the path of the CLI's program. It installs the program if it is not
+// in the cache.
 func (c tool) install(t *testing.T) string {
 	t.Helper()
 	needEnabled(t)
@@ -72,7 +72,7 @@ func (c tool) install(t *testing.T) string {
 	return program
 }
 
-// works reports whether the program is there and of the right version.
+// works reports whether the program exists and has the right version.
 func (c tool) works(t *testing.T, program string) bool {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -80,8 +80,8 @@ func (c tool) works(t *testing.T, program string) bool {
 	return err == nil && strings.Contains(string(out), c.version)
 }
 
-// needSandbox skips a test where codex may not confine its commands, as in many
-// containers: it does not run them then.
+// needSandbox skips a test if codex cannot confine its commands, as in many containers:
+// it does not run them then.
 func needSandbox(t *testing.T, codex string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -94,7 +94,8 @@ func needSandbox(t *testing.T, codex string) {
 	}
 }
 
-// npm installs the CLI beside its home and moves it there, so that a home is whole.
+// npm installs the CLI next to its home and moves it there, so that a home is always
+// complete.
 func (c tool) npm(t *testing.T, cache, home string) {
 	t.Helper()
 	for _, needed := range []string{"npm", "node"} {
@@ -126,7 +127,7 @@ func (c tool) npm(t *testing.T, cache, home string) {
 			t.Fatalf("%s: %v\n%s", c.name, err, out)
 		}
 	}
-	// Another test may have been quicker, or the home is one that does not work.
+	// Another test may have been faster, or the existing home does not work.
 	if err := os.RemoveAll(home); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// messages is a request to Anthropic's Messages API, as far as we look at it.
+// messages is the part of a request to Anthropic's Messages API that the tests read.
 type messages struct {
 	Model    string         `json:"model"`
 	System   jsontext.Value `json:"system"`

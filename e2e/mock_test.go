@@ -12,27 +12,27 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// request is what a model is asked, by whichever API.
+// request is a request to a model, independent of the API.
 type request struct {
 	// N counts the requests of the scenario from 1.
 	N int
-	// Text is all that the agent was told, its prompt and what surrounds it.
+	// Text is the agent's whole prompt and its context.
 	Text string
-	// Results are what the tools said that the model has used so far.
+	// Results are the results of the tools that the model has used so far.
 	Results []string
-	// Tools are the names of those that it may use.
+	// Tools are the names of the available tools.
 	Tools []string
 }
 
-// reply is what the model answers: a use of a tool, or else a text.
+// reply is the model's answer: the use of a tool, or a text.
 type reply struct {
 	text string
 	tool string
-	// input is what the tool is told.
+	// input is the tool's input.
 	input map[string]any
-	// status other than 0 is an error instead.
+	// status is an error instead, unless it is 0.
 	status int
-	// stall never answers, and drop ends the connection within an answer.
+	// stall never answers, and drop closes the connection in the middle of an answer.
 	stall, drop bool
 }
 
@@ -42,13 +42,13 @@ type scenario func(request) reply
 // mock serves the APIs of the CLIs. A scenario's base URL is url(name).
 type mock struct {
 	server *httptest.Server
-	// over ends what stalls.
+	// over ends stalled requests.
 	over chan struct{}
 
 	mu        sync.Mutex
 	scenarios map[string]scenario
 	counts    map[string]int
-	// stray are requests that belong to no scenario or no API that we know.
+	// stray are requests without a known scenario or API.
 	stray []string
 }
 
@@ -77,14 +77,14 @@ func (m *mock) url(name string, s scenario) string {
 	return m.server.URL + "/s/" + name
 }
 
-// asked is how many requests a scenario has had.
+// asked returns the number of requests to a scenario.
 func (m *mock) asked(name string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.counts[name]
 }
 
-// next finds the scenario of a path and counts the request.
+// next returns the scenario of a path and counts the request.
 func (m *mock) next(path string) (s scenario, api string, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,13 +98,13 @@ func (m *mock) next(path string) (s scenario, api string, n int) {
 
 // front is one API of a model.
 type front interface {
-	// read is what a request asks, which was decoded into the front.
+	// read returns the decoded request.
 	read() request
 	write(w http.ResponseWriter, n int, a reply)
 	fail(w http.ResponseWriter, status int)
 }
 
-// frontOf is the API at a path below a base URL, or nil.
+// frontOf returns the API at a path below a base URL, or nil.
 func frontOf(api string) front {
 	switch {
 	case api == "v1/messages":
@@ -121,13 +121,13 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, api, n := m.next(r.URL.Path)
 	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
 	if err != nil {
-		return // The agent is gone.
+		return // The agent has ended.
 	}
 	front := frontOf(api)
 	switch {
 	case s != nil && front != nil && r.Method == http.MethodPost:
 	case s != nil && r.Method == http.MethodHead:
-		return // Claude Code looks whether anybody is there.
+		return // Claude Code checks whether the server is up.
 	default:
 		m.mu.Lock()
 		m.stray = append(m.stray, r.Method+" "+r.Host+r.URL.Path)
@@ -153,7 +153,7 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	case answer.status != 0:
-		// No CLI waits for long where its retries are turned down.
+		// No CLI waits for long if its retries can be limited.
 		w.Header().Set("Retry-After", "1")
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(answer.status)
@@ -174,10 +174,10 @@ func sent(w io.Writer, event string, data map[string]any) {
 	fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text)
 }
 
-// mocked is the message of an error.
+// mocked returns the message of an error.
 func mocked(status int) string { return fmt.Sprintf("mock %d", status) }
 
-// failed writes an error as the APIs of Anthropic and OpenAI do.
+// failed writes an error in the format of Anthropic and OpenAI.
 func failed(w io.Writer, status int) {
 	kind := map[int]string{401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}[status]
 	text, err := json.Marshal(map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": mocked(status)}})

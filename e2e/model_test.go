@@ -8,13 +8,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// aside reports whether a request is one that an agent makes beside its work, such
-// as for a title or a search: it offers no tools, or the search of the API's own.
+// aside reports whether a request is not part of an agent's work, such as for a title
+// or a search: it offers no tools, or only the API's own search.
 func aside(r request) bool {
 	return len(r.Tools) == 0 || slices.Equal(r.Tools, []string{"web_search"})
 }
 
-// critic is a model that writes its report with these findings, and then says so.
+// critic returns a model that writes its report with these findings, and then its
+// message.
 func critic(findings ...fakeagent.Finding) scenario {
 	return func(r request) reply {
 		b := fakeagent.ReadBrief(r.Text)
@@ -41,8 +42,8 @@ func researcher(r request) reply {
 		"questions": [], "sources": [{"url": "https://example.com/webhooks", "title": "Webhooks", "credibility": "high"}], "patterns": []}`}
 }
 
-// elsewhere is a model that writes its report to another file of the project, and
-// then says that all is well.
+// outside returns a model that writes its report to another file of the project, and
+// then reports success.
 func outside(name string) scenario {
 	return func(r request) reply {
 		b := fakeagent.ReadBrief(r.Text)
@@ -57,7 +58,7 @@ func outside(name string) scenario {
 	}
 }
 
-// unable is a model that says that it cannot write its report.
+// unable is a model that answers that it cannot write its report.
 func unable(r request) reply {
 	b := fakeagent.ReadBrief(r.Text)
 	return reply{text: fmt.Sprintf(`{"critic": "critic", "task_id": %q, "round": %d, "run_id": %q, "verdict": "issues_found", "blockers_count": 1,
@@ -67,7 +68,7 @@ func unable(r request) reply {
 // has reports whether the model may use that tool.
 func (r request) has(tool string) bool { return slices.Contains(r.Tools, tool) }
 
-// writes is the use of whichever tool writes a file.
+// writes returns the use of the available tool that writes a file.
 func writes(r request, path, content string) reply {
 	return r.uses(map[string]map[string]any{
 		"Write":        {"file_path": path, "content": content},
@@ -78,7 +79,7 @@ func writes(r request, path, content string) reply {
 	})
 }
 
-// reads is the use of whichever tool reads a file.
+// reads returns the use of the available tool that reads a file.
 func reads(r request, path string) reply {
 	return r.uses(map[string]map[string]any{
 		"Read":         {"file_path": path},
@@ -89,7 +90,8 @@ func reads(r request, path string) reply {
 	})
 }
 
-// uses is the use of one of these tools, or the words that there is none of them.
+// uses returns the use of the first available of these tools, or a text that there is
+// none.
 func (r request) uses(inputs map[string]map[string]any) reply {
 	for _, tool := range r.Tools {
 		if input, ok := inputs[tool]; ok {
@@ -99,7 +101,7 @@ func (r request) uses(inputs map[string]map[string]any) reply {
 	return reply{text: "There is no tool for it, but " + strings.Join(r.Tools, ", ")}
 }
 
-// always answers everything with the same.
+// always returns a model that gives the same answer to every request.
 func always(a reply) scenario { return func(request) reply { return a } }
 
 // failsFirst answers the first n requests with a status.

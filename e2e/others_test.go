@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// others are rounds with other CLIs than Claude Code, or with two.
+// others tests rounds with other CLIs than Claude Code, or with two.
 func (r *rig) others(t *testing.T) {
 	for name, lax := range laxities() {
 		if name == "claude" {
@@ -31,7 +31,7 @@ func (r *rig) others(t *testing.T) {
 	})
 }
 
-// other are rounds with one of the CLIs.
+// other tests rounds with one of the CLIs.
 func (r *rig) other(t *testing.T, name string, lax laxity) {
 	once := config(name, "  retries: 0")
 	t.Run("clean", func(t *testing.T) {
@@ -52,7 +52,7 @@ func (r *rig) other(t *testing.T, name string, lax laxity) {
 				t.Error(err)
 			}
 		case lax.hidesDenials:
-			// It has been told so, and has written its report all the same.
+			// It has reported so, and has written its report nevertheless.
 			d.goes(t, "commit").ran(t, "critic "+name+" clean")
 		default:
 			d.goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error denied")

@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/stats"
 )
 
-// statsPages are pages of the ledgers in internal/stats/testdata, by their names on the
-// site.
+// statsPages returns pages of the ledgers in internal/stats/testdata, by their names on
+// the site.
 func statsPages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := make(map[string]string)
@@ -39,8 +39,8 @@ func statsPages(t *testing.T) map[string]string {
 	return pages
 }
 
-// A page of stats says nothing on the console, asks for nothing, has no script, and
-// fits a telephone.
+// TestStatsPageInABrowser tests that a page of stats prints nothing on the console,
+// requests nothing, has no script, and fits a phone.
 func TestStatsPageInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	for name, text := range statsPages(t) {
@@ -56,7 +56,7 @@ func TestStatsPageInABrowser(t *testing.T) {
 		if !strings.Contains(dom, "<h1>shop</h1>") {
 			t.Errorf("%s: there is no heading", name)
 		}
-		// With the tables of numbers open, too.
+		// It also fits with the tables of numbers open.
 		got := b.measure(t, name, 320, `[320, 360, 1280].map(width => {
   frame.style.width = width + "px";
   doc.querySelectorAll("details").forEach(d => d.open = width > 320);
@@ -72,7 +72,8 @@ func TestStatsPageInABrowser(t *testing.T) {
 	}
 }
 
-// Charts are as tall in the browser as their numbers say, however wide they are.
+// TestStatsChartsInABrowser tests that the heights of charts match their numbers at any
+// width.
 func TestStatsChartsInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	b.put("/months", statsPages(t)["/months"])
@@ -123,7 +124,7 @@ func TestStatsPagePrints(t *testing.T) {
 	}
 }
 
-// The page that the program writes is one of these.
+// TestStatsPageOfTheProgram tests the page that the program writes.
 func TestStatsPageOfTheProgram(t *testing.T) {
 	b := newBrowser(t)
 	program := filepath.Join(t.TempDir(), "switchyard")

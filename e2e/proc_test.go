@@ -16,7 +16,7 @@ func running(wanted func(environ string) bool) []int {
 	for _, file := range files {
 		environ, err := os.ReadFile(file)
 		if err != nil || !wanted(string(environ)) {
-			continue // It is gone, or somebody else's.
+			continue // It has ended, or belongs to another user.
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
 			pids = append(pids, pid)

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// responses is a request to OpenAI's Responses API, as far as we look at it.
+// responses is the part of a request to OpenAI's Responses API that the tests read.
 type responses struct {
 	Model        string `json:"model"`
 	Instructions string `json:"instructions"`

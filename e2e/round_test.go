@@ -7,14 +7,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// config lets that adapter do all the work, within limits that suit a test.
+// config makes that adapter do all the work, within limits that suit a test.
 func config(adapter string, more ...string) string {
 	lines := append([]string{"spawn:", "  adapter: " + adapter, "  timeout: 90s", "  idle_timeout: 40s", "  model: " + models[adapter]}, more...)
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// models are those that the CLIs are told to use. Codex must not know its model, or
-// it offers tools of another kind; opencode and copilot must.
+// models are the models for the CLIs. Codex must not know its model, or it offers other
+// tools; opencode and copilot must.
 var models = map[string]string{
 	"claude": "claude-opus-4-8", "codex": "gpt-5.4", "copilot": "claude-sonnet-4.5", "gemini": "gemini-2.5-flash",
 	"opencode": "anthropic/claude-sonnet-4-5",
@@ -22,7 +22,7 @@ var models = map[string]string{
 
 var missingTest = fakeagent.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
 
-// The rounds run one after the other: too many CLIs at once keep each other waiting.
+// TestRounds runs one round after the other: too many CLIs at once delay each other.
 func TestRounds(t *testing.T) {
 	r := newRig(t)
 	r.build(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// verdicts are of agents that come to their end.
+// verdicts tests the outcomes of agents that end.
 func (r *rig) verdicts(t *testing.T) {
 	r.needs(t, "claude")
 	t.Run("clean", func(t *testing.T) {
@@ -48,7 +48,7 @@ func (r *rig) verdicts(t *testing.T) {
 		}
 	})
 	t.Run("refused write", func(t *testing.T) {
-		// It writes where it may not, and says that all is well.
+		// It writes to a forbidden path, and reports success.
 		p := r.newProject(t, r.model.url("refused", outside("report.json")), config("claude", "  retries: 0"))
 		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error denied")
 	})

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// crowd lets several processes decide rounds at the same time.
+// crowd is several processes that decide rounds at the same time.
 type crowd struct {
-	// name begins the names of its tasks.
+	// name is the prefix of its tasks' names.
 	name          string
 	workers, each int
-	// killed says that one in two processes is killed at a moment by chance.
+	// killed is set if one in two processes is killed at a random moment.
 	killed bool
 }
 
-// run returns how many rounds were surely recorded, and how many processes were
-// killed.
+// run returns the number of rounds that were certainly recorded, and of processes that
+// were killed.
 func (c crowd) run(t *testing.T, p *project) (recorded, killed int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -33,7 +33,8 @@ func (c crowd) run(t *testing.T, p *project) (recorded, killed int) {
 					args[3] = "style.json"
 				}
 				if c.killed && chance.IntN(2) == 0 {
-					// Some do not come to their event, some end after it, and some live on.
+					// Some are killed before their event, some after it, and some are
+					// not.
 					died := p.dies(t, time.Duration(chance.IntN(100))*time.Millisecond, args...)
 					mu.Lock()
 					if died {

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// readyTime is how long a program may take until it listens, and endTime until it
-	// has ended after it was asked to.
+	// readyTime is the time limit until a program listens, and endTime until it has
+	// ended after it was asked to.
 	readyTime = 20 * time.Second
 	endTime   = 10 * time.Second
 )
 
-// daemon is a program that listens on a port which it chose itself.
+// daemon is a program that listens on a port of its choice.
 type daemon struct {
 	name string
-	// url is where it answers, without a path.
+	// url is its base URL.
 	url  string
 	cmd  *exec.Cmd
 	said *reported
@@ -35,8 +35,8 @@ type daemon struct {
 	err   error
 }
 
-// start starts a program that listens on port 0 and says on standard error which one
-// that became. It is ended with the test at the latest.
+// start starts a program that listens on port 0 and prints the real port to standard
+// error. It ends with the test at the latest.
 func start(t *testing.T, name string, cmd *exec.Cmd) *daemon {
 	t.Helper()
 	d := &daemon{name: name, cmd: cmd, said: &reported{address: make(chan string, 1)}, ended: make(chan struct{})}
@@ -66,7 +66,7 @@ func start(t *testing.T, name string, cmd *exec.Cmd) *daemon {
 	return d
 }
 
-// stop asks the program to end, waits until it has, and returns how it ended.
+// stop asks the program to end, waits for it, and returns its result.
 func (d *daemon) stop(t *testing.T) error {
 	t.Helper()
 	select {
@@ -89,7 +89,7 @@ func (d *daemon) stop(t *testing.T) error {
 	return d.err
 }
 
-// get reads what is at a path.
+// get reads a path.
 func (d *daemon) get(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -109,7 +109,7 @@ func (d *daemon) get(ctx context.Context, path string) ([]byte, error) {
 	return body, err
 }
 
-// await asks until it is so. The error says what is missing.
+// await polls until so returns nil. The last error says what is missing.
 func await(t *testing.T, timeout time.Duration, so func() error) {
 	t.Helper()
 	deadline := time.Now().Add(timeout)
@@ -129,7 +129,7 @@ func await(t *testing.T, timeout time.Duration, so func() error) {
 	}
 }
 
-// told keeps what a program says on standard error, and finds its address in it.
+// reported collects a program's standard error, and finds its address in it.
 type reported struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -137,7 +137,7 @@ type reported struct {
 	address chan string
 }
 
-// maxTold is how much of it is kept, in bytes.
+// maxReported is the maximum of what is collected, in bytes.
 const maxReported = 64 << 10
 
 // Write implements io.Writer.
@@ -148,7 +148,7 @@ func (w *reported) Write(p []byte) (int, error) {
 		w.text.Write(p)
 	}
 	if !w.found {
-		// Prometheus first repeats the port 0 that it was given.
+		// Prometheus first repeats the port 0 of its command line.
 		at := regexp.MustCompile(`(?:listening on"? address=|http://)(127\.0\.0\.1:[1-9][0-9]*)\b`)
 		if found := at.FindStringSubmatch(strings.ToLower(w.text.String())); found != nil {
 			w.found = true
@@ -158,7 +158,7 @@ func (w *reported) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// problems is what it said, without what these programs call information.
+// problems returns the output without informational messages.
 func (w *reported) problems() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

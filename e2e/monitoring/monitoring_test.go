@@ -15,25 +15,25 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// patience is how long Prometheus may take to know something, with a scrape each
-// second.
+// timeout is Prometheus's time limit to see a change, with a scrape each second.
 const timeout = 20 * time.Second
 
-// bench is a project with all that watches it.
+// bench is a project with all programs that monitor it.
 type bench struct {
 	*project
 	programs             programs
 	serve, node, gateway *daemon
 	prometheus           server
-	// plain is a Prometheus as it is without features that must be asked for: it scrapes
-	// metrics serve as OpenMetrics.
+	// plain is a Prometheus without optional features: it scrapes metrics serve as
+	// OpenMetrics.
 	plain  server
 	config string
 }
 
 func TestMonitoring(t *testing.T) {
 	b := setUp(t)
-	// What was never counted is there, as 0: the project has no ledger yet.
+	// Counters that were never counted are exported as 0: the project has no ledger
+	// yet.
 	b.arrives(t, "nothing recorded")
 	b.work(t)
 	b.arrives(t, "after the workload")
@@ -48,13 +48,13 @@ func TestMonitoring(t *testing.T) {
 	t.Run("gone", b.gone)
 }
 
-// setUp starts everything, in the order in which they must know of each other.
+// setUp starts all programs, in the order of their dependencies.
 func setUp(t *testing.T) *bench {
 	b := &bench{programs: needPrograms(t)}
 	b.project = newProject(t, scenarios()...)
 	b.node = start(t, "node_exporter", exec.Command(b.programs.nodeExporter, "--web.listen-address=127.0.0.1:0",
 		"--collector.disable-defaults", "--collector.textfile", "--collector.textfile.directory="+b.textfiles))
-	// Debian's keeps a file for the whole system unless it is told to keep none.
+	// By default, Debian's persists to a system-wide file.
 	b.gateway = start(t, "pushgateway", exec.Command(b.programs.gateway, "--web.listen-address=127.0.0.1:0", "--persistence.file="))
 	for name, text := range reports() {
 		b.write(t, name, text)
@@ -87,7 +87,7 @@ metrics: {textfile: "`+b.textfiles+`/switchyard.prom", push: "`+b.gateway.url+`"
 	return b
 }
 
-// arrives waits until Prometheus has by each way what metrics print shows.
+// arrives waits until Prometheus has, by each exporter, the output of metrics print.
 func (b *bench) arrives(t *testing.T, when string) {
 	t.Helper()
 	if b.late.Swap(0) > 0 {
@@ -112,7 +112,7 @@ func (b *bench) arrives(t *testing.T, when string) {
 	t.Logf("%s: %d samples are the same by all ways", when, len(want))
 }
 
-// values holds what Prometheus says against the workload, and against the export.
+// values compares Prometheus with the workload and with the export.
 func (b *bench) values(t *testing.T) {
 	events, bodies := b.exported(t)
 	want := expected()
@@ -128,7 +128,7 @@ func (b *bench) values(t *testing.T) {
 	want[`switchyard_spawn_tokens_total{agent="critic",direction="out",WAY}`] = float64(tokensOut)
 	want[`switchyard_spawn_cost_dollars_total{agent="critic",WAY}`] = float64(cost) / 1e6
 	want[`switchyard_ledger_last_event_timestamp_seconds{WAY}`] = seconds(events[len(events)-1].Time())
-	// The oldest that are stuck and waiting are the only ones, S and W.
+	// The oldest stuck and waiting tasks are the only ones, S and W.
 	for task, status := range map[string]string{"S": "stuck", "W": "waiting"} {
 		i := slices.IndexFunc(events, func(e ledger.Event) bool { return e.Task == task })
 		want[`switchyard_tasks_oldest_timestamp_seconds{status="`+status+`",WAY}`] = seconds(events[i].Time())
@@ -142,7 +142,7 @@ func (b *bench) values(t *testing.T) {
 			}
 		}
 	}
-	// All counters were 0 when the ledger began.
+	// All counters were 0 when the ledger was created.
 	created := `{__name__=~"switchyard_[a-z_]+_created",` + served().selector + `}`
 	for _, expr := range []string{"min(" + created + ")", "max(" + created + ")"} {
 		got, err := b.plain.one(t.Context(), expr)
@@ -152,7 +152,7 @@ func (b *bench) values(t *testing.T) {
 	}
 }
 
-// histograms holds the counts against the workload, native and classic.
+// histograms compares the counts with the workload, native and classic.
 func (b *bench) histograms(t *testing.T) {
 	want := expectedCounts()
 	printed := b.printed(t)
@@ -168,7 +168,7 @@ func (b *bench) histograms(t *testing.T) {
 			}
 		}
 	}
-	// Three of four tasks took two rounds, so the median task did: its native bucket is
+	// Three of four tasks took two rounds, so the median is two: its native bucket is
 	// at most 9 % wide.
 	median, err := b.prometheus.one(t.Context(), `histogram_quantile(0.5, switchyard_task_rounds{`+served().selector+`})`)
 	if err != nil || median < 1.83 || median > 2 {
@@ -180,7 +180,7 @@ func (b *bench) histograms(t *testing.T) {
 	}
 }
 
-// exemplars name tasks and rounds of the ledger.
+// exemplars tests that exemplars name tasks and rounds of the ledger.
 func (b *bench) exemplars(t *testing.T) {
 	for selector, tasks := range map[string]string{
 		"switchyard_task_rounds":            "A1 A2 B1 F2 Q2",
@@ -202,7 +202,7 @@ func (b *bench) exemplars(t *testing.T) {
 	}
 }
 
-// alerts fire that must, by each way, and no others.
+// alerts tests that the expected alerts fire, by each exporter, and no others.
 func (b *bench) alerts(t *testing.T) {
 	want := []string{"SwitchyardFallbackRateHigh", "SwitchyardTasksStuckTooLong"}
 	for _, w := range ways() {
@@ -222,12 +222,12 @@ func (b *bench) alerts(t *testing.T) {
 			}
 			return nil
 		})
-		// One of three spawns fell back.
+		// One of three spawns used a fallback.
 		rate, err := b.prometheus.one(t.Context(), `switchyard:spawn_fallbacks_per_spawns:ratio_increase1h{`+w.selector+`}`)
 		if err != nil || math.Abs(rate-1.0/3) > 1e-3 {
 			t.Errorf("by %s, the rate of fallbacks is %v (%v)", w.name, rate, err)
 		}
-		// What is made of a histogram is there whether it is native or not.
+		// Rules on a histogram work whether it is native or not.
 		mean, err := b.prometheus.one(t.Context(), `switchyard:task_rounds:mean_increase7d{`+w.selector+`}`)
 		if err != nil || math.Abs(mean-7.0/4) > 1e-3 {
 			t.Errorf("by %s, the mean of rounds to the commit is %v (%v)", w.name, mean, err)
@@ -240,7 +240,7 @@ func (b *bench) alerts(t *testing.T) {
 	b.healthyRules(t)
 }
 
-// healthyRules fails where Prometheus could not evaluate one.
+// healthyRules fails if Prometheus could not evaluate a rule.
 func (b *bench) healthyRules(t *testing.T) {
 	var data struct {
 		Groups []struct {
@@ -267,8 +267,7 @@ func (b *bench) healthyRules(t *testing.T) {
 	}
 }
 
-// parallel has rounds in several processes at once. No counter falls, however often
-// one looks.
+// parallel runs rounds in several processes at once. No counter may fall.
 func (b *bench) parallel(t *testing.T) {
 	watchers := []*watcher{watch(t, b.serve), watch(t, b.node), watch(t, b.gateway)}
 	recorded, _ := crowd{name: "C", workers: 4, each: 8}.run(t, b.project)
@@ -282,9 +281,9 @@ func (b *bench) parallel(t *testing.T) {
 	}
 }
 
-// killed is the same with processes that are killed. A push whose process is dead may
-// still be on its way to the gateway, and come after the next one: what the gateway
-// shows in between is not held against anything.
+// killed does the same with processes that are killed. A push of a killed process may
+// still be on its way to the gateway and arrive after the next one, so the gateway's
+// values in between are not checked.
 func (b *bench) killed(t *testing.T) {
 	watchers := []*watcher{watch(t, b.serve), watch(t, b.node)}
 	recorded, killed := crowd{name: "K", workers: 4, each: 12, killed: true}.run(t, b.project)
@@ -295,11 +294,11 @@ func (b *bench) killed(t *testing.T) {
 	if killed < 5 {
 		t.Error("too few for a test")
 	}
-	b.must(t, "round", "last", "--report", "clean.json") // Its file and push have all of it.
+	b.must(t, "round", "last", "--report", "clean.json") // Its file and push have all counters.
 	b.counted(t, recorded)
 	b.must(t, "ledger", "verify")
 	b.arrives(t, "after processes were killed")
-	// What the dead left in the folder of node_exporter is gone with the next write.
+	// The next write removes what killed processes left in node_exporter's directory.
 	left, err := os.ReadDir(b.textfiles)
 	if err != nil || len(left) != 1 || left[0].Name() != "switchyard.prom" {
 		t.Errorf("the folder of text files has %v (%v)", left, err)
@@ -309,8 +308,8 @@ func (b *bench) killed(t *testing.T) {
 	}
 }
 
-// counted holds the rounds that metrics print counts against the export's, which are
-// at least so many.
+// counted compares the rounds in metrics print with those in the export, which are at
+// least this many.
 func (b *bench) counted(t *testing.T, least int) {
 	t.Helper()
 	_, bodies := b.exported(t)
@@ -334,7 +333,7 @@ func (b *bench) counted(t *testing.T, least int) {
 	}
 }
 
-// noResets fails where Prometheus saw a counter fall.
+// noResets fails if Prometheus saw a counter fall.
 func (b *bench) noResets(t *testing.T, w way) {
 	t.Helper()
 	for _, f := range metrics.Families() {
@@ -357,7 +356,7 @@ func (b *bench) noResets(t *testing.T, w way) {
 	}
 }
 
-// scrapes has not failed one.
+// scrapes fails if a scrape has failed.
 func (b *bench) scrapes(t *testing.T) {
 	for expr, want := range map[string]float64{
 		`min(min_over_time(up[1h]))`: 1,
@@ -375,8 +374,8 @@ func (b *bench) scrapes(t *testing.T) {
 	}
 }
 
-// gone is what happens where metrics are not there any more: alerts for what has
-// ended, and nothing left of a push that was deleted.
+// gone tests that alerts fire for exporters that have ended, and that nothing is left
+// of a deleted push.
 func (b *bench) gone(t *testing.T) {
 	b.must(t, "metrics", "push", b.gateway.url, "--delete")
 	if err := b.serve.stop(t); err != nil {

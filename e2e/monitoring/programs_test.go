@@ -9,14 +9,14 @@ import (
 
 const (
 	enableVariable = "SWITCHYARD_E2E"
-	// withoutVariable says that the programs cannot be installed here.
+	// withoutVariable is set if the programs cannot be installed here.
 	withoutVariable = "SWITCHYARD_E2E_WITHOUT_MONITORING"
 )
 
-// programs are the paths of those that the tests run.
+// programs are the paths of the programs that the tests run.
 type programs struct{ prometheus, promtool, nodeExporter, gateway string }
 
-// needPrograms skips a test that nobody asked for, or whose programs are missing.
+// needPrograms skips a test unless it is enabled and its programs are installed.
 func needPrograms(t *testing.T) programs {
 	t.Helper()
 	if os.Getenv(enableVariable) == "" {

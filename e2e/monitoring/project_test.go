@@ -18,22 +18,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// commandTime is how long a command of switchyard may take.
+// commandTime is the time limit of a switchyard command.
 const commandTime = 30 * time.Second
 
-// project is a project that the real program works on, with a fake agent.
+// project is a project for the real program, with a fake agent.
 type project struct {
 	switchyard, dir string
-	// textfiles is the folder that node_exporter reads.
+	// textfiles is the directory that node_exporter reads.
 	textfiles string
 	env       []string
-	// late counts the commands that warned that their push took too long: they stay for
-	// it two seconds and no more, and a machine can stand still for that long.
+	// late counts the commands that warned that their push took too long: they wait at
+	// most two seconds, and a machine can stall for that long.
 	late atomic.Int32
 }
 
-// newProject builds the program and sets a project up whose agent plays the
-// scenarios.
+// newProject builds the program and sets up a project whose agent plays the scenarios.
 func newProject(t *testing.T, scenarios ...fakeagent.Scenario) *project {
 	t.Helper()
 	p := &project{switchyard: filepath.Join(t.TempDir(), "switchyard"), dir: t.TempDir(), textfiles: t.TempDir()}
@@ -57,8 +56,8 @@ func (p *project) write(t *testing.T, name, text string) {
 	}
 }
 
-// command is a call of switchyard in the project, yet to start. It is killed when the
-// context is done.
+// command returns a call of switchyard in the project, not yet started. It is killed
+// when the context is done.
 func (p *project) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.switchyard, args...)
 	cmd.Dir, cmd.Env = p.dir, p.env
@@ -66,7 +65,7 @@ func (p *project) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command and returns what it printed.
+// run runs a command and returns its output.
 func (p *project) run(ctx context.Context, args ...string) (stdout []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
@@ -97,7 +96,7 @@ func (p *project) must(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// printed are the metrics as metrics print has them.
+// printed returns the output of metrics print.
 func (p *project) printed(t *testing.T) series {
 	t.Helper()
 	all, err := parse(p.must(t, "metrics", "print"))
@@ -107,7 +106,7 @@ func (p *project) printed(t *testing.T) series {
 	return all
 }
 
-// record is what this package reads of an event's body.
+// record is the part of an event's body that this package reads.
 type record struct {
 	Decision struct {
 		NextAction string `json:"next_action"`
@@ -124,7 +123,7 @@ type record struct {
 	} `json:"spawn"`
 }
 
-// exported are the events of the ledger with their bodies.
+// exported returns the events of the ledger with their bodies.
 func (p *project) exported(t *testing.T) (events []ledger.Event, bodies []record) {
 	t.Helper()
 	for line := range bytes.Lines(p.must(t, "ledger", "export")) {
@@ -141,5 +140,5 @@ func (p *project) exported(t *testing.T) (events []ledger.Event, bodies []record
 	return events, bodies
 }
 
-// seconds is a time as metrics have it.
+// seconds converts a time to the unit of the metrics.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// promtool has nothing to say against what we print, generate and use here. What the
-// rules come to, the mixin's own tests try with it.
+// promtool tests that promtool accepts all output, rules and configuration files. The
+// mixin's tests check the results of the rules with it.
 func (b *bench) promtool(t *testing.T) {
 	for _, check := range []struct {
 		stdin []byte
@@ -30,7 +30,7 @@ func (b *bench) promtool(t *testing.T) {
 	}
 }
 
-// mixinFiles are the rules as users load them.
+// mixinFiles returns the rule files as users load them.
 func mixinFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../metrics/mixin/*.yaml")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// way is one of those by which metrics come to Prometheus.
+// way is an exporter by which metrics come to Prometheus.
 type way struct {
 	name string
 	// selector selects its series, and owns does the same for labels.
@@ -16,8 +16,8 @@ type way struct {
 }
 
 // served is the scrape of metrics serve, filed that of node_exporter with the text
-// file, and pushed that of the Pushgateway, whose series have the job that they were
-// pushed as and no instance.
+// file, and pushed that of the Pushgateway, whose series have the job of the push and
+// no instance.
 func served() way {
 	return way{"serve", `job="switchyard",instance!=""`, func(l map[string]string) bool { return l["job"] == "switchyard" && l["instance"] != "" }}
 }
@@ -32,7 +32,7 @@ func pushed() way {
 
 func ways() []way { return []way{served(), filed(), pushed()} }
 
-// ruleFile copies a file of the mixin to dir, evaluated each second instead of each
+// ruleFile copies a file of the mixin to dir, with an interval of a second instead of a
 // minute. Alerts that would take hours get shorter times and fewer spawns.
 func ruleFile(t *testing.T, dir, name string) {
 	t.Helper()
@@ -52,8 +52,8 @@ func ruleFile(t *testing.T, dir, name string) {
 	}
 }
 
-// configure writes the configuration of a Prometheus that scrapes all three ways each
-// second, with the rules of the mixin, and returns its path.
+// configure writes the configuration of a Prometheus that scrapes all three exporters
+// each second, with the rules of the mixin, and returns its path.
 func configure(t *testing.T, serve, node, gateway *daemon) string {
 	t.Helper()
 	dir := t.TempDir()

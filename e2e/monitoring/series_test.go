@@ -18,7 +18,7 @@ import (
 // series are the values of samples by their names and labels, as name{a="b"}.
 type series map[string]float64
 
-// keyOf names a sample. The labels that tell the ways out apart are not part of it.
+// keyOf returns the key of a sample, without the labels that distinguish the exporters.
 func keyOf(name string, labels map[string]string) string {
 	var b strings.Builder
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
@@ -31,7 +31,7 @@ func keyOf(name string, labels map[string]string) string {
 	return name + "{" + strings.TrimSuffix(b.String(), ",") + "}"
 }
 
-// parse reads the text format, of our own metrics alone.
+// parse parses the text format, as far as our metrics use it.
 func parse(text []byte) (series, error) {
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
@@ -72,10 +72,10 @@ func (s series) add(name string, m *dto.Metric) {
 	}
 }
 
-// borderText writes a border always alike, however an exposition has it.
+// borderText formats a bucket's bound uniformly, whatever the exposition format.
 func borderText(le float64) string { return fmt.Sprint(le) }
 
-// differences lists how got is not as want, without the order of it.
+// differences lists the differences between got and want, in any order.
 func (want series) differences(got series) []string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {
@@ -95,7 +95,7 @@ func (want series) differences(got series) []string {
 	return all
 }
 
-// fallen lists what must never fall and is less than before, or gone.
+// fallen lists the monotonic series that are less than before, or missing.
 func (before series) fallen(now series) []string {
 	falls := make(map[string]bool)
 	for _, f := range metrics.Families() {

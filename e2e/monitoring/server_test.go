@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// server is a Prometheus, by its HTTP API.
+// server is a Prometheus and its HTTP API.
 type server struct{ *daemon }
 
 // sample is an element of a vector or a matrix.
@@ -25,7 +25,7 @@ type sample struct {
 	Histogram []jsontext.Value `json:"histogram"`
 }
 
-// number is the value of a sample.
+// number returns the value of a sample.
 func (s sample) number() (float64, error) {
 	if len(s.Value) != 2 {
 		return 0, fmt.Errorf("%v has no number", s.Metric)
@@ -33,7 +33,7 @@ func (s sample) number() (float64, error) {
 	return numberOf(s.Value[1])
 }
 
-// numberOf reads a number in quotes.
+// numberOf parses a number in quotes.
 func numberOf(v jsontext.Value) (float64, error) {
 	var text string
 	if err := json.Unmarshal(v, &text); err != nil {
@@ -46,12 +46,12 @@ func numberOf(v jsontext.Value) (float64, error) {
 type native struct {
 	Count string `json:"count"`
 	Sum   string `json:"sum"`
-	// Buckets are those that have something: what their borders include, the lower and
-	// the upper border, and how much it is.
+	// Buckets are the non-empty buckets: which bounds are inclusive, the lower and the
+	// upper bound, and the count.
 	Buckets [][]jsontext.Value `json:"buckets"`
 }
 
-// call asks the API and decodes the data of its answer.
+// call calls the API and decodes the data of its answer.
 func (s server) call(ctx context.Context, path string, query url.Values, data any) error {
 	body, err := s.get(ctx, path+"?"+query.Encode())
 	if err != nil {
@@ -70,7 +70,7 @@ func (s server) call(ctx context.Context, path string, query url.Values, data an
 	return json.Unmarshal(answer.Data, data)
 }
 
-// query evaluates an expression as of now.
+// query evaluates an expression at the current time.
 func (s server) query(ctx context.Context, expr string) ([]sample, error) {
 	var vector struct {
 		Result []sample `json:"result"`
@@ -82,7 +82,7 @@ func (s server) query(ctx context.Context, expr string) ([]sample, error) {
 	return vector.Result, nil
 }
 
-// one evaluates an expression that has one value.
+// one evaluates an expression with a single value.
 func (s server) one(ctx context.Context, expr string) (float64, error) {
 	vector, err := s.query(ctx, expr)
 	if err != nil {
@@ -94,9 +94,9 @@ func (s server) one(ctx context.Context, expr string) (float64, error) {
 	return vector[0].number()
 }
 
-// metrics are our metrics as they came by one way. Of native histograms there are the
-// count, the sum, and those of the classic buckets in want that follow from them. The
-// times of creation that OpenMetrics has are left out.
+// metrics returns our metrics from one exporter. Of native histograms it has the count,
+// the sum, and those classic buckets of want that follow from them. It omits the
+// creation times of OpenMetrics.
 func (s server) metrics(ctx context.Context, w way, want series) (series, error) {
 	vector, err := s.query(ctx, `{__name__=~"switchyard_[a-z_]+",__name__!~".+_created",`+w.selector+`}`)
 	if err != nil {
@@ -164,8 +164,8 @@ func (s series) addNative(name string, v sample, want series) error {
 		if !ok {
 			continue
 		}
-		// Every power of two is a border of native buckets. Others may lie within one,
-		// and are left to the ways with classic buckets.
+		// Every power of two is a bound of native buckets. Other bounds may lie within
+		// a bucket; the exporters with classic buckets test those.
 		if frac, _ := math.Frexp(le); !math.IsInf(le, 1) && frac != 0.5 {
 			s[key] = want[key]
 			continue
@@ -181,7 +181,7 @@ func (s series) addNative(name string, v sample, want series) error {
 	return nil
 }
 
-// borderIn is the border of a classic bucket of that histogram, by its key.
+// borderIn returns the bound of a classic bucket of that histogram, by its key.
 func borderIn(key, name string, labels map[string]string) (float64, bool) {
 	if !strings.HasPrefix(key, name+"_bucket{") {
 		return 0, false
@@ -199,14 +199,14 @@ func borderIn(key, name string, labels map[string]string) (float64, bool) {
 	return le, keyOf(name+"_bucket", with) == key
 }
 
-// alert is one that is pending or firing.
+// alert is a pending or firing alert.
 type alert struct {
 	Labels map[string]string `json:"labels"`
 	State  string            `json:"state"`
 	Value  string            `json:"value"`
 }
 
-// alerts lists them.
+// alerts lists the alerts.
 func (s server) alerts(ctx context.Context) ([]alert, error) {
 	var data struct {
 		Alerts []alert `json:"alerts"`
@@ -215,7 +215,7 @@ func (s server) alerts(ctx context.Context) ([]alert, error) {
 	return data.Alerts, err
 }
 
-// firing has the names of the alerts that fire for what came by one way.
+// firing returns the names of the alerts that fire for one exporter's metrics.
 func (s server) firing(ctx context.Context, w way) (map[string]alert, error) {
 	all, err := s.alerts(ctx)
 	if err != nil {
@@ -230,13 +230,13 @@ func (s server) firing(ctx context.Context, w way) (map[string]alert, error) {
 	return names, nil
 }
 
-// exemplar is one of a series.
+// exemplar is an exemplar of a series.
 type exemplar struct {
 	Labels map[string]string `json:"labels"`
 	Value  string            `json:"value"`
 }
 
-// exemplars lists those of a series.
+// exemplars lists the exemplars of a series.
 func (s server) exemplars(ctx context.Context, selector string) ([]exemplar, error) {
 	var data []struct {
 		Exemplars []exemplar `json:"exemplars"`

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// watcher reads what a program shows over and over, more often than Prometheus does.
+// watcher reads a program's metrics continuously, more often than Prometheus does.
 type watcher struct {
 	t    *testing.T
 	from *daemon
 	stop context.CancelFunc
 	done chan struct{}
-	// reads is how often it has. It is set when done is closed.
+	// reads is the number of reads. It is set when done is closed.
 	reads int
 }
 
-// watch begins to read. A read that fails, is not the text format, or shows a counter
-// that fell fails the test.
+// watch starts to read. A failed read, an invalid text format, or a counter that fell
+// fails the test.
 func watch(t *testing.T, d *daemon) *watcher {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -57,7 +57,7 @@ func (w *watcher) loop(ctx context.Context) {
 	}
 }
 
-// finish ends it. It must have read some times.
+// finish ends the watcher. It must have read several times.
 func (w *watcher) finish() {
 	w.t.Helper()
 	w.stop()

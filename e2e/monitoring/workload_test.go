@@ -7,13 +7,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// scenarios are what the agent plays: the first adapter cannot log in, the next one
-// finds something, and the draft after that is clean.
+// scenarios returns the agent's scenarios: the first adapter cannot log in, the next
+// one reports a finding, and the draft after that is clean.
 func scenarios() []fakeagent.Scenario {
 	return []fakeagent.Scenario{{Play: "auth"}, {Play: "findings"}, {Play: "clean"}}
 }
 
-// reports are the critics' reports of the workload, by their names.
+// reports returns the critics' reports of the workload, by their names.
 func reports() map[string]string {
 	return map[string]string{
 		"clean.json": `{"critic": "critic", "findings": []}`,
@@ -26,7 +26,7 @@ func reports() map[string]string {
 	}
 }
 
-// work does what the tables below count.
+// work runs the workload that the tables below count.
 func (p *project) work(t *testing.T) {
 	t.Helper()
 	for _, step := range []string{
@@ -45,14 +45,14 @@ func (p *project) work(t *testing.T) {
 	} {
 		p.must(t, strings.Fields(step)...)
 	}
-	// A round that comes to no decision: the configuration has the plugin trap.
+	// A round without a decision: the configuration makes the plugin trap.
 	if _, err := p.run(t.Context(), "round", "P", "--report", "puppet=clean.json"); err == nil || !strings.Contains(err.Error(), "plugin-trap") {
 		t.Fatalf("a plugin that traps: %v", err)
 	}
 }
 
-// expected has the values that the workload comes to, by expressions of PromQL for a
-// selector of one way out, which takes the place of WAY.
+// expected returns the values of the workload, by expressions of PromQL in which WAY
+// stands for the selector of one exporter.
 func expected() map[string]float64 {
 	return map[string]float64{
 		`sum(switchyard_rounds_total{WAY})`:                                                          10,
@@ -95,7 +95,7 @@ func expected() map[string]float64 {
 	}
 }
 
-// expectedCounts has the counts of the histograms, and the sum where it is known.
+// expectedCounts returns the counts of the histograms, and the sum if it is known.
 func expectedCounts() series {
 	return series{
 		"switchyard_task_rounds_count{}":               4, // A, B, F and Q
