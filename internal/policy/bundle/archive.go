@@ -12,14 +12,13 @@ import (
 // errTooLong stops unpacking at Limits.Unpacked.
 var errTooLong = errors.New("unpacked, it is larger than the limit")
 
-// unpack takes an archive apart in memory. An archive has one reading or none: it
-// is one gzip stream with one tar file in it, nothing follows either, and no two
-// entries share a name.
+// unpack unpacks an archive in memory. The archive must be unambiguous: one gzip stream
+// with one tar file in it, no data after either, and no two entries with the same name.
 func unpack(packed []byte, l Limits) ([]File, error) {
 	if int64(len(packed)) > l.Packed {
 		return nil, malformed("it is larger than %d bytes", l.Packed)
 	}
-	stream := bytes.NewReader(packed) // read byte by byte, so gzip takes no more than is its own
+	stream := bytes.NewReader(packed) // an io.ByteReader, so gzip reads nothing beyond its stream
 	unzipped, err := gzip.NewReader(stream)
 	if err != nil {
 		return nil, unreadable(err, l)
@@ -40,7 +39,6 @@ func unpack(packed []byte, l Limits) ([]File, error) {
 	return files, nil
 }
 
-// untar reads the files of a tar file.
 func untar(r io.Reader, l Limits) ([]File, error) {
 	archive := tar.NewReader(r)
 	names := make(nameSet)
@@ -76,9 +74,9 @@ func untar(r io.Reader, l Limits) ([]File, error) {
 	}
 }
 
-// entryName is the name of an entry within the bundle. It refuses what is neither
-// a file nor a folder: links lead elsewhere, and the holes of a sparse file take
-// room that the archive does not hold.
+// entryName returns the name of an entry within the bundle. It accepts only files and
+// folders: links lead elsewhere, and the holes of a sparse file take more space than the
+// archive.
 func entryName(header *tar.Header) (string, error) {
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeDir:
@@ -97,8 +95,8 @@ func entryName(header *tar.Header) (string, error) {
 	return localName(header.Name, header.Typeflag == tar.TypeDir)
 }
 
-// wantZeros reads to the end. Behind a tar file's end there is padding; whatever
-// else were there, nobody would have checked.
+// wantZeros reads to the end, which must be padding: any other data after a tar file's
+// end would not be checked.
 func wantZeros(r io.Reader) error {
 	rest, err := io.ReadAll(r)
 	if err != nil {
@@ -110,7 +108,7 @@ func wantZeros(r io.Reader) error {
 	return nil
 }
 
-// unreadable says why an archive could not be read.
+// unreadable returns the error for an archive that could not be read.
 func unreadable(err error, l Limits) error {
 	if errors.Is(err, errTooLong) {
 		return malformed("unpacked, it is larger than %d bytes", l.Unpacked)
@@ -118,8 +116,8 @@ func unreadable(err error, l Limits) error {
 	return malformed("it is not a bundle: %w", err)
 }
 
-// limitedReader fails with errTooLong behind its limit, where io.LimitReader would
-// pretend that the data ends.
+// limitedReader fails with errTooLong after its limit, where io.LimitReader would report
+// the end of the data.
 type limitedReader struct {
 	r    io.Reader
 	left int64

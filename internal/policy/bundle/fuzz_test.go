@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
-// FuzzRead wants a typed error or contents that can be written and read again. It
-// packs the fuzzer's tar file itself: gzip's checksum would keep it out.
+// FuzzRead requires a typed error, or contents that can be written and read again. It
+// packs the fuzzer's tar file itself, because random data would fail gzip's checksum.
 func FuzzRead(f *testing.F) {
 	f.Add(tarred(f, entry("/data.json", "{}"), entry("/p.rego", rego), entry("/.manifest", manifest)), true)
 	f.Add(tarred(f, entry("p.rego", rego), entry(".signatures.json", signatures(token(goodHeader, "{"+listed("p.rego", rego)+"}")))), true)
@@ -32,7 +32,7 @@ func FuzzRead(f *testing.F) {
 		}
 		again := bundle.Draft{Revision: got.Revision, Roots: got.Roots}
 		for _, file := range got.Files {
-			if file.Name == "policy.wasm" { // a draft states it with its entrypoint
+			if file.Name == "policy.wasm" { // a draft has it with its entrypoint
 				return
 			}
 			again.Files = append(again.Files, file)
@@ -51,8 +51,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzToken wants no other token than one of the secret's owner to be taken, and a
-// typed error otherwise.
+// FuzzToken requires that only tokens signed with the secret are accepted, and a typed
+// error otherwise.
 func FuzzToken(f *testing.F) {
 	f.Add(goodHeader, "{"+listed("p.rego", rego)+"}", "", true)
 	f.Add(`{"alg":"none"}`, `{"exp":1e99}`, "c2ln", false)

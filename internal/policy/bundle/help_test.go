@@ -18,18 +18,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
-// limits are generous for everything that is not made to be over them.
+// limits returns generous limits, for tests that do not exceed them.
 func limits() bundle.Limits {
 	return bundle.Limits{Packed: 1 << 20, Unpacked: 1 << 20, Module: 1 << 16, Entries: 100}
 }
 
-// rego is a module that is somebody's policy.
+// rego is a policy module.
 const rego = "package switchyard.routing\n"
 
-// manifest is what OPA writes.
+// manifest is a manifest as written by OPA.
 const manifest = `{"revision":"7","roots":["switchyard/routing"],"rego_version":1}`
 
-// tarred packs entries by hand, as no bundle writer would.
+// tarred packs entries that no bundle writer would produce.
 func tarred(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()
 	var packed bytes.Buffer
@@ -37,7 +37,7 @@ func tarred(t testing.TB, headers ...tar.Header) []byte {
 	for _, h := range headers {
 		content := ""
 		if h.Typeflag == 0 {
-			// The content stands where no header has a use for it.
+			// The content is passed in a field that is otherwise unused.
 			h.Typeflag, content, h.Uname = tar.TypeReg, h.Uname, ""
 			h.Size = int64(len(content))
 		}
@@ -54,7 +54,7 @@ func tarred(t testing.TB, headers ...tar.Header) []byte {
 	return packed.Bytes()
 }
 
-// entry is a regular file for tarred.
+// entry returns a regular file for tarred.
 func entry(name, content string) tar.Header {
 	return tar.Header{Name: name, Uname: content, Mode: 0o600}
 }
@@ -72,7 +72,7 @@ func zipped(t testing.TB, content []byte) []byte {
 	return packed.Bytes()
 }
 
-// packed is a bundle of the files, in pairs of name and content.
+// packed returns a bundle of the files, given as pairs of name and content.
 func packed(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var headers []tar.Header
@@ -91,40 +91,39 @@ func wantCode(t testing.TB, err error, code errs.Code) *errs.Error {
 	return e
 }
 
-// seeded is the key pair of a name, the same each time.
+// seeded returns the key pair of a name; it is the same each time.
 func seeded(name string) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte(name))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// seededPublic is the public half of a seeded key.
+// seededPublic returns the public half of a seeded key.
 func seededPublic(name, id string) bundle.Key {
 	return bundle.Key{ID: id, Algorithm: "EdDSA", Material: publicPEM(seeded(name).Public())}
 }
 
-// now is when the tests verify.
+// now is the time of the tests.
 func now() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
-// seededPrivate is the key that shared trusts, to sign with.
+// seededPrivate returns the signing key that shared trusts.
 func seededPrivate() *bundle.Key {
 	return &bundle.Key{ID: "shared", Algorithm: "EdDSA", Material: privatePEM(seeded("shared"))}
 }
 
-// shared trusts one key by the name of "shared".
+// shared trusts one key with the ID "shared".
 func shared() *bundle.Trust {
 	return &bundle.Trust{Keys: []bundle.Key{seededPublic("shared", "shared")}, Now: now}
 }
 
 func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
-// token signs any header and payload with the shared key, without the code
-// under test.
+// token signs any header and payload with the shared key, without the code under test.
 func token(header, payload string) string {
 	input := encode(header) + "." + encode(payload)
 	return input + "." + encode(string(ed25519.Sign(seeded("shared"), []byte(input))))
 }
 
-// listed is the claim "files" over plain files, in pairs of name and content.
+// listed returns the claim "files" for files, given as pairs of name and content.
 func listed(files ...string) string {
 	var list []string
 	for i := 0; i < len(files); i += 2 {
@@ -134,12 +133,12 @@ func listed(files ...string) string {
 	return `"files":[` + strings.Join(list, ",") + `]`
 }
 
-// signatures is the file .signatures.json.
+// signatures returns the file .signatures.json.
 func signatures(tokens ...string) string {
 	return `{"signatures":["` + strings.Join(tokens, `","`) + `"]}`
 }
 
-// signed is a bundle of one module with a token over it; more are further claims.
+// signed returns a bundle of one module with a token over it; more has additional claims.
 func signed(t testing.TB, header string, more string) []byte {
 	t.Helper()
 	return packed(t, "/p.rego", rego, "/.signatures.json", signatures(token(header, "{"+listed("p.rego", rego)+more+"}")))

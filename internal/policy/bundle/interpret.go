@@ -16,10 +16,10 @@ const regoVersion = 1
 // maxRevisionLen is the longest revision, in bytes.
 const maxRevisionLen = 256
 
-// interpret has OPA read everything but the Rego: the manifest in either of its
-// formats, whether its roots overlap, the data, and whether the manifest and
-// policy.wasm fit together. Rego is parsed where the limits of a policy are
-// known, and not in goroutines of OPA's, whose panics nobody could catch.
+// interpret lets OPA read everything except the Rego: the manifest in either of its
+// formats, whether its roots overlap, the data, and whether the manifest and policy.wasm
+// agree. Package routing parses the Rego: it has the limits of a policy, and OPA would
+// parse in goroutines whose panics cannot be recovered.
 func interpret(files []File) (Contents, error) {
 	read, err := bundle.NewCustomReader(&loader{files: files}).WithSkipBundleVerification(true).Read()
 	if err != nil {
@@ -49,7 +49,7 @@ func interpret(files []File) (Contents, error) {
 	return c, nil
 }
 
-// loader hands files that are in memory to OPA, leaving out Rego.
+// loader passes files in memory to OPA, without Rego.
 type loader struct{ files []File }
 
 // NextFile returns the next file, or io.EOF.
@@ -58,14 +58,14 @@ func (l *loader) NextFile() (*bundle.Descriptor, error) {
 		f := l.files[0]
 		l.files = l.files[1:]
 		if !isRego(f.Name) {
-			name := "/" + f.Name // as in OPA's archives: the manifest refers to policy.wasm like that
+			name := "/" + f.Name // as in OPA's archives: the manifest refers to policy.wasm that way
 			return bundle.NewDescriptor(name, name, bytes.NewBuffer(f.Data)), nil
 		}
 	}
 	return nil, io.EOF
 }
 
-// The rest of bundle.DirectoryLoader concerns files on disk.
+// The other methods of bundle.DirectoryLoader concern files on disk.
 
 func (l *loader) WithFilter(filter.LoaderFilter) bundle.DirectoryLoader         { return l }
 func (l *loader) WithPathFormat(bundle.PathFormat) bundle.DirectoryLoader       { return l }

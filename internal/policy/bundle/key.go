@@ -15,32 +15,32 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// minRSABits is the shortest RSA key that is still taken.
+// minRSABits is the shortest accepted RSA key.
 const minRSABits = 2048
 
-// Key is a key that signs bundles or verifies them. It never shows its material:
-// printed in any way, it is its ID.
+// Key is a key that signs or verifies bundles. Formatting it in any way prints only its
+// ID, never its material.
 type Key struct {
 	// ID is the name by which signatures refer to the key.
 	ID string
-	// Algorithm is ES256, EdDSA or RS256 (RFC 7518, RFC 8037). A signature that names
-	// another algorithm is refused.
+	// Algorithm is ES256, EdDSA or RS256 (RFC 7518, RFC 8037). A signature with another
+	// algorithm is rejected.
 	Algorithm string
-	// Material is the key in PEM: a public key to verify, a private one that is not
-	// encrypted to sign.
+	// Material is the key in PEM: a public key to verify, an unencrypted private key to
+	// sign.
 	Material string `json:"-"`
-	// Scope is what the key signs for. A signature has to state the very same scope;
-	// "" is a scope like any other.
+	// Scope is the scope that the key signs for. A signature must state exactly this
+	// scope, also if it is "".
 	Scope string
 }
 
-// String is the key's ID.
+// String returns the key's ID.
 func (k Key) String() string { return k.ID }
 
-// GoString is the key's ID.
+// GoString returns the key's ID.
 func (k Key) GoString() string { return k.ID }
 
-// checkVerifying says whether k can verify.
+// checkVerifying returns an error if k cannot verify.
 func (k Key) checkVerifying() error {
 	if err := k.checkForm(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (k Key) signer() (crypto.Signer, error) {
 	}
 	material := k.Material
 	if block, rest := pem.Decode([]byte(material)); block != nil && block.Type == "EC PARAMETERS" {
-		material = string(rest) // openssl ecparam -genkey puts them in front, and the key names its curve itself
+		material = string(rest) // written by openssl ecparam -genkey; the key itself names its curve
 	}
 	block, err := k.onlyBlock(material)
 	if err != nil {
@@ -107,7 +107,8 @@ func (k Key) signer() (crypto.Signer, error) {
 	return signer, k.checkFit(signer.Public())
 }
 
-// onlyBlock is the one PEM block of the material. A second one would go unnoticed.
+// onlyBlock returns the only PEM block of the material. A second one would be ignored
+// silently.
 func (k Key) onlyBlock(material string) (*pem.Block, error) {
 	block, rest := pem.Decode([]byte(material))
 	switch {
@@ -119,8 +120,8 @@ func (k Key) onlyBlock(material string) (*pem.Block, error) {
 	return block, nil
 }
 
-// checkFit checks that a public key fits k's algorithm. Go's and OPA's code would
-// verify ES256 with a key on any curve.
+// checkFit checks that a public key fits k's algorithm. Go and OPA would verify ES256
+// with a key on any curve.
 func (k Key) checkFit(public any) error {
 	kind, fits := "", ""
 	switch public := public.(type) {
@@ -143,7 +144,7 @@ func (k Key) checkFit(public any) error {
 	return nil
 }
 
-// checkForm wants an ID and a known algorithm; "none" is not one.
+// checkForm requires an ID and a known algorithm; "none" is not one.
 func (k Key) checkForm() error {
 	switch k.Algorithm {
 	case "ES256", "EdDSA", "RS256":
@@ -156,8 +157,8 @@ func (k Key) checkForm() error {
 	return nil
 }
 
-// invalid is policy-key-invalid for this key. Errors of parsers are not passed on: they
-// may quote what they read.
+// invalid returns policy-key-invalid for this key. It omits errors of parsers, which may
+// quote the key.
 func (k Key) invalid(format string, args ...any) error {
 	id := textutil.Clip(k.ID, maxShown)
 	return errs.New(errs.PolicyKeyInvalid, "the key %q cannot be used: %s", id, fmt.Sprintf(format, args...)).With("key_id", id)

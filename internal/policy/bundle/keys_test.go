@@ -36,7 +36,7 @@ func privatePEM(key any) string {
 	return inPEM("PRIVATE KEY", der, err)
 }
 
-// pair is a key for signing, and the one that verifies what it signed.
+// pair is a signing key and its verification key.
 type pair struct{ private, public bundle.Key }
 
 func newPair(algorithm string, key crypto.Signer) pair {
@@ -73,7 +73,7 @@ func edKey(t testing.TB) ed25519.PrivateKey {
 	return key
 }
 
-// pairs is a pair for every algorithm.
+// pairs returns a pair for every algorithm.
 func pairs(t testing.TB) []pair {
 	t.Helper()
 	return []pair{
@@ -83,7 +83,7 @@ func pairs(t testing.TB) []pair {
 	}
 }
 
-// draft is a bundle of one module.
+// draft returns a bundle of one module.
 func draft(key *bundle.Key) bundle.Draft {
 	d := bundle.Draft{Files: []bundle.File{{Name: "p.rego", Data: []byte(rego)}}, Revision: "7", Roots: []string{"switchyard/routing"}}
 	if key != nil {
@@ -92,7 +92,7 @@ func draft(key *bundle.Key) bundle.Draft {
 	return d
 }
 
-// Whatever a tool writes a key in, it is the same key.
+// A key is the same in every format that tools write.
 func TestKeysAreReadInTheFormsThatToolsWrite(t *testing.T) {
 	ec, rs, ed := ecKey(t, elliptic.P256()), rsaKey(t), edKey(t)
 	sec1, err := x509.MarshalECPrivateKey(ec)
@@ -172,7 +172,7 @@ func TestKeysThatCannotVerifyAreReportedIgnored(t *testing.T) {
 			if !strings.Contains(e.Message, tc.want) {
 				t.Errorf("the message does not mention %q: %s", tc.want, e.Message)
 			}
-			_, err := bundle.Read(nil, limits(), trust) // the key is told before the bundle is blamed
+			_, err := bundle.Read(nil, limits(), trust) // a bad key is reported before the bundle
 			wantCode(t, err, errs.PolicyKeyInvalid)
 		})
 	}
@@ -206,7 +206,7 @@ func TestKeysThatCannotSignAreReportedIgnored(t *testing.T) {
 	}
 }
 
-// A key is printed in many ways, of which some would show all fields.
+// Keys can be printed in many ways, some of which would show all fields.
 func TestKeysDoNotShowTheirMaterial(t *testing.T) {
 	k := bundle.Key{ID: "release-2026", Algorithm: "ES256", Material: "hush-hush"}
 	inJSON, err := json.Marshal(k)
@@ -229,7 +229,7 @@ func TestKeysDoNotShowTheirMaterial(t *testing.T) {
 	}
 }
 
-// smallRSA is a key of 1024 bits, which Go makes no more.
+// smallRSA returns a key of 1024 bits, which Go no longer generates.
 func smallRSA(t testing.TB) []byte {
 	t.Helper()
 	t.Setenv("GODEBUG", "rsa1024min=0")

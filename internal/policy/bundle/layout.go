@@ -12,10 +12,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// checkLayout refuses files by whose names OPA would take the bundle for another
-// one than it seems, and documents that two parsers could read differently. It has
-// to come before the signature is verified: OPA's digest of a document is over its
-// meaning, and must be over the meaning that is used.
+// checkLayout rejects files whose names would make OPA read the bundle differently than
+// it looks, and documents that two parsers could read differently. It must run before the
+// signature is verified: OPA's digest of a document covers its meaning, which must be the
+// one that is used.
 func checkLayout(files []File) error {
 	for _, f := range files {
 		switch {
@@ -28,8 +28,8 @@ func checkLayout(files []File) error {
 		case bundle.IsYAMLDataFile(f.Name):
 			return malformedFile(f.Name, "data in YAML is not read")
 		}
-		// A document that is strictly JSON, with no name twice and nothing behind it, is
-		// the same to every parser.
+		// Strict JSON, without duplicate names and trailing data, is the same to every
+		// parser.
 		if (f.Name == manifestName || isData(f.Name)) && !jsontext.Value(f.Data).IsValid() {
 			return malformedFile(f.Name, "it is not one JSON value without duplicate names")
 		}
@@ -42,19 +42,19 @@ func checkLayout(files []File) error {
 	return nil
 }
 
-// maxManifest is the largest manifest, in bytes. OPA holds each root against every
-// other one, which takes minutes for a megabyte of them.
+// maxManifest is the largest manifest, in bytes. OPA compares each root with every other
+// one, which takes minutes for a megabyte of them.
 const maxManifest = 16 << 10
 
-// checkManifest refuses a manifest that would keep OPA busy, and one in JSON that OPA
-// reads otherwise than it seems: case makes no difference to how it reads names.
+// checkManifest rejects a manifest that would keep OPA busy, and a JSON manifest with
+// names that differ only in case, because OPA takes them for one.
 func checkManifest(f File) error {
 	if len(f.Data) > maxManifest {
 		return malformedFile(f.Name, "it is larger than %d bytes", maxManifest)
 	}
 	var members map[string]jsontext.Value
 	if f.Name != manifestName || json.Unmarshal(f.Data, &members) != nil {
-		return nil // OPA says what is wrong with it
+		return nil // OPA reports the error
 	}
 	spelt := make(map[string]string, len(members))
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(members))) {

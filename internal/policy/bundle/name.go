@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The names that mean something in a bundle.
+// The names with a meaning in a bundle.
 const (
 	manifestName      = ".manifest"
 	manifestProtoName = ".manifest.pb"
@@ -21,9 +21,9 @@ const (
 // maxNameLen is the longest name of a file, in bytes.
 const maxNameLen = 1024
 
-// localName turns the name of an archive's entry into one within the bundle. OPA's
-// tools write "/routing.rego" and tar writes "./routing.rego"; both mean
-// routing.rego. Any other name must be the only way to write the path that it is.
+// localName converts the name of an archive's entry to one within the bundle. OPA's tools
+// write "/routing.rego" and tar writes "./routing.rego"; both mean routing.rego. Any
+// other name must be a clean path.
 func localName(entry string, folder bool) (string, error) {
 	name, rooted := strings.CutPrefix(entry, "/")
 	if !rooted {
@@ -37,8 +37,8 @@ func localName(entry string, folder bool) (string, error) {
 	return name, checkName(entry, name, folder)
 }
 
-// checkName refuses a name that is not one path below the bundle, on whatever
-// system it is unpacked. entry is the name as it was given.
+// checkName rejects a name that is not one path below the bundle on every system. entry
+// is the original name.
 func checkName(entry, name string, folder bool) error {
 	switch {
 	case len(name) > maxNameLen:
@@ -57,13 +57,12 @@ func checkName(entry, name string, folder bool) error {
 	return nil
 }
 
-// fold makes names equal that differ in case alone. Some letters have one capital in
-// common, so lower case alone is not enough.
+// fold makes names equal that differ only in case. Lower case alone is not enough,
+// because some letters share a capital.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// nameSet holds names that are taken, folded: of two names that differ in
-// case alone, only one can be unpacked on some systems, and a reviewer would see
-// only that one.
+// nameSet is a set of folded names. Of two names that differ only in case, some systems
+// can unpack only one, and a reviewer would see only that one.
 type nameSet map[string]bool
 
 func (s nameSet) add(name string) error {
@@ -75,17 +74,17 @@ func (s nameSet) add(name string) error {
 	return nil
 }
 
-// isRego says that a file is a module or a test.
+// isRego reports whether a file is a module or a test.
 func isRego(name string) bool { return strings.HasSuffix(name, ".rego") }
 
-// isManifest says that OPA takes the file for the manifest: it looks at how the
-// name ends and not at where the file is.
+// isManifest reports whether OPA treats the file as the manifest: it checks only how the
+// name ends, not its folder.
 func isManifest(name string) bool {
 	return strings.HasSuffix(name, manifestName) || strings.HasSuffix(name, manifestProtoName)
 }
 
-// isSignatures says that OPA takes the file for the signatures.
+// isSignatures reports whether OPA treats the file as the signatures.
 func isSignatures(name string) bool { return path.Base(name) == signaturesName }
 
-// isData says that OPA takes the file for data.
+// isData reports whether OPA treats the file as data.
 func isData(name string) bool { return path.Base(name) == dataName }

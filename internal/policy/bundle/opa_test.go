@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
-// verification is OPA's configuration for a key of ours.
+// verification returns OPA's configuration for one of our keys.
 func verification(k bundle.Key) *opa.VerificationConfig {
 	return opa.NewVerificationConfig(map[string]*keys.Config{k.ID: {Key: k.Material, Algorithm: k.Algorithm, Scope: k.Scope}}, "", "", nil)
 }
@@ -43,7 +43,7 @@ func TestOPAReadsAndVerifiesWhatWeWrite(t *testing.T) {
 	}
 }
 
-// written by OPA, as its commands do it.
+// writtenByOPA returns a bundle written as by OPA's commands.
 func writtenByOPA(t testing.TB, signing *opa.SigningConfig, keyID string, protobuf bool) []byte {
 	t.Helper()
 	b := opa.Bundle{Data: map[string]any{}}
@@ -80,7 +80,7 @@ func TestWeVerifyWhatOPASigns(t *testing.T) {
 	}
 }
 
-// If we refuse a signature that OPA refuses too, it is no accident of ours.
+// OPA also rejects the signatures that we reject.
 func TestOPARefusesWhatWeRefuse(t *testing.T) {
 	k := shared().Keys[0]
 	for name, archive := range map[string][]byte{

@@ -9,22 +9,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxShown is how much of a text from a bundle a message shows, in code points.
+// maxShown bounds the text of a bundle in a message, in code points.
 const maxShown = 200
 
-// Problem is the cause of every policy-invalid: what is wrong with a bundle and where,
-// for callers that say in their own words which bundle it is.
+// Problem is the cause of every policy-invalid: the defect of a bundle and its file, for
+// callers that name the bundle themselves.
 type Problem struct {
-	// File is the file at fault, made fit to be shown, and "" where it is no single
-	// file.
+	// File is the defective file, escaped for display, or "" if it is not about one file.
 	File string
-	// Message says what is wrong with the file, or with the bundle, and calls it "it".
+	// Message describes the defect of the file, or of the bundle, and calls it "it".
 	Message string
 
 	cause error
 }
 
-// Error is the message, with the file in front.
+// Error returns the message, prefixed with the file.
 func (d Problem) Error() string {
 	if d.File == "" {
 		return d.Message
@@ -32,19 +31,19 @@ func (d Problem) Error() string {
 	return d.File + ": " + d.Message
 }
 
-// Unwrap is what was wrong with the archive in the words of who read it, or nil.
+// Unwrap returns the error of the archive's reader, or nil.
 func (d Problem) Unwrap() error { return d.cause }
 
-// malformed says what is wrong with a whole bundle.
+// malformed returns the error for a whole bundle.
 func malformed(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	return invalid(Problem{Message: textutil.Clip(oneLine(err.Error()), maxShown), cause: err})
 }
 
-// malformedFile says what is wrong with one file of it.
+// malformedFile returns the error for one file of a bundle.
 func malformedFile(name, format string, args ...any) error {
 	if shown := strconv.QuoteToGraphic(name); shown != `"`+name+`"` {
-		name = shown // with escapes for what does not show
+		name = shown // with escapes for invisible characters
 	}
 	return invalid(Problem{File: textutil.Clip(name, maxShown), Message: fmt.Sprintf(format, args...)})
 }
@@ -57,5 +56,5 @@ func invalid(d Problem) error {
 	return err
 }
 
-// oneLine folds all white space, so that a message fits on one line.
+// oneLine folds white space, so that a message fits on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,73 +1,71 @@
-// Package bundle reads, verifies, writes and signs policy bundles in the format
-// of the Open Policy Agent: a gzipped tar file with Rego modules, a manifest, and
-// a JSON Web Token over the digests of all files.
+// Package bundle reads, verifies, writes and signs policy bundles in the format of the
+// Open Policy Agent: a gzipped tar file with Rego modules, a manifest, and a JSON Web
+// Token over the digests of all files.
 //
-// OPA's own code says what a manifest and a signature mean, so that OPA's tools
-// and this package agree about every bundle. What it leaves open is closed here:
-// an archive that two readers could take for two different things is refused, and
-// a signature counts only with a key, an algorithm, a scope and a time that we
-// agree to.
+// OPA's code interprets manifests and signatures, so OPA's tools and this package agree
+// about every bundle. This package is stricter: it rejects an archive that two readers
+// could interpret differently, and accepts a signature only with a trusted key,
+// algorithm, scope and time.
 //
-// Every error is a *fault.Error with one of the codes of this package. Nothing is
-// ever written to disk.
+// Every error is an *errs.Error with one of the codes of this package. Nothing is written
+// to disk.
 package bundle
 
 // File is one file of a bundle.
 type File struct {
-	// Name is its path within the bundle, with slashes and without one in front.
+	// Name is its path within the bundle, with slashes and without a leading one.
 	Name string
-	// Data is all of it.
+	// Data is the file's content.
 	Data []byte
 }
 
-// Limits bounds what Read takes in. All of them are needed.
+// Limits bounds the input of Read. All of them are required.
 type Limits struct {
-	// Packed and Unpacked are how large the archive may be, in bytes, as it is and
+	// Packed and Unpacked bound the size of the archive in bytes, compressed and
 	// uncompressed.
 	Packed, Unpacked int64
-	// Module is how large each Rego file may be, in bytes.
+	// Module bounds each Rego file, in bytes.
 	Module int64
-	// Entries is how many files and folders there may be.
+	// Entries bounds the number of files and folders.
 	Entries int
 }
 
-// Contents is what a bundle holds.
+// Contents is the content of a bundle.
 type Contents struct {
-	// Files are the modules with their tests and everything else but data, the
-	// manifest and the signature, in the archive's order. A compiled policy.wasm is
-	// among them, but nothing in it was looked at.
+	// Files are all files except data, the manifest and the signature, in the archive's
+	// order: modules, tests and others. A compiled policy.wasm is among them, but is not
+	// checked.
 	Files []File
-	// Revision is what the manifest calls this bundle, "" where it does not. It is
-	// short and printable.
+	// Revision is the revision in the manifest, or "". It is short and printable.
 	Revision string
-	// Roots are the paths that the bundle's packages and data keep to, as in
-	// "switchyard/routing". The root "" holds every path.
+	// Roots are the path prefixes of the bundle's packages and data, such as
+	// "switchyard/routing". The root "" contains every path.
 	Roots []string
-	// Entrypoints are the rules that the manifest says are compiled into a .wasm file,
-	// as in "switchyard/routing/decision".
+	// Entrypoints are the rules that are compiled to a .wasm file according to the
+	// manifest, such as "switchyard/routing/decision".
 	Entrypoints []string
-	// Signer is the ID of the key that signed the bundle, "" where no signature was
-	// asked for.
+	// Signer is the ID of the key that signed the bundle, or "" if no signature was
+	// required.
 	Signer string
-	// Data says that the bundle carries data, other than one empty object.
+	// Data reports whether the bundle contains data, other than one empty object.
 	Data bool
 }
 
-// Read reads a bundle and, where t is not nil, verifies its signature first: it
-// must be by one of t's keys and over exactly the files that are there. Without t a
-// signature is not looked at.
+// Read reads a bundle. If t is not nil, it verifies the signature first: it must be by
+// one of t's keys and cover exactly the files of the bundle. Without t, signatures are
+// ignored.
 //
-// What OPA calls a delta bundle is refused, since a policy is read whole, and so
-// is data in YAML. The archive may name its files as OPA's tools do, with one slash
-// in front, or as tar does, with "./"; any other name that is not plainly one path
-// within the bundle is refused, and so is everything that is no file or folder.
+// Read rejects OPA's delta bundles, since a policy is read as a whole, and data in YAML.
+// Names in the archive may begin with a slash, as written by OPA's tools, or with "./",
+// as written by tar; any other name that is not a clean path within the bundle is
+// rejected, and so is everything that is not a file or folder.
 //
 // # Errors
 //
-//   - policy-invalid: packed is no bundle, not one for us, or over a limit.
-//   - policy-key-invalid: a key of t's cannot be used, or t has none.
-//   - policy-unsigned, policy-signature-invalid, policy-signature-expired, policy-key-unknown,
-//     policy-scope-mismatch: the bundle does not verify.
+//   - policy-invalid: packed is not a valid bundle, or exceeds a limit.
+//   - policy-key-invalid: a key of t cannot be used, or t has none.
+//   - policy-unsigned, policy-signature-invalid, policy-signature-expired,
+//     policy-key-unknown, policy-scope-mismatch: the bundle does not verify.
 func Read(packed []byte, l Limits, t *Trust) (Contents, error) {
 	if err := t.Check(); err != nil {
 		return Contents{}, err

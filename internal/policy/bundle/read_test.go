@@ -66,7 +66,7 @@ func TestDataIsNoticed(t *testing.T) {
 	}
 }
 
-// OPA's tools and tar write names differently, and mean the same.
+// OPA's tools and tar write the same names differently.
 func TestNamesAreTakenAsTheyAreMeant(t *testing.T) {
 	for _, name := range []string{"lib/p.rego", "/lib/p.rego", "./lib/p.rego"} {
 		got, err := bundle.Read(packed(t, name, rego), limits(), nil)
@@ -81,7 +81,7 @@ func TestNamesAreTakenAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-// A setting of Go's must not make us refuse the names that OPA writes.
+// A Go setting must not make us reject the names that OPA writes.
 func TestNamesAreOurOwnToJudge(t *testing.T) {
 	t.Setenv("GODEBUG", "tarinsecurepath=0")
 	if _, err := bundle.Read(packed(t, "/p.rego", rego), limits(), nil); err != nil {
@@ -91,7 +91,7 @@ func TestNamesAreOurOwnToJudge(t *testing.T) {
 	wantCode(t, err, errs.PolicyInvalid)
 }
 
-// hostile are archives that are refused, by a word of why.
+// hostile returns archives that are rejected, by reason.
 func hostile(t testing.TB) map[string]struct {
 	archive []byte
 	want    string
@@ -183,7 +183,7 @@ func hostile(t testing.TB) map[string]struct {
 	}
 }
 
-// words are so many that differ.
+// words returns n different words.
 func words(n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -210,8 +210,8 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 	}
 }
 
-// What is refused without a signature is refused for the same reason where one is
-// asked for, before anybody looks at the signature.
+// An archive that is rejected without a signature is rejected for the same reason if one
+// is required, before the signature is checked.
 func TestTrustOpensNoHostileArchive(t *testing.T) {
 	for name, tc := range hostile(t) {
 		_, err := bundle.Read(tc.archive, limits(), shared())
@@ -227,7 +227,7 @@ func flipped(data []byte, at int) []byte {
 	return data
 }
 
-// sparse is a tar file with one file of a size that it does not hold.
+// sparse returns a tar file with one file of a size that it does not contain.
 func sparse(name string, size int) []byte {
 	var records string
 	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=" + name, fmt.Sprintf("GNU.sparse.realsize=%d", size)} {
@@ -243,7 +243,7 @@ func sparse(name string, size int) []byte {
 	return out.Bytes()
 }
 
-// ustar is a header block, which archive/tar would not write like that.
+// ustar returns a header block that archive/tar would not write.
 func ustar(name string, flag byte, size int) []byte {
 	h := make([]byte, 512)
 	copy(h, name)
@@ -260,5 +260,5 @@ func ustar(name string, flag byte, size int) []byte {
 	return h
 }
 
-// block fills up to a whole number of blocks.
+// block pads to a whole number of blocks.
 func block(s string) string { return s + strings.Repeat("\x00", (512-len(s)%512)%512) }

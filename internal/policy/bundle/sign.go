@@ -14,19 +14,20 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 )
 
-// Signing says how a bundle is signed.
+// Signing configures how a bundle is signed.
 type Signing struct {
 	// Key is the private key; the signature states its ID and scope.
 	Key Key
-	// Expires is when the signature ends to be good, to the second; the zero time is
-	// never.
+	// Expires is the time at which the signature expires, with a resolution of seconds;
+	// the zero time means never.
 	Expires time.Time
 }
 
-// sign is the file .signatures.json over the other files. The token is put together
-// here because OPA's own signer reads the key and the scope from files.
+// sign returns the file .signatures.json for the other files. The token is built here
+// because OPA's signer reads the key and the scope from files.
 //
-// No time and nothing random goes into it: the same key signs the same files alike.
+// It contains neither the current time nor random data: the same key gives the same
+// signature for the same files.
 func (s Signing) sign(files []File) (File, error) {
 	key, err := s.Key.signer()
 	if err != nil {
@@ -61,8 +62,8 @@ func (s Signing) sign(files []File) (File, error) {
 	return File{Name: signaturesName, Data: data}, nil
 }
 
-// signedFile is what a token says about a file. OPA digests the meaning of a
-// document and the bytes of anything else.
+// signedFile returns a token's entry for a file. OPA digests the meaning of a document
+// and the bytes of any other file.
 func signedFile(f File) (bundle.FileInfo, error) {
 	var content any = f.Data
 	if bundle.IsStructuredDoc(f.Name) {
@@ -81,7 +82,7 @@ func signedFile(f File) (bundle.FileInfo, error) {
 	return bundle.NewFile(f.Name, hex.EncodeToString(sum), bundle.SHA256.String()), nil
 }
 
-// signingInput is the part of a token that is signed (RFC 7515, 5.1).
+// signingInput returns the signed part of a token (RFC 7515, 5.1).
 func signingInput(h header, c claims) (string, error) {
 	head, err := json.Marshal(h)
 	if err != nil {
@@ -94,11 +95,11 @@ func signingInput(h header, c claims) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body), nil
 }
 
-// deterministicECDSA is an ECDSA key that signs the same message always alike (RFC 6979),
-// as crypto/ecdsa does where it is given no randomness.
+// deterministicECDSA is an ECDSA key with deterministic signatures (RFC 6979), as made by
+// crypto/ecdsa without a source of randomness.
 type deterministicECDSA struct{ *ecdsa.PrivateKey }
 
-// Sign ignores the randomness that it is offered.
+// Sign ignores the given source of randomness.
 func (r deterministicECDSA) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	return r.PrivateKey.Sign(nil, digest, opts)
 }

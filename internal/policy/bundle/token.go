@@ -19,14 +19,14 @@ type header struct {
 	Algorithm string `json:"alg"`
 	KeyID     string `json:"kid,omitzero"`
 	Type      string `json:"typ,omitzero"`
-	// Critical lists extensions that must be understood. We know none.
+	// Critical lists extensions that must be understood. None are supported.
 	Critical jsontext.Value `json:"crit,omitzero"`
 }
 
-// claims is what a token says, in OPA's terms and those of RFC 7519, 4.1.
+// claims is the payload of a token, as defined by OPA and RFC 7519, 4.1.
 type claims struct {
 	Files []bundle.FileInfo `json:"files"`
-	// KeyID is where older versions of OPA named the key.
+	// KeyID is the key's ID as written by older versions of OPA.
 	KeyID string `json:"keyid,omitzero"`
 	Scope string `json:"scope,omitzero"`
 	// IssuedAt, NotBefore and Expires are seconds since 1970.
@@ -41,8 +41,7 @@ type signatures struct {
 	Plugin string   `json:"plugin,omitzero"`
 }
 
-// readToken takes a token apart. Nothing that it says is true before its signature
-// was verified.
+// readToken parses a token. Its content is untrusted until the signature is verified.
 func readToken(token string) (header, claims, error) {
 	var h header
 	var c claims
@@ -56,7 +55,7 @@ func readToken(token string) (header, claims, error) {
 	}{{"header", &h}, {"payload", &c}} {
 		text, err := base64.RawURLEncoding.Strict().DecodeString(parts[i])
 		if err == nil {
-			err = json.Unmarshal(text, part.into) // refuses a name that is there twice
+			err = json.Unmarshal(text, part.into) // rejects duplicate names
 		}
 		if err != nil {
 			return h, c, badSignature("the %s of its token cannot be read", part.name)
@@ -68,7 +67,7 @@ func readToken(token string) (header, claims, error) {
 	return h, c, nil
 }
 
-// keyID is the key that a token names, as OPA looks it up, or "".
+// keyID returns the key that a token names, looked up as in OPA, or "".
 func keyID(h header, c claims) string {
 	if h.KeyID != "" {
 		return h.KeyID
@@ -76,11 +75,11 @@ func keyID(h header, c claims) string {
 	return c.KeyID
 }
 
-// leeway is how far the clock of whoever signed may be ahead of ours. The end of a
-// signature gets none.
+// leeway is how far the signer's clock may be ahead of ours. It does not extend the
+// expiry.
 const leeway = time.Minute
 
-// checkTime says whether a token's time has begun and is not over. OPA does not ask.
+// checkTime checks that a token is valid at the given time. OPA does not check that.
 func (c claims) checkTime(now time.Time) error {
 	seconds := float64(now.Unix()) + float64(now.Nanosecond())/1e9
 	if c.Expires != nil && seconds >= *c.Expires {
@@ -96,10 +95,10 @@ func (c claims) checkTime(now time.Time) error {
 	return nil
 }
 
-// lastSecond is the last one of the last year that RFC 3339 can write.
+// lastSecond is the last second of the last year that RFC 3339 can express.
 const lastSecond = 253402300799
 
-// instant shows a number of seconds since 1970, which a token may choose freely.
+// instant formats seconds since 1970, which in a token can be any number.
 func instant(seconds float64) string {
 	if math.Abs(seconds) > lastSecond {
 		return strconv.FormatFloat(seconds, 'g', -1, 64)
@@ -107,7 +106,7 @@ func instant(seconds float64) string {
 	return time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339)
 }
 
-// badSignature says what is wrong with a bundle's signature.
+// badSignature returns the error for an invalid signature.
 func badSignature(format string, args ...any) *errs.Error {
 	return errs.New(errs.PolicySignatureInvalid, "the bundle's signature is not valid: "+format, args...)
 }

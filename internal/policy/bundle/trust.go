@@ -7,20 +7,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Trust holds the keys that a bundle must be signed with one of. It is read-only
-// once it is in use, and then safe for concurrent use.
+// Trust holds keys, one of which must have signed a bundle. It must not be modified while
+// in use, and is then safe for concurrent use.
 type Trust struct {
-	// Keys are public keys. There is at least one, and each has an ID of
-	// its own.
+	// Keys are public keys. There is at least one, and their IDs are unique.
 	Keys []Key
-	// Now tells the time that signatures are checked against; nil is time.Now.
+	// Now returns the time that signatures are checked against; nil means time.Now.
 	Now func() time.Time
 }
 
-// Check says whether every key can be used, so that a mistake in a key is told
-// before any bundle is blamed for it. Read checks too. No Trust, a nil one, has
-// nothing to check, but one without keys is a mistake: it would trust nobody, and
-// whoever wrote it may have meant to.
+// Check returns an error if a key cannot be used, so that the mistake is reported before
+// any bundle is read. Read checks too. A nil Trust is valid. One without keys is a
+// mistake: it would reject every bundle.
 //
 // # Errors
 //
@@ -45,7 +43,6 @@ func (t *Trust) Check() error {
 	return nil
 }
 
-// now is the time that signatures are checked against.
 func (t *Trust) now() time.Time {
 	if t.Now == nil {
 		return time.Now()
@@ -53,8 +50,8 @@ func (t *Trust) now() time.Time {
 	return t.Now()
 }
 
-// candidates are the keys that a signature may be by: the one it names, or any
-// where it names none, as those of opa sign do.
+// candidates returns the keys that may have made a signature: the one it names, or all if
+// it names none, as signatures of opa sign do.
 func (t *Trust) candidates(id string) ([]Key, error) {
 	if id == "" {
 		return t.Keys, nil

@@ -12,15 +12,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// defaultPlugin is how OPA names the signatures that it defines itself.
+// defaultPlugin is OPA's name for its own signature format.
 const defaultPlugin = "_default"
 
-// verify checks the files against the signature among them, and returns the ID of
-// the key that it is by. No Trust verifies nothing.
+// verify checks the files against their signature, and returns the ID of the signing key.
+// A nil Trust verifies nothing.
 //
-// OPA's code checks the signature itself and the digests. It does not look at the
-// times that a token states, and says why a token is refused only in prose; so the
-// rest is here.
+// OPA's code checks the signature and the digests. It ignores the times of a token, and
+// explains a rejection only in prose; this method does the rest.
 func (t *Trust) verify(files []File) (signer string, err error) {
 	if t == nil {
 		return "", nil
@@ -56,7 +55,7 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 	return key.ID, nil
 }
 
-// onlyToken is the token of a bundle that has exactly one.
+// onlyToken returns the token of a bundle that has exactly one.
 func onlyToken(files []File) (string, error) {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == signaturesName })
 	if i < 0 {
@@ -75,7 +74,8 @@ func onlyToken(files []File) (string, error) {
 	return s.Tokens[0], nil
 }
 
-// matchingKey is the candidate that made the token's signature, by its own algorithm.
+// matchingKey returns the candidate that made the token's signature, with the key's own
+// algorithm.
 func matchingKey(token string, head header, says claims, candidates []Key) (Key, error) {
 	for _, k := range candidates {
 		if k.Algorithm != head.Algorithm {
@@ -86,8 +86,8 @@ func matchingKey(token string, head header, says claims, candidates []Key) (Key,
 			bundle.NewVerificationConfig(map[string]*keys.Config{k.ID: {
 				Key:       k.Material,
 				Algorithm: k.Algorithm,
-				// OPA's words for a wrong scope and for a wrong signature differ only in prose.
-				// So it is asked about the signature alone; the scope comes after.
+				// OPA's errors for a wrong scope and for a wrong signature differ only in
+				// prose. So this checks only the signature; the scope is checked later.
 				Scope: says.Scope,
 			}}, k.ID, "", nil))
 		if err == nil {
@@ -105,7 +105,7 @@ func matchingKey(token string, head header, says claims, candidates []Key) (Key,
 	return Key{}, badSignature("it was not made by the key %q, or not over what it says", k.ID).With("key_id", k.ID)
 }
 
-// checkFiles wants the files to be exactly those that were signed.
+// checkFiles requires the files to be exactly the signed ones.
 func checkFiles(files []File, signed []bundle.FileInfo) error {
 	open := make(map[string]bundle.FileInfo, len(signed))
 	for _, s := range signed {
@@ -129,7 +129,7 @@ func checkFiles(files []File, signed []bundle.FileInfo) error {
 			return fileFault(f.Name, "the file is not as it was signed")
 		}
 	}
-	missing := make([]string, 0, len(open)) // VerifyBundleFile takes off the list what it finds good
+	missing := make([]string, 0, len(open)) // VerifyBundleFile removes the valid ones from the list
 	for name := range open {
 		missing = append(missing, name)
 	}
@@ -140,7 +140,7 @@ func checkFiles(files []File, signed []bundle.FileInfo) error {
 	return nil
 }
 
-// fileFault says what is wrong between a signature and a file.
+// fileFault returns the error for a mismatch between a signature and a file.
 func fileFault(name, what string) *errs.Error {
 	name = textutil.Clip(name, maxShown)
 	return badSignature("%s: %s", name, what).With("file", name)

@@ -40,7 +40,7 @@ func TestSignaturesThatDoNotVerify(t *testing.T) {
 	scoped.Scope = "switchyard"
 	trust.Keys = append(trust.Keys, ec.public, scoped, seededPublic("else", "else"))
 
-	// confused is a token by the public key that everybody knows, taken for a secret.
+	// confused is a token that uses the public key as an HMAC secret.
 	mac := hmac.New(sha256.New, []byte(ec.public.Material))
 	input := encode(`{"alg":"HS256","kid":"ES256-1"}`) + "." + encode("{"+listed("p.rego", rego)+`,"scope":"switchyard"}`)
 	mac.Write([]byte(input))
@@ -165,7 +165,7 @@ func TestTheClockIsTheSystemsWhereNoneIsGiven(t *testing.T) {
 	}
 }
 
-// A token without a key's name is good by any key that is trusted, and by no other.
+// A token without a key ID may be signed by any trusted key, and by no other.
 func TestATokenWithoutAKeysNameIsByATrustedOneOrNone(t *testing.T) {
 	archive := signed(t, `{"alg":"EdDSA"}`, "")
 	foreign := &bundle.Trust{Now: now, Keys: []bundle.Key{
@@ -196,7 +196,7 @@ func TestDetailsSayWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// OPA signs what a document says and not how it is written.
+// OPA signs the meaning of a document, not its bytes.
 func TestTheManifestIsSignedByItsMeaning(t *testing.T) {
 	original, err := written(draft(seededPrivate()))
 	if err != nil {

@@ -12,34 +12,35 @@ import (
 	"github.com/open-policy-agent/opa/v1/bundle"
 )
 
-// Draft is a bundle that is to be written.
+// Draft is a bundle to be written.
 type Draft struct {
-	// Files are the modules, and whatever else is to be in the bundle. The manifest,
-	// the signature and policy.wasm come from the fields below.
+	// Files are the modules and other files of the bundle. The manifest, the signature
+	// and policy.wasm come from the fields below.
 	Files []File
-	// Revision names this bundle, as Contents.Revision; "" leaves it unnamed.
+	// Revision is as in Contents; "" leaves it out.
 	Revision string
-	// Roots are the paths that the bundle's packages keep to, as in
-	// "switchyard/routing". There is at least one, and none holds another.
+	// Roots are the path prefixes of the bundle's packages, such as "switchyard/routing".
+	// There is at least one, and none contains another.
 	Roots []string
-	// Wasm is the policy compiled to WebAssembly, empty for none. The bundle has it as
+	// Wasm is the policy compiled to WebAssembly, or empty. The bundle has it as
 	// policy.wasm.
 	Wasm []byte
-	// Entrypoint is the path of the rule that Wasm answers, as in
+	// Entrypoint is the path of the rule that Wasm evaluates, such as
 	// "switchyard/routing/decision", and "" without Wasm.
 	Entrypoint string
-	// Sign says how to sign the bundle; nil leaves it unsigned.
+	// Sign configures the signature; nil leaves the bundle unsigned.
 	Sign *Signing
 }
 
-// Write writes the bundle to w in one piece. Order of files, times, owners and modes
-// are fixed, so equal drafts give equal bytes. A Draft that Read would not accept is not written.
+// Write writes the bundle to w in one call. The order of files, times, owners and modes
+// are fixed, so equal drafts give equal bytes. It rejects a Draft that Read would not
+// accept.
 //
 // # Errors
 //
-//   - policy-invalid: the draft makes no bundle.
+//   - policy-invalid: the draft is not a valid bundle.
 //   - policy-key-invalid: the key cannot sign.
-//   - Any error of w's.
+//   - Any error of w.
 func (d Draft) Write(w io.Writer) error {
 	files, err := d.files()
 	if err != nil {
@@ -60,7 +61,7 @@ func (d Draft) Write(w io.Writer) error {
 	return err
 }
 
-// files are all files but the signature, sorted by name.
+// files returns all files except the signature, sorted by name.
 func (d Draft) files() ([]File, error) {
 	files := slices.Clone(d.Files)
 	names := make(nameSet)
@@ -94,7 +95,6 @@ func (d Draft) files() ([]File, error) {
 	return files, err
 }
 
-// manifest is the bundle's manifest.
 func (d Draft) manifest() (File, error) {
 	version := regoVersion
 	roots := slices.Clone(d.Roots)
@@ -110,8 +110,8 @@ func (d Draft) manifest() (File, error) {
 	return File{Name: manifestName, Data: append(data, '\n')}, nil
 }
 
-// pack makes the archive. Names begin with a slash, as in those that OPA makes: its
-// manifest refers to policy.wasm like that.
+// pack builds the archive. Names begin with a slash, as in those of OPA: its manifest
+// refers to policy.wasm that way.
 func pack(files []File) ([]byte, error) {
 	var packed bytes.Buffer
 	zipped := gzip.NewWriter(&packed)

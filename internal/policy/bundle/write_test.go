@@ -25,7 +25,7 @@ func written(d bundle.Draft) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// untarred is what a plain archive reader finds.
+// untarred returns the files found by a plain archive reader.
 func untarred(t testing.TB, packed []byte) map[string]string {
 	t.Helper()
 	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
@@ -50,7 +50,7 @@ func untarred(t testing.TB, packed []byte) map[string]string {
 	}
 }
 
-// generated is a draft of any files whose names Read takes.
+// generated draws a draft of files with names that Read accepts.
 func generated(t *rapid.T) bundle.Draft {
 	contents := rapid.MapOfN(rapid.StringMatching(`([a-z]{1,8}/){0,3}[a-z0-9 ._é-]{0,8}[a-z]\.(rego|md)`), rapid.SliceOfN(rapid.Byte(), 0, 200), 0, 8).Draw(t, "files")
 	d := bundle.Draft{
@@ -69,8 +69,8 @@ func generated(t *rapid.T) bundle.Draft {
 	return d
 }
 
-// What was written is what is read, and is written the same whatever the order of
-// the files was.
+// A bundle is read as it was written, and its bytes do not depend on the order of the
+// files.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := generated(t)
@@ -116,7 +116,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	})
 }
 
-// Flipping any byte of a signed bundle leaves it unreadable, or the same.
+// Flipping any byte of a signed bundle makes it invalid or changes nothing.
 func TestNoByteOfASignedBundleCanBeChanged(t *testing.T) {
 	good, err := written(draft(seededPrivate()))
 	if err != nil {
@@ -137,7 +137,8 @@ func TestNoByteOfASignedBundleCanBeChanged(t *testing.T) {
 			t.Errorf("byte %d: read as %+v", i, got)
 		}
 	}
-	// The time and the system in gzip's header say nothing, and its checksum covers the rest.
+	// The time and the system in gzip's header are ignored, and its checksum covers the
+	// rest.
 	if same > 10 {
 		t.Errorf("%d bytes can be changed", same)
 	}
@@ -165,7 +166,7 @@ func TestEverythingIsSignedAlikeEveryTime(t *testing.T) {
 	}
 }
 
-// The bytes are pinned by what they must not depend on: order, owner, mode, times.
+// The bytes are pinned: they must not depend on order, owner, mode and times.
 func TestTheArchiveTellsNothingOfItsMaking(t *testing.T) {
 	packed, err := written(draft(seededPrivate()))
 	if err != nil {
