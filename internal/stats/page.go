@@ -21,7 +21,7 @@ const Marker = "<!DOCTYPE html>\n<!-- switchyard stats -->\n"
 type Page struct {
 	// Project is the name of the ledger's project.
 	Project string
-	// Now is the time of the page; the ages of blocked tasks are relative to it.
+	// Now is the time of the page; the ages of stuck and waiting tasks are relative to it.
 	Now time.Time
 	// Version is the version of the program.
 	Version string
@@ -31,11 +31,11 @@ type Page struct {
 const (
 	maxCategories = 20
 	maxAgents     = 40
-	maxUnfolded   = 10 // of the blocked tasks; the others are collapsed
+	maxUnfolded   = 10 // of the stuck and waiting tasks; the others are collapsed
 	maxPolicies   = 40
 )
 
-// MaxStanding is the maximum number of blocked tasks on the page.
+// MaxStanding is the maximum number of stuck and waiting tasks on the page.
 const MaxStanding = 100
 
 // HTML writes the numbers as a self-contained page without scripts and links, which loads

@@ -13,8 +13,7 @@ type Stats struct {
 	Findings   Findings   `json:"findings"`
 	Spawns     Spawns     `json:"spawns"`
 	Questions  Questions  `json:"questions"`
-	// Standing lists the tasks that are blocked: stuck tasks first, and within a status
-	// the longest blocked first.
+	// Standing lists the stuck tasks and then the waiting ones, the longest first.
 	Standing []Standing `json:"standing"`
 	// Policies are those that decided rounds, the latest first.
 	Policies []Policy `json:"policies"`
@@ -120,12 +119,12 @@ type Questions struct {
 	Wait Spread `json:"wait_seconds"`
 }
 
-// Standing is a blocked task.
+// Standing is a stuck or waiting task.
 type Standing struct {
 	Task string `json:"task"`
 	// Status is stuck or waiting.
 	Status string `json:"status"`
-	// Since is the time when it became blocked, in the ledger's format, and Why a word
+	// Since is the time when it got this status, in the ledger's format, and Why a word
 	// for the reason.
 	Since string `json:"since"`
 	Why   string `json:"why"`
