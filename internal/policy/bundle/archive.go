@@ -48,7 +48,7 @@ func untar(r io.Reader, l Limits) ([]File, error) {
 		switch {
 		case err == io.EOF:
 			return files, nil
-		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are judged below
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are checked below
 			return nil, unreadable(err, l)
 		case entries > l.Entries:
 			return nil, malformed("it holds more than %d files", l.Entries)

@@ -79,7 +79,7 @@ func (c *checker) results(o Options) []Result {
 			Violated: f.violated, Violations: []Violation{},
 		}
 		if f.violated > 0 {
-			r.Skipped = "" // what was checked of it is enough
+			r.Skipped = "" // a violation is conclusive even after a partial check
 		}
 		for _, v := range f.stored {
 			r.Violations = append(r.Violations, v.Violation)

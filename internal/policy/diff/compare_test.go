@@ -211,7 +211,7 @@ func TestMarkdownOfDestinations(t *testing.T) {
 	}
 }
 
-// The example shows what it takes: here a finding that came back.
+// The example shows the cause of the change: here a reopened finding.
 func TestExamplesSayWhatIsSpecialAboutThem(t *testing.T) {
 	d := compare(t, small(t), small(t, `{"next_action": "fixer", "reason": "routed"} if {`,
 		`{"next_action": "user", "reason": "came-back"} if {`+"\n\tinput.reopened_count > 0\n"+`} else := {"next_action": "fixer", "reason": "routed"} if {`))
@@ -220,7 +220,7 @@ func TestExamplesSayWhatIsSpecialAboutThem(t *testing.T) {
 	}
 }
 
-// A category can be any text, and none may break out of its place.
+// A category can be any text and must not break the markup.
 func TestCategoriesCannotForgeMarkdown(t *testing.T) {
 	d := compare(t, small(t), small(t, `"typo": "fixer",`, `"typo": "fixer", "a|b": "fixer", "`+"`c`"+`": "fixer", "d\n| x | y | z |": "fixer", "\u202egnol": "fixer", "\ud800": "fixer",`))
 	if len(d.Categories.Added) != 5 {

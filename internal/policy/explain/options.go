@@ -85,7 +85,7 @@ func (o *options) findings(destination string) {
 		to = append(to, 1)
 	}
 	if o.fine {
-		for near := range reach { // and none beyond the largest number
+		for near := range reach { // without exceeding the largest int
 			to = append(to, n-1-near, n+1+min(near, math.MaxInt-1-n))
 		}
 	}

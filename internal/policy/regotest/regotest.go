@@ -15,7 +15,7 @@ const (
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"
 	Skipped Outcome = "skipped" // its name begins with todo_test_
-	Errored Outcome = "errored" // it could not be carried out, or ran over its time
+	Errored Outcome = "errored" // it could not be run, or timed out
 )
 
 // Report is the result of a policy's tests.

@@ -44,7 +44,7 @@ func Run(ctx context.Context, files []routing.Source) (Report, error) {
 	switch {
 	case errs.CodeOf(err) != "":
 		return Report{}, err
-	case ctx.Err() != nil: // the runner leaves out the tests that it did not reach
+	case ctx.Err() != nil: // the runner omits the tests that it did not reach
 		return Report{}, interrupted(ctx.Err())
 	case err != nil:
 		return Report{}, errs.New(errs.PolicyFailed, "the tests could not be run: %w", err)

@@ -159,7 +159,7 @@ func (r Report) Digest() string {
 		"switchyard.replay.v1", r.Candidate.Digest, r.Since, r.Through, r.Decisions, r.Policies, r.Matrix, r.Reasons, r.FlipsDigest,
 	}, json.Deterministic(true))
 	if err != nil {
-		return "" // Cannot happen: a report has been through Add, which marshals its texts.
+		return "" // cannot happen: Add has marshaled the same texts
 	}
 	return digest.Of(text)
 }

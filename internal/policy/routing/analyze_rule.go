@@ -254,7 +254,7 @@ func (s *ruleAnalysis) term(t *ast.Term) abstractValue {
 		return s.comprehension(v.Body, v.Term)
 	case *ast.ObjectComprehension:
 		return s.comprehension(v.Body, v.Key, v.Value)
-	default: // the compiler has taken calls out of terms
+	default: // the compiler has moved calls out of terms
 		s.report(s.at)
 		return abstractValue{derived: true}
 	}

@@ -100,7 +100,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 func packagePath(pkg *ast.Package) string {
 	segments, err := storage.NewPathForRef(pkg.Path)
 	if err != nil {
-		return "" // a package has a path, or it would not have been parsed
+		return "" // cannot happen: the parser requires a package path
 	}
 	if i := slices.IndexFunc(segments, func(name string) bool { return strings.Contains(name, "/") }); i >= 0 {
 		segments = segments[:i]

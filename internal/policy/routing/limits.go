@@ -212,9 +212,9 @@ func estimate(name string, args []*ast.Term) int {
 			})
 		}
 		return n
-	case "regex.replace": // between any two characters, with the match any number of times
+	case "regex.replace": // it can match between any two characters and insert the match any number of times
 		return ((len(text(0))+1)*len(text(2)) + len(text(0))*strings.Count(text(2), "$")) * textSize
-	case "regex.find_all_string_submatch_n": // between any two characters, each with its groups
+	case "regex.find_all_string_submatch_n": // it can match between any two characters, each time with all groups
 		return (len(text(1)) + 1) * (strings.Count(text(0), "(") + 1)
 	case "sprintf":
 		return formatted(text(0), args[1].Value)

@@ -20,7 +20,7 @@ type Location struct {
 	// Row and Col count from 1, in lines and characters.
 	Row int `json:"row"`
 	Col int `json:"col"`
-	// Text is the line there, without its indentation.
+	// Text is the line at Row, without its indentation.
 	Text string `json:"text"`
 }
 
