@@ -45,7 +45,7 @@ type compatVerb struct {
 	verbs.Input
 }
 
-// compatRunner runs a verb and returns what it prints.
+// compatRunner runs a verb and returns its output.
 type compatRunner func(*compatVerb, context.Context) (any, error)
 
 // addCompatCmds adds the verbs of nubos-pilot (docs/compat.md).

@@ -176,8 +176,8 @@ func (s *crashSite) freshOn(t *testing.T, disk string) *program {
 	return p
 }
 
-// saved copies a project from a disk to where the whole test can see it, and then fails
-// unless the command works in the original place.
+// saved copies a project from a disk to a directory that the whole test can see, and
+// then fails unless the command works in the original place.
 func (s *crashSite) saved(t *testing.T, p *program) *program {
 	t.Helper()
 	dir, err := os.MkdirTemp(s.dir, "")

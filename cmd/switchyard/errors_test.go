@@ -65,8 +65,8 @@ Under three codes the details name the ` + "`problem`" + `:
 	return b.String()
 }
 
-// TestEveryProblemIsDocumented holds the table of problems against the plugins'
-// sources, and wants a script that provokes each.
+// TestEveryProblemIsDocumented compares the table of problems with the plugins'
+// sources, and requires a script that provokes each.
 func TestEveryProblemIsDocumented(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(repository, "internal", "plugin", "abi", "problem.go"))
 	if err != nil {
@@ -96,8 +96,8 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsDocumented finds the codes in the sources of the program and
-// of its guests, and holds them against the table.
+// TestEveryCodeIsDocumented compares the codes in the sources of the program and of its
+// guests with the table.
 func TestEveryCodeIsDocumented(t *testing.T) {
 	declared := regexp.MustCompile(`Code = "([a-z0-9-]+)"`)
 	prefixes := append(builtin.Names(), "critic-output", "plugin-config")
@@ -140,9 +140,8 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsProvoked asks of every documented code that a test expects it:
-// a script of the real program, a conformance vector, or a Go test that names
-// its constant.
+// TestEveryCodeIsProvoked fails if no test expects a documented code: a script of the
+// real program, a conformance vector, or a Go test that names its constant.
 func TestEveryCodeIsProvoked(t *testing.T) {
 	var expectations strings.Builder
 	walk(t, ".", func(path, text string) {
@@ -175,8 +174,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 	}
 }
 
-// constantsByCode maps each code to how tests name its constant, as in
-// errs.PolicyTimeout.
+// constantsByCode maps each code to its constant in tests, such as errs.PolicyTimeout.
 func constantsByCode(t *testing.T) map[errs.Code]string {
 	constant := regexp.MustCompile(`([A-Za-z0-9]+)\s+Code = "([a-z0-9-]+)"`)
 	names := map[errs.Code]string{}
@@ -188,7 +186,7 @@ func constantsByCode(t *testing.T) map[errs.Code]string {
 	return names
 }
 
-// walk hands every file below a folder of the repository to visit.
+// walk calls visit for every file below a directory of the repository.
 func walk(t *testing.T, dir string, visit func(path, text string)) {
 	t.Helper()
 	if dir != "." {
