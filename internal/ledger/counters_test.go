@@ -218,9 +218,9 @@ func requests() *rapid.Generator[request] {
 	})
 }
 
-// TestSumsBehaveLikeTheirModel compares sums with those that the rules give event
-// after event, whatever is recorded in which transactions; with what Verify computes
-// from task to task; and with what a migration does.
+// TestSumsBehaveLikeTheirModel compares the counters with those of the model, whichever
+// events are recorded in one transaction, and with the results of Verify, which counts
+// task by task, and of a migration.
 func TestSumsBehaveLikeTheirModel(t *testing.T) {
 	root := t.TempDir()
 	runs := 0
@@ -304,7 +304,7 @@ func TestSumsBehaveLikeTheirModel(t *testing.T) {
 	}
 }
 
-// writeCounters records one event that counts what is requested.
+// writeCounters records one event that counts the requested changes.
 func writeCounters(t testing.TB, l *ledger.Ledger, task string, after int64, requests ...request) {
 	t.Helper()
 	if _, err := l.Append(t.Context(), task, after, clock(after), "note", []byte(asJSON(t, requests))); err != nil {
@@ -386,7 +386,7 @@ func TestCountsHaveRules(t *testing.T) {
 
 func make16[T any](v T) []T { return slices.Repeat([]T{v}, ledger.MaxLabels) }
 
-// TestManyCounts has more rows than one statement changes.
+// TestManyCounts changes more rows than fit into one statement.
 func TestManyCounts(t *testing.T) {
 	var requests []request
 	for i := range 5_000 {
@@ -395,7 +395,7 @@ func TestManyCounts(t *testing.T) {
 	l := openWith(t, state(t), obedient)
 	writeCounters(t, l, "a", 0, requests...)
 	for i := range requests {
-		requests[i].Add = -1 // All go again, but for one.
+		requests[i].Add = -1 // All except one are removed again.
 	}
 	writeCounters(t, l, "a", 1, requests[1:]...)
 	sums, err := l.Counters(t.Context(), ledger.CounterQuery{Measure: "free"})
@@ -405,8 +405,8 @@ func TestManyCounts(t *testing.T) {
 	wantSound(t, l)
 }
 
-// TestManyValues: an event meets more values of a capped dimension than one statement
-// asks for, when some are known already.
+// TestManyValues tests an event with more new values of a capped dimension than fit
+// into one statement, when some values are already known.
 func TestManyValues(t *testing.T) {
 	l := openWith(t, state(t), obedient)
 	word := func(i int) request {
@@ -426,7 +426,7 @@ func TestManyValues(t *testing.T) {
 	for _, row := range slices.Concat(sums.Rows...) {
 		got[row.Values[0]] = row.Sum
 	}
-	// Three are kept apart: the one that was there, and the first two.
+	// Three values are separate: the one that existed, and the first two.
 	if want := map[string]int64{"999": 2, "0": 1, "1": 1, "other": 997, "word": 997}; !maps.Equal(got, want) {
 		t.Errorf("the sums are %v, want %v", got, want)
 	}
@@ -445,8 +445,9 @@ func TestSumsOfNoLedger(t *testing.T) {
 	wantCode(t, err, errs.LedgerInvalid)
 }
 
-// TestMixedSumsAtTheLimitAreSound: where both signs meet at the limit, the order of
-// the events makes the sum, and Verify, which has another one, lets it be.
+// TestMixedSumsAtTheLimitAreSound tests positive and negative changes at the limit: the
+// result depends on the order of the events, and Verify, which uses another order,
+// accepts it.
 func TestMixedSumsAtTheLimitAreSound(t *testing.T) {
 	l := openWith(t, state(t), obedient)
 	for task, amount := range map[string]int64{"b": counters.MaxAdd, "a": -5} {
@@ -463,7 +464,7 @@ func TestMixedSumsAtTheLimitAreSound(t *testing.T) {
 	}
 }
 
-// TestSumsThatNoLedgerHolds has what only somebody else can have written.
+// TestSumsThatNoLedgerHolds tests values that only another program can have written.
 func TestSumsThatNoLedgerHolds(t *testing.T) {
 	for name, change := range map[string]string{
 		"nothing":               `SET sum = 0`,
@@ -491,7 +492,7 @@ func TestSumsThatNoLedgerHolds(t *testing.T) {
 			if err != nil || report.Sound() {
 				t.Errorf("Verify gives %+v, %v", report, err)
 			}
-			// Recording goes on, and what is beyond the limit comes back to it.
+			// Recording continues, and a value beyond the limit is reset to it.
 			writeCounters(t, l, "a", 1, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
 		})
 	}
@@ -502,7 +503,7 @@ func TestSumsThatNoLedgerHolds(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		// What a STRICT table would refuse, a file can hold.
+		// A file can contain values that a STRICT table would reject.
 		edit(t, dir, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'STRICT, ', '') WHERE name = 'tallies'`)
 		edit(t, dir, `UPDATE tallies SET sum = 'much', note = x'00'`)
 		edit(t, dir, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') WITHOUT', ') STRICT, WITHOUT') WHERE name = 'tallies'`)
@@ -552,7 +553,8 @@ func TestVerifyFindsTamperedSums(t *testing.T) {
 	}
 }
 
-// TestRefusedEventsLeaveSumsAlone: without an event nobody knows the sums.
+// TestRefusedEventsLeaveSumsAlone tests that Verify reports an event that the fold
+// rejects, but no counters: without the event they are unknown.
 func TestRefusedEventsLeaveSumsAlone(t *testing.T) {
 	dir := state(t)
 	l := openWith(t, dir, obedient)
@@ -572,7 +574,8 @@ func TestRefusedEventsLeaveSumsAlone(t *testing.T) {
 	}
 }
 
-// TestAReaderHasAllSumsOfOneMoment reads while another ledger writes.
+// TestAReaderHasAllSumsOfOneMoment reads while another ledger writes, and tests that
+// all counters are of the same moment.
 func TestAReaderHasAllSumsOfOneMoment(t *testing.T) {
 	dir := state(t)
 	writer, reader := openWith(t, dir, obedient), openWith(t, dir, nil)

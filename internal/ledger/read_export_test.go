@@ -57,8 +57,8 @@ func TestBodiesAreReadByteForByte(t *testing.T) {
 	}
 }
 
-// TestHostileExports: whatever is wrong, the line is named, and the events before it
-// have come.
+// TestHostileExports tests that the error names the invalid line, and that the events
+// before it are returned.
 func TestHostileExports(t *testing.T) {
 	sound, events := printed(t)
 	forged := func(i int, change func(*ledger.Event)) string {
@@ -168,7 +168,7 @@ func TestReadingAnExportEnds(t *testing.T) {
 	}
 }
 
-// FuzzExported: any text gives events that are chained, or a typed error, and never a
+// FuzzExported tests that any text gives chained events or a typed error, and never a
 // panic.
 func FuzzExported(f *testing.F) {
 	lines, _ := printed(f)

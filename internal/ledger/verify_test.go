@@ -205,7 +205,7 @@ func TestWhatTheChainCannotShow(t *testing.T) {
 		edit(t, dir, `INSERT INTO entries VALUES ('c', '`+key+`', '`+string(value)+`')`)
 	}
 	report := wantSound(t, open(t, dir))
-	// The hash of the removed event, recorded elsewhere, reveals the removal.
+	// A copy of the removed event's hash reveals the removal.
 	if slices.ContainsFunc(report.Heads, func(h ledger.Head) bool { return h.Hash == hashes[4] }) {
 		t.Error("the removed event is still a head")
 	}
