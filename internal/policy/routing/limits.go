@@ -255,7 +255,7 @@ func digits(n ast.Number) int {
 		count += max(exponent, -exponent)
 	}
 	switch {
-	case count <= 20: // in the place of the element
+	case count <= 20: // included in the size of the element
 		return 0
 	case count > maxDigits:
 		return maxValueSize
