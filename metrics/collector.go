@@ -153,7 +153,7 @@ const maxShown = 60
 
 // corrupt reports counters that no ledger can have.
 func corrupt(format string, args ...any) error {
-	return errs.New(errs.LedgerCorrupt, "the ledger's sums are not sound: "+format, args...)
+	return errs.New(errs.LedgerCorrupt, "the ledger's counters are inconsistent: "+format, args...)
 }
 
 // shown converts the family to the client library's type.

@@ -151,7 +151,7 @@ func checkPage(p project.Project, path string) error {
 	case err != nil:
 		return errs.New(errs.FileUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
 	case start != stats.Marker:
-		return errs.New(errs.PageForeign, "%s is there already and is no page of stats", path).With("path", path)
+		return errs.New(errs.PageForeign, "%s exists already and is not a page of stats", path).With("path", path)
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func checkAgent(name string) error {
 		ok = isWord(name[i])
 	}
 	if !ok {
-		return errs.New(errs.AgentInvalid, "%q is no agent's name", name)
+		return errs.New(errs.AgentInvalid, "%q is not an agent's name", name)
 	}
 	return nil
 }

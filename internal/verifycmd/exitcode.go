@@ -16,7 +16,7 @@ import (
 func ParseExitCode(text string) (int, error) {
 	code, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || len(text) > 1 && text[0] == '0' {
-		return 0, errs.New(errs.VerifyExitCodeInvalid, "%q is no exit code", text).With("exit_code", text)
+		return 0, errs.New(errs.VerifyExitCodeInvalid, "%q is not an exit code", text).With("exit_code", text)
 	}
 	return int(code), nil
 }

@@ -121,15 +121,15 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 func (p Plan) complete() (Plan, error) {
 	switch {
 	case p.Keeper == nil:
-		return p, errs.New(errs.VerifyPlanInvalid, "nobody would look after the verification command")
+		return p, errs.New(errs.VerifyPlanInvalid, "the verification command has no supervisor")
 	case strings.TrimSpace(p.Command) == "":
 		return p, errs.New(errs.VerifyPlanInvalid, "the verification command is blank")
 	case p.Runs < 1:
 		return p, errs.New(errs.VerifyPlanInvalid, "%d runs verify nothing", p.Runs).With("runs", p.Runs)
 	case p.Timeout < 0:
-		return p, errs.New(errs.VerifyPlanInvalid, "%v is no time limit", p.Timeout)
+		return p, errs.New(errs.VerifyPlanInvalid, "%v is not a time limit", p.Timeout)
 	case p.OutputLimit < 0:
-		return p, errs.New(errs.VerifyPlanInvalid, "%d bytes are no limit for the output", p.OutputLimit)
+		return p, errs.New(errs.VerifyPlanInvalid, "%d bytes is not a limit for the output", p.OutputLimit)
 	}
 	if p.Timeout == 0 {
 		p.Timeout = DefaultTimeout

@@ -116,7 +116,7 @@ func (e *Engine) ignoredPaths(config project.Config) (ignored []string, err erro
 	case err != nil || !filepath.IsLocal(rel):
 		return ignored, nil
 	case rel == ".":
-		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the project itself, so an agent's changes could not be detected")
 	default:
 		return append(ignored, rel+"/"), nil
 	}

@@ -104,7 +104,7 @@ func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerificatio
 		return err
 	}
 	if tx.head.N != begun.N {
-		return errs.New(errs.LedgerConflict, "event %d is not the newest any more", begun.N)
+		return errs.New(errs.LedgerConflict, "event %d is no longer the latest", begun.N)
 	}
 	return nil
 }

@@ -269,7 +269,7 @@ func (e *Engine) readInput(ctx context.Context, req api.AskRequest) (policies.In
 	}
 	var in policies.Input
 	if err := json.Unmarshal(text, &in, json.RejectUnknownMembers(true)); err != nil {
-		return in, errs.New(errs.PolicyInvalidInput, "%s is no input of a policy: %w", req.Path, err).With("path", req.Path)
+		return in, errs.New(errs.PolicyInvalidInput, "%s is not an input of a policy: %w", req.Path, err).With("path", req.Path)
 	}
 	return in, nil
 }

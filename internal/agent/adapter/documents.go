@@ -140,7 +140,7 @@ func (d *documents) note(b []byte) {
 func (d *documents) notes() []string {
 	var notes []string
 	if d.broken > 0 {
-		notes = append(notes, fmt.Sprintf("passed over in the output, for it is no JSON object: %q, and %d more", d.example, d.broken-1))
+		notes = append(notes, fmt.Sprintf("passed over in the output, because it is not a JSON object: %q, and %d more", d.example, d.broken-1))
 	}
 	if d.skipped > 0 {
 		notes = append(notes, fmt.Sprintf("passed over in the output: %d lines or objects of more than %d bytes", d.skipped, MaxDocument))

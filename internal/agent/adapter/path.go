@@ -27,7 +27,7 @@ func parsePath(text string) (path, error) {
 	for part := range strings.SplitSeq(text, ".") {
 		m := stepForm().FindStringSubmatch(part)
 		if m == nil {
-			return nil, fmt.Errorf("%q is no path: write names joined by dots, each with [*] or [name=text] at its end or without", text)
+			return nil, fmt.Errorf("%q is not a path: write names joined by dots, each with [*] or [name=text] at its end or without", text)
 		}
 		p = append(p, step{name: m[1], each: m[2] != "", key: m[3], text: m[4]})
 	}

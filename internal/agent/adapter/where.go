@@ -52,7 +52,7 @@ func parseTerm(text string) (term, error) {
 		case strings.HasPrefix(rest, opLike):
 			t.op = opLike
 		default:
-			return t, fmt.Errorf("%q is no condition: write path, path=text, path!=text or path~regexp", text)
+			return t, fmt.Errorf("%q is not a condition: write path, path=text, path!=text or path~regexp", text)
 		}
 		t.text = text[at+len(t.op):]
 	}

@@ -45,7 +45,7 @@ func Guard(environ []string) error {
 		value := values[fold(name)].value
 		switch n, ok := number(value); {
 		case !ok:
-			return errs.New(errs.SpawnDepthExceeded, "%s is %q, which is no depth", name, textutil.Clip(value, maxShown)).With("variable", name)
+			return errs.New(errs.SpawnDepthExceeded, "%s is %q, which is not a depth", name, textutil.Clip(value, maxShown)).With("variable", name)
 		case n >= most:
 			return errs.New(errs.SpawnDepthExceeded, "this runs at depth %d, and spawns need less than %d", n, most).
 				With("variable", name).With("depth", n).With("limit", most)

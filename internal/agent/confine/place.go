@@ -122,5 +122,5 @@ func errKind(mode fs.FileMode) error {
 	case mode.IsDir():
 		return errors.New("it is a folder")
 	}
-	return fmt.Errorf("it is no regular file (%s)", mode.Type())
+	return fmt.Errorf("it is not a regular file (%s)", mode.Type())
 }

@@ -50,7 +50,7 @@ type Library struct {
 // there is one.
 func (l Library) Find(name string) (Definition, error) {
 	if !isName(name) {
-		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
+		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is not an agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
 	}
 	names := []string{name}
 	if short, ok := strings.CutPrefix(name, prefix); ok && slices.Contains(Names(), short) {

@@ -27,7 +27,7 @@ func (e indexEntry) untracked() bool { return e.tag == '?' }
 
 // parseEntry parses a record of git ls-files -z -v --stage.
 func parseEntry(text string) (indexEntry, error) {
-	malformed := fmt.Errorf("git ls-files: %.200q is no entry", text)
+	malformed := fmt.Errorf("git ls-files: %.200q is not an entry", text)
 	if len(text) < 3 || text[1] != ' ' {
 		return indexEntry{}, malformed
 	}

@@ -49,7 +49,7 @@ func (r repo) head() (names []string, err error) {
 const maxSymbolic = 5
 
 // errBroken is the error of a repository that git would not accept.
-var errBroken = errors.New("it is no git repository, though it looks like one")
+var errBroken = errors.New("it is not a valid git repository")
 
 // findAbove finds the repository that contains a directory, nil for none.
 func findAbove(dir string) (*repo, error) {

@@ -28,7 +28,7 @@ type checkpoint struct {
 func (c *checkpoint) parse(id string, data []byte) error {
 	top, ok := objectOf(data)
 	if !ok {
-		return errors.New("it is no JSON object, or a damaged one")
+		return errors.New("it is not a JSON object, or it is damaged")
 	}
 	if err := version(top); err != nil {
 		return err
@@ -41,12 +41,12 @@ func (c *checkpoint) parse(id string, data []byte) error {
 	case top.text("task_id") != id:
 		return errors.New("it is about another task than its name says")
 	case !slices.Contains(statuses, c.task.Status):
-		return fmt.Errorf("its status is none of %s", strings.Join(statuses, ", "))
+		return fmt.Errorf("its status is not one of %s", strings.Join(statuses, ", "))
 	}
 	if top.says("nubosloop") {
 		loop, ok := objectOf(top["nubosloop"])
 		if !ok {
-			return errors.New("its nubosloop is no object")
+			return errors.New("its nubosloop is not an object")
 		}
 		if err := c.loop(loop); err != nil {
 			return err

@@ -19,7 +19,7 @@ func (c *checkpoint) loop(loop object) error {
 	if loop.says("round") {
 		round, ok := countOf(loop["round"])
 		if !ok {
-			return errors.New("its round is no whole number of 1 or more")
+			return errors.New("its round is not a whole number of 1 or more")
 		}
 		c.task.Round = round
 	} else if c.task.Phase != "" {

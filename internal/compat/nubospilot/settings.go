@@ -30,7 +30,7 @@ func (r *reader) settings() {
 	}
 	config, ok := objectOf(data)
 	if !ok {
-		r.leave(configFile, "it is no JSON object, or a damaged one")
+		r.leave(configFile, "it is not a JSON object, or it is damaged")
 		return
 	}
 	if unknown := r.take(config, ""); len(unknown) > 0 {

@@ -75,7 +75,7 @@ func TestSettingsOutOfRange(t *testing.T) {
 		`{"spawn": {"headless": {"agents": [1]}}}`:     {nubospilot.Settings{}, "no list"},
 		`{"spawn": {"headless": {"agents": ["/"]}}}`:   {nubospilot.Settings{}, "no list"},
 		`{"spawn": {"headless": {"timeout_ms": 999}}}`: {nubospilot.Settings{}, "milliseconds"},
-		`[]`:                              {nubospilot.Settings{}, "no JSON object"},
+		`[]`:                              {nubospilot.Settings{}, "not a JSON object"},
 		`{"loop": {}, "loop": {}}`:        {nubospilot.Settings{}, "damaged"},
 		`{"loop": `:                       {nubospilot.Settings{}, "damaged"},
 		strings.Repeat(" ", 1<<20) + "{}": {nubospilot.Settings{}, "larger than"},

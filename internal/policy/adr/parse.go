@@ -170,7 +170,7 @@ func title(file, name string, text, body []byte) (string, error) {
 // surrounding white space, of limited length.
 func CheckTitle(title string) error {
 	if title != strings.TrimSpace(title) || !isLine(title, maxTitle) {
-		return fmt.Errorf("%q is no title: it must be text for one line, of at most %d characters", textutil.Clip(title, maxTitle), maxTitle)
+		return fmt.Errorf("%q is not a title: it must be text for one line, of at most %d characters", textutil.Clip(title, maxTitle), maxTitle)
 	}
 	return nil
 }

@@ -174,11 +174,11 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			line:     `} else := {"next_action": "stuck", "reason": "lost"} if {`,
 			message:  "this branch never decides",
 		},
-		"a category that nobody raises": {
+		"a category that nothing raises": {
 			mutation: []string{"\t\"style\": \"executor\",\n", "\t\"style\": \"executor\",\n\t\"taste\": \"executor\",\n"},
 			breaks:   check.CategoryRaised,
 			line:     `"taste": "executor",`,
-			message:  `nobody raises "taste"`,
+			message:  `nothing raises "taste"`,
 		},
 		"a category that is not in the table": {
 			mutation: []string{"\t\"style\": \"executor\",\n", ""},

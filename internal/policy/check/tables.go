@@ -51,7 +51,7 @@ func (c *checker) categories(raised map[string][]string) {
 	for _, category := range slices.Sorted(maps.Keys(c.policy.RouteTable())) {
 		inTable.checked++
 		if len(raised[category]) == 0 {
-			inTable.flaw(c.row(category, fmt.Sprintf("nobody raises %q", category)))
+			inTable.flaw(c.row(category, fmt.Sprintf("nothing raises %q", category)))
 		}
 	}
 	for _, category := range slices.Sorted(maps.Keys(raised)) {

@@ -86,7 +86,7 @@ func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 		number, ok := n.Int()
 		f := lookup(string(s))
 		if !ok || f == nil {
-			return fmt.Errorf("it calls %v, which is no built-in", name)
+			return fmt.Errorf("it calls %v, which is not a built-in", name)
 		}
 		vm.host.builtins[int32(number)] = f
 		return nil

@@ -113,7 +113,7 @@ func TestLintOfWhatIsProven(t *testing.T) {
 		},
 		"waives what holds": {waive("human-first"), []string{v2 + "adr-waives"}, "which holds"},
 		"waives a fancy":    {waive("tidiness"), []string{v2 + "adr-waives"}, "tidiness"},
-		"a category that nobody raises": {
+		"a category that nothing raises": {
 			change(rego, "\t\"style\"", "\t\"spleling\": \"fixer\",\n\t\"style\""), changed(v2+"proven", v2+"adr-diff"), "spleling",
 		},
 		"and that is waived": {

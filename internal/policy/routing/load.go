@@ -143,7 +143,7 @@ func (l Loader) readPath(ref string) (loadedSources, error) {
 	case err != nil:
 		return loadedSources{}, unreadable(ref, err)
 	case info.IsDir() && l.Trust != nil:
-		return loadedSources{}, errs.New(errs.PolicyUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
+		return loadedSources{}, errs.New(errs.PolicyUnsigned, "policy %s is a directory, which cannot be signed", ref).With("policy", ref)
 	case info.IsDir():
 		modules, err := readDir(ref)
 		return loadedSources{modules: modules}, err

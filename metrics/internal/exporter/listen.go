@@ -22,10 +22,10 @@ const (
 func CheckAddress(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("%q is no address: want HOST:PORT, as in %s", address, DefaultAddress)
+		return fmt.Errorf("%q is not an address: want HOST:PORT, as in %s", address, DefaultAddress)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("%q is no port: want a number up to 65535, 0 for a free one", port)
+		return fmt.Errorf("%q is not a port: want a number up to 65535, 0 for a free one", port)
 	}
 	return nil
 }

@@ -704,10 +704,10 @@ func TestAddressesThatAreNone(t *testing.T) {
 		"localhost":       "HOST:PORT",
 		"[::1":            "HOST:PORT",
 		"a:b:c":           "HOST:PORT",
-		"localhost:":      "no port",
-		"localhost:http":  "no port",
-		"localhost:65536": "no port",
-		"localhost:-1":    "no port",
+		"localhost:":      "not a port",
+		"localhost:http":  "not a port",
+		"localhost:65536": "not a port",
+		"localhost:-1":    "not a port",
 	} {
 		if err := exporter.CheckAddress(address); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", address, err)
