@@ -32,8 +32,8 @@ func pushed() way {
 
 func ways() []way { return []way{served(), filed(), pushed()} }
 
-// ruleFile copies a file of the mixin to dir, with an interval of a second instead of a
-// minute. Alerts that would take hours get shorter times and fewer spawns.
+// ruleFile copies a file of the mixin to dir, with intervals of a second instead of
+// minutes. Alerts that would take hours get shorter times and fewer spawns.
 func ruleFile(t *testing.T, dir, name string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "metrics", "mixin", name))
@@ -41,7 +41,7 @@ func ruleFile(t *testing.T, dir, name string) {
 		t.Fatal(err)
 	}
 	edited := strings.NewReplacer(
-		"interval: 1m", "interval: 1s",
+		"interval: 1m", "interval: 1s", "interval: 5m", "interval: 1s",
 		"for: 15m", "for: 2s",
 		`{status="stuck"} > 172800`, `{status="stuck"} > 3`,
 		"ratio_increase1h > 0.4", "ratio_increase1h > 0.25",
