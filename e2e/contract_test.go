@@ -129,7 +129,7 @@ func TestContracts(t *testing.T) {
 				}
 			}
 			if reported != lax.obeysProject {
-				t.Errorf("the model is told what the repository says: %v", reported)
+				t.Errorf("the instructions in the repository reached the model: %v, want %v", reported, lax.obeysProject)
 			}
 			if err := os.Remove(filepath.Join(p.dir, "new.go")); (err == nil) != lax.writesProject {
 				t.Errorf("it may write in the project: %v", err == nil)

@@ -14,10 +14,7 @@ import (
 // Audit records a manual attestation that an agent ran in the task's round, and checks it
 // against the search-before-write rule.
 func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (api.StampResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
-		return api.StampResult{}, err
-	}
-	config, err := e.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.StampResult{}, err
 	}

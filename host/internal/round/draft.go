@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -20,10 +19,7 @@ import (
 // evidence-missing if the executor, or in later rounds the build-fixer, has no attestation
 // in this round, and verify-missing if nothing verifies the draft.
 func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (api.DraftResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
-		return api.DraftResult{}, err
-	}
-	config, err := e.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.DraftResult{}, err
 	}

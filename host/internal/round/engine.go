@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -85,6 +86,15 @@ func (e *Engine) Plugins() *pluginset.Set { return e.plugins }
 
 // Config reads the project's configuration.
 func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.plugins.Config(ctx) }
+
+// commandConfig returns the configuration for a command that changes a task. It refuses
+// a command that an agent runs.
+func (e *Engine) commandConfig(ctx context.Context) (project.Config, error) {
+	if err := childenv.Inside(e.environ); err != nil {
+		return project.Config{}, err
+	}
+	return e.Config(ctx)
+}
 
 // OpenLedger opens the project's ledger. A missing ledger reads as empty, and its first
 // event creates it.

@@ -29,10 +29,7 @@ const maxQuery = 2000
 //
 // task-started if the task is already open, rounds-exhausted.
 func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (api.TaskResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
-		return api.TaskResult{}, err
-	}
-	config, err := e.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
@@ -51,10 +48,7 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 //
 // evidence-missing if the phase's agents have too few attestations in this round.
 func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api.TaskResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
-		return api.TaskResult{}, err
-	}
-	config, err := e.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
@@ -71,10 +65,7 @@ func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api
 //
 // commit-precondition-missing; its detail missing lists what the round lacks.
 func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (api.TaskResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
-		return api.TaskResult{}, err
-	}
-	config, err := e.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
@@ -86,10 +77,7 @@ func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (
 
 // Stop marks a task as stuck on a person's request.
 func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.TaskResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
-		return api.TaskResult{}, err
-	}
-	config, err := e.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
@@ -132,10 +120,7 @@ func found(all []pluginset.Report) []finding.Finding {
 //
 // task-not-stuck, rounds-exhausted.
 func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (api.TaskResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
-		return api.TaskResult{}, err
-	}
-	config, err := e.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
