@@ -90,10 +90,6 @@ func unproven(events []task.Event, must bool) string {
 					reports[digest] = true
 				}
 			}
-		case task.WorkStarted:
-			if e.Round == round {
-				clean, green, critic = false, false, false
-			}
 		}
 	}
 	switch {
