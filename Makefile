@@ -29,17 +29,15 @@ demo: build ## run the main job on real reports, in a throw-away project
 test: ## run the tests, with a sample of the cases where they are many
 	GOGC=400 $(TEST) ./...
 
-# Only the tests in files that use internal/exhaustive: the others have no more cases.
-test-exhaustive: ## run the tests with all of their cases: kills before every write, room for every page, every damage
-	files=$$(grep -rl --include='*_test.go' 'exhaustive\.' . | grep -v internal/exhaustive/) && \
-	SWITCHYARD_EXHAUSTIVE=1 $(TEST) -run "^($$(grep -ho '^func Test[A-Za-z0-9_]*' $$files | cut -d' ' -f2 | paste -sd'|'))$$" $$(dirname $$files | sort -u)
+test-exhaustive: export SWITCHYARD_EXHAUSTIVE = 1
+test-exhaustive: test ## run the tests with all of their cases: kills before every write, room for every page, every damage
 
 e2e: ## run whole rounds with real agent CLIs from npm, and watch metrics with a real Prometheus
 	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
 
 # Only the packages that start goroutines or hold locks: the others cannot race.
 race: ## run the tests of concurrent packages under the race detector
-	CGO_ENABLED=1 $(TEST) -race -short $$(grep -rlE --include='*.go' --exclude='*_test.go' '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
+	SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short $$(grep -rlE --include='*.go' --exclude='*_test.go' '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
 
 bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
 	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./internal/... ./metrics/... ./plugins/... ./spawner/...
@@ -88,7 +86,8 @@ policies: build ## hold every version of the policy against its record, and prov
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
 	$(BIN) policy verify --all
 
-check: format vet lint tidy policies opa test test-exhaustive race guests-check cross ## all that has to pass before a commit lands
+check: export SWITCHYARD_EXHAUSTIVE = 1
+check: format vet lint tidy policies opa test race guests-check cross ## all that has to pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
