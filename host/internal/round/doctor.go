@@ -123,7 +123,7 @@ func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.C
 
 // admitted replaces the selection by the policy that may decide a task's round.
 func (e *Engine) admitted(ctx context.Context, c *policyset.Selection) error {
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return nil // checkLedger reports it.
 	}
@@ -152,7 +152,7 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 
 // lastEvent returns the number of the ledger's latest event.
 func (e *Engine) lastEvent(ctx context.Context) (int64, error) {
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -23,19 +23,31 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// Options are described at host.Options.
+// Options configure an Engine.
 type Options struct {
+	// Project is the project to work on. Nothing is written before a decision is recorded.
 	Project project.Project
+	// Plugins configures the plugin runtime; the project's limits replace its limits.
 	Plugins plugins.Config
-	Now     func() time.Time
-	By      string
+	// Now returns the time of new events.
+	Now func() time.Time
+	// By is the recorded name of the user or program that runs the commands.
+	By string
+	// Environ is the environment in the form of os.Environ, from which those of agents and
+	// commands derive.
 	Environ []string
-	Engine  policies.Engine
+	// Engine evaluates policies; "" means the default.
+	Engine policies.Engine
+	// Observe receives the progress of agents, and of verifications, which have no
+	// adapter. It may be nil, and may be called concurrently.
 	Observe func(spawner.Progress)
-	Warn    func(error)
+	// Warn receives errors that do not fail the command. It may be nil, and may be called
+	// concurrently.
+	Warn func(error)
 }
 
-// Engine implements host.Engine. It is safe for concurrent use.
+// Engine runs rounds and answers questions about them. It is safe for concurrent use, and
+// several processes may work on one project at the same time.
 type Engine struct {
 	project    project.Project
 	now        func() time.Time
@@ -52,7 +64,7 @@ type Engine struct {
 	recorded atomic.Bool
 }
 
-// New returns an Engine. The caller must Close it.
+// New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
 	if o.Observe == nil {
 		o.Observe = func(spawner.Progress) {}
@@ -67,12 +79,12 @@ func New(o Options) *Engine {
 	e.policies = policyset.New(policyset.Options{
 		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By,
 		Loader: routing.Loader{Released: policies.Files(), Engine: o.Engine, CacheDir: o.Plugins.CacheDir},
-		Config: e.Config, Ledger: e.OpenLedger, Append: e.Append,
+		Config: e.Config, Ledger: e.openLedger, Append: e.appendEvents,
 	})
 	return e
 }
 
-// Close waits for abandoned loads and releases the plugins.
+// Close releases the engine's resources. No request may run at the same time or follow.
 func (e *Engine) Close(ctx context.Context) error {
 	e.loads.Wait()
 	return e.plugins.Close(ctx)
@@ -84,7 +96,8 @@ func (e *Engine) Policies() *policyset.Set { return e.policies }
 // Plugins returns the project's plugins.
 func (e *Engine) Plugins() *pluginset.Set { return e.plugins }
 
-// Config reads the project's configuration.
+// Config returns the project's configuration, which the engine reads anew for each
+// request.
 func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.plugins.Config(ctx) }
 
 // commandConfig returns the configuration for a command that changes a task. It refuses
@@ -96,15 +109,15 @@ func (e *Engine) commandConfig(ctx context.Context) (project.Config, error) {
 	return e.Config(ctx)
 }
 
-// OpenLedger opens the project's ledger. A missing ledger reads as empty, and its first
+// openLedger opens the project's ledger. A missing ledger reads as empty, and its first
 // event creates it.
-func (e *Engine) OpenLedger(ctx context.Context) (*ledger.Ledger, error) {
+func (e *Engine) openLedger(ctx context.Context) (*ledger.Ledger, error) {
 	return ledger.Open(ctx, e.project.State(), Fold)
 }
 
-// Append appends events to the ledger with the current time. The engine appends every
+// appendEvents appends events to the ledger with the current time. The engine appends every
 // event through it.
-func (e *Engine) Append(ctx context.Context, l *ledger.Ledger, batches ...ledger.Batch) ([]ledger.Event, error) {
+func (e *Engine) appendEvents(ctx context.Context, l *ledger.Ledger, batches ...ledger.Batch) ([]ledger.Event, error) {
 	events, err := l.AppendAll(ctx, e.now(), batches...)
 	if err == nil {
 		e.recorded.Store(true)
@@ -118,7 +131,7 @@ func (e *Engine) Recorded() bool { return e.recorded.Load() }
 
 // Verify checks every chain of the ledger.
 func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return ledger.Report{}, err
 	}
@@ -130,7 +143,7 @@ func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {
 // error, with a zero Event.
 func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 	return func(yield func(ledger.Event, error) bool) {
-		l, err := e.OpenLedger(ctx)
+		l, err := e.openLedger(ctx)
 		if err != nil {
 			yield(ledger.Event{}, err)
 			return
@@ -146,6 +159,12 @@ func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 
 // rooted returns the project with its root as the current folder.
 func (e *Engine) rooted() project.Project { return e.project.AtRoot() }
+
+// UncheckedConfig is Config without a check of plugin names: settings may be those of a
+// plugin that another command loads by its file.
+func (e *Engine) UncheckedConfig(ctx context.Context) (project.Config, error) {
+	return e.plugins.UncheckedConfig(ctx)
+}
 
 // isChain reports whether name is a chain other than a task's.
 func isChain(name string) bool { return strings.HasPrefix(name, "_") }

@@ -28,7 +28,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 	if err := task.CheckID(id); err != nil {
 		return api.Explanation{}, err
 	}
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return api.Explanation{}, err
 	}

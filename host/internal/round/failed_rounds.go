@@ -55,7 +55,7 @@ func faultyPlugin(f *errs.Error) string {
 
 // appendFailure appends to the failures chain, if the ledger exists.
 func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) error {
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) erro
 			return err
 		}
 		// Rounds of other tasks may fail at the same time.
-		_, err = e.Append(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
+		_, err = e.appendEvents(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return err
 		}

@@ -236,7 +236,7 @@ const spawnsChain = "_spawns"
 // adHocRecorder returns the recorder of spawns outside any task. The caller must close its
 // tx.
 func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spawnRecorder, error) {
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return nil, err
 	}

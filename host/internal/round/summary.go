@@ -26,7 +26,7 @@ func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
 	if err != nil {
 		return api.Summary{}, err
 	}
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return api.Summary{}, err
 	}
@@ -147,7 +147,7 @@ func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]s
 	if len(ids) == 0 {
 		return failures, nil
 	}
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (e *Engine) Counters(ctx context.Context, queries ...ledger.CounterQuery) (
 	// Read-only, unless the ledger is too old to have counters.
 	t, err := readCounters(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
 	if errs.CodeOf(err) == errs.LedgerOlder {
-		return readCounters(ctx, func() (*ledger.Ledger, error) { return e.OpenLedger(ctx) }, queries)
+		return readCounters(ctx, func() (*ledger.Ledger, error) { return e.openLedger(ctx) }, queries)
 	}
 	return t, err
 }

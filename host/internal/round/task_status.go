@@ -18,7 +18,7 @@ func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 	if err := task.CheckID(id); err != nil {
 		return api.TaskDetail{}, err
 	}
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return api.TaskDetail{}, err
 	}
@@ -84,7 +84,7 @@ func errTampered(id, format string, args ...any) error {
 
 // Tasks lists every task of the project by id.
 func (e *Engine) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return nil, err
 	}

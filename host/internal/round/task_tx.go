@@ -46,7 +46,7 @@ func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
 	if err := task.CheckID(id); err != nil {
 		return tx, err
 	}
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return tx, err
 	}
@@ -184,7 +184,7 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 			// Even an empty batch detects that another policy was adopted meanwhile.
 			batches = []ledger.Batch{about, batch}
 		}
-		events, err := tx.engine.Append(ctx, tx.ledger, batches...)
+		events, err := tx.engine.appendEvents(ctx, tx.ledger, batches...)
 		if err == nil {
 			return events[len(events)-1], nil
 		}

@@ -38,7 +38,7 @@ func (e *Engine) wait(ctx context.Context, id string, after int64) error {
 			return err
 		}
 	}
-	l, err := e.OpenLedger(ctx)
+	l, err := e.openLedger(ctx)
 	if err != nil {
 		return err
 	}
