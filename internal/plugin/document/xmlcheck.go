@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
+	"unique"
 )
 
 // The functions below check what encoding/xml does not. They return the problem, for
@@ -114,91 +114,37 @@ func surrogate(text []byte) int {
 	}
 }
 
-// namespaces tracks the prefixes of the open elements, to refuse an element with the
-// same attribute under two prefixes.
-type namespaces struct {
-	// ids number the names of namespaces. A name may be megabytes long, so it is
-	// hashed once where it is bound and not for every attribute.
-	ids    map[string]int
-	bound  map[string]int // The number of a prefix's namespace.
-	undo   []binding
-	opened []int // len(undo) before each open element.
-}
-
-type binding struct {
-	prefix string
-	was    int
-	had    bool
-}
-
-// open enters an element, and reports whether its attributes differ.
-func (n *namespaces) open(attrs []xml.Attr) bool {
-	n.opened = append(n.opened, len(n.undo))
-	prefixed := 0
+// bind enters the namespaces that an element's attributes declare. A namespace may be
+// megabytes long, so it is hashed once where it is bound and not for every attribute.
+func (r *xmlReader) bind(e *element, attrs []xml.Attr) {
 	for _, a := range attrs {
-		switch {
-		case a.Name.Space == "xmlns":
-			if n.bound == nil {
-				n.ids, n.bound = make(map[string]int), make(map[string]int)
-			}
-			id, known := n.ids[a.Value]
-			if !known {
-				id = len(n.ids)
-				n.ids[a.Value] = id
-			}
-			was, had := n.bound[a.Name.Local]
-			n.undo = append(n.undo, binding{a.Name.Local, was, had})
-			n.bound[a.Name.Local] = id
-		case a.Name.Space != "":
-			prefixed++
+		if prefix := a.Name.Local; a.Name.Space == "xmlns" {
+			r.bound[prefix] = append(r.bound[prefix], unique.Make(a.Value))
+			e.prefixes = append(e.prefixes, prefix)
 		}
 	}
-	return distinct(attrs, func(a xml.Attr) xml.Name { return a.Name }) &&
-		(prefixed < 2 || distinct(attrs, n.expand))
 }
 
-// expand returns an attribute's name with its namespace instead of the prefix. An
-// unbound prefix stays.
-func (n *namespaces) expand(a xml.Attr) xml.Name {
-	if id, ok := n.bound[a.Name.Space]; ok {
-		return xml.Name{Space: "=" + strconv.Itoa(id), Local: a.Name.Local}
+// distinct reports whether no two attributes have the same name, either as written or
+// with their prefixes' namespaces.
+func (r *xmlReader) distinct(attrs []xml.Attr) bool {
+	type attribute struct {
+		space unique.Handle[string] // Zero if nothing binds the prefix.
+		name  xml.Name              // As written, or without the bound prefix.
 	}
-	return a.Name
-}
-
-// close leaves the innermost element.
-func (n *namespaces) close() {
-	last := len(n.opened) - 1
-	for i := len(n.undo) - 1; i >= n.opened[last]; i-- {
-		if b := n.undo[i]; b.had {
-			n.bound[b.prefix] = b.was
-		} else {
-			delete(n.bound, b.prefix)
-		}
-	}
-	n.undo = n.undo[:n.opened[last]]
-	n.opened = n.opened[:last]
-}
-
-// distinct reports whether no two attributes have the same name.
-func distinct(attrs []xml.Attr, name func(xml.Attr) xml.Name) bool {
-	const few = 8
-	if len(attrs) <= few {
-		for i, a := range attrs {
-			for _, b := range attrs[:i] {
-				if name(a) == name(b) {
-					return false
-				}
-			}
-		}
+	if len(attrs) < 2 {
 		return true
 	}
-	seen := make(map[xml.Name]bool, len(attrs))
+	seen := make(map[attribute]bool, len(attrs))
 	for _, a := range attrs {
-		if seen[name(a)] {
+		key := attribute{name: a.Name}
+		if spaces := r.bound[a.Name.Space]; len(spaces) > 0 {
+			key = attribute{spaces[len(spaces)-1], xml.Name{Local: a.Name.Local}}
+		}
+		if seen[key] {
 			return false
 		}
-		seen[name(a)] = true
+		seen[key] = true
 	}
 	return true
 }
