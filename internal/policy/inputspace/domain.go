@@ -14,7 +14,12 @@
 package inputspace
 
 import (
+	"maps"
+	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -113,10 +118,94 @@ func (d *Domain) At(i int) routing.Input {
 	return in
 }
 
-// Destinations lists the destinations that the classes have findings for, strongest
-// first. The caller owns the slice.
-func (d *Domain) Destinations() []string { return slices.Clone(d.destinations) }
-
 // Gaps lists the locations at which a policy uses its input in a way that cannot be
 // bounded. If there are any, the classes may be incomplete. The caller owns the slice.
 func (d *Domain) Gaps() []routing.Location { return slices.Clone(d.gaps) }
+
+// Each calls work for every class number on all processors, in ascending order, and waits
+// for the calls to end. A processor stops when one of its calls returns false. progress,
+// if not nil, is called with the number of finished classes; its calls are not
+// concurrent.
+func (d *Domain) Each(work func(class int) bool, progress func(done int)) {
+	var next atomic.Int64
+	var mu sync.Mutex // guards done and the calls of progress
+	done := 0
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1) - 1); i < d.Len() && work(i); i = int(next.Add(1) - 1) {
+				if progress != nil {
+					mu.Lock()
+					done++
+					progress(done)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// Sample returns an input of class i drawn with seed: a larger one, in another round, or
+// one that lists destinations without findings. It differs from At if the draw finds such
+// an input. A policy that decides the two differently depends on something beyond its
+// thresholds. Sample is deterministic. The caller owns the input, which never contradicts
+// itself.
+func (d *Domain) Sample(i int, seed uint64) routing.Input {
+	review, setting := d.class(i)
+	draw := rand.New(rand.NewPCG(seed, uint64(i)))
+	number := func(s span) int { return s.lo + drawUpTo(draw, s.hi-s.lo) }
+	choose := chooser{
+		number: number,
+		share:  func(most int) int { return draw.IntN(most + 1) },
+		absent: func() bool { return draw.IntN(2) == 0 },
+	}
+	smallest := d.At(i)
+	var in routing.Input
+	for range 4 {
+		setting.write(&in, number)
+		review.write(&in, d.destinations, choose)
+		if !same(in, smallest) {
+			break
+		}
+	}
+	return in
+}
+
+// drawUpTo draws a number from 0 to most, at most a million. It draws the number of bits
+// first, so that small numbers are as likely as large ones.
+func drawUpTo(draw *rand.Rand, most int) int {
+	return draw.IntN(min(most, 1<<draw.IntN(21)) + 1)
+}
+
+func same(a, b routing.Input) bool {
+	if !maps.Equal(a.Routes, b.Routes) {
+		return false
+	}
+	a.Routes, b.Routes = nil, nil
+	return a.Round == b.Round && a.MaxRounds == b.MaxRounds && a.FindingCount == b.FindingCount &&
+		a.NewCount == b.NewCount && a.RepeatCount == b.RepeatCount && a.ReopenedCount == b.ReopenedCount &&
+		a.ResolvedCount == b.ResolvedCount && a.StalledRounds == b.StalledRounds
+}
+
+// Size orders counterexamples: of two inputs that show the same, the one with the lesser
+// size is easier to read. It adds up rounds, findings, listed destinations, kinds of
+// findings, resolved findings, stalled rounds and a red verification. The number is only
+// meaningful in comparisons.
+func Size(in routing.Input) int {
+	size := 0
+	add := func(n int) { size += min(n, unbounded) }
+	add(in.Round)
+	add(in.MaxRounds)
+	add(in.FindingCount)
+	add(in.ResolvedCount)
+	add(in.StalledRounds)
+	add(len(in.Routes))
+	for _, n := range kindsOf(in) {
+		add(min(n, 1))
+	}
+	if in.Verify == routing.Red {
+		add(1)
+	}
+	return size
+}

@@ -41,7 +41,7 @@ func TestSplitKeepsEveryNumberOnce(t *testing.T) {
 }
 
 // Each comparison with a number has the same result for a whole span.
-func TestNoComparisonTellsASpanIgnored(t *testing.T) {
+func TestComparisonsAreTheSameForAWholeSpan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		numbers := rapid.SliceOf(rapid.IntRange(-2, 40)).Draw(t, "numbers")
 		parts := span{0, 30}.split(numbers)

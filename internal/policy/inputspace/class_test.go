@@ -2,6 +2,7 @@ package inputspace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -96,3 +97,24 @@ func on(scale []span, n int) span {
 	}
 	return span{n, n} // beyond all thresholds
 }
+
+// kindNames returns the names of the kinds in Class.
+func kindNames() [kinds]string {
+	return [kinds]string{reopened: "reopened", repeat: "repeat", fresh: "new"}
+}
+
+// String formats the span as 3, 3..5 or 3+.
+func (s span) String() string {
+	switch s.hi {
+	case s.lo:
+		return fmt.Sprint(s.lo)
+	case unbounded:
+		return fmt.Sprintf("%d+", s.lo)
+	default:
+		return fmt.Sprintf("%d..%d", s.lo, s.hi)
+	}
+}
+
+// Destinations lists the destinations that the classes have findings for, strongest
+// first. The caller owns the slice.
+func (d *Domain) Destinations() []string { return slices.Clone(d.destinations) }
