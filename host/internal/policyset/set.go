@@ -16,7 +16,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
-	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
@@ -129,7 +128,7 @@ func (s *Set) tests(c Selection) ([]routing.Source, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil // A bundle has no tests, and the adopted policy's files may be gone.
 	}
-	return regotest.Read(dir)
+	return routing.ReadDir(dir, routing.IsTest)
 }
 
 // maxKey is the maximum size of a key file, in bytes.

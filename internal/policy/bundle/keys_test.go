@@ -122,7 +122,7 @@ func TestKeysAreReadInTheFormsThatToolsWrite(t *testing.T) {
 	}
 }
 
-func TestKeysThatCannotVerifyAreReportedIgnored(t *testing.T) {
+func TestKeysThatCannotVerifyAreRefused(t *testing.T) {
 	ec, rs, ed := ecKey(t, elliptic.P256()), rsaKey(t), edKey(t)
 	small, err := x509.ParsePKCS1PrivateKey(smallRSA(t))
 	if err != nil {
@@ -178,7 +178,7 @@ func TestKeysThatCannotVerifyAreReportedIgnored(t *testing.T) {
 	}
 }
 
-func TestKeysThatCannotSignAreReportedIgnored(t *testing.T) {
+func TestKeysThatCannotSignAreRefused(t *testing.T) {
 	ec, rs := ecKey(t, elliptic.P256()), rsaKey(t)
 	for name, tc := range map[string]struct{ algorithm, material, want string }{
 		"public key":    {"ES256", publicPEM(ec.Public()), "public key: signing takes the private one"},

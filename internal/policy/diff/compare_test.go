@@ -267,7 +267,7 @@ func TestWhatCannotBeBoundedIsSaid(t *testing.T) {
 }
 
 // A policy with too many classes cannot be compared.
-func TestAPolicyThatTellsTooMuchIgnoredIsNotCompared(t *testing.T) {
+func TestPoliciesWithTooManyClassesAreNotCompared(t *testing.T) {
 	var odd strings.Builder
 	for k := range 100 {
 		for _, field := range []string{"new_count", "repeat_count", "reopened_count"} {

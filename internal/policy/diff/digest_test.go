@@ -12,7 +12,7 @@ import (
 )
 
 // The digest covers everything that has a meaning, so no two of these are equal.
-func TestDigestsTellDifferencesIgnored(t *testing.T) {
+func TestDifferentDiffsHaveDifferentDigests(t *testing.T) {
 	seen := make(map[string]string)
 	for name, p := range map[string]*routing.Policy{
 		"nothing":               small(t),

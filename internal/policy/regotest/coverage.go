@@ -16,7 +16,7 @@ func (s suite) coverage(traced *cover.Cover) Coverage {
 	report := traced.Report(s.parsed)
 	c := Coverage{Percent: 100, Missing: []routing.Location{}}
 	for file := range s.parsed {
-		if isTest(file) {
+		if routing.IsTest(file) {
 			continue
 		}
 		r := report.Files[file]

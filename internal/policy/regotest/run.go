@@ -111,8 +111,6 @@ func compile(files []routing.Source) (suite, error) {
 	return s, nil
 }
 
-func isTest(name string) bool { return strings.HasSuffix(name, "_test.rego") }
-
 // place returns a location, with its line.
 func (s suite) place(file string, row, col int) routing.Location {
 	p := routing.Location{File: file, Row: row, Col: col}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -65,7 +64,10 @@ func (t Tree) scan(ctx context.Context, root *os.Root) (*workspace, error) {
 
 func (t Tree) version(ctx context.Context, root *os.Root, name string) *version {
 	v := &version{ref: policyName + "@" + name, folder: t.folder(name)}
-	if v.modules, v.tests, v.err = regotest.ReadIn(root, v.folder); v.err == nil {
+	if v.modules, v.err = routing.ReadFiles(root, v.folder, v.folder, routing.IsModule); v.err == nil {
+		v.tests, v.err = routing.ReadFiles(root, v.folder, v.folder, routing.IsTest)
+	}
+	if v.err == nil {
 		v.policy, v.err = routing.Loader{}.FromSources(ctx, v.folder, v.modules)
 	}
 	return v

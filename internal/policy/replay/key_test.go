@@ -9,9 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// TestKeysTellInputsIgnored checks that two inputs share a cache entry if and only if
+// TestDifferentInputsHaveDifferentKeys checks that two inputs share a cache entry if and only if
 // they are equal.
-func TestKeysTellInputsIgnored(t *testing.T) {
+func TestDifferentInputsHaveDifferentKeys(t *testing.T) {
 	small := rapid.IntRange(-1, 1)
 	inputs := rapid.Custom(func(t *rapid.T) routing.Input {
 		return routing.Input{

@@ -66,7 +66,7 @@ func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
 	if p.branches == nil {
-		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.takeIgnored(ctx) })
+		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.takeApart(ctx) })
 		if err != nil {
 			return nil, err
 		}
@@ -153,21 +153,21 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 	return values, nil
 }
 
-// takeIgnored compiles the policy's modules again, with an additional rule for every
+// takeApart compiles the policy's modules again, with an additional rule for every
 // branch of rule decision. Each rule is in the module of its branch, so all names keep
 // their meaning.
-func (p *Policy) takeIgnored(ctx context.Context) (*Branches, error) {
+func (p *Policy) takeApart(ctx context.Context) (*Branches, error) {
 	l := &Branches{policy: p}
 	modules := make(map[string]*ast.Module, len(p.parsed))
 	var defaults []func(chain int)
 	chain := 0
 	for _, m := range p.modules {
-		mod := p.parsed[m.name].Copy()
-		modules[m.name] = mod
+		mod := p.parsed[m.shown].Copy()
+		modules[m.shown] = mod
 		if !isRouting(mod.Package) {
 			continue
 		}
-		for _, rule := range p.parsed[m.name].Rules {
+		for _, rule := range p.parsed[m.shown].Rules {
 			switch {
 			case ruleName(rule) != decisionRule:
 			case rule.Default:

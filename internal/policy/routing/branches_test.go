@@ -31,7 +31,7 @@ func matching(t *testing.T, p *routing.Policy, in routing.Input) []routing.Match
 }
 
 // The branches are the rows of the table in ADR-0003.
-func TestRungsAreTheBranchesInTheirOrder(t *testing.T) {
+func TestBranchesAreInSourceOrder(t *testing.T) {
 	want := []routing.Decision{
 		{NextAction: "stuck", Reason: "stuck-finding"},
 		{NextAction: "stuck", Reason: "max-rounds"},
@@ -154,7 +154,7 @@ func TestNoBranchNeedsToHold(t *testing.T) {
 }
 
 // Branches keep their meaning, whatever their modules import and name.
-func TestTheBranchesKeepsEveryMeaning(t *testing.T) {
+func TestNamesKeepTheirMeaningInBranches(t *testing.T) {
 	dir := writeDir(t, map[string]string{
 		"a.rego": goodMetadata + goodTables,
 		"b.rego": "package switchyard.routing\n\nimport data.lib.names as rungs\nimport input.verify\n\n" +
@@ -186,7 +186,7 @@ func TestMatchRefusesWhatDecideRefuses(t *testing.T) {
 	wantCode(t, err, errs.PolicyTimeout)
 }
 
-func TestTheBranchesIsSafeForConcurrentUse(t *testing.T) {
+func TestBranchesAreSafeForConcurrentUse(t *testing.T) {
 	p := load(t, policies.Default)
 	in := input(1, 3, routing.Red, map[string]int{"executor": 2})
 	var wg sync.WaitGroup
@@ -211,7 +211,7 @@ func TestTheBranchesIsSafeForConcurrentUse(t *testing.T) {
 }
 
 // A policy on the compiled engine has the same branches.
-func TestTheBranchesDoesNotDependOnTheEngine(t *testing.T) {
+func TestBranchesAreTheSameForBothEngines(t *testing.T) {
 	in := input(3, 3, routing.Red, map[string]int{"stuck": 1, "executor": 1})
 	want := matching(t, load(t, policies.Default), in)
 	if got := matching(t, loadOn(t, routing.EngineWasm, policies.Default), in); !slices.Equal(got, want) {

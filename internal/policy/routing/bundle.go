@@ -33,13 +33,13 @@ func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 	}
 	c := loadedSources{revision: contents.Revision, signer: contents.Signer}
 	for _, file := range contents.Files {
-		if !isModule(file.Name) {
+		if !IsModule(file.Name) {
 			continue
 		}
 		if len(c.modules) == MaxModules {
 			return loadedSources{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
 		}
-		c.modules = append(c.modules, module{name: ref + ":" + file.Name, path: file.Name, source: string(file.Data)})
+		c.modules = append(c.modules, module{Source{file.Name, string(file.Data)}, ref + ":" + file.Name})
 	}
 	return c, checkModules(ref, c.modules, contents)
 }
@@ -74,7 +74,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 	}
 	gone := slices.Clone(contents.Entrypoints)
 	for _, m := range modules {
-		parsed, err := ast.ParseModuleWithOpts(m.name, m.source, ast.ParserOptions{Capabilities: language(), RegoVersion: ast.RegoV1})
+		parsed, err := parse(m.shown, m.Text)
 		if err != nil {
 			return invalidRego(ref, err)
 		}

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,13 +17,6 @@ const packageName = "switchyard.routing"
 //	data.switchyard.routing.decision
 const decisionQuery = "data." + packageName + ".decision"
 
-// module is one Rego source file.
-type module struct {
-	name   string // shown in errors
-	path   string // slash path within the policy
-	source string
-}
-
 // build makes a policy from loaded sources. Every source goes through it, so embedded
 // policies are checked as strictly as a foreign bundle.
 func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy, error) {
@@ -33,29 +27,23 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	if err := p.parse(); err != nil {
 		return nil, err
 	}
-	contract, problems := readContract(c.modules, p.parsed)
-	if len(problems) > 0 {
+	var problems []Problem
+	if p.contract, problems = readContract(c.modules, p.parsed); len(problems) > 0 {
 		return nil, p.invalid(problems...)
 	}
-	p.identity, p.title, p.tables = contract.identity, contract.title, contract.tables
 	p.identity.Digest, p.identity.Revision = policyDigest(c.modules), c.revision
 
-	compiler, err := p.compile(p.parsed)
-	if err != nil {
+	var err error
+	if p.compiler, err = p.compile(p.parsed); err != nil {
 		return nil, err
 	}
-	if problems := checkReferences(compiler, p.tables); len(problems) > 0 {
+	if problems := checkReferences(p.compiler, p.tables); len(problems) > 0 {
 		return nil, p.invalid(problems...)
 	}
-	p.compiler = compiler
-	if p.engine = l.Engine; p.engine == "" {
-		p.engine = EngineRego
-	}
-	switch p.engine {
-	case EngineWasm:
-		p.evaluator, err = p.compileWasm(ctx, compiler, l.CacheDir)
-	default:
-		p.evaluator, err = p.interpret(ctx, compiler, decisionQuery, true)
+	if p.engine = cmp.Or(l.Engine, EngineRego); p.engine == EngineWasm {
+		p.evaluator, err = p.compileWasm(ctx, l.CacheDir)
+	} else {
+		p.evaluator, err = p.interpret(ctx, p.compiler, decisionQuery, true)
 	}
 	if err != nil {
 		return nil, err
@@ -66,31 +54,32 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 func checkSize(ref string, modules []module) error {
 	total := 0
 	for _, m := range modules {
-		if total += len(m.source); total > MaxModuleBytes {
+		if total += len(m.Text); total > MaxModuleBytes {
 			return tooLarge(ref, "", "its Rego files have more than %d bytes together", MaxModuleBytes)
 		}
-		if nestsDeeper(m.source, MaxNesting) {
-			return tooLarge(ref, m.name, "it nests brackets more than %d deep", MaxNesting)
+		if nestsDeeper(m.Text, MaxNesting) {
+			return tooLarge(ref, m.shown, "it nests brackets more than %d deep", MaxNesting)
 		}
 	}
 	return nil
 }
 
+// parse parses a module without its METADATA.
+func parse(name, text string) (*ast.Module, error) {
+	return ast.ParseModuleWithOpts(name, text, ast.ParserOptions{Capabilities: language(), RegoVersion: ast.RegoV1})
+}
+
 func (p *Policy) parse() error {
-	caps := language()
 	p.parsed = make(map[string]*ast.Module, len(p.modules))
 	for _, m := range p.modules {
-		if p.parsed[m.name] != nil { // an archive can have a name twice; only the last module would count
-			return invalid(p.ref, Problem{File: m.name, Message: "the file is there twice"})
+		if p.parsed[m.shown] != nil { // an archive can have a name twice; only the last module would count
+			return invalid(p.ref, Problem{File: m.shown, Message: "the file is there twice"})
 		}
-		mod, err := ast.ParseModuleWithOpts(m.name, m.source, ast.ParserOptions{
-			Capabilities: caps,
-			RegoVersion:  ast.RegoV1,
-		})
+		mod, err := parse(m.shown, m.Text)
 		if err != nil {
 			return p.invalidRego(err)
 		}
-		p.parsed[m.name] = mod
+		p.parsed[m.shown] = mod
 	}
 	return nil
 }
@@ -181,3 +170,18 @@ func nestsDeeper(source string, limit int) bool {
 	}
 	return false
 }
+
+// Capabilities returns the Rego that policies and their tests are written in, with every
+// built-in that is not disallowed. The caller owns it.
+func Capabilities() *ast.Capabilities {
+	caps := language()
+	for _, b := range ast.Builtins {
+		if !disallowed(b) {
+			caps.Builtins = append(caps.Builtins, b)
+		}
+	}
+	return caps
+}
+
+// Problems converts an error of OPA's parser or compiler. The result is never empty.
+func Problems(err error) []Problem { return regoProblems(err) }

@@ -35,7 +35,7 @@ func readContract(modules []module, parsed map[string]*ast.Module) (contract, []
 	r := reader{rules: make(map[string][]*ast.Rule)}
 	var routing []module
 	for _, m := range modules {
-		mod := parsed[m.name]
+		mod := parsed[m.shown]
 		if !isRouting(mod.Package) {
 			continue
 		}

@@ -68,20 +68,12 @@ func TestEnginesAgreeExhaustively(t *testing.T) {
 			if err != nil || len(classes.Gaps()) > 0 || classes.Len() < 2000 {
 				t.Fatalf("the domain has %d classes and the gaps %v: %v", classes.Len(), classes.Gaps(), err)
 			}
-			const chunk = 100
-			for first := 0; first < classes.Len(); first += chunk {
-				var ins []routing.Input
-				for i := first; i < min(first+chunk, classes.Len()); i++ {
-					ins = append(ins, classes.At(i))
-				}
-				want, got := interpreted.DecideAll(t.Context(), ins), compiled.DecideAll(t.Context(), ins)
-				if len(want) != len(ins) || len(got) != len(ins) {
-					t.Fatalf("of %d inputs, %d are interpreted and %d compiled", len(ins), len(want), len(got))
-				}
-				for i, in := range ins {
-					if want[i].Err != nil || got[i] != want[i] {
-						t.Fatalf("%+v: compiled decides %+v, interpreted %+v", in, got[i], want[i])
-					}
+			for i := range classes.Len() {
+				in := classes.At(i)
+				want, wantErr := interpreted.DecideRetrying(t.Context(), in)
+				got, err := compiled.DecideRetrying(t.Context(), in)
+				if wantErr != nil || err != nil || got != want {
+					t.Fatalf("%+v: compiled decides %+v, %v, interpreted %+v, %v", in, got, err, want, wantErr)
 				}
 			}
 		})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
+	"path/filepath"
 	"syscall"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -76,7 +76,11 @@ func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 		if err := l.ready(ctx, ref); err != nil {
 			return nil, err
 		}
-		return l.loadReleased(ctx, ref)
+		sources, err := l.releasedSources(ref, IsModule)
+		if err != nil {
+			return nil, err
+		}
+		return l.build(ctx, ref, loadedSources{modules: modulesOf(ref+"/", sources)})
 	}
 	return l.load(ctx, ref, func() (loadedSources, error) { return l.readPath(ref) })
 }
@@ -132,7 +136,9 @@ type loadedSources struct {
 func (l Loader) readPath(ref string) (loadedSources, error) {
 	f, err := os.OpenFile(ref, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a named pipe must not block
 	if errors.Is(err, fs.ErrNotExist) {
-		return loadedSources{}, l.notFound(ref)
+		return loadedSources{}, errs.New(errs.PolicyNotFound, "no policy at %s: %w", ref, fs.ErrNotExist).
+			With("policy", ref).
+			With("known", l.Versions())
 	}
 	if err != nil {
 		return loadedSources{}, unreadable(ref, err)
@@ -145,20 +151,17 @@ func (l Loader) readPath(ref string) (loadedSources, error) {
 	case info.IsDir() && l.Trust != nil:
 		return loadedSources{}, errs.New(errs.PolicyUnsigned, "policy %s is a directory, which cannot be signed", ref).With("policy", ref)
 	case info.IsDir():
-		modules, err := readDir(ref)
+		sources, err := ReadDir(ref, IsModule)
+		modules := modulesOf("", sources)
+		for i, m := range modules {
+			modules[i].shown = filepath.Join(ref, filepath.FromSlash(m.Name))
+		}
 		return loadedSources{modules: modules}, err
 	case info.Mode().IsRegular():
 		return l.readBundle(ref, f)
 	default:
 		return loadedSources{}, unreadable(ref, errors.New("neither a directory nor a file"))
 	}
-}
-
-// notFound returns the error for a path that does not exist, with the released versions.
-func (l Loader) notFound(ref string) *errs.Error {
-	return errs.New(errs.PolicyNotFound, "no policy at %s: %w", ref, fs.ErrNotExist).
-		With("policy", ref).
-		With("known", l.Versions())
 }
 
 func unreadable(ref string, err error) *errs.Error {
@@ -169,10 +172,3 @@ func unreadable(ref string, err error) *errs.Error {
 func tooLarge(ref, file, format string, args ...any) *errs.Error {
 	return invalid(ref, Problem{File: file, Message: fmt.Sprintf(format, args...)})
 }
-
-func isModule(name string) bool {
-	return strings.HasSuffix(name, ".rego") && !strings.HasSuffix(name, testSuffix)
-}
-
-// testSuffix ends the names of test files.
-const testSuffix = "_test.rego"

@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,13 +49,7 @@ func (l Loader) VerifyLock(ctx context.Context) error {
 
 // compareLock requires both maps to be equal.
 func compareLock(locked, actual map[string]string) error {
-	var refs []string
-	for ref := range locked {
-		refs = append(refs, ref)
-	}
-	for ref := range actual {
-		refs = append(refs, ref)
-	}
+	refs := slices.AppendSeq(slices.Collect(maps.Keys(locked)), maps.Keys(actual))
 	slices.Sort(refs) // for a deterministic error
 	for _, ref := range refs {
 		if want, got := locked[ref], actual[ref]; want != got {

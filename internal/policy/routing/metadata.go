@@ -20,7 +20,7 @@ func isRouting(pkg *ast.Package) bool {
 func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	var found []*ast.Annotations
 	for _, m := range modules {
-		annotations, err := packageAnnotations(m, parsed[m.name].Package)
+		annotations, err := packageAnnotations(m, parsed[m.shown].Package)
 		if err != nil {
 			r.problems = append(r.problems, regoProblems(err)...)
 			return
@@ -29,7 +29,7 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	}
 	switch {
 	case len(found) == 0:
-		r.problem(parsed[modules[0].name].Package.Loc(), "package %s has no METADATA", packageName)
+		r.problem(parsed[modules[0].shown].Package.Loc(), "package %s has no METADATA", packageName)
 		return
 	case len(found) > 1:
 		r.problem(found[1].Loc(), "package %s has METADATA more than once", packageName)
@@ -56,9 +56,9 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 // source up to the package clause: parsing the METADATA of every rule is a third of the
 // cost of parsing and not needed for a decision.
 func packageAnnotations(m module, pkg *ast.Package) ([]*ast.Annotations, error) {
-	head, _, _ := strings.Cut(m.source[pkg.Location.Offset:], "\n")
-	stub := m.source[:pkg.Location.Offset+len(head)]
-	mod, err := ast.ParseModuleWithOpts(m.name, stub, ast.ParserOptions{
+	head, _, _ := strings.Cut(m.Text[pkg.Location.Offset:], "\n")
+	stub := m.Text[:pkg.Location.Offset+len(head)]
+	mod, err := ast.ParseModuleWithOpts(m.shown, stub, ast.ParserOptions{
 		Capabilities:      language(),
 		RegoVersion:       ast.RegoV1,
 		ProcessAnnotation: true,

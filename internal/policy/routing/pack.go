@@ -93,7 +93,7 @@ func (p *Policy) wasm(ctx context.Context) ([]byte, error) {
 	b.Manifest.Init()
 	b.Data = map[string]any{}
 	for _, source := range p.Sources() {
-		parsed, err := ast.ParseModuleWithOpts(source.Name, source.Text, ast.ParserOptions{Capabilities: language(), RegoVersion: ast.RegoV1})
+		parsed, err := parse(source.Name, source.Text)
 		if err != nil {
 			return nil, p.invalidRego(err)
 		}

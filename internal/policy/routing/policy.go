@@ -69,12 +69,10 @@ type Identity struct {
 // Policy is a loaded policy, ready to decide. Use Load to get one; the zero value is not
 // usable. It is safe for concurrent use.
 type Policy struct {
-	ref      string // the reference it was loaded from, for errors
-	identity Identity
-	title    string
-	signer   string
-	engine   Engine
-	tables   tables
+	contract
+	ref    string // the reference it was loaded from, for errors
+	signer string
+	engine Engine
 
 	// modules and parsed describe the same files. They and the compiler are read-only.
 	modules  []module

@@ -3,10 +3,164 @@ package routing
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
+
+// thresholdAnalysis follows the input's numbers through the compiled rules to their
+// comparisons. Rules are not recursive, so each is read once: callers before the
+// functions that they call, so that the arguments are known, and the values that a rule
+// names before the rule.
+type thresholdAnalysis struct {
+	compiler *ast.Compiler
+	fields   map[string]map[int]bool
+	unknown  map[position]bool
+	read     map[*ast.Rule]abstractValue   // the values of the rules read so far
+	args     map[*ast.Rule][]abstractValue // the arguments of functions
+}
+
+// position is a comparable location.
+type position struct {
+	file     string
+	row, col int
+}
+
+func newThresholdAnalysis(compiler *ast.Compiler) *thresholdAnalysis {
+	return &thresholdAnalysis{
+		compiler: compiler,
+		fields:   make(map[string]map[int]bool),
+		unknown:  make(map[position]bool),
+		read:     make(map[*ast.Rule]abstractValue),
+		args:     make(map[*ast.Rule][]abstractValue),
+	}
+}
+
+// run reads every rule that decision depends on.
+func (t *thresholdAnalysis) run() {
+	var todo []*ast.Rule
+	for _, rule := range t.rules(ast.MustParseRef(decisionQuery)) {
+		for branch := rule; branch != nil; branch = branch.Else {
+			todo = append(todo, branch)
+		}
+	}
+	needed := make(map[*ast.Rule]bool)
+	for len(todo) > 0 {
+		rule := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if needed[rule] {
+			continue
+		}
+		needed[rule] = true
+		for dependency := range t.compiler.Graph.Dependencies(rule) {
+			todo = append(todo, dependency.(*ast.Rule))
+		}
+	}
+	sorted, ok := t.compiler.Graph.Sort()
+	if !ok { // cannot happen: the compiler rejects recursive rules
+		for rule := range needed {
+			t.report(rule.Location)
+		}
+	}
+	for _, node := range slices.Backward(sorted) {
+		if rule := node.(*ast.Rule); needed[rule] {
+			t.rule(rule)
+		}
+	}
+}
+
+// rules returns the rules that a reference may mean.
+func (t *thresholdAnalysis) rules(ref ast.Ref) []*ast.Rule {
+	return t.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})
+}
+
+// report records a use of the input that cannot be bounded.
+func (t *thresholdAnalysis) report(loc *ast.Location) {
+	if loc == nil {
+		loc = &ast.Location{}
+	}
+	t.unknown[position{loc.File, loc.Row, loc.Col}] = true
+}
+
+// note records that a field is compared with numbers.
+func (t *thresholdAnalysis) note(field string, numbers []int) {
+	if len(numbers) > 0 && t.fields[field] == nil {
+		t.fields[field] = make(map[int]bool)
+	}
+	for _, n := range numbers {
+		t.fields[field][n] = true
+	}
+}
+
+// compare records a comparison of any kind between two values.
+func (t *thresholdAnalysis) compare(loc *ast.Location, a, b abstractValue) {
+	if a.input || a.routes || b.input || b.routes {
+		t.report(loc)
+		return
+	}
+	for _, field := range a.fields {
+		t.note(field, b.numbers)
+		for _, other := range b.fields {
+			if !relatable(field, other) {
+				t.report(loc)
+			}
+		}
+	}
+	for _, field := range b.fields {
+		t.note(field, a.numbers)
+	}
+	if a.derived && len(b.fields) > 0 || b.derived && len(a.fields) > 0 {
+		t.report(loc)
+	}
+}
+
+// relatable reports whether two fields may be compared with each other. Comparing the
+// round with the cap is common and supported; the counts of two destinations are both
+// called routes, but may differ.
+func relatable(a, b string) bool {
+	if a == b {
+		return a != routesField
+	}
+	return a == "round" && b == "max_rounds" || a == "max_rounds" && b == "round"
+}
+
+// rule reads a rule, or one branch of it, and returns its abstract value.
+func (t *thresholdAnalysis) rule(rule *ast.Rule) abstractValue {
+	if value, ok := t.read[rule]; ok {
+		return value
+	}
+	t.read[rule] = abstractValue{derived: true} // for a recursive rule
+	s := ruleAnalysis{thresholdAnalysis: t, vars: make(map[ast.Var]abstractValue), at: rule.Head.Location}
+	for i, param := range rule.Head.Args {
+		s.bind(param, t.argument(rule, i))
+	}
+	s.body(rule.Body)
+	t.read[rule] = s.head(rule.Head)
+	return t.read[rule]
+}
+
+// argument returns the abstract value of a function's argument.
+func (t *thresholdAnalysis) argument(rule *ast.Rule, i int) abstractValue {
+	if args := t.args[rule]; i < len(args) {
+		return args[i]
+	}
+	return abstractValue{}
+}
+
+// call records the arguments of a function call.
+func (t *thresholdAnalysis) call(rule *ast.Rule, args []abstractValue) {
+	for branch := rule; branch != nil; branch = branch.Else {
+		known := t.args[branch]
+		for i, arg := range args {
+			if i == len(known) {
+				known = append(known, abstractValue{})
+			}
+			known[i] = known[i].join(arg)
+		}
+		t.args[branch] = known
+	}
+}
 
 // Thresholds holds the numbers that a policy's decision depends on. The policy cannot
 // distinguish counts between two neighbouring thresholds, so trying the numbers around
@@ -56,4 +210,72 @@ func (p *Policy) trace() *Thresholds {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col))
 	})
 	return found
+}
+
+// abstractValue describes the values that a term can have. The zero value describes
+// values without relevant numbers, such as names and booleans.
+type abstractValue struct {
+	// fields are the numeric input fields that the value may equal.
+	fields []string
+	// numbers are the constants of the policy that the value may equal or contain.
+	numbers []int
+	// derived reports whether the value may be a number that is in neither list.
+	derived bool
+	// input and routes report whether the value may be the whole input or its routes.
+	input, routes bool
+}
+
+// routesField stands for the count of any destination.
+const routesField = "routes"
+
+// holdsInput reports whether the value may contain unchanged numbers of the input.
+func (s abstractValue) holdsInput() bool { return len(s.fields) > 0 || s.input || s.routes }
+
+// maxNumbers bounds the constants of one value. More would make too many input classes to
+// try.
+const maxNumbers = 100
+
+// join returns the abstract value that covers both s and o.
+func (s abstractValue) join(o abstractValue) abstractValue {
+	joined := abstractValue{
+		fields:  union(s.fields, o.fields),
+		numbers: union(s.numbers, o.numbers),
+		derived: s.derived || o.derived,
+		input:   s.input || o.input,
+		routes:  s.routes || o.routes,
+	}
+	if len(joined.numbers) > maxNumbers {
+		joined.numbers, joined.derived = nil, true
+	}
+	return joined
+}
+
+// without returns s after its input numbers have been reported.
+func (s abstractValue) without() abstractValue {
+	return abstractValue{numbers: s.numbers, derived: s.derived || s.holdsInput()}
+}
+
+// union returns the elements of a or b. It modifies neither.
+func union[T comparable](a, b []T) []T {
+	for i, x := range b {
+		if !slices.Contains(a, x) {
+			return append(slices.Clip(a), slices.DeleteFunc(slices.Clone(b[i:]), func(x T) bool { return slices.Contains(a, x) })...)
+		}
+	}
+	return a
+}
+
+// maxThreshold bounds the tracked constants. No count comes near it.
+const maxThreshold = 1 << 30
+
+// numberValue returns the abstract value of a number in the source.
+func numberValue(n ast.Number) abstractValue {
+	if whole, ok := n.Int(); ok && -maxThreshold < whole && whole < maxThreshold {
+		return abstractValue{numbers: []int{whole}}
+	}
+	f, ok := n.Float64()
+	if !ok || math.Abs(f) >= maxThreshold {
+		return abstractValue{derived: true}
+	}
+	return abstractValue{numbers: slices.Compact([]int{int(math.Floor(f)), int(math.Ceil(f))})}
 }

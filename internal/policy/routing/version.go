@@ -2,41 +2,20 @@ package routing
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
+	"sync"
 )
 
-// isVersion reports whether s is a semantic version (semver.org, 2.0.0) without a leading
-// v.
-func isVersion(s string) bool {
-	s, build, hasBuild := strings.Cut(s, "+")
-	core, pre, hasPre := strings.Cut(s, "-")
-	if hasBuild && !areIdentifiers(build, false) || hasPre && !areIdentifiers(pre, true) {
-		return false
-	}
-	parts := strings.Split(core, ".")
-	for _, part := range parts {
-		if !isNumber(part) || part[0] == '0' && part != "0" {
-			return false
-		}
-	}
-	return len(parts) == 3
-}
+// semantic matches a semantic version (semver.org, 2.0.0, with the expression given there).
+var semantic = sync.OnceValue(func() *regexp.Regexp {
+	const number, name = `(0|[1-9]\d*)`, `(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)`
+	return regexp.MustCompile(`^` + number + `\.` + number + `\.` + number +
+		`(-` + name + `(\.` + name + `)*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
+})
 
-// areIdentifiers reports whether s is a dotted list of identifiers. If strict, numbers
-// must not have leading zeros.
-func areIdentifiers(s string, strict bool) bool {
-	for id := range strings.SplitSeq(s, ".") {
-		if id == "" || strict && isNumber(id) && id[0] == '0' && id != "0" {
-			return false
-		}
-		for i := range len(id) {
-			if c := id[i] | 0x20; id[i] != '-' && !isDigit(id[i]) && (c < 'a' || c > 'z') {
-				return false
-			}
-		}
-	}
-	return true
-}
+// isVersion reports whether s is a semantic version without a leading v.
+func isVersion(s string) bool { return semantic().MatchString(s) }
 
 func isNumber(s string) bool {
 	for i := range len(s) {
@@ -94,3 +73,56 @@ func comparePart(x, y string) int {
 		return cmp.Compare(x, y)
 	}
 }
+
+// Older reports whether a is certainly older than b, so that going from b to a would be a
+// downgrade. It compares the versions, and if they are equal, the revisions of the
+// bundles. Revisions are comparable if both are semantic versions or both are whole
+// numbers, such as a date or a build number; of any others, such as commit hashes,
+// neither is older.
+//
+// It is a strict partial order.
+func Older(a, b Identity) bool {
+	if a.Name != b.Name || !isVersion(a.Version) || !isVersion(b.Version) {
+		return false
+	}
+	if c := compareVersions(a.Version, b.Version); c != 0 {
+		return c < 0
+	}
+	return olderRevision(a.Revision, b.Revision)
+}
+
+// olderRevision compares two revisions of one version.
+func olderRevision(a, b string) bool {
+	switch {
+	case isVersion(a) && isVersion(b):
+		return compareVersions(a, b) < 0
+	case isPlainNumber(a) && isPlainNumber(b):
+		return comparePart(a, b) < 0
+	default:
+		return false
+	}
+}
+
+// isPlainNumber reports whether s is a whole number without leading zeros.
+func isPlainNumber(s string) bool { return isNumber(s) && (s[0] != '0' || s == "0") }
+
+// maxNameLen bounds the name of a destination and a reason, in bytes.
+const maxNameLen = 64
+
+// IsName reports whether s can be the name of a destination or a reason, which become
+// metric labels and words in shell scripts. It must match
+//
+//	^[a-z0-9][a-z0-9-]{0,63}$
+func IsName(s string) bool {
+	if s == "" || len(s) > maxNameLen || s[0] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c != '-' && !isDigit(c) && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -22,9 +22,9 @@ type compiled struct{ program *opawasm.Program }
 // compileWasm compiles the policy's decision. Built-ins are called in the host, with the
 // interpreter's implementations: those that OPA would compile in are separate C
 // implementations and report no errors.
-func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler, cacheDir string) (compiled, error) {
-	problems := checkOrder(compiler)
-	for _, mod := range compiler.Modules {
+func (p *Policy) compileWasm(ctx context.Context, cacheDir string) (compiled, error) {
+	problems := checkOrder(p.compiler)
+	for _, mod := range p.compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
 			if len(expr.With) > 0 {
 				problems = append(problems, problemAt(expr.Location, "the wasm engine has no with: use the rego engine"))
@@ -35,7 +35,7 @@ func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler, cacheD
 	if len(problems) > 0 {
 		return compiled{}, p.invalid(problems...)
 	}
-	options := append(limitedFunctions(compiler), rego.Query(answerVar+" := "+decisionQuery), rego.Compiler(compiler))
+	options := append(limitedFunctions(p.compiler), rego.Query(answerVar+" := "+decisionQuery), rego.Compiler(p.compiler))
 	result, err := rego.New(options...).Compile(ctx)
 	if err != nil {
 		return compiled{}, p.invalid(Problem{Message: "it cannot be compiled to WebAssembly: " + oneLine(err.Error())})

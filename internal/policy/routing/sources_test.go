@@ -1,7 +1,10 @@
 package routing_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -71,6 +74,42 @@ func TestSourcesThatAreNoneAreRefused(t *testing.T) {
 		_, err := routing.Loader{}.FromSources(t.Context(), "kept", sources)
 		if wantCode(t, err, errs.PolicyInvalid); err == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestReadDirReadsOnlyTests(t *testing.T) {
+	dir := writeDir(t, map[string]string{
+		"routing.rego": "package a", "routing_test.rego": "package b", "deep/more_test.rego": "package c", "notes_test.md": "none",
+	})
+	tests, err := routing.ReadDir(dir, routing.IsTest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []routing.Source{{Name: "deep/more_test.rego", Text: "package c"}, {Name: "routing_test.rego", Text: "package b"}}
+	if len(tests) != len(want) || tests[0] != want[0] || tests[1] != want[1] {
+		t.Errorf("got %v, want %v", tests, want)
+	}
+}
+
+func TestReadDirHoldsTheLimits(t *testing.T) {
+	large := strings.Repeat("#", routing.MaxModuleBytes-1)
+	linked := writeDir(t, nil)
+	if err := os.Symlink(writeDir(t, map[string]string{"x_test.rego": ""})+"/x_test.rego", filepath.Join(linked, "y_test.rego")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	for name, c := range map[string]struct {
+		dir  string
+		code errs.Code
+	}{
+		"nothing there":  {filepath.Join(linked, "nowhere"), errs.PolicyUnreadable},
+		"a link outside": {linked, errs.PolicyUnreadable},
+		"a folder":       {writeDir(t, map[string]string{"a_test.rego/b": ""}), ""},
+		"too much":       {writeDir(t, map[string]string{"a_test.rego": large, "b_test.rego": "##"}), errs.PolicyInvalid},
+		"just enough":    {writeDir(t, map[string]string{"a_test.rego": large, "b_test.rego": "#"}), ""},
+	} {
+		if _, err := routing.ReadDir(c.dir, routing.IsTest); errs.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
 }
