@@ -1,12 +1,12 @@
 package project
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Budget limits the consumption of agents.
@@ -41,77 +41,58 @@ const (
 )
 
 // read reads the budget and checks its parts against each other.
-func (b *Budget) read(r *reader, v value) {
-	part := func(into *Allowance, units ...string) func(value) {
-		return func(v value) { into.read(r, v, units) }
-	}
-	before := r.problemCount()
-	r.mapping(v, fields{
-		"task":  part(&b.Task, "rounds", "time", "tokens", "dollars"),
-		"round": part(&b.Round, "time", "tokens", "dollars"),
-		"spawn": part(&b.Spawn, "tokens", "dollars"),
+func (b *Budget) read(v value) {
+	ok := v.mapping(fields{
+		"task":  func(v value) { b.Task.read(v, "rounds", "time", "tokens", "dollars") },
+		"round": func(v value) { b.Round.read(v, "time", "tokens", "dollars") },
+		"spawn": func(v value) { b.Spawn.read(v, "tokens", "dollars") },
 	})
-	if r.problemCount() > before {
+	if !ok {
 		return // A wrong part would be reported again with the whole.
 	}
-	for _, unit := range []struct {
-		name               string
-		spawn, round, task int64
-	}{
-		{"tokens", b.Spawn.Tokens, b.Round.Tokens, b.Task.Tokens},
-		{"dollars", b.Spawn.MicroDollars, b.Round.MicroDollars, b.Task.MicroDollars},
-	} {
-		for _, whole := range []struct {
-			name   string
-			amount int64
-		}{{"task", unit.task}, {"round", unit.round}} {
-			switch {
-			case whole.amount == 0:
-			case unit.spawn == 0:
-				// Without it the rest of a budget cannot be checked before a spawn.
-				r.addProblem(v.line, "%s.spawn.%s is missing, which %[1]s.%[3]s.%[2]s needs", v.path, unit.name, whole.name)
-			case unit.spawn > whole.amount:
-				r.addProblem(v.line, "%s.spawn.%s is more than %[1]s.%[3]s.%[2]s, so that no spawn could begin", v.path, unit.name, whole.name)
-			}
+	check := func(unit, whole string, spawn, amount int64) {
+		switch {
+		case amount == 0:
+		case spawn == 0:
+			// Without it the rest of a budget cannot be checked before a spawn.
+			v.fail(".spawn.%s is missing, which %s.%s.%[1]s needs", unit, v.path, whole)
+		case spawn > amount:
+			v.fail(".spawn.%s is more than %s.%s.%[1]s, so that no spawn could begin", unit, v.path, whole)
 		}
 	}
+	check("tokens", "task", b.Spawn.Tokens, b.Task.Tokens)
+	check("tokens", "round", b.Spawn.Tokens, b.Round.Tokens)
+	check("dollars", "task", b.Spawn.MicroDollars, b.Task.MicroDollars)
+	check("dollars", "round", b.Spawn.MicroDollars, b.Round.MicroDollars)
 }
 
 // read reads the allowance in the permitted units.
-func (a *Allowance) read(r *reader, v value, units []string) {
-	all := fields{
-		"rounds":  func(v value) { a.Rounds = r.integer(v, 0, maxBudgetRounds) },
-		"time":    func(v value) { a.Time = r.allowedTime(v) },
-		"tokens":  func(v value) { a.Tokens = int64(r.integer(v, 0, maxTokens)) },
-		"dollars": func(v value) { a.MicroDollars = r.dollars(v) },
+func (a *Allowance) read(v value, units ...string) {
+	known := fields{
+		"rounds": func(v value) { a.Rounds = v.integer(0, maxBudgetRounds) },
+		"time": func(v value) {
+			if v.node.Value != "0" {
+				a.Time = v.duration(time.Second, maxBudgetTime, "0, or from 1s to 1000h, such as 2h")
+			}
+		},
+		"tokens":  func(v value) { a.Tokens = int64(v.integer(0, maxTokens)) },
+		"dollars": func(v value) { a.MicroDollars = readDollars(v) },
 	}
-	known := make(fields, len(units))
-	for _, name := range units {
-		known[name] = all[name]
-	}
-	r.mapping(v, known)
+	maps.DeleteFunc(known, func(unit string, _ func(value)) bool { return !slices.Contains(units, unit) })
+	v.mapping(known)
 }
 
-// allowedTime reads a duration, or 0 for no limit.
-func (r *reader) allowedTime(v value) time.Duration {
-	if v.node.Kind == yaml.ScalarNode && v.node.Value == "0" {
-		return 0
-	}
-	return r.duration(v, time.Second, maxBudgetTime, "0, or from 1s to 1000h, such as 2h")
-}
-
-// dollars reads an amount of dollars and returns it in micro-dollars. It parses the
+// readDollars reads an amount of dollars and returns it in micro-dollars. It parses the
 // digits, because a binary fraction would be a different amount.
-func (r *reader) dollars(v value) int64 {
-	number := regexp.MustCompile(`^(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$`)
-	digits := number.FindStringSubmatch(v.node.Value)
-	if tag := v.node.ShortTag(); v.node.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float") && digits != nil {
+func readDollars(v value) int64 {
+	digits := regexp.MustCompile(`^(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$`).FindStringSubmatch(v.node.Value)
+	if (v.isScalar("!!int") || v.isScalar("!!float")) && digits != nil {
 		fraction := digits[2] + strings.Repeat("0", 6-len(digits[2]))
 		micros, err := strconv.ParseInt(digits[1]+fraction, 10, 64)
 		if err == nil && micros <= maxDollars*microsOfDollar {
 			return micros
 		}
 	}
-	r.expected(v, "an amount of dollars from 0 to %d with at most 6 decimals, such as 2.50", maxDollars)
+	v.expected("an amount of dollars from 0 to %d with at most 6 decimals, such as 2.50", maxDollars)
 	return 0
 }

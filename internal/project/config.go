@@ -1,11 +1,10 @@
 package project
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"errors"
-	"io"
-	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -13,8 +12,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// maxConfig is the maximum size of switchyard.yaml, in bytes.
-const maxConfig = 1 << 20
+// The limits of the configuration.
+const (
+	// maxConfig is the maximum size of switchyard.yaml, in bytes.
+	maxConfig = 1 << 20
+
+	maxRuns        = 10
+	maxResearchers = 5
+	maxAgents      = 64
+	// maxCommand is in bytes. A system accepts about twice that as one argument.
+	maxCommand = 64 << 10
+
+	minVerify, maxVerify = time.Second, 2 * time.Hour
+
+	// agentName matches names of agents and adapters; agentRule describes it in words.
+	agentName = `^[A-Za-z0-9_-]{1,128}$`
+	agentRule = "1 to 128 letters, digits, _ and -"
+)
 
 // Config is the content of switchyard.yaml, with defaults for missing keys.
 type Config struct {
@@ -133,7 +147,7 @@ func defaults() Config {
 // config-invalid, also for unknown keys and plugins: the detail "problems" has every
 // problem with its line. And the codes of Read and Lock.
 func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
-	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
+	data, file, err := p.AtRoot().read(ctx, ConfigFile, maxConfig)
 	if errs.CodeOf(err) == errs.FileNotFound {
 		return defaults(), nil
 	}
@@ -144,14 +158,10 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 	if err == nil && len(plugins) > 0 {
 		err = p.checkPlugins(ctx, r, c, plugins)
 	}
-	if err == nil {
-		err = r.err()
-	}
-	if err != nil {
+	if err = cmp.Or(err, r.err()); err != nil {
 		return Config{}, err
 	}
-	var owner FileOwner
-	owner.Owner, owner.Foreign = otherOwner(file, os.Geteuid())
+	owner := ownerOf(file)
 	if c.Verify != nil {
 		c.Verify.FileOwner = owner
 	}
@@ -167,65 +177,108 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 	return c, nil
 }
 
+// configReader reads a configuration. It keeps the positions that checkPlugins needs.
+type configReader struct {
+	reader
+	// plugins maps the entries of plugins to their lines.
+	plugins map[string]int
+	// reportPlugins are the plugins of report commands.
+	reportPlugins []value
+}
+
 // parseConfig parses a configuration. The problems are in the reader, unless the text is
 // not YAML.
-func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
-	var document, more yaml.Node
-	c, r := defaults(), &reader{}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&document); errors.Is(err, io.EOF) {
-		return c, r, nil
-	} else if err != nil {
-		return c, r, invalidConfig(": %s", describeYAMLError(err))
-	}
-	if err := d.Decode(&more); err == nil {
-		return c, r, invalidConfig(": the file holds more than one document")
-	} else if !errors.Is(err, io.EOF) {
-		return c, r, invalidConfig(": %s", describeYAMLError(err))
-	}
-	for _, root := range document.Content {
-		r.mapping(valueOf(root, ""), c.fields(r, maxRounds))
-	}
-	return c, r, nil
+func parseConfig(data []byte, maxRounds int) (Config, *configReader, error) {
+	c, r := defaults(), &configReader{reader: reader{file: ConfigFile, code: errs.ConfigInvalid}}
+	err := r.read(data, func(root value) { root.mapping(c.fields(r, maxRounds)) })
+	return c, r, err
 }
 
 // fields returns the function that reads each key.
-func (c *Config) fields(r *reader, maxRounds int) fields {
+func (c *Config) fields(r *configReader, maxRounds int) fields {
 	return fields{
-		"max_rounds":    func(v value) { c.MaxRounds = r.integer(v, 1, maxRounds) },
-		"policy":        func(v value) { c.Policy = r.text(v) },
-		"policy_trust":  func(v value) { c.Trust.read(r, v) },
-		"plugins":       func(v value) { c.Plugins = r.settings(v) },
-		"plugin_paths":  func(v value) { c.PluginPaths = r.paths(v) },
-		"plugin_limits": func(v value) { r.mapping(v, c.Limits.fields(r)) },
-		"verify":        func(v value) { c.Verify = r.verify(v) },
-		"reports":       func(v value) { c.Reports.Commands = r.reports(v) },
+		"max_rounds":    func(v value) { c.MaxRounds = v.integer(1, maxRounds) },
+		"policy":        func(v value) { c.Policy = v.text() },
+		"policy_trust":  c.Trust.read,
+		"plugins":       func(v value) { c.Plugins = r.readPlugins(v) },
+		"plugin_paths":  func(v value) { c.PluginPaths = v.localPaths() },
+		"plugin_limits": c.Limits.read,
+		"verify":        func(v value) { c.Verify = readVerify(v) },
+		"reports":       func(v value) { c.Reports.Commands = r.readReports(v) },
 		"evidence": func(v value) {
-			c.Evidence = Evidence(r.oneOf(v, string(EvidenceReports), string(EvidenceStamps)))
+			c.Evidence = Evidence(v.oneOf(string(EvidenceReports), string(EvidenceStamps)))
 		},
-		"audit": func(v value) {
-			r.mapping(v, fields{
-				"agents":       func(v value) { c.Audit.Agents = r.agents(v) },
-				"search_tools": func(v value) { c.Audit.SearchTools = r.tools(v) },
-			})
-		},
+		"audit": c.Audit.read,
 		"research": func(v value) {
-			r.mapping(v, fields{
-				"agents": func(v value) { c.Researchers = r.integer(v, 1, maxResearchers) },
-			})
+			v.mapping(fields{"agents": func(v value) { c.Researchers = v.integer(1, maxResearchers) }})
 		},
-		"phases": func(v value) { c.Phases = r.phases(v) },
-		"base":   func(v value) { c.Base = r.text(v) },
-		"spawn":  func(v value) { c.Spawn.read(r, v) },
-		"economy": func(v value) {
-			c.Economy = r.oneOf(v, EconomyOff, EconomyLite, EconomyFull, EconomyUltra)
-		},
-		"budget":  func(v value) { c.Budget.read(r, v) },
-		"metrics": func(v value) { c.Metrics.read(r, v) },
+		"phases":  func(v value) { c.Phases = readPhases(v) },
+		"base":    func(v value) { c.Base = v.text() },
+		"spawn":   c.Spawn.read,
+		"economy": func(v value) { c.Economy = v.oneOf(EconomyOff, EconomyLite, EconomyFull, EconomyUltra) },
+		"budget":  c.Budget.read,
+		"metrics": c.Metrics.read,
 	}
 }
 
-func invalidConfig(format string, args ...any) *errs.Error {
-	f := errs.New(errs.ConfigInvalid, ConfigFile+format, args...)
-	return f.With("path", ConfigFile)
+// readVerify reads the verification: its command alone, or a mapping.
+func readVerify(v value) *Verify {
+	result := &Verify{Runs: 1, Timeout: 10 * time.Minute}
+	switch {
+	case v.isText():
+		result.Command = readCommand(v)
+	case v.node.Kind != yaml.MappingNode:
+		// An empty value must not mean "no verification".
+		v.expected("a command, or a mapping of command, runs and timeout")
+	case v.mapping(fields{
+		"command": func(v value) { result.Command = readCommand(v) },
+		"runs":    func(v value) { result.Runs = v.integer(1, maxRuns) },
+		"timeout": func(v value) { result.Timeout = v.duration(minVerify, maxVerify, "from 1s to 2h, such as 10m") },
+	}) && result.Command == "":
+		v.fail(".command is missing")
+	}
+	return result
+}
+
+// readCommand reads a shell command line.
+func readCommand(v value) string {
+	command := v.text()
+	switch {
+	case strings.TrimSpace(command) == "" && v.isText():
+		v.expected("a command")
+	case len(command) > maxCommand:
+		v.fail(" has more than %d bytes", maxCommand)
+	}
+	return command
+}
+
+func (a *Audit) read(v value) {
+	v.mapping(fields{
+		// No agents at all are valid.
+		"agents": func(v value) { a.Agents = v.words(agentName, agentRule) },
+		// Names of tools may have the prefix of a server or a module.
+		"search_tools": func(v value) {
+			a.SearchTools = v.words(`^[A-Za-z0-9_.:/-]{1,128}$`, "1 to 128 letters, digits, _, -, ., : and /")
+			if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
+				v.expected("a list of one tool at least, or audit.agents must be []")
+			}
+		},
+	})
+}
+
+// readPhases reads some of the optional phases. Their order is fixed, so another order is
+// a mistake.
+func readPhases(v value) []string {
+	order := []string{PhaseDesign, PhaseTests}
+	phases := []string{}
+	last := -1
+	v.list(len(order), func(v value) {
+		at := slices.Index(order, v.oneOf(order...))
+		if at >= 0 && at <= last {
+			v.fail(" must be in the order %s, each once", strings.Join(order, ", "))
+		}
+		last = max(last, at)
+		phases = append(phases, v.node.Value)
+	})
+	return phases
 }

@@ -36,7 +36,7 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 		info fs.FileInfo
 	}
 	c, err := readContext(ctx, path, func() (content, error) {
-		f, err := p.open(path)
+		f, err := access(p, path, safefile.Open, os.Open)
 		if err != nil {
 			return content{}, unusable(path, err)
 		}
@@ -86,21 +86,27 @@ func (p Project) Resolve(path string) (string, error) {
 	return p.Abs(path), nil
 }
 
-// stat returns the info of a path that the user named, through the project's root if it
-// is inside.
-func (p Project) stat(path string) (fs.FileInfo, error) {
+// access calls inside for a path in the project, with the project's root, and outside for
+// any other.
+func access[T any](p Project, path string, inside func(*os.Root, string) (T, error), outside func(string) (T, error)) (T, error) {
 	full := p.Abs(path)
-	rel, inside := p.inside(full)
-	if !inside {
-		return os.Stat(full)
+	rel, ok := p.inside(full)
+	if !ok {
+		return outside(full)
 	}
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
 	defer root.Close()
-	info, err := root.Stat(rel)
-	return info, safefile.Confined(root, err)
+	got, err := inside(root, rel)
+	return got, safefile.Confined(root, err)
+}
+
+// stat returns the info of a path that the user named.
+func (p Project) stat(path string) (fs.FileInfo, error) {
+	return access(p, path, (*os.Root).Stat, os.Stat)
 }
 
 // Abs returns the absolute path of a path that the user named.
@@ -134,20 +140,6 @@ func (p Project) inside(full string) (string, bool) {
 	}
 	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(full)))
 	return rel, err == nil && filepath.IsLocal(rel)
-}
-
-func (p Project) open(path string) (*os.File, error) {
-	full := p.Abs(path)
-	rel, inside := p.inside(full)
-	if !inside {
-		return os.Open(full)
-	}
-	root, err := os.OpenRoot(p.Root)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return safefile.Open(root, rel)
 }
 
 // unusable returns a coded error for a file system error. It shows the path as the user

@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -30,12 +31,13 @@ const ignoreFile = StateDir + "/" + safefile.IgnoreFile
 // config-invalid if s is not a valid configuration; and file-unwritable. Files created
 // before an error are returned with it.
 func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) (created []string, err error) {
-	text := []byte(s.template())
-	_, r, err := parseConfig(text, max(s.MaxRounds, 1))
-	if err == nil {
-		err = r.err()
-	}
+	template, err := s.template()
 	if err != nil {
+		return nil, err
+	}
+	text := []byte(template)
+	_, r, err := parseConfig(text, max(s.MaxRounds, 1))
+	if err = cmp.Or(err, r.err()); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
@@ -72,18 +74,17 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 		return created, nil
 	}
 	// The configuration comes last: if it exists, everything else was created.
-	switch err := safefile.Create(root, StateDir, ConfigFile, text, newFile); {
-	case errors.Is(err, fs.ErrExist):
+	made, err = makeFile(root, ConfigFile, text)
+	if err == nil && !made {
 		// Another process was faster; its file decides.
-		state, err := compare(ctx, root, dir, text)
-		if err == nil && state == another {
+		if state, err = compare(ctx, root, dir, text); state == another {
 			err = initExists()
 		}
-		return created, err
-	case err != nil:
-		return created, unwritable(ConfigFile, err)
 	}
-	return append(created, ConfigFile), nil
+	if made {
+		created = append(created, ConfigFile)
+	}
+	return created, err
 }
 
 // presence is the state of a file.
@@ -139,7 +140,7 @@ func makeFolder(root *os.Root, name string) error {
 	return nil
 }
 
-// makeFile creates a file below the state folder if it does not exist, and reports
+// makeFile creates a file if it does not exist, and reports
 // whether it did.
 func makeFile(root *os.Root, name string, data []byte) (bool, error) {
 	if _, err := root.Lstat(name); err == nil {
@@ -158,4 +159,13 @@ func makeFile(root *os.Root, name string, data []byte) (bool, error) {
 
 func initExists() error {
 	return errs.New(errs.InitExists, "%s exists already", ConfigFile).With("path", ConfigFile)
+}
+
+// newFile is the mode of a file that people edit and share, before the umask.
+const newFile = 0o644
+
+// unwritable returns a coded error for a file system error, without the names of
+// temporary files.
+func unwritable(name string, err error) *errs.Error {
+	return errs.New(errs.FileUnwritable, "%s: %w", name, safefile.Reason(err)).With("path", name)
 }

@@ -20,25 +20,22 @@ const (
 	maxTime  = time.Minute
 )
 
-// fields returns the reader of each limit.
-func (l *Limits) fields(r *reader) fields {
+func (l *Limits) read(v value) {
 	size := func(into *int64) func(value) {
 		return func(v value) {
 			n, ok := byteSize(v.node.Value)
 			if !v.isText() || !ok {
-				r.expected(v, "from 1KiB to 1GiB, such as 64MiB")
+				v.expected("from 1KiB to 1GiB, such as 64MiB")
 			}
 			*into = n
 		}
 	}
-	return fields{
+	v.mapping(fields{
 		"memory": size(&l.Memory),
 		"report": size(&l.Report),
 		"output": size(&l.Output),
-		"time": func(v value) {
-			l.Time = r.duration(v, time.Millisecond, maxTime, "from 1ms to 1m, such as 2s")
-		},
-	}
+		"time":   func(v value) { l.Time = v.duration(time.Millisecond, maxTime, "from 1ms to 1m, such as 2s") },
+	})
 }
 
 // byteSize parses a size in binary units (IEC 80000-13): 64MiB.

@@ -2,13 +2,13 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"io"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -54,7 +54,7 @@ func (l Lock) Find(rel string) (Pin, bool) {
 //
 // lock-invalid, and the codes of Read.
 func (p Project) Lock(ctx context.Context) (Lock, error) {
-	data, err := Project{Root: p.Root, Dir: p.Root}.Read(ctx, LockFile, maxLock)
+	data, err := p.AtRoot().Read(ctx, LockFile, maxLock)
 	if errs.CodeOf(err) == errs.FileNotFound {
 		return Lock{}, nil
 	}
@@ -62,28 +62,36 @@ func (p Project) Lock(ctx context.Context) (Lock, error) {
 		return Lock{}, err
 	}
 	var lock Lock
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&lock); err != nil && !errors.Is(err, io.EOF) {
-		names := strings.NewReplacer("into project.Lock", "as a lock", "into []project.Pin", "as a list of pins", "into project.Pin", "as a pin")
-		return Lock{}, invalidLock("%s", names.Replace(describeYAMLError(err)))
-	}
-	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return Lock{}, invalidLock("the file holds more than one document")
-	}
-	seen := make(map[string]bool)
-	for _, pin := range lock.Plugins {
-		switch {
-		case pin.Path == "" || path.Clean(pin.Path) != pin.Path || !filepath.IsLocal(filepath.FromSlash(pin.Path)):
-			return Lock{}, invalidLock("%q is no path inside the project", pin.Path)
-		case seen[pin.Path]:
-			return Lock{}, invalidLock("%s is pinned twice", pin.Path)
-		case !digest.Valid(pin.Digest):
-			return Lock{}, invalidLock("the digest of %s is not sha256: and 64 hex digits", pin.Path)
-		}
-		seen[pin.Path] = true
+	r := &reader{file: LockFile, code: errs.LockInvalid}
+	err = r.read(data, func(root value) { root.mapping(fields{"plugins": lock.read}) })
+	if err = cmp.Or(err, r.err()); err != nil {
+		return Lock{}, err
 	}
 	return lock, nil
+}
+
+func (l *Lock) read(v value) {
+	seen := make(map[string]bool)
+	v.list(math.MaxInt, func(v value) {
+		var pin Pin
+		ok := v.mapping(fields{
+			"path":    func(v value) { pin.Path = v.text() },
+			"name":    func(v value) { pin.Name = v.text() },
+			"version": func(v value) { pin.Version = v.text() },
+			"digest":  func(v value) { pin.Digest = v.text() },
+		})
+		switch {
+		case !ok:
+		case pin.Path == "" || path.Clean(pin.Path) != pin.Path || !filepath.IsLocal(filepath.FromSlash(pin.Path)):
+			v.fail(": %q is no path inside the project", pin.Path)
+		case seen[pin.Path]:
+			v.fail(": %s is pinned twice", pin.Path)
+		case !digest.Valid(pin.Digest):
+			v.fail(": the digest of %s is not sha256: and 64 hex digits", pin.Path)
+		}
+		seen[pin.Path] = true
+		l.Plugins = append(l.Plugins, pin)
+	})
 }
 
 // lockHeader explains the file to its readers.
@@ -108,8 +116,4 @@ func (p Project) WriteLock(lock Lock) error {
 		return unwritable(LockFile, err)
 	}
 	return nil
-}
-
-func invalidLock(format string, args ...any) error {
-	return errs.New(errs.LockInvalid, LockFile+": "+format, args...).With("path", LockFile)
 }

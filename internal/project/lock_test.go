@@ -44,7 +44,7 @@ func TestLockIsReadStrictly(t *testing.T) {
 		{"no YAML", "plugins: [", ""},
 		{"a list", "- " + pin, ""},
 		{"unknown key", "plugin: []", "unknown key plugin"},
-		{"unknown key of a pin", "plugins: [{path: a.wasm, sha: x}]", "unknown key sha"},
+		{"unknown key of a pin", "plugins: [{path: a.wasm, sha: x}]", "unknown key plugins.sha"},
 		{"two documents", "plugins: []\n---\nplugins: []", "more than one"},
 		{"no path", "plugins: [{digest: " + zeros + "}]", "no path inside"},
 		{"a path outside", strings.Replace("plugins: ["+pin+"]", "a.wasm", "../a.wasm", 1), "no path inside"},

@@ -37,69 +37,56 @@ const (
 )
 
 // read reads the metrics section.
-func (m *Metrics) read(r *reader, v value) {
-	before := r.problemCount()
-	r.mapping(v, fields{
-		"textfile": func(v value) { m.Textfile = r.textfile(v) },
-		"push":     func(v value) { m.Push = r.gateway(v) },
-		"job":      func(v value) { m.Job = r.labelValue(v) },
-		"grouping": func(v value) { m.Grouping = r.labels(v) },
-		"labels":   func(v value) { m.Labels = r.labels(v) },
+func (m *Metrics) read(v value) {
+	ok := v.mapping(fields{
+		"textfile": func(v value) { m.Textfile = readTextfile(v) },
+		"push":     func(v value) { m.Push = readGateway(v) },
+		"job":      func(v value) { m.Job = readLabelValue(v) },
+		"grouping": func(v value) { m.Grouping = readLabels(v) },
+		"labels":   func(v value) { m.Labels = readLabels(v) },
 	})
-	if r.problemCount() == before && m.Push == "" && (m.Job != "" || m.Grouping != nil) {
-		r.addProblem(v.line, "%s.job and %[1]s.grouping are for %[1]s.push, which is missing", v.path)
+	if ok && m.Push == "" && (m.Job != "" || m.Grouping != nil) {
+		v.fail(".job and %s.grouping are for %[1]s.push, which is missing", v.path)
 	}
 }
 
-// textfile reads the path of a metrics file. node_exporter reads no other names, and a
+// readTextfile reads the path of a metrics file. node_exporter reads no other names, and a
 // repository must not be able to replace any other file.
-func (r *reader) textfile(v value) string {
-	path := r.text(v)
-	switch {
-	case !v.isText():
-	case strings.ContainsRune(path, 0):
-		r.addProblem(v.line, "%s holds a zero byte", v.path)
-	case filepath.Ext(path) != ".prom" || filepath.Base(path) == ".prom":
-		r.expected(v, "a file whose name ends in .prom")
+func readTextfile(v value) string {
+	path := v.text()
+	if v.isText() && (filepath.Ext(path) != ".prom" || filepath.Base(path) == ".prom") {
+		v.expected("a file whose name ends in .prom")
 	}
 	return path
 }
 
-// gateway reads the URL of a Pushgateway.
-func (r *reader) gateway(v value) string {
-	text := r.text(v)
-	if !v.isText() {
-		return text
-	}
+// readGateway reads the URL of a Pushgateway.
+func readGateway(v value) string {
+	text := v.text()
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		r.addProblem(v.line, "%s must be the http or https URL of a Pushgateway, without a query", v.path) // It may contain a password.
+	if v.isText() && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
+		v.fail(" must be the http or https URL of a Pushgateway, without a query") // It may contain a password.
 	}
 	return text
 }
 
-// labels reads labels with their values.
-func (r *reader) labels(v value) map[string]string {
+// readLabels reads labels with their values.
+func readLabels(v value) map[string]string {
 	if v.node.Kind != yaml.MappingNode || len(v.node.Content)/2 > maxLabels {
-		r.expected(v, "a mapping of at most %d labels to their values", maxLabels)
+		v.expected("a mapping of at most %d labels to their values", maxLabels)
 		return nil
 	}
 	labels := make(map[string]string)
-	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		key := valueOf(v.node.Content[i], v.path)
-		name := r.name(key, labelName, "labels of "+labelRule)
-		if _, twice := labels[name]; twice {
-			r.addProblem(key.line, "%s has %s twice", v.path, name)
-		}
-		labels[name] = r.labelValue(valueOf(v.node.Content[i+1], join(v.path, v.node.Content[i].Value)))
-	}
+	v.entries(func(key, content value) {
+		labels[key.word(labelName, "labels of "+labelRule)] = readLabelValue(content)
+	})
 	return labels
 }
 
-func (r *reader) labelValue(v value) string {
-	text := r.text(v)
+func readLabelValue(v value) string {
+	text := v.text()
 	if v.isText() && (text == "" || len(text) > maxLabelValue || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })) {
-		r.expected(v, "a text of 1 to %d bytes without control characters", maxLabelValue)
+		v.expected("a text of 1 to %d bytes without control characters", maxLabelValue)
 	}
 	return text
 }

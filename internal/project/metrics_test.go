@@ -54,7 +54,7 @@ func TestConfigSaysWhatIsWrongWithMetrics(t *testing.T) {
 		"{labels: {a: \"b\\nc\"}}":                        "without control characters",
 		"{labels: {A: b}}":                                "labels of 1 to 63 small letters",
 		"{labels: {__name__: b}}":                         "labels of 1 to 63 small letters",
-		"{labels: {a: b, a: c}}":                          "metrics.labels has a twice",
+		"{labels: {a: b, a: c}}":                          "metrics.labels.a is already defined in line 1",
 		"{labels: {a: " + strings.Repeat("b", 129) + "}}": "a text of 1 to 128 bytes",
 	} {
 		_, err := configured(t, "metrics: "+text+"\n")

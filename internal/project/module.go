@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -26,20 +25,25 @@ const maxModules = 256
 // The codes of Read. A folder without a plugin is file-not-found, and one with more than
 // maxModules is file-too-large.
 func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
-	names, err := p.list(path)
+	info, err := p.stat(path)
+	switch {
+	case err != nil:
+		return nil, unusable(path, err)
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case !info.IsDir():
+		return []string{path}, nil
+	}
+	entries, err := access(p, path, func(root *os.Root, name string) ([]fs.DirEntry, error) {
+		return fs.ReadDir(root.FS(), filepath.ToSlash(name))
+	}, os.ReadDir)
 	if err != nil {
 		return nil, unusable(path, err)
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if names == nil {
-		return []string{path}, nil
-	}
 	var modules []string
-	for _, name := range names {
-		if strings.HasSuffix(name, ModuleSuffix) {
-			modules = append(modules, filepath.Join(path, name))
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ModuleSuffix) {
+			modules = append(modules, filepath.Join(path, e.Name()))
 		}
 	}
 	switch {
@@ -49,37 +53,7 @@ func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	case len(modules) > maxModules:
 		return nil, errs.New(errs.FileTooLarge, "%s: the folder holds more than %d plugins", path, maxModules).With("path", path).With("limit", maxModules)
 	}
-	slices.Sort(modules)
 	return modules, nil
-}
-
-// list returns the names in a folder, or nil if the path is not a folder.
-func (p Project) list(path string) ([]string, error) {
-	info, err := p.stat(path)
-	if err != nil || !info.IsDir() {
-		return nil, err
-	}
-	full := p.Abs(path)
-	rel, inside := p.inside(full)
-	if !inside {
-		return entryNames(os.DirFS(full), ".")
-	}
-	root, err := os.OpenRoot(p.Root)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	names, err := entryNames(root.FS(), filepath.ToSlash(rel))
-	return names, safefile.Confined(root, err)
-}
-
-func entryNames(folder fs.FS, name string) ([]string, error) {
-	entries, err := fs.ReadDir(folder, name)
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names, err
 }
 
 // Folder returns the absolute path of a folder that the user named, under the same rule

@@ -3,7 +3,6 @@ package project
 import (
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -37,42 +36,41 @@ const (
 	defaultReportTimeout = 5 * time.Minute
 )
 
-// reports reads the commands for reports.
-func (r *reader) reports(v value) []ReportCommand {
+// readReports reads the commands for reports.
+func (r *configReader) readReports(v value) []ReportCommand {
 	var all []ReportCommand
-	r.list(v, maxReports, func(v value) {
+	v.list(maxReports, func(v value) {
 		c := ReportCommand{ExitCodes: []int{1}, Timeout: defaultReportTimeout}
-		before := r.problemCount()
-		r.mapping(v, fields{
-			"run": func(v value) { c.Run = r.command(v) },
+		ok := v.mapping(fields{
+			"run": func(v value) { c.Run = readCommand(v) },
 			"plugin": func(v value) {
-				c.Plugin = r.text(v)
-				r.readers = append(r.readers, v)
+				c.Plugin = v.text()
+				r.reportPlugins = append(r.reportPlugins, v)
 			},
 			"exit_codes": func(v value) {
 				c.ExitCodes = nil
-				r.list(v, maxExitCodes, func(v value) { c.ExitCodes = append(c.ExitCodes, r.integer(v, 0, 255)) })
+				v.list(maxExitCodes, func(v value) { c.ExitCodes = append(c.ExitCodes, v.integer(0, 255)) })
 			},
-			"timeout": func(v value) { c.Timeout = r.duration(v, minVerify, maxVerify, "from 1s to 2h, such as 5m") },
+			"timeout": func(v value) { c.Timeout = v.duration(minVerify, maxVerify, "from 1s to 2h, such as 5m") },
 			"paths": func(v value) {
-				r.list(v, maxPatterns, func(v value) { c.Paths = append(c.Paths, r.pattern(v)) })
+				v.list(maxPatterns, func(v value) { c.Paths = append(c.Paths, readPattern(v)) })
 			},
 		})
-		if c.Run == "" && r.problemCount() == before {
-			r.addProblem(v.line, "%s.run is missing", v.path)
+		if ok && c.Run == "" {
+			v.fail(".run is missing")
 		}
 		all = append(all, c)
 	})
 	return all
 }
 
-// pattern reads a pattern for paths of the project.
-func (r *reader) pattern(v value) string {
-	pattern := r.text(v)
+// readPattern reads a pattern for paths of the project.
+func readPattern(v value) string {
+	pattern := v.text()
 	// A malformed pattern matches no path, so its command would never run.
 	_, malformed := path.Match(pattern, "")
-	if v.isText() && (malformed != nil || !filepath.IsLocal(pattern) || strings.ContainsRune(pattern, 0)) {
-		r.expected(v, "a pattern for paths in the project, such as **/*.go")
+	if v.isText() && (malformed != nil || !filepath.IsLocal(pattern)) {
+		v.expected("a pattern for paths in the project, such as **/*.go")
 	}
 	return pattern
 }

@@ -103,141 +103,107 @@ func (s Spawn) isCode() bool { return len(s.Env)+len(s.Command)+len(s.Adapters) 
 
 // read reads the settings of all agents, and then those of single agents, which inherit
 // from them regardless of their order in the file.
-func (s *Spawn) read(r *reader, v value) {
+func (s *Spawn) read(v value) {
 	s.Given = len(v.node.Content) > 0
-	var agents *value
-	before := r.problemCount()
-	s.SpawnAgent = r.spawnAgent(v, s.SpawnAgent, fields{
-		"concurrency": func(v value) { s.Concurrency = r.integer(v, 1, maxConcurrency) },
-		"env":         func(v value) { s.Env = r.variables(v) },
-		"command":     func(v value) { s.Command = r.arguments(v) },
-		"adapters":    func(v value) { s.Adapters = r.paths(v) },
-		"plan":        func(v value) { s.Plan = r.plan(v) },
-		"agents":      func(v value) { agents = &v },
+	before := v.problemCount()
+	readAgents := func() {}
+	s.SpawnAgent = readSpawnAgent(v, s.SpawnAgent, fields{
+		"concurrency": func(v value) { s.Concurrency = v.integer(1, maxConcurrency) },
+		// Patterns of variables could hand out unexpected ones.
+		"env":      func(v value) { s.Env = v.words(variableName, variableRule) },
+		"command":  func(v value) { s.Command = readArguments(v) },
+		"adapters": func(v value) { s.Adapters = v.localPaths() },
+		"plan":     func(v value) { s.Plan = readPlan(v) },
+		"agents":   func(v value) { readAgents = func() { s.readAgents(v) } },
 	})
-	if agents != nil {
-		s.Agents = r.spawnAgents(*agents, s.SpawnAgent)
-	}
-	if r.problemCount() == before && len(s.Command) == 0 && s.uses(AdapterExec) {
-		r.addProblem(v.line, "%s.command is missing, which the adapter %s runs", v.path, AdapterExec)
+	readAgents()
+	if v.problemCount() == before && len(s.Command) == 0 && s.uses(AdapterExec) {
+		v.fail(".command is missing, which the adapter %s runs", AdapterExec)
 	}
 }
 
 // uses reports whether any agent may run with an adapter.
-func (s Spawn) uses(adapter string) bool {
+func (s *Spawn) uses(adapter string) bool {
 	all := append(slices.Collect(maps.Values(s.Agents)), s.SpawnAgent)
 	return slices.ContainsFunc(all, func(a SpawnAgent) bool {
 		return a.Adapter == adapter || slices.Contains(a.Fallback, adapter)
 	})
 }
 
-// spawnAgents reads the settings of single agents.
-func (r *reader) spawnAgents(v value, all SpawnAgent) map[string]SpawnAgent {
-	if v.node.Kind == yaml.MappingNode && len(v.node.Content) > 2*maxAgents {
-		r.addProblem(v.line, "%s has more than %d entries", v.path, maxAgents)
-		return nil
+// readAgents reads the settings of single agents.
+func (s *Spawn) readAgents(v value) {
+	if len(v.node.Content) > 2*maxAgents {
+		v.fail(" has more than %d entries", maxAgents)
+		return
 	}
-	valid := regexp.MustCompile(agentName)
-	agents := make(map[string]SpawnAgent)
-	known := make(fields)
-	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		name := valueOf(v.node.Content[i], "").node.Value
-		known[name] = func(v value) {
-			if !valid.MatchString(name) {
-				r.addProblem(v.line, "%s must have a name of %s", v.path, agentRule)
-			}
-			agents[name] = r.spawnAgent(v, all, nil)
+	s.Agents = make(map[string]SpawnAgent)
+	v.entries(func(key, content value) {
+		if !regexp.MustCompile(agentName).MatchString(key.node.Value) {
+			content.fail(" must have a name of %s", agentRule)
 		}
-	}
-	r.mapping(v, known)
-	return agents
+		s.Agents[key.node.Value] = readSpawnAgent(content, s.SpawnAgent, nil)
+	})
 }
 
-// spawnAgent reads the settings of an agent. Missing keys have the values of from. more
-// are additional keys.
-func (r *reader) spawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
+// readSpawnAgent reads the settings of an agent. Missing keys have the values of from.
+// more are additional keys.
+func readSpawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 	a := from
-	set := make(map[string]value)
+	var fallback, model value // zero if missing
 	keys := fields{
-		"adapter": func(v value) { a.Adapter = r.name(v, agentName, agentRule) },
+		"adapter": func(v value) { a.Adapter, a.Named = v.word(agentName, agentRule), true },
 		"fallback_on_error": func(v value) {
-			a.Fallback, a.HandBack = r.agents(v), true
+			fallback = v
+			a.Fallback, a.HandBack = v.words(agentName, agentRule), true
 		},
 		"model": func(v value) {
-			a.Model = r.name(v, `^[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,255}$`, "1 to 256 letters, digits and any of . _ : / @ + - [ ], a letter or digit first")
+			model = v
+			a.Model = v.word(`^[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,255}$`, "1 to 256 letters, digits and any of . _ : / @ + - [ ], a letter or digit first")
 		},
-		"timeout":      func(v value) { a.Timeout = r.duration(v, minSpawn, maxSpawn, "from 1s to 24h, such as 10m") },
-		"idle_timeout": func(v value) { a.Idle = r.duration(v, minSpawn, maxSpawn, "from 1s to 24h, such as 5m") },
-		"retries":      func(v value) { a.Retries = r.integer(v, 0, maxRetries) },
-	}
-	for name, read := range keys {
-		keys[name] = func(v value) { set[name] = v; read(v) }
+		"timeout":      func(v value) { a.Timeout = v.duration(minSpawn, maxSpawn, "from 1s to 24h, such as 10m") },
+		"idle_timeout": func(v value) { a.Idle = v.duration(minSpawn, maxSpawn, "from 1s to 24h, such as 5m") },
+		"retries":      func(v value) { a.Retries = v.integer(0, maxRetries) },
 	}
 	maps.Copy(keys, more)
-	r.mapping(v, keys)
+	v.mapping(keys)
 
-	if _, named := set["adapter"]; named {
-		a.Named = true
-	}
-	if _, named := set["model"]; !named && a.Adapter != from.Adapter {
+	if model.node == nil && a.Adapter != from.Adapter {
 		a.Model = ""
 	}
-	if list, named := set["fallback_on_error"]; !named {
+	if fallback.node == nil {
 		a.Fallback = slices.DeleteFunc(slices.Clone(a.Fallback), func(name string) bool { return name == a.Adapter })
 	} else if slices.Contains(a.Fallback, a.Adapter) {
-		r.addProblem(list.line, "%s has %s, which is the adapter that it follows", list.path, a.Adapter)
+		fallback.fail(" has %s, which is the adapter that it follows", a.Adapter)
 	}
 	return a
 }
 
-// name reads a text that matches a pattern; rule describes the pattern in words.
-func (r *reader) name(v value, valid, rule string) string {
-	if !v.isText() || !regexp.MustCompile(valid).MatchString(v.node.Value) {
-		r.expected(v, "%s", rule)
-	}
-	return v.node.Value
-}
-
-// variables reads names of environment variables. Patterns are not allowed, since they
-// could hand out unexpected variables.
-func (r *reader) variables(v value) []string {
-	return r.names(v, regexp.MustCompile(variableName), variableRule)
-}
-
-// arguments reads a program and its arguments.
-func (r *reader) arguments(v value) []string {
+// readArguments reads a program and its arguments.
+func readArguments(v value) []string {
 	var words []string
-	size := 0
-	r.list(v, maxArguments, func(v value) {
-		word := r.text(v)
-		if strings.ContainsRune(word, 0) {
-			r.addProblem(v.line, "%s holds a zero byte", v.path)
-		}
-		size += len(word)
-		words = append(words, word)
-	})
+	v.list(maxArguments, func(v value) { words = append(words, v.text()) })
 	switch {
 	case v.node.Kind != yaml.SequenceNode:
-	case size > maxCommand:
-		r.addProblem(v.line, "%s has more than %d bytes", v.path, maxCommand)
+	case len(strings.Join(words, "")) > maxCommand:
+		v.fail(" has more than %d bytes", maxCommand)
 	case len(v.node.Content) == 0, len(words) > 0 && strings.TrimSpace(words[0]) == "":
-		r.expected(v, "a list that begins with a program")
+		v.expected("a list that begins with a program")
 	}
 	return words
 }
 
-// plan reads the path of a task's plan.
-func (r *reader) plan(v value) string {
-	path := r.text(v)
+// readPlan reads the path of a task's plan.
+func readPlan(v value) string {
+	path := v.text()
 	// Any valid id can stand for the real one: ids contain no separator and do not begin
 	// with a dot.
 	of := strings.ReplaceAll(path, taskInPlan, "T")
 	switch {
 	case !v.isText():
 	case strings.ContainsAny(of, "{}"):
-		r.expected(v, "a path whose only part in braces is %s", taskInPlan)
+		v.expected("a path whose only part in braces is %s", taskInPlan)
 	case !filepath.IsLocal(of) || filepath.Clean(of) == ".":
-		r.expected(v, "the path of a file in the project")
+		v.expected("the path of a file in the project")
 	}
 	return path
 }

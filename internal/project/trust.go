@@ -1,9 +1,6 @@
 package project
 
-import (
-	"path/filepath"
-	"slices"
-)
+import "slices"
 
 // Trust says whose signatures a policy needs.
 type Trust struct {
@@ -30,53 +27,40 @@ type TrustKey struct {
 // maxTrustKeys limits the keys of a project.
 const maxTrustKeys = 32
 
-// read reads the keys. A trust section must name at least one.
-func (t *Trust) read(r *reader, v value) {
-	before := r.problemCount()
-	r.mapping(v, fields{
-		"keys":           func(v value) { t.Keys = r.trustKeys(v) },
-		"allow_rollback": func(v value) { t.AllowRollback = r.boolean(v) },
+// read reads the keys, whose ids must be unique. A trust section must name at least one.
+func (t *Trust) read(v value) {
+	ok := v.mapping(fields{
+		"keys": func(v value) {
+			v.list(maxTrustKeys, func(v value) {
+				key := readTrustKey(v)
+				if slices.ContainsFunc(t.Keys, func(k TrustKey) bool { return k.ID == key.ID }) {
+					v.fail(" has the key %s twice", key.ID)
+				}
+				t.Keys = append(t.Keys, key)
+			})
+		},
+		"allow_rollback": func(v value) { t.AllowRollback = v.boolean() },
 	})
-	if r.problemCount() == before && len(t.Keys) == 0 {
-		r.addProblem(v.line, "%s.keys must have a key at least", v.path)
+	if ok && len(t.Keys) == 0 {
+		v.fail(".keys must have a key at least")
 	}
 }
 
-// trustKeys reads the keys, whose ids must be unique.
-func (r *reader) trustKeys(v value) []TrustKey {
-	var keys []TrustKey
-	r.list(v, maxTrustKeys, func(v value) {
-		key := r.trustKey(v)
-		if slices.ContainsFunc(keys, func(k TrustKey) bool { return k.ID == key.ID }) {
-			r.addProblem(v.line, "%s has the key %s twice", v.path, key.ID)
-		}
-		keys = append(keys, key)
-	})
-	return keys
-}
-
-// trustKey reads a key. The code that uses it checks the algorithm and the key itself.
-func (r *reader) trustKey(v value) TrustKey {
-	const printable = `^[!-~]{1,128}$`
-	var k TrustKey
-	before := r.problemCount()
-	r.mapping(v, fields{
-		"id":        func(v value) { k.ID = r.name(v, printable, "1 to 128 visible characters of ASCII") },
-		"algorithm": func(v value) { k.Algorithm = r.name(v, `^[A-Za-z0-9]{1,16}$`, "an algorithm such as ES256") },
-		"file": func(v value) {
-			if k.File = r.text(v); v.isText() && !filepath.IsLocal(k.File) {
-				r.addProblem(v.line, "%s: %s does not lie in the project", v.path, v)
-			}
-		},
-		"env":   func(v value) { k.Env = r.name(v, variableName, variableRule) },
-		"scope": func(v value) { k.Scope = r.name(v, printable, "1 to 128 visible characters of ASCII") },
-	})
-	switch {
-	case r.problemCount() > before:
+// readTrustKey reads a key. The code that uses it checks the algorithm and the key itself.
+func readTrustKey(v value) (k TrustKey) {
+	const printable, rule = `^[!-~]{1,128}$`, "1 to 128 visible characters of ASCII"
+	switch ok := v.mapping(fields{
+		"id":        func(v value) { k.ID = v.word(printable, rule) },
+		"algorithm": func(v value) { k.Algorithm = v.word(`^[A-Za-z0-9]{1,16}$`, "an algorithm such as ES256") },
+		"file":      func(v value) { k.File = v.localPath() },
+		"env":       func(v value) { k.Env = v.word(variableName, variableRule) },
+		"scope":     func(v value) { k.Scope = v.word(printable, rule) },
+	}); {
+	case !ok:
 	case k.ID == "" || k.Algorithm == "":
-		r.addProblem(v.line, "%s: a key needs id and algorithm", v.path)
+		v.fail(": a key needs id and algorithm")
 	case (k.File == "") == (k.Env == ""):
-		r.addProblem(v.line, "%s: the key %s needs file or env, and not both", v.path, k.ID)
+		v.fail(": the key %s needs file or env, and not both", k.ID)
 	}
 	return k
 }

@@ -4,15 +4,17 @@ package safefile
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 )
 
-// OwnedByUser reports whether a file belongs to the user of this process. On Windows it
-// is always true: users have separate home folders.
-func OwnedByUser(file fs.FileInfo) bool {
+// Owner returns the id of a file's owner. ok is false if it is unknown. On Windows, where
+// users have separate home folders, it is always root's.
+func Owner(file fs.FileInfo) (id int, ok bool) {
 	stat, ok := file.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
+	if !ok {
+		return 0, false
+	}
+	return int(stat.Uid), true
 }
 
 // openToOthers reports whether other users may enter a folder.

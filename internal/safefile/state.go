@@ -50,6 +50,12 @@ func MakePrivate(root *os.Root) error {
 	return nil
 }
 
+// OwnedByUser reports whether a file belongs to the user of this process.
+func OwnedByUser(file fs.FileInfo) bool {
+	id, ok := Owner(file)
+	return ok && id == max(os.Geteuid(), 0) // It is -1 on Windows.
+}
+
 // WriteIgnoreFile writes a folder's IgnoreFile unless there is something of that name,
 // and reports whether it did.
 func WriteIgnoreFile(root *os.Root) (bool, error) {

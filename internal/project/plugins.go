@@ -31,53 +31,48 @@ type PluginConfig struct {
 // keyUse is the key of PluginConfig.Use.
 const keyUse = "use"
 
-// settings reads the settings of plugins. The only key known here is use.
-func (r *reader) settings(v value) map[string]PluginConfig {
-	if v.empty() {
-		return nil
-	}
-	if v.node.Kind != yaml.MappingNode {
-		r.expected(v, "a mapping of plugins' names")
-		return nil
-	}
-	lines := make(map[string]int)
-	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		plugin := valueOf(v.node.Content[i+1], join(v.path, v.node.Content[i].Value))
+// readPlugins reads the settings of plugins. The only key known here is use.
+func (r *configReader) readPlugins(v value) map[string]PluginConfig {
+	r.plugins = make(map[string]int)
+	ok := v.entries(func(name, plugin value) {
 		if plugin.node.Kind != yaml.MappingNode && !plugin.empty() {
-			r.expected(plugin, "a mapping of the plugin's keys")
-			return nil
+			plugin.expected("a mapping of the plugin's keys")
 		}
-		lines[v.node.Content[i].Value] = v.node.Content[i].Line
+		r.plugins[name.node.Value] = name.line
+	})
+	if !ok {
+		return nil
 	}
-	r.plugins = lines
 	// Decode all at once: the parser limits alias expansion per call.
-	var plugins map[string]keys
+	var plugins map[string]map[string]any
 	if err := v.node.Decode(&plugins); err != nil {
-		r.addProblem(v.line, "%s: %s", v.path, describeYAMLError(err))
+		v.fail(": %s", describeYAMLError(err))
 		return nil
 	}
-	if len(plugins) == 0 {
-		return nil
-	}
-	settings := make(map[string]PluginConfig, len(plugins))
-	text := bounded{left: maxSettings}
+	var settings map[string]PluginConfig
+	left := maxSettings
 	for _, name := range slices.Sorted(maps.Keys(plugins)) {
-		use, isText := plugins[name][keyUse].(string)
-		if _, given := plugins[name][keyUse]; given && (!isText || use == "") {
-			r.addProblem(lines[name], "%s must be the name of a plugin", join(join(v.path, name), keyUse))
+		keys, path := plugins[name], join(v.path, name)
+		use, isText := keys[keyUse].(string)
+		if _, given := keys[keyUse]; given && (!isText || use == "") {
+			r.addProblem(r.plugins[name], "%s must be the name of a plugin", join(path, keyUse))
 		}
-		delete(plugins[name], keyUse)
-		text.Reset()
-		err := json.MarshalWrite(&text, plugins[name], json.Deterministic(true))
-		if errors.Is(err, errUnbounded) {
-			r.addProblem(v.line, "%s has more than %d bytes as JSON, its aliases written out", v.path, maxSettings)
+		delete(keys, keyUse)
+		text := limitedBuffer{left: left}
+		err := json.MarshalWrite(&text, keys, json.Deterministic(true))
+		if errors.Is(err, errTooLong) {
+			v.fail(" has more than %d bytes as JSON, its aliases written out", maxSettings)
 			return nil
 		}
 		if err != nil {
-			r.addProblem(v.line, "%s cannot be handed to a plugin: %s", join(v.path, name), err)
+			r.addProblem(v.line, "%s cannot be handed to a plugin: %s", path, err)
 			return nil
 		}
-		settings[name] = PluginConfig{Use: use, Settings: bytes.Clone(text.Bytes())}
+		if settings == nil {
+			settings = make(map[string]PluginConfig)
+		}
+		left = text.left
+		settings[name] = PluginConfig{Use: use, Settings: text.Bytes()}
 	}
 	return settings
 }
@@ -85,7 +80,7 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 // checkPlugins reports unknown plugin names in plugins and in the commands for reports.
 // known has the built-in plugins; pinned ones are known too. Before the first lock the
 // names of the project's own plugins are unknown, so nothing is reported if it has any.
-func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []string) error {
+func (p Project) checkPlugins(ctx context.Context, r *configReader, c Config, known []string) error {
 	known = slices.Clone(known)
 	isOther := func(name string) bool { return !slices.Contains(known, name) }
 	names := slices.Sorted(maps.Keys(c.Plugins))
@@ -95,7 +90,7 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 		_, configured := c.Plugins[v.node.Value]
 		return isConfigName(v.node.Value) && isOther(v.node.Value) && !configured
 	}
-	if !slices.ContainsFunc(names, isStrange) && !slices.ContainsFunc(r.readers, isLost) {
+	if !slices.ContainsFunc(names, isStrange) && !slices.ContainsFunc(r.reportPlugins, isLost) {
 		return nil
 	}
 	lock, err := p.Lock(ctx)
@@ -134,7 +129,7 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 		}
 	}
 	known = append(known, names...)
-	for _, v := range r.readers {
+	for _, v := range r.reportPlugins {
 		if isLost(v) {
 			r.addProblem(v.line, "%s is %s, and no plugin has this name; %s", v.path, v, suggest(v.node.Value, "switchyard plugin list shows all"))
 		}
@@ -150,20 +145,17 @@ func isConfigName(name string) bool {
 	return len(name) <= 64 && name != "auto" && regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name)
 }
 
-// keys are a plugin's settings.
-type keys map[string]any
-
-// bounded accepts text up to a limit over its whole life.
-type bounded struct {
+// limitedBuffer is a buffer that fails when it becomes too long.
+type limitedBuffer struct {
 	bytes.Buffer
 	left int
 }
 
-var errUnbounded = errors.New("too much text")
+var errTooLong = errors.New("too long")
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.left -= len(p); b.left < 0 {
-		return 0, errUnbounded
+		return 0, errTooLong
 	}
 	return b.Buffer.Write(p)
 }

@@ -2,8 +2,11 @@ package project
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // FileOwner is the owner of the configuration, for a section that runs commands, hands
@@ -13,6 +16,15 @@ type FileOwner struct {
 	// section must not be trusted. Owner is that user's id.
 	Foreign bool
 	Owner   int
+}
+
+// ownerOf returns the owner of a file. For root, every other owner is foreign.
+func ownerOf(file fs.FileInfo) FileOwner {
+	owner, ok := safefile.Owner(file)
+	if !ok {
+		return FileOwner{Foreign: true} // The owner is unknown, so do not trust the file.
+	}
+	return FileOwner{Owner: owner, Foreign: owner != os.Geteuid() && owner != 0}
 }
 
 // checkTrusted fails if another user owns the file. consequence completes the message.
