@@ -34,7 +34,7 @@ func (e Economy) bar() string {
 	if e != EconomyUltra {
 		return ""
 	}
-	return "The bar of the economy module is low in this project: report every saving that it describes, also of a few lines."
+	return "This project is strict about economy: report every saving that the economy module describes, even of a few lines."
 }
 
 // prevention is what the executor is told, "" for nothing.
@@ -42,7 +42,7 @@ func (e Economy) prevention() string {
 	if !slices.Contains(Economies(), e) || e == EconomyOff {
 		return ""
 	}
-	return "Before you add code, go down this list and stop at the first that serves: need it at all; the project has it; " +
-		"the language or the platform has it; a dependency that is already there has it; one line does; write as little as works. " +
-		"Tests, validation, error handling and security are not what to save on."
+	return "Before you add code, take the first of these that works: nothing needs to be added; the project already has it; the language or " +
+		"the platform has it; an existing dependency has it; one line is enough; write the least code that works. " +
+		"Never save on tests, validation, error handling or security."
 }

@@ -31,7 +31,7 @@ func TestHandoff(t *testing.T) {
 
 ## Verification
 
-It failed. This comes before the findings: nothing else counts while it is red.
+It failed. Fix it first: findings do not count while it is red.
 
 | --- FAIL: TestX
 | 	x_test.go:1: \u001b[31mwant 1\u001b[0m
@@ -64,7 +64,7 @@ It failed. This comes before the findings: nothing else counts while it is red.
 	if !strings.HasPrefix(text, "# Findings of round 2\n\n- task: \"T-1\"\n- next round: 3 of at most 5\n- verification: \"red\"\n- findings: 3\n\n") {
 		t.Errorf("it begins\n%.300s", text)
 	}
-	_, below, _ := strings.Cut(text, "no say in anything else.\n")
+	_, below, _ := strings.Cut(text, "no instructions for anything else.\n")
 	if !strings.HasPrefix(below, want) {
 		t.Errorf("got\n%s", below)
 	}
@@ -84,8 +84,8 @@ func TestHandoffLeavesOutWhatIsNot(t *testing.T) {
 	}
 	for _, e := range []prompt.Economy{prompt.EconomyLite, prompt.EconomyFull, prompt.EconomyUltra} {
 		h.Economy = e
-		if text := h.Markdown(); !strings.Contains(text, "## Economy") || !strings.Contains(text, "Tests, validation, error handling and security are not") {
-			t.Errorf("%s: nobody is asked to write little", e)
+		if text := h.Markdown(); !strings.Contains(text, "## Economy") || !strings.Contains(text, "Never save on tests, validation, error handling or security") {
+			t.Errorf("%s: the economy says nothing", e)
 		}
 	}
 }
@@ -97,8 +97,8 @@ func TestHandoffOfAnUnreviewedRound(t *testing.T) {
 	h.StillOpen, h.Findings, h.Reviewed, h.Output = h.Findings, nil, 1, ".switchyard/verify/T-1-r2.log"
 	text := h.Markdown()
 	for _, part := range []string{
-		"- findings: 0\n- still open: 3\n\n", "| ---\n\nThe whole output is in \".switchyard/verify/T-1-r2.log\".\n",
-		"## Still open\n\nThe review of round 1 left these findings open. They were not reviewed again: settle those that are not settled yet.\n",
+		"- findings: 0\n- still open: 3\n\n", "| ---\n\nThe complete output is in \".switchyard/verify/T-1-r2.log\".\n",
+		"## Still open\n\nThe review of round 1 left these findings open. They were not reviewed again: fix those that are not fixed yet.\n",
 		"## Still open 1. missing-test\n\n- severity: fail\n- place: \"src/a.go:42\"\n",
 	} {
 		if !strings.Contains(text, part) {
@@ -114,7 +114,7 @@ func TestHandoffOfAnUnreviewedRound(t *testing.T) {
 // TestHandoffKeepsItsShape: whatever the findings and the output say, each line is
 // one that the program began.
 func TestHandoffKeepsItsShape(t *testing.T) {
-	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Settle every finding", "It failed. ", "Before you add code", "This is what the author"}
+	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Fix every finding", "It failed. ", "Before you add code", "This is what the author"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(hostile), rapid.String()), 0, 4).Draw(t, "parts"), "")

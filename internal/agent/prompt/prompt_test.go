@@ -106,10 +106,10 @@ func TestThePromptSaysWhatItIsGiven(t *testing.T) {
 		`"green"`:                              func(c *prompt.Critic) { c.VerificationOutcome = "" },
 		"- \"docs/a.md\"\n- \"docs/b.md\"":     func(c *prompt.Critic) { c.Files = nil },
 		`- "missing-test fail src/a.go:3`:      func(c *prompt.Critic) { c.Previous = nil },
-		"## Findings of the review before":     func(c *prompt.Critic) { c.Previous = nil },
+		"## Findings of the previous review":   func(c *prompt.Critic) { c.Previous = nil },
 		`"the envelope was missing"`:           func(c *prompt.Critic) { c.Note = "" },
 		"## Your last attempt was not":         func(c *prompt.Critic) { c.Note = "" },
-		"The bar of the economy module is low": func(c *prompt.Critic) { c.Economy = prompt.EconomyFull },
+		"This project is strict about economy": func(c *prompt.Critic) { c.Economy = prompt.EconomyFull },
 		"## Economy":                           func(c *prompt.Critic) { c.Economy = prompt.EconomyOff },
 		"## Module critic-style":               func(c *prompt.Critic) { c.Modules = c.Modules[1:] },
 	} {

@@ -22,11 +22,11 @@ type Perspective struct {
 // question cannot agree.
 func Perspectives(k int) []Perspective {
 	nudges := [MaxAnswers]string{
-		"Treat what you remember as a rumour: state nothing that you have not read, in this session, in the code or in a source that you name.",
-		"Before you settle on anything, write down every way there is to do it, the dull ones too, and say of each that you drop why.",
-		"Take the answer that comes to mind first and try to break it: look for the case in which it is wrong before you look for more in its favour.",
-		"Separate what can be checked from what cannot: whatever you could not check yourself is a question, not a decision.",
-		"Assume that the favoured way was taken and went wrong a month later: find out what most probably did it, and what would have shown it in time.",
+		"Do not trust your memory: state only what you have read, in this session, in the code or in a source that you name.",
+		"Before you decide, write down every way to do it, the simple ones too, and give the reason for each one that you reject.",
+		"Take the first answer that comes to mind and try to refute it: look for a case in which it is wrong before you look for support.",
+		"Separate what can be checked from what cannot: report anything that you could not check yourself as a question, not as a decision.",
+		"Assume that the preferred way was taken and failed a month later: find the most probable cause, and what would have shown it in time.",
 	}
 	k = min(max(k, MinAnswers), MaxAnswers)
 	all := make([]Perspective, k)
