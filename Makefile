@@ -49,7 +49,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host/internal/pluginset
 	$(GO) test -run '^$$' -fuzz '^FuzzLines$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
 	$(GO) test -run '^$$' -fuzz '^FuzzXML$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
-	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./internal/plugin/fuel
+	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./internal/plugin/wasmbin
 	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./internal/plugin/wasmbin
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
 	$(GO) test -run '^$$' -fuzz '^FuzzParseReports$$' -fuzztime 30s ./internal/compat/nubospilot/verbs

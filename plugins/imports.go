@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
-	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
 // offerTick makes the function that every metered guest imports. It stops a guest
@@ -18,10 +18,10 @@ func offerTick(ctx context.Context, r wazero.Runtime) error {
 		if ctx.Err() != nil {
 			panic(context.Cause(ctx))
 		}
-		stack[0] = fuel.Quantum
+		stack[0] = wasmbin.Quantum
 	})
-	_, err := r.NewHostModuleBuilder(fuel.Module).
-		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(fuel.Function).
+	_, err := r.NewHostModuleBuilder(wasmbin.TickModule).
+		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(wasmbin.TickFunction).
 		Instantiate(ctx)
 	return err
 }

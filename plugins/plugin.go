@@ -14,7 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
-	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
@@ -136,7 +135,7 @@ func (p *Plugin) compileLocked(ctx context.Context) (*module, error) {
 	if err := checkImports(wasmbin.Survey(p.wasm).Imports); err != nil {
 		return nil, err
 	}
-	metered, err := fuel.Meter(p.wasm)
+	metered, err := wasmbin.Meter(p.wasm)
 	if err != nil {
 		return nil, errNotMeterable(err)
 	}
@@ -160,7 +159,7 @@ func (p *Plugin) compileLocked(ctx context.Context) (*module, error) {
 
 func errNotMeterable(err error) error {
 	problem := abi.Malformed
-	e, ok := errors.AsType[*fuel.Error](err)
+	e, ok := errors.AsType[*wasmbin.Error](err)
 	if ok && e.Limit > 0 {
 		problem = abi.Oversized
 	}

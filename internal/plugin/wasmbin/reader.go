@@ -1,93 +1,202 @@
-// Package wasmbin reads the binary format of WebAssembly modules, as far as the host
-// needs it, and lists a module's imports and exports.
+// Package wasmbin reads the binary format of WebAssembly modules: it lists a module's
+// imports and exports (Survey), and adds fuel metering, so that the host can stop it
+// (Meter).
 package wasmbin
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
 
-// Reader reads the binary format (WebAssembly core, 5). At the end of Data, or after a
-// malformed value, it sets Bad and returns zeros. It returns views of Data.
-type Reader struct {
-	Data []byte
-	// At is the offset of the next read.
-	At  int
-	Bad bool
+// headerSize is the length of the magic number and the version, in bytes.
+const headerSize = 8
+
+// The sections of a module (WebAssembly core, 5.5.2).
+const (
+	sectionCustom    = 0
+	sectionType      = 1
+	sectionImport    = 2
+	sectionFunction  = 3
+	sectionTable     = 4
+	sectionMemory    = 5
+	sectionGlobal    = 6
+	sectionExport    = 7
+	sectionStart     = 8
+	sectionElement   = 9
+	sectionCode      = 10
+	sectionData      = 11
+	sectionDataCount = 12
+)
+
+// The types of values and functions (WebAssembly core, 5.3).
+const (
+	typeI32      = 0x7f
+	typeFuncref  = 0x70
+	typeFunction = 0x60
+	typeEmpty    = 0x40
+)
+
+// The kinds of imports and exports (WebAssembly core, 5.5.5).
+const (
+	kindFunction = 0
+	kindTable    = 1
+	kindMemory   = 2
+	kindGlobal   = 3
+)
+
+// PageSize is the unit of a memory, in bytes.
+const PageSize = 64 << 10
+
+// The limits of a module's declarations. wazero allocates memory for them before the
+// module runs, so a module of a few hundred bytes could exhaust it. A guest of the
+// Go toolchain has some 6,000 functions.
+const (
+	maxTypes         = 10_000
+	maxValues        = 1_000
+	maxImports       = 10_000
+	maxFunctions     = 100_000
+	maxGlobals       = 10_000
+	maxLocals        = 10_000
+	maxTableElements = 1 << 20
+)
+
+// Error is a module that cannot be metered.
+type Error struct {
+	// What describes the problem, as a predicate: "declares 200000 functions; …".
+	What string
+	// Limit is the limit that the module exceeds, 0 if it is malformed.
+	Limit uint64
 }
 
-// More reports whether there is more to read.
-func (r *Reader) More() bool { return !r.Bad && r.At < len(r.Data) }
+// Error implements error.
+func (e *Error) Error() string { return "the module " + e.What }
 
-// Whole reports whether everything was read without an error.
-func (r *Reader) Whole() bool { return !r.Bad && r.At == len(r.Data) }
+func malformed(what string) error { return &Error{What: "is malformed in " + what} }
 
-// Fail marks the data as malformed and ends the reading.
-func (r *Reader) Fail() {
-	r.Bad, r.At = true, len(r.Data)
+func atMost(n, limit uint64, what string) error {
+	if n <= limit {
+		return nil
+	}
+	return &Error{What: fmt.Sprintf("declares %d %s; the limit is %d", n, what, limit), Limit: limit}
 }
 
-// Byte reads a byte.
-func (r *Reader) Byte() byte {
-	if r.At >= len(r.Data) {
-		r.Fail()
+// reader reads the binary format of WebAssembly 2.0 (WebAssembly core, 5). At the end of
+// the data, or after a malformed value, it sets bad and returns zeros. It returns views of
+// the data.
+type reader struct {
+	data []byte
+	at   int // the offset of the next read
+	bad  bool
+}
+
+// more reports whether there is more to read.
+func (r *reader) more() bool { return !r.bad && r.at < len(r.data) }
+
+// fail marks the data as malformed and ends the reading.
+func (r *reader) fail() {
+	r.bad, r.at = true, len(r.data)
+}
+
+func (r *reader) byte() byte {
+	if r.at >= len(r.data) {
+		r.fail()
 		return 0
 	}
-	b := r.Data[r.At]
-	r.At++
+	b := r.data[r.at]
+	r.at++
 	return b
 }
 
 // The maximum length of a LEB128 with 32 and with 64 bits, in bytes; 33 bits need no more
 // than 32.
 const (
-	MaxLEB32 = 5
-	MaxLEB64 = 10
+	maxLEB32 = 5
+	maxLEB64 = 10
 )
 
-// LEB reads a LEB128 of at most that many bytes, and returns it without sign extension,
+// leb reads a LEB128 of at most that many bytes, and returns it without sign extension,
 // with its number of bits.
-func (r *Reader) LEB(most int) (n uint64, bits int) {
+func (r *reader) leb(most int) (n uint64, bits int) {
 	for i := range most {
-		b := r.Byte()
+		b := r.byte()
 		n |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
 			return n, 7 * (i + 1)
 		}
 	}
-	r.Fail()
+	r.fail()
 	return 0, 0
 }
 
-// U32 reads an unsigned LEB128 of at most 32 bits.
-func (r *Reader) U32() uint32 { return r.Below(math.MaxUint32 + 1) }
+// u32 reads an unsigned LEB128 of at most 32 bits.
+func (r *reader) u32() uint32 { return r.below(math.MaxUint32 + 1) }
 
-// Below reads an unsigned LEB128 that must be less than limit.
-func (r *Reader) Below(limit uint64) uint32 {
-	n, _ := r.LEB(MaxLEB32)
+// below reads an unsigned LEB128 that must be less than limit.
+func (r *reader) below(limit uint64) uint32 {
+	n, _ := r.leb(maxLEB32)
 	if n >= limit {
-		r.Fail()
+		r.fail()
 		return 0
 	}
 	return uint32(n)
 }
 
-// S33 reads a signed LEB128 of at most 33 bits.
-func (r *Reader) S33() int64 {
-	n, bits := r.LEB(MaxLEB32)
+// s33 reads a signed LEB128 of at most 33 bits.
+func (r *reader) s33() int64 {
+	n, bits := r.leb(maxLEB32)
 	return int64(n<<(64-bits)) >> (64 - bits)
 }
 
-// Skip skips a LEB128.
-func (r *Reader) Skip(most int) { r.LEB(most) }
-
-// Take returns a view of the next n bytes.
-func (r *Reader) Take(n uint32) []byte {
-	if uint64(n) > uint64(len(r.Data)-r.At) {
-		r.Fail()
+// take returns a view of the next n bytes.
+func (r *reader) take(n uint32) []byte {
+	if uint64(n) > uint64(len(r.data)-r.at) {
+		r.fail()
 		return nil
 	}
-	taken := r.Data[r.At : r.At+int(n)]
-	r.At += int(n)
+	taken := r.data[r.at : r.at+int(n)]
+	r.at += int(n)
 	return taken
 }
 
-// Bytes returns a view of a vector of bytes.
-func (r *Reader) Bytes() []byte { return r.Take(r.U32()) }
+// bytes returns a view of a vector of bytes.
+func (r *reader) bytes() []byte { return r.take(r.u32()) }
+
+// each calls entry for each of n entries.
+func (r *reader) each(n uint32, entry func()) {
+	for ; n > 0 && !r.bad; n-- {
+		entry()
+	}
+}
+
+// valueType reads the type of a value. Only those of WebAssembly 2.0 take one
+// byte; wazero reads longer ones too.
+func (r *reader) valueType() byte {
+	t := r.byte()
+	if valueTypeName(t) == "" {
+		r.fail()
+	}
+	return t
+}
+
+// valueTypes reads a vector of types.
+func (r *reader) valueTypes() []byte {
+	n := r.u32()
+	from := r.at
+	r.each(n, func() { r.valueType() })
+	return r.data[min(from, r.at):r.at]
+}
+
+// limits reads the limits of a table or memory; most is nil if there is no maximum.
+func (r *reader) limits() (least uint32, most *uint32) {
+	bounded := r.below(2) == 1
+	least = r.u32()
+	if bounded {
+		n := r.u32()
+		most = &n
+	}
+	return least, most
+}
+
+// size returns the length of a number as LEB128, in bytes.
+func size(n uint32) int { return (bits.Len32(n|1) + 6) / 7 }

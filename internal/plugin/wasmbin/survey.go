@@ -48,219 +48,104 @@ type Memory struct {
 }
 
 // Survey reads a module without validating or running it. If the module is malformed, it
-// returns the part before that.
-func Survey(module []byte) Outline {
-	if len(module) < HeaderSize {
-		return Outline{}
-	}
-	var s survey
-	s.sections(&Reader{Data: module, At: HeaderSize})
-	return s.Outline
+// returns the parts that could be read.
+func Survey(code []byte) Outline {
+	var m module
+	_ = m.read(code)
+	return Outline{Imports: m.imports, Exports: m.exports, Memory: m.memory}
 }
 
-// survey reads a module section by section.
-type survey struct {
-	Outline
-	types                                []string // as text
-	functions, tables, memories, globals []string // the type of each, as text
-}
-
-func (s *survey) sections(r *Reader) {
-	for r.More() {
-		id := r.Byte()
-		body := &Reader{Data: r.Bytes()}
-		switch id {
-		case SectionType:
-			body.each(func() {
-				body.Byte() // 0x60, a function
-				s.types = append(s.types, functionType(body.Bytes(), body.Bytes()))
-			})
-		case SectionImport:
-			body.each(func() { s.imported(body) })
-		case SectionFunction:
-			body.each(func() { s.functions = append(s.functions, typeAt(s.types, body.U32())) })
-		case SectionTable:
-			body.each(func() { s.tables = append(s.tables, body.table()) })
-		case SectionMemory:
-			body.each(func() { s.memory(body) })
-		case SectionGlobal:
-			body.each(func() {
-				s.globals = append(s.globals, body.global())
-				body.expression()
-			})
-		case SectionExport:
-			body.each(func() { s.exported(body) })
-		}
-	}
-}
-
-func (s *survey) imported(r *Reader) {
-	i := Import{Module: r.name(), Name: r.name()}
-	switch r.Byte() {
-	case KindFunction:
-		i.Kind, i.Type = Function, typeAt(s.types, r.U32())
-		s.functions = append(s.functions, i.Type)
-	case KindTable:
-		i.Kind, i.Type = Table, r.table()
-		s.tables = append(s.tables, i.Type)
-	case KindMemory:
-		i.Kind, i.Type = Mem, s.memory(r)
-	case KindGlobal:
-		i.Kind, i.Type = Global, r.global()
-		s.globals = append(s.globals, i.Type)
-	default:
-		r.Fail()
-	}
-	if !r.Bad {
-		s.Imports = append(s.Imports, i)
-	}
-}
-
-func (s *survey) exported(r *Reader) {
-	e := Export{Name: r.name()}
-	kind, index := r.Byte(), r.U32()
-	switch kind {
-	case KindFunction:
-		e.Kind, e.Type = Function, typeAt(s.functions, index)
-	case KindTable:
-		e.Kind, e.Type = Table, typeAt(s.tables, index)
-	case KindMemory:
-		e.Kind, e.Type = Mem, typeAt(s.memories, index)
-	case KindGlobal:
-		e.Kind, e.Type = Global, typeAt(s.globals, index)
-	default:
-		r.Fail()
-	}
-	if !r.Bad {
-		s.Exports = append(s.Exports, e)
-	}
-}
-
-// memory reads the type of a memory and stores the first one.
-func (s *survey) memory(r *Reader) string {
-	least, most := r.limits()
-	m := &Memory{Minimum: int64(least) * PageSize}
-	text := fmt.Sprintf("%d pages or more", least)
-	if most != nil {
-		limit := int64(*most) * PageSize
-		m.Maximum = &limit
-		text = fmt.Sprintf("%d to %d pages", least, *most)
-	}
-	if s.Memory == nil && !r.Bad {
-		s.Memory = m
-	}
-	s.memories = append(s.memories, text)
+// table reads the type of a table.
+func (m *module) table(r *reader) string {
+	of := valueTypeName(r.valueType())
+	least, _ := r.limits()
+	m.tableElements += uint64(least)
+	text := fmt.Sprintf("%d %s", least, of)
+	m.tables = append(m.tables, text)
 	return text
 }
 
-// typeAt returns the type at an index, which may be out of range in a malformed module.
-func typeAt(types []string, index uint32) string {
+// memoryType reads the type of a memory.
+func (m *module) memoryType(r *reader) string {
+	least, most := r.limits()
+	memory := &Memory{Minimum: int64(least) * PageSize}
+	text := fmt.Sprintf("%d pages or more", least)
+	if most != nil {
+		limit := int64(*most) * PageSize
+		memory.Maximum = &limit
+		text = fmt.Sprintf("%d to %d pages", least, *most)
+	}
+	if m.memory == nil && !r.bad {
+		m.memory = memory
+	}
+	m.memories = append(m.memories, text)
+	return text
+}
+
+// globalType reads the type of a global.
+func (m *module) globalType(r *reader) string {
+	text := valueTypeName(r.valueType())
+	if r.byte() == 1 {
+		text = "mutable " + text
+	}
+	m.globals = append(m.globals, text)
+	return text
+}
+
+// typeName formats a type: "(i32, i32) -> i64".
+func (m *module) typeName(t uint32) string {
+	if uint64(t) >= uint64(len(m.types)) {
+		return ""
+	}
+	params, results := valueTypeNames(m.types[t].params), valueTypeNames(m.types[t].results)
+	if len(m.types[t].results) == 1 {
+		return "(" + params + ") -> " + results
+	}
+	return "(" + params + ") -> (" + results + ")"
+}
+
+// at returns the type at an index, which may be out of range in a malformed module.
+func at(types []string, index uint32) string {
 	if uint64(index) < uint64(len(types)) {
 		return types[index]
 	}
 	return "unknown"
 }
 
-// maxValues limits how many parameters or results of a function are shown.
-const maxValues = 16
+// maxShown limits how many parameters or results of a function are shown.
+const maxShown = 16
 
-// functionType formats a function's type: "(i32, i32) -> i64".
-func functionType(params, results []byte) string {
-	if len(results) == 1 {
-		return "(" + valueTypes(params) + ") -> " + valueTypes(results)
-	}
-	return "(" + valueTypes(params) + ") -> (" + valueTypes(results) + ")"
-}
-
-func valueTypes(all []byte) string {
+func valueTypeNames(all []byte) string {
 	var words []string
-	for _, t := range all[:min(maxValues, len(all))] {
-		words = append(words, valueType(t))
+	for _, t := range all[:min(maxShown, len(all))] {
+		words = append(words, valueTypeName(t))
 	}
-	if len(all) > maxValues {
-		words = append(words, fmt.Sprintf("%d more", len(all)-maxValues))
+	if len(all) > maxShown {
+		words = append(words, fmt.Sprintf("%d more", len(all)-maxShown))
 	}
 	return strings.Join(words, ", ")
 }
 
-func (r *Reader) limits() (least uint32, most *uint32) {
-	bounded := r.Byte()&1 == 1
-	least = r.U32()
-	if bounded {
-		n := r.U32()
-		most = &n
-	}
-	return least, most
-}
-
-func (r *Reader) table() string {
-	of := valueType(r.Byte())
-	least, _ := r.limits()
-	return fmt.Sprintf("%d %s", least, of)
-}
-
-func (r *Reader) global() string {
-	of := valueType(r.Byte())
-	if r.Byte() == 1 {
-		return "mutable " + of
-	}
-	return of
-}
-
-// expression skips a constant expression.
-func (r *Reader) expression() {
-	for !r.Bad {
-		switch r.Byte() {
-		case 0x0b: // end
-			return
-		case 0x41, 0x42: // i32.const, i64.const
-			for r.Byte() >= 0x80 {
-			}
-		case 0x43: // f32.const
-			r.Take(4)
-		case 0x44: // f64.const
-			r.Take(8)
-		case 0xfd: // v128.const
-			r.U32()
-			r.Take(16)
-		case 0x23, 0xd2: // global.get, ref.func
-			r.U32()
-		case 0xd0: // ref.null
-			r.Byte()
-		case 0x6a, 0x6b, 0x6c, 0x7c, 0x7d, 0x7e: // add, sub, mul
-		default:
-			r.Fail()
-		}
-	}
-}
-
-func valueType(b byte) string {
-	switch b {
-	case TypeI32:
+// valueTypeName returns the name of a value's type, or "" if there is none.
+func valueTypeName(t byte) string {
+	switch t {
+	case typeI32:
 		return "i32"
-	case TypeI64:
+	case 0x7e:
 		return "i64"
-	case TypeF32:
+	case 0x7d:
 		return "f32"
-	case TypeF64:
+	case 0x7c:
 		return "f64"
-	case TypeV128:
+	case 0x7b:
 		return "v128"
-	case TypeFuncref:
+	case typeFuncref:
 		return "funcref"
-	case TypeExternref:
+	case 0x6f:
 		return "externref"
-	default:
-		return fmt.Sprintf("type %#x", b)
 	}
+	return ""
 }
 
 // name reads a name and replaces invalid UTF-8.
-func (r *Reader) name() string { return string(bytes.ToValidUTF8(r.Bytes(), []byte("\ufffd"))) }
-
-// each calls entry for each entry of a vector.
-func (r *Reader) each(entry func()) {
-	for n := r.U32(); n > 0 && !r.Bad; n-- {
-		entry()
-	}
-}
+func (r *reader) name() string { return string(bytes.ToValidUTF8(r.bytes(), []byte("\ufffd"))) }

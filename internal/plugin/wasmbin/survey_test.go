@@ -1,8 +1,6 @@
 package wasmbin_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,19 +14,10 @@ import (
 // surveyed returns the built-in and the hostile guests, by name.
 func surveyed(t testing.TB) map[string][]byte {
 	t.Helper()
-	all := make(map[string][]byte)
+	all := hostiles(t)
 	for _, name := range builtin.Names() {
 		guest, _ := builtin.Find(name)
 		all[name] = guest.Wasm
-	}
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "plugins", "testdata", "hostile", "*.wasm"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no modules: %v", err)
-	}
-	for _, file := range files {
-		if all[filepath.Base(file)], err = os.ReadFile(file); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return all
 }
@@ -82,24 +71,15 @@ func TestSurveyAgreesWithTheCompiler(t *testing.T) {
 // TestSurveyBoundsTypes exports a function with many parameters many times: the size of
 // the result must not grow with their product.
 func TestSurveyBoundsTypes(t *testing.T) {
-	section := func(id byte, body string) string { return string(id) + lebOf(len(body)) + body }
-	const params, exports = 1 << 20, 1000
-	module := "\x00asm\x01\x00\x00\x00" +
-		section(1, "\x01\x60"+lebOf(params)+strings.Repeat("\x7f", params)+"\x00") +
-		section(3, "\x01\x00") +
-		section(7, lebOf(exports)+strings.Repeat("\x01f\x00\x00", exports))
-	in := wasmbin.Survey([]byte(module))
-	if len(in.Exports) != exports || len(in.Exports[0].Type) > 200 || !strings.Contains(in.Exports[0].Type, "1048560 more") {
+	const params, exports = 1000, 1000
+	in := wasmbin.Survey(wasm(
+		section(1, vector("\x60"+number(params)+strings.Repeat("\x7f", params)+"\x00")),
+		functions("\x00"),
+		section(7, number(exports)+strings.Repeat(sized("f")+"\x00\x00", exports)),
+	))
+	if len(in.Exports) != exports || len(in.Exports[0].Type) > 200 || !strings.Contains(in.Exports[0].Type, "984 more") {
 		t.Errorf("%d exports, the first %.300v", len(in.Exports), in.Exports)
 	}
-}
-
-func lebOf(n int) string {
-	var b []byte
-	for ; n >= 0x80; n >>= 7 {
-		b = append(b, byte(n)|0x80)
-	}
-	return string(append(b, byte(n)))
 }
 
 // FuzzSurvey gives Survey arbitrary bytes.

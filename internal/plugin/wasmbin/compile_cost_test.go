@@ -1,11 +1,11 @@
-package fuel_test
+package wasmbin_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
 // costlyModule is a module of a few kilobytes that would keep the compiler busy for
@@ -86,7 +86,7 @@ func costlyModules() []costlyModule {
 func TestCompileBombs(t *testing.T) {
 	for _, b := range costlyModules() {
 		module := b.make(b.n)
-		if _, err := fuel.Meter(module); err == nil || !strings.Contains(err.Error(), "takes too long to compile") {
+		if _, err := wasmbin.Meter(module); err == nil || !strings.Contains(err.Error(), "takes too long to compile") {
 			t.Errorf("%s, %d bytes: got %v", b.name, len(module), err)
 		}
 	}
@@ -121,6 +121,6 @@ func BenchmarkHeaviest(b *testing.B) {
 }
 
 func accepted(module []byte) bool {
-	_, err := fuel.Meter(module)
+	_, err := wasmbin.Meter(module)
 	return err == nil
 }

@@ -1,4 +1,4 @@
-package fuel_test
+package wasmbin_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
 func TestLimits(t *testing.T) {
@@ -36,8 +36,8 @@ func TestLimits(t *testing.T) {
 		"locals that overflow":  {locals(number(1<<32-1)+i32, number(1<<32-1)+i32, number(2)+i32), "8589934592 local variables"},
 		"2,000 parameters":      {wasm(section(1, vector("\x60"+number(2000)+strings.Repeat(i32, 2000)+"\x00"))), "2000 parameters and results"},
 	} {
-		_, err := fuel.Meter(c.module)
-		e, _ := errors.AsType[*fuel.Error](err)
+		_, err := wasmbin.Meter(c.module)
+		e, _ := errors.AsType[*wasmbin.Error](err)
 		switch {
 		case c.says == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -105,8 +105,8 @@ func TestRefuses(t *testing.T) {
 		"no end":                               wasm(one, code(sized("\x00\x01"))),
 		"something behind the end":             run("\x00", "\x0b\x0b"),
 	} {
-		_, err := fuel.Meter(module)
-		if e, ok := errors.AsType[*fuel.Error](err); !ok || e.Limit != 0 {
+		_, err := wasmbin.Meter(module)
+		if e, ok := errors.AsType[*wasmbin.Error](err); !ok || e.Limit != 0 {
 			t.Errorf("%s: got %v, want malformed", name, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestTicks(t *testing.T) {
 				sections += code(body("\x00", ""), body("\x00", c.run))
 			}
 			for _, interpret := range []bool{false, true} {
-				h := newHost(t, way{metered: true, interpret: interpret, quantum: fuel.Quantum})
+				h := newHost(t, way{metered: true, interpret: interpret, quantum: wasmbin.Quantum})
 				guest, err := h.load(wasm(sections))
 				if err != nil {
 					t.Fatal(err)
@@ -207,9 +207,9 @@ func FuzzMeter(f *testing.F) {
 		if len(module) > 64<<10 {
 			return
 		}
-		copied, err := fuel.Meter(module)
+		copied, err := wasmbin.Meter(module)
 		if err != nil {
-			if _, ok := errors.AsType[*fuel.Error](err); !ok {
+			if _, ok := errors.AsType[*wasmbin.Error](err); !ok {
 				t.Fatal(err)
 			}
 			return // Nothing that wazero would run remains.

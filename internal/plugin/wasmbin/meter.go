@@ -1,5 +1,27 @@
-// Package fuel adds fuel metering to a WebAssembly module, so that the host can
-// stop it.
+package wasmbin
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+)
+
+// The function that a metered module imports. It takes no parameters and returns
+// the fuel until its next call, a positive i32. It panics to stop the guest.
+const (
+	TickModule   = "switchyard"
+	TickFunction = "tick"
+)
+
+// Quantum is the fuel that a tick should grant. A unit is about one instruction. A
+// guest runs a few milliseconds at most between two ticks, and usually some ten
+// microseconds.
+const Quantum = 1 << 20
+
+// Meter returns a metered copy of a module, without custom sections. It does not
+// retain code. It validates only the parts that it rewrites: the compiler validates
+// the rest, and a module that is invalid stays invalid or is refused.
 //
 // Compiled guest code runs on a thread that Go can neither preempt nor stop, and
 // even a garbage collection waits for it. wazero's own check leaves the guest in
@@ -13,32 +35,6 @@
 // The meter supports WebAssembly 2.0 and refuses everything else: if it read an
 // instruction's length differently than wazero, a guest could hide a loop in the
 // difference.
-package fuel
-
-import (
-	"encoding/binary"
-	"math/bits"
-	"slices"
-	"unicode/utf8"
-
-	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
-)
-
-// The function that a metered module imports. It takes no parameters and returns
-// the fuel until its next call, a positive i32. It panics to stop the guest.
-const (
-	Module   = "switchyard"
-	Function = "tick"
-)
-
-// Quantum is the fuel that a tick should grant. A unit is about one instruction. A
-// guest runs a few milliseconds at most between two ticks, and usually some ten
-// microseconds.
-const Quantum = 1 << 20
-
-// Meter returns a metered copy of a module, without custom sections. It does not
-// retain code. It validates only the parts that it rewrites: the compiler validates
-// the rest, and a module that is invalid stays invalid or is refused.
 //
 // # Errors
 //
@@ -54,28 +50,36 @@ func Meter(code []byte) ([]byte, error) {
 // order lists the sections in the order of a module.
 func order() []byte {
 	return []byte{
-		wasmbin.SectionType, wasmbin.SectionImport, wasmbin.SectionFunction, wasmbin.SectionTable, wasmbin.SectionMemory, wasmbin.SectionGlobal, wasmbin.SectionExport,
-		wasmbin.SectionStart, wasmbin.SectionElement, wasmbin.SectionDataCount, wasmbin.SectionCode, wasmbin.SectionData,
+		sectionType, sectionImport, sectionFunction, sectionTable, sectionMemory, sectionGlobal, sectionExport,
+		sectionStart, sectionElement, sectionDataCount, sectionCode, sectionData,
 	}
 }
 
-// module holds the parts of a module that rewriting it needs.
+// module holds what a module declares. The sections that functions, globals and their
+// indexes are in are rewritten while they are read.
 type module struct {
 	header   []byte
-	sections [wasmbin.SectionDataCount + 1][]byte // nil if there is none
+	sections [sectionDataCount + 1][]byte // nil if there is none
 	types    []functionType
 	funcs    []uint32 // the type of each function, imported ones first
 	imported uint32   // the number of imported ones
-	globals  uint32   // imported and its own
+	// globals, tables and memories have the types as text, imported ones first.
+	globals, tables, memories []string
+
+	imports []Import
+	exports []Export
+	memory  *Memory // the first one
+
+	tableElements uint64
 	// hostInTable is true if an indirect call may reach an imported function.
 	hostInTable  bool
 	compileCosts uint64 // of the compiler, for all functions
 }
 
-// functionType counts the parameters and results of a type.
-type functionType struct{ params, results uint32 }
+// functionType has the parameters and results of a type.
+type functionType struct{ params, results []byte }
 
-func (t functionType) values() uint64 { return uint64(t.params) + uint64(t.results) }
+func (t functionType) values() uint64 { return uint64(len(t.params) + len(t.results)) }
 
 // functions returns the number of functions, imported ones included.
 func (m *module) functions() uint64 { return uint64(len(m.funcs)) }
@@ -91,23 +95,38 @@ func (m *module) typeOf(f uint32) uint32 {
 	return m.funcs[f]
 }
 
-// read splits a module into its sections and counts what they declare.
+// read splits a module into its sections and reads what they declare, as far as it can.
 func (m *module) read(code []byte) error {
-	if len(code) < wasmbin.HeaderSize {
+	err := m.split(code)
+	declared := m.each([]part{
+		{sectionType, "its types", m.readTypes},
+		{sectionImport, "its imports", m.readImports},
+		{sectionFunction, "its functions", m.readFunctions},
+		{sectionTable, "its tables", m.readTables},
+		{sectionMemory, "its memories", m.readMemories},
+		{sectionGlobal, "its globals", m.readGlobals},
+		{sectionExport, "its exports", m.readExports},
+	})
+	return cmp.Or(err, declared)
+}
+
+// split finds the sections of a module.
+func (m *module) split(code []byte) error {
+	if len(code) < headerSize {
 		return malformed("its header")
 	}
-	m.header = code[:wasmbin.HeaderSize]
-	r := reader{wasmbin.Reader{Data: code, At: wasmbin.HeaderSize}}
+	m.header = code[:headerSize]
+	r := reader{data: code, at: headerSize}
 	rest := order()
-	for r.More() {
-		id := r.Byte()
-		body := r.Bytes()
-		if r.Bad {
+	for r.more() {
+		id := r.byte()
+		body := r.bytes()
+		if r.bad {
 			return malformed("a section")
 		}
-		if id == wasmbin.SectionCustom {
-			custom := newReader(body)
-			if name := custom.Bytes(); custom.Bad || !utf8.Valid(name) {
+		if id == sectionCustom {
+			custom := reader{data: body}
+			if name := custom.bytes(); custom.bad || !utf8.Valid(name) {
 				return malformed("a custom section")
 			}
 			continue
@@ -119,36 +138,28 @@ func (m *module) read(code []byte) error {
 		rest = rest[at+1:]
 		m.sections[id] = body
 	}
-	return m.each([]part{
-		{wasmbin.SectionType, "its types", m.readTypes},
-		{wasmbin.SectionImport, "its imports", m.readImports},
-		{wasmbin.SectionFunction, "its functions", m.readFunctions},
-		{wasmbin.SectionTable, "its tables", m.readTables},
-		{wasmbin.SectionGlobal, "its globals", m.countGlobals},
-	})
+	return nil
 }
 
 // write assembles the metered module: with tick among the imports, the fuel among
 // the globals, and every function metered.
 func (m *module) write() ([]byte, error) {
 	err := m.each([]part{
-		{wasmbin.SectionGlobal, "its globals", m.writeGlobals},
-		{wasmbin.SectionExport, "its exports", m.writeExports},
-		{wasmbin.SectionStart, "its start function", m.writeStart},
-		{wasmbin.SectionElement, "its element segments", m.writeElements},
-		{wasmbin.SectionCode, "its code", m.writeCode},
-		{wasmbin.SectionData, "its data", m.readData},
+		{sectionStart, "its start function", m.writeStart},
+		{sectionElement, "its element segments", m.writeElements},
+		{sectionCode, "its code", m.writeCode},
+		{sectionData, "its data", m.readData},
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.insert(wasmbin.SectionType, []byte{wasmbin.TypeFunction, 0, 1, wasmbin.TypeI32})
-	m.insert(wasmbin.SectionImport, slices.Concat(name(Module), name(Function), []byte{wasmbin.KindFunction}, uleb(uint32(len(m.types)))))
-	m.insert(wasmbin.SectionGlobal, []byte{wasmbin.TypeI32, 1, opI32Const, 0, opEnd})
-	m.insert(wasmbin.SectionGlobal, []byte{wasmbin.TypeI32, 1, opI32Const, 0, opEnd})
+	m.insert(sectionType, []byte{typeFunction, 0, 1, typeI32})
+	m.insert(sectionImport, slices.Concat(name(TickModule), name(TickFunction), []byte{kindFunction}, uleb(uint32(len(m.types)))))
+	m.insert(sectionGlobal, []byte{typeI32, 1, opI32Const, 0, opEnd})
+	m.insert(sectionGlobal, []byte{typeI32, 1, opI32Const, 0, opEnd})
 	room := len(m.header)
 	for _, body := range m.sections {
-		room += 1 + wasmbin.MaxLEB32 + len(body)
+		room += 1 + maxLEB32 + len(body)
 	}
 	out := append(make([]byte, 0, room), m.header...)
 	for _, id := range order() {
@@ -169,41 +180,40 @@ type part struct {
 	do      func(*reader) error
 }
 
-func (m *module) each(parts []part) error {
+// each reads all parts, and returns the first error.
+func (m *module) each(parts []part) (first error) {
 	for _, p := range parts {
 		if m.sections[p.section] == nil {
 			continue
 		}
-		r := newReader(m.sections[p.section])
-		if err := p.do(&r); err != nil {
-			return err
+		r := &reader{data: m.sections[p.section]}
+		err := p.do(r)
+		if err == nil && (r.bad || r.more()) {
+			err = malformed(p.what)
 		}
-		if !r.Whole() && p.section != wasmbin.SectionGlobal {
-			return malformed(p.what)
-		}
+		first = cmp.Or(first, err)
 	}
-	return nil
+	return first
 }
 
 // insert appends one entry to the vector that a section consists of.
 func (m *module) insert(id byte, entry []byte) {
-	r := newReader(m.sections[id])
+	r := reader{data: m.sections[id]}
 	n := uint32(0)
-	if r.More() {
-		n = r.U32()
+	if r.more() {
+		n = r.u32()
 	}
-	m.sections[id] = slices.Concat(uleb(n+1), r.Data[r.At:], entry)
+	m.sections[id] = slices.Concat(uleb(n+1), r.data[r.at:], entry)
 }
 
-// readTypes counts each type's parameters and results.
 func (m *module) readTypes(r *reader) error {
-	n := r.U32()
+	n := r.u32()
 	if err := atMost(uint64(n), maxTypes, "types"); err != nil {
 		return err
 	}
-	for ; n > 0 && !r.Bad; n-- {
-		if r.Byte() != wasmbin.TypeFunction {
-			r.Fail()
+	for ; n > 0 && !r.bad; n-- {
+		if r.byte() != typeFunction {
+			r.fail()
 		}
 		t := functionType{params: r.valueTypes(), results: r.valueTypes()}
 		if err := atMost(t.values(), maxValues, "parameters and results of a function"); err != nil {
@@ -216,72 +226,114 @@ func (m *module) readTypes(r *reader) error {
 }
 
 // functionType reads the index of a type.
-func (m *module) functionType(r *reader) uint32 { return r.Below(uint64(len(m.types))) }
+func (m *module) functionType(r *reader) uint32 { return r.below(uint64(len(m.types))) }
 
 func (m *module) readImports(r *reader) error {
-	n := r.U32()
+	n := r.u32()
 	if err := atMost(uint64(n), maxImports, "imports"); err != nil {
 		return err
 	}
-	for ; n > 0 && !r.Bad; n-- {
-		r.Bytes()
-		r.Bytes()
-		switch r.Byte() {
-		case wasmbin.KindFunction:
-			m.funcs = append(m.funcs, m.functionType(r))
+	r.each(n, func() {
+		i := Import{Module: r.name(), Name: r.name()}
+		switch r.byte() {
+		case kindFunction:
+			t := m.functionType(r)
+			i.Kind, i.Type = Function, m.typeName(t)
+			m.funcs = append(m.funcs, t)
 			m.imported++
-		case wasmbin.KindTable:
-			r.valueType()
-			r.limits()
-		case wasmbin.KindMemory:
-			r.limits()
-		case wasmbin.KindGlobal:
-			r.valueType()
-			r.Byte()
-			m.globals++
+		case kindTable:
+			i.Kind, i.Type = Table, m.table(r)
+		case kindMemory:
+			i.Kind, i.Type = Mem, m.memoryType(r)
+		case kindGlobal:
+			i.Kind, i.Type = Global, m.globalType(r)
 		default:
-			r.Fail()
+			r.fail()
 		}
-	}
+		if !r.bad {
+			m.imports = append(m.imports, i)
+		}
+	})
 	return nil
 }
 
 func (m *module) readFunctions(r *reader) error {
-	n := r.U32()
+	n := r.u32()
 	if err := atMost(uint64(n), maxFunctions, "functions"); err != nil {
 		return err
 	}
-	for ; n > 0 && !r.Bad; n-- {
-		m.funcs = append(m.funcs, m.functionType(r))
-	}
+	r.each(n, func() { m.funcs = append(m.funcs, m.functionType(r)) })
 	return nil
 }
 
 func (m *module) readTables(r *reader) error {
-	total := uint64(0)
-	for n := r.U32(); n > 0 && !r.Bad; n-- {
-		r.valueType()
-		total += uint64(r.limits())
-		if err := atMost(total, maxTableElements, "table elements"); err != nil {
+	for n := r.u32(); n > 0 && !r.bad; n-- {
+		m.table(r)
+		if err := atMost(m.tableElements, maxTableElements, "table elements"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *module) countGlobals(r *reader) error {
-	n := r.U32()
+func (m *module) readMemories(r *reader) error {
+	r.each(r.below(2), func() { m.memoryType(r) })
+	return nil
+}
+
+func (m *module) readGlobals(r *reader) error {
+	n := r.u32()
 	if err := atMost(uint64(n), maxGlobals, "globals"); err != nil {
 		return err
 	}
-	m.globals += n
+	out := uleb(n)
+	r.each(n, func() {
+		from := r.at
+		m.globalType(r)
+		out = append(out, r.data[from:r.at]...)
+		out = m.expression(r, out)
+	})
+	m.sections[sectionGlobal] = out
+	return nil
+}
+
+func (m *module) readExports(r *reader) error {
+	n := r.u32()
+	out := uleb(n)
+	r.each(n, func() {
+		from := r.at
+		e := Export{Name: r.name()}
+		kind := r.byte()
+		index := r.at
+		switch kind {
+		case kindFunction:
+			f := m.function(r)
+			out = append(out, r.data[from:index]...)
+			out = binary.AppendUvarint(out, uint64(f))
+			from = r.at
+			e.Kind, e.Type = Function, m.typeName(m.typeOf(f))
+		case kindTable:
+			e.Kind, e.Type = Table, at(m.tables, r.u32())
+		case kindMemory:
+			e.Kind, e.Type = Mem, at(m.memories, r.u32())
+		case kindGlobal:
+			e.Kind, e.Type = Global, at(m.globals, m.global(r))
+		default:
+			r.fail()
+		}
+		out = append(out, r.data[min(from, r.at):r.at]...)
+		if !r.bad {
+			m.exports = append(m.exports, e)
+		}
+	})
+	m.sections[sectionExport] = out
 	return nil
 }
 
 // function reads the index of a function and returns its index in the metered
 // module: tick is the last import, so the module's own functions move up by one.
 func (m *module) function(r *reader) uint32 {
-	f := r.Below(m.functions())
+	f := r.below(m.functions())
 	if f < m.imported {
 		return f
 	}
@@ -296,51 +348,10 @@ func (m *module) reference(r *reader) uint32 {
 }
 
 // global reads the index of a global.
-func (m *module) global(r *reader) { r.Below(uint64(m.globals)) }
-
-func (m *module) writeGlobals(r *reader) error {
-	n := r.U32()
-	out := uleb(n)
-	for ; n > 0 && !r.Bad; n-- {
-		from := r.At
-		r.valueType()
-		r.Byte() // whether it is mutable
-		out = append(out, r.Data[from:r.At]...)
-		out = m.expression(r, out)
-	}
-	if !r.Whole() {
-		return malformed("its globals")
-	}
-	m.sections[wasmbin.SectionGlobal] = out
-	return nil
-}
-
-func (m *module) writeExports(r *reader) error {
-	n := r.U32()
-	out := uleb(n)
-	for ; n > 0 && !r.Bad; n-- {
-		from := r.At
-		r.Bytes()
-		kind := r.Byte()
-		index := r.At
-		switch kind {
-		case wasmbin.KindFunction:
-			out = append(out, r.Data[from:index]...)
-			out = binary.AppendUvarint(out, uint64(m.function(r)))
-			continue
-		case wasmbin.KindGlobal:
-			m.global(r)
-		default:
-			r.U32()
-		}
-		out = append(out, r.Data[from:r.At]...)
-	}
-	m.sections[wasmbin.SectionExport] = out
-	return nil
-}
+func (m *module) global(r *reader) uint32 { return r.below(uint64(len(m.globals))) }
 
 func (m *module) writeStart(r *reader) error {
-	m.sections[wasmbin.SectionStart] = uleb(m.function(r))
+	m.sections[sectionStart] = uleb(m.function(r))
 	return nil
 }
 
@@ -348,25 +359,25 @@ func (m *module) writeStart(r *reader) error {
 // are three bits (WebAssembly core, 5.5.12). It accepts only active segments, since
 // wazero 1.12 without reference types panics on others.
 func (m *module) writeElements(r *reader) error {
-	n := r.U32()
+	n := r.u32()
 	out := uleb(n)
-	for ; n > 0 && !r.Bad; n-- {
-		form := r.Below(8)
+	for ; n > 0 && !r.bad; n-- {
+		form := r.below(8)
 		out = append(out, byte(form))
 		passive, explicit, expressions := form&1 != 0, form&2 != 0, form&4 != 0
 		if passive {
 			return &Error{What: "has element segments that are passive or declarative, which this host does not support"}
 		}
 		if explicit {
-			out = binary.AppendUvarint(out, uint64(r.U32())) // its table
+			out = binary.AppendUvarint(out, uint64(r.u32())) // its table
 		}
 		out = m.expression(r, out)
 		if explicit {
 			out = append(out, m.elementKind(r, expressions))
 		}
-		count := r.U32()
+		count := r.u32()
 		out = binary.AppendUvarint(out, uint64(count))
-		for ; count > 0 && !r.Bad; count-- {
+		for ; count > 0 && !r.bad; count-- {
 			if expressions {
 				out = m.expression(r, out)
 			} else {
@@ -374,7 +385,7 @@ func (m *module) writeElements(r *reader) error {
 			}
 		}
 	}
-	m.sections[wasmbin.SectionElement] = out
+	m.sections[sectionElement] = out
 	return nil
 }
 
@@ -382,26 +393,26 @@ func (m *module) writeElements(r *reader) error {
 func (m *module) elementKind(r *reader, expressions bool) byte {
 	want := byte(0) // functions
 	if expressions {
-		want = wasmbin.TypeFuncref
+		want = typeFuncref
 	}
-	if r.Byte() != want {
-		r.Fail()
+	if r.byte() != want {
+		r.fail()
 	}
 	return want
 }
 
 // readData checks the offsets of the data segments.
 func (m *module) readData(r *reader) error {
-	for n := r.U32(); n > 0 && !r.Bad; n-- {
+	for n := r.u32(); n > 0 && !r.bad; n-- {
 		const passive, explicit = 1, 2
-		form := r.Below(3)
+		form := r.below(3)
 		if form == explicit {
-			r.U32() // its memory
+			r.u32() // its memory
 		}
 		if form != passive {
 			m.expression(r, nil)
 		}
-		r.Bytes()
+		r.bytes()
 	}
 	return nil
 }
@@ -409,31 +420,28 @@ func (m *module) readData(r *reader) error {
 // expression appends a constant expression to out, its function shifted. It is a
 // single instruction in WebAssembly 2.0.
 func (m *module) expression(r *reader, out []byte) []byte {
-	from := r.At
-	switch op := r.Byte(); op {
+	from := r.at
+	switch op := r.byte(); op {
 	case opRefFunc:
 		out = append(out, op)
 		out = binary.AppendUvarint(out, uint64(m.reference(r)))
-		from = r.At
+		from = r.at
 	case opGlobalGet:
 		m.global(r)
 	case opI32Const, opI64Const, opF32Const, opF64Const, opRefNull:
 		r.immediates(op)
 	case opVector:
 		if r.immediates(op) != vectorConst {
-			r.Fail()
+			r.fail()
 		}
 	default:
-		r.Fail()
+		r.fail()
 	}
-	if r.Byte() != opEnd {
-		r.Fail()
+	if r.byte() != opEnd {
+		r.fail()
 	}
-	return append(out, r.Data[min(from, r.At):r.At]...)
+	return append(out, r.data[min(from, r.at):r.at]...)
 }
-
-// size returns the length of a number as LEB128, in bytes.
-func size(n uint32) int { return (bits.Len32(n|1) + 6) / 7 }
 
 func uleb(n uint32) []byte { return binary.AppendUvarint(nil, uint64(n)) }
 

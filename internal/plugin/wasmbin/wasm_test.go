@@ -1,4 +1,4 @@
-package fuel_test
+package wasmbin_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
-	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
 // A module by hand. Bytes are strings here, because they are short to write.
@@ -63,7 +63,7 @@ func (w way) String() string {
 }
 
 func ways() []way {
-	return []way{{}, {interpret: true}, {metered: true, quantum: fuel.Quantum}, {metered: true, quantum: 1}, {metered: true, interpret: true, quantum: 1}}
+	return []way{{}, {interpret: true}, {metered: true, quantum: wasmbin.Quantum}, {metered: true, quantum: 1}, {metered: true, interpret: true, quantum: 1}}
 }
 
 // host is a runtime that offers what guests import.
@@ -92,8 +92,8 @@ func newHost(t testing.TB, w way) *host {
 		}
 		stack[0] = w.quantum
 	})
-	_, err := h.NewHostModuleBuilder(fuel.Module).
-		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(fuel.Function).
+	_, err := h.NewHostModuleBuilder(wasmbin.TickModule).
+		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(wasmbin.TickFunction).
 		Instantiate(ctx)
 	if err == nil {
 		_, err = wasi.Instantiate(ctx, h.Runtime)
@@ -108,7 +108,7 @@ func newHost(t testing.TB, w way) *host {
 func (h *host) compile(module []byte) (wazero.CompiledModule, error) {
 	if h.way.metered {
 		var err error
-		if module, err = fuel.Meter(module); err != nil {
+		if module, err = wasmbin.Meter(module); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,7 @@
-package fuel
+package wasmbin
 
 import (
 	"encoding/binary"
-
-	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
 // The fuel of instructions. A unit is about one instruction.
@@ -23,21 +21,21 @@ const (
 
 // writeCode meters every function.
 func (m *module) writeCode(r *reader) error {
-	n := r.U32()
+	n := r.u32()
 	if int(n) != len(m.funcs)-int(m.imported) {
 		return malformed("its code")
 	}
-	out := make([]byte, 0, len(r.Data)+len(r.Data)/2)
+	out := make([]byte, 0, len(r.data)+len(r.data)/2)
 	out = append(out, uleb(n)...)
 	f := function{module: m}
 	for _, t := range m.funcs[m.imported:] {
-		if err := f.meter(m.types[t], r.Bytes()); err != nil {
+		if err := f.meter(m.types[t], r.bytes()); err != nil {
 			return err
 		}
 		out = binary.AppendUvarint(out, uint64(len(f.out)))
 		out = append(out, f.out...)
 	}
-	m.sections[wasmbin.SectionCode] = out
+	m.sections[sectionCode] = out
 	return nil
 }
 
@@ -73,23 +71,23 @@ type block struct {
 
 // meter writes the metered body of a function to out.
 func (f *function) meter(t functionType, code []byte) error {
-	*f = function{module: f.module, reader: newReader(code), out: f.out[:0], open: f.open[:0], locals: uint64(t.params)}
-	for n := f.U32(); n > 0 && !f.Bad; n-- {
-		f.locals += uint64(f.U32())
+	*f = function{module: f.module, reader: reader{data: code}, out: f.out[:0], open: f.open[:0], locals: uint64(len(t.params))}
+	for n := f.u32(); n > 0 && !f.bad; n-- {
+		f.locals += uint64(f.u32())
 		f.valueType()
 	}
 	if err := atMost(f.locals, maxLocals, "local variables in a function"); err != nil {
 		return err
 	}
-	start := f.At
+	start := f.at
 	f.copyTo(start)
 	f.flushFuel()
 	charged := len(f.out)
-	f.open = append(f.open, block{values: uint64(t.results), known: nowhere, around: nowhere})
-	for len(f.open) > 0 && f.More() {
+	f.open = append(f.open, block{values: uint64(len(t.results)), known: nowhere, around: nowhere})
+	for len(f.open) > 0 && f.more() {
 		f.instruction()
 	}
-	if !f.Whole() || len(f.open) > 0 {
+	if f.bad || f.more() || len(f.open) > 0 {
 		return malformed("its code")
 	}
 	f.copyTo(len(code))
@@ -98,12 +96,12 @@ func (f *function) meter(t functionType, code []byte) error {
 	} else {
 		f.out = append(f.out[:start], f.out[charged:]...)
 	}
-	return f.addCompileCost(f.compile.total(f.instructions, f.locals, uint64(f.globals)))
+	return f.addCompileCost(f.compile.total(f.instructions, f.locals, uint64(len(f.globals))))
 }
 
 func (f *function) instruction() {
-	from := f.At
-	op := f.Byte()
+	from := f.at
+	op := f.byte()
 	f.cost++
 	f.instructions++
 	switch op {
@@ -118,15 +116,15 @@ func (f *function) instruction() {
 	case opEnd:
 		f.end()
 	case opBr, opBrIf:
-		f.branch(f.U32())
+		f.branch(f.u32())
 		if op == opBr {
 			f.compile.known = nowhere
 		}
 		f.compile.block(1)
 	case opBrTable:
-		n := f.U32()
-		for i := uint64(0); i <= uint64(n) && !f.Bad; i++ {
-			f.branch(f.U32())
+		n := f.u32()
+		for i := uint64(0); i <= uint64(n) && !f.bad; i++ {
+			f.branch(f.u32())
 		}
 		f.compile.known = nowhere
 		f.compile.blocks += uint64(n)/targetsPerBlock + 1
@@ -142,7 +140,7 @@ func (f *function) instruction() {
 		f.call(f.typeOf(callee))
 	case opCallIndirect:
 		t := f.functionType(&f.reader)
-		f.U32()
+		f.u32()
 		if f.hostInTable {
 			f.callTickBefore(from)
 		}
@@ -150,7 +148,7 @@ func (f *function) instruction() {
 		f.compile.checked(false)
 		f.compile.linear += costIndirect
 	case opLocalGet, opLocalSet, opLocalTee:
-		f.Below(f.locals)
+		f.below(f.locals)
 	case opGlobalGet, opGlobalSet:
 		f.global(&f.reader)
 	case opRefFunc:
@@ -163,7 +161,7 @@ func (f *function) instruction() {
 		f.misc(from)
 	default:
 		f.immediates(op)
-		f.cost += (f.At - from) >> immediateShift
+		f.cost += (f.at - from) >> immediateShift
 		if traps(op) {
 			f.compile.checked(op <= opLastMemory)
 		}
@@ -176,15 +174,15 @@ func (f *function) instruction() {
 // begin opens a block.
 func (f *function) begin(op byte) {
 	t := f.blockType()
-	b := block{values: uint64(t.results), known: nowhere, around: nowhere}
+	b := block{values: uint64(len(t.results)), known: nowhere, around: nowhere}
 	f.compile.values(t.values())
 	switch op {
 	case opIf:
 		b.around = f.compile.known
 		f.compile.block(blocksOfIf)
 	case opLoop:
-		f.copyTo(f.At)
-		b.charge, b.values = len(f.out), uint64(t.params)
+		f.copyTo(f.at)
+		b.charge, b.values = len(f.out), uint64(len(t.params))
 		f.flushFuel()
 		f.compile.loops++
 		f.compile.block(blocksOfLoop)
@@ -211,7 +209,7 @@ func (f *function) end() {
 // head of the loop.
 func (f *function) branch(levels uint32) {
 	if uint64(levels) >= uint64(len(f.open)) {
-		f.Fail()
+		f.fail()
 		return
 	}
 	b := &f.open[len(f.open)-1-int(levels)]
@@ -240,37 +238,37 @@ func (f *function) misc(from int) {
 func (f *function) replace(from int, op byte, index uint32) {
 	f.copyTo(from)
 	f.out = binary.AppendUvarint(append(f.out, op), uint64(index))
-	f.copied = f.At
+	f.copied = f.at
 }
 
 // blockType reads the type of a block.
 func (f *function) blockType() functionType {
-	n := f.S33()
+	n := f.s33()
 	if n >= int64(len(f.types)) {
-		f.Fail()
+		f.fail()
 	}
-	if n >= 0 && !f.Bad {
+	if n >= 0 && !f.bad {
 		return f.types[n]
 	}
-	switch n + 0x80 {
-	case wasmbin.TypeEmpty:
+	switch code := n + 0x80; {
+	case code == typeEmpty:
 		return functionType{}
-	case wasmbin.TypeI32, wasmbin.TypeI64, wasmbin.TypeF32, wasmbin.TypeF64, wasmbin.TypeV128, wasmbin.TypeFuncref, wasmbin.TypeExternref:
-	default:
-		f.Fail()
+	case code < 0 || valueTypeName(byte(code)) == "":
+		f.fail()
+		return functionType{}
 	}
-	return functionType{results: 1}
+	return functionType{results: f.data[f.at-1 : f.at]}
 }
 
 // copyTo copies the original to out, up to the offset to.
 func (f *function) copyTo(to int) {
-	f.out = append(f.out, f.Data[f.copied:to]...)
+	f.out = append(f.out, f.data[f.copied:to]...)
 	f.copied = to
 }
 
 // call accounts for a call of a function of that type.
 func (f *function) call(t uint32) {
-	if f.Bad {
+	if f.bad {
 		return
 	}
 	f.compile.calls++
@@ -288,7 +286,7 @@ func (f *function) join(b block) {
 
 // chargeFuel charges the next stretch.
 func (f *function) chargeFuel() {
-	f.copyTo(f.At)
+	f.copyTo(f.at)
 	at := len(f.out)
 	f.flushFuel()
 	f.reserveFuel(at, stretch)
@@ -328,7 +326,7 @@ func (f *function) flushOperand() {
 func (f *function) checkFuel() {
 	f.index(opGlobalSet, f.fuel())
 	f.index(opGlobalGet, f.fuel())
-	f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, wasmbin.TypeEmpty)
+	f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, typeEmpty)
 	f.callTick()
 	f.out = append(f.out, opEnd)
 }
@@ -349,8 +347,8 @@ func (f *function) callTickBefore(from int) {
 }
 
 // fuel and scratch are the globals that the meter adds.
-func (f *function) fuel() uint32    { return f.globals }
-func (f *function) scratch() uint32 { return f.globals + 1 }
+func (f *function) fuel() uint32    { return uint32(len(f.globals)) }
+func (f *function) scratch() uint32 { return f.fuel() + 1 }
 
 func (f *function) index(op byte, index uint32) {
 	f.out = binary.AppendUvarint(append(f.out, op), uint64(index))

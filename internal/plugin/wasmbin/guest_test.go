@@ -1,4 +1,4 @@
-package fuel_test
+package wasmbin_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
-	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
@@ -199,7 +199,7 @@ func BenchmarkDeadline(b *testing.B) {
 		for _, w := range []struct {
 			name string
 			way  way
-		}{{"plain", way{}}, {"metered", way{metered: true, quantum: fuel.Quantum}}, {"closing", way{closing: true}}} {
+		}{{"plain", way{}}, {"metered", way{metered: true, quantum: wasmbin.Quantum}}, {"closing", way{closing: true}}} {
 			b.Run(c.name+"/"+w.name, func(b *testing.B) {
 				ctx, cancel := context.WithCancel(b.Context())
 				defer cancel()
@@ -230,7 +230,7 @@ func BenchmarkMeter(b *testing.B) {
 	guest, _ := builtin.Find("sarif")
 	b.SetBytes(int64(len(guest.Wasm)))
 	for b.Loop() {
-		if _, err := fuel.Meter(guest.Wasm); err != nil {
+		if _, err := wasmbin.Meter(guest.Wasm); err != nil {
 			b.Fatal(err)
 		}
 	}

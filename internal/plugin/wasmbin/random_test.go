@@ -1,4 +1,4 @@
-package fuel_test
+package wasmbin_test
 
 import (
 	"context"
