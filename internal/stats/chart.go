@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,8 +52,15 @@ type part struct{ Class, X, Y, W, H string }
 type series struct {
 	Class, Name string
 	Total       string
-	// action is the next action that the series shows, "" if it shows several.
-	action string
+	actions     []string // the next actions that it counts
+}
+
+// count returns how often the series' next actions were taken.
+func (s series) count(actions counter) (n int64) {
+	for _, name := range s.actions {
+		n = plus(n, actions[name])
+	}
+	return n
 }
 
 // segment is a part of a column before it is drawn.
@@ -61,13 +69,36 @@ type segment struct {
 	value float64
 }
 
-// draw adds a column for each period, with the segments stacked from the bottom.
-func (c *chart) draw(line timeline, top float64, segments func(period) []segment, title func(period) string) {
+// numbers are what a chart shows of a period.
+type numbers struct {
+	segments []segment // from the bottom
+	title    string
+	row      []string // of the table, nil for none
+}
+
+// draw adds a column and a row for each period. least is the smallest top of the axis,
+// and axis formats its labels.
+func (c *chart) draw(line timeline, least float64, axis func(float64) string, of func(period) numbers) {
+	c.Title += " by " + line.unit.String()
+	if c.Head != nil {
+		c.Head = slices.Insert(c.Head, 0, line.unit.String())
+	}
+	top := 0.0
+	for _, p := range line.periods {
+		height := 0.0
+		for _, s := range of(p).segments {
+			height += s.value
+		}
+		top = max(top, height)
+	}
+	top = niceTop(top, least)
+	c.Top, c.Half = axis(top), axis(top/2)
 	slot := float64(chartWidth) / float64(max(len(line.periods), minSlots))
 	for i, p := range line.periods {
-		col := column{Title: line.title(p) + ": " + title(p)}
+		shown := of(p)
+		col := column{Title: line.title(p) + ": " + shown.title}
 		height := 0.0
-		for _, s := range segments(p) {
+		for _, s := range shown.segments {
 			if s.value <= 0 {
 				continue
 			}
@@ -82,6 +113,9 @@ func (c *chart) draw(line timeline, top float64, segments func(period) []segment
 		if len(col.Parts) > 0 {
 			c.Columns = append(c.Columns, col)
 		}
+		if shown.row != nil {
+			c.Rows = append(c.Rows, slices.Insert(shown.row, 0, line.title(p)))
+		}
 	}
 	c.label(line)
 }
@@ -94,7 +128,7 @@ func (c *chart) label(line timeline) {
 	}
 	c.Filled = coordinate(100 * float64(n) / float64(max(n, minSlots)))
 	c.First = line.tick(line.periods[0])
-	if n > 2 && n > minSlots {
+	if n > minSlots {
 		c.Middle = line.tick(line.periods[n/2])
 	}
 	if n > minSlots/2 {
@@ -125,64 +159,39 @@ func (line timeline) title(p period) string {
 }
 
 // routed returns the chart of the rounds' next actions.
-func routed(s Stats, line timeline) chart {
-	all := seriesOf(line.names())
-	counts := func(p period) map[string]int64 {
-		byClass := make(map[string]int64)
-		for name, n := range p.actions {
-			class := classOf(all, name)
-			byClass[class] = plus(byClass[class], n)
-		}
-		return byClass
-	}
-	top := niceTop(float64(line.greatest(func(p period) int64 { return p.rounds })), 2)
-	c := chart{
-		ID: "routes", Title: "Decisions by " + line.unit.String() + " and next action",
-		Top: decimalOf(top), Half: decimalOf(top / 2),
-		Head: []string{line.unit.String(), "decisions"},
-	}
-	totals := make(map[string]int64)
+func routed(s Stats, line timeline) *chart {
+	actions := newCounter()
 	for _, p := range line.periods {
-		for class, n := range counts(p) {
-			totals[class] = plus(totals[class], n)
+		for name, n := range p.actions {
+			actions.add(name, n)
 		}
 	}
-	names := make([]string, len(all))
-	for i, one := range all {
-		one.Total = grouped(totals[one.Class])
-		c.Legend = append(c.Legend, one)
+	c := &chart{ID: "routes", Title: "Decisions", Legend: seriesOf(actions.sorted()), Head: []string{"decisions"}}
+	words := make([]string, len(c.Legend))
+	for i, one := range c.Legend {
+		c.Legend[i].Total = grouped(one.count(actions))
 		c.Head = append(c.Head, one.Name)
-		names[i] = one.Name + " " + one.Total
+		words[i] = one.Name + " " + c.Legend[i].Total
 	}
-	c.Desc = fmt.Sprintf("Stacked columns, from the foot up: %s; %s in all.", strings.Join(names, ", "), counted(s.Rounds.Total, "decision"))
-	c.draw(line, top, func(p period) []segment {
-		n := counts(p)
-		segments := make([]segment, len(all))
-		for i, one := range all {
-			segments[i] = segment{one.Class, float64(n[one.Class])}
-		}
-		return segments
-	}, func(p period) string {
-		n := counts(p)
+	c.Desc = fmt.Sprintf("Stacked columns, from the foot up: %s; %s in all.", strings.Join(words, ", "), counted(s.Rounds.Total, "decision"))
+	c.draw(line, 2, decimalOf, func(p period) (n numbers) {
 		var words []string
-		for _, one := range all {
-			if n[one.Class] > 0 {
-				words = append(words, one.Name+" "+grouped(n[one.Class]))
+		row := []string{grouped(p.rounds)}
+		for _, one := range c.Legend {
+			count := one.count(p.actions)
+			n.segments = append(n.segments, segment{one.Class, float64(count)})
+			row = append(row, grouped(count))
+			if count > 0 {
+				words = append(words, one.Name+" "+grouped(count))
 			}
 		}
-		return strings.Join(words, ", ")
+		n.title = strings.Join(words, ", ")
+		if p.rounds > 0 {
+			n.row = row
+		}
+		return n
 	})
-	for _, p := range line.periods {
-		if p.rounds == 0 {
-			continue
-		}
-		n := counts(p)
-		row := []string{line.title(p), grouped(p.rounds)}
-		for _, one := range all {
-			row = append(row, grouped(n[one.Class]))
-		}
-		c.Rows = append(c.Rows, row)
-	}
+	c.Title += " and next action"
 	return c
 }
 
@@ -192,138 +201,113 @@ func knownActions() []string {
 	return []string{"commit", "executor", "researcher", "plan-checker", "askuser", "stuck"}
 }
 
-// Classes for other destinations: the most frequent ones have a colour each, and the rest
-// share one.
-const (
-	ownColors = 3
-	classRest = "s-rest"
-)
+// ownColors is the number of other destinations that have a colour of their own, the most
+// frequent ones. The rest share one.
+const ownColors = 3
 
-// seriesOf assigns a style sheet class to each next action. names are ordered by
+// seriesOf assigns a style sheet class to each next action. actions are ordered by
 // frequency, highest first.
-func seriesOf(names []string) []series {
+func seriesOf(actions []Count) []series {
 	var all []series
+	var others []string
+	known := make(map[string]bool)
+	for _, a := range actions {
+		if known[a.Name] = slices.Contains(knownActions(), a.Name); !known[a.Name] {
+			others = append(others, a.Name)
+		}
+	}
 	for _, name := range knownActions() {
-		if slices.Contains(names, name) {
-			all = append(all, series{Class: "s-" + name, Name: name, action: name})
+		if known[name] {
+			all = append(all, series{Class: "s-" + name, Name: name, actions: []string{name}})
 		}
 	}
-	own, rest := 0, false
-	for _, name := range names {
-		switch {
-		case slices.Contains(knownActions(), name):
-		case own < ownColors:
-			own++
-			all = append(all, series{Class: "s-own-" + strconv.Itoa(own), Name: label(name), action: name})
-		default:
-			rest = true
-		}
+	own := min(len(others), ownColors)
+	for i, name := range others[:own] {
+		all = append(all, series{Class: "s-own-" + strconv.Itoa(i+1), Name: label(name), actions: []string{name}})
 	}
-	if rest {
-		all = append(all, series{Class: classRest, Name: "all others"})
+	if own < len(others) {
+		all = append(all, series{Class: "s-rest", Name: "all others", actions: others[own:]})
 	}
 	return all
 }
 
-// classOf returns the class of a next action.
-func classOf(all []series, name string) string {
-	i := slices.IndexFunc(all, func(s series) bool { return s.Class != classRest && s.action == name })
-	if i < 0 {
-		return classRest
-	}
-	return all[i].Class
-}
-
-// ended returns the chart of tasks that were committed or became stuck.
+// ended returns the chart of tasks that were committed or became stuck, or nil if there
+// are none.
 func ended(line timeline) *chart {
-	most := line.greatest(func(p period) int64 { return plus(p.committed, p.stuck) })
-	if most == 0 {
-		return nil
-	}
-	top := niceTop(float64(most), 2)
-	c := &chart{
-		ID: "ended", Title: "Tasks committed and stuck by " + line.unit.String(),
-		Top: decimalOf(top), Half: decimalOf(top / 2),
-		Head: []string{line.unit.String(), "committed", "stuck"}, Low: true,
-	}
 	var committed, stuck int64
 	for _, p := range line.periods {
-		committed, stuck = plus(committed, p.committed), plus(stuck, p.stuck)
-		if p.committed > 0 || p.stuck > 0 {
-			c.Rows = append(c.Rows, []string{line.title(p), grouped(p.committed), grouped(p.stuck)})
+		committed, stuck = plus(committed, p.Committed), plus(stuck, p.Stuck)
+	}
+	if committed == 0 && stuck == 0 {
+		return nil
+	}
+	c := &chart{
+		ID: "ended", Title: "Tasks committed and stuck", Low: true, Head: []string{"committed", "stuck"},
+		Desc: fmt.Sprintf("Stacked columns, from the foot up: committed %s, became stuck %s.", grouped(committed), grouped(stuck)),
+		Legend: []series{
+			{Class: "s-commit", Name: "committed", Total: grouped(committed)}, {Class: "s-stuck", Name: "became stuck", Total: grouped(stuck)},
+		},
+	}
+	c.draw(line, 2, decimalOf, func(p period) numbers {
+		n := numbers{
+			segments: []segment{{"s-commit", float64(p.Committed)}, {"s-stuck", float64(p.Stuck)}},
+			title:    fmt.Sprintf("%s committed, %s became stuck", grouped(p.Committed), grouped(p.Stuck)),
 		}
-	}
-	c.Legend = []series{
-		{Class: "s-commit", Name: "committed", Total: grouped(committed)}, {Class: "s-stuck", Name: "became stuck", Total: grouped(stuck)},
-	}
-	c.Desc = fmt.Sprintf("Stacked columns, from the foot up: committed %s, became stuck %s.", grouped(committed), grouped(stuck))
-	c.draw(line, top, func(p period) []segment {
-		return []segment{{"s-commit", float64(p.committed)}, {"s-stuck", float64(p.stuck)}}
-	}, func(p period) string {
-		return fmt.Sprintf("%s committed, %s became stuck", grouped(p.committed), grouped(p.stuck))
+		if p.Committed > 0 || p.Stuck > 0 {
+			n.row = []string{grouped(p.Committed), grouped(p.Stuck)}
+		}
+		return n
 	})
 	return c
 }
 
 // fallbackRate returns the chart of the share of runs that fell back.
-func fallbackRate(s Stats, line timeline) chart {
-	most := 0.0
-	for _, p := range line.periods {
-		if p.spawns > 0 {
-			most = max(most, 100*float64(p.fallbacks)/float64(p.spawns))
-		}
-	}
-	top := niceTop(most, 2)
-	c := chart{
-		ID: "fallbacks", Title: "Fallback rate by " + line.unit.String(),
+func fallbackRate(s Stats, line timeline) *chart {
+	c := &chart{
+		ID: "fallbacks", Title: "Fallback rate", Head: []string{"runs", "fallbacks", "rate"},
 		Desc: fmt.Sprintf("Columns: the part of the agents' runs after which another adapter or the caller took over; %s of %s in all.",
 			grouped(s.Spawns.Fallbacks), counted(s.Spawns.Spawns, "run")),
-		Top: decimalOf(top) + " %", Half: decimalOf(top/2) + " %",
-		Head: []string{line.unit.String(), "runs", "fallbacks", "rate"},
 	}
-	c.draw(line, top, func(p period) []segment {
-		return []segment{{"s-fallback", 100 * float64(p.fallbacks) / float64(max(p.spawns, 1))}}
-	}, func(p period) string {
-		return fmt.Sprintf("%s of %s fell back (%s)", grouped(p.fallbacks), counted(p.spawns, "run"), Percent(p.fallbacks, p.spawns))
-	})
-	for _, p := range line.periods {
-		if p.spawns > 0 {
-			c.Rows = append(c.Rows, []string{line.title(p), grouped(p.spawns), grouped(p.fallbacks), Percent(p.fallbacks, p.spawns)})
+	c.draw(line, 2, func(v float64) string { return decimalOf(v) + " %" }, func(p period) numbers {
+		if p.Spawns == 0 {
+			return numbers{}
 		}
-	}
+		rate := Percent(p.Fallbacks, p.Spawns)
+		return numbers{
+			segments: []segment{{"s-fallback", 100 * float64(p.Fallbacks) / float64(p.Spawns)}},
+			title:    fmt.Sprintf("%s of %s fell back (%s)", grouped(p.Fallbacks), counted(p.Spawns, "run"), rate),
+			row:      []string{grouped(p.Spawns), grouped(p.Fallbacks), rate},
+		}
+	})
 	return c
 }
 
 // runs returns the chart of the number of agent runs, the basis of the fallback rate.
-func runs(s Stats, line timeline) chart {
-	top := niceTop(float64(line.greatest(func(p period) int64 { return p.spawns })), 2)
-	c := chart{
-		ID: "runs", Title: "Agents' runs by " + line.unit.String(),
+func runs(s Stats, line timeline) *chart {
+	c := &chart{
+		ID: "runs", Title: "Agents' runs", Low: true,
 		Desc: fmt.Sprintf("Columns: %s in all; the table above has the numbers.", counted(s.Spawns.Spawns, "run")),
-		Top:  decimalOf(top), Low: true,
 	}
-	c.draw(line, top, func(p period) []segment { return []segment{{"s-quiet", float64(p.spawns)}} },
-		func(p period) string { return counted(p.spawns, "run") })
+	c.draw(line, 2, decimalOf, func(p period) numbers {
+		return numbers{segments: []segment{{"s-quiet", float64(p.Spawns)}}, title: counted(p.Spawns, "run")}
+	})
+	c.Half = ""
 	return c
 }
 
 // cost returns the chart of the agents' cost.
-func cost(s Stats, line timeline) chart {
-	most := float64(line.greatest(func(p period) int64 { return p.microDollars })) / 1e6
-	top := niceTop(most, 0.000002)
-	c := chart{
-		ID: "cost", Title: "Cost by " + line.unit.String(),
+func cost(s Stats, line timeline) *chart {
+	c := &chart{
+		ID: "cost", Title: "Cost", Head: []string{"cost"},
 		Desc: fmt.Sprintf("Columns: what agents' CLIs said that their runs cost; %s in all.", Dollars(s.Spawns.MicroDollars)),
-		Top:  "$" + decimalOf(top), Half: "$" + decimalOf(top/2),
-		Head: []string{line.unit.String(), "cost"},
 	}
-	c.draw(line, top, func(p period) []segment { return []segment{{"s-cost", float64(p.microDollars) / 1e6}} },
-		func(p period) string { return Dollars(p.microDollars) })
-	for _, p := range line.periods {
-		if p.microDollars > 0 {
-			c.Rows = append(c.Rows, []string{line.title(p), Dollars(p.microDollars)})
+	c.draw(line, 0.000002, func(v float64) string { return "$" + decimalOf(v) }, func(p period) numbers {
+		n := numbers{segments: []segment{{"s-cost", float64(p.MicroDollars) / 1e6}}, title: Dollars(p.MicroDollars)}
+		if p.MicroDollars > 0 {
+			n.row = []string{n.title}
 		}
-	}
+		return n
+	})
 	return c
 }
 
@@ -366,4 +350,22 @@ func widthOf(n, total int64) string {
 		return "0"
 	}
 	return coordinate(max(0.5, 100*float64(n)/float64(cmp.Or(total, 1))))
+}
+
+// niceTop returns the top of an axis for values up to most: a round number of at least
+// least, whose half is also round.
+func niceTop(most, least float64) float64 {
+	if most <= least {
+		return least
+	}
+	ten := math.Pow(10, math.Floor(math.Log10(most)))
+	for _, step := range []float64{1, 2, 3, 4, 5, 6, 8, 10} {
+		if ten < 10 && (step == 3 || step == 5) {
+			continue // Half a round does not exist.
+		}
+		if top := step * ten; top >= most {
+			return top
+		}
+	}
+	return 10 * ten // The logarithm was rounded.
 }

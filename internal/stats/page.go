@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +47,17 @@ func (s Stats) HTML(w io.Writer, p Page) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page.html").ParseFS(pageFiles, "page.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{
+		"label": label, "grouped": grouped, "percent": Percent, "dollars": Dollars, "minute": minute,
+		"plus": plus, "width": widthOf, "digest": shortDigest,
+		"age": func(since string) string {
+			at, ok := timeOf(since)
+			if !ok {
+				return ""
+			}
+			return FormatDuration(max(0, p.Now.Sub(at).Truncate(time.Second).Seconds()))
+		},
+	}).ParseFS(pageFiles, "page.html")
 	if err != nil {
 		return err
 	}
@@ -61,67 +72,54 @@ func (s Stats) HTML(w io.Writer, p Page) error {
 	return buffered.Flush()
 }
 
-// view is the template's data: formatted texts only.
+// view is the template's data besides the numbers.
 type view struct {
+	Stats
+	Page
 	Style   template.CSS
-	Project string
 	Made    string
-	Version string
-	Empty   bool
+	Events  string
+	Figures []figure
 
-	Events, Since, Until string
-	Figures              []figure
+	// The lists of Stats, cut to their maximum rows.
+	Standing, StandingFolded []Standing
+	Agents                   []Agent
+	Policies                 []Policy
 
-	Standing       []standingRow
-	StandingFolded []standingRow
-	StandingMore   string
+	StandingMore, AgentsMore, CategoriesMore, PoliciesMore string
 
-	Routes    chart
-	TaskHead  string
-	TaskBars  *barTable
-	Converges string
-	Ended     *chart
+	Routes, Ended, Fallbacks, Runs, Cost *chart
+	TaskBars, Categories, Severities     *barTable
 
-	Fallbacks, Runs *chart
-	Cost            *chart
-	Spawned         string
-	Agents          []agentRow
-	AgentsMore      string
+	// Sentences.
+	TaskHead, Converges, Spawned, FindingsHead string
 
-	FindingsHead   string
-	Categories     *barTable
-	CategoriesMore string
-	Severities     *barTable
-
-	Policies     []policyRow
-	PoliciesMore string
-	Left         bool
+	// AgentsTotal is what the bars of agents are parts of.
+	AgentsTotal int64
+	Left        bool
 }
 
 // figure is a number in large type.
 type figure struct{ Value, Name, Note string }
 
-type standingRow struct{ Task, Status, Age, Since, Why string }
-
-type agentRow struct {
-	Agent, Runs, Fallbacks, Rate, Tokens, Cost string
-	Width                                      string
-}
-
-type policyRow struct{ Version, Digest, ADR, Decisions, Last, Adopted string }
-
 func (s Stats) view(p Page, style template.CSS) view {
 	line := newTimeline(s.Days)
 	v := view{
-		Style: style, Project: label(p.Project), Made: p.Now.UTC().Format("2 Jan 2006 15:04"), Version: label(p.Version),
-		Empty: s.Empty(), Events: counted(s.Ledger.Events, "event"), Since: minute(s.Ledger.Since), Until: minute(s.Ledger.Until),
+		Stats: s, Page: p, Style: style, Made: p.Now.UTC().Format("2 Jan 2006 15:04"), Events: counted(s.Ledger.Events, "event"),
 		Figures: s.figures(), Routes: routed(s, line), Ended: ended(line), Left: line.left,
+		Agents: s.Spawns.Agents[:min(len(s.Spawns.Agents), maxAgents)], AgentsMore: more(len(s.Spawns.Agents), maxAgents, "agent"),
+		Policies: s.Policies[:min(len(s.Policies), maxPolicies)],
 	}
-	v.standing(s, p.Now)
-	v.rounds(s)
-	v.agents(s, line)
-	v.findings(s)
-	v.policies(s)
+	shown := min(len(s.Standing), MaxStanding)
+	unfolded := min(shown, maxUnfolded)
+	v.Standing, v.StandingFolded = s.Standing[:unfolded], s.Standing[unfolded:shown]
+	v.StandingMore = more(len(s.Standing), MaxStanding, "task")
+	if n := len(s.Policies) - maxPolicies; n > 0 {
+		v.PoliciesMore = "and " + countedAs(int64(n), "more policy", "more policies")
+	}
+	v.rounds()
+	v.agents(line)
+	v.findings()
 	return v
 }
 
@@ -156,21 +154,8 @@ func (s Stats) figures() []figure {
 	return all
 }
 
-func (v *view) standing(s Stats, now time.Time) {
-	for _, t := range s.Standing[:min(len(s.Standing), MaxStanding)] {
-		age := ""
-		if since, ok := timeOf(t.Since); ok {
-			age = FormatDuration(max(0, now.Sub(since).Truncate(time.Second).Seconds()))
-		}
-		v.Standing = append(v.Standing, standingRow{label(t.Task), label(t.Status), age, minute(t.Since), label(t.Why)})
-	}
-	unfolded := min(len(v.Standing), maxUnfolded)
-	v.Standing, v.StandingFolded = v.Standing[:unfolded], v.Standing[unfolded:]
-	v.StandingMore = more(len(s.Standing), MaxStanding, "task")
-}
-
-func (v *view) rounds(s Stats) {
-	t := s.TaskRounds
+func (v *view) rounds() {
+	t := v.TaskRounds
 	if t.Count == 0 {
 		return
 	}
@@ -180,7 +165,7 @@ func (v *view) rounds(s Stats) {
 	}
 	v.TaskBars = &barTable{"Committed tasks by their rounds", "Rounds", "Tasks", bars(t.groups(), t.Count)}
 	var words []string
-	for _, c := range s.Findings.Progress {
+	for _, c := range v.Findings.Progress {
 		words = append(words, grouped(c.Count)+" "+label(c.Name))
 	}
 	if len(words) > 0 {
@@ -195,45 +180,29 @@ const singleRounds = 12
 // groups returns the bars of the histogram, from 1 to the maximum number of rounds,
 // without gaps among the single ones.
 func (t TaskRounds) groups() []Count {
-	most, beyond := 0, 0
+	var all []Count
+	for i := range singleRounds + 1 {
+		all = append(all, Count{Name: strconv.Itoa(i)})
+	}
+	all = append(all, Count{Name: "13 to 20"}, Count{Name: "21 to 50"}, Count{Name: "51 to 100"}, Count{Name: "more than 100"})
+	last := 0
 	for _, h := range t.Histogram {
-		if most = max(most, h.Rounds); h.Rounds > singleRounds {
-			beyond++
+		i := h.Rounds
+		if i > singleRounds {
+			i = singleRounds + 1 + sort.SearchInts([]int{20, 50, 100}, i)
 		}
+		all[i].Count = plus(all[i].Count, h.Tasks)
+		last = max(last, i)
 	}
-	all := make([]Count, min(most, singleRounds)+1)
-	for i := range all {
-		all[i].Name = strconv.Itoa(i)
-	}
-	wide := []Count{{Name: "13 to 20"}, {Name: "21 to 50"}, {Name: "51 to 100"}, {Name: "more than 100"}}
-	for _, h := range t.Histogram {
-		to := &wide[3].Count
-		switch {
-		case h.Rounds <= singleRounds:
-			to = &all[h.Rounds].Count
-		case h.Rounds <= 20:
-			to = &wide[0].Count
-		case h.Rounds <= 50:
-			to = &wide[1].Count
-		case h.Rounds <= 100:
-			to = &wide[2].Count
-		}
-		*to = plus(*to, h.Tasks)
-	}
-	if beyond > 0 {
-		for len(wide) > 0 && wide[len(wide)-1].Count == 0 {
-			wide = wide[:len(wide)-1]
-		}
-		all = append(all, wide...)
-	}
+	all = all[:last+1]
 	if all[0].Count == 0 {
 		all = all[1:] // A task is committed in no round only by a forced gate.
 	}
 	return all
 }
 
-func (v *view) agents(s Stats, line timeline) {
-	u := s.Spawns
+func (v *view) agents(line timeline) {
+	u := v.Spawns
 	if len(u.Agents) == 0 {
 		return
 	}
@@ -242,33 +211,14 @@ func (v *view) agents(s Stats, line timeline) {
 	if u.Run.Count > 0 {
 		v.Spawned += fmt.Sprintf(" Half of the runs took at most %s, nine in ten at most %s.", FormatDuration(u.Run.Median), FormatDuration(u.Run.P90))
 	}
-	fallbacks, runs := fallbackRate(s, line), runs(s, line)
-	v.Fallbacks, v.Runs = &fallbacks, &runs
+	v.Fallbacks, v.Runs, v.AgentsTotal = fallbackRate(v.Stats, line), runs(v.Stats, line), u.Spawns
 	if u.MicroDollars > 0 {
-		c := cost(s, line)
-		v.Cost = &c
+		v.Cost, v.AgentsTotal = cost(v.Stats, line), u.MicroDollars
 	}
-	var total int64
-	weight := func(a Agent) int64 {
-		if u.MicroDollars > 0 {
-			return a.MicroDollars
-		}
-		return a.Spawns
-	}
-	for _, a := range u.Agents {
-		total = plus(total, weight(a))
-	}
-	for _, a := range u.Agents[:min(len(u.Agents), maxAgents)] {
-		v.Agents = append(v.Agents, agentRow{
-			Agent: label(a.Agent), Runs: grouped(a.Spawns), Fallbacks: grouped(a.Fallbacks), Rate: Percent(a.Fallbacks, a.Spawns),
-			Tokens: grouped(plus(a.TokensIn, a.TokensOut)), Cost: Dollars(a.MicroDollars), Width: widthOf(weight(a), total),
-		})
-	}
-	v.AgentsMore = more(len(u.Agents), maxAgents, "agent")
 }
 
-func (v *view) findings(s Stats) {
-	f := s.Findings
+func (v *view) findings() {
+	f := v.Findings
 	if f.Total == 0 {
 		return
 	}
@@ -285,19 +235,6 @@ func (v *view) findings(s Stats) {
 }
 
 func categories(n int) string { return countedAs(int64(n), "category", "categories") }
-
-func (v *view) policies(s Stats) {
-	for _, p := range s.Policies[:min(len(s.Policies), maxPolicies)] {
-		row := policyRow{label(p.Version), shortDigest(p.Digest), label(p.ADR), grouped(p.Decisions), minute(p.LastAt), "–"}
-		if p.AdoptedAt != "" {
-			row.Adopted = minute(p.AdoptedAt)
-		}
-		v.Policies = append(v.Policies, row)
-	}
-	if len(s.Policies) > maxPolicies {
-		v.PoliciesMore = "and " + countedAs(int64(len(s.Policies)-maxPolicies), "more policy", "more policies")
-	}
-}
 
 // shortDigest returns enough of a digest to distinguish it.
 func shortDigest(digest string) string {

@@ -1,7 +1,9 @@
 package stats
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -90,4 +92,23 @@ func (s sums) spread(d counters.Distribution) (Spread, error) {
 		return Spread{}, err
 	}
 	return spreadOf(cells, float64(s.total(d.Sum()))/float64(d.Scale.PerUnit)), nil
+}
+
+// counter adds numbers up by name.
+type counter map[string]int64
+
+func newCounter() counter { return make(counter) }
+
+func (c counter) add(name string, n int64) { c[name] = plus(c[name], n) }
+
+// sorted returns the counts in descending order, equal ones by name.
+func (c counter) sorted() []Count {
+	all := make([]Count, 0, len(c))
+	for name, n := range c {
+		all = append(all, Count{name, n})
+	}
+	slices.SortFunc(all, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+	})
+	return all
 }

@@ -22,47 +22,23 @@ const (
 // String returns the unit's noun.
 func (u unit) String() string { return [...]string{"day", "week", "month", "year"}[u] }
 
-// index numbers the periods consecutively; start is its inverse.
-func (u unit) index(t time.Time) int {
+// begin returns the first day of the period of a day.
+func (u unit) begin(day time.Time) time.Time {
 	switch u {
-	case byDay:
-		return epochDay(t)
 	case byWeek:
-		return floorDiv(epochDay(t)+mondays, 7)
+		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7) // Monday
 	case byMonth:
-		return t.Year()*12 + int(t.Month()) - 1
+		return day.AddDate(0, 0, 1-day.Day())
+	case byYear:
+		return day.AddDate(0, 0, 1-day.YearDay())
 	default:
-		return t.Year()
+		return day
 	}
 }
 
-// mondays is the weekday of the epoch, a Thursday, counted from Monday.
-const mondays = 3
-
-// start returns the first day of a period.
-func (u unit) start(index int) time.Time {
-	switch u {
-	case byDay:
-		return time.Date(1970, 1, 1+index, 0, 0, 0, 0, time.UTC)
-	case byWeek:
-		return time.Date(1970, 1, 1-mondays+7*index, 0, 0, 0, 0, time.UTC)
-	case byMonth:
-		return time.Date(floorDiv(index, 12), time.Month(index-12*floorDiv(index, 12)+1), 1, 0, 0, 0, 0, time.UTC)
-	default:
-		return time.Date(index, 1, 1, 0, 0, 0, 0, time.UTC)
-	}
-}
-
-// epochDay returns the number of days since the epoch for a midnight in UTC.
-func epochDay(t time.Time) int { return floorDiv(int(t.Unix()), 24*60*60) }
-
-// floorDiv divides and rounds down, also below 0.
-func floorDiv(a, b int) int {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
+// before returns the first day of the previous period.
+func (u unit) before(start time.Time) time.Time {
+	return u.begin(start.AddDate(0, 0, -1))
 }
 
 // timeline groups days into periods of one length.
@@ -75,15 +51,12 @@ type timeline struct {
 	left bool
 }
 
+// period adds up days.
 type period struct {
-	start        time.Time
-	actions      counter
-	rounds       int64
-	spawns       int64
-	fallbacks    int64
-	microDollars int64
-	committed    int64
-	stuck        int64
+	Day     // its sums, without NextActions
+	start   time.Time
+	actions counter
+	rounds  int64
 }
 
 // newTimeline returns a timeline with the shortest unit for which all days, which are in
@@ -94,22 +67,24 @@ func newTimeline(days []Day) timeline {
 		return line
 	}
 	from, to := dateOf(days[0]), dateOf(days[len(days)-1])
-	for line.unit < byYear && line.unit.index(to)-line.unit.index(from) >= maxPeriods {
-		line.unit++
-	}
-	last := line.unit.index(to)
-	first := max(line.unit.index(from), last-maxPeriods+1)
-	line.periods = make([]period, last-first+1)
-	for i := range line.periods {
-		line.periods[i] = period{start: line.unit.start(first + i), actions: newCounter()}
-	}
-	for _, d := range days {
-		i := line.unit.index(dateOf(d)) - first
-		if i < 0 {
-			line.left = true
-			continue
+	for {
+		first, at := line.unit.begin(from), line.unit.begin(to)
+		for ; !at.Before(first) && len(line.periods) < maxPeriods; at = line.unit.before(at) {
+			line.periods = append(line.periods, period{start: at, actions: newCounter()})
 		}
-		line.periods[i].add(d)
+		if at.Before(first) || line.unit == byYear {
+			break
+		}
+		line = timeline{unit: line.unit + 1}
+	}
+	slices.Reverse(line.periods)
+	for _, d := range days {
+		i, ok := slices.BinarySearchFunc(line.periods, line.unit.begin(dateOf(d)), func(p period, at time.Time) int { return p.start.Compare(at) })
+		if ok {
+			line.periods[i].add(d)
+		} else {
+			line.left = true
+		}
 	}
 	return line
 }
@@ -119,41 +94,15 @@ func (p *period) add(d Day) {
 		p.actions.add(c.Name, c.Count)
 		p.rounds = plus(p.rounds, c.Count)
 	}
-	p.spawns = plus(p.spawns, d.Spawns)
-	p.fallbacks = plus(p.fallbacks, d.Fallbacks)
-	p.microDollars = plus(p.microDollars, d.MicroDollars)
-	p.committed = plus(p.committed, d.Committed)
-	p.stuck = plus(p.stuck, d.Stuck)
+	p.Spawns = plus(p.Spawns, d.Spawns)
+	p.Fallbacks = plus(p.Fallbacks, d.Fallbacks)
+	p.MicroDollars = plus(p.MicroDollars, d.MicroDollars)
+	p.Committed = plus(p.Committed, d.Committed)
+	p.Stuck = plus(p.Stuck, d.Stuck)
 }
 
 // dateOf returns a day's midnight. Of has checked the date.
 func dateOf(d Day) time.Time {
 	t, _ := time.Parse(time.DateOnly, d.Day)
 	return t
-}
-
-// greatest returns the maximum of a number over all periods.
-func (line timeline) greatest(number func(period) int64) int64 {
-	var most int64
-	for _, p := range line.periods {
-		most = max(most, number(p))
-	}
-	return most
-}
-
-// names lists the next actions of all periods, in descending order of frequency.
-func (line timeline) names() []string {
-	all := newCounter()
-	for _, p := range line.periods {
-		for name, n := range p.actions {
-			all.add(name, n)
-		}
-	}
-	return slices.Collect(func(yield func(string) bool) {
-		for _, c := range all.sorted() {
-			if !yield(c.Name) {
-				return
-			}
-		}
-	})
 }

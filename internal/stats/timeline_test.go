@@ -32,7 +32,7 @@ func TestPeriodsBegin(t *testing.T) {
 		{byMonth, "2024-12-31", "2024-12-01"},
 		{byYear, "2024-12-31", "2024-01-01"},
 	} {
-		if got := c.unit.start(c.unit.index(dayOf(t, c.day))); !got.Equal(dayOf(t, c.start)) {
+		if got := c.unit.begin(dayOf(t, c.day)); !got.Equal(dayOf(t, c.start)) {
 			t.Errorf("the %v of %s begins %s, want %s", c.unit, c.day, got.Format(time.DateOnly), c.start)
 		}
 	}
@@ -86,18 +86,18 @@ func TestTimelineKeepsAllNumbers(t *testing.T) {
 			t.Fatalf("%d periods", n)
 		}
 		for i := 1; i < len(line.periods); i++ {
-			if a, b := line.unit.index(line.periods[i-1].start), line.unit.index(line.periods[i].start); b != a+1 {
+			if before := line.unit.before(line.periods[i].start); !before.Equal(line.periods[i-1].start) {
 				t.Fatalf("there is a gap behind %s", line.periods[i-1].start)
 			}
 		}
 		var got, want period
 		for _, p := range line.periods {
 			got.rounds += p.rounds
-			got.spawns += p.spawns
-			got.fallbacks += p.fallbacks
-			got.microDollars += p.microDollars
-			got.committed += p.committed
-			got.stuck += p.stuck
+			got.Spawns += p.Spawns
+			got.Fallbacks += p.Fallbacks
+			got.MicroDollars += p.MicroDollars
+			got.Committed += p.Committed
+			got.Stuck += p.Stuck
 		}
 		for _, d := range days {
 			if dateOf(d).Before(line.periods[0].start) {
@@ -107,14 +107,14 @@ func TestTimelineKeepsAllNumbers(t *testing.T) {
 				continue
 			}
 			want.rounds += d.NextActions[0].Count + 1
-			want.spawns += 2
-			want.fallbacks++
-			want.microDollars += 7
-			want.committed += 3
-			want.stuck += 4
+			want.Spawns += 2
+			want.Fallbacks++
+			want.MicroDollars += 7
+			want.Committed += 3
+			want.Stuck += 4
 		}
-		if got.rounds != want.rounds || got.spawns != want.spawns || got.fallbacks != want.fallbacks ||
-			got.microDollars != want.microDollars || got.committed != want.committed || got.stuck != want.stuck {
+		if got.rounds != want.rounds || got.Spawns != want.Spawns || got.Fallbacks != want.Fallbacks ||
+			got.MicroDollars != want.MicroDollars || got.Committed != want.Committed || got.Stuck != want.Stuck {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 	})

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -17,14 +18,7 @@ const maxShown = 160
 // label returns a name of the ledger without hidden characters, and clipped.
 // html/template escapes markup.
 func label(s string) string {
-	points := []rune(textutil.Line(s))
-	if len(points) == 0 {
-		return "(none)"
-	}
-	if len(points) > maxShown {
-		return string(points[:maxShown-1]) + "…"
-	}
-	return string(points)
+	return cmp.Or(textutil.Fit(textutil.Line(s), maxShown), "(none)")
 }
 
 // grouped formats a number with commas between the thousands.
