@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,9 +25,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/stats"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
@@ -107,7 +113,14 @@ func otherOutput() []string {
 func TestSchemas(t *testing.T) {
 	update := os.Getenv("UPDATE") != ""
 	all := results()
+	named := make(map[string]reflect.Type)
 	for name, types := range all {
+		for def := range definitions(types) {
+			if other := named[definitionName(def)]; other != nil && other != def {
+				t.Errorf("%s and %s are both %s: give one another name in definitionName", def, other, definitionName(def))
+			}
+			named[definitionName(def)] = def
+		}
 		schema, err := schemaOf(name, types)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -172,13 +185,9 @@ func schemaOf(name string, types []reflect.Type) ([]byte, error) {
 		reflect.TypeFor[jsontext.Value](): {},
 		reflect.TypeFor[map[int]int]():    {Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "integer"}},
 	}
-	fields := make(map[reflect.Type]bool)
-	for _, t := range types {
-		fieldTypes(t, fields)
-	}
-	maps.DeleteFunc(fields, func(_ reflect.Type, shared bool) bool { return !shared })
+	fields := definitions(types)
 	for t := range fields {
-		shared[t] = &jsonschema.Schema{Ref: "#/$defs/" + t.String()}
+		shared[t] = &jsonschema.Schema{Ref: "#/$defs/" + definitionName(t)}
 	}
 	options := &jsonschema.ForOptions{TypeSchemas: shared}
 	forms := make([]*jsonschema.Schema, len(types))
@@ -203,10 +212,48 @@ func schemaOf(name string, types []reflect.Type) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		schema.Defs[t.String()] = def
+		schema.Defs[definitionName(t)] = def
 	}
 	text, err := json.MarshalIndent(schema, "", "  ")
 	return append(text, '\n'), err
+}
+
+// definitions returns the types that the schema of these types defines under $defs.
+func definitions(types []reflect.Type) map[reflect.Type]bool {
+	fields := make(map[reflect.Type]bool)
+	for _, t := range types {
+		fieldTypes(t, fields)
+	}
+	maps.DeleteFunc(fields, func(_ reflect.Type, shared bool) bool { return !shared })
+	return fields
+}
+
+// definitionName returns the name of a type in $defs, the same in all schemas. It does
+// not change if the type moves to another package.
+func definitionName(t reflect.Type) string {
+	special := map[reflect.Type]string{
+		reflect.TypeFor[abi.Identity]():      "PluginIdentity",
+		reflect.TypeFor[abi.Skipped]():       "SkippedItem",
+		reflect.TypeFor[abi.Unmapped]():      "UnmappedRule",
+		reflect.TypeFor[check.Answer]():      "PolicyAnswer",
+		reflect.TypeFor[check.Report]():      "PolicyReport",
+		reflect.TypeFor[check.Violation]():   "InvariantViolation",
+		reflect.TypeFor[explain.Count]():     "CountChange",
+		reflect.TypeFor[explain.Verify]():    "VerifyChange",
+		reflect.TypeFor[plugintest.Check]():  "PluginCheck",
+		reflect.TypeFor[release.Finding]():   "LintFinding",
+		reflect.TypeFor[replay.Flip]():       "ReplayedDecision",
+		reflect.TypeFor[routing.Decision]():  "PolicyDecision",
+		reflect.TypeFor[routing.Identity]():  "PolicyIdentity",
+		reflect.TypeFor[routing.Input]():     "PolicyInput",
+		reflect.TypeFor[routing.Source]():    "RegoSource",
+		reflect.TypeFor[stats.Questions]():   "QuestionTotals",
+		reflect.TypeFor[task.Verification](): "RecordedVerification",
+		reflect.TypeFor[verbs.Finding]():     "FindingWithRaw",
+		reflect.TypeFor[verbs.Routing]():     "FindingsByRoute",
+	}
+	name := cmp.Or(special[t], t.Name())
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // formOf returns the schema of one type, even if references to it are shared.
