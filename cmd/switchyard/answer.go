@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 func newAnswerCmd(a *app) *cobra.Command {
@@ -31,23 +33,21 @@ older round.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&req.Question, "question", "", "the question, by the `FINGERPRINT` of its finding")
-	numberVar(flags, &req.Choice, "choice", 1, 0, "choose the question's choice `N`, from 1", "choices count from 1")
+	numberVar(flags, &req.Choice, "choice", 1, 0, "choose the question's choice `N`, from 1")
 	flags.StringVar(&req.Text, "text", "", "answer with `TEXT`")
 	flags.StringVar(&file, "file", "", "answer with the content of `FILE`; - is standard input")
 	roundVar(flags, &req.Round, "the round `N` that asked, from 1 (default the latest)")
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if len(given(flags, "choice", "text", "file")) != 1 {
 			return usagef("give one of --choice, --text and --file")
 		}
 		req.Text = strings.TrimSpace(req.Text)
 		if flags.Changed("file") {
-			text, err := a.readAnswer(ctx, file)
-			if err != nil {
+			if req.Text, err = a.readAnswer(ctx, file); err != nil {
 				return err
 			}
-			req.Text = text
 		}
-		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Answer(ctx, args[0], req) })
+		return a.showTask(e.Answer(ctx, args[0], req))
 	})
 	return cmd
 }
@@ -59,4 +59,51 @@ func (a *app) readAnswer(ctx context.Context, file string) (string, error) {
 		err = errs.New(errs.AnswerInvalid, "the answer has more than %d bytes", task.MaxAnswer)
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(string(text), "\ufffd")), err
+}
+
+func newResumeCmd(a *app) *cobra.Command {
+	var rounds string
+	var req host.ResumeRequest
+	cmd := &cobra.Command{
+		Use:   "resume TASK --rounds +N | --replan | --manual | --reset",
+		Short: "Let a stuck task go on",
+		Long: `Resume lets a stuck task go on, in its next round. Evidence of the round in which
+it became stuck no longer counts.
+
+  --rounds +5  goes on as before, with five more rounds
+  --replan     there is a new plan: the executor begins with it
+  --manual     a person makes the next draft, which then needs no attestation
+  --reset      begins again, and forgets the history of the findings
+
+All but --rounds grant as many rounds as a new task of the project has. Who resumed
+a task, and how, is recorded.`,
+		Example: `  switchyard resume TASK-1 --rounds +5
+  switchyard resume TASK-1 --replan --reason 'the API was withdrawn'`,
+		Args: oneTask,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&rounds, "rounds", "", "go on with `+N` more rounds")
+	for mode, usage := range map[task.Mode]string{
+		task.Replan: "go on with a new plan", task.Manual: "go on with a draft by a person", task.Reset: "begin again",
+	} {
+		flags.Bool(string(mode), false, usage)
+	}
+	flags.StringVar(&req.Reason, "reason", "", "why: `TEXT`")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		modes := given(flags, "rounds", "replan", "manual", "reset")
+		if len(modes) != 1 {
+			return usagef("give one of --rounds +N, --replan, --manual and --reset")
+		}
+		req.Reason = textutil.Fit(req.Reason, maxReason)
+		req.Mode = task.Mode(strings.TrimPrefix(modes[0], "--"))
+		if req.Mode == task.MoreRounds {
+			n, err := strconv.Atoi(strings.TrimPrefix(rounds, "+"))
+			if err != nil || n < 1 || n > task.MaxRounds || strings.HasPrefix(rounds, "++") {
+				return usagef("--rounds %q: it adds 1 to %d rounds, such as +5", rounds, task.MaxRounds)
+			}
+			req.Rounds = n
+		}
+		return a.showTask(e.Resume(ctx, args[0], req))
+	})
+	return cmd
 }

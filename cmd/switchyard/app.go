@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -40,6 +39,8 @@ type app struct {
 	// command is the command that failed, as the user types it, and task is the task
 	// that it names; "" if there is none.
 	command, task string
+	// project is the selected project, once a command works on it.
+	project project.Project
 }
 
 // outputFormat is the value of --output.
@@ -51,12 +52,12 @@ const (
 	outputMarkdown outputFormat = "markdown" // only for commands that call offerMarkdown
 )
 
-// body is the function that runs a command.
-type body func(ctx context.Context, args []string) error
-
-// runE adapts a command's body to cobra.
-func (a *app) runE(do body) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error { return do(cmd.Context(), args) }
+// runE adapts a command's body to cobra, and gives it an engine for the selected
+// project.
+func (a *app) runE(do func(context.Context, *host.Engine, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return a.with(cmd.Context(), func(e *host.Engine) error { return do(cmd.Context(), e, args) })
+	}
 }
 
 // noteCommand records the command and its task for the hint of a later error.
@@ -67,15 +68,6 @@ func (a *app) noteCommand(cmd *cobra.Command) {
 	if id := cmd.Flags().Arg(0); strings.Contains(cmd.Use, " TASK") && task.CheckID(id) == nil {
 		a.task = id
 	}
-}
-
-// project returns the project that the flags select.
-func (a *app) project() (project.Project, error) {
-	p, err := project.Find(a.dir)
-	if err != nil {
-		return p, usagef("-C: %w", err)
-	}
-	return p, nil
 }
 
 // engine returns an engine for a project. The caller must close it.
@@ -92,38 +84,16 @@ func (a *app) engine(p project.Project) *host.Engine {
 	})
 }
 
-// with runs a command's work on an engine for the selected project. It publishes the
-// recorded metrics even if the work fails.
-func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
-	p, err := a.project()
-	if err != nil {
-		return err
+// with runs work on an engine for the selected project. It publishes the recorded
+// metrics even if the work fails.
+func (a *app) with(ctx context.Context, work func(*host.Engine) error) (err error) {
+	if a.project, err = project.Find(a.dir); err != nil {
+		return usagef("-C: %w", err)
 	}
-	e := a.engine(p)
+	e := a.engine(a.project)
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
 	defer a.publish(ctx, e)
 	return work(e)
-}
-
-// ask runs work on an engine and returns its result.
-func ask[T any](ctx context.Context, a *app, work func(*host.Engine) (T, error)) (T, error) {
-	var result T
-	err := a.with(ctx, func(e *host.Engine) (err error) {
-		result, err = work(e)
-		return err
-	})
-	return result, err
-}
-
-// answer runs work on an engine and prints its result.
-func answer[T any](ctx context.Context, a *app, work func(*host.Engine) (T, error), text func(*render.Printer, T)) error {
-	return a.with(ctx, func(e *host.Engine) error {
-		result, err := work(e)
-		if err != nil {
-			return err
-		}
-		return show(a, result, text)
-	})
 }
 
 // Environment variables that the command line reads.

@@ -51,27 +51,24 @@ command is repeated.`,
 	flags.StringVar(&log, "tool-use-log", "", "the tools that it used: `JSON`, a file, or -")
 	flags.StringVar(&req.Run, "run", "", "the `ID` of the run")
 	roundVar(flags, &req.Round, "the round `N` that the agent ran in, from 1 (default the task's)")
-	flags.StringVar(&search, "search", "", "record that the agent searched for `QUERY`")
+	textVar(flags, &search, "search", "record that the agent searched for `QUERY`")
 	flags.BoolVar(&list, "list", false, "list all attestations of the task")
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if err := checkAudit(flags, req.Agent, search); err != nil {
 			return err
 		}
 		switch {
 		case list:
-			return answer(ctx, a, func(e *host.Engine) (render.AttestationList, error) {
-				stamps, err := e.Stamps(ctx, args[0])
-				return render.AttestationList{Stamps: stamps}, err
-			}, (*render.Printer).Attestations)
-		case flags.Changed("search"):
-			return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) {
-				return e.Search(ctx, args[0], api.SearchRequest{Round: req.Round, Agent: req.Agent, Query: search})
-			})
+			stamps, err := e.Stamps(ctx, args[0])
+			return show(a, render.AttestationList{Stamps: stamps}, err, (*render.Printer).Attestations)
+		case search != "":
+			return a.showTask(e.Search(ctx, args[0], api.SearchRequest{Round: req.Round, Agent: req.Agent, Query: search}))
 		}
 		if req.Tools, err = a.usedTools(ctx, log); err != nil {
 			return err
 		}
-		return answer(ctx, a, func(e *host.Engine) (api.StampResult, error) { return e.Audit(ctx, args[0], req) }, (*render.Printer).Attestation)
+		result, err := e.Audit(ctx, args[0], req)
+		return show(a, result, err, (*render.Printer).Attestation)
 	})
 	return cmd
 }
@@ -87,7 +84,7 @@ func checkAudit(flags *pflag.FlagSet, agent, search string) error {
 	case searches && attests:
 		return usagef("--search records a search and --tool-use-log a run; give one at a time")
 	case searches && strings.TrimSpace(search) == "":
-		return usagef("--search is empty: say what was searched for")
+		return usagef("--search is empty")
 	case list || searches:
 		return nil
 	case agent == "":

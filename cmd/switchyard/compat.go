@@ -78,19 +78,22 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 			cmd.Flags().String(f.Name, "", f.Usage)
 		}
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		a.compatErrors = true
+	verb := a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		in := verbs.Input{TaskID: strings.Join(args, ""), Flags: map[string]string{}}
 		cmd.Flags().Visit(func(f *pflag.Flag) { in.Flags[f.Name] = f.Value.String() })
 		if err := v.Check(in); err != nil {
 			return err
 		}
-		result, err := ask(ctx, a, func(e *host.Engine) (any, error) { return run(&compatVerb{a, e, in}, ctx) })
+		result, err := run(&compatVerb{a, e, in}, ctx)
 		if err != nil {
 			return verbs.Recode(err, v.Codes)
 		}
 		return a.write(func(w io.Writer) error { return render.JSON(w, result) })
 	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		a.compatErrors = true
+		return verb(cmd, args)
+	}
 	return cmd
 }
 
@@ -277,16 +280,12 @@ func (c *compatVerb) metrics(ctx context.Context) (any, error) {
 // opens the file through the root of that directory, so that no symbolic link leads out
 // of it, not even one that is created meanwhile.
 func (c *compatVerb) readConfined(ctx context.Context, path string, limit int64, outside, unreadable errs.Code) ([]byte, error) {
-	p, err := c.project()
-	if err != nil {
-		return nil, err
-	}
 	temp, err := filepath.Abs(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
-	for _, root := range []string{p.Root, temp} {
-		in := project.Project{Root: root, Dir: p.Dir}
+	for _, root := range []string{c.project.Root, temp} {
+		in := project.Project{Root: root, Dir: c.project.Dir}
 		rel, inside := in.Rel(path)
 		if !inside {
 			continue

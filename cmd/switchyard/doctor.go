@@ -30,20 +30,18 @@ names may be missing.`,
 	}
 	var deep bool
 	cmd.Flags().BoolVar(&deep, "deep", false, "verify the ledger, which takes a while if it is long")
-	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		return a.with(ctx, func(e *host.Engine) error {
-			done := a.waiting("asking the agents' programs")
-			health, err := e.Diagnose(ctx, deep)
-			done()
-			if err != nil {
-				return err
-			}
-			var failure error
-			if !health.OK {
-				failure = errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
-			}
-			return showCheck(a, health, (*render.Printer).Health, failure)
-		})
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		done := a.waiting("asking the agents' programs")
+		health, err := e.Diagnose(ctx, deep)
+		done()
+		if err != nil {
+			return err
+		}
+		var failure error
+		if !health.OK {
+			failure = errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
+		}
+		return showCheck(a, health, failure, (*render.Printer).Health)
 	})
 	return cmd
 }

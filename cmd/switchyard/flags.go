@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -24,30 +25,27 @@ func (t *text) Type() string { return "string" }
 
 func (t *text) Set(s string) error {
 	if s == "" {
-		return errEmpty
+		return ruleError("is empty")
 	}
 	*t = text(s)
 	return nil
 }
 
-var errEmpty = errors.New("is empty")
-
 // numberVar adds a flag for an integer of at least low, and of at most high unless high
-// is 0. rule is the error text for a value out of range.
-func numberVar[N int | int64](flags *pflag.FlagSet, value *N, name string, low, high N, usage, rule string) {
-	flags.Var(&number[N]{value, low, high, rule}, name, usage)
+// is 0.
+func numberVar[N int | int64](flags *pflag.FlagSet, value *N, name string, low, high N, usage string) {
+	flags.Var(&number[N]{value, low, high}, name, usage)
 }
 
 // roundVar adds a flag for the number of a round.
 func roundVar(flags *pflag.FlagSet, value *int, usage string) {
-	numberVar(flags, value, "round", 1, 0, usage, "rounds count from 1")
+	numberVar(flags, value, "round", 1, 0, usage)
 }
 
 // number is the value of a flag that numberVar adds.
 type number[N int | int64] struct {
 	value     *N
 	low, high N
-	rule      string
 }
 
 func (n *number[N]) String() string { return fmt.Sprint(*n.value) }
@@ -59,14 +57,46 @@ func (n *number[N]) Set(s string) error {
 	if err != nil {
 		return err
 	}
-	if i < int64(n.low) || n.high != 0 && i > int64(n.high) || int64(N(i)) != i {
-		return ruleError(s + ": " + n.rule)
+	switch {
+	case n.high != 0 && (i < int64(n.low) || i > int64(n.high)):
+		return ruleError(fmt.Sprintf("%s: it is from %d to %d", s, n.low, n.high))
+	case i < int64(n.low) || int64(N(i)) != i:
+		return ruleError(fmt.Sprintf("%s: it is at least %d", s, n.low))
 	}
 	*n.value = N(i)
 	return nil
 }
 
-// ruleError is the rule that a flag's value breaks.
+// durationVar adds a flag for a duration that is longer than 0.
+func durationVar(flags *pflag.FlagSet, value *time.Duration, name, usage string) {
+	flags.Var((*interval)(value), name, usage)
+}
+
+// interval is the value of a flag that durationVar adds.
+type interval time.Duration
+
+func (v *interval) String() string {
+	if *v == 0 {
+		return ""
+	}
+	return time.Duration(*v).String()
+}
+
+func (v *interval) Type() string { return "duration" }
+
+func (v *interval) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil:
+		return err
+	case d <= 0:
+		return ruleError(s + ": it must be longer than 0")
+	}
+	*v = interval(d)
+	return nil
+}
+
+// ruleError says which rule a flag's value breaks.
 type ruleError string
 
 func (e ruleError) Error() string { return string(e) }
@@ -130,17 +160,14 @@ func checkRequired(flags *pflag.FlagSet, names ...string) error {
 // breaksRule reports whether a flag's value was parsed but is out of range.
 func breaksRule(err error) bool {
 	_, ok := errors.AsType[ruleError](err)
-	return ok || errors.Is(err, errEmpty)
+	return ok
 }
 
 // valueProblem returns the error for a flag's invalid value.
 func valueProblem(invalid *pflag.InvalidValueError) error {
 	name, err := invalid.GetFlag().Name, invalid.Unwrap()
-	if errors.Is(err, errEmpty) {
-		return fmt.Errorf("--%s is empty", name)
-	}
-	if rule, ok := errors.AsType[ruleError](err); ok {
-		return fmt.Errorf("--%s %w", name, rule)
+	if breaksRule(err) {
+		return fmt.Errorf("--%s %w", name, err)
 	}
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":

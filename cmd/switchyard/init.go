@@ -38,21 +38,18 @@ drafts are verified and reviewed again. What it could not take over, it lists.`,
 	}
 	cmd.Flags().BoolVar(&agents, "agents", false, "write our agents' definitions, to change them")
 	cmd.Flags().BoolVar(&here, "here", false, "make a project of its own of a folder inside another project")
-	cmd.Flags().StringVar(&from, "from", "", "take over from nubos-pilot's folder `DIR`")
-	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		result, err := a.init(ctx, cmd.Flags().Changed("from"), from, agents, here)
-		if err != nil {
-			return err
-		}
-		return show(a, result, (*render.Printer).Init)
-	})
+	textVar(cmd.Flags(), &from, "from", "take over from nubos-pilot's folder `DIR`")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		result, err := a.init(cmd.Context(), from, agents, here)
+		return show(a, result, err, (*render.Printer).Init)
+	}
 	return cmd
 }
 
-func (a *app) init(ctx context.Context, importing bool, from string, agents, here bool) (render.Initialized, error) {
-	p, err := a.project()
+func (a *app) init(ctx context.Context, from string, agents, here bool) (render.Initialized, error) {
+	p, err := project.Find(a.dir)
 	if err != nil {
-		return render.Initialized{}, err
+		return render.Initialized{}, usagef("-C: %w", err)
 	}
 	result := render.Initialized{Folder: p.Dir}
 	setUp := project.Project{Root: p.Root, Dir: p.Root}
@@ -61,10 +58,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes another one of this folder", p.Root))
 	}
 	var read nubospilot.Import
-	if importing {
-		if from == "" {
-			return result, usagef("--from is empty")
-		}
+	if from != "" {
 		folder, err := p.Folder(from)
 		if err != nil {
 			return result, err
@@ -85,13 +79,16 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 	if err == nil {
 		result.Adapters = e.Installed()
 	}
-	if importing && errs.CodeOf(err) == errs.InitExists {
+	if from == "" {
+		return result, err
+	}
+	if errs.CodeOf(err) == errs.InitExists {
 		// The tasks can be imported even so.
 		read.Left, err = append(read.Left, nubospilot.Left{
 			What: project.ConfigFile, Why: "it exists and says something else, so that the settings are yours to add: " + settings(read.Settings).String(),
 		}), nil
 	}
-	if err != nil || !importing {
+	if err != nil {
 		return result, err
 	}
 	imports, err := e.Import(ctx, read.Tasks)

@@ -39,14 +39,12 @@ input, or its decision.`,
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every chain with its latest hash")
 	cmd.Flags().BoolVar(&decisions, "decisions", false, "decide every recorded round again")
-	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		return a.with(ctx, func(e *host.Engine) error {
-			result, err := a.verifyLedger(ctx, e, decisions)
-			if err != nil {
-				return err
-			}
-			return showCheck(a, result, func(p *render.Printer, l render.LedgerReport) { p.Ledger(l, verbose) }, ledgerFailure(result))
-		})
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		result, err := a.verifyLedger(ctx, e, decisions)
+		if err != nil {
+			return err
+		}
+		return showCheck(a, result, ledgerFailure(result), func(p *render.Printer, l render.LedgerReport) { p.Ledger(l, verbose) })
 	})
 	return cmd
 }
@@ -93,19 +91,17 @@ line, whatever --output says. An event's body is printed byte for byte as its
 hash covers it; docs/ledger.md says how to check a chain.`,
 		Args: noArgs,
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		return a.with(ctx, func(e *host.Engine) error {
-			return a.write(func(w io.Writer) error {
-				for event, err := range e.Events(ctx) {
-					if err != nil {
-						return err
-					}
-					if err := render.JSONLine(w, event); err != nil {
-						return err
-					}
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		return a.write(func(w io.Writer) error {
+			for event, err := range e.Events(ctx) {
+				if err == nil {
+					err = render.JSONLine(w, event)
 				}
-				return nil
-			})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	})
 	return cmd

@@ -2,12 +2,22 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strings"
+	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -27,29 +37,14 @@ lists them.`,
 	return cmd
 }
 
-// withMetrics runs work on the metrics of the project, with these labels.
-func (a *app) withMetrics(ctx context.Context, labels labelFlags, work func(metrics.Project) error) error {
-	parsed, err := labels.parsed()
-	if err != nil {
-		return err
-	}
-	return a.with(ctx, func(e *host.Engine) error {
-		p, err := a.metrics(e, parsed)
-		if err != nil {
-			return err
-		}
-		return work(p)
-	})
-}
-
-func (a *app) metrics(e *host.Engine, labels map[string]string) (metrics.Project, error) {
-	p, err := a.project()
+// metrics returns the metrics of the project, with these labels.
+func (a *app) metrics(e *host.Engine, labels map[string]string) metrics.Project {
 	build := readBuildInfo()
 	return metrics.Project{
-		Engine: e, Root: p.Root, State: p.State(), Labels: labels,
+		Engine: e, Root: a.project.Root, State: a.project.State(), Labels: labels,
 		Policy: func(ctx context.Context) (*policies.Policy, error) { return e.Policies().Load(ctx, "", true) },
 		Build:  metrics.Build{Version: build.Version, Go: build.Go},
-	}, err
+	}
 }
 
 // publish exports the metrics to the configured destinations if something was recorded.
@@ -59,47 +54,235 @@ func (a *app) publish(ctx context.Context, e *host.Engine) {
 	if !e.Recorded() || ctx.Err() != nil {
 		return
 	}
-	p, err := a.metrics(e, nil)
-	if err == nil {
-		err = p.Publish(ctx)
-	}
-	for _, err := range unjoined(err) {
+	switch err := a.metrics(e, nil).Publish(ctx).(type) {
+	case nil:
+	case interface{ Unwrap() []error }:
+		for _, err := range err.Unwrap() {
+			a.warn(err)
+		}
+	default:
 		a.warn(err)
 	}
 }
 
-// unjoined returns the errors that errors.Join combined.
-func unjoined(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
+// pairsVar adds a repeatable flag for NAME=VALUE.
+func pairsVar(flags *pflag.FlagSet, values *map[string]string, name, usage string) {
+	*values = make(map[string]string)
+	flags.Var((*pairs)(values), name, usage+" (repeatable)")
+}
+
+// labelsVar adds --label.
+func labelsVar(flags *pflag.FlagSet, labels *map[string]string) {
+	pairsVar(flags, labels, "label", "put the label `NAME=VALUE` on every metric")
+}
+
+// pairs is the value of a flag that pairsVar adds.
+type pairs map[string]string
+
+func (p *pairs) String() string { return "" }
+
+func (p *pairs) Type() string { return "NAME=VALUE" }
+
+func (p *pairs) Set(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q is not NAME=VALUE", s)
 	}
-	if err == nil {
+	if _, twice := (*p)[name]; twice {
+		return fmt.Errorf("%s is given twice", name)
+	}
+	(*p)[name] = value
+	return nil
+}
+
+func newMetricsPrintCmd(a *app) *cobra.Command {
+	format := metrics.Text
+	var labels map[string]string
+	cmd := &cobra.Command{
+		Use:   "print",
+		Short: "Print the metrics",
+		Long: `Print shows the metrics in the text format of Prometheus, or in OpenMetrics with
+units, exemplars and the time when each counter was 0, whatever --output says.
+The same ledger gives the same bytes.`,
+		Example: `  switchyard metrics print | promtool check metrics
+  switchyard metrics print --format openmetrics --label team=search`,
+		Args: noArgs,
+	}
+	choiceVar(cmd.Flags(), &format, "format", "print `FORMAT`: text or openmetrics", metrics.Formats()...)
+	labelsVar(cmd.Flags(), &labels)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		c, err := a.metrics(e, labels).Collector(ctx)
+		if err != nil {
+			return err
+		}
+		families, err := c.Gather(ctx)
+		if err != nil {
+			return err
+		}
+		if err := writeMetrics(a.out, families, format); err != nil {
+			return errs.New(errs.OutputFailed, "failed to write the result: %w", err)
+		}
+		return nil
+	})
+	return cmd
+}
+
+// writeMetrics writes metrics. On a terminal it escapes hidden characters, which a
+// label value may contain.
+func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Format) error {
+	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return metrics.Write(w, families, format)
+	}
+	var text strings.Builder
+	if err := metrics.Write(&text, families, format); err != nil {
+		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := io.WriteString(w, textutil.Line(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newMetricsTextfileCmd(a *app) *cobra.Command {
+	var labels map[string]string
+	cmd := &cobra.Command{
+		Use:   "textfile FILE",
+		Short: "Write the metrics to a file for node_exporter",
+		Long: `Textfile replaces FILE, whose name ends in .prom, by the metrics in the text
+format, for the textfile collector of node_exporter. A reader sees the old file
+or the new one, never half of one, and of several processes the one with the
+newest metrics wins.
+
+FILE is left alone if it is a link, if it holds metrics of others, or if it is
+that of a younger ledger: of another project, or of this one before its ledger
+was replaced by an older copy. Remove it then if it is not needed.
+
+With metrics.textfile in switchyard.yaml the file is written whenever something
+was recorded.`,
+		Example: `  switchyard metrics textfile /var/lib/prometheus/node-exporter/switchyard.prom
+  switchyard metrics textfile --label repository=shop /srv/metrics/shop.prom`,
+		Args: exactly("FILE"),
+	}
+	labelsVar(cmd.Flags(), &labels)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		path := a.project.Abs(args[0])
+		result, err := a.metrics(e, labels).WriteTextfile(ctx, path)
+		return show(a, result, err, func(p *render.Printer, r metrics.TextfileResult) {
+			if !r.Written {
+				p.Line("%s has newer metrics already", path)
+				return
+			}
+			p.Line("wrote %s to %s", textutil.Count(r.Metrics, "metric"), path)
+		})
+	})
+	return cmd
+}
+
+func newMetricsPushCmd(a *app) *cobra.Command {
+	req := metrics.PushRequest{Timeout: metrics.DefaultPushTimeout}
+	var labels map[string]string
+	cmd := &cobra.Command{
+		Use:   "push [URL]",
+		Short: "Push the metrics to a Pushgateway",
+		Long: `Push replaces a group of metrics at the Pushgateway of URL, without
+/metrics/job/…; without URL at that of metrics.push in switchyard.yaml. The URL
+may contain a user and password; they are never printed.
+
+The group is the job and the --grouping, or what switchyard.yaml says, with a
+label project that distinguishes this project and machine from others. Where
+machines come and go, as in CI, give the project a name instead, as in
+--grouping project=shop, or each machine leaves a group behind. Two projects must
+not share a group: they would overwrite each other. --delete removes the group.
+
+Transient failures are retried until --timeout. With metrics.push in
+switchyard.yaml metrics are pushed whenever something was recorded.`,
+		Example: `  switchyard metrics push http://localhost:9091
+  switchyard metrics push https://push.example --grouping project=shop --label team=search
+  switchyard metrics push http://localhost:9091 --grouping project=shop --delete`,
+		Args: atMostOneURL,
+	}
+	flags := cmd.Flags()
+	textVar(flags, &req.Job, "job", "the `JOB` of the group (default switchyard)")
+	pairsVar(flags, &req.Grouping, "grouping", "group by the label `NAME=VALUE` too")
+	flags.BoolVar(&req.Delete, "delete", false, "remove the group instead of replacing it")
+	durationVar(flags, &req.Timeout, "timeout", "give up after `DURATION`")
+	labelsVar(flags, &labels)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		switch {
+		case req.Timeout > time.Hour:
+			return usagef("--timeout %s: it is at most 1h", req.Timeout)
+		case req.Delete && len(labels) > 0:
+			return usagef("--label has no effect with --delete: a group is found by its --job and --grouping")
+		}
+		req.URL = firstArg(args)
+		result, err := a.metrics(e, labels).Push(ctx, req)
+		return show(a, result, err, (*render.Printer).Push)
+	})
+	return cmd
+}
+
+// atMostOneURL accepts at most one URL. The error does not show the second one, which
+// may contain a password.
+func atMostOneURL(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 1:
+		return errors.New("there is more than one URL")
+	case len(args) == 0:
 		return nil
 	}
-	return []error{err}
+	return exactly("URL")(cmd, args)
 }
 
-// labelFlags is the value of --label.
-type labelFlags struct{ labels []string }
+func newMetricsServeCmd(a *app) *cobra.Command {
+	var address, webConfig string
+	var labels map[string]string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the metrics to Prometheus",
+		Long: `Serve answers scrapes at /metrics until it is told to stop, in the format that
+the scraper asks for: text, OpenMetrics with exemplars, or protocol buffers with
+native histograms. Each scrape reads the ledger, while rounds go on. /healthz
+says whether it can be read right now.
 
-func (f *labelFlags) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.labels, "label", nil, "put the label `NAME=VALUE` on every metric (repeatable)")
-}
+--web.config.file adds TLS, client certificates and passwords; it is the web
+configuration file of Prometheus' exporter toolkit. Without one, everyone who
+can reach the address can read the metrics, so it is the machine's own by
+default.
 
-func (f *labelFlags) parsed() (map[string]string, error) { return pairs("--label", f.labels) }
-
-// pairs parses the NAME=VALUE values of a repeatable flag.
-func pairs(flag string, values []string) (map[string]string, error) {
-	all := make(map[string]string, len(values))
-	for _, text := range values {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
-			return nil, usagef("%s: %q is not NAME=VALUE", flag, text)
-		}
-		if _, twice := all[name]; twice {
-			return nil, usagef("%s: %s is given twice", flag, name)
-		}
-		all[name] = value
+On an interrupt it lets the scrapes that run come to their end.`,
+		Example: `  switchyard metrics serve
+  switchyard metrics serve --listen :9464 --web.config.file web.yml`,
+		Args: noArgs,
 	}
-	return all, nil
+	flags := cmd.Flags()
+	flags.StringVar(&address, "listen", metrics.DefaultAddress, "serve at `HOST:PORT`; port 0 takes a free one")
+	textVar(flags, &webConfig, "web.config.file", "the web configuration `FILE`")
+	labelsVar(flags, &labels)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		if err := metrics.CheckAddress(address); err != nil {
+			return usagef("--listen: %w", err)
+		}
+		if webConfig != "" {
+			webConfig = a.project.Abs(webConfig)
+		}
+		return a.metrics(e, labels).Serve(ctx, metrics.ServeOptions{Address: address, WebConfig: webConfig, Started: a.serving, Warn: a.warn})
+	})
+	return cmd
+}
+
+// serving prints the address to standard error, with --output json as a line of JSON.
+func (a *app) serving(at metrics.Listening) {
+	if a.output == outputJSON {
+		_ = render.JSONLine(a.err, struct {
+			Serving string `json:"serving"`
+			Open    bool   `json:"open"`
+		}{at.URL, at.Open})
+		return
+	}
+	fmt.Fprintf(a.err, "switchyard: serving %s\n", at.URL)
+	if at.Open {
+		a.warn(fmt.Errorf("everyone who can reach %s can read the metrics; --web.config.file adds TLS and passwords", at.URL))
+	}
 }

@@ -53,11 +53,6 @@ docs/tasks.md has the whole picture.`,
 	return cmd
 }
 
-// runStep runs a command that changes a task, and shows the task's new state.
-func (a *app) runStep(ctx context.Context, work func(*host.Engine) (host.TaskResult, error)) error {
-	return answer(ctx, a, work, (*render.Printer).TaskResult)
-}
-
 func newPhaseStartCmd(a *app) *cobra.Command {
 	var req api.StartRequest
 	var force forceFlags
@@ -72,11 +67,11 @@ begins again in the next round, with the project's number of rounds.`,
 	maxRoundsVar(cmd.Flags(), &req.MaxRounds)
 	baseVar(cmd.Flags(), &req.Base)
 	force.register(cmd.Flags(), "begin again although the work is under way")
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Start(ctx, args[0], req) })
+		return a.showTask(e.Start(ctx, args[0], req))
 	})
 	return cmd
 }
@@ -94,14 +89,14 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 		cmd.Flags().StringArrayVar(&tests, "tests", nil, "the test files that were written: `FILES`, with commas between them")
 	}
 	force.register(cmd.Flags(), "go on without the attestations that are missing")
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if req.Force, err = force.request(); err != nil {
 			return err
 		}
 		for _, list := range tests {
 			req.Tests = append(req.Tests, splitList(list)...)
 		}
-		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Done(ctx, args[0], req) })
+		return a.showTask(e.Done(ctx, args[0], req))
 	})
 	return cmd
 }
@@ -126,25 +121,20 @@ uses up its round.`,
 	a.engineVar(cmd.Flags())
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "make the decision on a red draft the exit status")
 	force.register(cmd.Flags(), "go on without the executor's attestation")
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if req.Verify, err = verify.request(cmd.Flags()); err != nil {
 			return err
 		}
 		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		return a.with(ctx, func(e *host.Engine) error {
-			done := a.observed("verifying " + args[0])
-			d, err := e.Draft(ctx, args[0], req)
-			done()
-			if err != nil {
-				return err
-			}
-			if exitCode && d.Decision != nil {
-				a.exit = decisionExit(d.Decision.NextAction)
-			}
-			return show(a, d, (*render.Printer).DraftResult)
-		})
+		done := a.observed("verifying " + args[0])
+		d, err := e.Draft(ctx, args[0], req)
+		done()
+		if exitCode && d.Decision != nil {
+			a.exit = decisionExit(d.Decision.NextAction)
+		}
+		return show(a, d, err, (*render.Printer).DraftResult)
 	})
 	return cmd
 }
@@ -163,7 +153,7 @@ need more, review says so, and with --exit-code the exit status is 15.`,
 	}
 	f.register(a, cmd.Flags())
 	force.register(cmd.Flags(), forceReview)
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		req, err := f.request(a)
 		if err != nil {
 			return err
@@ -171,13 +161,8 @@ need more, review says so, and with --exit-code the exit status is 15.`,
 		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		return a.with(ctx, func(e *host.Engine) error {
-			d, err := e.Review(ctx, args[0], req)
-			if err != nil {
-				return err
-			}
-			return a.showDecision(d, f.exitCode)
-		})
+		d, err := e.Review(ctx, args[0], req)
+		return a.showDecision(d, err, f.exitCode)
 	})
 	return cmd
 }
@@ -194,11 +179,11 @@ verification, the verification of this round must be green.`,
 		Args: oneTask,
 	}
 	force.register(cmd.Flags(), "commit although something is missing")
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Commit(ctx, args[0], req) })
+		return a.showTask(e.Commit(ctx, args[0], req))
 	})
 	return cmd
 }
@@ -216,20 +201,17 @@ its latest decision.`,
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "why: `TEXT`")
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		if strings.TrimSpace(reason) == "" {
 			return usagef("--reason is missing: say why the task is stuck")
 		}
-		p, err := a.project()
+		reports, err := f.refs(a.project)
 		if err != nil {
 			return err
 		}
-		reports, err := f.refs(p)
-		if err != nil {
-			return err
-		}
-		req := api.StopRequest{Reason: textutil.Fit(reason, maxReason), Request: host.Request{Reports: reports, Stdin: a.in}}
-		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Stop(ctx, args[0], req) })
+		return a.showTask(e.Stop(ctx, args[0], api.StopRequest{
+			Reason: textutil.Fit(reason, maxReason), Request: host.Request{Reports: reports, Stdin: a.in},
+		}))
 	})
 	return cmd
 }

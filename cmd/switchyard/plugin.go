@@ -1,7 +1,22 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/plugins/plugintest"
+	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
 )
 
 func newPluginCmd(a *app) *cobra.Command {
@@ -36,5 +51,258 @@ lock, is refused. The settings of a plugin are under plugins, by its name.`,
 		newPluginNewCmd(a),
 		newPluginLockCmd(a),
 	)
+	return cmd
+}
+
+func newPluginListCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the plugins that can be used by name",
+		Long: `List shows the built-in plugins and those of the project: the origin of each, and
+the formats that it reads; and the named configurations, with the plugin that each
+uses. With --output json it shows the whole digest and description.
+
+The exit status is 1 if one of them cannot be used, such as a file that differs
+from switchyard.lock. The others are listed anyway.`,
+		Example: `  switchyard plugin list
+  switchyard plugin list --output json | jq -r '.plugins[].name'`,
+		Args: noArgs,
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		all, err := e.Plugins().List(ctx)
+		if err != nil {
+			return err
+		}
+		var failure error
+		if !all.OK {
+			failure = errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenPlugins(all), ", "))
+		}
+		return showCheck(a, all, failure, (*render.Printer).PluginList)
+	})
+	return cmd
+}
+
+// brokenPlugins returns the names of the plugins that cannot be used.
+func brokenPlugins(all api.PluginInventory) []string {
+	var names []string
+	for _, p := range all.Plugins {
+		if p.Problem != nil {
+			names = append(names, cmp.Or(p.Path, p.Use, p.Name))
+		}
+	}
+	return names
+}
+
+func newPluginInspectCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "inspect PLUGIN",
+		Short: "Show a plugin's digest, interface and description",
+		Long: `Inspect shows a plugin's digest and size, its imports and exports, the memory that
+it declares, its limits, and its description of itself: its name and version, the
+formats that it reads, how its reports are detected, and the items that it accounts
+for. Only the plugin's start and description functions run, in the sandbox.
+
+A file that is not a plugin is shown as far as it can be read; then the command
+fails with the reason.`,
+		Example: `  switchyard plugin inspect sarif
+  switchyard plugin inspect ./my-linter.wasm
+  switchyard plugin inspect ./my-linter.wasm --output json | jq .imports`,
+		Args: exactly("the PLUGIN"),
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		in, err := e.Plugins().Inspect(ctx, args[0])
+		if in.Digest == "" {
+			return err
+		}
+		return showCheck(a, in, err, (*render.Printer).PluginInspection)
+	})
+	return cmd
+}
+
+func newPluginRunCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run PLUGIN REPORT",
+		Short: "Normalise one report and show what the host would get",
+		Long: `Run has a plugin read one report, with the project's settings for it, and shows
+what would be merged and routed: the findings, the skipped items with their
+reasons, and the rules for which no setting has a category. Nothing is decided or
+recorded.
+
+PLUGIN may also be auto, or a folder of plugins, one of which has to recognise the
+report. REPORT - is standard input.`,
+		Example: `  switchyard plugin run auto lint.sarif
+  switchyard plugin run ./my-linter.wasm report.json --output json
+  eslint --format json . | switchyard plugin run eslint -`,
+		Args: exactly("the PLUGIN", "the REPORT"),
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
+		return show(a, render.NewNormalizedView(n), err, (*render.Printer).Normalized)
+	})
+	return cmd
+}
+
+func newPluginTestCmd(a *app) *cobra.Command {
+	var corpus string
+	cmd := &cobra.Command{
+		Use:   "test FILE.wasm [--corpus DIR]",
+		Short: "Check a plugin against the ABI and hostile reports",
+		Long: `Test runs the conformance checks on a plugin's file, or on an installed plugin by
+name, with the limits and the sandbox of every other command:
+
+  module          it is a module of ABI v1 and describes itself
+  corpus          it gives the expected answers to the golden cases of --corpus
+  determinism     other memory and another engine make no difference
+  hostile input   reports that are truncated, malformed or wrongly encoded
+  limits          large reports, with every item accounted for
+
+A golden case is a JSON file: {"name", "config"?, "report" | "report_text" |
+"report_file", "want" | "want_counts" | "want_error"}. Without --corpus there are
+no golden cases, and the other checks have fewer reports to work with. The rules
+are in docs/plugin-abi.md; switchyard plugin new creates a plugin with a corpus.
+
+A plugin fails at once if it exceeds its time limit five times, or takes two
+minutes in total. The exit status is 1 if any check fails.`,
+		Example: `  switchyard plugin test my-linter.wasm --corpus corpus
+  switchyard plugin test my-linter.wasm --output json | jq '.checks[] | select(.status == "fail")'`,
+		Args: exactly("FILE.wasm"),
+	}
+	textVar(cmd.Flags(), &corpus, "corpus", "run the golden cases of `DIR`, its files *.json")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		m, err := e.Plugins().Module(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		p := a.project
+		o := plugintest.Options{Limits: m.Limits, CacheDir: cacheDir(), Read: p.Read}
+		if corpus != "" {
+			if o.Corpus, err = p.Folder(corpus); err != nil {
+				return err
+			}
+			if _, inside := p.Rel(o.Corpus); inside {
+				o.Read = readInside(p)
+			}
+		}
+		done := a.waiting("testing " + args[0])
+		r, err := plugintest.Run(ctx, m.Wasm, o)
+		done()
+		if err != nil {
+			return err
+		}
+		var failure error
+		if !r.OK() {
+			failure = errs.New(errs.PluginTestFailed, "%d of %s failed", r.Failed, textutil.Count(len(r.Checks), "check"))
+		}
+		return showCheck(a, r, failure, (*render.Printer).Conformance)
+	})
+	return cmd
+}
+
+// readInside returns a function that reads the files of a corpus. The paths come from
+// the cases, not from the user, so they must lie inside the project.
+func readInside(p project.Project) func(context.Context, string, int64) ([]byte, error) {
+	return func(ctx context.Context, path string, limit int64) ([]byte, error) {
+		if _, inside := p.Rel(path); !inside {
+			return nil, errs.New(errs.PathEscapesProject, "%s is outside the project, and its corpus is inside", path).With("path", path)
+		}
+		return p.Read(ctx, path, limit)
+	}
+}
+
+func newPluginBenchCmd(a *app) *cobra.Command {
+	runs := 50
+	cmd := &cobra.Command{
+		Use:   "bench PLUGIN REPORT",
+		Short: "Measure what a plugin costs on a report",
+		Long: `Bench measures how long a plugin takes for a report, with the project's settings:
+
+  cold, compiled   in a new runtime, without a code cache
+  cold, cached     in a new runtime, its code from the cache
+  warm             in a new instance of a plugin that is loaded
+  warm, guest      the plugin's part of that, without the host's checks
+
+Each ends with the findings that a round would merge. Reading the report from disk
+and checking its format is not measured. The shortest time shows the cost of the
+work, the median what to expect on this machine. The cost per finding is the warm
+median divided by the findings. The cache is a temporary folder that is removed
+afterwards. A slow plugin is measured less often: each measurement takes at most
+ten seconds.
+
+PLUGIN may also be auto. REPORT - is standard input.`,
+		Example: `  switchyard plugin bench sarif lint.sarif
+  switchyard plugin bench ./my-linter.wasm report.json --runs 200 --output json`,
+		Args: exactly("the PLUGIN", "the REPORT"),
+	}
+	numberVar(cmd.Flags(), &runs, "runs", 1, 10_000, "measure `N` times; compiling at most 5 times")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		done := a.waiting("measuring " + args[0])
+		b, err := e.Plugins().Bench(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in, runs)
+		done()
+		return show(a, b, err, (*render.Printer).Benchmark)
+	})
+	return cmd
+}
+
+func newPluginNewCmd(a *app) *cobra.Command {
+	var language scaffold.Language
+	var name string
+	cmd := &cobra.Command{
+		Use:   "new --lang go|assemblyscript|c DIR",
+		Short: "Start a new plugin, which builds and passes its tests at once",
+		Long: `New writes a small working plugin to a new or empty folder: its source, the SDK,
+the golden cases of a corpus, and a README with the next steps. It needs only the
+language's own tools, and prints the commands that build and test it.
+
+  go              the Go toolchain; modules of a few megabytes
+  assemblyscript  Node.js; modules of about ten kilobytes, like the built-in ones
+  c               clang with lld, or Node.js; the smallest modules
+
+The plugin is named after the folder unless --name is given.`,
+		Example: `  switchyard plugin new --lang go my-linter
+  switchyard plugin new --lang c tools/parser --name my-linter`,
+		Args: exactly("DIR"),
+	}
+	flags := cmd.Flags()
+	choiceVar(flags, &language, "lang", "write it in `LANGUAGE`: go, assemblyscript or c", scaffold.Languages()...)
+	textVar(flags, &name, "name", "the plugin's `NAME` (default the folder's name)")
+	cmd.RunE = a.runE(func(_ context.Context, _ *host.Engine, args []string) error {
+		if err := checkRequired(flags, "lang"); err != nil {
+			return usagef("%w: go, assemblyscript or c", err)
+		}
+		dir, err := a.project.Resolve(args[0])
+		if err != nil {
+			return err
+		}
+		made, err := scaffold.Write(dir, language, cmp.Or(name, scaffold.NameOf(dir)))
+		if a.dir == "." { // In the current directory, the path the user typed is valid as it is.
+			made.Dir = args[0]
+		}
+		test := fmt.Sprintf("switchyard plugin test %s --corpus %s",
+			render.ShellQuote(filepath.Join(made.Dir, made.Module)), render.ShellQuote(filepath.Join(made.Dir, "corpus")))
+		return show(a, render.PluginScaffold{Project: made, Test: test}, err, (*render.Printer).NewPlugin)
+	})
+	return cmd
+}
+
+func newPluginLockCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lock",
+		Short: "Pin the project's plugins in switchyard.lock",
+		Long: `Lock loads every plugin that plugin_paths in switchyard.yaml names, and writes
+the digests of their files to switchyard.lock beside it. From then on only these
+very files are used: one that was changed, or added to a folder, is refused until
+the plugins are locked again.
+
+It prints the pins and what changed against the lock that there was. Commit the
+lock, and review its changes like those of code: a plugin decides what counts as
+a finding.`,
+		Example: `  switchyard plugin lock
+  switchyard plugin lock --output json | jq .changes`,
+		Args: noArgs,
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		l, err := e.Plugins().Lock(ctx)
+		return show(a, l, err, (*render.Printer).PluginLock)
+	})
 	return cmd
 }

@@ -1,9 +1,16 @@
 package main
 
 import (
+	"context"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -80,4 +87,131 @@ func onePolicy() cobra.PositionalArgs { return orNothing(exactly("the POLICY")) 
 // allowUnsignedVar adds --allow-unsigned to a command that does not decide rounds.
 func allowUnsignedVar(flags *pflag.FlagSet, allow *bool) {
 	flags.BoolVar(allow, "allow-unsigned", false, "accept a policy without a valid signature, although the project has keys")
+}
+
+func newPolicyListCmd(a *app) *cobra.Command {
+	var tree treeFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the versions of the policy, and which one is in use",
+		Long: `List shows the versions that are built in and those in the project's folder
+policies/routing, oldest first, with their decision records. A version is
+  released  its digest is that of policies/versions.lock, or it is built in
+  draft     it is not in the lock yet
+  edited    its digest differs from the lock: a released version was changed
+
+After them come the policy that switchyard.yaml names and the adopted policy, if
+they are others. The ledger has a copy of the adopted policy, which is the one
+that decides. A policy that cannot be loaded is listed with the reason.`,
+		Example: `  switchyard policy list
+  switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
+		Args: noArgs,
+	}
+	tree.register(cmd.Flags())
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		if err := tree.resolve(a.project); err != nil {
+			return err
+		}
+		all, err := e.Policies().Workspace(tree.versions, tree.records).List(ctx)
+		return show(a, all, err, (*render.Printer).PolicyList)
+	})
+	return cmd
+}
+
+func newPolicyShowCmd(a *app) *cobra.Command {
+	var rego, allowUnsigned bool
+	cmd := &cobra.Command{
+		Use:   "show [POLICY]",
+		Short: "Show a policy's destinations, table and rules",
+		Long: `Show prints a policy: its name, its destinations, strongest first and each with
+the categories of findings that are routed to it, and the branches of the rule
+decision in the order in which they are tried, with their lines.
+
+--rego prints its Rego files instead. With --output json they are printed byte for
+byte.`,
+		Example: `  switchyard policy show
+  switchyard policy show routing@1.0.0
+  switchyard policy show routing@1.2.0 --rego --output json | jq -r '.sources[0].text'`,
+		Args: onePolicy(),
+	}
+	cmd.Flags().BoolVar(&rego, "rego", false, "print the Rego files")
+	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		policy, err := e.Policies().Load(ctx, firstArg(args), allowUnsigned)
+		if err != nil {
+			return err
+		}
+		shown, err := render.NewPolicyView(ctx, policy)
+		text := (*render.Printer).Policy
+		if rego {
+			shown.Sources, text = policy.Sources(), (*render.Printer).Rego
+		}
+		return show(a, shown, err, text)
+	})
+	return cmd
+}
+
+func newPolicyAdoptCmd(a *app) *cobra.Command {
+	var req api.AdoptRequest
+	cmd := &cobra.Command{
+		Use:   "adopt [POLICY]",
+		Short: "Make a policy the active one",
+		Long: `Adopt records that a policy is the active one from now on: POLICY, or the one that
+switchyard.yaml names, or the default. It shows what that changes.
+
+A project's first round adopts the policy that decides it. From then on another
+policy decides only after an explicit action, which is recorded with its user:
+this command, or --policy for a single decision. If no policy is configured, a
+newer Switchyard keeps using the adopted policy, whatever its own default is. If
+switchyard.yaml names another policy, or the files of the policy change, the next
+round fails with policy-changed until the change is adopted.
+
+A project with keys for policies (policy_trust in switchyard.yaml) refuses a policy
+that is older than the adopted one unless --allow-rollback is given.`,
+		Example: `  switchyard policy adopt --dry-run
+  switchyard policy adopt
+  switchyard policy adopt routing@1.1.0`,
+		Args: onePolicy(),
+	}
+	cmd.Flags().BoolVar(&req.AllowRollback, "allow-rollback", false, "accept a policy that is older than the adopted one")
+	cmd.Flags().BoolVar(&req.DryRun, "dry-run", false, "only show what would change")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		req.Policy = firstArg(args)
+		adoption, err := e.Policies().Adopt(ctx, req)
+		return show(a, adoption, err, func(p *render.Printer, adoption api.Adoption) { p.Adoption(adoption, req.DryRun) })
+	})
+	return cmd
+}
+
+// treeFlags name the directories of a project's versions and of their decision records.
+type treeFlags struct {
+	versions, records string
+}
+
+func (f *treeFlags) register(flags *pflag.FlagSet) {
+	textVar(flags, &f.versions, "policies", "the versions are in `DIR`, in the project (default policies)")
+	textVar(flags, &f.records, "adrs", "the decision records are in `DIR`, in the project (default docs/adr)")
+}
+
+// resolve makes the directories relative to the project's root.
+func (f *treeFlags) resolve(p project.Project) error {
+	for _, dir := range []*string{&f.versions, &f.records} {
+		if *dir == "" {
+			continue
+		}
+		rel, inside := p.Rel(*dir)
+		if !inside {
+			return usagef("%s is outside the project", *dir)
+		}
+		*dir = rel
+	}
+	return nil
+}
+
+// asVersion returns the version in routing@1.3.0 or 1.3.0; "" remains "".
+func asVersion(text string) string {
+	if text == "" || strings.Contains(text, "@") {
+		return text
+	}
+	return "routing@" + text
 }

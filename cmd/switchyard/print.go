@@ -2,8 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,11 +15,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// show prints the result of a command: as JSON, or with text for a person.
-func show[T any](a *app, result T, text func(*render.Printer, T)) error {
+// show prints the result of a command, as JSON or with text for a person, unless the
+// command failed with err.
+func show[T any](a *app, result T, err error, text func(*render.Printer, T)) error {
+	if err != nil {
+		return err
+	}
 	return a.write(func(w io.Writer) error {
 		if a.output == outputJSON {
 			return render.JSON(w, result)
@@ -27,11 +38,13 @@ func show[T any](a *app, result T, text func(*render.Printer, T)) error {
 
 // showCheck prints the whole result of a check and returns failure, which is nil if the
 // check passed. Each command that checks something ends with it.
-func showCheck[T any](a *app, result T, text func(*render.Printer, T), failure error) error {
-	if err := show(a, result, text); err != nil {
-		return err
-	}
-	return failure
+func showCheck[T any](a *app, result T, failure error, text func(*render.Printer, T)) error {
+	return cmp.Or(show(a, result, nil, text), failure)
+}
+
+// showTask prints a task's new state.
+func (a *app) showTask(result host.TaskResult, err error) error {
+	return show(a, result, err, (*render.Printer).TaskResult)
 }
 
 // printText prints a result that already is text, byte for byte.
@@ -98,4 +111,38 @@ func (a *app) specific(hint string) string {
 		hint = regexp.MustCompile(`\bTASK\b`).ReplaceAllLiteralString(hint, a.task)
 	}
 	return hint
+}
+
+// writeFile atomically writes a file that the user named: a reader sees either the old
+// content or the new one. A path inside the project is written through the project's
+// root, so that no symbolic link leads out of it. It replaces only regular files, and
+// creates no directory.
+//
+// # Errors
+//
+// file-unwritable.
+func writeFile(p project.Project, path string, data []byte) error {
+	dir, name := filepath.Split(p.Abs(path))
+	if rel, inside := p.Rel(path); inside {
+		dir, name = p.Root, filepath.FromSlash(rel)
+	}
+	if err := replaceFile(dir, name, data); err != nil {
+		return errs.New(errs.FileUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
+	}
+	return nil
+}
+
+func replaceFile(dir, name string, data []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	switch info, err := root.Lstat(name); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && !info.Mode().IsRegular():
+		return safefile.ErrNotRegular
+	}
+	return safefile.Replace(root, filepath.ToSlash(name), data, 0o644)
 }

@@ -84,29 +84,24 @@ func (f *decisionFlags) register(a *app, flags *pflag.FlagSet) {
 
 // request returns the request of the flags.
 func (f *decisionFlags) request(a *app) (host.Request, error) {
-	p, err := a.project()
-	if err != nil {
-		return host.Request{}, err
-	}
-	reports, err := f.refs(p)
+	reports, err := f.refs(a.project)
 	return host.Request{Reports: reports, Stdin: a.in, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}, err
 }
 
 // showDecision prints a decision. With exitCode it also sets the exit status.
-func (a *app) showDecision(d host.Decision, exitCode bool) error {
+func (a *app) showDecision(d host.Decision, err error, exitCode bool) error {
 	if exitCode {
 		a.exit = decisionExit(d.NextAction)
 		if len(d.Missing) > 0 {
 			a.exit = exitOther // The commit has to wait for attestations.
 		}
 	}
-	return show(a, d, (*render.Printer).Decision)
+	return show(a, d, err, (*render.Printer).Decision)
 }
 
 func maxRoundsVar(flags *pflag.FlagSet, rounds *int) {
 	numberVar(flags, rounds, "max-rounds", task.MinRounds, task.MaxRounds,
-		fmt.Sprintf("the task's cap of `N` rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds),
-		fmt.Sprintf("the cap is from %d to %d", task.MinRounds, task.MaxRounds))
+		fmt.Sprintf("the task's cap of `N` rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds))
 }
 
 func policyVar(flags *pflag.FlagSet, policy *string) {
@@ -139,7 +134,7 @@ type verifyFlags struct {
 
 func (f *verifyFlags) register(flags *pflag.FlagSet) {
 	verifyVar(flags, &f.claim, " (default the result of the project's own verification)")
-	flags.StringVar(&f.command, "verify-cmd", "", "verify by running `COMMAND` in a shell")
+	textVar(flags, &f.command, "verify-cmd", "verify by running `COMMAND` in a shell")
 	flags.StringVar(&f.exitCode, "verify-exit-code", "", "verification ran already and ended with exit code `N`")
 }
 
@@ -149,7 +144,7 @@ func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) 
 	if names := given(flags, "verify", "verify-cmd", "verify-exit-code"); len(names) > 1 {
 		return req, usagef("%s say the same in two ways; give one", strings.Join(names, " and "))
 	}
-	if flags.Changed("verify-cmd") && strings.TrimSpace(f.command) == "" {
+	if f.command != "" && strings.TrimSpace(f.command) == "" {
 		return req, usagef("--verify-cmd is empty")
 	}
 	if flags.Changed("verify-exit-code") {
@@ -201,9 +196,5 @@ func (a *app) readInput(ctx context.Context, file string, limit int64) ([]byte, 
 	if file == api.Stdin {
 		return project.ReadAll(ctx, a.in, "standard input", limit)
 	}
-	p, err := a.project()
-	if err != nil {
-		return nil, err
-	}
-	return p.Read(ctx, file, limit)
+	return a.project.Read(ctx, file, limit)
 }

@@ -1,7 +1,13 @@
 package main
 
 import (
+	"runtime"
+	"runtime/debug"
+
 	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func newRootCmd(a *app) *cobra.Command {
@@ -65,4 +71,66 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 	a.complete(root)
 	layOutHelp(root)
 	return root
+}
+
+// maxHeap is the heap size in bytes at which garbage collection starts in a short
+// command. Nearly all rounds end long before.
+const maxHeap = 384 << 20
+
+// deferGC delays garbage collection, which would take a tenth of the time of a command
+// that runs for a few milliseconds.
+func deferGC() {
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), maxHeap))
+	debug.SetGCPercent(-1)
+}
+
+// isShort reports whether a command only decides on reports or lists something. A
+// command that spawns agents waits for them, and their output can be large.
+func isShort(cmd *cobra.Command) bool {
+	switch cmd.CommandPath() {
+	case "switchyard route", "switchyard status", "switchyard plugin run", "switchyard plugin bench":
+		return true
+	default:
+		return cmd.Flags().Changed("report") && !cmd.Flags().Changed("spawn")
+	}
+}
+
+// buildInfo is the output of version.
+type buildInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitzero"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Policy   string `json:"policy"`
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the version",
+		Args:  noArgs,
+		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
+	}
+}
+
+func (a *app) printVersion() error {
+	return show(a, readBuildInfo(), nil, func(p *render.Printer, b buildInfo) {
+		p.Line("switchyard %s (%s, %s, default policy %s)", b.Version, b.Go, b.Platform, b.Policy)
+	})
+}
+
+// readBuildInfo reads the version that the Go toolchain recorded in the binary.
+func readBuildInfo() buildInfo {
+	info := buildInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Policy: policies.Default}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		if build.Main.Version != "" {
+			info.Version = build.Main.Version
+		}
+		for _, s := range build.Settings {
+			if s.Key == "vcs.revision" {
+				info.Revision = s.Value
+			}
+		}
+	}
+	return info
 }

@@ -56,20 +56,15 @@ that cannot say which round they are about.`,
 	}
 	flags := cmd.Flags()
 	f.register(a, flags)
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		req, err := f.request(ctx, a, flags)
 		if err != nil {
 			return err
 		}
-		return a.with(ctx, func(e *host.Engine) error {
-			done := a.observed("verifying and deciding " + args[0])
-			d, err := e.Round(ctx, args[0], req)
-			done()
-			if err != nil {
-				return err
-			}
-			return a.showDecision(d, f.exitCode)
-		})
+		done := a.observed("verifying and deciding " + args[0])
+		d, err := e.Round(ctx, args[0], req)
+		done()
+		return a.showDecision(d, err, f.exitCode)
 	})
 	return cmd
 }
@@ -137,11 +132,7 @@ func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSe
 	case len(names) == 2:
 		return "", usagef("--prompt and --plan say the same in two ways; give one")
 	case f.plan != "":
-		p, err := a.project()
-		if err != nil {
-			return "", err
-		}
-		text, err := p.Read(ctx, f.plan, maxTaskText)
+		text, err := a.project.Read(ctx, f.plan, maxTaskText)
 		if err != nil {
 			return "", err
 		}

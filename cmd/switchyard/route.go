@@ -39,27 +39,21 @@ policy verify.`,
 	verifyVar(flags, &claim, "")
 	textVar(flags, &input, "input", "evaluate the policy on the input in `FILE`, - for standard input, and read no reports")
 	flags.BoolVar(&explain, "explain", false, "say why, and what would alter the decision")
-	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if names := given(flags, "report", "plugin", "round", "max-rounds", "verify"); input != "" && len(names) > 0 {
 			return usagef("--input is all that the policy sees: leave %s out", names[0])
+		}
+		if input != "" {
+			d, err := e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.in, Policy: f.policy, Explain: explain})
+			return a.showDecision(d, err, f.exitCode)
 		}
 		req, err := f.request(a)
 		if err != nil {
 			return err
 		}
 		req.Verify.Claim, req.Explain = claim, explain
-		return a.with(ctx, func(e *host.Engine) error {
-			var d host.Decision
-			if input != "" {
-				d, err = e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.in, Policy: f.policy, Explain: explain})
-			} else {
-				d, err = e.Route(ctx, req)
-			}
-			if err != nil {
-				return err
-			}
-			return a.showDecision(d, f.exitCode)
-		})
+		d, err := e.Route(ctx, req)
+		return a.showDecision(d, err, f.exitCode)
 	})
 	return cmd
 }

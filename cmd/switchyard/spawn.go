@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,19 +41,18 @@ nothing; the project's settings say whether it is repeated.`,
 	textVar(flags, &req.PromptPath, "prompt-path", "read the prompt from `FILE`")
 	textVar(flags, &req.OutputPath, "output-path", "write the agent's final message to `FILE`")
 	numberVar(flags, &timeout, "timeout-ms", minTimeout.Milliseconds(), maxTimeout.Milliseconds(),
-		"end it after `N` milliseconds, from 1000 (default spawn.timeout of switchyard.yaml)",
-		fmt.Sprintf("the limit is from %d to %d", minTimeout.Milliseconds(), maxTimeout.Milliseconds()))
+		"end it after `N` milliseconds, from 1000 (default spawn.timeout of switchyard.yaml)")
 	adapterVar(flags, &req.Adapter)
 	textVar(flags, &req.Model, "model", "ask for the model `NAME`")
-	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if err := checkRequired(flags, "agent", "prompt-path", "output-path"); err != nil {
 			return err
 		}
 		req.Timeout = time.Duration(timeout) * time.Millisecond
-		return answer(ctx, a, func(e *host.Engine) (host.SpawnResult, error) {
-			defer a.observed("preparing " + req.Agent)()
-			return e.Spawn(ctx, req)
-		}, (*render.Printer).SpawnResult)
+		done := a.observed("preparing " + req.Agent)
+		result, err := e.Spawn(ctx, req)
+		done()
+		return show(a, result, err, (*render.Printer).SpawnResult)
 	})
 	return cmd
 }

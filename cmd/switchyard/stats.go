@@ -45,56 +45,44 @@ link is followed.`,
   switchyard stats --html review-loop.html`,
 		Args: noArgs,
 	}
-	cmd.Flags().StringVar(&file, "html", "", "write a page to `FILE`, - for standard output")
+	textVar(cmd.Flags(), &file, "html", "write a page to `FILE`, - for standard output")
 	cmd.Flags().BoolVar(&ascii, "plain", false, "draw bars with # wherever they are shown")
-	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		toFile := cmd.Flags().Changed("html")
-		switch {
-		case toFile && file == "":
-			return usagef("--html is empty")
-		case toFile && ascii:
-			return usagef("--plain says how text is shown, and --html writes none")
-		case toFile:
-			return a.statsPage(ctx, file)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		if file != "" {
+			if ascii {
+				return usagef("--plain says how text is shown, and --html writes none")
+			}
+			return a.statsPage(ctx, e, file)
 		}
-		return a.statsText(ctx, ascii)
+		bars := render.BlockBars()
+		if ascii || !render.ShowsBlocks() {
+			bars = render.HashBars()
+		}
+		numbers, err := numbersOf(ctx, e)
+		return show(a, numbers, err, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
 	})
 	return cmd
 }
 
-func (a *app) statsText(ctx context.Context, ascii bool) error {
-	numbers, err := a.numbers(ctx)
-	if err != nil {
-		return err
-	}
-	bars := render.BlockBars()
-	if ascii || !render.ShowsBlocks() {
-		bars = render.HashBars()
-	}
-	return show(a, numbers, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
-}
-
-// numbers returns the statistics. For the first tasks of the list it adds the critic
+// numbersOf returns the statistics. For the first tasks of the list it adds the critic
 // failure that stopped them, if any.
-func (a *app) numbers(ctx context.Context) (stats.Stats, error) {
-	return ask(ctx, a, func(e *host.Engine) (stats.Stats, error) {
-		numbers, err := stats.Of(ctx, e)
-		if err != nil {
-			return stats.Stats{}, err
+func numbersOf(ctx context.Context, e *host.Engine) (stats.Stats, error) {
+	numbers, err := stats.Of(ctx, e)
+	if err != nil {
+		return stats.Stats{}, err
+	}
+	first := numbers.Standing[:min(len(numbers.Standing), stats.MaxStanding)]
+	ids := make([]string, len(first))
+	for i, t := range first {
+		ids[i] = t.Task
+	}
+	failures, err := e.CriticFailures(ctx, ids)
+	for i, t := range first {
+		if reason := failures[t.Task]; reason != "" {
+			first[i].Why = "critic-error: " + reason
 		}
-		first := numbers.Standing[:min(len(numbers.Standing), stats.MaxStanding)]
-		ids := make([]string, len(first))
-		for i, t := range first {
-			ids[i] = t.Task
-		}
-		failures, err := e.CriticFailures(ctx, ids)
-		for i, t := range first {
-			if reason := failures[t.Task]; reason != "" {
-				first[i].Why = "critic-error: " + reason
-			}
-		}
-		return numbers, err
-	})
+	}
+	return numbers, err
 }
 
 // writtenPage is the result of --html.
@@ -105,33 +93,26 @@ type writtenPage struct {
 	Events int64 `json:"events"`
 }
 
-func (a *app) statsPage(ctx context.Context, file string) error {
-	p, err := a.project()
-	if err != nil {
-		return err
-	}
+func (a *app) statsPage(ctx context.Context, e *host.Engine, file string) error {
 	if file != api.Stdin {
-		if err := checkPage(p, file); err != nil {
+		if err := checkPage(a.project, file); err != nil {
 			return err // Fail before any work.
 		}
 	}
-	numbers, err := a.numbers(ctx)
+	numbers, err := numbersOf(ctx, e)
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	about := stats.Page{Project: filepath.Base(p.Root), Now: time.Now(), Version: readBuildInfo().Version}
+	about := stats.Page{Project: filepath.Base(a.project.Root), Now: time.Now(), Version: readBuildInfo().Version}
 	if err := numbers.HTML(&text, about); err != nil {
 		return err
 	}
 	if file == api.Stdin {
 		return a.printText(text.String())
 	}
-	if err := writeFile(p, file, text.Bytes()); err != nil {
-		return err
-	}
 	written := writtenPage{File: file, Size: text.Len(), Events: numbers.Ledger.Events}
-	return show(a, written, func(p *render.Printer, w writtenPage) {
+	return show(a, written, writeFile(a.project, file, text.Bytes()), func(p *render.Printer, w writtenPage) {
 		p.Line("wrote %s, %s of %s", w.File, render.Size(int64(w.Size)), textutil.Count(w.Events, "event"))
 	})
 }

@@ -39,38 +39,30 @@ change is missed between two calls.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&wait, "wait", false, "wait until something changes")
-	flags.DurationVar(&timeout, "timeout", 0, "wait no longer than `DURATION`, such as 10m (default without a limit)")
-	numberVar(flags, &after, "after", 0, 0, "with --wait: return once there is an event after number `N` (default the latest)", "events count from 1, and 0 is before the first")
+	durationVar(flags, &timeout, "timeout", "wait no longer than `DURATION`, such as 10m (default without a limit)")
+	numberVar(flags, &after, "after", 0, 0, "with --wait: return once there is an event after number `N` (default the latest)")
 	filter.register(flags)
-	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		if err := filter.check(flags, args); err != nil {
 			return err
 		}
-		switch {
-		case !wait && len(given(flags, "timeout", "after")) > 0:
-			return usagef("--timeout and --after need --wait")
-		case flags.Changed("timeout") && timeout <= 0:
-			return usagef("--timeout %s: it must be longer than 0", timeout)
+		if names := given(flags, "timeout", "after"); !wait && len(names) > 0 {
+			return usagef("%s needs --wait", names[0])
 		}
-		return a.with(ctx, func(e *host.Engine) error {
-			id := firstArg(args)
-			if wait {
-				if !flags.Changed("after") {
-					after = -1 // the latest
-				}
-				if err := a.waitFor(ctx, e, id, after, timeout); err != nil {
-					return err
-				}
+		id := firstArg(args)
+		if wait {
+			if !flags.Changed("after") {
+				after = -1 // the latest
 			}
-			if id == "" {
-				return a.showTasks(ctx, e, filter)
-			}
-			t, err := e.Task(ctx, id)
-			if err != nil {
+			if err := a.waitFor(ctx, e, id, after, timeout); err != nil {
 				return err
 			}
-			return show(a, t, (*render.Printer).Task)
-		})
+		}
+		if id == "" {
+			return a.showTasks(ctx, e, filter)
+		}
+		t, err := e.Task(ctx, id)
+		return show(a, t, err, (*render.Printer).Task)
 	})
 	return cmd
 }
@@ -92,10 +84,8 @@ func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) 
 	}
 	list := render.TaskList{Total: len(tasks)}
 	list.Tasks, list.Omitted = filter.apply(tasks)
-	if list.Policy, err = e.Policies().Adopted(ctx); err != nil {
-		return err
-	}
-	return show(a, list, (*render.Printer).TaskList)
+	list.Policy, err = e.Policies().Adopted(ctx)
+	return show(a, list, err, (*render.Printer).TaskList)
 }
 
 // taskFilter selects the tasks to show.
@@ -108,7 +98,7 @@ func (f *taskFilter) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.open, "open", false, "show the tasks that are open")
 	flags.BoolVar(&f.stuck, "stuck", false, "show the tasks that are stuck")
 	flags.BoolVar(&f.waiting, "waiting", false, "show the tasks that wait for an answer")
-	numberVar(flags, &f.limit, "limit", 1, 0, "show no more than the `N` tasks that changed last", "it must be at least 1")
+	numberVar(flags, &f.limit, "limit", 1, 0, "show no more than the `N` tasks that changed last")
 }
 
 func (f *taskFilter) check(flags *pflag.FlagSet, args []string) error {
@@ -145,4 +135,24 @@ func (f *taskFilter) apply(tasks []host.TaskStatus) (shown []host.TaskStatus, om
 	omitted = len(tasks) - f.limit
 	oldest := latest[omitted]
 	return slices.DeleteFunc(tasks, func(t host.TaskStatus) bool { return t.UpdatedAt+" "+t.TaskID < oldest }), omitted
+}
+
+func newExplainCmd(a *app) *cobra.Command {
+	var round int
+	cmd := &cobra.Command{
+		Use:   "explain TASK",
+		Short: "Show why a round went where it went",
+		Long: `Explain shows the latest decision of a task, or of one of its rounds: what the
+policy saw and chose, every finding with the places that reported it, and the
+digests of the reports, plugins and policy behind it.`,
+		Example: `  switchyard explain TASK-1
+  switchyard explain TASK-1 --round 1 --output json`,
+		Args: oneTask,
+	}
+	roundVar(cmd.Flags(), &round, "explain round `N`, from 1 (default the latest)")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		x, err := e.Explain(ctx, args[0], round)
+		return show(a, x, err, (*render.Printer).Explanation)
+	})
+	return cmd
 }

@@ -52,9 +52,16 @@ type PluginProblem struct {
 // PluginInspection is a plugin's module and the limits that it runs under.
 type PluginInspection struct {
 	abi.Inspection
-	Limits abi.Limits
-	// ReportLimit is the maximum size of a report for the plugin, in bytes.
-	ReportLimit int64
+	Limits PluginLimits `json:"limits"`
+}
+
+// PluginLimits are the limits of a plugin. Sizes are in bytes.
+type PluginLimits struct {
+	Memory int64 `json:"memory"`
+	TimeMS int64 `json:"time_ms"`
+	Output int64 `json:"output"`
+	// Report is the maximum size of a report for the plugin.
+	Report int64 `json:"report"`
 }
 
 // PluginModule is a plugin's module, which may be broken.
@@ -67,8 +74,56 @@ type PluginModule struct {
 
 // PluginLockResult is the result of locking a project's plugins.
 type PluginLockResult struct {
-	// Pins are the pins of the new lock, by path, and Before those of the old lock.
-	Pins, Before []project.Pin
+	Path string `json:"path"`
+	// Plugins are the pins of the new lock, by path.
+	Plugins []project.Pin `json:"plugins"`
+	// Changes are the differences from the old lock: first those of the new pins, then the
+	// removed pins.
+	Changes []PinChange `json:"changes"`
 	// Unreadable says why the old lock could not be read, nil if it could.
-	Unreadable error
+	Unreadable error `json:"-"`
+}
+
+// PinChange is a pin that differs between the old and the new lock.
+type PinChange struct {
+	// Pin is the new pin, or the removed one.
+	Pin  project.Pin `json:"-"`
+	Path string      `json:"path"`
+	// Change is PinAdded, PinChanged or PinRemoved.
+	Change string `json:"change"`
+	// Before and After are digests, nil if there is no pin.
+	Before *string `json:"before"`
+	After  *string `json:"after"`
+}
+
+// The values of PinChange.Change.
+const (
+	PinAdded   = "added"
+	PinChanged = "changed"
+	PinRemoved = "removed"
+)
+
+// Benchmark is the cost of a plugin on one report. Sizes are in bytes, times in
+// nanoseconds.
+type Benchmark struct {
+	Plugin   abi.Identity `json:"plugin"`
+	Report   string       `json:"report"`
+	Bytes    int          `json:"report_bytes"` // of the document that the plugin gets
+	Findings int          `json:"findings"`
+	Skipped  int          `json:"skipped"`
+	Compiled Timing       `json:"cold_compiled"`
+	Cached   Timing       `json:"cold_cached"`
+	Warm     Timing       `json:"warm"`
+	Guest    Timing       `json:"warm_guest"`
+	// PerFinding is the warm median divided by the findings, nil if there are none.
+	PerFinding *int64 `json:"per_finding_ns"`
+	// Memory is the guest's memory at the end of a call.
+	Memory int64 `json:"memory"`
+}
+
+// Timing is the shortest and the median time of a number of runs.
+type Timing struct {
+	Runs   int   `json:"runs"`
+	Min    int64 `json:"min_ns"`
+	Median int64 `json:"median_ns"`
 }

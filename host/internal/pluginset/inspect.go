@@ -19,7 +19,10 @@ func (s *Set) Inspect(ctx context.Context, ref string) (api.PluginInspection, er
 	if err != nil {
 		return api.PluginInspection{}, err
 	}
-	in := api.PluginInspection{Limits: r.runtime.Limits(), ReportLimit: r.reportLimits().Bytes}
+	limits := r.runtime.Limits()
+	in := api.PluginInspection{Limits: api.PluginLimits{
+		Memory: limits.Memory, TimeMS: limits.Time.Milliseconds(), Output: limits.Output, Report: r.reportLimits().Bytes,
+	}}
 	wasm, err := r.module(ctx, ref)
 	if wasm == nil {
 		return in, err

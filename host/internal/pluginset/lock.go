@@ -41,5 +41,25 @@ func (s *Set) Lock(ctx context.Context) (api.PluginLockResult, error) {
 		now.Plugins = append(now.Plugins, project.Pin{Path: rel, Name: id.Name, Version: id.Version, Digest: id.Digest})
 	}
 	slices.SortFunc(now.Plugins, func(a, b project.Pin) int { return strings.Compare(a.Path, b.Path) })
-	return api.PluginLockResult{Pins: now.Plugins, Before: before.Plugins, Unreadable: unreadable}, s.project.WriteLock(now)
+	return api.PluginLockResult{
+		Path: project.LockFile, Plugins: now.Plugins, Changes: pinChanges(before, now), Unreadable: unreadable,
+	}, s.project.WriteLock(now)
+}
+
+func pinChanges(before, now project.Lock) []api.PinChange {
+	var changes []api.PinChange
+	for _, pin := range now.Plugins {
+		switch old, known := before.Find(pin.Path); {
+		case !known:
+			changes = append(changes, api.PinChange{Pin: pin, Path: pin.Path, Change: api.PinAdded, After: &pin.Digest})
+		case old.Digest != pin.Digest:
+			changes = append(changes, api.PinChange{Pin: pin, Path: pin.Path, Change: api.PinChanged, Before: &old.Digest, After: &pin.Digest})
+		}
+	}
+	for _, old := range before.Plugins {
+		if _, known := now.Find(old.Path); !known {
+			changes = append(changes, api.PinChange{Pin: old, Path: old.Path, Change: api.PinRemoved, Before: &old.Digest})
+		}
+	}
+	return changes
 }

@@ -73,16 +73,7 @@ func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader)
 	return api.NormalizedReport{Plugin: all[0].Plugin, Report: all[0].Digest, Result: all[0].Result}, nil
 }
 
-// Prepare finds the plugin of a report and runs only the part that loading needs.
-func (s *Set) Prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (plugins.PreparedReport, error) {
-	config, err := s.Config(ctx, ref)
-	if err != nil {
-		return plugins.PreparedReport{}, err
-	}
-	prepared, err := s.Resolver(config).prepare(ctx, ref, stdin)
-	return prepared, withReport(err, ref)
-}
-
+// prepare finds the plugin of a report and runs only the part that loading needs.
 func (r *Resolver) prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (plugins.PreparedReport, error) {
 	source, err := r.source(ctx, ref.Path, stdin)
 	if err != nil {

@@ -1,9 +1,9 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -265,40 +265,19 @@ func (p *Printer) findings(findings []finding.Finding) {
 	if dated {
 		header = slices.Insert(header, where+1, "SINCE")
 	}
-	rows, texts := make([][]cell, len(findings)), make([]string, len(findings))
-	for i, f := range findings {
+	rows := newTable(header...)
+	for _, f := range findings {
 		route := f.Route
 		if f.UnknownCategory {
 			route += "?"
 		}
-		rows[i] = []cell{
-			{route, actionColor(f.Route)}, {string(f.Severity), severityColor(f.Severity)}, {f.Category, Plain},
-			{f.Location(), Plain}, {strings.Join(f.ConfirmedBy, ", "), Plain},
-		}
+		row := []any{cell{route, actionColor(f.Route)}, severity(f), f.Category, f.Location(), strings.Join(f.ConfirmedBy, ", ")}
 		if dated {
-			rows[i] = slices.Insert(rows[i], where+1, cell{since(f), Plain})
+			row = slices.Insert(row, where+1, any(since(f)))
 		}
-		texts[i] = f.Remediation
+		rows.addWithText(f.Remediation, row...)
 	}
-	p.placed(header, rows, where, texts)
-}
-
-// noPlace is the place of a finding without a location.
-const noPlace = "-"
-
-// placed prints a table with a text below each row; column where has places. If the
-// rows are wider than the terminal, the place moves below its row, before the text.
-func (p *Printer) placed(header []string, rows [][]cell, where int, texts []string) {
-	if p.width > 0 && rowWidth(columnWidths(rows, math.MaxInt)) > p.width {
-		header = slices.Delete(header, where, where+1)
-		for i := range rows {
-			if place := rows[i][where].text; place != noPlace {
-				texts[i] = strings.TrimSuffix(fitMiddle(place, p.width-len(below)-len(":"))+": "+texts[i], ": ")
-			}
-			rows[i] = slices.Delete(rows[i], where, where+1)
-		}
-	}
-	p.tableWithTexts(header, rows, texts)
+	p.placed(rows, where)
 }
 
 // since returns the round since which a finding exists, and how often it came back.
@@ -319,39 +298,13 @@ func shortDigest(digest string) string {
 	return hex[:min(12, len(hex))]
 }
 
-func actionColor(action string) string {
-	switch action {
-	case "commit":
-		return Green
-	case "stuck":
-		return Red
-	case "askuser":
-		return Yellow
-	default:
-		return Cyan
-	}
-}
+// The colours of words.
+var (
+	actionColors   = map[string]string{policies.Commit: Green, policies.Stuck: Red, "askuser": Yellow}
+	severityColors = map[finding.Severity]string{finding.Fail: Red, finding.Risk: Yellow}
+	statusColors   = map[task.Status]string{task.Stuck: Red, task.Waiting: Yellow, task.Committed: Green}
+)
 
-func severityColor(s finding.Severity) string {
-	switch s {
-	case finding.Fail:
-		return Red
-	case finding.Risk:
-		return Yellow
-	default:
-		return Plain
-	}
-}
+func actionColor(action string) string { return cmp.Or(actionColors[action], Cyan) }
 
-func statusColor(s task.Status) string {
-	switch s {
-	case task.Stuck:
-		return Red
-	case task.Waiting:
-		return Yellow
-	case task.Committed:
-		return Green
-	default:
-		return Plain
-	}
-}
+func severity(f finding.Finding) cell { return cell{string(f.Severity), severityColors[f.Severity]} }

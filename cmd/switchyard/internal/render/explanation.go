@@ -3,7 +3,6 @@ package render
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -19,14 +18,12 @@ func (p *Printer) Explanation(x host.Explanation) {
 	} else {
 		p.explained(x, *x.Decision)
 		if x.Task.Event > x.Decision.Event.N {
-			p.Line("")
-			p.Line("%s", p.Paint(Bold, "Where the task stands now"))
+			p.title("Where the task stands now")
 			p.standing(x.Task)
 		}
 	}
 	if len(x.Spawns) > 0 {
-		p.Line("")
-		p.Line("%s", p.Paint(Bold, "Agents that ran since"))
+		p.title("Agents that ran since")
 		p.spawns(x.Spawns)
 	}
 	p.history(x.History)
@@ -47,8 +44,7 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	p.seen(d)
 	p.why(x.Why)
 	p.sources(d)
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, "Evidence"))
+	p.title("Evidence")
 	for _, r := range d.Reports {
 		p.Line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, textutil.Count(r.Findings, "finding"), r.Plugin)
 	}
@@ -64,8 +60,7 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 
 // seen prints the policy's whole input.
 func (p *Printer) seen(d host.Decision) {
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, "What the policy saw"))
+	p.title("What the policy saw")
 	p.Line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, textutil.Count(d.Input.FindingCount, "finding"), d.Input.Verify)
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
 		p.Line("  %d to %s", d.Input.Routes[route], route)
@@ -81,15 +76,14 @@ func (p *Printer) sources(d host.Decision) {
 	if len(d.Findings) == 0 {
 		return
 	}
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, "Where the findings come from"))
-	var rows [][]cell
+	p.title("Where the findings come from")
+	rows := newTable("FINGERPRINT", "CATEGORY", "CRITIC", "PLUGIN", "REPORT", "REF")
 	for _, f := range d.Findings {
 		for _, s := range f.Sources {
-			rows = append(rows, []cell{{f.Fingerprint, Plain}, {f.Category, Plain}, {s.Critic, Plain}, {s.Plugin, Plain}, {shortDigest(s.Report), Plain}, {s.Ref, Plain}})
+			rows.add(f.Fingerprint, f.Category, s.Critic, s.Plugin, shortDigest(s.Report), s.Ref)
 		}
 	}
-	p.table([]string{"FINGERPRINT", "CATEGORY", "CRITIC", "PLUGIN", "REPORT", "REF"}, rows)
+	p.table(rows)
 }
 
 // history lists a task's decisions if there are several.
@@ -97,29 +91,24 @@ func (p *Printer) history(history []api.HistoryEntry) {
 	if len(history) < 2 {
 		return
 	}
-	p.Line("")
-	rows := make([][]cell, len(history))
-	for i, h := range history {
-		rows[i] = []cell{{strconv.Itoa(h.Round), Plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, Plain}, {strconv.Itoa(h.FindingCount), Plain}, {PolicyID(h.Policy), Plain}, {Time(h.At), Dim}}
+	rows := newTable("ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "DECIDED")
+	for _, h := range history {
+		rows.add(h.Round, action(h.NextAction), h.Reason, h.FindingCount, PolicyID(h.Policy), dim(Time(h.At)))
 	}
-	p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "DECIDED"}, rows)
+	p.list(rows)
 }
 
 // turns prints the manual actions on a task.
 func (p *Printer) turns(turns []api.LifecycleEntry) {
-	if len(turns) == 0 {
-		return
-	}
-	p.Line("")
-	rows := make([][]cell, len(turns))
-	for i, t := range turns {
+	rows := newTable("ROUND", "ACTION", "BY", "AT", "REASON")
+	for _, t := range turns {
 		color := Plain
 		if t.Kind == task.KindStopped {
 			color = Red
 		}
-		rows[i] = []cell{{strconv.Itoa(t.Round), Plain}, {turnWords(t), color}, {t.By, Plain}, {Time(t.At), Dim}, {t.Reason, Plain}}
+		rows.add(t.Round, cell{turnWords(t), color}, t.By, dim(Time(t.At)), t.Reason)
 	}
-	p.table([]string{"ROUND", "ACTION", "BY", "AT", "REASON"}, rows)
+	p.list(rows)
 }
 
 // turnWords describes a manual action.
@@ -143,18 +132,17 @@ func (p *Printer) overrides(overrides []api.OverrideEntry) {
 	}
 	p.Line("")
 	p.Line("%s", p.Paint(Red, "Forced gates"))
-	rows := make([][]cell, len(overrides))
-	for i, o := range overrides {
-		rows[i] = []cell{{strconv.Itoa(o.Round), Plain}, {string(o.Phase), Plain}, {o.By, Plain}, {Time(o.At), Dim}, {o.Reason, Plain}}
+	rows := newTable("ROUND", "PHASE", "BY", "AT", "REASON")
+	for _, o := range overrides {
+		rows.add(o.Round, o.Phase, o.By, dim(Time(o.At)), o.Reason)
 	}
-	p.table([]string{"ROUND", "PHASE", "BY", "AT", "REASON"}, rows)
+	p.table(rows)
 }
 
 // why prints the rule that decided, the rules it outranked, and the changes of the
 // input that would change the decision.
 func (p *Printer) why(x *explain.Explanation) {
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, "Why"))
+	p.title("Why")
 	if x == nil {
 		p.Line("  the policy that made this decision is no longer available")
 		return

@@ -35,13 +35,14 @@ func TestManyReasonsAreCut(t *testing.T) {
 
 // TestLongCellsDoNotPadTheOthers has a category of a megabyte among short ones.
 func TestLongCellsDoNotPadTheOthers(t *testing.T) {
-	rows := [][]cell{{{strings.Repeat("w", 1<<20), Plain}, {"x", Plain}}}
+	rows := newTable("CATEGORY", "REST")
+	rows.add(strings.Repeat("w", 1<<20), "x")
 	for range 1000 {
-		rows = append(rows, []cell{{"short", Plain}, {"x", Plain}})
+		rows.add("short", "x")
 	}
 	var out bytes.Buffer
 	p := &Printer{w: &out}
-	p.table([]string{"CATEGORY", "REST"}, rows)
+	p.table(rows)
 	if out.Len() > 2<<20 {
 		t.Errorf("it takes %d bytes", out.Len())
 	}

@@ -6,36 +6,36 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
 )
 
 // PluginList prints the installed plugins.
 func (p *Printer) PluginList(all api.PluginInventory) {
-	rows := make([][]cell, len(all.Plugins))
-	for i, pl := range all.Plugins {
-		from := cell{cmp.Or(pl.Path, "built-in"), Plain}
-		if pl.Path == "" {
-			from.color = Dim
-		}
-		if pl.Use != "" {
-			from = cell{"use: " + pl.Use, Plain}
+	rows := newTable("NAME", "VERSION", "STATE", "FROM", "DIGEST", "FORMATS")
+	for _, pl := range all.Plugins {
+		from := cell{text: pl.Path}
+		switch {
+		case pl.Use != "":
+			from.text = "use: " + pl.Use
+		case pl.Path == "":
+			from = dim("built-in")
 		}
 		state := cell{"ok", Green}
 		if pl.Problem != nil {
 			state = cell{"broken", Red}
 		}
-		rows[i] = []cell{
-			{cmp.Or(pl.Name, "-"), Plain}, {cmp.Or(pl.Version, "-"), Plain}, state, from, {cmp.Or(shortDigest(pl.Digest), "-"), Dim},
-			{cmp.Or(strings.Join(pl.Description.Formats, ", "), "-"), Plain},
-		}
+		rows.add(orDash(pl.Name), orDash(pl.Version), state, from, dim(orDash(shortDigest(pl.Digest))), orDash(strings.Join(pl.Description.Formats, ", ")))
 	}
-	p.table([]string{"NAME", "VERSION", "STATE", "FROM", "DIGEST", "FORMATS"}, rows)
+	p.table(rows)
 	for _, pl := range all.Plugins {
 		if pl.Problem != nil {
 			p.Line("%s: %s [%s]", p.Paint(Red, "broken"), pl.Problem.Message, pl.Problem.Code)
@@ -43,47 +43,25 @@ func (p *Printer) PluginList(all api.PluginInventory) {
 	}
 }
 
-// Inspection is the JSON output of plugin inspect.
-type Inspection struct {
-	plugins.Inspection
-	Limits PluginLimits `json:"limits"`
-
-	inspected api.PluginInspection
-}
-
-// NewInspection converts an inspection to its JSON form.
-func NewInspection(in api.PluginInspection) Inspection {
-	return Inspection{in.Inspection, PluginLimits{
-		in.Limits.Memory, in.Limits.Time.Milliseconds(), in.Limits.Output, in.ReportLimit,
-	}, in}
-}
-
-type PluginLimits struct {
-	Memory int64 `json:"memory"`
-	TimeMS int64 `json:"time_ms"`
-	Output int64 `json:"output"`
-	Report int64 `json:"report"`
-}
+// orDash returns the text of a cell that must not be empty.
+func orDash(text string) string { return cmp.Or(text, "-") }
 
 // PluginInspection prints the properties of a plugin's module.
-func (p *Printer) PluginInspection(v Inspection) {
-	in := v.inspected
-	if d := in.Description; d != nil {
+func (p *Printer) PluginInspection(in api.PluginInspection) {
+	d := in.Description
+	if d != nil {
 		p.Line("%s %s  reads reports of %s", p.Paint(Bold, d.Name), d.Version, d.Critic)
 	}
 	p.Line("  digest   %s", in.Digest)
 	p.Line("  size     %s", Size(int64(in.Size)))
-	if in.Description == nil && in.Memory == nil && len(in.Imports)+len(in.Exports) == 0 {
+	if d == nil && in.Memory == nil && len(in.Imports)+len(in.Exports) == 0 {
 		return // not a module
 	}
-	if in.ABI == "" {
-		in.ABI = "none"
-	}
-	p.Line("  abi      %s", in.ABI)
+	p.Line("  abi      %s", cmp.Or(in.ABI, "none"))
 	p.Line("  memory   %s", memoryWords(in.Memory))
 	p.Line("  limits   %s of memory, %s and an answer of %s for a report of %s",
-		Size(in.Limits.Memory), in.Limits.Time, Size(in.Limits.Output), Size(in.ReportLimit))
-	if d := in.Description; d != nil {
+		Size(in.Limits.Memory), time.Duration(in.Limits.TimeMS)*time.Millisecond, Size(in.Limits.Output), Size(in.Limits.Report))
+	if d != nil {
 		p.Line("  formats  %s", strings.Join(d.Formats, ", "))
 		p.Line("  detect   %s", detectWords(d))
 		items := d.Items
@@ -92,21 +70,15 @@ func (p *Printer) PluginInspection(v Inspection) {
 		}
 		p.Line("  items    %s", strings.Join(items, ", "))
 	}
-	var imports, exports [][]cell
+	imports, exports := newTable("IMPORT", "KIND", "TYPE"), newTable("EXPORT", "KIND", "TYPE")
 	for _, i := range in.Imports {
-		imports = append(imports, []cell{{i.Module + "." + i.Name, Plain}, {i.Kind, Plain}, {i.Type, Plain}})
+		imports.add(i.Module+"."+i.Name, i.Kind, i.Type)
 	}
 	for _, e := range in.Exports {
-		exports = append(exports, []cell{{e.Name, Plain}, {e.Kind, Plain}, {e.Type, Plain}})
+		exports.add(e.Name, e.Kind, e.Type)
 	}
-	if len(imports) > 0 {
-		p.Line("")
-		p.table([]string{"IMPORT", "KIND", "TYPE"}, imports)
-	}
-	if len(exports) > 0 {
-		p.Line("")
-		p.table([]string{"EXPORT", "KIND", "TYPE"}, exports)
-	}
+	p.list(imports)
+	p.list(exports)
 }
 
 func memoryWords(m *wasmbin.Memory) string {
@@ -231,27 +203,139 @@ func (p *Printer) Normalized(v NormalizedView) {
 	p.Line("  report  %s  %s, %d skipped", shortDigest(n.Report), textutil.Count(len(n.Findings), "finding"), len(n.Skipped))
 	if len(n.Findings) > 0 {
 		p.Line("")
-		rows, texts := make([][]cell, len(n.Findings)), make([]string, len(n.Findings))
-		for i, f := range n.Findings {
-			rows[i] = []cell{
-				{string(f.Severity), severityColor(f.Severity)}, {f.Category, Plain}, {f.Location(), Plain},
-				{f.Critic, Plain}, {f.Sources[0].Ref, Dim},
-			}
-			texts[i] = f.Remediation
+		rows := newTable("SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REF")
+		for _, f := range n.Findings {
+			rows.addWithText(f.Remediation, severity(f), f.Category, f.Location(), f.Critic, dim(f.Sources[0].Ref))
 		}
-		p.placed([]string{"SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REF"}, rows, 2, texts)
+		p.placed(rows, 2)
 	}
-	if len(n.Skipped) > 0 {
-		p.Line("")
-		rows := make([][]cell, len(n.Skipped))
-		for i, s := range n.Skipped {
-			rows[i] = []cell{{s.Ref, Dim}, {s.Reason, Plain}}
-		}
-		p.table([]string{"SKIPPED", "BECAUSE"}, rows)
+	skipped := newTable("SKIPPED", "BECAUSE")
+	for _, s := range n.Skipped {
+		skipped.add(dim(s.Ref), s.Reason)
 	}
+	p.list(skipped)
 	unmapped := make([]api.Unmapped, len(n.Unmapped))
 	for i, u := range n.Unmapped {
 		unmapped[i] = api.Unmapped{Plugin: n.Plugin.Name, Report: n.Report, Rule: u.Rule, Category: u.Category}
 	}
 	p.unmapped(unmapped)
+}
+
+// PluginLock prints the pins of a new lock, and the removed ones.
+func (p *Printer) PluginLock(l api.PluginLockResult) {
+	rows := newTable("FILE", "NAME", "VERSION", "DIGEST", "PIN")
+	add := func(pin project.Pin, words cell) {
+		rows.add(pin.Path, pin.Name, pin.Version, shortDigest(pin.Digest), words)
+	}
+	words := make(map[string]cell)
+	for _, c := range l.Changes {
+		words[c.Path] = cell{c.Change, Green}
+		if c.Change == api.PinChanged {
+			words[c.Path] = cell{"changed, was " + shortDigest(*c.Before), Yellow}
+		}
+	}
+	for _, pin := range l.Plugins {
+		add(pin, cmp.Or(words[pin.Path], dim("unchanged")))
+	}
+	for _, c := range l.Changes {
+		if c.Change == api.PinRemoved {
+			add(c.Pin, cell{c.Change, Yellow})
+		}
+	}
+	p.table(rows)
+	p.Line("")
+	if l.Unreadable != nil {
+		p.Line("note: the old lock could not be read and was replaced: %s", l.Unreadable)
+	}
+	p.Line("%s has %s", project.LockFile, textutil.Count(len(l.Plugins), "plugin"))
+}
+
+// Benchmark prints the cost of a plugin.
+func (p *Printer) Benchmark(b api.Benchmark) {
+	p.Line("%s %s  %s, %d skipped, a report of %s", p.Paint(Bold, b.Plugin.Name), b.Plugin.Version,
+		textutil.Count(b.Findings, "finding"), b.Skipped, Size(int64(b.Bytes)))
+	rows := newTable("MEASURED", "OVER", "MIN", "MEDIAN")
+	for _, t := range []struct {
+		name string
+		api.Timing
+	}{{"cold, compiled", b.Compiled}, {"cold, cached", b.Cached}, {"warm", b.Warm}, {"warm, guest", b.Guest}} {
+		rows.add(t.name, textutil.Count(t.Runs, "run"), nanoseconds(t.Min), nanoseconds(t.Median))
+	}
+	p.list(rows)
+	p.Line("")
+	if b.PerFinding != nil {
+		p.Line("per finding  %s, the warm median over %s", nanoseconds(*b.PerFinding), textutil.Count(b.Findings, "finding"))
+	}
+	p.Line("memory       %s at the end of a call", Size(b.Memory))
+}
+
+// nanoseconds formats a time with about three digits.
+func nanoseconds(n int64) string {
+	d := time.Duration(n)
+	for unit := time.Nanosecond; unit < time.Second; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.Round(time.Second).String()
+}
+
+// Conformance prints the checks of a plugin and their outcomes.
+func (p *Printer) Conformance(r plugintest.Report) {
+	if r.Plugin.Name == "" {
+		p.Line("%s  %s", p.Paint(Bold, "a plugin that does not load"), Size(int64(r.Size)))
+	} else {
+		p.Line("%s %s  %s, %s", p.Paint(Bold, r.Plugin.Name), r.Plugin.Version, shortDigest(r.Plugin.Digest), Size(int64(r.Size)))
+	}
+	skipped := 0
+	for _, group := range plugintest.Groups() {
+		passed, failed, shown := 0, 0, []plugintest.Check(nil)
+		for _, c := range r.Checks {
+			if c.Group != group {
+				continue
+			}
+			switch c.Status {
+			case plugintest.Pass:
+				passed++
+			case plugintest.Fail:
+				failed++
+			case plugintest.Skip:
+				skipped++
+			}
+			if c.Detail != "" || c.Status != plugintest.Pass {
+				shown = append(shown, c)
+			}
+		}
+		if passed+failed+len(shown) == 0 {
+			continue
+		}
+		p.Line("")
+		words := fmt.Sprintf("%d passed", passed)
+		if failed > 0 {
+			words += fmt.Sprintf(", %d failed", failed)
+		}
+		p.Line("%s: %s", p.Paint(Bold, string(group)), words)
+		for _, c := range shown {
+			p.Line("  %s  %s: %s", p.Paint(statusWord(c.Status)), c.Name, c.Detail)
+		}
+	}
+	p.Line("")
+	counts := fmt.Sprintf("%s: %d passed, %d failed, %d skipped", textutil.Count(len(r.Checks), "check"), r.Passed, r.Failed, skipped)
+	if r.OK() {
+		p.Line("%s  %s", p.Paint(Green, "passed"), counts)
+	} else {
+		p.Line("%s  %s", p.Paint(Red, "failed"), counts)
+	}
+}
+
+// statusWord returns a check's outcome and its colour.
+func statusWord(s plugintest.Status) (color, word string) {
+	switch s {
+	case plugintest.Pass:
+		return Green, "pass"
+	case plugintest.Fail:
+		return Red, "FAIL"
+	default:
+		return Yellow, "skip"
+	}
 }

@@ -31,23 +31,21 @@ func (p *Printer) Policy(s PolicyView) {
 	if s.Signer != "" {
 		p.Line("  signed    by %s", s.Signer)
 	}
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, "Destinations, strongest first"))
+	p.title("Destinations, strongest first")
 	for _, d := range s.Destinations {
 		p.Line("  %s  %s", p.Paint(actionColor(d.Name), d.Name), destinationWords(d.Destination))
 		p.wrapped("      ", d.Categories)
 	}
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, "Decision, by the first that holds"))
-	rows := make([][]cell, len(s.Rungs))
-	for i, r := range s.Rungs {
+	p.title("Decision, by the first that holds")
+	rows := newTable("GOES TO", "REASON", "AT", "RULE")
+	for _, r := range s.Rungs {
 		to, reason := "computed", "computed"
 		if r.Decision != nil {
 			to, reason = cmp.Or(r.Decision.NextAction, to), cmp.Or(r.Decision.Reason, reason)
 		}
-		rows[i] = []cell{{to, actionColor(to)}, {reason, Plain}, {placed(r.Location), Dim}, {r.Location.Text, Plain}}
+		rows.add(action(to), reason, dim(placed(r.Location)), r.Location.Text)
 	}
-	p.table([]string{"GOES TO", "REASON", "AT", "RULE"}, rows)
+	p.table(rows)
 }
 
 func destinationWords(d policies.Destination) string {
@@ -107,9 +105,9 @@ func sortedRoutes(policy *policies.Policy) iter.Seq2[string, string] {
 }
 
 // Rego prints Rego files with tabs of four spaces.
-func (p *Printer) Rego(sources []routing.Source) {
-	for i, s := range sources {
-		if len(sources) > 1 {
+func (p *Printer) Rego(v PolicyView) {
+	for i, s := range v.Sources {
+		if len(v.Sources) > 1 {
 			if i > 0 {
 				p.Line("")
 			}
@@ -179,8 +177,8 @@ func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, er
 
 // PolicyList prints the policies that a project uses or has.
 func (p *Printer) PolicyList(all api.PolicyInventory) {
-	rows := make([][]cell, len(all.Policies))
-	for i, k := range all.Policies {
+	rows := newTable("VERSION", "DIGEST", "RECORD", "STATE", "FROM", "IN USE")
+	for _, k := range all.Policies {
 		name, digest, record := "-", "-", "-"
 		if k.Policy != nil {
 			name, digest, record = PolicyRef(*k.Policy), shortDigest(k.Policy.Digest), k.Policy.ADR
@@ -188,12 +186,9 @@ func (p *Printer) PolicyList(all api.PolicyInventory) {
 		if k.ADRStatus != "" {
 			record += " " + string(k.ADRStatus)
 		}
-		rows[i] = []cell{
-			{name, Plain}, {digest, Dim}, {record, Plain}, {cmp.Or(string(k.State), "-"), stateColor(k.State)},
-			{whereFrom(k), Plain}, {inUse(k), Plain},
-		}
+		rows.add(name, dim(digest), record, cell{orDash(string(k.State)), stateColor(k.State)}, whereFrom(k), inUse(k))
 	}
-	p.table([]string{"VERSION", "DIGEST", "RECORD", "STATE", "FROM", "IN USE"}, rows)
+	p.table(rows)
 	for _, k := range all.Policies {
 		if k.Problem != "" {
 			p.Line("%s  %s: %s", p.Paint(Red, "broken"), k.Ref, k.Problem)
@@ -360,3 +355,49 @@ func (p *Printer) LintFindings(all []release.Finding) {
 
 // PolicyRef returns the name of a policy in a line of text.
 func PolicyRef(id policies.Identity) string { return fmt.Sprintf("%s@%s", id.Name, id.Version) }
+
+// Bundle is the JSON output of policy build.
+type Bundle struct {
+	File   string            `json:"file"`
+	Policy policies.Identity `json:"policy"`
+	// Revision is the revision in the bundle's manifest.
+	Revision string `json:"revision"`
+	// Digest is the file's digest, and Size its size in bytes.
+	Digest string `json:"digest"`
+	Size   int64  `json:"size"`
+	Wasm   bool   `json:"wasm"`
+	// Signature describes the signature, nil for an unsigned bundle.
+	Signature *BundleSignature `json:"signature"`
+}
+
+type BundleSignature struct {
+	KeyID     string `json:"key_id"`
+	Algorithm string `json:"algorithm"`
+	Scope     string `json:"scope,omitzero"`
+	// Expires is when the signature expires, RFC 3339 in UTC; "" for never.
+	Expires string `json:"expires,omitzero"`
+}
+
+// Bundle prints a bundle.
+func (p *Printer) Bundle(b Bundle) {
+	p.Line("%s  %s, %s", p.Paint(Green, "built"), b.File, Size(b.Size))
+	p.Line("  policy    %s  %s", policyName(b.Policy), b.Policy.Digest)
+	p.Line("  revision  %s", b.Revision)
+	p.Line("  bundle    %s", b.Digest)
+	if b.Wasm {
+		p.Line("  wasm      policy.wasm is in it, for OPA's tools")
+	}
+	s := b.Signature
+	if s == nil {
+		p.Line("  unsigned")
+		return
+	}
+	words := "by " + s.KeyID + " with " + s.Algorithm
+	if s.Scope != "" {
+		words += ", for " + s.Scope
+	}
+	if s.Expires != "" {
+		words += ", until " + s.Expires
+	}
+	p.Line("  signed    %s", words)
+}

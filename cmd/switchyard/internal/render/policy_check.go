@@ -3,9 +3,12 @@ package render
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -14,7 +17,7 @@ import (
 // only the violated ones for several policies.
 func (p *Printer) PolicyCheck(all PolicyChecks) {
 	for _, r := range all.Reports {
-		p.proof(r)
+		p.policyChecked(r)
 	}
 	if len(all.Reports) == 1 {
 		p.Line("")
@@ -48,8 +51,9 @@ func (p *Printer) counterexample(c Counterexample) {
 	p.Line("  %s", command)
 }
 
-// proof prints the extent and the result of a policy's exhaustive check in one line.
-func (p *Printer) proof(r check.Report) {
+// policyChecked prints the extent and the result of a policy's exhaustive check in one
+// line.
+func (p *Printer) policyChecked(r check.Report) {
 	mark := p.Paint(Green, "proven")
 	if !r.Proven() {
 		mark = p.Paint(Red, "not proven")
@@ -59,8 +63,8 @@ func (p *Printer) proof(r check.Report) {
 }
 
 func (p *Printer) invariants(results []check.Result) {
-	rows := make([][]cell, len(results))
-	for i, r := range results {
+	rows := newTable("INVARIANT", "OUTCOME", "CHECKED", "SAYS")
+	for _, r := range results {
 		outcome, color := "holds", Green
 		says := r.Says
 		switch {
@@ -71,9 +75,9 @@ func (p *Printer) invariants(results []check.Result) {
 		case !r.Holds:
 			outcome, color = "BROKEN", Red
 		}
-		rows[i] = []cell{{string(r.Invariant), Plain}, {outcome, color}, {strconv.Itoa(r.Checked), Plain}, {says, Plain}}
+		rows.add(r.Invariant, cell{outcome, color}, r.Checked, says)
 	}
-	p.table([]string{"INVARIANT", "OUTCOME", "CHECKED", "SAYS"}, rows)
+	p.table(rows)
 }
 
 // maxViolations is the number of violations of an invariant that are shown; JSON has
@@ -180,4 +184,131 @@ func (all PolicyChecks) Failure() error {
 		f = f.With("counterexample", *all.Counterexample)
 	}
 	return f
+}
+
+// TestedPolicy is the JSON output of policy test.
+type TestedPolicy struct {
+	Policy policies.Identity `json:"policy"`
+	regotest.Report
+}
+
+// Problem returns why the tests fail, or "" if they pass.
+func (t TestedPolicy) Problem(minimum int) string {
+	switch n, all := t.Failed+t.Errored, textutil.Count(len(t.Tests), "test"); {
+	case len(t.Tests) == 0:
+		return "there are no tests"
+	case n == 1:
+		return "1 of " + all + " fails"
+	case n > 0:
+		return fmt.Sprintf("%d of %s fail", n, all)
+	case t.Passed == 0:
+		return "all tests are skipped"
+	case t.Coverage.Percent < float64(minimum):
+		return fmt.Sprintf("the tests reach %s of the lines, and %d %% are asked for", Percent(t.Coverage.Percent), minimum)
+	}
+	return ""
+}
+
+// RegoTests prints the result of a policy's tests.
+func (p *Printer) RegoTests(t TestedPolicy) {
+	mark := p.Paint(Green, "passed")
+	if !t.Clean() {
+		mark = p.Paint(Red, "failed")
+	}
+	counts := fmt.Sprintf("%s: %d passed", textutil.Count(len(t.Tests), "test"), t.Passed)
+	for _, more := range []struct {
+		n    int
+		word string
+	}{{t.Failed, "failed"}, {t.Errored, "not carried out"}, {t.Skipped, "skipped"}} {
+		if more.n > 0 {
+			counts += fmt.Sprintf(", %d %s", more.n, more.word)
+		}
+	}
+	p.Line("%s  %s  %s, in %d ms", mark, PolicyRef(t.Policy), counts, t.Millis)
+	if len(t.Tests) == 0 {
+		return // Without coverage the list would be all lines.
+	}
+	p.Line("  reached  %s, %d of %s", Percent(t.Coverage.Percent), t.Coverage.Covered, textutil.Count(t.Coverage.Lines, "line"))
+	for _, test := range t.Tests {
+		if test.Outcome != regotest.Passed {
+			p.Line("")
+			p.failedTest(test)
+		}
+	}
+	if len(t.Coverage.Missing) > 0 {
+		p.title("Not reached")
+		for _, at := range t.Coverage.Missing {
+			p.Line("  %s  %s", placed(at), at.Text)
+		}
+	}
+}
+
+func (p *Printer) failedTest(t regotest.Test) {
+	color, word := Red, "FAIL"
+	switch t.Outcome {
+	case regotest.Skipped:
+		color, word = Yellow, "skip"
+	case regotest.Errored:
+		word = "ERROR"
+	}
+	p.Line("%s  %s  %s", p.Paint(color, word), t.Name, placed(t.Location))
+	if t.Message != "" {
+		p.Line("  %s", t.Message)
+	}
+	for _, c := range t.Cases {
+		p.Line("  case %s", c)
+	}
+	if t.FailedAt != nil {
+		p.Line("  %s  %s", placed(*t.FailedAt), t.FailedAt.Text)
+	}
+	for _, l := range t.Locals {
+		p.Line("    %s = %s", l.Name, l.Value)
+	}
+	if t.Output != "" {
+		p.block(t.Output)
+	}
+}
+
+// Percent formats a share, rounded down, without a decimal that is 0.
+func Percent(share float64) string {
+	return tenths(int64(share*10), 10) + " %"
+}
+
+// maxFlipsShown is the number of changed decisions that are shown; JSON has more.
+const maxFlipsShown = 20
+
+// Replay prints the decisions of a candidate on recorded rounds.
+func (p *Printer) Replay(r replay.Report) {
+	p.Line("%s  %s by %s", p.Paint(Bold, "replayed"), textutil.Count(int(r.Decisions), "decision"), policyName(r.Candidate))
+	for _, u := range r.Policies {
+		p.Line("  %d decided by %s", u.Decisions, policyName(u.Policy))
+	}
+	if r.Flipped() == 0 {
+		p.Line("%s  no decision changes", p.Paint(Green, "same"))
+	} else {
+		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), textutil.Count(int(r.Flipped()), "decision"), r.Decisions)
+	}
+	rows := newTable("FROM", "TO", "DECISIONS")
+	for _, c := range r.Matrix {
+		color := Plain
+		if c.From != c.To {
+			color = Yellow
+		}
+		rows.add(action(c.From), action(c.To), cell{strconv.FormatInt(c.Count, 10), color})
+	}
+	p.list(rows)
+	rows = newTable("TASK", "ROUND", "FROM", "TO", "REASON", "BECAUSE")
+	shown := r.Flips[:min(maxFlipsShown, len(r.Flips))]
+	for _, f := range shown {
+		causes := make([]string, len(f.Causes))
+		for i, c := range f.Causes {
+			causes[i] = c.String()
+		}
+		rows.add(f.Task, f.Round, action(f.From.NextAction), action(f.To.NextAction),
+			fmt.Sprintf("%s to %s", f.From.Reason, f.To.Reason), dim(strings.Join(causes, "; ")))
+	}
+	p.list(rows)
+	if more := r.Flipped() - int64(len(shown)); more > 0 {
+		p.Line("and %d more", more)
+	}
 }

@@ -31,15 +31,13 @@ func (p *Printer) PolicyDiff(s DiffView) {
 	p.changedRoutes(s.Categories)
 	p.changedDestinations(s.Destinations)
 	if s.Precedence != nil {
-		p.Line("")
-		p.Line("%s", p.Paint(Bold, "Precedence, strongest first"))
+		p.title("Precedence, strongest first")
 		p.Line("  before  %s", strings.Join(s.Precedence.From, " > "))
 		p.Line("  now     %s", strings.Join(s.Precedence.To, " > "))
 	}
 	p.flips(s.Decisions)
 	if len(s.Gaps) > 0 {
-		p.Line("")
-		p.Line("%s", p.Paint(Bold, "Not compared: the input is used in a way that cannot be bounded"))
+		p.title("Not compared: the input is used in a way that cannot be bounded")
 		for _, at := range s.Gaps {
 			p.Line("  %s  %s", placed(at), at.Text)
 		}
@@ -57,39 +55,31 @@ func stepWords(s diff.Step) string {
 const unknownCategory = "unknown, so " + policies.Stuck
 
 func (p *Printer) changedRoutes(c diff.Categories) {
-	var rows [][]cell
+	rows := newTable("CHANGE", "CATEGORY", "BEFORE", "NOW")
 	for _, r := range c.Added {
-		rows = append(rows, []cell{{"added", Green}, {r.Category, Plain}, {unknownCategory, Dim}, {r.Destination, actionColor(r.Destination)}})
+		rows.add(cell{"added", Green}, r.Category, dim(unknownCategory), action(r.Destination))
 	}
 	for _, r := range c.Removed {
-		rows = append(rows, []cell{{"removed", Red}, {r.Category, Plain}, {r.Destination, actionColor(r.Destination)}, {unknownCategory, Dim}})
+		rows.add(cell{"removed", Red}, r.Category, action(r.Destination), dim(unknownCategory))
 	}
 	for _, r := range c.Rerouted {
-		rows = append(rows, []cell{{"re-routed", Yellow}, {r.Category, Plain}, {r.From, actionColor(r.From)}, {r.To, actionColor(r.To)}})
+		rows.add(cell{"re-routed", Yellow}, r.Category, action(r.From), action(r.To))
 	}
-	p.changes([]string{"CHANGE", "CATEGORY", "BEFORE", "NOW"}, rows)
+	p.list(rows)
 }
 
 func (p *Printer) changedDestinations(d diff.Destinations) {
-	var rows [][]cell
+	rows := newTable("CHANGE", "DESTINATION", "BEFORE", "NOW")
 	for _, a := range d.Added {
-		rows = append(rows, []cell{{"added", Green}, {a.Name, Plain}, {"-", Dim}, {destinationWords(a.Destination), Plain}})
+		rows.add(cell{"added", Green}, a.Name, dim("-"), destinationWords(a.Destination))
 	}
 	for _, r := range d.Removed {
-		rows = append(rows, []cell{{"removed", Red}, {r.Name, Plain}, {destinationWords(r.Destination), Plain}, {"-", Dim}})
+		rows.add(cell{"removed", Red}, r.Name, destinationWords(r.Destination), dim("-"))
 	}
 	for _, c := range d.Changed {
-		rows = append(rows, []cell{{"changed", Yellow}, {c.Name, Plain}, {destinationWords(c.From), Plain}, {destinationWords(c.To), Plain}})
+		rows.add(cell{"changed", Yellow}, c.Name, destinationWords(c.From), destinationWords(c.To))
 	}
-	p.changes([]string{"CHANGE", "DESTINATION", "BEFORE", "NOW"}, rows)
-}
-
-// changes prints a table after a blank line, or nothing if it has no rows.
-func (p *Printer) changes(header []string, rows [][]cell) {
-	if len(rows) > 0 {
-		p.Line("")
-		p.table(header, rows)
-	}
+	p.list(rows)
 }
 
 // flips prints the changed decisions: as a matrix, and each kind with its smallest
@@ -98,17 +88,13 @@ func (p *Printer) flips(d diff.Decisions) {
 	if len(d.Flips)+len(d.Reasons) == 0 {
 		return
 	}
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, "Decisions, of "+textutil.Count(d.States, "input class", "input classes")))
+	p.title("Decisions, of " + textutil.Count(d.States, "input class", "input classes"))
 	p.matrix(d.Matrix)
-	var rows [][]cell
+	rows := newTable("CLASSES", "FROM", "REASON", "TO", "REASON", "SMALLEST INPUT")
 	for _, f := range slices.Concat(d.Flips, d.Reasons) {
-		rows = append(rows, []cell{
-			{strconv.Itoa(f.Cells), Plain}, {f.From, actionColor(f.From)}, {f.FromReason, Plain},
-			{f.To, actionColor(f.To)}, {f.ToReason, Plain}, {inputWords(f.Example), Dim},
-		})
+		rows.add(f.Cells, action(f.From), f.FromReason, action(f.To), f.ToReason, dim(inputWords(f.Example)))
 	}
-	p.changes([]string{"CLASSES", "FROM", "REASON", "TO", "REASON", "SMALLEST INPUT"}, rows)
+	p.list(rows)
 }
 
 // matrix prints how many input classes go from which next action to which. Unchanged
@@ -121,23 +107,23 @@ func (p *Printer) matrix(moved []diff.Moved) {
 		rowNames[m.From], columnNames[m.To] = true, true
 	}
 	columns := slices.Sorted(maps.Keys(columnNames))
-	var rows [][]cell
+	rows := newTable(append([]string{"FROM / TO"}, columns...)...)
 	for _, from := range slices.Sorted(maps.Keys(rowNames)) {
-		row := []cell{{from, actionColor(from)}}
+		row := []any{action(from)}
 		for _, to := range columns {
 			n := counts[[2]string{from, to}]
 			switch {
 			case n == 0:
-				row = append(row, cell{".", Dim})
+				row = append(row, dim("."))
 			case from == to:
-				row = append(row, cell{strconv.Itoa(n), Plain})
+				row = append(row, n)
 			default:
 				row = append(row, cell{strconv.Itoa(n), Yellow})
 			}
 		}
-		rows = append(rows, row)
+		rows.add(row...)
 	}
-	p.table(append([]string{"FROM / TO"}, columns...), rows)
+	p.table(rows)
 }
 
 // inputWords describes a policy's input.

@@ -1,10 +1,17 @@
+// Package render writes the results of commands: as text for a person, laid out for a
+// terminal, and as JSON for scripts.
+//
+// It works on data and a writer, and does not depend on flags or on the engine.
 package render
 
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -91,8 +98,49 @@ func (p *Printer) block(text string) {
 	}
 }
 
+// title starts a section of the output.
+func (p *Printer) title(text string) {
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, text))
+}
+
 // cell is one field of a table.
 type cell struct{ text, color string }
+
+func dim(text string) cell { return cell{text, Dim} }
+
+// action returns the cell of a destination.
+func action(name string) cell { return cell{name, actionColor(name)} }
+
+// table has a header as its first row, and for each row the text below it, "" for none.
+type table struct {
+	rows  [][]cell
+	texts []string
+}
+
+func newTable(header ...string) *table {
+	t := &table{}
+	t.add()
+	for _, h := range header {
+		t.rows[0] = append(t.rows[0], dim(h))
+	}
+	return t
+}
+
+// add adds a row. A field that is no cell has no colour.
+func (t *table) add(fields ...any) { t.addWithText("", fields...) }
+
+func (t *table) addWithText(text string, fields ...any) {
+	row := make([]cell, len(fields))
+	for i, field := range fields {
+		if c, ok := field.(cell); ok {
+			row[i] = c
+		} else {
+			row[i].text = fmt.Sprint(field)
+		}
+	}
+	t.rows, t.texts = append(t.rows, row), append(t.texts, text)
+}
 
 // maxColumn limits the width of a column. A longer text is printed whole and out of
 // line: one long word must not pad every row to its length.
@@ -104,31 +152,51 @@ const minLast = 20
 // below is the indentation of the text below a row.
 const below = "    "
 
-// table writes rows below a header, in columns. The last column is wrapped at the width
-// of the terminal.
-func (p *Printer) table(header []string, rows [][]cell) { p.tableWithTexts(header, rows, nil) }
-
-// tableWithTexts is table with a text below each row, unless the text is "".
-func (p *Printer) tableWithTexts(header []string, rows [][]cell, texts []string) {
-	head := make([]cell, len(header))
-	for i, h := range header {
-		head[i] = cell{h, Dim}
+// list is table after a blank line.
+func (p *Printer) list(t *table) {
+	if len(t.rows) > 1 {
+		p.Line("")
 	}
-	all := append([][]cell{head}, rows...)
-	widths := columnWidths(all, maxColumn)
-	last := len(header) - 1
+	p.table(t)
+}
+
+// table writes a table, unless it has no rows. The last column is wrapped at the width
+// of the terminal.
+func (p *Printer) table(t *table) {
+	if len(t.rows) == 1 {
+		return
+	}
+	widths := columnWidths(t.rows, maxColumn)
+	last := len(widths) - 1
 	left := rowWidth(widths[:last]) + 2
 	write := func(row []cell) { p.row(row, widths, left) }
 	if p.width > 0 && p.width-left < min(minLast, widths[last]) {
 		write = p.ragged
 	}
-	for i, row := range all {
+	for i, row := range t.rows {
 		write(row)
-		if i > 0 && texts != nil && texts[i-1] != "" {
-			p.indented(textutil.Line(texts[i-1]))
+		if t.texts[i] != "" {
+			p.indented(textutil.Line(t.texts[i]))
 		}
 	}
 }
+
+// placed writes a table whose column where has places. If the rows are wider than the
+// terminal, the place moves below its row, before the text.
+func (p *Printer) placed(t *table, where int) {
+	if p.width > 0 && rowWidth(columnWidths(t.rows[1:], math.MaxInt)) > p.width {
+		for i, row := range t.rows {
+			if place := row[where].text; i > 0 && place != noPlace {
+				t.texts[i] = strings.TrimSuffix(fitMiddle(place, p.width-len(below)-len(":"))+": "+t.texts[i], ": ")
+			}
+			t.rows[i] = slices.Delete(row, where, where+1)
+		}
+	}
+	p.table(t)
+}
+
+// noPlace is the place of a finding without a location.
+const noPlace = "-"
 
 // columnWidths returns the widths of the columns of a table, each at most most. It
 // cleans the rows.
@@ -206,4 +274,29 @@ func (p *Printer) indented(text string) {
 	for _, piece := range wrap(text, limit) {
 		p.Line("%s%s", below, painted(piece))
 	}
+}
+
+// Time shortens the time of an event to seconds; JSON has all of it.
+func Time(at string) string {
+	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
+		return t.Format(time.RFC3339)
+	}
+	return at
+}
+
+// Size formats a number of bytes.
+func Size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return textutil.Count(int(n), "byte")
+	case n < 1<<20:
+		return tenths(n, 1<<10) + " KiB"
+	default:
+		return tenths(n, 1<<20) + " MiB"
+	}
+}
+
+// tenths formats n/unit with one decimal, unless that is 0.
+func tenths(n, unit int64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit)), ".0")
 }

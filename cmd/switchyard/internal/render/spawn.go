@@ -41,8 +41,8 @@ func (p *Printer) agents(d host.Decision) {
 
 // spawns prints the attempts to run agents.
 func (p *Printer) spawns(all []api.SpawnSummary) {
-	rows := make([][]cell, len(all))
-	for i, s := range all {
+	rows := newTable("AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN")
+	for _, s := range all {
 		color := Plain
 		if !good(s.Outcome) {
 			color = Red
@@ -55,12 +55,9 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 		if s.Resumed {
 			why += ", earlier"
 		}
-		rows[i] = []cell{
-			{s.Agent, Plain}, {s.Adapter, Plain}, {why, Plain}, {result, color},
-			{seconds(s.DurationMS), Plain}, {tokenCount(s), Plain}, {dollars(s.CostMicroDollars), Plain}, {s.Run, Dim},
-		}
+		rows.add(s.Agent, s.Adapter, why, cell{result, color}, seconds(s.DurationMS), tokenCount(s), dollars(s.CostMicroDollars), dim(s.Run))
 	}
-	p.table([]string{"AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN"}, rows)
+	p.table(rows)
 	for _, s := range all {
 		if len(s.Changed) > 0 {
 			p.Line("while %s ran the working tree changed: %s", p.Paint(Red, s.Run), textutil.List(s.Changed, MaxNamed))

@@ -84,8 +84,7 @@ func (p *Printer) chart(title string, style BarStyle, rows []bar, total int64) {
 	for i := range rows {
 		rows[i].words = stats.Percent(rows[i].count, total)
 	}
-	p.Line("")
-	p.Line("%s", p.Paint(Bold, title))
+	p.title(title)
 	p.bars(style, rows, total)
 }
 
@@ -118,39 +117,27 @@ func (p *Printer) categories(f stats.Findings, style BarStyle) {
 
 // spawners prints the runs of each agent.
 func (p *Printer) spawners(s stats.Spawns) {
-	if len(s.Agents) == 0 {
-		return
-	}
-	p.Line("")
-	rows := make([][]cell, 0, maxShownAgents)
+	rows := newTable("AGENT", "RUNS", "FALLBACKS", "RETRIES", "COST")
 	for _, a := range s.Agents[:min(len(s.Agents), maxShownAgents)] {
-		rows = append(rows, []cell{
-			{Fit(textutil.Line(a.Agent), maxBarName), Plain}, {strconv.FormatInt(a.Spawns, 10), Plain},
-			{fmt.Sprintf("%d (%s)", a.Fallbacks, stats.Percent(a.Fallbacks, a.Spawns)), Plain},
-			{strconv.FormatInt(a.Retries, 10), Plain}, {stats.Dollars(a.MicroDollars), Plain},
-		})
+		rows.add(Fit(textutil.Line(a.Agent), maxBarName), a.Spawns, fmt.Sprintf("%d (%s)", a.Fallbacks, stats.Percent(a.Fallbacks, a.Spawns)), a.Retries, stats.Dollars(a.MicroDollars))
 	}
-	p.table([]string{"AGENT", "RUNS", "FALLBACKS", "RETRIES", "COST"}, rows)
+	p.list(rows)
 	p.andMore(len(s.Agents)-maxShownAgents, "")
 }
 
 // standingList prints the tasks that wait for a person.
 func (p *Printer) standingList(all []stats.Standing) {
-	if len(all) == 0 {
-		return
-	}
-	p.Line("")
 	// The other columns leave 18 of 80 columns; a wider terminal has more.
 	ids := 18 + max(0, p.width-textWidth)
-	rows := make([][]cell, 0, maxShownStanding)
+	rows := newTable("TASK", "STATUS", "SINCE", "WHY")
 	for _, t := range all[:min(len(all), maxShownStanding)] {
 		color := Yellow
 		if t.Status == "stuck" {
 			color = Red
 		}
-		rows = append(rows, []cell{{Fit(textutil.Line(t.Task), ids), Plain}, {t.Status, color}, {Time(t.Since), Dim}, {Fit(textutil.Line(t.Why), 28), Plain}})
+		rows.add(Fit(textutil.Line(t.Task), ids), cell{t.Status, color}, dim(Time(t.Since)), Fit(textutil.Line(t.Why), 28))
 	}
-	p.table([]string{"TASK", "STATUS", "SINCE", "WHY"}, rows)
+	p.list(rows)
 	p.andMore(len(all)-maxShownStanding, "")
 }
 

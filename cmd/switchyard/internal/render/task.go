@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,7 +33,7 @@ const maxPromptShown = 100
 
 // standing prints the state of a task and the reason for it.
 func (p *Printer) standing(t host.TaskStatus) {
-	p.Line("%s  %s, round %s", p.Paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
+	p.Line("%s  %s, round %s", p.Paint(statusColors[t.Status], string(t.Status)), t.TaskID, rounds(t))
 	switch last := t.Last; {
 	case last == nil:
 		p.Line("  no round is decided yet")
@@ -138,15 +137,15 @@ func (p *Printer) tasks(tasks []host.TaskStatus) {
 	if forced {
 		header = append(header, "FORCED")
 	}
-	rows := make([][]cell, 0, len(tasks))
+	rows := newTable(header...)
 	for _, status := range []task.Status{task.Stuck, task.Waiting, task.Open, task.Committed} {
 		for i := range tasks {
 			if tasks[i].Status == status {
-				rows = append(rows, taskRow(&tasks[i], forced))
+				rows.add(taskRow(&tasks[i], forced)...)
 			}
 		}
 	}
-	p.table(header, rows)
+	p.table(rows)
 }
 
 // versions returns the policies that decided a task's rounds.
@@ -155,38 +154,32 @@ func versions(uses []api.PolicyUse) cell {
 	for i, u := range uses {
 		names[i] = u.Policy.Version
 	}
-	switch len(names) {
-	case 0:
-		return cell{"-", Plain}
-	case 1:
-		return cell{names[0], Plain}
-	default:
-		return cell{strings.Join(names, ", "), Red}
+	color := Plain
+	if len(names) > 1 {
+		color = Red
 	}
+	return cell{orDash(strings.Join(names, ", ")), color}
 }
 
 // taskRow returns a task's row, with a column for its forced gates if forced is set.
-func taskRow(t *host.TaskStatus, forced bool) []cell {
-	round := strconv.Itoa(t.Round)
-	if t.MaxRounds > 0 {
-		round += "/" + strconv.Itoa(t.MaxRounds)
-	}
+func taskRow(t *host.TaskStatus, forced bool) []any {
 	to, reason, findings := "-", "-", "-"
-	if t.Last != nil {
-		to, reason, findings = t.Last.NextAction, t.Last.Reason, strconv.Itoa(t.Last.FindingCount)
-	}
-	if t.Status == task.Open && t.Last != nil && task.IsStuckDestination(t.Last.NextAction, t.Last.DestinationKind) {
-		to, reason, findings = "-", "resumed", "-"
-	}
-	if t.Stop != nil {
-		reason, findings = t.Stop.Reason, strconv.Itoa(t.Stop.FindingCount)
-		if t.Last == nil || !task.IsStuckDestination(t.Last.NextAction, t.Last.DestinationKind) {
-			to = string(task.Stuck) // A person stopped it, not a decision.
+	last := t.Last
+	atStuck := last != nil && task.IsStuckDestination(last.NextAction, last.DestinationKind)
+	switch {
+	case t.Stop != nil: // A person stopped it, not a decision, if the decision went elsewhere.
+		to, reason, findings = string(task.Stuck), t.Stop.Reason, strconv.Itoa(t.Stop.FindingCount)
+		if atStuck {
+			to = last.NextAction
 		}
+	case last != nil && t.Status == task.Open && atStuck:
+		reason = "resumed"
+	case last != nil:
+		to, reason, findings = last.NextAction, last.Reason, strconv.Itoa(last.FindingCount)
 	}
-	row := []cell{
-		{t.TaskID, Plain}, {string(t.Status), statusColor(t.Status)}, {round, Plain},
-		{to, actionColor(to)}, {reason, Plain}, {findings, Plain}, versions(t.Policies), {Time(t.UpdatedAt), Dim},
+	row := []any{
+		t.TaskID, cell{string(t.Status), statusColors[t.Status]}, strings.ReplaceAll(rounds(*t), " of ", "/"),
+		action(to), reason, findings, versions(t.Policies), dim(Time(t.UpdatedAt)),
 	}
 	if forced {
 		times := ""
@@ -321,12 +314,9 @@ func (p *Printer) Attestations(l AttestationList) {
 		p.Line("no attestations")
 		return
 	}
-	rows := make([][]cell, len(stamps))
-	for i, s := range stamps {
-		rows[i] = []cell{
-			{strconv.Itoa(s.Round), Plain}, {s.Agent, Plain}, {string(s.Source), Plain}, {s.By, Plain}, {strconv.Itoa(s.ToolUses), Plain},
-			{strconv.Itoa(s.Credited), Plain}, {cmp.Or(string(s.Violation), "-"), Plain}, {Time(s.At), Dim},
-		}
+	rows := newTable("ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT")
+	for _, s := range stamps {
+		rows.add(s.Round, s.Agent, s.Source, s.By, s.ToolUses, s.Credited, orDash(string(s.Violation)), dim(Time(s.At)))
 	}
-	p.table([]string{"ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT"}, rows)
+	p.table(rows)
 }

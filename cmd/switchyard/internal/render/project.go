@@ -1,0 +1,159 @@
+package render
+
+import (
+	"cmp"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/metrics"
+)
+
+// LedgerReport is the JSON output of ledger verify.
+type LedgerReport struct {
+	ledger.Report
+	// Decisions is nil unless the decisions were checked, too.
+	Decisions *api.DecisionsReport `json:"decisions,omitzero"`
+}
+
+// Ledger prints the result of a ledger check, and its chains if chains is set.
+func (p *Printer) Ledger(r LedgerReport, chains bool) {
+	if r.Sound() {
+		p.Line("%s  %s in %s", p.Paint(Green, "intact"), textutil.Count(r.Events, "event"), textutil.Count(r.Tasks, "chain"))
+	}
+	p.ledgerProblems(r.Problems, r.Omitted)
+	if chains {
+		rows := newTable("CHAIN", "EVENTS", "LATEST HASH")
+		for _, h := range r.Heads {
+			rows.add(h.Task, h.N, h.Hash)
+		}
+		p.list(rows)
+	}
+	d := r.Decisions
+	if d == nil {
+		return
+	}
+	if d.Sound() {
+		p.Line("%s  %s decided again, all as recorded", p.Paint(Green, "sound"), textutil.Count(d.Decisions, "round"))
+	}
+	p.ledgerProblems(d.Problems, d.Omitted)
+	for _, policy := range d.Lost {
+		p.Line("%s  policy %s decided %s", p.Paint(Red, "lost"), PolicyID(policy.Policy), textutil.Count(policy.Decisions, "round"))
+	}
+}
+
+// maxLedgerProblems is the number of a ledger's problems that are shown; JSON has more.
+const maxLedgerProblems = 10
+
+func (p *Printer) ledgerProblems(all []ledger.Problem, omitted int64) {
+	for _, problem := range all[:min(len(all), maxLedgerProblems)] {
+		p.Line("%s  %s", p.Paint(Red, "changed"), problem)
+	}
+	if more := int64(max(len(all)-maxLedgerProblems, 0)) + omitted; more > 0 {
+		p.Line("and %d more", more)
+	}
+}
+
+// Initialized is the result of init.
+type Initialized struct {
+	// Folder is the project's root.
+	Folder  string   `json:"folder"`
+	Created []string `json:"created"`
+	// Tasks are the imported tasks, and Left is what was not imported; both are nil
+	// without --from.
+	Tasks []host.TaskStatus `json:"tasks,omitzero"`
+	Left  []nubospilot.Left `json:"left,omitzero"`
+	// Adapters name the known agent CLIs that are installed.
+	Adapters []string `json:"adapters"`
+}
+
+// Init prints the result of init.
+func (p *Printer) Init(i Initialized) {
+	if len(i.Created) == 0 {
+		p.Line("nothing to create: %s is set up", i.Folder)
+	}
+	for _, file := range i.Created {
+		p.Line("created %s", filepath.Join(i.Folder, filepath.FromSlash(file)))
+	}
+	for _, t := range i.Tasks {
+		p.Line("took over %s: %s, round %s", t.TaskID, p.Paint(statusColors[t.Status], string(t.Status)), rounds(t))
+	}
+	if len(i.Left) > 0 {
+		p.title("Not taken over")
+		rows := newTable("WHAT", "WHY")
+		for _, left := range i.Left {
+			rows.add(left.What, left.Why)
+		}
+		p.table(rows)
+	}
+	p.Line("")
+	if len(i.Adapters) > 0 {
+		p.Line("agent CLIs that are installed: %s", strings.Join(i.Adapters, ", "))
+	} else {
+		p.Line("agent CLIs that are installed: none; a round needs reports in %s, or --report FILE", project.ConfigFile)
+	}
+	p.next(step{"set verify and reports in " + project.ConfigFile + "; proposals are there as comments", "switchyard round TASK"})
+}
+
+func (p *Printer) Health(h api.Health) {
+	for _, c := range h.Checks {
+		mark := p.Paint(Green, "ok")
+		if !c.OK {
+			mark = p.Paint(Red, "broken")
+		}
+		text := c.Text
+		if c.Code != "" {
+			text += " [" + string(c.Code) + "]"
+		}
+		p.Line("%s  %s: %s", mark, c.Name, text)
+		for _, problem := range c.Problems {
+			p.Line("  %s", problem)
+		}
+	}
+	rows := newTable("ADAPTER", "STATE", "VERSION", "TESTED", "PROGRAM")
+	for _, ad := range h.Adapters {
+		state, color := "ok", Green
+		switch {
+		case !ad.OK && ad.Used:
+			state, color = "broken", Red
+		case !ad.OK:
+			state, color = "unused", Dim
+		case !ad.KnownVersion:
+			state, color = "untested", Yellow
+		}
+		rows.add(ad.Name, cell{state, color}, orDash(ad.Version), dim(orDash(strings.Join(ad.Tested, ", "))), cmp.Or(ad.Problem, ad.Binary))
+	}
+	p.list(rows)
+	rows = newTable("AGENT", "KIND", "DEFINED IN", "PROBLEM")
+	for _, ag := range h.Agents {
+		kind := "agent"
+		if ag.Module {
+			kind = "module"
+		}
+		rows.add(ag.Name, kind, dim(cmp.Or(ag.Path, "built in")), cell{ag.Problem, Yellow})
+	}
+	p.list(rows)
+}
+
+// Push prints the result of a push.
+func (p *Printer) Push(got metrics.PushResult) {
+	var group []string
+	for _, name := range slices.Sorted(maps.Keys(got.Grouping)) {
+		group = append(group, name+"="+got.Grouping[name])
+	}
+	what := "removed the metrics"
+	if !got.Deleted {
+		what = "pushed " + textutil.Count(got.Families, "metric")
+	}
+	p.Line("%s  %s at %s of %s", p.Paint(Green, "done"), what, got.URL, strings.Join(group, ", "))
+	if got.Attempts > 1 {
+		p.Line("      after %d attempts", got.Attempts)
+	}
+}

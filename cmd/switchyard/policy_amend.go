@@ -1,0 +1,310 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+func newPolicyNewCmd(a *app) *cobra.Command {
+	var tree treeFlags
+	var o release.NewOptions
+	var steps stepFlags
+	cmd := &cobra.Command{
+		Use:   `new --adr "TITLE"`,
+		Short: "Start the next version, with its tests and its decision record",
+		Long: `New copies a version's Rego and its tests to a folder for the next one, below
+policies/routing, and starts the decision record that argues for the amendment,
+in docs/adr. If policies/versions.lock does not exist, it creates it with the
+built-in versions. It replaces no file: it creates all of them, or none.
+
+The next version is a minor one, unless --major or --patch is given; policy diff
+shows which step an amendment needs. While one version is a draft, no other one
+can be started.
+
+It prints the next steps; Switchyard's docs/amending.md walks through them.`,
+		Example: `  switchyard policy new --adr "Accessibility findings go to the executor"
+  switchyard policy new --from routing@1.1.0 --major --adr "Ask the planner first"`,
+		Args: noArgs,
+	}
+	flags := cmd.Flags()
+	textVar(flags, &o.From, "from", "start from `VERSION`, such as "+policies.Default+" or 1.2.0 (default the latest)")
+	textVar(flags, &o.Title, "adr", "the `TITLE` of the decision record")
+	steps.register(flags)
+	tree.register(flags)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) (err error) {
+		if err := checkRequired(flags, "adr"); err != nil {
+			return usagef("%w: the title of the decision record", err)
+		}
+		if o.Step, err = steps.step(); err != nil {
+			return err
+		}
+		if err := tree.resolve(a.project); err != nil {
+			return err
+		}
+		o.From = asVersion(o.From)
+		created, err := e.Policies().Workspace(tree.versions, tree.records).New(ctx, o)
+		return show(a, created, err, (*render.Printer).NewVersion)
+	})
+	return cmd
+}
+
+// stepFlags select which part of the version is incremented.
+type stepFlags struct{ major, minor, patch bool }
+
+func (f *stepFlags) register(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.major, "major", false, "the next major version: something is routed differently than before")
+	flags.BoolVar(&f.minor, "minor", false, "the next minor version: something is new or decided more strictly (the default)")
+	flags.BoolVar(&f.patch, "patch", false, "the next patch: nothing changes in meaning")
+}
+
+func (f *stepFlags) step() (diff.Step, error) {
+	switch *f {
+	case stepFlags{}, stepFlags{minor: true}:
+		return diff.Minor, nil
+	case stepFlags{major: true}:
+		return diff.Major, nil
+	case stepFlags{patch: true}:
+		return diff.None, nil
+	}
+	return "", usagef("--major, --minor and --patch exclude each other")
+}
+
+func newPolicyReleaseCmd(a *app) *cobra.Command {
+	var tree treeFlags
+	var accept bool
+	var file string
+	cmd := &cobra.Command{
+		Use:   "release [VERSION]",
+		Short: "Lock a version, and write its check results into its record",
+		Long: `Release checks a version against the rules of policy lint, and refuses it if it
+breaks one. Otherwise it writes to the front matter of the decision record what the
+version replaces, what it changes in meaning and the result of replaying the
+ledger; adds the changes as tables to its text; and adds the version's digest to
+policies/versions.lock. From then on the version never changes.
+
+VERSION is written as routing@1.3.0 or 1.3.0. The default is the draft, or the
+latest version if there is no draft. The status of its decision record must be
+accepted; --accept sets it.
+
+The rounds of the project's own ledger are replayed, or those of --ledger. The
+record is written first and the lock last: repeating a release that was
+interrupted completes it. Repeating a complete one changes nothing.`,
+		Example: `  switchyard policy release 1.3.0 --accept
+  switchyard policy release routing@1.3.0 --ledger recorded.jsonl`,
+		Args: orNothing(exactly("the VERSION")),
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&accept, "accept", false, "set the decision record's status to accepted")
+	textVar(flags, &file, "ledger", "replay the ledger or the export in `FILE` (default the project's ledger)")
+	tree.register(flags)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		if err := tree.resolve(a.project); err != nil {
+			return err
+		}
+		version := asVersion(firstArg(args))
+		done := a.waiting("checking " + version)
+		released, err := e.Policies().Workspace(tree.versions, tree.records).Release(ctx, version, accept, file)
+		done()
+		// With --output json the findings are part of the error.
+		if f, ok := errors.AsType[*errs.Error](err); ok && a.output != outputJSON {
+			if findings, ok := f.Details["findings"].([]release.Finding); ok {
+				return showCheck(a, findings, err, (*render.Printer).LintFindings)
+			}
+		}
+		return show(a, released, err, (*render.Printer).Release)
+	})
+	return cmd
+}
+
+func newPolicyLintCmd(a *app) *cobra.Command {
+	var tree treeFlags
+	var file string
+	cmd := &cobra.Command{
+		Use:   "lint",
+		Short: "Check all versions and their decision records against the rules",
+		Long: `Lint checks every version in the project's folder policies/routing,
+policies/versions.lock and the decision records in docs/adr:
+
+  each version loads, is formatted by opa fmt, and has METADATA
+  it has tests, they pass, and they reach every line
+  it keeps all invariants but those that its decision record waives
+  its decision record is accepted, gives reasons, and describes correctly what
+  the version changes and the result of its replay
+  no released version was changed, removed or skipped, and the step in the
+  version is large enough for the change
+  no agent raises a category that the latest version does not know
+
+Each finding is FILE:ROW:COL: RULE: MESSAGE, with files relative to the project's
+root. --ledger decides the rounds of a ledger or an export again, to check the
+replays in the records against them; without it they are only checked against the
+version's digest.
+
+Versions before the first one in the folder are the built-in ones. From the first
+on, the project's own versions count, whatever a later Switchyard has built in
+under the same numbers.`,
+		Example: `  switchyard policy lint
+  switchyard policy lint --ledger recorded.jsonl
+  switchyard policy lint --policies rules --adrs rules/decisions --output json`,
+		Args: noArgs,
+	}
+	flags := cmd.Flags()
+	tree.register(flags)
+	textVar(flags, &file, "ledger", "check replays by the ledger or the export in `FILE`")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		if err := tree.resolve(a.project); err != nil {
+			return err
+		}
+		done := a.waiting("checking all versions")
+		report, err := e.Policies().Workspace(tree.versions, tree.records).Lint(ctx, file)
+		done()
+		if err != nil {
+			return err
+		}
+		var failure error
+		if n := len(report.Findings); n > 0 {
+			failure = errs.New(errs.PolicyLintFailed, "%s in %s", textutil.Count(n, "finding"), textutil.Count(len(report.Versions), "version")).
+				With("findings", report.Findings).With("versions", report.Versions)
+		}
+		return showCheck(a, report, failure, (*render.Printer).Lint)
+	})
+	return cmd
+}
+
+func newPolicyBuildCmd(a *app) *cobra.Command {
+	var f buildFlags
+	cmd := &cobra.Command{
+		Use:   "build [POLICY] -o FILE",
+		Short: "Pack a policy into an OPA bundle, and sign it",
+		Long: `Build packs a policy's Rego, without its tests, into a bundle that every command
+accepts as a POLICY, and that OPA's own tools can read. The same policy and flags
+give the same bytes on every machine at any time, except with --expires, which
+counts from now.
+
+--wasm adds the policy compiled to WebAssembly, for OPA's tools. Switchyard's own
+commands use the Rego.
+
+--sign-key signs the bundle as OPA defines it, with a private key in PEM. --key-id
+is the name of the key under policy_trust in the projects that use the bundle;
+--scope must match theirs.
+Switchyard's docs/bundles.md walks through it.
+
+FILE is replaced atomically, if it is a regular file. With FILE - the bundle goes
+to standard output, and nothing else is printed.`,
+		Example: `  switchyard policy build policies/routing/1.3.0 -o routing.tar.gz
+  switchyard policy build -o routing.tar.gz --sign-key policy.key --key-id release-2026
+  switchyard policy build -o - | tar -tz`,
+		Args: onePolicy(),
+	}
+	f.register(cmd.Flags())
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		if err := f.check(cmd.Flags()); err != nil {
+			return err
+		}
+		o := routing.PackOptions{Revision: f.revision, Wasm: f.wasm}
+		var err error
+		if o.Sign, err = f.signing(ctx, a.project, time.Now()); err != nil {
+			return err
+		}
+		policy, err := e.Policies().Load(ctx, firstArg(args), f.allowUnsigned)
+		if err != nil {
+			return err
+		}
+		packed, err := policy.Pack(ctx, o)
+		switch {
+		case err != nil:
+			return err
+		case f.file == api.Stdin:
+			return a.printText(string(packed))
+		}
+		return show(a, f.bundle(policy.Identity(), packed, o), writeFile(a.project, f.file, packed), (*render.Printer).Bundle)
+	})
+	return cmd
+}
+
+// buildFlags are the flags of policy build.
+type buildFlags struct {
+	file, revision      string
+	wasm, allowUnsigned bool
+	key                 string
+	id, algorithm       string
+	scope               string
+	expires             time.Duration
+}
+
+func (f *buildFlags) register(flags *pflag.FlagSet) {
+	flags.VarP((*text)(&f.file), "file", "o", "write the bundle to `FILE`, - for standard output")
+	flags.BoolVar(&f.wasm, "wasm", false, "add the policy compiled to WebAssembly")
+	textVar(flags, &f.revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
+	textVar(flags, &f.key, "sign-key", "sign with the private key in `FILE`")
+	textVar(flags, &f.id, "key-id", "the `ID` of the key for those who verify")
+	f.algorithm = "ES256"
+	textVar(flags, &f.algorithm, "algorithm", "sign with `ALGORITHM`: ES256, EdDSA or RS256")
+	textVar(flags, &f.scope, "scope", "the signature is for `SCOPE`")
+	durationVar(flags, &f.expires, "expires", "the signature is valid for `DURATION`, such as 720h (default permanently)")
+	allowUnsignedVar(flags, &f.allowUnsigned)
+}
+
+// check rejects contradictory flags.
+func (f *buildFlags) check(flags *pflag.FlagSet) error {
+	switch names := given(flags, "key-id", "algorithm", "scope", "expires"); {
+	case f.file == "":
+		return usagef("-o FILE is missing")
+	case f.key != "" && f.id == "":
+		return usagef("--sign-key needs --key-id too")
+	case f.key == "" && len(names) > 0:
+		return usagef("%s needs --sign-key", names[0])
+	}
+	return nil
+}
+
+// maxKey is the maximum size of a key file, in bytes.
+const maxKey = 64 << 10
+
+// signing reads the key; it returns nil if the flags name none.
+func (f *buildFlags) signing(ctx context.Context, p project.Project, now time.Time) (*bundle.Signing, error) {
+	if f.key == "" {
+		return nil, nil
+	}
+	material, err := p.Read(ctx, f.key, maxKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &bundle.Signing{Key: bundle.Key{ID: f.id, Algorithm: f.algorithm, Material: string(material), Scope: f.scope}}
+	if f.expires > 0 {
+		s.Expires = now.Add(f.expires)
+	}
+	return s, nil
+}
+
+// bundle describes the written bundle.
+func (f *buildFlags) bundle(id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
+	b := render.Bundle{
+		File: f.file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: digest.Of(packed),
+		Size: int64(len(packed)), Wasm: o.Wasm,
+	}
+	if s := o.Sign; s != nil {
+		b.Signature = &render.BundleSignature{KeyID: s.Key.ID, Algorithm: s.Key.Algorithm, Scope: s.Key.Scope}
+		if !s.Expires.IsZero() {
+			b.Signature.Expires = s.Expires.UTC().Format(time.RFC3339)
+		}
+	}
+	return b
+}

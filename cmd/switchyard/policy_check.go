@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+func newPolicyVerifyCmd(a *app) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "verify [POLICY ...]",
+		Short: "Check a policy exhaustively over all input classes",
+		Long: `Verify has a policy decide every input class: each combination of destinations
+with findings, of verification, of the round against the cap and of progress, and
+every number next to those that the rules compare with. It checks each decision,
+each branch and each row of the tables against the invariants:
+
+  every input leads to exactly one decision, to a declared destination
+  a clean round commits, and nothing else does
+  a finding for stuck ends the loop, and so does the last round
+  people are asked before agents run
+  the strongest destination wins, and every destination can be reached
+  every branch of the decision decides something
+  every category is raised by some agent, and every raised category is known
+
+Switchyard's docs/proof.md lists all of them, and which a policy's decision record
+may waive. Only the latest version (the project's own, if it has any) is checked
+for which agent raises which category.
+
+A violation is shown with the smallest input that causes it. --counterexample
+writes this input to a file, for switchyard route --input; if there is no
+violation, no file is written. --all takes every version that is built in or in
+policies/routing.`,
+		Example: `  switchyard policy verify
+  switchyard policy verify --all
+  switchyard policy verify policies/routing/1.3.0 --counterexample smallest.json
+  switchyard route --input smallest.json --policy policies/routing/1.3.0 --explain`,
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.all, "all", false, "verify every version that is built in or in the project")
+	textVar(flags, &f.counterexample, "counterexample", "write the smallest counterexample to `FILE`, as JSON")
+	allowUnsignedVar(flags, &f.allowUnsigned)
+	f.tree.register(flags)
+	a.engineVar(flags)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		if err := cmp.Or(f.check(args), f.tree.resolve(a.project)); err != nil {
+			return err
+		}
+		checks, err := f.verify(ctx, a, e, args)
+		if err != nil {
+			return err
+		}
+		if c := checks.Counterexample; c != nil && f.counterexample != "" {
+			if err := writeCounterexample(a.project, f.counterexample, c); err != nil {
+				return err
+			}
+		}
+		return showCheck(a, checks, checks.Failure(), (*render.Printer).PolicyCheck)
+	})
+	return cmd
+}
+
+// checkFlags are the flags of policy verify.
+type checkFlags struct {
+	all, allowUnsigned bool
+	counterexample     string
+	tree               treeFlags
+}
+
+func (f *checkFlags) check(refs []string) error {
+	switch {
+	case slices.Contains(refs, ""):
+		return usagef("the POLICY is empty")
+	case f.all && len(refs) > 0:
+		return usagef("--all takes no policy: leave %s out", refs[0])
+	case f.counterexample == api.Stdin:
+		return usagef("--counterexample needs the name of a file")
+	}
+	return nil
+}
+
+// verify checks the policies on the command line, one after another.
+func (f *checkFlags) verify(ctx context.Context, a *app, e *host.Engine, refs []string) (render.PolicyChecks, error) {
+	checks, err := e.Policies().Workspace(f.tree.versions, f.tree.records).Check(ctx, api.CheckRequest{
+		Policies: refs, All: f.all, AllowUnsigned: f.allowUnsigned,
+		Observe: func(id policies.Identity) (func(done, total int), func()) {
+			see, end := a.counting("checking " + render.PolicyRef(id))
+			return func(done, total int) { see(int64(done), int64(total)) }, end
+		},
+	})
+	result := render.PolicyChecks{Proven: true}
+	for _, c := range checks {
+		result.Add(c.Ref, c.Report)
+	}
+	return result, err
+}
+
+// writeCounterexample writes a counterexample to a file, and records the path in it.
+func writeCounterexample(p project.Project, file string, c *render.Counterexample) error {
+	var text bytes.Buffer
+	if err := render.JSON(&text, c.Input); err != nil {
+		return err
+	}
+	c.File = file
+	return writeFile(p, file, text.Bytes())
+}
+
+// exitDiffers is the exit status of policy diff --exit-code if the policies differ.
+const exitDiffers = 10
+
+func newPolicyDiffCmd(a *app) *cobra.Command {
+	var exitCode, allowUnsigned bool
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Show what changes in meaning from one policy to another",
+		Long: `Diff compares the behaviour of two policies, not their text: categories that are
+added, removed or re-routed, destinations, the precedence, and every input class
+that they decide differently. The changed decisions are shown as a matrix of from
+and to, and each group with its smallest input. Formatting, comments and names
+make no difference.
+
+It also says which step in the version the change needs: none, minor or major.
+
+--output markdown prints tables to paste into a decision record. With --exit-code
+the exit status is 10 if the policies differ, and 0 if not.`,
+		Example: `  switchyard policy diff routing@1.1.0 routing@1.2.0
+  switchyard policy diff routing@1.2.0 policies/routing/1.3.0 --output markdown
+  switchyard policy diff before.tar.gz after.tar.gz --exit-code`,
+		Args: exactly("the first POLICY", "the second POLICY"),
+	}
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 10 if they differ")
+	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
+	a.offerMarkdown(cmd)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		var compared [2]*policies.Policy
+		for i, ref := range args {
+			var err error
+			if compared[i], err = e.Policies().Load(ctx, ref, allowUnsigned); err != nil {
+				return err
+			}
+		}
+		done := a.waiting("comparing all decisions")
+		d, err := diff.Compare(ctx, compared[0], compared[1])
+		done()
+		if err != nil {
+			return err
+		}
+		if exitCode && !d.Empty() {
+			a.exit = exitDiffers
+		}
+		if a.output == outputMarkdown {
+			return a.printText(textutil.Lines(d.Markdown()))
+		}
+		return show(a, render.NewDiffView(d), nil, (*render.Printer).PolicyDiff)
+	})
+	return cmd
+}
+
+func newPolicyReplayCmd(a *app) *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay --policy CANDIDATE",
+		Short: "Decide every recorded round again, with another policy",
+		Long: `Replay takes every decision in the ledger, routes its findings by the table of
+CANDIDATE, and has CANDIDATE decide on the input of that time. It prints a matrix of
+where rounds went and where they would go, and lists the changed decisions with
+their causes.
+
+Each round is decided as it was recorded; the consequences of a different decision
+are not simulated. If CANDIDATE comes to no decision, the round counts as undecided.
+
+--fail-on-flip makes the command fail if a round would go from FROM to TO; either
+may be *. --ledger reads another ledger, or the lines of an export.`,
+		Example: `  switchyard policy replay --policy policies/routing/1.3.0
+  switchyard policy replay --policy routing@1.1.0 --since 2026-11-01
+  switchyard policy replay --policy candidate/ --fail-on-flip '*:commit' --output json`,
+		Args: noArgs,
+	}
+	flags := cmd.Flags()
+	f.register(flags)
+	a.engineVar(flags)
+	a.offerMarkdown(cmd)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		req, err := f.request(time.Now())
+		if err != nil {
+			return err
+		}
+		if req.Policy, err = e.Policies().Load(ctx, f.policy, f.allowUnsigned); err != nil {
+			return err
+		}
+		see, done := a.counting("replaying decisions")
+		req.Progress = see
+		report, err := e.Policies().Replay(ctx, req)
+		done()
+		switch {
+		case err != nil && errs.CodeOf(err) != errs.PolicyFlips:
+			return err
+		case a.output == outputMarkdown:
+			return cmp.Or(a.printText(textutil.Lines(report.Markdown())), err)
+		default:
+			return showCheck(a, report, err, (*render.Printer).Replay)
+		}
+	})
+	return cmd
+}
+
+// replayFlags are the flags of policy replay.
+type replayFlags struct {
+	policy, since, ledger string
+	failOn                []string
+	through               int64
+	allowUnsigned         bool
+}
+
+func (f *replayFlags) register(flags *pflag.FlagSet) {
+	textVar(flags, &f.policy, "policy", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
+	textVar(flags, &f.since, "since", "only what was decided since `WHEN`: a date, a time of RFC 3339, or how long ago, such as 72h")
+	numberVar(flags, &f.through, "through", 1, 0, "only the ledger's first `N` events")
+	textVar(flags, &f.ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
+	flags.StringArrayVar(&f.failOn, "fail-on-flip", nil, "fail if a round goes from one action to another: `FROM:TO`; may be repeated")
+	allowUnsignedVar(flags, &f.allowUnsigned)
+}
+
+// request returns the replay request of the flags, without the policy.
+func (f *replayFlags) request(now time.Time) (api.ReplayRequest, error) {
+	req := api.ReplayRequest{Ledger: f.ledger, Through: f.through}
+	for _, change := range f.failOn {
+		from, to, ok := strings.Cut(change, ":")
+		if !ok || from == "" || to == "" {
+			return req, usagef("--fail-on-flip %q: want FROM:TO, such as *:commit", change)
+		}
+		req.FailOn = append(req.FailOn, [2]string{from, to})
+	}
+	if f.since == "" {
+		return req, nil
+	}
+	var err error
+	req.Since, err = parseSince(f.since, now)
+	return req, err
+}
+
+// parseSince returns the time that --since names.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	return time.Time{}, usagef("--since %q: want a date such as 2026-11-21, a time of RFC 3339, or how long ago, such as 72h", text)
+}
+
+func newPolicyTestCmd(a *app) *cobra.Command {
+	var minimum int
+	var allowUnsigned bool
+	cmd := &cobra.Command{
+		Use:   "test [POLICY]",
+		Short: "Run a policy's Rego tests, and measure their coverage",
+		Long: `Test runs the rules whose names begin with test_ in the files *_test.rego of a
+policy, as opa test does, and measures which lines of the policy they reach. A
+test that fails is shown with the expression that did not hold and the values in
+it. Like policies, tests can call only functions whose result never changes.
+
+The policy is a built-in one or a directory; a bundle has no tests. The command
+fails if a test fails, if there are no tests, and with --coverage-min if fewer of
+the lines are reached. policy lint requires 100 per cent.`,
+		Example: `  switchyard policy test policies/routing/1.3.0
+  switchyard policy test policies/routing/1.3.0 --coverage-min 100
+  switchyard policy test --output json | jq .coverage.missing`,
+		Args: onePolicy(),
+	}
+	numberVar(cmd.Flags(), &minimum, "coverage-min", 0, 100, "fail if less than `PERCENT` of the lines are reached")
+	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		tested, err := e.Policies().LoadTests(ctx, firstArg(args), allowUnsigned)
+		if err != nil {
+			return err
+		}
+		done := a.waiting("testing " + render.PolicyRef(tested.Identity()))
+		report, err := regotest.Run(ctx, tested.Files)
+		done()
+		if err != nil {
+			return err
+		}
+		shown := render.TestedPolicy{Policy: tested.Identity(), Report: report}
+		var failure error
+		if problem := shown.Problem(minimum); problem != "" {
+			failure = errs.New(errs.PolicyTestsFailed, "policy %s: %s", render.PolicyRef(shown.Policy), problem).With("report", shown)
+		}
+		return showCheck(a, shown, failure, (*render.Printer).RegoTests)
+	})
+	return cmd
+}

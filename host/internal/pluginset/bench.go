@@ -1,0 +1,108 @@
+package pluginset
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// compiledRuns is the maximum number of measured runs that compile, which can take a
+// second.
+const compiledRuns = 5
+
+// maxMeasured limits the time that is spent on each measurement.
+const maxMeasured = 10 * time.Second
+
+// Bench measures a plugin on a report, each cost up to runs times.
+func (s *Set) Bench(ctx context.Context, ref api.ReportRef, stdin io.Reader, runs int) (api.Benchmark, error) {
+	config, err := s.Config(ctx, ref)
+	if err != nil {
+		return api.Benchmark{}, err
+	}
+	b, err := s.Resolver(config).bench(ctx, ref, stdin, runs)
+	return b, withReport(err, ref)
+}
+
+func (r *Resolver) bench(ctx context.Context, ref api.ReportRef, stdin io.Reader, runs int) (b api.Benchmark, err error) {
+	ready, err := r.prepare(ctx, ref, stdin)
+	if err != nil {
+		return b, err
+	}
+	dir, err := os.MkdirTemp("", "switchyard-bench-")
+	if err != nil {
+		return b, errs.New(errs.FileUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).
+			WithHint("set TMPDIR to a folder that can be written")
+	}
+	defer os.RemoveAll(dir)
+	b = api.Benchmark{Plugin: ready.Plugin.Identity(), Report: ready.Report, Bytes: len(ready.Document.Bytes())}
+	cold := func(cache string) func() error {
+		return func() error {
+			r := plugins.New(plugins.Config{Limits: ready.Limits, CacheDir: cache})
+			p, err := load(ctx, r, ready.Plugin)
+			if err == nil {
+				_, err = p.Normalize(ctx, ready.Document, ready.Config)
+			}
+			if err != nil {
+				return err
+			}
+			return r.Close(ctx)
+		}
+	}
+	warm := func() error {
+		result, err := ready.Plugin.Normalize(ctx, ready.Document, ready.Config)
+		b.Findings, b.Skipped = len(result.Findings), len(result.Skipped)
+		return err
+	}
+	guest := func() error {
+		reply, err := ready.Plugin.Ask(ctx, ready.Document, ready.Config)
+		b.Memory = reply.Memory
+		return err
+	}
+	if b.Compiled, err = timed(min(runs, compiledRuns), cold("")); err != nil {
+		return b, err
+	}
+	for _, m := range []struct {
+		into *api.Timing
+		work func() error
+	}{{&b.Cached, cold(dir)}, {&b.Warm, warm}, {&b.Guest, guest}} {
+		if err := m.work(); err != nil { // The first run fills caches.
+			return b, err
+		}
+		if *m.into, err = timed(runs, m.work); err != nil {
+			return b, err
+		}
+	}
+	if b.Findings > 0 {
+		n := b.Warm.Median / int64(b.Findings)
+		b.PerFinding = &n
+	}
+	return b, nil
+}
+
+// load loads a plugin into another runtime, as the engine would.
+func load(ctx context.Context, r *plugins.Runtime, p *plugins.Plugin) (*plugins.Plugin, error) {
+	if catalog := plugins.NewCatalog(r); catalog.Is(p) {
+		return catalog.Named(p.Identity().Name)
+	}
+	return r.Load(ctx, p.Module())
+}
+
+// timed runs work at least once and returns the times.
+func timed(runs int, work func() error) (api.Timing, error) {
+	all := make([]time.Duration, 0, runs)
+	for first := time.Now(); len(all) < runs && (len(all) == 0 || time.Since(first) < maxMeasured); {
+		start := time.Now()
+		if err := work(); err != nil {
+			return api.Timing{}, err
+		}
+		all = append(all, time.Since(start))
+	}
+	slices.Sort(all)
+	return api.Timing{Runs: len(all), Min: all[0].Nanoseconds(), Median: all[len(all)/2].Nanoseconds()}, nil
+}
