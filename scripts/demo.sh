@@ -43,6 +43,6 @@ show explain M001-S001-T0001 --round 1
 show ledger verify --decisions
 
 echo
-echo 'What would the first version of the policy have decided, and what is proven of the one that did?'
+echo 'What would the first version of the policy have decided, and what is checked of the one that did?'
 show policy replay --policy routing@1.0.0
 show policy verify

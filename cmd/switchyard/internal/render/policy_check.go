@@ -54,9 +54,9 @@ func (p *Printer) counterexample(c Counterexample) {
 // policyChecked prints the extent and the result of a policy's exhaustive check in one
 // line.
 func (p *Printer) policyChecked(r check.Report) {
-	mark := p.Paint(Green, "proven")
+	mark := p.Paint(Green, "verified")
 	if !r.Proven() {
-		mark = p.Paint(Red, "not proven")
+		mark = p.Paint(Red, "not verified")
 	}
 	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", mark, PolicyID(r.Policy),
 		textutil.Count(r.States, "representative"), textutil.Count(r.Probes, "sample"), textutil.Count(r.Rungs, "branch", "branches"), textutil.Count(r.Categories, "category", "categories"), r.Millis)
