@@ -89,29 +89,47 @@ func checkImports(imports []wasmbin.Import) error {
 }
 
 // link instantiates the modules that a module imports. Few need WASI.
-func (e *engine) link(ctx context.Context, m wazero.CompiledModule) error {
-	if err := offerTick(ctx, e.runtime); err != nil {
+func (m *module) link(ctx context.Context) error {
+	if err := offerTick(ctx, m.runtime); err != nil {
 		return err
 	}
-	imports := m.ImportedFunctions()
+	imports := m.compiled.ImportedFunctions()
 	imports = imports[:len(imports)-1] // The meter's own is the last one.
 	if len(imports) == 0 {
 		return nil
 	}
-	offered, err := offerWASI(ctx, e.runtime)
+	offered, err := wasi.NewBuilder(m.runtime).Compile(ctx)
 	if err != nil {
 		return err
 	}
+	functions := offered.ExportedFunctions()
 	for _, f := range imports {
 		from, name, _ := f.Import()
-		if _, ok := offered[name]; !ok || from != wasi.ModuleName {
+		if _, ok := functions[name]; !ok || from != wasi.ModuleName {
 			return forbidden(from, name)
 		}
 	}
-	return nil
+	_, err = m.runtime.InstantiateModule(ctx, offered, wazero.NewModuleConfig())
+	return err
 }
 
 func forbidden(from, name string) error {
 	return abi.Violation(errs.PluginABI, abi.ForbiddenImport, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
 		With("import", from+"."+name)
+}
+
+// offerTick makes the function that every metered guest imports. It stops a guest
+// whose time is over or whose caller has given up. It also lets the garbage collector
+// and other goroutines run.
+func offerTick(ctx context.Context, r wazero.Runtime) error {
+	tick := api.GoFunc(func(ctx context.Context, stack []uint64) {
+		if ctx.Err() != nil {
+			panic(context.Cause(ctx))
+		}
+		stack[0] = wasmbin.Quantum
+	})
+	_, err := r.NewHostModuleBuilder(wasmbin.TickModule).
+		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(wasmbin.TickFunction).
+		Instantiate(ctx)
+	return err
 }

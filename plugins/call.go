@@ -2,10 +2,8 @@ package plugins
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
@@ -42,24 +40,6 @@ func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context
 	guest.Module = mod
 	defer func() { _ = mod.Close(context.WithoutCancel(ctx)) }()
 	return body(ctx, guest)
-}
-
-// instantiate turns a panic into an error: wazero has been seen to panic over a
-// module that it had found valid.
-func (m *module) instantiate(ctx context.Context) (mod api.Module, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("instantiate module: %v", p)
-		}
-	}()
-	return m.engine.runtime.InstantiateModule(ctx, m.compiled, sandbox())
-}
-
-// sandbox returns a guest's configuration: wazero's defaults, which are a clock that
-// advances only when it is read, seeded randomness, and no files, environment or
-// arguments. Without a name, any number of instances can exist at once.
-func sandbox() wazero.ModuleConfig {
-	return wazero.NewModuleConfig().WithName("").WithStartFunctions(exportInitialize)
 }
 
 // invoke calls an export and returns its single result.
@@ -146,3 +126,35 @@ func (g *instance) outOfMemory() error {
 	limit := g.config.Limits.Memory
 	return errs.New(errs.PluginMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
 }
+
+// boundedMemory allocates one guest's linear memory, up to a limit. It records
+// whether it refused an allocation, so that a following trap is reported as a lack of
+// memory. It serves one instance on one goroutine.
+type boundedMemory struct {
+	limit  uint64
+	data   []byte
+	denied bool
+}
+
+// Allocate implements experimental.MemoryAllocator. checkModule has compared the
+// module's declared minimum with the limit.
+func (m *boundedMemory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
+
+// Reallocate implements experimental.LinearMemory. It doubles the capacity, so that a
+// guest that grows page by page copies each byte a constant number of times.
+func (m *boundedMemory) Reallocate(size uint64) []byte {
+	if size > m.limit {
+		m.denied = true
+		return nil
+	}
+	if size > uint64(cap(m.data)) {
+		data := make([]byte, size, min(max(size, 2*uint64(cap(m.data))), m.limit))
+		copy(data, m.data)
+		m.data = data
+	}
+	m.data = m.data[:size]
+	return m.data
+}
+
+// Free implements experimental.LinearMemory. The memory is garbage collected.
+func (m *boundedMemory) Free() { m.data = nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
@@ -28,7 +29,7 @@ func (p *Plugin) Module() []byte { return p.wasm }
 
 // Survey reads a module without running it.
 func Survey(module []byte) abi.Inspection {
-	in := abi.Inspection{Digest: Digest(module), Size: len(module)}
+	in := abi.Inspection{Digest: digest.Of(module), Size: len(module)}
 	if checkHeader(module) != nil {
 		return in
 	}

@@ -37,7 +37,7 @@ func TestLoadKeepsOneEngineForEachModule(t *testing.T) {
 			}
 		}
 	}
-	if len(r.engines) != 1 || len(r.loaded) != 1 {
-		t.Errorf("%d engines and %d plugins are kept for one module", len(r.engines), len(r.loaded))
+	if len(r.modules) != 1 || len(r.loaded) != 1 {
+		t.Errorf("%d modules and %d plugins are kept for one module", len(r.modules), len(r.loaded))
 	}
 }

@@ -3,14 +3,11 @@ package plugins
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"sync"
 
-	"github.com/tetratelabs/wazero"
-
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
@@ -36,12 +33,6 @@ type code struct {
 	module *module // nil until it has been compiled and checked
 }
 
-// module is a compiled guest that passed the ABI's checks.
-type module struct {
-	engine   *engine
-	compiled wazero.CompiledModule
-}
-
 // Load compiles a module, checks that it implements ABI v1 and has it describe
 // itself. It loads each module once, so that a long-lived host grows with the number
 // of modules and not of requests. The wasm bytes are retained and must not be
@@ -51,18 +42,18 @@ type module struct {
 //
 // plugin-abi if it is not such a module, and every code of a guest that fails.
 func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
-	digest := Digest(wasm)
+	sum := digest.Of(wasm)
 	r.mu.Lock()
-	p, known := r.loaded[digest]
+	p, known := r.loaded[sum]
 	if !known {
 		p = &Plugin{runtime: r, code: &code{wasm: wasm}}
-		r.loaded[digest] = p
+		r.loaded[sum] = p
 	}
 	r.mu.Unlock()
 	if err := p.load(ctx); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.loaded, digest) // The failure may be transient, as of a cache, and the entry holds memory.
+		delete(r.loaded, sum) // The failure may be transient, as of a cache, and the entry holds memory.
 		return nil, err
 	}
 	return p, nil
@@ -85,7 +76,7 @@ func (p *Plugin) load(ctx context.Context) error {
 	}
 	if err != nil {
 		p.module = nil
-		p.runtime.release(ctx, m.engine)
+		p.runtime.release(ctx, m)
 		return err
 	}
 	p.describe(d)
@@ -99,7 +90,7 @@ func (p *Plugin) describe(d abi.Description) {
 			p.formats = append(p.formats, f)
 		}
 	}
-	p.identity = abi.Identity{Name: d.Name, Version: d.Version, Digest: Digest(p.wasm)}
+	p.identity = abi.Identity{Name: d.Name, Version: d.Version, Digest: digest.Of(p.wasm)}
 }
 
 // Identity returns the plugin's identity.
@@ -139,39 +130,27 @@ func (p *Plugin) compileLocked(ctx context.Context) (*module, error) {
 	if err != nil {
 		return nil, errNotMeterable(err)
 	}
-	engine, compiled, err := p.runtime.compileInTime(ctx, metered)
+	m, err := p.runtime.compileInTime(ctx, metered)
 	if err != nil {
 		if errs.CodeOf(err) == "" && !errors.Is(err, context.Cause(ctx)) {
 			err = abi.Violation(errs.PluginABI, abi.Malformed, "the module does not compile: %s", err)
 		}
 		return nil, err
 	}
-	if err = engine.link(ctx, compiled); err == nil {
-		err = checkModule(compiled, p.runtime.config.Limits)
+	if err = m.link(ctx); err == nil {
+		err = checkModule(m.compiled, p.runtime.config.Limits)
 	}
 	if err != nil {
-		p.runtime.release(ctx, engine)
+		p.runtime.release(ctx, m)
 		return nil, err
 	}
-	p.module = &module{engine: engine, compiled: compiled}
-	return p.module, nil
+	p.module = m
+	return m, nil
 }
 
 func errNotMeterable(err error) error {
-	problem := abi.Malformed
-	e, ok := errors.AsType[*wasmbin.Error](err)
-	if ok && e.Limit > 0 {
-		problem = abi.Oversized
+	if e, ok := errors.AsType[*wasmbin.Error](err); ok && e.Limit > 0 {
+		return abi.Violation(errs.PluginABI, abi.Oversized, "%s", err).With("limit", e.Limit)
 	}
-	f := abi.Violation(errs.PluginABI, problem, "%s", err)
-	if problem == abi.Oversized {
-		f = f.With("limit", e.Limit)
-	}
-	return f
-}
-
-// Digest returns the SHA-256 of a plugin's file, as "sha256:" and 64 hex digits.
-func Digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return abi.Violation(errs.PluginABI, abi.Malformed, "%s", err)
 }

@@ -39,7 +39,7 @@ type Runtime struct {
 	config Config
 
 	mu      sync.Mutex
-	engines []*engine          // one for each module
+	modules []*module          // everything compiled
 	loaded  map[string]*Plugin // the modules given to Load, by digest
 }
 
@@ -61,19 +61,19 @@ func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var errs []error
-	for _, e := range r.engines {
-		errs = append(errs, e.close(ctx))
+	for _, m := range r.modules {
+		errs = append(errs, m.close(ctx))
 	}
-	r.engines = nil
+	r.modules = nil
 	return errors.Join(errs...)
 }
 
-// release closes an engine whose module is of no use.
-func (r *Runtime) release(ctx context.Context, e *engine) {
+// release closes a module that is of no use.
+func (r *Runtime) release(ctx context.Context, m *module) {
 	r.mu.Lock()
-	r.engines = slices.DeleteFunc(r.engines, func(other *engine) bool { return other == e })
+	r.modules = slices.DeleteFunc(r.modules, func(other *module) bool { return other == m })
 	r.mu.Unlock()
-	_ = e.close(context.WithoutCancel(ctx)) // It holds nothing but memory.
+	_ = m.close(context.WithoutCancel(ctx)) // It holds nothing but memory.
 }
 
 // compileTime is how long compiling a module may take. One of the Go toolchain
@@ -83,103 +83,85 @@ const compileTime = 10 * time.Second
 // compileInTime is compile, but waits no longer than compileTime or ctx. wazero
 // cannot be interrupted: a compilation that takes longer is left behind, and what
 // comes of it is thrown away.
-func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
+func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*module, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, compileTime,
 		errs.New(errs.PluginTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
 	defer cancel()
 	type outcome struct {
-		engine   *engine
-		compiled wazero.CompiledModule
-		err      error
+		module *module
+		err    error
 	}
 	done := make(chan outcome)
 	go func() {
 		ctx, late := context.WithoutCancel(ctx), ctx.Done()
-		engine, compiled, err := r.compile(ctx, wasm)
+		m, err := r.compile(ctx, wasm)
 		select {
-		case done <- outcome{engine, compiled, err}:
+		case done <- outcome{m, err}:
 		case <-late:
-			_ = engine.close(ctx) // The caller has given up on it.
+			if err == nil {
+				_ = m.close(ctx) // The caller has given up on it.
+			}
 		}
 	}()
 	select {
 	case o := <-done:
 		if o.err != nil {
-			return nil, nil, o.err
+			return nil, o.err
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.engines = append(r.engines, o.engine)
-		return o.engine, o.compiled, nil
+		r.modules = append(r.modules, o.module)
+		return o.module, nil
 	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
 
-// compile prepares a module in an engine of its own. A cache that fails, for
-// whatever reason, costs time and never the result: the module is compiled once
-// more without it.
-func (r *Runtime) compile(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
-	var made *engine
-	var compiled wazero.CompiledModule
-	ok, err := codecache.Compile(ctx, r.config.CacheDir, wasm, func(cache wazero.CompilationCache) (err error) {
-		e := newEngine(ctx, wazero.NewRuntimeConfigCompiler(), cache)
-		if compiled, err = e.compile(ctx, wasm); err != nil {
-			_ = e.runtime.Close(ctx)
-			return err
-		}
-		made = e
-		return nil
-	})
-	if ok || err != nil {
-		return made, compiled, err
-	}
+// compile prepares a module in a wazero runtime of its own.
+func (r *Runtime) compile(ctx context.Context, wasm []byte) (m *module, err error) {
 	how := wazero.NewRuntimeConfigCompiler()
 	if r.config.Interpret {
 		how = wazero.NewRuntimeConfigInterpreter()
 	}
-	e := newEngine(ctx, how, nil)
-	if compiled, err = e.compile(ctx, wasm); err != nil {
-		_ = e.close(ctx)
-		return nil, nil, err
-	}
-	return e, compiled, nil
-}
-
-// engine is a wazero runtime for one module, with its cache, if it has one.
-type engine struct {
-	runtime wazero.Runtime
-	cache   wazero.CompilationCache
-}
-
-func newEngine(ctx context.Context, config wazero.RuntimeConfig, cache wazero.CompilationCache) *engine {
 	// Without reference types no guest can grow its tables. Custom sections are
 	// for debuggers; the meter leaves them out.
-	config = config.WithDebugInfoEnabled(false).WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureReferenceTypes)
-	if cache != nil {
-		config = config.WithCompilationCache(cache)
-	}
-	return &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
+	how = how.WithDebugInfoEnabled(false).WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureReferenceTypes)
+	err = codecache.Compile(ctx, r.config.CacheDir, wasm, func(cache wazero.CompilationCache) error {
+		m = &module{runtime: wazero.NewRuntimeWithConfig(ctx, how.WithCompilationCache(cache)), cache: cache}
+		m.compiled, err = m.runtime.CompileModule(ctx, wasm)
+		if err != nil {
+			_ = m.runtime.Close(ctx)
+		}
+		return err
+	})
+	return m, err
 }
 
-// compile turns a panic into an error, because a damaged cache entry can make
-// the deserializer panic.
-func (e *engine) compile(ctx context.Context, wasm []byte) (compiled wazero.CompiledModule, err error) {
+// module is a compiled guest that passed the ABI's checks.
+type module struct {
+	runtime  wazero.Runtime
+	cache    wazero.CompilationCache
+	compiled wazero.CompiledModule
+}
+
+func (m *module) close(ctx context.Context) error {
+	return errors.Join(m.runtime.Close(ctx), m.cache.Close(ctx))
+}
+
+// instantiate turns a panic into an error: wazero has been seen to panic over a
+// module that it had found valid.
+func (m *module) instantiate(ctx context.Context) (mod api.Module, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("compile module: %v", p)
+			err = fmt.Errorf("instantiate module: %v", p)
 		}
 	}()
-	return e.runtime.CompileModule(ctx, wasm)
+	return m.runtime.InstantiateModule(ctx, m.compiled, sandbox())
 }
 
-func (e *engine) close(ctx context.Context) error {
-	if e == nil {
-		return nil
-	}
-	err := e.runtime.Close(ctx)
-	if e.cache != nil {
-		err = errors.Join(err, e.cache.Close(ctx))
-	}
-	return err
+// sandbox returns a guest's configuration: wazero's defaults, which are a clock that
+// advances only when it is read, seeded randomness, and no files, environment or
+// arguments. Without a name, any number of instances can exist at once.
+func sandbox() wazero.ModuleConfig {
+	return wazero.NewModuleConfig().WithName("").WithStartFunctions(exportInitialize)
 }

@@ -38,11 +38,10 @@ const (
 	unfinished = "new-"
 
 	// An entry that was not used for entryLife is removed, such as those of other
-	// versions, and an incomplete one after unfinishedLife.
+	// versions, and an incomplete one after unfinishedLife. An entry's modification time
+	// is its last use.
 	entryLife      = 30 * 24 * time.Hour
 	unfinishedLife = time.Hour
-	// useGrain is the resolution of an entry's last use.
-	useGrain = 24 * time.Hour
 	// maxCache bounds all entries together, in bytes. The built-in plugins have 2 MiB.
 	maxCache = 64 << 20
 )
@@ -51,15 +50,22 @@ const (
 // earlier call stored it. Everything that compile compiles must depend only on wasm. On
 // success the caller must close the cache that compile received.
 //
-// A cache only saves time, so its failures are not errors: if no folder is available, the
-// entry is damaged beyond repair or compile fails with it, ok is false and the caller
-// compiles without a cache.
+// A cache only saves time, so its failures are not errors: if dir is "", no folder is
+// available or compile fails with the cache, compile is called with one in memory.
 //
 // # Errors
 //
 // plugin-cache-unsafe: others may write to the folder, whose content is machine code that
-// would run as the user.
-func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) (ok bool, err error) {
+// would run as the user. Otherwise that of compile; a panic of compile is one too.
+func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) error {
+	if done, err := compileOnDisk(ctx, dir, wasm, compile); done || err != nil {
+		return err
+	}
+	return compileIn(ctx, wazero.NewCompilationCache(), compile)
+}
+
+// compileOnDisk is Compile without a cache in memory. It reports whether it succeeded.
+func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) (done bool, err error) {
 	if dir == "" {
 		return false, nil
 	}
@@ -78,9 +84,11 @@ func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.C
 	}
 	name := entryName(wasm)
 	entry := filepath.Join(code, name)
-	if sum, ok := checksum(name, entry); ok && isSealed(entry, sum) {
-		touch(entry)
-		return compileIn(ctx, entry, compile) == nil, nil
+	seal, err := os.ReadFile(filepath.Join(entry, sealFile))
+	if sum, ok := checksum(name, entry); ok && err == nil && string(seal) == sum {
+		now := time.Now()
+		_ = os.Chtimes(entry, now, now)
+		return compileInFolder(ctx, entry, compile) == nil, nil
 	}
 	_ = os.RemoveAll(entry) // It is damaged or does not exist.
 	sweep(code)
@@ -88,20 +96,27 @@ func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.C
 	if err != nil {
 		return false, nil
 	}
-	err = compileIn(ctx, making, compile)
-	if err == nil {
-		publish(name, making, entry)
+	defer os.RemoveAll(making) // If it could not be renamed, for example because another process was faster.
+	if compileInFolder(ctx, making, compile) != nil {
+		return false, nil
 	}
-	_ = os.RemoveAll(making) // If it was not published, for example because another process was faster.
-	return err == nil, nil
+	if sum, ok := checksum(name, making); ok && os.WriteFile(filepath.Join(making, sealFile), []byte(sum), 0o600) == nil {
+		_ = os.Rename(making, entry)
+	}
+	return true, nil
 }
 
-// compileIn compiles with a folder for wazero. A damaged entry can make wazero panic.
-func compileIn(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) (err error) {
+// compileInFolder compiles with a folder for wazero.
+func compileInFolder(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
 		return err
 	}
+	return compileIn(ctx, cache, compile)
+}
+
+// compileIn compiles with a cache. A damaged entry can make wazero panic.
+func compileIn(ctx context.Context, cache wazero.CompilationCache, compile func(wazero.CompilationCache) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("compile module: %v", p)
@@ -134,21 +149,6 @@ func wazeroVersion() string {
 	return "unknown"
 }
 
-// publish seals wazero's files and renames the entry into place.
-func publish(name, making, entry string) {
-	sum, ok := checksum(name, making)
-	if !ok || os.WriteFile(filepath.Join(making, sealFile), []byte(sum), 0o600) != nil {
-		return
-	}
-	_ = os.Rename(making, entry)
-}
-
-// isSealed reports whether an entry's seal is its checksum.
-func isSealed(entry, sum string) bool {
-	seal, err := os.ReadFile(filepath.Join(entry, sealFile))
-	return err == nil && string(seal) == sum
-}
-
 // checksum covers an entry's name, and the paths and contents of wazero's files in it.
 func checksum(name, entry string) (string, bool) {
 	paths := files(entry)
@@ -168,14 +168,6 @@ func checksum(name, entry string) (string, bool) {
 func files(entry string) []string {
 	found, _ := fs.Glob(os.DirFS(entry), "*/*")
 	return found
-}
-
-// touch records that an entry is in use.
-func touch(entry string) {
-	now := time.Now()
-	if info, err := os.Stat(entry); err == nil && now.Sub(info.ModTime()) > useGrain {
-		_ = os.Chtimes(entry, now, now)
-	}
 }
 
 // sweep removes expired entries, and then the least recently used ones until at most
@@ -212,18 +204,13 @@ func sweep(dir string) {
 	var total int64
 	for _, e := range all {
 		entry := filepath.Join(dir, e.name)
-		if total += entrySize(entry); total > maxCache {
+		for _, path := range files(entry) {
+			if info, err := os.Stat(filepath.Join(entry, path)); err == nil {
+				total += info.Size()
+			}
+		}
+		if total > maxCache {
 			_ = os.RemoveAll(entry)
 		}
 	}
-}
-
-func entrySize(entry string) int64 {
-	var size int64
-	for _, path := range files(entry) {
-		if info, err := os.Stat(filepath.Join(entry, path)); err == nil {
-			size += info.Size()
-		}
-	}
-	return size
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
@@ -154,7 +155,7 @@ func (r *Resolver) read(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wasm, r.checkPin(ctx, path, plugins.Digest(wasm))
+	return wasm, r.checkPin(ctx, path, digest.Of(wasm))
 }
 
 // catalog returns the installed plugins.
@@ -257,13 +258,13 @@ func (r *Resolver) checkLocked(ctx context.Context, path string) error {
 
 // checkPin fails if the lock pins another digest for a file. It accepts a file that is not
 // in the lock, since the user named it.
-func (r *Resolver) checkPin(ctx context.Context, path, digest string) error {
+func (r *Resolver) checkPin(ctx context.Context, path, sum string) error {
 	rel, pin, pinned, err := r.pin(ctx, path)
-	if err != nil || !pinned || pin.Digest == digest {
+	if err != nil || !pinned || pin.Digest == sum {
 		return err
 	}
 	return errs.New(errs.PluginDigestMismatch, "%s is not the plugin that %s pins", rel, project.LockFile).
-		With("path", rel).With("expected", pin.Digest).With("actual", digest)
+		With("path", rel).With("expected", pin.Digest).With("actual", sum)
 }
 
 // pin finds a file in the lock, by its path relative to the root.

@@ -62,10 +62,7 @@ type pool struct {
 // be safe for concurrent use.
 func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Program, error) {
 	p := &Program{code: code, lookup: lookup, pool: &pool{idle: make(chan *instance, runtime.GOMAXPROCS(0))}}
-	ok, err := codecache.Compile(ctx, cacheDir, code, func(cache wazero.CompilationCache) error { return p.pool.compile(ctx, cache, code) })
-	if err == nil && !ok {
-		err = p.pool.compile(ctx, wazero.NewCompilationCache(), code)
-	}
+	err := codecache.Compile(ctx, cacheDir, code, func(cache wazero.CompilationCache) error { return p.pool.compile(ctx, cache, code) })
 	if err != nil {
 		return nil, err
 	}
