@@ -102,7 +102,7 @@ func (l *Ledger) dryRun(events []Event, batches []Batch) error {
 		for i := range chain {
 			seq++
 			chain[i].Seq = seq
-			next, err := l.extend(&head, &task, &chain[i])
+			next, err := l.extend(&head, task.view(), &chain[i])
 			if err != nil {
 				return err
 			}
@@ -176,18 +176,19 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 	if err != nil {
 		return err
 	}
-	task := dbView{ctx: ctx, tx: tx, task: events[0].Task, state: head.State}
+	task := taskTx{ctx, tx, events[0].Task}
 	for i := range events {
 		e := &events[i]
 		e.Seq = last + int64(i) + 1
-		next, err := l.extend(&head, &task, e)
+		next, err := l.extend(&head, &View{State: head.State, load: task.entries}, e)
 		if err != nil {
 			return err
 		}
 		if _, err := insert.ExecContext(ctx, e.Seq, e.Task, e.N, e.At, e.Kind, string(e.Body), e.Prev, e.Hash); err != nil {
 			return err
 		}
-		if err := task.apply(next); err != nil {
+		head.State = next.State
+		if err := task.change(next.Entries); err != nil {
 			return err
 		}
 		if err := sums.add(e, next.Changes); err != nil {
@@ -197,13 +198,13 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 	_, err = tx.ExecContext(ctx,
 		"INSERT INTO tasks (task, n, head, state) VALUES (?, ?, ?, ?)"+
 			" ON CONFLICT (task) DO UPDATE SET n = excluded.n, head = excluded.head, state = excluded.state",
-		head.Task, head.N, head.Hash, string(task.state))
+		head.Task, head.N, head.Hash, string(head.State))
 	return err
 }
 
 // extend appends e to the chain of head, moves head to it, and returns the projection of
 // e. The state of head does not change.
-func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
+func (l *Ledger) extend(head *Head, before *View, e *Event) (Projection, error) {
 	if head.N != e.N-1 {
 		return Projection{}, conflict(e.Task, head.N, e.N-1)
 	}
@@ -224,4 +225,46 @@ func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
 func conflict(task string, actual, expected int64) error {
 	return errs.New(errs.LedgerConflict, "task %s is at event %d, not %d", task, actual, expected).
 		With("task", task).With("expected", expected).With("actual", actual)
+}
+
+// WithLock runs f with the current head of a task while no process can write to the
+// ledger. It keeps a file outside of the ledger in step with a task. Without a ledger f
+// gets the zero Head, and another process may create one meanwhile.
+//
+// Other writers wait, and fail after ten seconds, so f must be quick. Other Ledgers can
+// be read; f must not use this one, which would deadlock. ctx limits the waiting for the
+// lock, not f.
+//
+// # Errors
+//
+// The error of f, unchanged, and those of Open, if f did not run.
+func (l *Ledger) WithLock(ctx context.Context, task string, f func(Head) error) error {
+	db, err := l.connect(ctx)
+	if err != nil {
+		return err
+	}
+	if db == nil {
+		return f(Head{})
+	}
+	return l.retry(ctx, "lock", func() error {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		// A transaction ends with its context, even while f runs.
+		tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		head, err := readHead(ctx, tx, task)
+		if err != nil {
+			return err
+		}
+		if err := f(head); err != nil {
+			return foldError{err}
+		}
+		return nil
+	})
 }

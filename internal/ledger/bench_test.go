@@ -53,8 +53,8 @@ func BenchmarkScale(b *testing.B) {
 		}
 		n := int64(size.events)
 		span := 2 * max(size.events, 25) // Half of the changed entries are new.
-		touch := func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
-			p := ledger.Projection{State: before.State()}
+		touch := func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
+			p := ledger.Projection{State: before.State}
 			keys := make([]string, 25)
 			for i := range keys {
 				keys[i] = past(1 + (int(e.N)*7919+i*(span/25))%span)
@@ -114,7 +114,7 @@ func BenchmarkHeads(b *testing.B) {
 // BenchmarkAppendManyEntries appends one event that reads and changes 25,000 entries,
 // as the largest reports do.
 func BenchmarkAppendManyEntries(b *testing.B) {
-	l := openWith(b, state(b), func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	l := openWith(b, state(b), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		p := ledger.Projection{State: []byte(`{}`)}
 		keys := make([]string, 25_000)
 		for i := range keys {
@@ -133,7 +133,7 @@ func BenchmarkAppendManyEntries(b *testing.B) {
 
 // round counts about as much as a decision does: 25 counters of a dozen measures, some
 // of them capped, some of them added and removed, and two histograms.
-func round(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+func round(_ *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	capped := func(name string) counters.Dimension { return counters.Dimension{Name: name, Cap: 32} }
 	free := func(name string) counters.Dimension { return counters.Dimension{Name: name} }
 	one := func(name string, labels []counters.Dimension, values ...string) counters.Change {

@@ -153,28 +153,31 @@ func (e Event) checkForm() error {
 	return nil
 }
 
+const (
+	lower  = "abcdefghijklmnopqrstuvwxyz"
+	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits = "0123456789"
+)
+
 // isTask reports whether s is [A-Za-z0-9_][A-Za-z0-9._-]{0,127}: a task id or, with an
 // underscore in front, another chain.
 func isTask(s string) bool {
-	return isWord(s, maxTask, func(c byte, first bool) bool {
-		return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' ||
-			!first && strings.IndexByte(".-", c) >= 0
-	})
+	return isWord(s, maxTask, lower+upper+digits+"_", lower+upper+digits+"._-")
 }
 
 // isKind reports whether s is [a-z][a-z0-9-]{0,63}.
-func isKind(s string) bool {
-	return isWord(s, maxKind, func(c byte, first bool) bool {
-		return 'a' <= c && c <= 'z' || !first && ('0' <= c && c <= '9' || c == '-')
-	})
+func isKind(s string) bool { return isWord(s, maxKind, lower, lower+digits+"-") }
+
+// isName reports whether s is [a-z][a-z0-9_]{0,63}.
+func isName(s string) bool { return isWord(s, maxName, lower, lower+digits+"_") }
+
+// isKey reports whether s has the form of an Entry's key.
+func isKey(s string) bool {
+	return isWord(s, maxKey, lower+upper+digits+"./_:-", lower+upper+digits+"./_:-")
 }
 
-// isWord reports whether s has 1 to limit bytes, all of them allowed.
-func isWord(s string, limit int, allowed func(c byte, first bool) bool) bool {
-	for i := range len(s) {
-		if !allowed(s[i], i == 0) {
-			return false
-		}
-	}
-	return 0 < len(s) && len(s) <= limit
+// isWord reports whether s has 1 to limit bytes, the first one and all of them among the
+// given ones.
+func isWord(s string, limit int, first, all string) bool {
+	return 0 < len(s) && len(s) <= limit && strings.IndexByte(first, s[0]) >= 0 && strings.Trim(s, all) == ""
 }

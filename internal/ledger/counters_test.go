@@ -49,7 +49,7 @@ type request struct {
 }
 
 // obedient is a fold that counts the changes in an event's body.
-func obedient(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+func obedient(_ *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	changes, err := requested(e.Body)
 	return ledger.Projection{State: []byte(`{}`), Changes: changes}, err
 }
@@ -362,9 +362,9 @@ func TestCountsHaveRules(t *testing.T) {
 				if made {
 					add(t, open(t, dir), "before", 0)
 				}
-				l := openWith(t, dir, func(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+				l := openWith(t, dir, func(_ *ledger.View, e ledger.Event) (ledger.Projection, error) {
 					if e.Task == "before" {
-						return digest(&model{}, e)
+						return digest((&model{}).view(), e)
 					}
 					return ledger.Projection{State: []byte(`{}`), Changes: c.counts}, nil
 				})

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // create makes the state directory and a ledger with the given events, and reports
@@ -16,9 +18,11 @@ import (
 // if there is one. So no process sees half a ledger, creators need no lock, and the
 // first event of a project needs four syncs instead of eight.
 func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
-	if err := makeDir(l.dir); err != nil {
-		return false, err
+	dir, err := safefile.OpenState(l.dir)
+	if err != nil {
+		return false, unusable(l.dir, err)
 	}
+	defer dir.Close()
 	if file, err := inspect(l.dir); err != nil || file != nil {
 		return false, err
 	}
@@ -28,15 +32,16 @@ func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	}
 	draft := f.Name()
 	defer os.Remove(draft)
+	defer f.Close()
 	file, err := f.Stat()
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err != nil {
 		return false, unwritable(draft, err)
 	}
 	if err := l.build(ctx, draft, events); err != nil {
 		return false, translate(ctx, "create", err)
 	}
-	if err := flushFile(draft); err != nil {
-		return false, err
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return false, unwritable(draft, err)
 	}
 	if err := os.Link(draft, l.path); errors.Is(err, fs.ErrExist) {
 		return false, nil
@@ -46,7 +51,15 @@ func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	l.mu.Lock()
 	l.file = file
 	l.mu.Unlock()
-	return true, errors.Join(flushDir(l.dir), flushDir(filepath.Dir(l.dir)))
+	// The directory may be as new as the database.
+	parent, err := os.OpenRoot(filepath.Dir(l.dir))
+	if err == nil {
+		err = errors.Join(safefile.SyncDir(dir, "."), safefile.SyncDir(parent, "."), parent.Close())
+	}
+	if err != nil {
+		return true, unwritable(l.dir, err)
+	}
+	return true, nil
 }
 
 // build makes a database of the empty file at path. No other process knows the file yet,

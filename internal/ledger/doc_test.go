@@ -92,7 +92,7 @@ func TestTheDocumentedSumIsRight(t *testing.T) {
 		t.Fatal("docs/ledger.md has no query of the sums")
 	}
 	dir := state(t)
-	l := openWith(t, dir, func(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+	l := openWith(t, dir, func(_ *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		p := ledger.Projection{State: []byte(`{}`)}
 		if e.Kind == "round-decided" {
 			p.Changes = []counters.Change{{Measure: counters.Rounds(), Values: []string{string(e.Body[1 : len(e.Body)-1]), "1.2.0"}, Add: 1}}

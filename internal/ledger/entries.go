@@ -1,8 +1,11 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -12,7 +15,7 @@ import (
 func (l *Ledger) Entries(ctx context.Context, task string, keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value)
 	err := l.read(ctx, func(tx *sql.Tx) (err error) {
-		found, err = (&dbView{ctx: ctx, tx: tx, task: task}).Entries(keys)
+		found, err = taskTx{ctx, tx, task}.entries(keys)
 		return err
 	})
 	return found, err
@@ -38,4 +41,88 @@ func (l *Ledger) LatestEntries(ctx context.Context, task, prefix string, limit i
 		return nil, err
 	}
 	return latest, nil
+}
+
+// taskTx reads and writes the entries of a task in a transaction.
+type taskTx struct {
+	ctx  context.Context // of the transaction; a fold has none to pass
+	tx   *sql.Tx
+	task string
+}
+
+func (t taskTx) entries(keys []string) (map[string]jsontext.Value, error) {
+	found := make(map[string]jsontext.Value, len(keys))
+	for part := range slices.Chunk(keys, maxRows) {
+		err := eachRow(t.ctx, t.tx, func(rows *sql.Rows) error {
+			var e Entry
+			err := scanRow(rows, &e.Key, (*[]byte)(&e.Value))
+			found[e.Key] = e.Value
+			return err
+		}, "SELECT key, value FROM entries WHERE task = ? AND key IN ("+placeholders("?", len(part))+")", t.args(part)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// change writes entries, each key once, and removes those without a value.
+func (t taskTx) change(entries []Entry) error {
+	var puts []any
+	var removed []string
+	for _, entry := range entries {
+		if entry.Value == nil {
+			removed = append(removed, entry.Key)
+		} else {
+			puts = append(puts, t.task, entry.Key, string(entry.Value))
+		}
+	}
+	for part := range slices.Chunk(removed, maxRows) {
+		if _, err := t.tx.ExecContext(t.ctx,
+			"DELETE FROM entries WHERE task = ? AND key IN ("+placeholders("?", len(part))+")", t.args(part)...); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(puts, 3*maxRows) {
+		if _, err := t.tx.ExecContext(t.ctx,
+			"INSERT INTO entries (task, key, value) VALUES "+placeholders("(?, ?, ?)", len(part)/3)+
+				" ON CONFLICT (task, key) DO UPDATE SET value = excluded.value", part...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// args returns the arguments of a statement about some of the task's keys.
+func (t taskTx) args(keys []string) []any {
+	args := []any{t.task}
+	for _, key := range keys {
+		args = append(args, key)
+	}
+	return args
+}
+
+// compare calls differs, in order, for every stored entry that is not as in due and then
+// for every missing one. want is nil for an entry that should not exist.
+func (t taskTx) compare(due map[string]jsontext.Value, differs func(key string, stored bool, want jsontext.Value)) error {
+	missing := maps.Clone(due)
+	err := eachRow(t.ctx, t.tx, func(rows *sql.Rows) error {
+		var key string
+		var value sql.RawBytes
+		if err := scanRow(rows, &key, &value); err != nil {
+			return err
+		}
+		if want := due[key]; want == nil || !bytes.Equal(value, want) {
+			differs(key, true, want)
+		}
+		delete(missing, key)
+		return nil
+	}, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", t.task)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(missing)) {
+		differs(key, false, missing[key])
+	}
+	return nil
 }

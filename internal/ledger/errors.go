@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/retry"
 )
 
 func unsafePath(path, why string) error {
@@ -42,14 +44,7 @@ type foldError struct{ error }
 // or for a stale snapshot.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return true
-	}
-	return false
+	return ok && codeOf(e.Code()&0xff) == errs.LedgerBusy
 }
 
 // translate gives an error of the database its code. Errors that have one and those of
@@ -87,4 +82,23 @@ func codeOf(result int) errs.Code {
 	default:
 		return errs.LedgerCorrupt
 	}
+}
+
+// waitSlice is how long SQLite itself waits for a lock, in milliseconds. It is short
+// because SQLite does not notice a cancelled context while it waits.
+const waitSlice = "100"
+
+// retry runs f until it succeeds, fails for another reason than a lock, the ledger's
+// busy time is over or ctx ends. f must have no effect when it fails. The error has its
+// code.
+func (l *Ledger) retry(ctx context.Context, op string, f func() error) error {
+	limited, cancel := context.WithTimeout(ctx, l.busy)
+	defer cancel()
+	var err error
+	for range (retry.Backoff{First: 2 * time.Millisecond, Max: 8 * time.Millisecond}).Attempts(limited) {
+		if err = f(); !isBusy(err) {
+			break
+		}
+	}
+	return translate(ctx, op, err)
 }

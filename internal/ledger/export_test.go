@@ -3,11 +3,18 @@ package ledger
 import (
 	"context"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // OpenImpatient is Open with another busy timeout.
 func OpenImpatient(ctx context.Context, dir string, fold Fold, busy time.Duration) (*Ledger, error) {
 	return open(ctx, dir, fold, released(), busy)
+}
+
+// NewView returns a view for calling a fold.
+func NewView(state jsontext.Value, load func(keys []string) (map[string]jsontext.Value, error)) *View {
+	return &View{State: state, load: load}
 }
 
 // Exec runs SQL on the ledger's own connection.

@@ -79,6 +79,32 @@ func open(ctx context.Context, dir string, fold Fold, versions []version, busy t
 	return l, nil
 }
 
+// OpenFile opens the database at path, which may be another project's, for reading. An
+// older schema is read without migration. SQLite may still create the files that readers
+// of a write-ahead log need, and the last reader writes the log into the database.
+//
+// # Errors
+//
+// Those of Open, and state-unwritable if there is nothing at path.
+func OpenFile(ctx context.Context, path string) (*Ledger, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, unwritable(path, err)
+	}
+	file, err := inspectFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return nil, unwritable(path, fs.ErrNotExist)
+	}
+	l := &Ledger{dir: filepath.Dir(path), path: path, versions: released(), busy: busyTime}
+	if _, err := l.openFile(ctx, file); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
 // Close releases the database. The last process to close it writes the log into
 // ledger.db and removes the files beside it. Closing again does nothing.
 func (l *Ledger) Close() error {
@@ -113,6 +139,11 @@ func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	if err != nil || file == nil {
 		return nil, err
 	}
+	return l.openFile(ctx, file)
+}
+
+// openFile opens the database, which is in file.
+func (l *Ledger) openFile(ctx context.Context, file os.FileInfo) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", connection(l.path, l.fold == nil))
 	if err != nil {
 		return nil, translate(ctx, "open", err)

@@ -219,7 +219,7 @@ func TestRefusedEventsChangeNoLedger(t *testing.T) {
 func TestAPanickingFoldLeavesTheLedgerUsable(t *testing.T) {
 	dir := fill(t)
 	armed := true
-	l, err := ledger.Open(t.Context(), dir, func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	l, err := ledger.Open(t.Context(), dir, func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		if armed {
 			panic("boom")
 		}
@@ -401,7 +401,7 @@ func ExampleLedger() {
 		panic(err)
 	}
 	defer os.RemoveAll(root)
-	count := func(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+	count := func(_ *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		return ledger.Projection{
 			State:   fmt.Appendf(nil, `{"events":%d}`, e.N),
 			Entries: []ledger.Entry{{Key: fmt.Sprintf("decision/%09d", e.N), Value: e.Body}},

@@ -75,7 +75,7 @@ func child(args []string) error {
 // it, and then waits for the end of stdin.
 func stall(args []string) error {
 	counted := 0
-	_, err := ledger.Open(context.Background(), args[0], func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	_, err := ledger.Open(context.Background(), args[0], func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		if counted++; counted == 10 {
 			fmt.Println("counting")
 			io.Copy(io.Discard, os.Stdin)
@@ -146,7 +146,7 @@ func (p *process) acknowledged() []ledger.Head {
 // digest is the fold of these tests. Its state and its entry "chain" depend on every
 // byte of every event, its entries "recent/…" are the last three events, and it rejects
 // the kind "refused". For the pairs that children append it adds the counters of pairs.
-func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+func digest(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if e.Kind == "refused" {
 		return ledger.Projection{}, errRefused
 	}
@@ -155,7 +155,7 @@ func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		return ledger.Projection{}, err
 	}
 	h := sha256.New()
-	for _, part := range []string{string(before.State()), string(chain), e.Task, e.At, e.Kind, string(e.Body)} {
+	for _, part := range []string{string(before.State), string(chain), e.Task, e.At, e.Kind, string(e.Body)} {
 		io.WriteString(h, part)
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
@@ -201,20 +201,18 @@ type model struct {
 	entries map[string]jsontext.Value
 }
 
-func (m *model) State() jsontext.Value { return m.state }
-
-func (m *model) Entry(key string) (jsontext.Value, error) { return m.entries[key], nil }
-
-func (m *model) Entries(keys []string) (map[string]jsontext.Value, error) {
-	found := maps.Clone(m.entries)
-	maps.DeleteFunc(found, func(key string, _ jsontext.Value) bool { return !slices.Contains(keys, key) })
-	return found, nil
+func (m *model) view() *ledger.View {
+	return ledger.NewView(m.state, func(keys []string) (map[string]jsontext.Value, error) {
+		found := maps.Clone(m.entries)
+		maps.DeleteFunc(found, func(key string, _ jsontext.Value) bool { return !slices.Contains(keys, key) })
+		return found, nil
+	})
 }
 
 // add folds e into the model.
 func (m *model) add(t failer, fold ledger.Fold, e ledger.Event) {
 	t.Helper()
-	p, err := fold(m, e)
+	p, err := fold(m.view(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,9 @@ const fileName = "ledger.db"
 const pragmas = "_pragma=busy_timeout(" + waitSlice + ")" +
 	"&_pragma=trusted_schema(OFF)&_pragma=cell_size_check(ON)&_pragma=synchronous(FULL)"
 
+// readerPragmas are for a read-only connection.
+const readerPragmas = pragmas + "&_pragma=query_only(ON)"
+
 // drivePragmas make macOS flush the drive's cache, which its fsync does not. They have
 // no effect elsewhere, but cost time.
 const drivePragmas = "&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)"
@@ -44,20 +47,14 @@ func source(path, pragmas string) string {
 // inspect checks the state directory without following links, removes the permissions
 // of other users, and returns the database's file, or nil if there is none.
 func inspect(dir string) (os.FileInfo, error) {
-	info, err := os.Lstat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	root, err := safefile.OpenDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
-		return nil, unwritable(dir, err)
-	case !info.IsDir():
-		return nil, unsafePath(dir, "is not a directory")
 	}
-	root, err := os.OpenRoot(dir)
+	if err == nil {
+		err = errors.Join(safefile.MakePrivate(root), root.Close())
+	}
 	if err != nil {
-		return nil, unwritable(dir, err)
-	}
-	if err := errors.Join(safefile.MakePrivate(root), root.Close()); err != nil {
 		return nil, unusable(dir, err)
 	}
 	return inspectFile(filepath.Join(dir, fileName))
@@ -78,16 +75,26 @@ func lstatRegular(path string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// makeDir creates the state directory if it does not exist.
-func makeDir(dir string) error {
-	root, err := safefile.OpenState(dir)
-	if err == nil {
-		err = root.Close()
+// inspectFile checks a database and the files beside it without following links, and
+// returns the database's file, or nil if there is none.
+func inspectFile(path string) (os.FileInfo, error) {
+	file, err := lstatRegular(path)
+	if err != nil || file == nil {
+		return nil, err
 	}
-	if err != nil {
-		return unusable(dir, err)
+	os.SameFile(file, file) // Windows reads the identity of a file at its first use.
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if _, err := lstatRegular(path + suffix); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	// A ledger always has a write-ahead log. Only an attacker leaves a rollback journal,
+	// which can make SQLite delete another file.
+	journal := path + "-journal"
+	if _, err := os.Lstat(journal); !errors.Is(err, fs.ErrNotExist) {
+		return nil, unsafePath(journal, "does not belong to a ledger")
+	}
+	return file, nil
 }
 
 // unusable returns the error of a state directory.
@@ -96,32 +103,4 @@ func unusable(dir string, err error) error {
 		return unsafePath(dir, "cannot be used: "+err.Error())
 	}
 	return unwritable(dir, err)
-}
-
-// flushFile syncs the file at path.
-func flushFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows flushes only what may be written.
-	if err != nil {
-		return unwritable(path, err)
-	}
-	return flush(f)
-}
-
-// flushDir syncs a directory, except on Windows: NTFS journals its directories.
-func flushDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return unwritable(path, err)
-	}
-	return flush(f)
-}
-
-func flush(f *os.File) error {
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return unwritable(f.Name(), err)
-	}
-	return nil
 }

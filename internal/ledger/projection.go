@@ -17,18 +17,31 @@ import (
 //
 // The database may have been tampered with: a fold that finds something there that it
 // never wrote returns an error.
-type Fold func(before View, e Event) (Projection, error)
+type Fold func(before *View, e Event) (Projection, error)
 
 // View is the projection of a task's events so far.
-type View interface {
-	// State returns the task's state, nil if the task does not exist yet.
-	State() jsontext.Value
-	// Entry returns the entry of a key, or nil. An error ends the Append or Verify, even
-	// if the fold ignores it.
-	Entry(key string) (jsontext.Value, error)
-	// Entries returns the entries of several keys at once, in the caller's own map.
-	// Errors are as for Entry.
-	Entries(keys []string) (map[string]jsontext.Value, error)
+type View struct {
+	// State is the task's state, nil if the task does not exist yet.
+	State jsontext.Value
+	load  func(keys []string) (map[string]jsontext.Value, error)
+	err   error // the first of load, which a fold cannot ignore
+}
+
+// Entry returns the entry of a key, or nil. An error ends the Append or Verify, even if
+// the fold ignores it.
+func (v *View) Entry(key string) (jsontext.Value, error) {
+	found, err := v.Entries([]string{key})
+	return found[key], err
+}
+
+// Entries returns the entries of several keys at once, in the caller's own map. Errors
+// are as for Entry.
+func (v *View) Entries(keys []string) (map[string]jsontext.Value, error) {
+	found, err := v.load(keys)
+	if v.err == nil {
+		v.err = err
+	}
+	return found, err
 }
 
 // Projection is the result of folding an event.
@@ -65,11 +78,10 @@ const (
 )
 
 // project runs fold and checks its projection, whose entries it sorts by key.
-func project(fold Fold, before View, e Event) (Projection, error) {
-	view := &errTrackingView{View: before}
-	p, err := fold(view, e)
-	if view.err != nil {
-		return Projection{}, view.err
+func project(fold Fold, before *View, e Event) (Projection, error) {
+	p, err := fold(before, e)
+	if before.err != nil {
+		return Projection{}, before.err
 	}
 	if err != nil {
 		return Projection{}, foldError{err}
@@ -111,68 +123,100 @@ func checkEntries(entries []Entry) ([]Entry, error) {
 	return entries, nil
 }
 
-// isKey reports whether s has the form of an Entry's key.
-func isKey(s string) bool {
-	return isWord(s, maxKey, func(c byte, _ bool) bool {
-		return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("./_:-", c) >= 0
-	})
-}
-
-// errTrackingView remembers that a view failed, so that a fold cannot ignore it.
-type errTrackingView struct {
-	View
-	err error
-}
-
-func (w *errTrackingView) Entry(key string) (jsontext.Value, error) {
-	value, err := w.View.Entry(key)
-	w.see(err)
-	return value, err
-}
-
-func (w *errTrackingView) Entries(keys []string) (map[string]jsontext.Value, error) {
-	found, err := w.View.Entries(keys)
-	w.see(err)
-	return found, err
-}
-
-func (w *errTrackingView) see(err error) {
-	if w.err == nil {
-		w.err = err
-	}
-}
-
 // memState is a task's projection in memory. Its zero value is a task without events.
 type memState struct {
 	state   jsontext.Value
 	entries map[string]jsontext.Value
 }
 
-func (p *memState) State() jsontext.Value { return p.state }
-
-func (p *memState) Entry(key string) (jsontext.Value, error) { return p.entries[key], nil }
-
-func (p *memState) Entries(keys []string) (map[string]jsontext.Value, error) {
-	found := make(map[string]jsontext.Value, len(keys))
-	for _, key := range keys {
-		if value := p.entries[key]; value != nil {
-			found[key] = value
+func (m *memState) view() *View {
+	return &View{State: m.state, load: func(keys []string) (map[string]jsontext.Value, error) {
+		found := make(map[string]jsontext.Value, len(keys))
+		for _, key := range keys {
+			if value := m.entries[key]; value != nil {
+				found[key] = value
+			}
 		}
-	}
-	return found, nil
+		return found, nil
+	}}
 }
 
 // apply adds the projection of another event.
-func (p *memState) apply(next Projection) {
-	p.state = next.State
-	if p.entries == nil && len(next.Entries) > 0 {
-		p.entries = make(map[string]jsontext.Value)
+func (m *memState) apply(next Projection) {
+	m.state = next.State
+	if m.entries == nil {
+		m.entries = make(map[string]jsontext.Value)
 	}
 	for _, entry := range next.Entries {
 		if entry.Value == nil {
-			delete(p.entries, entry.Key)
+			delete(m.entries, entry.Key)
 		} else {
-			p.entries[entry.Key] = entry.Value
+			m.entries[entry.Key] = entry.Value
 		}
 	}
+}
+
+// Limits of a Projection's changes.
+const (
+	// MaxChanges is how many changes one event may make: more than MaxEntries, because
+	// everything that has an entry, such as a finding, is counted too.
+	MaxChanges = 250_000
+	// MaxLabels limits the labels of a measure.
+	MaxLabels = 16
+	maxName   = 64
+)
+
+// checkCounts returns a copy of a fold's changes with canonical exemplars, or the error of
+// one that is against the rules.
+func checkCounts(counts []counters.Change) ([]counters.Change, error) {
+	if len(counts) > MaxChanges {
+		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxChanges)
+	}
+	counts = slices.Clone(counts)
+	for i, c := range counts {
+		if err := checkMeasure(c.Measure); err != nil {
+			return nil, err
+		}
+		if len(c.Values) != len(c.Measure.Labels) {
+			return nil, invalid("the measure %s has %d labels, a change of it %d values",
+				c.Measure.Name, len(c.Measure.Labels), len(c.Values))
+		}
+		if c.Exemplar == nil {
+			continue
+		}
+		if len(c.Exemplar) > counters.MaxExemplar {
+			return nil, invalid("an exemplar of the measure %s has %d bytes, more than %d",
+				c.Measure.Name, len(c.Exemplar), counters.MaxExemplar)
+		}
+		note := c.Exemplar.Clone()
+		if err := canonicalize(&note); err != nil {
+			return nil, invalid("an exemplar of the measure %s is not JSON: %w", c.Measure.Name, err)
+		}
+		counts[i].Exemplar = note
+	}
+	return counts, nil
+}
+
+// checkMeasure fails unless a fold may count under m.
+func checkMeasure(m counters.Measure) error {
+	switch {
+	case !isName(m.Name):
+		return invalid("%.300q is not a name of a measure", m.Name)
+	case m.Name == LabelMeasure || m.Name == OverflowMeasure:
+		return invalid("the measure %s is the ledger's own", m.Name)
+	case len(m.Labels) > MaxLabels:
+		return invalid("the measure %s has %d labels, more than %d", m.Name, len(m.Labels), MaxLabels)
+	}
+	for _, d := range m.Labels {
+		if !isName(d.Name) || d.Cap < 0 {
+			return invalid("the measure %s has a dimension %.300q with a cap of %d", m.Name, d.Name, d.Cap)
+		}
+	}
+	return nil
+}
+
+// canonicalize brings JSON into the stored form: one line, with canonical strings.
+func canonicalize(value *jsontext.Value) error {
+	return value.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
+		jsontext.PreserveRawStrings(false))
 }

@@ -20,14 +20,14 @@ import (
 
 // gives returns a fold with the same result for every event.
 func gives(state string, entries ...ledger.Entry) ledger.Fold {
-	return func(ledger.View, ledger.Event) (ledger.Projection, error) {
+	return func(*ledger.View, ledger.Event) (ledger.Projection, error) {
 		return ledger.Projection{State: []byte(state), Entries: entries}, nil
 	}
 }
 
 // obey is a fold that sets the entries in an event's body. A null value removes an
 // entry.
-func obey(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+func obey(_ *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	p := ledger.Projection{State: []byte(`{}`)}
 	if err := json.Unmarshal(e.Body, &p.Entries); err != nil {
 		return p, err
@@ -108,13 +108,13 @@ func TestEntriesHaveRules(t *testing.T) {
 func TestAFoldSeesWhatItsTaskHas(t *testing.T) {
 	dir := state(t)
 	var seen []string
-	l := openWith(t, dir, func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	l := openWith(t, dir, func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		value, err := before.Entry("last")
 		none, noneErr := before.Entry("no such key, and no key at all")
 		if err != nil || noneErr != nil || none != nil {
 			t.Errorf("Entry gives %v, and %s, %v", err, none, noneErr)
 		}
-		seen = append(seen, fmt.Sprintf("%s%d %s %s", e.Task, e.N, []byte(before.State()), []byte(value)))
+		seen = append(seen, fmt.Sprintf("%s%d %s %s", e.Task, e.N, []byte(before.State), []byte(value)))
 		return ledger.Projection{State: e.Body, Entries: []ledger.Entry{{Key: "last", Value: e.Body}}}, nil
 	})
 	draft := func(body string) ledger.NewEvent { return ledger.NewEvent{Kind: "note", Body: []byte(body)} }
@@ -146,7 +146,7 @@ func TestManyEntriesAtOnce(t *testing.T) {
 		key := fmt.Sprintf("many/%d", i)
 		keys, want[key] = append(keys, key), fmt.Appendf(nil, "%d", i)
 	}
-	l := openWith(t, state(t), func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	l := openWith(t, state(t), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		found, err := before.Entries(keys)
 		p := ledger.Projection{State: e.Body}
 		for key, value := range want {
@@ -184,7 +184,7 @@ func TestAViewThatFailsEndsTheAppend(t *testing.T) {
 	dir := fill(t)
 	why := errors.New("stopped by the test")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	l := openWith(t, dir, func(before ledger.View, _ ledger.Event) (ledger.Projection, error) {
+	l := openWith(t, dir, func(before *ledger.View, _ ledger.Event) (ledger.Projection, error) {
 		cancel(why)
 		if value, err := before.Entry("chain"); err == nil {
 			t.Errorf("Entry gives %s", value)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"iter"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -53,11 +54,7 @@ func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 // after the first error, which it yields with a zero Event. It does not check the chain;
 // see Verify and Event.Sum.
 func (l *Ledger) Events(ctx context.Context, task string, from int64) iter.Seq2[Event, error] {
-	return pages(ctx, l, selectEvents+"WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, max(from, 1)-1,
-		func(rows *sql.Rows) (Event, any, int, error) {
-			e, err := scanEvent(rows)
-			return e, e.N, len(e.Body), err
-		})
+	return l.events(ctx, "WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, max(from, 1)-1, func(e Event) int64 { return e.N })
 }
 
 // Event returns one event of a task by one key look-up, or the zero Event.
@@ -77,11 +74,38 @@ func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error)
 // EventsSince yields the events of all tasks after the given Seq in the order of their
 // recording, like Events; 0 yields all. It includes events that are recorded meanwhile.
 func (l *Ledger) EventsSince(ctx context.Context, seq int64) iter.Seq2[Event, error] {
-	return pages(ctx, l, selectEvents+"WHERE seq > ? ORDER BY seq LIMIT ?", nil, seq,
-		func(rows *sql.Rows) (Event, any, int, error) {
-			e, err := scanEvent(rows)
-			return e, e.Seq, len(e.Body), err
-		})
+	return l.events(ctx, "WHERE seq > ? ORDER BY seq LIMIT ?", nil, seq, func(e Event) int64 { return e.Seq })
+}
+
+// Selection selects events of all tasks.
+type Selection struct {
+	Kind string
+	// Through is the Seq of the last event to look at.
+	Through int64
+	// Since excludes events before it, by their writer's clock. The zero time excludes
+	// none.
+	Since time.Time
+}
+
+// Select yields the selected events like EventsSince. It reads no bodies of others.
+func (l *Ledger) Select(ctx context.Context, s Selection) iter.Seq2[Event, error] {
+	since := "" // also less than a time that was tampered with
+	if !s.Since.IsZero() {
+		since = s.Since.UTC().Format(TimeFormat)
+	}
+	if s.Since.UTC().Year() > 9999 {
+		since = ":" // Sorts behind years of four digits, which the text of Since would not.
+	}
+	return l.events(ctx, "WHERE kind = ? AND seq <= ? AND at >= ? AND seq > ? ORDER BY seq LIMIT ?", []any{s.Kind, s.Through, since}, 0,
+		func(e Event) int64 { return e.Seq })
+}
+
+// events yields the selected events by pages; key is what the next page begins after.
+func (l *Ledger) events(ctx context.Context, where string, args []any, from int64, key func(Event) int64) iter.Seq2[Event, error] {
+	return pages(ctx, l, selectEvents+where, args, from, func(rows *sql.Rows) (Event, any, int, error) {
+		e, err := scanEvent(rows)
+		return e, key(e), len(e.Body), err
+	})
 }
 
 // Last returns the Seq of the newest event of all tasks, 0 where there is none.

@@ -30,7 +30,7 @@ func withNext(up ...string) []version {
 
 const addLabel = `ALTER TABLE tasks ADD COLUMN label TEXT NOT NULL DEFAULT 'none'`
 
-func keep(_ View, e Event) (Projection, error) {
+func keep(_ *View, e Event) (Projection, error) {
 	return Projection{State: e.Body, Entries: []Entry{{Key: "body", Value: e.Body}}}, nil
 }
 
@@ -171,7 +171,7 @@ func TestConnectionsAreSafe(t *testing.T) {
 }
 
 // twice counts every event under its task; only one label value is separate.
-func twice(before View, e Event) (Projection, error) {
+func twice(before *View, e Event) (Projection, error) {
 	p, err := keep(before, e)
 	p.Changes = []counters.Change{
 		{Measure: counters.Measure{Name: "all"}, Add: 1},
@@ -250,7 +250,7 @@ func TestSumsAreCountedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := released()[len(released())-1]
-	l, err := open(t.Context(), dir, func(before View, e Event) (Projection, error) {
+	l, err := open(t.Context(), dir, func(before *View, e Event) (Projection, error) {
 		p, err := twice(before, e)
 		p.Changes = p.Changes[:1]
 		p.Changes[0].Add = 10
@@ -313,7 +313,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 
 // third is twice, with another result for the second event of task b.
 func third(f func() (Projection, error)) Fold {
-	return func(before View, e Event) (Projection, error) {
+	return func(before *View, e Event) (Projection, error) {
 		if e.Task == "b" && e.N == 2 {
 			return f()
 		}
@@ -362,7 +362,7 @@ func TestABrokenTaskIsCountedSoFar(t *testing.T) {
 // program.
 func TestEntriesAreFoldedAnew(t *testing.T) {
 	dir := makeUncounted(t)
-	l := openAs(t, dir, func(before View, e Event) (Projection, error) {
+	l := openAs(t, dir, func(before *View, e Event) (Projection, error) {
 		known, err := before.Entry("newest")
 		if err != nil || (known == nil) != (e.N == 1) {
 			return Projection{}, fmt.Errorf("event %d finds %s, %w", e.N, known, err)

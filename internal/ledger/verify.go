@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // maxProblems limits the problems of a Report.
@@ -89,8 +92,8 @@ const (
 func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	var v verifier
 	err := l.read(ctx, func(tx *sql.Tx) error {
-		v = verifier{tx: tx, fold: l.fold, sums: newAccumulator()}
-		return v.run(ctx)
+		v = verifier{tx: tx, replay: replay{fold: l.fold, sums: newAccumulator()}}
+		return v.verify(ctx)
 	})
 	if err != nil {
 		return Report{}, err
@@ -100,20 +103,14 @@ func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 
 // verifier is the state of a Verify.
 type verifier struct {
-	tx     *sql.Tx
-	fold   Fold
-	report Report
-
-	last    Event    // the previous event; its Task is "" at first
-	task    memState // the fold of that task's events so far
-	refused bool     // the fold refused one of them, so task is meaningless
-
-	sums      *accumulator // what all events count
-	uncounted bool         // the fold refused an event of any task, so that sums means nothing
+	tx *sql.Tx
+	replay
+	report    Report
+	uncounted bool // the fold refused an event of any task, so that sums means nothing
 }
 
-func (v *verifier) run(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless, v.ownerless, v.tallies} {
+func (v *verifier) verify(ctx context.Context) error {
+	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless, v.ownerless, v.counters} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -164,25 +161,7 @@ func (v *verifier) sequence(ctx context.Context) error {
 
 // chains checks every task's events and head.
 func (v *verifier) chains(ctx context.Context) error {
-	err := eachRow(ctx, v.tx, func(rows *sql.Rows) error {
-		e, err := scanEvent(rows)
-		if err != nil {
-			return err
-		}
-		if e.Task != v.last.Task {
-			if err := v.finish(ctx); err != nil {
-				return err
-			}
-			v.last, v.task, v.refused = Event{Task: e.Task, Hash: Genesis}, memState{}, false
-		}
-		v.event(e)
-		v.last = e
-		return nil
-	}, selectEvents+"ORDER BY task, n")
-	if err != nil {
-		return err
-	}
-	return v.finish(ctx)
+	return v.run(ctx, v.tx, v.event, func() error { return v.finish(ctx) })
 }
 
 // event checks an event against the previous one. The next event is checked against what
@@ -206,27 +185,15 @@ func (v *verifier) event(e Event) {
 	if sum := e.Sum(); e.Hash != sum {
 		v.problem(e, ProblemHash, "the event's hash is %q, its contents give %q", e.Hash, sum)
 	}
-	if v.fold == nil || v.refused {
-		return
-	}
-	next, err := project(v.fold, &v.task, e)
-	if err == nil {
-		err = v.sums.add(&e, next.Changes)
-	}
-	if err != nil {
-		v.refused, v.uncounted = true, true
+	if err := v.add(e); err != nil {
+		v.uncounted = true
 		v.problem(e, ProblemFold, "%s", err.Error())
-		return
 	}
-	v.task.apply(next)
 }
 
 // finish checks the head, state and entries of the task whose events were read.
 func (v *verifier) finish(ctx context.Context) error {
 	last := v.last
-	if v.report.Events == 0 {
-		return nil
-	}
 	v.report.Tasks++
 	v.report.Heads = append(v.report.Heads, Head{Task: last.Task, N: last.N, Hash: last.Hash})
 	head, err := readHead(ctx, v.tx, last.Task)
@@ -246,36 +213,17 @@ func (v *verifier) finish(ctx context.Context) error {
 	if head.Task == last.Task && !bytes.Equal(head.State, v.task.state) {
 		v.problem(Event{Task: last.Task, N: last.N}, ProblemState, "the state is not what the task's events give")
 	}
-	return v.entries(ctx)
-}
-
-// entries compares the stored entries of that task with the fold.
-func (v *verifier) entries(ctx context.Context) error {
-	where := Event{Task: v.last.Task, N: v.last.N}
-	want := v.task.entries
-	err := eachRow(ctx, v.tx, func(rows *sql.Rows) error {
-		var key string
-		var value sql.RawBytes
-		if err := scanRow(rows, &key, &value); err != nil {
-			return err
-		}
-		due, ok := want[key]
+	return taskTx{ctx, v.tx, last.Task}.compare(v.task.entries, func(key string, stored bool, want jsontext.Value) {
+		where := Event{Task: last.Task, N: last.N}
 		switch {
-		case !ok:
+		case want == nil:
 			v.problem(where, ProblemEntry, "nothing in the task's events gives the entry %.300q", key)
-		case !bytes.Equal(value, due):
+		case stored:
 			v.problem(where, ProblemEntry, "the entry %q is not what the task's events give", key)
+		default:
+			v.problem(where, ProblemEntry, "the entry %q is missing", key)
 		}
-		delete(want, key)
-		return nil
-	}, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", v.last.Task)
-	if err != nil {
-		return err
-	}
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		v.problem(where, ProblemEntry, "the entry %q is missing", key)
-	}
-	return nil
+	})
 }
 
 // headless checks that every head has an event.
@@ -303,3 +251,59 @@ func (v *verifier) ownerless(ctx context.Context) error {
 		return nil
 	}, "SELECT task, count(*) FROM entries GROUP BY task HAVING task NOT IN (SELECT task FROM events) ORDER BY task")
 }
+
+// counters compares the stored counters with those of all events.
+func (v *verifier) counters(ctx context.Context) error {
+	if v.fold == nil || v.uncounted {
+		return nil
+	}
+	want := make(map[string]row)
+	for _, r := range v.sums.rows(nil, v.sums.caps) {
+		if r.sum != 0 || !r.exact {
+			want[r.measure+r.labels] = r
+		}
+	}
+	err := eachRow(ctx, v.tx, func(rows *sql.Rows) error {
+		var got row
+		if err := scanRow(rows, &got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at,
+			(*[]byte)(&got.exemplar)); err != nil {
+			return err
+		}
+		// A name may be anything here: nothing else may look like its labels.
+		key := got.measure + got.labels
+		due, ok := want[key]
+		if !ok || due.measure != got.measure {
+			v.problem(Event{}, ProblemCounter, "nothing in the events counts %.100q under %.300s", got.measure, got.labels)
+			return nil
+		}
+		v.counter(got, due)
+		delete(want, key)
+		return nil
+	}, "SELECT measure, labels, sum, seq, at, note FROM tallies ORDER BY measure, labels")
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if r := want[key]; r.exact {
+			v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is missing", r.measure, r.labels)
+		}
+	}
+	return nil
+}
+
+// counter compares a stored counter with the recomputed one.
+func (v *verifier) counter(got, due row) {
+	switch {
+	case due.exact && got.sum != due.sum, got.sum == 0, got.sum > counters.MaxSum, got.sum < -counters.MaxSum:
+		v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is %d, the events give %d",
+			due.measure, due.labels, got.sum, due.sum)
+	case got.newest.seq != due.newest.seq || got.newest.at != due.newest.at:
+		v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s last changed with event %d at %.100q, by the events with %d at %q",
+			due.measure, due.labels, got.newest.seq, got.newest.at, due.newest.seq, due.newest.at)
+	case !sameExemplar(got.exemplar, due.exemplar):
+		v.problem(Event{}, ProblemCounter, "the note of the sum of %s under %.300s is not that of the events", due.measure, due.labels)
+	}
+}
+
+// sameExemplar distinguishes no exemplar from an empty one.
+func sameExemplar(a, b jsontext.Value) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

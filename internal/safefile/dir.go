@@ -52,13 +52,18 @@ func Confined(root *os.Root, err error) error {
 // MakeDir opens the folder at path. If there is none, it makes one that only its owner
 // can enter and that survives a power loss; the parent folder must exist. The last part
 // of path must not be a symbolic link.
-func MakeDir(path string) (*os.Root, error) {
+func MakeDir(path string) (*os.Root, error) { return inParent(path, MakeDirIn) }
+
+// OpenDir opens the folder at path. The last part of path must not be a symbolic link.
+func OpenDir(path string) (*os.Root, error) { return inParent(path, openDirIn) }
+
+func inParent(path string, open func(*os.Root, string) (*os.Root, error)) (*os.Root, error) {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	defer parent.Close()
-	return MakeDirIn(parent, filepath.Base(path))
+	return open(parent, filepath.Base(path))
 }
 
 // MakeDirIn is MakeDir for a folder in root.
@@ -70,6 +75,10 @@ func MakeDirIn(root *os.Root, name string) (*os.Root, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
+	return openDirIn(root, name)
+}
+
+func openDirIn(root *os.Root, name string) (*os.Root, error) {
 	seen, err := root.Lstat(name)
 	if err != nil {
 		return nil, err

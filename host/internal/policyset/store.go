@@ -54,9 +54,9 @@ type chainState struct {
 }
 
 // Fold applies an event of the chain.
-func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	var state chainState
-	if text := before.State(); text != nil {
+	if text := before.State; text != nil {
 		if err := json.Unmarshal(text, &state); err != nil {
 			return ledger.Projection{}, err
 		}

@@ -81,11 +81,11 @@ func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) erro
 }
 
 // foldFailedRound applies an event of the failures chain; it only updates counters.
-func foldFailedRound(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+func foldFailedRound(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	var state struct {
 		Failures int64 `json:"failures"`
 	}
-	if text := before.State(); text != nil {
+	if text := before.State; text != nil {
 		if err := json.Unmarshal(text, &state); err != nil {
 			return ledger.Projection{}, err
 		}

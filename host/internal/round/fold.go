@@ -72,7 +72,7 @@ const (
 )
 
 // Fold applies an event to a task's projection.
-func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	switch e.Task {
 	case policyset.Chain:
 		return policyset.Fold(before, e)
@@ -88,7 +88,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if err != nil {
 		return ledger.Projection{}, err
 	}
-	if body.Before != "" && body.Before != digestOf(before.State()) {
+	if body.Before != "" && body.Before != digestOf(before.State) {
 		return ledger.Projection{}, fmt.Errorf("it was decided on a state that the events before it do not give")
 	}
 	next, err := task.Apply(s.State, body.Event)
@@ -148,9 +148,9 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 }
 
 // loadSnapshot reads the projection of a task, as far as a fold needs it.
-func loadSnapshot(before ledger.View) (taskSnapshot, error) {
+func loadSnapshot(before *ledger.View) (taskSnapshot, error) {
 	var m taskSnapshot
-	if state := before.State(); state != nil {
+	if state := before.State; state != nil {
 		if err := json.Unmarshal(state, &m.storedStatus); err != nil {
 			return taskSnapshot{}, fmt.Errorf("read state: %w", err)
 		}
@@ -230,7 +230,7 @@ func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
 }
 
 // traces updates the history of every finding of a review.
-func (p *projection) traces(before ledger.View, s task.State, findings []event.Finding) {
+func (p *projection) traces(before *ledger.View, s task.State, findings []event.Finding) {
 	keys := make([]string, len(findings))
 	for i, f := range findings {
 		keys[i] = keyFinding + f.Fingerprint

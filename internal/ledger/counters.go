@@ -1,14 +1,23 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
+
+// CounterSource has the counters of a ledger: a *Ledger, or an engine for its project.
+type CounterSource interface {
+	// Counters returns the counters that the queries ask for, a list each, all as of one
+	// moment.
+	Counters(ctx context.Context, queries ...CounterQuery) (Counters, error)
+}
 
 // The ledger's own measures. A fold cannot use their names.
 const (
@@ -109,9 +118,9 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	if !ok {
 		return nil, nil
 	}
-	query := "SELECT labels, sum, at, note FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ? ORDER BY labels LIMIT ?"
+	order := ""
 	if q.Descending {
-		query = "SELECT labels, sum, at, note FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ? ORDER BY labels DESC LIMIT ?"
+		order = " DESC"
 	}
 	limit := q.Limit
 	if limit == 0 {
@@ -130,7 +139,8 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 		}
 		all = append(all, c)
 		return nil
-	}, query, q.Measure, from, to, limit)
+	}, "SELECT labels, sum, at, note FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ? ORDER BY labels"+order+" LIMIT ?",
+		q.Measure, from, to, limit)
 	return all, err
 }
 
@@ -138,4 +148,47 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 func (c Counter) valid() bool {
 	return c.Sum != 0 && -counters.MaxSum <= c.Sum && c.Sum <= counters.MaxSum && !Event{At: c.At}.Time().IsZero() &&
 		(c.Exemplar == nil || len(c.Exemplar) <= counters.MaxExemplar && c.Exemplar.IsValid())
+}
+
+// appendLabels appends the stored form of a counter's label values: a canonical JSON
+// array. ok is false if a value is not UTF-8.
+func appendLabels(text []byte, values []string) (_ []byte, ok bool) {
+	text = append(text, '[')
+	for i, value := range values {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		var err error
+		if text, err = jsontext.AppendQuote(text, value); err != nil {
+			return nil, false
+		}
+	}
+	return append(text, ']'), true
+}
+
+// parseLabels is the reverse of appendLabels. ok is false for any other text.
+func parseLabels(text []byte) (values []string, ok bool) {
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, false
+	}
+	plain, ok := appendLabels(nil, values)
+	return values, ok && bytes.Equal(plain, text)
+}
+
+// labelRange returns the first and the last text that labels beginning with prefix may
+// have. ok is false if there are none.
+//
+// The text of a prefix without its closing bracket ends in a quote, which a comma or a
+// bracket follows, in this order of bytes. No other label text sorts between the two
+// bounds.
+func labelRange(prefix []string) (from, to string, ok bool) {
+	if len(prefix) == 0 {
+		return "[", "[]", true
+	}
+	text, ok := appendLabels(nil, prefix)
+	if !ok {
+		return "", "", false
+	}
+	open := string(text[:len(text)-1])
+	return open + ",", open + "]", true
 }
