@@ -6,12 +6,18 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/lestrrat-go/jwx/v3/jws/jwsbb"
 	"github.com/open-policy-agent/opa/v1/bundle"
 	"github.com/open-policy-agent/opa/v1/util"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Signing configures how a bundle is signed.
@@ -102,4 +108,101 @@ type deterministicECDSA struct{ *ecdsa.PrivateKey }
 // Sign ignores the given source of randomness.
 func (r deterministicECDSA) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	return r.PrivateKey.Sign(nil, digest, opts)
+}
+
+// header is the protected header of a token (RFC 7515, 4.1).
+type header struct {
+	Algorithm string `json:"alg"`
+	KeyID     string `json:"kid,omitzero"`
+	Type      string `json:"typ,omitzero"`
+	// Critical lists extensions that must be understood. None are supported.
+	Critical jsontext.Value `json:"crit,omitzero"`
+}
+
+// claims is the payload of a token, as defined by OPA and RFC 7519, 4.1.
+type claims struct {
+	Files []bundle.FileInfo `json:"files"`
+	// KeyID is the key's ID as written by older versions of OPA.
+	KeyID string `json:"keyid,omitzero"`
+	Scope string `json:"scope,omitzero"`
+	// IssuedAt, NotBefore and Expires are seconds since 1970.
+	IssuedAt  *float64 `json:"iat,omitzero"`
+	NotBefore *float64 `json:"nbf,omitzero"`
+	Expires   *float64 `json:"exp,omitzero"`
+}
+
+// signatures is the file .signatures.json.
+type signatures struct {
+	Tokens []string `json:"signatures"`
+	Plugin string   `json:"plugin,omitzero"`
+}
+
+// readToken parses a token. Its content is untrusted until the signature is verified.
+func readToken(token string) (header, claims, error) {
+	var h header
+	var c claims
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return h, c, badSignature("its token has %d parts and not 3", len(parts))
+	}
+	for i, part := range []struct {
+		name string
+		into any
+	}{{"header", &h}, {"payload", &c}} {
+		text, err := base64.RawURLEncoding.Strict().DecodeString(parts[i])
+		if err == nil {
+			err = json.Unmarshal(text, part.into) // rejects duplicate names
+		}
+		if err != nil {
+			return h, c, badSignature("the %s of its token cannot be read", part.name)
+		}
+	}
+	if h.Critical != nil {
+		return h, c, badSignature("its token asks for extensions that are not known here")
+	}
+	return h, c, nil
+}
+
+// keyID returns the key that a token names, looked up as in OPA, or "".
+func keyID(h header, c claims) string {
+	if h.KeyID != "" {
+		return h.KeyID
+	}
+	return c.KeyID
+}
+
+// leeway is how far the signer's clock may be ahead of ours. It does not extend the
+// expiry.
+const leeway = time.Minute
+
+// checkTime checks that a token is valid at the given time. OPA does not check that.
+func (c claims) checkTime(now time.Time) error {
+	seconds := float64(now.Unix()) + float64(now.Nanosecond())/1e9
+	if c.Expires != nil && seconds >= *c.Expires {
+		return errs.New(errs.PolicySignatureExpired, "the bundle's signature was good until %s", instant(*c.Expires)).
+			With("expires", instant(*c.Expires))
+	}
+	for _, begin := range []*float64{c.IssuedAt, c.NotBefore} {
+		if begin != nil && seconds < *begin-leeway.Seconds() {
+			return errs.New(errs.PolicySignatureExpired, "the bundle's signature is not good before %s", instant(*begin)).
+				With("not_before", instant(*begin))
+		}
+	}
+	return nil
+}
+
+// lastSecond is the last second of the last year that RFC 3339 can express.
+const lastSecond = 253402300799
+
+// instant formats seconds since 1970, which in a token can be any number.
+func instant(seconds float64) string {
+	if math.Abs(seconds) > lastSecond {
+		return strconv.FormatFloat(seconds, 'g', -1, 64)
+	}
+	return time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339)
+}
+
+// badSignature returns the error for an invalid signature.
+func badSignature(format string, args ...any) *errs.Error {
+	return errs.New(errs.PolicySignatureInvalid, "the bundle's signature is not valid: "+format, args...)
 }

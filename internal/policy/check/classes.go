@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -77,4 +79,93 @@ func comesTo(a answer) string {
 		return "ends in " + string(a.code)
 	}
 	return fmt.Sprintf("goes to %q (%s)", a.decision.NextAction, a.decision.Reason)
+}
+
+// seed draws the samples. It is fixed, so that results are reproducible.
+const seed = 1
+
+// answer is the policy's result for an input: a decision or an error code.
+type answer struct {
+	decision routing.Decision
+	code     errs.Code
+	message  string // of the error
+}
+
+// made returns the decision, or nil if there is none.
+func (a answer) made() *routing.Decision {
+	if a.code != "" {
+		return nil
+	}
+	return &a.decision
+}
+
+// refused reports whether the policy made a decision that the host accepts from no
+// policy.
+func (a answer) refused() bool {
+	return a.code == errs.PolicyUnsafeCommit || a.code == errs.PolicyUndeclaredDestination
+}
+
+// same reports whether two answers are equal.
+func (a answer) same(b answer) bool { return a.decision == b.decision && a.code == b.code }
+
+// answers holds the policy's answers by class.
+type answers struct {
+	states, probes []answer
+	// classes is how many classes were decided, from the first on: all, unless the last
+	// of these timed out.
+	classes int
+	slow    bool
+}
+
+// ask has the policy decide two inputs of each class.
+func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress func(done, total int)) (answers, error) {
+	a := answers{states: make([]answer, d.Len()), probes: make([]answer, d.Len())}
+	var slow atomic.Int64 // the first class that timed out
+	slow.Store(int64(d.Len()))
+	report := func(done int) {
+		if progress != nil && (done%64 == 0 || done == d.Len()) {
+			progress(2*done, 2*d.Len())
+		}
+	}
+	d.Each(func(i int) bool {
+		if ctx.Err() != nil || int64(i) > slow.Load() {
+			return false
+		}
+		a.states[i] = decide(ctx, p, d.At(i))
+		if a.states[i].code != errs.PolicyTimeout {
+			a.probes[i] = decide(ctx, p, d.Sample(i, seed))
+		}
+		if a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout {
+			lower(&slow, int64(i))
+		}
+		return true
+	}, report)
+	if ctx.Err() != nil {
+		return answers{}, interrupted(ctx, p)
+	}
+	// Every class before the slow one was decided. Some after it were too, but not always
+	// the same ones.
+	first := int(slow.Load())
+	a.slow = first < d.Len()
+	a.classes = min(first+1, d.Len())
+	return a, nil
+}
+
+// lower sets the number to n if n is less.
+func lower(number *atomic.Int64, n int64) {
+	for {
+		old := number.Load()
+		if old <= n || number.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+// decide retries a timeout once: a busy machine says nothing about the policy.
+func decide(ctx context.Context, p *routing.Policy, in routing.Input) answer {
+	made, err := p.DecideRetrying(ctx, in)
+	if err != nil {
+		return answer{code: errs.CodeOf(err), message: err.Error()}
+	}
+	return answer{decision: made}
 }

@@ -3,7 +3,11 @@ package release
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -230,4 +235,79 @@ func renumbered(ctx context.Context, from *version, number, record string) ([]ro
 		return nil, errs.New(errs.PolicySourceUnfit, "the METADATA of %s is written in a way that cannot be copied", from.ref).With("policy", from.ref)
 	}
 	return modules, nil
+}
+
+// create writes all of the files or none. It fails if one exists already, and creates
+// missing folders.
+func create(root *os.Root, files []file) (err error) {
+	var made []string
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, name := range slices.Backward(made) {
+			_ = root.Remove(name) // If this fails, the error below still reports the first cause.
+		}
+	}()
+	for _, f := range files {
+		dirs, err := mkdirs(root, path.Dir(f.name))
+		made = append(made, dirs...)
+		if err == nil {
+			err = safefile.Create(root, path.Dir(f.name), f.name, f.data, 0o644)
+		}
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return errs.New(errs.PolicyVersionExists, "%s is there already", f.name).With("path", f.name)
+		case err != nil:
+			return unwritable(f.name, err)
+		}
+		made = append(made, f.name)
+	}
+	return nil
+}
+
+// mkdirs creates a folder with its parents, and returns those that did not exist.
+func mkdirs(root *os.Root, name string) ([]string, error) {
+	if name == "." {
+		return nil, nil
+	}
+	made, err := mkdirs(root, path.Dir(name))
+	if err != nil {
+		return made, err
+	}
+	switch err := root.Mkdir(name, 0o755); {
+	case err == nil:
+		return append(made, name), safefile.SyncDir(root, path.Dir(name))
+	case errors.Is(err, fs.ErrExist):
+		return made, nil
+	default:
+		return made, err
+	}
+}
+
+func unwritable(name string, err error) error {
+	return errs.New(errs.PolicyTreeUnwritable, "%s cannot be written: %w", name, safefile.Reason(err)).With("path", name)
+}
+
+// cutMetadata splits a module before its package clause: the head has the package's
+// METADATA. It fails for a module of another package.
+func cutMetadata(text string) (head, rest string, ok bool) {
+	at := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "package ") {
+			return text[:at], text[at:], strings.TrimSpace(strings.TrimPrefix(line, "package ")) == "switchyard."+policyName
+		}
+		at += len(line)
+	}
+	return "", "", false
+}
+
+// setCustom replaces a value in METADATA and keeps its quotes.
+func setCustom(head, key, old, value string) string {
+	line := regexp.MustCompile(`(?m)^(#.*\b` + key + `:[ \t]*["']?)` + regexp.QuoteMeta(old) + `(["']?[ \t]*(?:[,}#].*)?\r?)$`)
+	found := line.FindStringSubmatchIndex(head)
+	if found == nil {
+		return head
+	}
+	return head[:found[3]] + value + head[found[4]:]
 }

@@ -1,12 +1,15 @@
 package release
 
 import (
+	"bytes"
 	"os"
 	"path"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -62,4 +65,78 @@ func waivers(r adr.Record) []check.Waiver {
 		list[i] = check.Waiver{Invariant: check.Invariant(w.Invariant), ADR: r.Name, Reason: w.Reason}
 	}
 	return list
+}
+
+// The markers around the changes in a record's body.
+const (
+	diffBegins = "<!-- switchyard:diff -->"
+	diffEnds   = "<!-- /switchyard:diff -->"
+)
+
+// fill replaces the text between the markers with a block. It returns a text unchanged if
+// it does not have both markers, each in its own line and in order: the author removed
+// them on purpose.
+func fill(text []byte, block string) []byte {
+	begin, end, at := -1, -1, 0
+	lineEnd := "\n"
+	for line := range bytes.Lines(text) {
+		switch strings.TrimSpace(string(line)) {
+		case diffBegins:
+			if begin < 0 {
+				begin = at + len(line)
+				if bytes.HasSuffix(line, []byte("\r\n")) {
+					lineEnd = "\r\n"
+				}
+			}
+		case diffEnds:
+			if begin >= 0 && end < 0 {
+				end = at
+			}
+		}
+		at += len(line)
+	}
+	if end < 0 {
+		return text
+	}
+	block = strings.ReplaceAll("\n"+strings.TrimSpace(block)+"\n\n", "\n", lineEnd)
+	return append(append(bytes.Clone(text[:begin]), block...), text[end:]...)
+}
+
+// The instructions to the author of a new record, each in its own line.
+const (
+	askContext      = "What goes wrong, how often, and who noticed."
+	askDecision     = "What this version does otherwise, and why this and nothing else."
+	askConsequences = "What gets better, what gets worse, and what somebody has to do because of it."
+)
+
+// outline is the body of a new record, with the author's sections and the markers for
+// Release's figures.
+const outline = `## Context
+
+` + askContext + `
+
+## Decision
+
+` + askDecision + `
+
+` + diffBegins + `
+` + diffEnds + `
+
+## Consequences
+
+` + askConsequences + `
+`
+
+// written reports instructions that the author has not replaced yet.
+func (w *versionLinter) written(r adr.Record) {
+	found, _ := w.records.of(r.Name)
+	row := 0
+	for line := range bytes.Lines(found.Text) {
+		row++
+		switch text := strings.TrimSpace(string(line)); text {
+		case askContext, askDecision, askConsequences:
+			f := about(RecordText, r, "%s is still to say %s%s", r.Name, strings.ToLower(text[:1]), strings.TrimSuffix(text[1:], "."))
+			w.say(f.at(routing.Location{File: r.File, Row: row, Col: 1, Text: text}).hint("write it in the place of this line"))
+		}
+	}
 }

@@ -1,8 +1,11 @@
 package replay
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -82,4 +85,100 @@ func present(routes map[string]int) map[string]int {
 func (r Recorded) fault(format string, args ...any) error {
 	return errs.New(errs.ReplayRecordInvalid, "event %d of task %s tells nothing: %w", r.N, r.Task, fmt.Errorf(format, args...)).
 		With("task", r.Task).With("event", r.N)
+}
+
+// Undecided is the next action of a round for which a policy makes no decision; the
+// reason is then the error code. No policy declares it.
+const Undecided = "undecided"
+
+// maxRemembered bounds the decisions that a Decider caches, at some 300 bytes each.
+// Rounds repeat: a few hundred inputs make up most ledgers.
+const maxRemembered = 1 << 14
+
+// Decider decides recorded rounds again with one policy. It caches decisions up to a
+// limit. It is not safe for concurrent use.
+type Decider struct {
+	policy *routing.Policy
+	memo   map[string]Outcome
+	key    []byte
+}
+
+// Outcome is a policy's result for a recorded round. It is shared: its map must not be
+// modified.
+type Outcome struct {
+	// Input is the input given to the policy.
+	Input routing.Input
+	// Decision is Undecided if the policy rejected the input or failed on it.
+	Decision routing.Decision
+}
+
+// NewDecider returns a Decider for a policy.
+func NewDecider(p *routing.Policy) *Decider {
+	return &Decider{policy: p, memo: make(map[string]Outcome)}
+}
+
+// Decide sends a round's findings to the destinations of the policy's table, keeps the
+// rest of the recorded input, and lets the policy decide.
+//
+// # Errors
+//
+// replay-record-invalid; the end of ctx; and policy-timeout, because a policy's speed is
+// not a property of the round. Any other error of the policy is an Outcome.
+func (d *Decider) Decide(ctx context.Context, r Recorded) (Outcome, error) {
+	if err := r.check(); err != nil {
+		return Outcome{}, err
+	}
+	in := r.Input
+	in.Routes = make(map[string]int, len(r.Categories))
+	for _, c := range r.Categories {
+		to, _ := d.policy.Route(c.Name)
+		in.Routes[to] += c.Count
+	}
+	return d.decide(ctx, in)
+}
+
+func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error) {
+	d.key = appendKey(d.key[:0], in)
+	if o, ok := d.memo[string(d.key)]; ok {
+		return o, nil
+	}
+	o := Outcome{Input: in}
+	var err error
+	o.Decision, err = d.policy.DecideRetrying(ctx, in)
+	if err != nil {
+		code := errs.CodeOf(err)
+		if ctx.Err() != nil || code == errs.PolicyTimeout || code == "" {
+			return Outcome{}, err
+		}
+		o.Decision = routing.Decision{NextAction: Undecided, Reason: string(code)}
+	}
+	if len(d.memo) == maxRemembered {
+		clear(d.memo) // Frequent inputs are soon cached again.
+	}
+	d.memo[string(d.key)] = o
+	return o, nil
+}
+
+// appendKey appends a key that is equal for two inputs if and only if they are equal.
+func appendKey(key []byte, in routing.Input) []byte {
+	for _, n := range []int{
+		in.Round, in.MaxRounds, in.FindingCount, in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount, in.StalledRounds,
+	} {
+		key = binary.AppendVarint(key, int64(n))
+	}
+	if in.NoProgress {
+		key = append(key, 1)
+	} else {
+		key = append(key, 0)
+	}
+	key = appendText(key, string(in.Verify))
+	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
+		key = appendText(key, name)
+		key = binary.AppendVarint(key, int64(in.Routes[name]))
+	}
+	return key
+}
+
+func appendText(key []byte, s string) []byte {
+	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
 }

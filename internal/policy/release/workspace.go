@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -144,4 +145,152 @@ func (t Tree) builtIn(ctx context.Context, ref string) (*version, error) {
 		return nil, err
 	}
 	return &version{ref: ref, modules: p.Sources(), tests: tests, policy: p}, nil
+}
+
+// State is the release state of a version.
+type State string
+
+// The states of a version.
+const (
+	// StateReleased: the lock has it with its digest.
+	StateReleased State = "released"
+	// StateDraft: the lock does not have it yet.
+	StateDraft State = "draft"
+	// StateEdited: the lock has it with another digest, so it was changed after its
+	// release.
+	StateEdited State = "edited"
+)
+
+// Listed is a version of a tree, without lint results.
+type Listed struct {
+	// Folder is relative to the tree's root.
+	Folder string
+	// Policy is nil if the folder has no policy that loads; Err is then the reason.
+	Policy *routing.Policy
+	Err    error
+	State  State
+	// ADRStatus is the status of its decision record, or "" if it has none.
+	ADRStatus adr.Status
+}
+
+// Versions lists the versions of the tree, oldest first. A tree that does not exist has
+// none.
+//
+// # Errors
+//
+// policy-tree-unreadable if the tree cannot be read, and the error of ctx.
+func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
+	root, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	s, err := t.scan(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for _, v := range s.versions {
+		l := Listed{Folder: v.folder, Policy: v.policy, Err: v.err, State: StateDraft}
+		want, locked := s.lock.digests[v.ref]
+		switch {
+		case locked && v.policy != nil && v.policy.Identity().Digest == want:
+			l.State = StateReleased
+		case locked:
+			l.State = StateEdited
+		}
+		if v.policy != nil {
+			if found, ok := s.records.of(v.policy.Identity().ADR); ok && found.Record.Policy == v.ref {
+				l.ADRStatus = found.Record.Status
+			}
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// maxLock is the largest lock, in bytes.
+const maxLock = 1 << 20
+
+// lock is a tree's versions.lock.
+type lock struct {
+	text    string
+	missing bool
+	digests map[string]string // by reference
+	err     error             // of parsing it
+}
+
+// readLock reads the lock. A missing or invalid lock is not an error here.
+func readLock(root *os.Root, name string) (lock, error) {
+	text, err := safefile.Read(root, name, maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return lock{missing: true}, nil
+	}
+	if err != nil {
+		return lock{}, unreadable(name, err)
+	}
+	l := lock{text: string(text)}
+	l.digests, l.err = routing.ParseLock(l.text)
+	return l, nil
+}
+
+// refs returns the locked references, oldest first.
+func (l lock) refs() []string {
+	var refs []string
+	for ref := range l.digests {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, compareReferences)
+	return refs
+}
+
+// lockHead is the comment at the top of a new lock.
+const lockHead = `# The digest of every released policy. A released version never changes, so no
+# line here ever changes either; a new version adds one.
+`
+
+// newLock returns the lock of a tree without released versions: it has the built-in
+// versions that the tree's line follows.
+func (s *workspace) newLock(ctx context.Context) (string, error) {
+	history, err := s.history(ctx)
+	if err != nil {
+		return "", err
+	}
+	text := lockHead
+	for _, v := range history {
+		if v.folder == "" {
+			text += lockLine(v.ref, v.policy.Identity().Digest)
+		}
+	}
+	return text, nil
+}
+
+func lockLine(ref, digest string) string { return ref + " " + digest + "\n" }
+
+// with returns the text of a lock with one more version, in its sorted position. All
+// other lines are unchanged.
+func with(text, ref, digest string) string {
+	var out strings.Builder
+	done := false
+	for line := range strings.Lines(text) {
+		other, _, isLine := strings.Cut(line, " ")
+		if !done && isLine && line[0] != '#' && isBefore(ref, other) {
+			out.WriteString(lockLine(ref, digest))
+			done = true
+		}
+		out.WriteString(line)
+	}
+	if !done {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			out.WriteString("\n")
+		}
+		out.WriteString(lockLine(ref, digest))
+	}
+	return out.String()
+}
+
+// isBefore reports whether a is sorted before b in a lock.
+func isBefore(a, b string) bool {
+	x, y := identity(a), identity(b)
+	return x.Name < y.Name || routing.Older(x, y)
 }
