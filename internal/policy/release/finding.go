@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -46,36 +45,30 @@ func (f Finding) hint(format string, args ...any) Finding {
 // problems returns a finding for each problem of a policy that does not load, or for the
 // error itself.
 func problems(f Finding, err error) []Finding {
-	e, ok := errors.AsType[*errs.Error](err)
-	if !ok {
-		f.Message = err.Error()
-		return []Finding{f}
-	}
-	list, ok := e.Details["problems"].([]routing.Problem)
-	if !ok {
-		f.Message = e.Message
-		return []Finding{f}
+	var list []routing.Problem
+	if e, ok := errors.AsType[*errs.Error](err); !ok {
+		list = routing.Problems(err)
+	} else if list, ok = e.Details["problems"].([]routing.Problem); !ok {
+		list = []routing.Problem{{Message: e.Message}}
 	}
 	var all []Finding
 	for _, p := range list {
-		g := f
-		g.Message = p.Message
-		all = append(all, g.at(routing.Location{File: p.File, Row: p.Row, Col: p.Col, Text: strings.TrimSpace(p.Source)}))
+		f.Message = p.Message
+		all = append(all, f.at(routing.Location{File: p.File, Row: p.Row, Col: p.Col, Text: strings.TrimSpace(p.Source)}))
 	}
 	return all
 }
 
 // compareFindings orders by version, then by file and line.
 func compareFindings(a, b Finding) int {
-	var rowA, rowB int
-	if a.Location != nil {
-		rowA = a.Location.Row
-	}
-	if b.Location != nil {
-		rowB = b.Location.Row
+	row := func(f Finding) int {
+		if f.Location == nil {
+			return 0
+		}
+		return f.Location.Row
 	}
 	return cmp.Or(
-		compareReferences(a.Policy, b.Policy), cmp.Compare(a.File, b.File), cmp.Compare(rowA, rowB),
+		compareReferences(a.Policy, b.Policy), cmp.Compare(a.File, b.File), cmp.Compare(row(a), row(b)),
 		cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message),
 	)
 }
@@ -83,29 +76,19 @@ func compareFindings(a, b Finding) int {
 // compareReferences orders versions by age: "" first, invalid versions last.
 func compareReferences(a, b string) int {
 	switch x, y := identity(a), identity(b); {
-	case class(a) != class(b):
-		return cmp.Compare(class(a), class(b))
-	case class(a) == 1 && routing.Older(x, y):
+	case a == "" || b == "":
+		return cmp.Compare(a, b)
+	case isVersion(a) != isVersion(b):
+		if isVersion(a) {
+			return -1
+		}
+		return 1
+	case isVersion(a) && routing.Older(x, y):
 		return -1
-	case class(a) == 1 && routing.Older(y, x):
+	case isVersion(a) && routing.Older(y, x):
 		return 1
 	}
 	return cmp.Compare(a, b)
-}
-
-func class(ref string) int {
-	switch {
-	case ref == "":
-		return 0
-	case isVersion(ref):
-		return 1
-	}
-	return 2
-}
-
-func sorted(findings []Finding) []Finding {
-	slices.SortFunc(findings, compareFindings)
-	return findings
 }
 
 // Rule is a property that Lint checks. The names are stable.

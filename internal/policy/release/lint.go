@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -62,15 +63,11 @@ type Version struct {
 // of the Replayer, and the error of ctx. Defects of the tree's contents are Findings, not
 // errors.
 func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
-	root, err := t.open()
+	s, err := t.load(ctx)
 	if err != nil {
 		return LintReport{}, err
 	}
-	defer root.Close()
-	s, err := t.scan(ctx, root)
-	if err != nil {
-		return LintReport{}, err
-	}
+	defer s.root.Close()
 	if len(s.versions) == 0 && s.lock.missing {
 		return LintReport{}, noTree(t)
 	}
@@ -80,28 +77,18 @@ func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
 // lint checks a loaded tree against every rule.
 func (s *workspace) lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	l := &linter{workspace: s, options: o}
-	history, err := s.history(ctx)
-	if err != nil {
-		return LintReport{}, err
-	}
-	if err := l.shared(ctx); err != nil {
-		return LintReport{}, err
-	}
+	l.shared()
 	report := LintReport{Versions: []Version{}, Records: len(s.records)}
 	for _, v := range s.versions {
-		w := &versionLinter{linter: l, version: v, newest: len(history) > 0 && v == history[len(history)-1]}
-		for i, other := range history {
-			if other == v && i > 0 {
-				w.before = history[i-1]
-			}
-		}
+		w := &versionLinter{linter: l, version: v, newest: v == s.line[len(s.line)-1]}
 		seen, err := w.look(ctx)
 		if err != nil {
 			return LintReport{}, err
 		}
 		report.Versions = append(report.Versions, seen)
 	}
-	report.Findings = sorted(l.findings)
+	slices.SortFunc(l.findings, compareFindings)
+	report.Findings = l.findings
 	return report, nil
 }
 
@@ -124,7 +111,7 @@ func noTree(t Tree) error {
 }
 
 // shared checks the parts of the tree that do not belong to one version.
-func (l *linter) shared(ctx context.Context) error {
+func (l *linter) shared() {
 	for _, name := range l.stray {
 		l.add(finding(FolderName, name, "it is neither a folder nor a file").hint("versions are folders: put one there, or remove it"))
 	}
@@ -141,24 +128,22 @@ func (l *linter) shared(ctx context.Context) error {
 		l.orphan(r.Record)
 		l.rival(r.Record)
 	}
-	return l.locked(ctx)
+	l.locked()
 }
 
 // orphan reports a record whose version does not exist. The version of a rejected record
 // may never have been created.
 func (l *linter) orphan(r adr.Record) {
-	if r.Policy == "" || r.Status == adr.Rejected || l.find(r.Policy) != nil || l.isBuiltIn(r.Policy) {
+	if r.Policy == "" || r.Status == adr.Rejected || find(l.versions, r.Policy) != nil || find(l.builtIn, r.Policy) != nil {
 		return
 	}
-	f := finding(RecordNamed, r.File, "%s is about %s, and there is no such version", r.Name, r.Policy)
-	f.ADR = r.Name
-	l.add(f.hint("make the version's folder, or correct the record's policy"))
+	l.add(about(RecordNamed, r, "%s is about %s, and there is no such version", r.Name, r.Policy).hint("make the version's folder, or correct the record's policy"))
 }
 
 // rival reports a second record about a version: its content is not checked, and a reader
 // cannot know that.
 func (l *linter) rival(r adr.Record) {
-	v := l.find(r.Policy)
+	v := find(l.versions, r.Policy)
 	if v == nil || v.policy == nil || r.Status == adr.Rejected {
 		return
 	}
@@ -167,13 +152,11 @@ func (l *linter) rival(r adr.Record) {
 	if !ok || name == r.Name || named.Record.Policy != r.Policy {
 		return
 	}
-	f := finding(RecordNamed, r.File, "%s is about %s, whose METADATA names %s", r.Name, r.Policy, name)
-	f.ADR = r.Name
-	l.add(f.hint("a version has one record: remove policy from this one, or reject it"))
+	l.add(about(RecordNamed, r, "%s is about %s, whose METADATA names %s", r.Name, r.Policy, name).hint("a version has one record: remove policy from this one, or reject it"))
 }
 
 // locked checks the lock, and its entries without a version in the tree.
-func (l *linter) locked(ctx context.Context) error {
+func (l *linter) locked() {
 	file := l.tree.lock()
 	switch {
 	case l.lock.missing:
@@ -181,16 +164,12 @@ func (l *linter) locked(ctx context.Context) error {
 	case l.lock.err != nil:
 		l.add(finding(LockValid, file, "%s", l.lock.err.Error()).hint("restore it from version control"))
 	}
-	for _, ref := range l.lock.refs() {
-		if l.find(ref) != nil {
+	for _, ref := range slices.Sorted(maps.Keys(l.lock.digests)) {
+		if find(l.versions, ref) != nil {
 			continue
 		}
 		var f Finding
-		if l.isBuiltIn(ref) {
-			ours, err := l.tree.builtIn(ctx, ref)
-			if err != nil {
-				return err
-			}
+		if ours := find(l.builtIn, ref); ours != nil {
 			if ours.policy.Identity().Digest == l.lock.digests[ref] {
 				continue
 			}
@@ -201,17 +180,4 @@ func (l *linter) locked(ctx context.Context) error {
 		f.Policy = ref
 		l.add(f)
 	}
-	return nil
 }
-
-// find returns the tree's version for a reference, or nil.
-func (s *workspace) find(ref string) *version {
-	for _, v := range s.versions {
-		if v.ref == ref {
-			return v
-		}
-	}
-	return nil
-}
-
-func (s *workspace) isBuiltIn(ref string) bool { return slices.Contains(s.builtIn, ref) }

@@ -124,11 +124,11 @@ func (w *versionLinter) compare(ctx context.Context) (diff.Diff, bool, error) {
 }
 
 // diff returns the changes from the previous version.
-func (w *versionLinter) diff(ctx context.Context) (diff.Diff, error) {
-	if w.before == nil {
-		return diff.Compare(ctx, nil, w.policy)
+func (v *version) diff(ctx context.Context) (diff.Diff, error) {
+	if v.before == nil {
+		return diff.Compare(ctx, nil, v.policy)
 	}
-	return diff.Compare(ctx, w.before.policy, w.policy)
+	return diff.Compare(ctx, v.before.policy, v.policy)
 }
 
 // stepped requires the version's step to be large enough for its changes.

@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"fmt"
-	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -20,14 +19,15 @@ import (
 type versionLinter struct {
 	*linter
 	*version
-	before *version // nil for the first version
 	newest bool
 }
 
-// say adds a finding about the version.
-func (w *versionLinter) say(f Finding) {
-	f.Policy = w.ref
-	w.add(f)
+// say adds findings about the version.
+func (w *versionLinter) say(found ...Finding) {
+	for _, f := range found {
+		f.Policy = w.ref
+		w.add(f)
+	}
 }
 
 // look checks the version against every rule. If the policy does not load, the checks
@@ -39,9 +39,7 @@ func (w *versionLinter) look(ctx context.Context) (Version, error) {
 		w.say(finding(FolderName, w.folder, "a folder here is called as a version: three numbers, as 1.3.0").hint("rename it, or move it elsewhere"))
 	}
 	if w.err != nil {
-		for _, f := range problems(finding(Loads, w.folder, ""), w.err) {
-			w.say(f)
-		}
+		w.say(problems(finding(Loads, w.folder, ""), w.err)...)
 		return seen, ctx.Err()
 	}
 	seen.Policy = w.policy.Identity()
@@ -53,14 +51,9 @@ func (w *versionLinter) look(ctx context.Context) (Version, error) {
 		return Version{}, err
 	}
 	w.formatted()
-	if err := w.unchanged(ctx, &seen); err != nil {
-		return Version{}, err
-	}
+	w.unchanged(&seen)
 	return seen, w.decided(ctx, &seen)
 }
-
-// tables returns the rules that every policy has.
-func tables() []string { return []string{"destinations", "route_table", "precedence", "decision"} }
 
 // described requires METADATA for everything public. The loader checks that the package
 // has a title.
@@ -72,9 +65,7 @@ func (w *versionLinter) described() {
 			Capabilities: routing.Capabilities(), RegoVersion: ast.RegoV1, ProcessAnnotation: true,
 		})
 		if err != nil {
-			for _, p := range routing.Problems(err) {
-				w.say(finding(Metadata, p.File, "%s", p.Message).at(routing.Location{File: p.File, Row: p.Row, Col: p.Col}))
-			}
+			w.say(problems(finding(Metadata, w.folder, ""), err)...)
 			return
 		}
 		if module.Package.Path.String() != "data.switchyard."+policyName {
@@ -90,7 +81,7 @@ func (w *versionLinter) described() {
 			}
 		}
 	}
-	for _, name := range tables() {
+	for _, name := range []string{"destinations", "route_table", "precedence", "decision"} {
 		if loc := at[name]; loc != nil && !titled[name] {
 			f := finding(Metadata, loc.File, "%s has no METADATA with a title", name).hint("say above it what it is for, in a METADATA comment")
 			w.say(f.at(routing.Location{File: loc.File, Row: loc.Row, Col: loc.Col, Text: name}))
@@ -109,9 +100,7 @@ func (w *versionLinter) tested(ctx context.Context, seen *Version) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		for _, f := range problems(finding(Tested, want, ""), err) {
-			w.say(f)
-		}
+		w.say(problems(finding(Tested, want, ""), err)...)
 		return nil
 	}
 	seen.Tests, seen.Coverage = len(report.Tests), report.Coverage.Percent
@@ -124,7 +113,7 @@ func (w *versionLinter) tested(ctx context.Context, seen *Version) error {
 		w.say(finding(Tested, want, "it has no tests").hint("rules that begin with test_ are tests"))
 	}
 	if missing := report.Coverage.Missing; len(missing) > 0 {
-		f := finding(Covered, missing[0].File, "its tests reach %s %% of its lines; not %s", percent(report.Coverage.Percent), lines(missing))
+		f := finding(Covered, missing[0].File, "its tests reach %g %% of its lines; not %s", report.Coverage.Percent, lines(missing))
 		w.say(f.at(missing[0]).hint("add tests that need these lines, or remove the lines"))
 	}
 	return nil
@@ -152,9 +141,6 @@ func notPassed(t regotest.Test) Finding {
 	}
 	return f.at(t.Location)
 }
-
-// percent rounds down, so that less than 100 percent is never shown as 100.
-func percent(p float64) string { return fmt.Sprintf("%g", math.Floor(p*10)/10) }
 
 // lines lists the first few lines.
 func lines(places []routing.Location) string {
@@ -196,11 +182,10 @@ func firstDifference(file, text, want string) (routing.Location, string) {
 // unchanged checks the version against the lock. If the lock does not have it and it
 // begins the tree's line, it is checked against the built-in version. A released version,
 // and one that follows it, are valid whatever a later program has built in.
-func (w *versionLinter) unchanged(ctx context.Context, seen *Version) error {
-	digest := seen.Policy.Digest
-	ours, err := w.builtInDigest(ctx)
-	if err != nil {
-		return err
+func (w *versionLinter) unchanged(seen *Version) {
+	digest, ours := seen.Policy.Digest, ""
+	if v := find(w.builtIn, w.ref); v != nil {
+		ours = v.policy.Identity().Digest
 	}
 	seen.BuiltIn = ours == digest
 	begins := w.before == nil || w.before.folder == ""
@@ -216,17 +201,4 @@ func (w *versionLinter) unchanged(ctx context.Context, seen *Version) error {
 	default:
 		w.say(finding(Locked, w.folder, "%s does not have it", w.tree.lock()).hint("switchyard policy release %s", w.ref))
 	}
-	return nil
-}
-
-// builtInDigest returns the digest of the built-in version of that number, or "".
-func (w *versionLinter) builtInDigest(ctx context.Context) (string, error) {
-	if !w.isBuiltIn(w.ref) {
-		return "", nil
-	}
-	ours, err := w.tree.builtIn(ctx, w.ref)
-	if err != nil {
-		return "", err
-	}
-	return ours.policy.Identity().Digest, nil
 }

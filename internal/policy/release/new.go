@@ -62,16 +62,12 @@ type Created struct {
 //   - policy-title-invalid: the title is blank, too long or not one line.
 //   - policy-tree-unwritable: a file cannot be written.
 func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
-	root, err := t.open()
+	s, err := t.load(ctx)
 	if err != nil {
 		return Created{}, err
 	}
-	defer root.Close()
-	s, err := t.scan(ctx, root)
-	if err != nil {
-		return Created{}, err
-	}
-	p, err := s.plan(ctx, o)
+	defer s.root.Close()
+	p, err := s.plan(o)
 	if err != nil {
 		return Created{}, err
 	}
@@ -79,13 +75,13 @@ func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	if err := create(root, files); err != nil {
+	if err := create(s.root, files); err != nil {
 		return Created{}, err
 	}
 	made := Created{Policy: p.ref, From: p.from.ref, Before: p.before.ref, ADR: adr.Name(p.number), Files: []string{}}
 	made.BeforeRef = cmp.Or(p.before.folder, p.before.ref)
 	for _, f := range files {
-		made.Files = append(made.Files, f.name)
+		made.Files = append(made.Files, f.Name)
 	}
 	return made, nil
 }
@@ -100,15 +96,11 @@ type plan struct {
 }
 
 // plan determines the numbers of the next version and its record.
-func (s *workspace) plan(ctx context.Context, o NewOptions) (plan, error) {
-	history, err := s.history(ctx)
-	if err != nil {
-		return plan{}, err
-	}
-	if len(history) == 0 { // cannot happen: there are built-in versions
+func (s *workspace) plan(o NewOptions) (plan, error) {
+	if len(s.line) == 0 { // cannot happen: there are built-in versions
 		return plan{}, noTree(s.tree)
 	}
-	p := plan{workspace: s, before: history[len(history)-1], number: s.records.next()}
+	p := plan{workspace: s, before: s.line[len(s.line)-1], number: s.records.next()}
 	if s.lock.err != nil {
 		return plan{}, errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", s.tree.lock())
 	}
@@ -123,11 +115,9 @@ func (s *workspace) plan(ctx context.Context, o NewOptions) (plan, error) {
 	}
 	p.from = p.before
 	if o.From != "" {
-		i := slices.IndexFunc(history, func(v *version) bool { return v.ref == o.From })
-		if i < 0 {
-			return plan{}, errs.New(errs.PolicySourceUnfit, "there is no version %s to copy", textutil.Clip(o.From, 100)).With("policy", o.From).With("known", refs(history))
+		if p.from = find(s.line, o.From); p.from == nil {
+			return plan{}, errs.New(errs.PolicySourceUnfit, "there is no version %s to copy", textutil.Clip(o.From, 100)).With("policy", o.From).With("known", refs(s.line))
 		}
-		p.from = history[i]
 	}
 	if p.from.policy == nil {
 		return plan{}, errs.New(errs.PolicySourceUnfit, "%s cannot be copied: %w", p.from.ref, p.from.err).With("policy", p.from.ref)
@@ -143,14 +133,8 @@ func refs(versions []*version) []string {
 	return all
 }
 
-// file is a file to create.
-type file struct {
-	name string
-	data []byte
-}
-
 // files returns the files of the new version.
-func (p plan) files(ctx context.Context, o NewOptions) ([]file, error) {
+func (p plan) files(ctx context.Context, o NewOptions) ([]routing.Source, error) {
 	record, err := p.record(o)
 	if err != nil {
 		return nil, err
@@ -160,23 +144,16 @@ func (p plan) files(ctx context.Context, o NewOptions) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []file
-	for _, f := range slices.Concat(modules, p.from.tests) {
-		files = append(files, file{path.Join(p.tree.folder(number), f.Name), []byte(f.Text)})
-	}
+	files := (&version{folder: p.tree.folder(number), modules: modules, tests: p.from.tests}).files()
 	files = append(files, record)
 	if p.lock.missing {
-		text, err := p.newLock(ctx)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{p.tree.lock(), []byte(text)})
+		files = append(files, routing.Source{Name: p.tree.lock(), Text: p.newLock()})
 	}
 	return files, nil
 }
 
 // record returns the new version's decision record.
-func (p plan) record(o NewOptions) (file, error) {
+func (p plan) record(o NewOptions) (routing.Source, error) {
 	title := strings.TrimSpace(o.Title)
 	name := path.Join(p.tree.adrs(), adr.Name(p.number)[len("ADR-"):]+"-"+slug(title, identity(p.ref).Version)+".md")
 	r := adr.Record{
@@ -184,10 +161,10 @@ func (p plan) record(o NewOptions) (file, error) {
 		Date: o.Date.Format(time.DateOnly), Policy: p.ref, Supersedes: p.before.ref,
 	}
 	if err := adr.CheckTitle(title); err != nil {
-		return file{}, errs.New(errs.PolicyTitleInvalid, "%w", err).With("title", textutil.Clip(o.Title, 300))
+		return routing.Source{}, errs.New(errs.PolicyTitleInvalid, "%w", err).With("title", textutil.Clip(o.Title, 300))
 	}
 	text, err := adr.Format(r, outline)
-	return file{name, text}, err
+	return routing.Source{Name: name, Text: string(text)}, err
 }
 
 // maxSlug is the longest slug, in bytes.
@@ -198,7 +175,7 @@ const maxSlug = 60
 func slug(title, number string) string {
 	var words []string
 	length := 0
-	for _, word := range strings.FieldsFunc(strings.ToLower(title), notInSlug) {
+	for _, word := range regexp.MustCompile("[a-z0-9]+").FindAllString(strings.ToLower(title), -1) {
 		if length += len(word) + 1; length > maxSlug+1 {
 			break
 		}
@@ -209,8 +186,6 @@ func slug(title, number string) string {
 	}
 	return strings.Join(words, "-")
 }
-
-func notInSlug(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }
 
 // renumbered returns a copy of a version's modules with another version and record.
 // Everything else is unchanged.
@@ -239,7 +214,7 @@ func renumbered(ctx context.Context, from *version, number, record string) ([]ro
 
 // create writes all of the files or none. It fails if one exists already, and creates
 // missing folders.
-func create(root *os.Root, files []file) (err error) {
+func create(root *os.Root, files []routing.Source) (err error) {
 	var made []string
 	defer func() {
 		if err == nil {
@@ -250,18 +225,18 @@ func create(root *os.Root, files []file) (err error) {
 		}
 	}()
 	for _, f := range files {
-		dirs, err := mkdirs(root, path.Dir(f.name))
+		dirs, err := mkdirs(root, path.Dir(f.Name))
 		made = append(made, dirs...)
 		if err == nil {
-			err = safefile.Create(root, path.Dir(f.name), f.name, f.data, 0o644)
+			err = safefile.Create(root, path.Dir(f.Name), f.Name, []byte(f.Text), 0o644)
 		}
 		switch {
 		case errors.Is(err, fs.ErrExist):
-			return errs.New(errs.PolicyVersionExists, "%s is there already", f.name).With("path", f.name)
+			return errs.New(errs.PolicyVersionExists, "%s is there already", f.Name).With("path", f.Name)
 		case err != nil:
-			return unwritable(f.name, err)
+			return unwritable(f.Name, err)
 		}
-		made = append(made, f.name)
+		made = append(made, f.Name)
 	}
 	return nil
 }

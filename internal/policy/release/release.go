@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
@@ -59,15 +58,11 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 	if o.Replay == nil {
 		return Released{}, errs.New(errs.PolicyReleaseRefused, "there is no ledger to replay").With("findings", []Finding{})
 	}
-	root, err := t.open()
+	s, err := t.load(ctx)
 	if err != nil {
 		return Released{}, err
 	}
-	defer root.Close()
-	s, err := t.scan(ctx, root)
-	if err != nil {
-		return Released{}, err
-	}
+	defer s.root.Close()
 	v, err := s.candidate(o.Version)
 	if err != nil {
 		return Released{}, err
@@ -100,7 +95,7 @@ func (s *workspace) candidate(ref string) (*version, error) {
 		return nil, noTree(s.tree)
 	}
 	if ref != "" {
-		if v := s.find(ref); v != nil {
+		if v := find(s.versions, ref); v != nil {
 			return v, nil
 		}
 		return nil, errs.New(errs.PolicyVersionUnknown, "there is no version %s in %s", textutil.Clip(ref, 100), s.tree.versions()).
@@ -148,7 +143,7 @@ func (s *workspace) proposed(v *version) bool {
 
 // release writes the record and the lock.
 func (s *workspace) release(ctx context.Context, v *version, found adr.Found, done Released, again Replayer) (Released, error) {
-	text, err := s.proven(ctx, v, found, again)
+	text, err := v.proven(ctx, found, again)
 	if err != nil {
 		return Released{}, err
 	}
@@ -164,7 +159,7 @@ func (s *workspace) release(ctx context.Context, v *version, found adr.Found, do
 	if s.lock.digests[v.ref] != "" {
 		return done, nil
 	}
-	if err := s.lockIn(ctx, v.ref, done.Policy.Digest); err != nil {
+	if err := s.lockIn(v.ref, done.Policy.Digest); err != nil {
 		return Released{}, err
 	}
 	done.Files = append(done.Files, s.tree.lock())
@@ -173,30 +168,20 @@ func (s *workspace) release(ctx context.Context, v *version, found adr.Found, do
 
 // lockIn adds a version to the current lock, which may have changed since this version
 // was checked.
-func (s *workspace) lockIn(ctx context.Context, ref, digest string) error {
+func (s *workspace) lockIn(ref, digest string) error {
 	now, err := readLock(s.root, s.tree.lock())
 	if err != nil {
 		return err
 	}
 	if now.missing {
-		if now.text, err = s.newLock(ctx); err != nil {
-			return err
-		}
+		now.text = s.newLock()
 	}
 	return replace(s.root, s.tree.lock(), []byte(with(now.text, ref, digest)))
 }
 
 // proven returns the text of the version's record with all figures filled in.
-func (s *workspace) proven(ctx context.Context, v *version, found adr.Found, again Replayer) ([]byte, error) {
-	w := versionLinter{linter: &linter{workspace: s}, version: v}
-	history, err := s.history(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.Index(history, v); i > 0 {
-		w.before = history[i-1]
-	}
-	diff, err := w.diff(ctx)
+func (v *version) proven(ctx context.Context, found adr.Found, again Replayer) ([]byte, error) {
+	diff, err := v.diff(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +194,8 @@ func (s *workspace) proven(ctx context.Context, v *version, found adr.Found, aga
 			r.Status = adr.Accepted
 		}
 		r.Supersedes = ""
-		if w.before != nil {
-			r.Supersedes = w.before.ref
+		if v.before != nil {
+			r.Supersedes = v.before.ref
 		}
 		changed, same := proofOf(diff), replayOf(replayed)
 		r.Diff, r.Replay = &changed, &same

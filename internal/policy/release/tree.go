@@ -38,8 +38,6 @@ type Tree struct {
 	BuiltIn fs.FS
 }
 
-func (t Tree) loader() routing.Loader { return routing.Loader{Released: t.BuiltIn} }
-
 // Replayer decides the rounds of a ledger again, up to the event through; 0 means all.
 type Replayer func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error)
 

@@ -24,43 +24,102 @@ type workspace struct {
 	stray    []string   // other entries next to the version folders, such as links
 	records  records
 	lock     lock
-	builtIn  []string // references
+	builtIn  []*version
+	// line is all relevant versions, oldest first: the built-in ones before the tree's
+	// first version, then those of the tree. After its first version a tree's line is
+	// independent: later built-in versions are not part of it.
+	line []*version
 }
 
 // version is a version of a tree, or a built-in one before them.
 type version struct {
-	ref     string // the name of its folder
-	folder  string // "" for a built-in version
+	ref     string   // the name of its folder
+	folder  string   // "" for a built-in version
+	before  *version // the one before it in the line, nil for the first
 	modules []routing.Source
 	tests   []routing.Source
 	policy  *routing.Policy // nil if it does not load
 	err     error           // of loading it
 }
 
-// scan reads a tree. Defects of its contents are not errors here; the rules report them.
-func (t Tree) scan(ctx context.Context, root *os.Root) (*workspace, error) {
-	s := &workspace{tree: t, root: root, builtIn: t.loader().Versions()}
+// load reads a tree and the built-in versions. Defects of its contents are not errors
+// here; the rules report them. The caller must close the root.
+func (t Tree) load(ctx context.Context) (*workspace, error) {
+	root, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	s := &workspace{tree: t, root: root}
+	if err := s.read(ctx); err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *workspace) read(ctx context.Context) error {
+	t := s.tree
 	var err error
-	if s.records, err = t.records(root); err != nil {
-		return nil, err
+	if s.records, err = t.records(s.root); err != nil {
+		return err
 	}
-	if s.lock, err = readLock(root, t.lock()); err != nil {
-		return nil, err
+	if s.lock, err = readLock(s.root, t.lock()); err != nil {
+		return err
 	}
-	entries, err := fs.ReadDir(root.FS(), t.versions())
+	entries, err := fs.ReadDir(s.root.FS(), t.versions())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, unreadable(t.versions(), err)
+		return unreadable(t.versions(), err)
 	}
 	for _, e := range entries {
 		switch name := path.Join(t.versions(), e.Name()); {
 		case e.IsDir():
-			s.versions = append(s.versions, t.version(ctx, root, e.Name()))
+			s.versions = append(s.versions, t.version(ctx, s.root, e.Name()))
 		case !e.Type().IsRegular():
 			s.stray = append(s.stray, name)
 		}
 	}
 	slices.SortStableFunc(s.versions, func(a, b *version) int { return compareReferences(a.ref, b.ref) })
-	return s, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	loader := routing.Loader{Released: t.BuiltIn}
+	for _, ref := range loader.Versions() {
+		p, err := loader.Load(ctx, ref)
+		if err != nil {
+			return err
+		}
+		tests, err := loader.TestSources(ref)
+		if err != nil {
+			return err
+		}
+		s.builtIn = append(s.builtIn, &version{ref: ref, modules: p.Sources(), tests: tests, policy: p})
+	}
+	s.order()
+	return nil
+}
+
+// order puts the versions in line.
+func (s *workspace) order() {
+	own := slices.DeleteFunc(slices.Clone(s.versions), func(v *version) bool { return !isVersion(v.ref) })
+	for _, v := range s.builtIn {
+		if len(own) > 0 && !s.precedes(v.ref, own[0]) {
+			break
+		}
+		s.line = append(s.line, v)
+	}
+	s.line = append(s.line, own...)
+	for i := 1; i < len(s.line); i++ {
+		s.line[i].before = s.line[i-1]
+	}
+}
+
+// find returns the version for a reference, or nil.
+func find(versions []*version, ref string) *version {
+	i := slices.IndexFunc(versions, func(v *version) bool { return v.ref == ref })
+	if i < 0 {
+		return nil
+	}
+	return versions[i]
 }
 
 func (t Tree) version(ctx context.Context, root *os.Root, name string) *version {
@@ -100,25 +159,6 @@ func isVersion(ref string) bool {
 	return id.Name == policyName && diff.Enough("", id.Version, diff.None)
 }
 
-// history returns all relevant versions, oldest first: the built-in ones before the
-// tree's first version, then those of the tree. After its first version a tree's line is
-// independent: later built-in versions are not part of it.
-func (s *workspace) history(ctx context.Context) ([]*version, error) {
-	own := slices.DeleteFunc(slices.Clone(s.versions), func(v *version) bool { return !isVersion(v.ref) })
-	var all []*version
-	for _, ref := range s.builtIn {
-		if len(own) > 0 && !s.precedes(ref, own[0]) {
-			break
-		}
-		v, err := s.tree.builtIn(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return append(all, own...), nil
-}
-
 // precedes reports whether a built-in version comes before the first one of the tree: it
 // is older, and not newer than the version that the first one's record supersedes. If the
 // record names none, all older built-in versions precede it.
@@ -127,24 +167,11 @@ func (s *workspace) precedes(ref string, first *version) bool {
 		return false
 	}
 	for _, r := range s.records {
-		if r.Err == nil && r.Record.Policy == first.ref && s.isBuiltIn(r.Record.Supersedes) {
+		if r.Err == nil && r.Record.Policy == first.ref && find(s.builtIn, r.Record.Supersedes) != nil {
 			return compareReferences(ref, r.Record.Supersedes) <= 0
 		}
 	}
 	return true
-}
-
-// builtIn returns a built-in version.
-func (t Tree) builtIn(ctx context.Context, ref string) (*version, error) {
-	p, err := t.loader().Load(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	tests, err := t.loader().TestSources(ref)
-	if err != nil {
-		return nil, err
-	}
-	return &version{ref: ref, modules: p.Sources(), tests: tests, policy: p}, nil
 }
 
 // State is the release state of a version.
@@ -180,15 +207,12 @@ type Listed struct {
 //
 // policy-tree-unreadable if the tree cannot be read, and the error of ctx.
 func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
-	root, err := t.open()
+	t.BuiltIn = nil // they are not listed, and loading them takes time
+	s, err := t.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	s, err := t.scan(ctx, root)
-	if err != nil {
-		return nil, err
-	}
+	defer s.root.Close()
 	var all []Listed
 	for _, v := range s.versions {
 		l := Listed{Folder: v.folder, Policy: v.policy, Err: v.err, State: StateDraft}
@@ -234,16 +258,6 @@ func readLock(root *os.Root, name string) (lock, error) {
 	return l, nil
 }
 
-// refs returns the locked references, oldest first.
-func (l lock) refs() []string {
-	var refs []string
-	for ref := range l.digests {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, compareReferences)
-	return refs
-}
-
 // lockHead is the comment at the top of a new lock.
 const lockHead = `# The digest of every released policy. A released version never changes, so no
 # line here ever changes either; a new version adds one.
@@ -251,18 +265,14 @@ const lockHead = `# The digest of every released policy. A released version neve
 
 // newLock returns the lock of a tree without released versions: it has the built-in
 // versions that the tree's line follows.
-func (s *workspace) newLock(ctx context.Context) (string, error) {
-	history, err := s.history(ctx)
-	if err != nil {
-		return "", err
-	}
+func (s *workspace) newLock() string {
 	text := lockHead
-	for _, v := range history {
+	for _, v := range s.line {
 		if v.folder == "" {
 			text += lockLine(v.ref, v.policy.Identity().Digest)
 		}
 	}
-	return text, nil
+	return text
 }
 
 func lockLine(ref, digest string) string { return ref + " " + digest + "\n" }
