@@ -200,7 +200,7 @@ func TestSummaryWithoutTheUnreadable(t *testing.T) {
 			if got.Tasks != 2 || got.Rounds != 4 || got.Categories["style"] != 2 || got.Categories["missing-test"] != 0 {
 				t.Errorf("the others are not counted: %+v", got)
 			}
-			if len(got.Unreadable) != 1 || got.Unreadable[0].TaskID != "b" || errs.CodeOf(got.Unreadable[0].Err) != errs.LedgerTampered {
+			if len(got.Unreadable) != 1 || got.Unreadable[0].TaskID != "b" || got.Unreadable[0].Code != errs.LedgerTampered {
 				t.Errorf("what cannot be read is not listed: %+v", got.Unreadable)
 			}
 		})

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -109,48 +105,5 @@ func (a *app) usedTools(ctx context.Context, log string) ([]string, error) {
 			return nil, err
 		}
 	}
-	return parseLog(text)
-}
-
-// parseLog returns the tool names of a log.
-func parseLog(text []byte) ([]string, error) {
-	var entries []jsontext.Value
-	err := json.Unmarshal(text, &entries)
-	if err == nil && entries == nil {
-		err = errors.New("it is null")
-	}
-	if err != nil {
-		return nil, errs.New(errs.ToolUseLogInvalid, "the log is not a JSON list: %w", err)
-	}
-	tools := make([]string, len(entries))
-	for i, entry := range entries {
-		name, err := toolOf(entry)
-		if err != nil {
-			return nil, errs.New(errs.ToolUseLogInvalid, "entry %d of the log: %w", i, err).With("index", i)
-		}
-		tools[i] = name
-	}
-	return tools, nil
-}
-
-// toolOf returns a tool's name from a log entry, which is a string or an object.
-func toolOf(entry jsontext.Value) (string, error) {
-	var named struct {
-		Tool     string `json:"tool"`
-		Name     string `json:"name"`
-		ToolName string `json:"tool_name"`
-	}
-	var err error
-	if entry.Kind() == '"' {
-		err = json.Unmarshal(entry, &named.Tool)
-	} else {
-		err = json.Unmarshal(entry, &named)
-	}
-	if err != nil {
-		return "", fmt.Errorf("it is neither a tool's name nor an object with one: %w", err)
-	}
-	if name := cmp.Or(named.Tool, named.Name, named.ToolName); name != "" {
-		return name, nil
-	}
-	return "", fmt.Errorf("it names no tool")
+	return api.ParseToolLog(text)
 }

@@ -53,7 +53,7 @@ func addCompatCmds(root *cobra.Command, a *app) {
 	runners := map[string]compatRunner{
 		verbs.RunRound:      (*compatVerb).runRound,
 		verbs.AuditToolUse:  (*compatVerb).auditToolUse,
-		verbs.Metrics:       (*compatVerb).metrics,
+		verbs.Metrics:       func(c *compatVerb, ctx context.Context) (any, error) { return c.engine.Summary(ctx) },
 		verbs.Stuck:         func(c *compatVerb, ctx context.Context) (any, error) { return c.stop(ctx, nil) },
 		verbs.SpawnHeadless: (*compatVerb).spawnHeadless,
 	}
@@ -116,33 +116,26 @@ func (c *compatVerb) runRound(ctx context.Context) (any, error) {
 	return result, verbs.Recode(err, phase.Codes)
 }
 
-func compatStatus(s host.TaskStatus) verbs.Status {
-	return verbs.Status{State: s.State, Drafter: s.Drafter, UpdatedAt: s.UpdatedAt}
-}
-
 // prepare runs preflight and the other phases before the draft.
 func (c *compatVerb) prepare(ctx context.Context, step verbs.Step) (any, error) {
-	start := api.StartRequest{Force: step.Force}
-	done := api.PhaseRequest{Phase: step.Phase.Gate, Force: step.Force}
-	var err error
-	switch step.Phase.Gate {
-	case task.Start:
-		if start.Query, err = c.Query(); err != nil {
-			return nil, err
-		}
-	case task.Tests:
-		done.Tests = splitList(c.Text("tests"))
-	}
 	config, err := c.engine.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if step.Phase.Gate == task.Start {
-		s, err := c.engine.Start(ctx, step.TaskID, start)
-		return step.Preflight(compatStatus(s.TaskStatus), start.Query, config.Researchers), err
+		query, err := c.Query()
+		if err != nil {
+			return nil, err
+		}
+		s, err := c.engine.Start(ctx, step.TaskID, api.StartRequest{Query: query, Force: step.Force})
+		return step.Preflight(s.TaskStatus, query, config.Researchers), err
 	}
-	s, err := c.engine.Done(ctx, step.TaskID, done)
-	return step.Prepare(compatStatus(s.TaskStatus), config.Phases, config.Researchers), err
+	req := api.PhaseRequest{Phase: step.Phase.Gate, Force: step.Force}
+	if req.Phase == task.Tests {
+		req.Tests = splitList(c.Text("tests"))
+	}
+	s, err := c.engine.Done(ctx, step.TaskID, req)
+	return step.Prepare(s.TaskStatus, config.Phases, config.Researchers), err
 }
 
 func (c *compatVerb) draft(ctx context.Context, step verbs.Step) (any, error) {
@@ -153,9 +146,9 @@ func (c *compatVerb) draft(ctx context.Context, step verbs.Step) (any, error) {
 	}
 	req.Verify.ExitCode = &code
 	if c.Given("verify-output-path") {
-		output, err := c.readConfined(ctx, c.Text("verify-output-path"), maxVerifyOutput, errs.LoopRunRoundVerifyOutputTraversal, errs.LoopRunRoundVerifyOutputUnreadable)
+		output, err := c.readConfined(ctx, c.Text("verify-output-path"), maxVerifyOutput)
 		if err != nil {
-			return nil, verbs.Recode(err, map[errs.Code]errs.Code{errs.FileTooLarge: errs.LoopRunRoundVerifyOutputUnreadable})
+			return nil, verbs.Recode(err, verbs.FileCodes(errs.LoopRunRoundVerifyOutputTraversal, errs.LoopRunRoundVerifyOutputUnreadable))
 		}
 		req.Verify.OutputBytes = int64(len(output))
 		if req.Verify.Excerpt, err = verifycmd.Excerpt(bytes.NewReader(output), req.Verify.OutputBytes); err != nil {
@@ -163,23 +156,7 @@ func (c *compatVerb) draft(ctx context.Context, step verbs.Step) (any, error) {
 		}
 	}
 	d, err := c.engine.Draft(ctx, step.TaskID, req)
-	if err != nil {
-		return nil, err
-	}
-	var red *verbs.RedDecision
-	if d.Decision != nil {
-		red = &verbs.RedDecision{Round: d.Decision.Round, NextAction: d.Decision.NextAction, Reason: d.Decision.Reason, Stuck: d.Decision.Stuck}
-	}
-	return step.Draft(compatStatus(d.TaskStatus), code, d.Verification.Excerpt, red), nil
-}
-
-// compatReview is the output of post-critics: a decision in nubos-pilot's format.
-type compatReview struct {
-	host.Decision
-	Phase    string          `json:"phase"`
-	Findings []verbs.Finding `json:"findings"`
-	Routing  verbs.Routing   `json:"routing"`
-	Forced   bool            `json:"forced"`
+	return step.Draft(d, code), err
 }
 
 func (c *compatVerb) review(ctx context.Context, step verbs.Step) (any, error) {
@@ -190,8 +167,7 @@ func (c *compatVerb) review(ctx context.Context, step verbs.Step) (any, error) {
 	req := compatRequest(report)
 	req.Force = step.Force
 	d, err := c.engine.Review(ctx, step.TaskID, req)
-	findings, routing := verbs.Route(d.Findings, d.Routing.NextDestination)
-	return compatReview{d, step.Phase.Name, findings, routing, d.Force != nil}, err
+	return step.Review(d), err
 }
 
 // compatRequest passes on the bytes of a report that was already read, so that the
@@ -202,7 +178,7 @@ func compatRequest(report []byte) host.Request {
 
 func (c *compatVerb) commit(ctx context.Context, step verbs.Step) (any, error) {
 	s, err := c.engine.Commit(ctx, step.TaskID, api.CommitRequest{MustVerify: true, Force: step.Force})
-	return step.Commit(compatStatus(s.TaskStatus)), err
+	return step.Commit(s.TaskStatus), err
 }
 
 func (c *compatVerb) stopWithFindings(ctx context.Context, _ verbs.Step) (any, error) {
@@ -225,7 +201,7 @@ func (c *compatVerb) stop(ctx context.Context, report []byte) (any, error) {
 		req.Request = compatRequest(report)
 	}
 	s, err := c.engine.Stop(ctx, c.TaskID, req)
-	return verbs.Step{TaskID: c.TaskID}.Stop(compatStatus(s.TaskStatus)), err
+	return verbs.Step{TaskID: c.TaskID}.Stop(s.TaskStatus), err
 }
 
 func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
@@ -256,7 +232,7 @@ func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
 	}
 	req := api.AuditRequest{Agent: agent}
 	if log != nil {
-		if req.Tools, err = parseLog(log); err != nil {
+		if req.Tools, err = api.ParseToolLog(log); err != nil {
 			return nil, err
 		}
 	}
@@ -264,43 +240,21 @@ func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
 	return verbs.AuditResult{TaskID: c.TaskID, Attestation: verbs.NewAttestation(audited.Stamp, audited.UpdatedAt)}, err
 }
 
-func (c *compatVerb) metrics(ctx context.Context) (any, error) {
-	s, err := c.engine.Summary(ctx)
-	m := verbs.MetricsResult{
-		Tasks: s.Tasks, Rounds: s.Rounds, Average: s.Average, Stuck: s.Stuck, Committed: s.Committed,
-		Routes: s.Routes, Categories: s.Categories, Histogram: s.Histogram, Overrides: s.Overrides,
-	}
-	for _, u := range s.Unreadable {
-		m.Corrupt = append(m.Corrupt, verbs.UnreadableTask{Path: u.TaskID, Reason: u.Err.Code, Message: u.Err.Message})
-	}
-	return m, err
-}
-
 // readConfined reads a file in the project or in the directory for temporary files. It
 // opens the file through the root of that directory, so that no symbolic link leads out
 // of it, not even one that is created meanwhile.
-func (c *compatVerb) readConfined(ctx context.Context, path string, limit int64, outside, unreadable errs.Code) ([]byte, error) {
+func (c *compatVerb) readConfined(ctx context.Context, path string, limit int64) ([]byte, error) {
 	temp, err := filepath.Abs(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
 	for _, root := range []string{c.project.Root, temp} {
 		in := project.Project{Root: root, Dir: c.project.Dir}
-		rel, inside := in.Rel(path)
-		if !inside {
-			continue
-		}
-		data, err := in.Read(ctx, filepath.Join(root, filepath.FromSlash(rel)), limit)
-		switch errs.CodeOf(err) {
-		case "", errs.FileTooLarge:
-			return data, err
-		case errs.PathEscapesProject:
-			return nil, errs.New(outside, "%w", err).With("path", path)
-		default:
-			return nil, errs.New(unreadable, "%w", err).With("path", path)
+		if rel, inside := in.Rel(path); inside {
+			return in.Read(ctx, filepath.Join(root, filepath.FromSlash(rel)), limit)
 		}
 	}
-	return nil, errs.New(outside, "%s is neither in the project nor in the directory for temporary files", path).With("path", path)
+	return nil, errs.New(errs.PathEscapesProject, "%s is neither in the project nor in the directory for temporary files", path).With("path", path)
 }
 
 // reportReader returns a function that reads a critic's report, up to the maximum size
@@ -312,11 +266,11 @@ func (c *compatVerb) reportReader(ctx context.Context) verbs.ReadFile {
 			return nil, err
 		}
 		limit := document.Limits{Bytes: config.Limits.Report}.WithDefaults().Bytes
-		text, err := c.readConfined(ctx, path, limit, errs.LoopRunRoundCriticOutputsPathTraversal, errs.LoopRunRoundCriticOutputsPathUnreadable)
+		text, err := c.readConfined(ctx, path, limit)
 		if errs.CodeOf(err) == errs.FileTooLarge {
-			err = document.TooLarge(limit)
+			return nil, document.TooLarge(limit)
 		}
-		return text, err
+		return text, verbs.Recode(err, verbs.FileCodes(errs.LoopRunRoundCriticOutputsPathTraversal, errs.LoopRunRoundCriticOutputsPathUnreadable))
 	}
 }
 

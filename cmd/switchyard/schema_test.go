@@ -55,10 +55,10 @@ func results() map[string][]reflect.Type {
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
 		"ledger verify":       {reflect.TypeFor[render.LedgerReport]()},
 		"loop-audit-tool-use": {reflect.TypeFor[verbs.AuditResult](), reflect.TypeFor[verbs.SearchResult](), reflect.TypeFor[verbs.AuditList]()},
-		"loop-metrics":        {reflect.TypeFor[verbs.MetricsResult]()},
+		"loop-metrics":        {reflect.TypeFor[api.Summary]()},
 		"loop-run-round": {
 			reflect.TypeFor[verbs.CommitResult](), reflect.TypeFor[verbs.DraftResult](), reflect.TypeFor[verbs.PreflightResult](),
-			reflect.TypeFor[verbs.PrepareResult](), reflect.TypeFor[compatReview](), reflect.TypeFor[verbs.StuckResult](),
+			reflect.TypeFor[verbs.PrepareResult](), reflect.TypeFor[verbs.ReviewResult](), reflect.TypeFor[verbs.StuckResult](),
 		},
 		"loop-stuck":       {reflect.TypeFor[verbs.StuckResult]()},
 		"metrics push":     {reflect.TypeFor[metrics.PushResult]()},

@@ -1,8 +1,15 @@
 package api
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"io"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -133,6 +140,53 @@ type AuditRequest struct {
 	Run string
 	// Tools are the names of the tools used, once per use.
 	Tools []string
+}
+
+// ParseToolLog returns the names of the tools in a log, a JSON list.
+//
+// # Errors
+//
+// tool-use-log-invalid.
+func ParseToolLog(log []byte) ([]string, error) {
+	var entries []jsontext.Value
+	err := json.Unmarshal(log, &entries)
+	if err == nil && entries == nil {
+		err = errors.New("it is null")
+	}
+	if err != nil {
+		return nil, errs.New(errs.ToolUseLogInvalid, "the log is not a JSON list: %w", err)
+	}
+	tools := make([]string, len(entries))
+	for i, entry := range entries {
+		name, err := toolOf(entry)
+		if err != nil {
+			return nil, errs.New(errs.ToolUseLogInvalid, "entry %d of the log: %w", i, err).With("index", i)
+		}
+		tools[i] = name
+	}
+	return tools, nil
+}
+
+// toolOf returns a tool's name from a log entry, which is a string or an object.
+func toolOf(entry jsontext.Value) (string, error) {
+	var named struct {
+		Tool     string `json:"tool"`
+		Name     string `json:"name"`
+		ToolName string `json:"tool_name"`
+	}
+	var err error
+	if entry.Kind() == '"' {
+		err = json.Unmarshal(entry, &named.Tool)
+	} else {
+		err = json.Unmarshal(entry, &named)
+	}
+	if err != nil {
+		return "", fmt.Errorf("it is neither a tool's name nor an object with one: %w", err)
+	}
+	if name := cmp.Or(named.Tool, named.Name, named.ToolName); name != "" {
+		return name, nil
+	}
+	return "", fmt.Errorf("it names no tool")
 }
 
 // SearchRequest reports that an agent searched.

@@ -45,7 +45,7 @@ func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
 			categories, err = findingCategories(ctx, l, head.Task)
 		}
 		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.LedgerTampered {
-			sum.Unreadable = append(sum.Unreadable, api.Unreadable{TaskID: head.Task, Err: f})
+			sum.Unreadable = append(sum.Unreadable, api.UnreadableTask{TaskID: head.Task, Code: f.Code, Message: f.Message})
 			continue
 		}
 		if err != nil {

@@ -35,19 +35,6 @@ type Settings struct {
 	// Architect and TestWriter are agents.architect and agents.test_writer: whether these
 	// phases take place; nil if not set.
 	Architect, TestWriter *bool
-	// Headless is spawn.headless.
-	Headless Headless
-}
-
-// Headless says which agents run as separate processes. It is listed in Left too, as long
-// as the configuration has no keys for it.
-type Headless struct {
-	// Enabled and FallbackOnError are nil if not set.
-	Enabled, FallbackOnError *bool
-	// Agents are names of letters, digits, _ and -; nil if not set.
-	Agents []string
-	// Timeout is the timeout of one agent; 0 if not set.
-	Timeout time.Duration
 }
 
 // Task is the checkpoint of one task.

@@ -3,9 +3,7 @@ package nubospilot
 import (
 	"maps"
 	"slices"
-	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -17,8 +15,6 @@ const (
 	minRounds, maxRounds, defaultRounds                = 1, 100, 3
 	minRuns, maxRuns, defaultRuns                      = 1, 10, 1
 	minResearchers, maxResearchers, defaultResearchers = 1, 5, 3
-	minTimeout                                         = 1000 // milliseconds
-	maxTimeout                                         = 24 * 60 * 60 * 1000
 )
 
 // settings reads config.json.
@@ -35,9 +31,6 @@ func (r *reader) settings() {
 	}
 	if unknown := r.take(config, ""); len(unknown) > 0 {
 		r.leave(configFile+": "+some(unknown), "nobody here knows these keys")
-	}
-	if h := r.result.Settings.Headless; h.Enabled != nil || h.FallbackOnError != nil || h.Agents != nil || h.Timeout != 0 {
-		r.leave("spawn.headless", "switchyard.yaml has no key for it yet")
 	}
 }
 
@@ -69,7 +62,7 @@ func (r *reader) take(o object, prefix string) (unknown []string) {
 
 // settingGroups are the objects that contain settings.
 func settingGroups() []string {
-	return []string{"loop", "swarm", "swarm.research", "spawn", "spawn.headless", "agents"}
+	return []string{"loop", "swarm", "swarm.research", "spawn", "agents"}
 }
 
 // taken returns the reader of each setting with a counterpart.
@@ -102,34 +95,10 @@ func (r *reader) taken() map[string]func(path string, value jsontext.Value) {
 				r.leave(path, "verify.runs stands beside verify.command, which is yours to add to switchyard.yaml")
 			}
 		},
-		"swarm.research.k":                 number(&s.Researchers, minResearchers, maxResearchers, defaultResearchers),
-		"agents.architect":                 toggle(&s.Architect),
-		"agents.test_writer":               toggle(&s.TestWriter),
-		"spawn.headless.enabled":           toggle(&s.Headless.Enabled),
-		"spawn.headless.fallback_on_error": toggle(&s.Headless.FallbackOnError),
-		"spawn.headless.agents":            r.headlessAgents,
-		"spawn.headless.timeout_ms":        r.headlessTimeout,
+		"swarm.research.k":   number(&s.Researchers, minResearchers, maxResearchers, defaultResearchers),
+		"agents.architect":   toggle(&s.Architect),
+		"agents.test_writer": toggle(&s.TestWriter),
 	}
-}
-
-func (r *reader) headlessAgents(path string, value jsontext.Value) {
-	var names []string
-	bad := value.Kind() != '[' || json.Unmarshal(value, &names) != nil
-	valid := agentName()
-	if bad || slices.ContainsFunc(names, func(n string) bool { return !valid.MatchString(n) }) {
-		r.leave(path, "it is no list of agents' names")
-		return
-	}
-	r.result.Settings.Headless.Agents = names
-}
-
-func (r *reader) headlessTimeout(path string, value jsontext.Value) {
-	ms, changed := numberOf(value, minTimeout, maxTimeout, minTimeout)
-	if changed {
-		r.leave(path, "it is no whole number of milliseconds from %d to %d", minTimeout, maxTimeout)
-		return
-	}
-	r.result.Settings.Headless.Timeout = time.Duration(ms) * time.Millisecond
 }
 
 // leftSettings maps each setting without a counterpart to the reason.
@@ -148,6 +117,7 @@ func leftSettings() map[string]string {
 		"knowledge_adapter":              knowledge,
 		"auto_log_learning":              knowledge,
 		"swarm.critic":                   models,
+		"spawn.headless":                 "switchyard.yaml has no key for it yet",
 		"agents.parallelization":         planning,
 		"agents.research":                planning,
 		"agents.plan_checker":            planning,

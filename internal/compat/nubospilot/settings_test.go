@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 )
@@ -25,10 +24,7 @@ func TestSettingsAreTakenOver(t *testing.T) {
 		"agents": {"architect": false, "test_writer": true, "economy": "ultra", "research": true, "plan_checker": true},
 		"telemetry": {"otlp": {"enabled": false}}, "compression": {"enabled": true}, "model_profile": "frontier", "loops": {"maxRounds": 9}
 	}`)
-	want := nubospilot.Settings{
-		MaxRounds: 5, VerifyRuns: 3, Researchers: 2, Architect: &no, TestWriter: &yes,
-		Headless: nubospilot.Headless{Enabled: &yes, FallbackOnError: &no, Agents: []string{"np-critic", "np-researcher"}, Timeout: 90 * time.Second},
-	}
+	want := nubospilot.Settings{MaxRounds: 5, VerifyRuns: 3, Researchers: 2, Architect: &no, TestWriter: &yes}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -55,30 +51,26 @@ func TestSettingsOutOfRange(t *testing.T) {
 		want nubospilot.Settings
 		why  string
 	}{
-		`{"loop": {"maxRounds": 999}}`:                 {rounds(100), "it is 999, which is taken as 100"},
-		`{"loop": {"maxRounds": 0}}`:                   {rounds(1), "taken as 1"},
-		`{"loop": {"maxRounds": -7}}`:                  {rounds(1), "taken as 1"},
-		`{"loop": {"maxRounds": 1e999}}`:               {rounds(3), "taken as 3"},
-		`{"loop": {"maxRounds": "7"}}`:                 {rounds(3), "taken as 3"},
-		`{"loop": {"maxRounds": null}}`:                {rounds(3), "taken as 3"},
-		`{"loop": {"maxRounds": 2.5}}`:                 {rounds(3), "it is 2.5, which is taken as 3"},
-		`{"loop": {"maxRounds": 25}}`:                  {rounds(25), ""},
-		`{"loop": {"maxRounds": 1e2}}`:                 {rounds(100), ""},
-		`{"loop": {"verify_runs": 1}}`:                 {nubospilot.Settings{VerifyRuns: 1}, ""},
-		`{"loop": {"verify_runs": 50}}`:                {nubospilot.Settings{VerifyRuns: 10}, "taken as 10"},
-		`{"swarm": {"research": {"k": 9}}}`:            {nubospilot.Settings{Researchers: 5}, "taken as 5"},
-		`{"swarm": {"research": {"k": 0.4}}}`:          {nubospilot.Settings{Researchers: 1}, "taken as 1"},
-		`{"swarm": {"research": 3}}`:                   {nubospilot.Settings{}, "no object"},
-		`{"loop": []}`:                                 {nubospilot.Settings{}, "no object"},
-		`{"agents": {"architect": "no"}}`:              {nubospilot.Settings{}, "neither true nor false"},
-		`{"spawn": {"headless": {"agents": "x"}}}`:     {nubospilot.Settings{}, "no list"},
-		`{"spawn": {"headless": {"agents": [1]}}}`:     {nubospilot.Settings{}, "no list"},
-		`{"spawn": {"headless": {"agents": ["/"]}}}`:   {nubospilot.Settings{}, "no list"},
-		`{"spawn": {"headless": {"timeout_ms": 999}}}`: {nubospilot.Settings{}, "milliseconds"},
-		`[]`:                              {nubospilot.Settings{}, "not a JSON object"},
-		`{"loop": {}, "loop": {}}`:        {nubospilot.Settings{}, "damaged"},
-		`{"loop": `:                       {nubospilot.Settings{}, "damaged"},
-		strings.Repeat(" ", 1<<20) + "{}": {nubospilot.Settings{}, "larger than"},
+		`{"loop": {"maxRounds": 999}}`:        {rounds(100), "it is 999, which is taken as 100"},
+		`{"loop": {"maxRounds": 0}}`:          {rounds(1), "taken as 1"},
+		`{"loop": {"maxRounds": -7}}`:         {rounds(1), "taken as 1"},
+		`{"loop": {"maxRounds": 1e999}}`:      {rounds(3), "taken as 3"},
+		`{"loop": {"maxRounds": "7"}}`:        {rounds(3), "taken as 3"},
+		`{"loop": {"maxRounds": null}}`:       {rounds(3), "taken as 3"},
+		`{"loop": {"maxRounds": 2.5}}`:        {rounds(3), "it is 2.5, which is taken as 3"},
+		`{"loop": {"maxRounds": 25}}`:         {rounds(25), ""},
+		`{"loop": {"maxRounds": 1e2}}`:        {rounds(100), ""},
+		`{"loop": {"verify_runs": 1}}`:        {nubospilot.Settings{VerifyRuns: 1}, ""},
+		`{"loop": {"verify_runs": 50}}`:       {nubospilot.Settings{VerifyRuns: 10}, "taken as 10"},
+		`{"swarm": {"research": {"k": 9}}}`:   {nubospilot.Settings{Researchers: 5}, "taken as 5"},
+		`{"swarm": {"research": {"k": 0.4}}}`: {nubospilot.Settings{Researchers: 1}, "taken as 1"},
+		`{"swarm": {"research": 3}}`:          {nubospilot.Settings{}, "no object"},
+		`{"loop": []}`:                        {nubospilot.Settings{}, "no object"},
+		`{"agents": {"architect": "no"}}`:     {nubospilot.Settings{}, "neither true nor false"},
+		`[]`:                                  {nubospilot.Settings{}, "not a JSON object"},
+		`{"loop": {}, "loop": {}}`:            {nubospilot.Settings{}, "damaged"},
+		`{"loop": `:                           {nubospilot.Settings{}, "damaged"},
+		strings.Repeat(" ", 1<<20) + "{}":     {nubospilot.Settings{}, "larger than"},
 	} {
 		got, left := settings(t, text)
 		if !reflect.DeepEqual(got, c.want) || (c.why == "") != (len(left) == 0) || c.why != "" && !says(left, "", c.why) {

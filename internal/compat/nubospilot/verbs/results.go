@@ -3,7 +3,7 @@ package verbs
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -104,14 +104,6 @@ type ResearcherInput struct {
 	TaskID string `json:"task_id"`
 }
 
-// Status is the state of a task after a verb.
-type Status struct {
-	task.State
-	// Drafter is the agent that makes this round's draft, "" for a person.
-	Drafter   string
-	UpdatedAt string
-}
-
 // Step is one call of loop-run-round. Its methods return the outputs of the phases.
 type Step struct {
 	TaskID string
@@ -122,13 +114,13 @@ type Step struct {
 
 // result returns the common part; round is the round whose gate was passed. Forced stays
 // false if the gate was open, even if the call asked to force it.
-func (c Step) result(s Status, round int, next string) StepResult {
+func (c Step) result(s api.TaskStatus, round int, next string) StepResult {
 	forced := c.Force != nil && s.Forced != nil && *s.Forced == task.Override{Round: round, Phase: c.Phase.Gate, Force: *c.Force}
 	return StepResult{TaskID: c.TaskID, Phase: c.Phase.Name, Round: s.Round, NextAction: next, Forced: forced}
 }
 
 // Preflight returns the result of preflight for that many researchers.
-func (c Step) Preflight(s Status, query string, researchers int) PreflightResult {
+func (c Step) Preflight(s api.TaskStatus, query string, researchers int) PreflightResult {
 	nudges := []string{
 		"Write nothing down from memory: a claim counts once you have read a source that makes it.",
 		"Collect every way in which it could be done before you prefer one.",
@@ -148,7 +140,7 @@ func (c Step) Preflight(s Status, query string, researchers int) PreflightResult
 
 // Prepare returns the result of a phase before the draft; optional lists the project's
 // optional phases.
-func (c Step) Prepare(s Status, optional []string, researchers int) PrepareResult {
+func (c Step) Prepare(s api.TaskStatus, optional []string, researchers int) PrepareResult {
 	result := PrepareResult{StepResult: c.result(s, s.Round, afterPhase(c.Phase.Gate, optional, s.Drafter)), Tests: s.Tests}
 	if c.Phase.Gate == task.Research {
 		result.Researchers = researchers
@@ -173,19 +165,13 @@ func afterPhase(phase task.Phase, optional []string, drafter string) string {
 	return actionExecute
 }
 
-// RedDecision is the decision on a red draft.
-type RedDecision struct {
-	Round              int
-	NextAction, Reason string
-	Stuck              bool
-}
-
-// Draft returns the result of post-executor; red is nil for a green draft.
-func (c Step) Draft(s Status, exitCode int, excerpt string, red *RedDecision) DraftResult {
+// Draft returns the result of post-executor.
+func (c Step) Draft(d api.DraftResult, exitCode int) DraftResult {
 	result := DraftResult{
-		StepResult: c.result(s, s.Round, actionReview), LastAction: "verify-green",
-		ExitCode: exitCode, Excerpt: excerpt, MaxRounds: s.MaxRounds,
+		StepResult: c.result(d.TaskStatus, d.Round, actionReview), LastAction: "verify-green",
+		ExitCode: exitCode, Excerpt: d.Verification.Excerpt, MaxRounds: d.MaxRounds,
 	}
+	red := d.Decision
 	if red == nil {
 		return result
 	}
@@ -196,23 +182,33 @@ func (c Step) Draft(s Status, exitCode int, excerpt string, red *RedDecision) Dr
 	case next == "executor":
 		next = actionFix
 	}
-	result.StepResult = c.result(s, red.Round, next)
+	result.StepResult = c.result(d.TaskStatus, red.Round, next)
 	result.LastAction, result.Stuck, result.Reason = "verify-red", red.Stuck, red.Reason
 	return result
 }
 
 // Commit returns the result of commit.
-func (c Step) Commit(s Status) CommitResult {
+func (c Step) Commit(s api.TaskStatus) CommitResult {
 	return CommitResult{c.result(s, s.Round, actionCommit), "pre-commit", s.UpdatedAt}
 }
 
 // Stop returns the result of the phase stuck, and of loop-stuck.
-func (c Step) Stop(s Status) StuckResult {
+func (c Step) Stop(s api.TaskStatus) StuckResult {
 	result := StuckResult{StepResult{c.TaskID, "stuck", s.Round, actionEscalate, false}, string(s.Status), true, "", s.UpdatedAt}
-	if s.State.Stop != nil {
-		result.Reason = s.State.Stop.Reason
+	if s.Stop != nil {
+		result.Reason = s.Stop.Reason
 	}
 	return result
+}
+
+// ReviewResult is the output of post-critics: a decision with nubos-pilot's findings and
+// routing.
+type ReviewResult struct {
+	api.Decision
+	Phase    string    `json:"phase"`
+	Findings []Finding `json:"findings"`
+	Routing  Routing   `json:"routing"`
+	Forced   bool      `json:"forced"`
 }
 
 // Finding is a finding with the text of the first report that had it.
@@ -230,19 +226,22 @@ type Routing struct {
 	Buckets         map[string][]Finding `json:"buckets"`
 }
 
-// Route maps a decision's findings and their destination.
-func Route(findings []finding.Finding, destination string) ([]Finding, Routing) {
-	buckets := map[string][]Finding{"executor": nil, "researcher": nil, "askuser": nil, "plan-checker": nil, "stuck": nil}
-	var all []Finding
-	for _, f := range findings {
+// Review returns the result of post-critics.
+func (c Step) Review(d api.Decision) ReviewResult {
+	next := d.Routing.NextDestination
+	result := ReviewResult{Decision: d, Phase: c.Phase.Name, Forced: d.Force != nil, Routing: Routing{
+		next, next == "stuck", len(d.Findings),
+		map[string][]Finding{"executor": nil, "researcher": nil, "askuser": nil, "plan-checker": nil, "stuck": nil},
+	}}
+	for _, f := range d.Findings {
 		raw := Finding{Finding: f}
 		if len(f.Sources) > 0 {
 			raw.Raw = f.Sources[0].Raw
 		}
-		all = append(all, raw)
-		buckets[f.Route] = append(buckets[f.Route], raw)
+		result.Findings = append(result.Findings, raw)
+		result.Routing.Buckets[f.Route] = append(result.Routing.Buckets[f.Route], raw)
 	}
-	return all, Routing{destination, destination == "stuck", len(findings), buckets}
+	return result
 }
 
 // The results of loop-audit-tool-use: an attestation, all of them, or a search.
@@ -291,26 +290,4 @@ func NewAttestation(s task.Stamp, at string) Attestation {
 		a.Violation = &s.Violation
 	}
 	return a
-}
-
-// MetricsResult is the output of loop-metrics.
-type MetricsResult struct {
-	Tasks      int              `json:"tasks_with_loop"`
-	Rounds     int              `json:"total_rounds"`
-	Average    float64          `json:"average_rounds"`
-	Stuck      int              `json:"stuck_count"`
-	Committed  int              `json:"commit_count"`
-	Routes     map[string]int   `json:"route_distribution"`
-	Categories map[string]int   `json:"finding_categories"`
-	Histogram  map[int]int      `json:"rounds_histogram"`
-	Corrupt    []UnreadableTask `json:"corrupt_checkpoints"`
-	Overrides  int              `json:"overrides"`
-}
-
-// UnreadableTask is a task that could not be counted. Tasks are not files here, so Path
-// is the task's id.
-type UnreadableTask struct {
-	Path    string    `json:"path"`
-	Reason  errs.Code `json:"reason"`
-	Message string    `json:"message"`
 }

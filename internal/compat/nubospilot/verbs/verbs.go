@@ -167,3 +167,11 @@ func roundFlags() []Flag {
 	}
 	return flags
 }
+
+// FileCodes maps the codes of a file that cannot be read to those of nubos-pilot: outside
+// for a path that leads out of the project, else unreadable.
+func FileCodes(outside, unreadable errs.Code) map[errs.Code]errs.Code {
+	return map[errs.Code]errs.Code{
+		errs.PathEscapesProject: outside, errs.FileNotFound: unreadable, errs.FileUnreadable: unreadable, errs.FileTooLarge: unreadable,
+	}
+}
