@@ -45,8 +45,8 @@ func TestStampsOfManyAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Stamps) != agents {
-		t.Errorf("%d stamps are there, want %d", len(got.Stamps), agents)
+	if len(got.Attestations) != agents {
+		t.Errorf("%d stamps are there, want %d", len(got.Attestations), agents)
 	}
 }
 

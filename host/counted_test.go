@@ -42,9 +42,9 @@ func newCounted(t *testing.T) *counted {
 	return c
 }
 
-func (c *counted) round(id string, categories ...string) host.Decision {
+func (c *counted) round(id string, categories ...string) api.RoundView {
 	c.Helper()
-	d, err := c.Round(c.Context(), id, c.report(categories...))
+	d, err := roundView(c.Round(c.Context(), id, c.report(categories...)))
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func TestForgedDecisions(t *testing.T) {
 		"another next round": {replace(`"next_round":2`, `"next_round":1`), api.ProblemDecision, "in round 1 after round 1"},
 		"two next rounds":    {replaceFirst(`"next_round":2`, `"next_round":1`), api.ProblemRecord, "next_round"},
 		"a past to come":     {replaceFirst(`"policy":`, `"stalled":1,"policy":`), api.ProblemRecord, "stalled_rounds"},
-		"two pasts":          {replaceFirst(`"new_count":1`, `"new_count":0`), api.ProblemRecord, "new_count"},
+		"two pasts":          {replaceFirst(`"new_count":1`, `"new_count":0`), api.ProblemRecord, "progress"},
 		"a past that cannot": {replace(`"new_count":1`, `"new_count":0`), api.ProblemDecision, "policy-invalid-input"},
 		"no decision at all": {func(string) string { return `{}` }, api.ProblemRecord, "lacks the decision"},
 	} {
@@ -178,7 +178,7 @@ func withOwnPolicy(t *testing.T) *archive {
 	for i := range 2 {
 		r := request(issues)
 		r.Policy = dir
-		if d, err := a.Round(t.Context(), fmt.Sprint("T-", i), r); err != nil || d.NextAction != "plan-checker" {
+		if d, err := roundView(a.Round(t.Context(), fmt.Sprint("T-", i), r)); err != nil || d.NextAction != "plan-checker" {
 			t.Fatalf("went to %s, %v", d.NextAction, err)
 		}
 	}

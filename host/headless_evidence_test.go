@@ -23,21 +23,21 @@ func TestHostStampsTheCritic(t *testing.T) {
 	if _, err := s.round(t); err != nil {
 		t.Fatal(err)
 	}
-	stamps, trail, calls := s.stampsOf(t, task.AgentCritic), s.trailOf(t), s.calls(t)
-	if len(stamps) != 1 || len(trail) != 1 || len(calls) != 1 {
-		t.Fatalf("%d stamps, %d records, %d calls; want one each", len(stamps), len(trail), len(calls))
+	attestations, trail, calls := s.attestationsOf(t, task.AgentCritic), s.trailOf(t), s.calls(t)
+	if len(attestations) != 1 || len(trail) != 1 || len(calls) != 1 {
+		t.Fatalf("%d stamps, %d records, %d calls; want one each", len(attestations), len(trail), len(calls))
 	}
-	stamp := stamps[0]
-	if stamp.Source != task.ByHost || stamp.By != "switchyard" || stamp.Round != 1 || stamp.ToolUses != 2 || stamp.Audited || stamp.Violation != "" {
-		t.Errorf("the stamp is %+v", stamp)
+	attestation := attestations[0]
+	if attestation.Source != task.ByHost || attestation.By != "switchyard" || attestation.Round != 1 || attestation.ToolUses != 2 || attestation.Audited || attestation.Violation != "" {
+		t.Errorf("the stamp is %+v", attestation)
 	}
 	want := task.Spawn{PID: calls[0].PID, Session: "fake-session-1", Trail: digest.Of([]byte(trail[0]))}
-	if stamp.Spawn == nil || *stamp.Spawn != want {
-		t.Errorf("the host saw %+v, want %+v", stamp.Spawn, want)
+	if attestation.Spawn == nil || *attestation.Spawn != want {
+		t.Errorf("the host saw %+v, want %+v", attestation.Spawn, want)
 	}
 	run, _ := calls[0].Variable("SWITCHYARD_RUN_ID")
-	if stamp.Run != run || runOf(t, trail[0]) != run {
-		t.Errorf("run %q is stamped as %q, and on the trail as %q", run, stamp.Run, runOf(t, trail[0]))
+	if attestation.Run != run || runOf(t, trail[0]) != run {
+		t.Errorf("run %q is stamped as %q, and on the trail as %q", run, attestation.Run, runOf(t, trail[0]))
 	}
 }
 
@@ -86,17 +86,17 @@ func TestRule9OfResearchers(t *testing.T) {
 				t.Fatalf("the first round leads to %s, %v", d.NextAction, err)
 			}
 			violations := 0
-			stamps := s.stampsOf(t, task.AgentResearcher)
-			for _, stamp := range stamps {
-				if !stamp.Audited || stamp.Source != task.ByHost || stamp.Round != 2 || (stamp.Credited == 0) != (stamp.Violation == task.NoSearch) {
-					t.Errorf("a researcher's stamp is %+v", stamp)
+			attestations := s.attestationsOf(t, task.AgentResearcher)
+			for _, attestation := range attestations {
+				if !attestation.Audited || attestation.Source != task.ByHost || attestation.Round != 2 || (attestation.Credited == 0) != (attestation.Violation == task.NoSearch) {
+					t.Errorf("a researcher's stamp is %+v", attestation)
 				}
-				if stamp.Violation != "" {
+				if attestation.Violation != "" {
 					violations++
 				}
 			}
-			if len(stamps) != 3 || violations != c.violations {
-				t.Errorf("%d stamps, %d violations; want 3 and %d", len(stamps), violations, c.violations)
+			if len(attestations) != 3 || violations != c.violations {
+				t.Errorf("%d stamps, %d violations; want 3 and %d", len(attestations), violations, c.violations)
 			}
 			d, err := s.round(t)
 			if err != nil {
@@ -143,8 +143,8 @@ func TestReportRefusedByThePlugin(t *testing.T) {
 	if strings.Contains(first, "not accepted") || !strings.Contains(second, "not accepted") || !strings.Contains(second, "line must be") {
 		t.Errorf("the second critic is not told why the first was refused:\n%s", second)
 	}
-	if stamps := s.stampsOf(t, task.AgentCritic); len(stamps) != 1 {
-		t.Errorf("%d critics are stamped, want the one that did its work", len(stamps))
+	if attestations := s.attestationsOf(t, task.AgentCritic); len(attestations) != 1 {
+		t.Errorf("%d critics are stamped, want the one that did its work", len(attestations))
 	}
 
 	s = newSite(t, "spawn: {retries: 1}\n", broken)
@@ -170,7 +170,7 @@ func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
 			}
 		}
 	})
-	d, err := e.Round(t.Context(), "T", host.Request{})
+	d, err := roundView(e.Round(t.Context(), "T", host.Request{}))
 	if !edited {
 		t.Fatal("nobody edited the draft")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
@@ -119,9 +120,9 @@ func (s site) occupied(t testing.TB, agent string) *lease.Lease {
 	return held
 }
 
-func (s site) round(t testing.TB) (host.Decision, error) {
+func (s site) round(t testing.TB) (api.RoundView, error) {
 	t.Helper()
-	return s.engine(t, time.Now).Round(t.Context(), "T", host.Request{})
+	return roundView(s.engine(t, time.Now).Round(t.Context(), "T", host.Request{}))
 }
 
 // calls returns the calls of the latest script.
@@ -161,20 +162,20 @@ func (s site) count(t testing.TB, kind task.Kind) int {
 	return len(slices.DeleteFunc(s.sound(t, "T"), func(k string) bool { return k != string(kind) }))
 }
 
-// stampsOf returns an agent's attestations for task T.
-func (s site) stampsOf(t testing.TB, agent string) []task.Stamp {
+// attestationsOf returns an agent's attestations for task T.
+func (s site) attestationsOf(t testing.TB, agent string) []task.Attestation {
 	t.Helper()
-	entries, err := s.engine(t, time.Now).Stamps(t.Context(), "T")
+	entries, err := s.engine(t, time.Now).Attestations(t.Context(), "T")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stamps []task.Stamp
+	var attestations []task.Attestation
 	for _, entry := range entries {
 		if entry.Agent == agent {
-			stamps = append(stamps, entry.Stamp)
+			attestations = append(attestations, entry.Attestation)
 		}
 	}
-	return stamps
+	return attestations
 }
 
 func (s site) lines(t testing.TB, name string) int {

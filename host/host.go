@@ -29,9 +29,11 @@ type (
 	AnswerRequest  = api.AnswerRequest
 	ResumeRequest  = api.ResumeRequest
 	SpawnRequest   = round.SpawnRequest
+	RoundResult    = api.RoundResult
 	Decision       = api.Decision
 	Verification   = api.Verification
 	ManualFallback = api.ManualFallback
+	BudgetStop     = api.BudgetStop
 	EventRef       = api.EventRef
 	TaskStatus     = api.TaskStatus
 	TaskDetail     = api.TaskDetail

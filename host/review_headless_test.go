@@ -31,8 +31,8 @@ func TestGreenIsOfItsTree(t *testing.T) {
 	} {
 		for _, spawned := range []bool{false, true} {
 			s := newSite(t, handsBack, fakeagent.Presets()["auth"])
-			d, err := s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}})
-			if err != nil || d.NextAction != api.ActionHandBack || s.state(t).Verified == nil {
+			d, err := roundView(s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}}))
+			if err != nil || d.NextAction != api.ActionManualFallback || s.state(t).Verified == nil {
 				t.Fatalf("the first round leads to %s, verified: %v, %v", d.NextAction, s.state(t).Verified, err)
 			}
 			s.write(t, "a.go", c.edit)
@@ -41,7 +41,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 				s.plays(t, fakeagent.Clean())
 				req = host.Request{}
 			}
-			d, err = s.engine(t, time.Now).Round(t.Context(), "T", req)
+			d, err = roundView(s.engine(t, time.Now).Round(t.Context(), "T", req))
 			if errs.CodeOf(err) != c.code || (err == nil) != (c.code == "") || err == nil && d.NextAction != "commit" {
 				t.Errorf("%s, spawned: %v: it leads to %q, %v; want %q", c.name, spawned, d.NextAction, err, c.code)
 			}
@@ -49,9 +49,9 @@ func TestGreenIsOfItsTree(t *testing.T) {
 	}
 }
 
-// TestHandBackForgetsTheOneBefore checks that a manual fallback deletes the report of an
+// TestManualFallbackDeletesTheEarlierReport checks that a manual fallback deletes the report of an
 // earlier one, so that it cannot count as the review of a changed draft.
-func TestHandBackForgetsTheOneBefore(t *testing.T) {
+func TestManualFallbackDeletesTheEarlierReport(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	first, err := s.round(t)
@@ -69,14 +69,14 @@ func TestHandBackForgetsTheOneBefore(t *testing.T) {
 	}
 }
 
-// TestHandBacksAreIgnored checks that the manual fallbacks of two tasks do not share
+// TestManualFallbacksOfTwoTasksShareNoFile checks that the manual fallbacks of two tasks do not share
 // files.
-func TestHandBacksAreIgnored(t *testing.T) {
+func TestManualFallbacksOfTwoTasksShareNoFile(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	for _, id := range []string{"A", "B"} {
 		req := host.Request{Verify: host.VerifyRequest{Command: "echo of task " + id}}
-		if d, err := s.engine(t, time.Now).Round(t.Context(), id, req); err != nil || d.ManualFallback == nil {
+		if d, err := roundView(s.engine(t, time.Now).Round(t.Context(), id, req)); err != nil || d.ManualFallback == nil {
 			t.Fatalf("%s hands nothing back: %v", id, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestAgentThatCannotBeStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := s.round(t)
-	if err != nil || d.NextAction != api.ActionHandBack || d.ManualFallback == nil || len(d.ManualFallback.Failures) != 1 {
+	if err != nil || d.NextAction != api.ActionManualFallback || d.ManualFallback == nil || len(d.ManualFallback.Failures) != 1 {
 		t.Errorf("it leads to %q, %+v, %v", d.NextAction, d.ManualFallback, err)
 	}
 	if spent := s.state(t).Spent.Task; spent.Tokens != 0 {

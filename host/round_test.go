@@ -49,6 +49,14 @@ func newEngine(t testing.TB, root string, now func() time.Time) *host.Engine {
 	return e
 }
 
+// roundView returns the flat form of a round's result, or its error.
+func roundView(r host.RoundResult, err error) (api.RoundView, error) {
+	if err != nil {
+		return api.RoundView{}, err
+	}
+	return r.View(), nil
+}
+
 func request(report string) host.Request {
 	return host.Request{
 		Reports: []api.ReportRef{{Plugin: api.Auto, Path: api.Stdin}},

@@ -55,8 +55,8 @@ command is repeated.`,
 		}
 		switch {
 		case list:
-			stamps, err := e.Stamps(ctx, args[0])
-			return show(a, render.AttestationList{Stamps: stamps}, err, (*render.Printer).Attestations)
+			attestations, err := e.Attestations(ctx, args[0])
+			return show(a, render.AttestationList{Stamps: attestations}, err, (*render.Printer).Attestations)
 		case search != "":
 			return a.showTask(e.Search(ctx, args[0], api.SearchRequest{Round: req.Round, Agent: req.Agent, Query: search}))
 		}

@@ -212,10 +212,10 @@ func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
 	}
 	switch request {
 	case "read":
-		stamps, err := c.engine.Stamps(ctx, c.TaskID)
+		attestations, err := c.engine.Attestations(ctx, c.TaskID)
 		list := verbs.AuditList{TaskID: c.TaskID}
-		for _, s := range stamps {
-			list.Attestations = append(list.Attestations, verbs.NewAttestation(s.Stamp, s.At))
+		for _, s := range attestations {
+			list.Attestations = append(list.Attestations, verbs.NewAttestation(s.Attestation, s.At))
 		}
 		return list, err
 	case "search":
@@ -237,7 +237,7 @@ func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
 		}
 	}
 	audited, err := c.engine.Audit(ctx, c.TaskID, req)
-	return verbs.AuditResult{TaskID: c.TaskID, Attestation: verbs.NewAttestation(audited.Stamp, audited.UpdatedAt)}, err
+	return verbs.AuditResult{TaskID: c.TaskID, Attestation: verbs.NewAttestation(audited.Attestation, audited.UpdatedAt)}, err
 }
 
 // readConfined reads a file in the project or in the directory for temporary files. It

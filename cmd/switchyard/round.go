@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 )
 
 func newRoundCmd(a *app) *cobra.Command {
@@ -62,9 +64,16 @@ that cannot say which round they are about.`,
 			return err
 		}
 		done := a.observed("verifying and deciding " + args[0])
-		d, err := e.Round(ctx, args[0], req)
+		r, err := e.Round(ctx, args[0], req)
 		done()
-		return a.showDecision(d, err, f.exitCode)
+		if err != nil {
+			return err
+		}
+		view := r.View()
+		if f.exitCode {
+			a.exit = decisionExit(view.NextAction)
+		}
+		return show(a, view, nil, func(p *render.Printer, _ api.RoundView) { p.RoundResult(r) })
 	})
 	return cmd
 }

@@ -45,7 +45,7 @@ const schemaFolder = "../../docs/schema"
 func results() map[string][]reflect.Type {
 	return map[string][]reflect.Type{
 		"answer": {reflect.TypeFor[host.TaskResult]()},
-		"audit":  {reflect.TypeFor[api.StampResult](), reflect.TypeFor[render.AttestationList]()},
+		"audit":  {reflect.TypeFor[api.AttestationResult](), reflect.TypeFor[render.AttestationList]()},
 		"doctor": {reflect.TypeFor[api.Health]()},
 		"error": {reflect.TypeFor[struct {
 			Error render.Error `json:"error"`
@@ -90,7 +90,7 @@ func results() map[string][]reflect.Type {
 		"policy test":      {reflect.TypeFor[render.TestedPolicy]()},
 		"policy verify":    {reflect.TypeFor[render.PolicyChecks]()},
 		"resume":           {reflect.TypeFor[host.TaskResult]()},
-		"round":            {reflect.TypeFor[host.Decision]()},
+		"round":            {reflect.TypeFor[api.RoundView]()},
 		"route":            {reflect.TypeFor[host.Decision]()},
 		"spawn":            {reflect.TypeFor[host.SpawnResult]()},
 		"spawn-headless":   {reflect.TypeFor[compatSpawn]()},

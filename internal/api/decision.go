@@ -10,7 +10,91 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Decision is the result of a round with everything that led to it.
+// RoundResult is the result of a round: exactly one of its fields is set.
+type RoundResult struct {
+	Decision       *Decision
+	ManualFallback *ManualFallback
+	BudgetStop     *BudgetStop
+}
+
+// Undecided describes a round that ended before its policy was evaluated.
+type Undecided struct {
+	TaskID           string
+	Round, MaxRounds int
+	Policy           routing.Identity
+	// Verification is the draft's verification, nil if there was none.
+	Verification *Verification
+	Spawns       []SpawnSummary
+	EmptyDraft   bool
+}
+
+// BudgetStop is the end of a round whose next step no budget covers. The task is stuck.
+type BudgetStop struct {
+	Undecided
+	// Decision is the recorded decision whose next step it is, nil if the round was not
+	// decided.
+	Decision *Decision
+	// Budget says which budget does not cover the step.
+	Budget string
+	// Event is the event that stopped the task.
+	Event *EventRef
+}
+
+// RoundView is a RoundResult as JSON shows it: whatever the result, it has the fields of a
+// decision.
+type RoundView struct {
+	Decision
+	ManualFallback *ManualFallback `json:"hand_back,omitzero"`
+}
+
+// View returns the result as JSON shows it.
+func (r RoundResult) View() RoundView {
+	switch {
+	case r.ManualFallback != nil:
+		return RoundView{r.ManualFallback.Undecided.view(ActionManualFallback, ReasonManualFallback), r.ManualFallback}
+	case r.BudgetStop != nil:
+		stop := r.BudgetStop
+		d := stop.view(ActionStuck, task.ReasonBudget)
+		if stop.Decision != nil {
+			d = *stop.Decision
+			d.NextAction, d.Reason = ActionStuck, task.ReasonBudget
+		}
+		d.Stuck, d.Budget, d.Event = true, stop.Budget, stop.Event
+		return RoundView{Decision: d}
+	}
+	return RoundView{Decision: *r.Decision}
+}
+
+// view returns an undecided round in the form of a decision.
+func (u Undecided) view(action, reason string) Decision {
+	return Decision{
+		TaskID: u.TaskID, Round: u.Round, NextRound: u.Round, MaxRounds: u.MaxRounds, NextAction: action, Reason: reason,
+		Findings: []finding.Finding{}, Routing: Routing{NextDestination: action, Buckets: map[string][]string{}},
+		Policy: u.Policy, Verification: u.Verification, Spawns: u.Spawns, EmptyDraft: u.EmptyDraft,
+	}
+}
+
+// Progress compares the findings of a review with the task's earlier reviews.
+type Progress struct {
+	// NoProgress reports whether the task has findings, its previous review had all of
+	// them, and none of that review's findings is gone (ADR-0003).
+	NoProgress bool `json:"no_progress"`
+	// The counts are those of findings that are new, also in the previous review, back
+	// after being gone, and gone since the previous review.
+	NewCount      int `json:"new_count"`
+	RepeatCount   int `json:"repeat_count"`
+	ReopenedCount int `json:"reopened_count"`
+	ResolvedCount int `json:"resolved_count"`
+	// StalledRounds is the number of consecutive reviews without progress.
+	StalledRounds int `json:"stalled_rounds"`
+}
+
+// ProgressOf returns the progress in a policy's input.
+func ProgressOf(in routing.Input) Progress {
+	return Progress{in.NoProgress, in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount, in.StalledRounds}
+}
+
+// Decision is the decision of a round with everything that led to it.
 type Decision struct {
 	// TaskID and NextRound are empty for a stateless route.
 	TaskID    string `json:"task_id,omitzero"`
@@ -21,17 +105,7 @@ type Decision struct {
 	NextAction string `json:"next_action"`
 	Stuck      bool   `json:"stuck"`
 	Reason     string `json:"reason"`
-	// NoProgress reports whether the task has findings, its previous review had all of
-	// them, and none of that review's findings is gone (ADR-0003).
-	NoProgress bool `json:"no_progress"`
-	// The counts compare the findings with the task's earlier reviews: new, also in the
-	// previous review, back after being gone, and gone since the previous review.
-	NewCount      int `json:"new_count"`
-	RepeatCount   int `json:"repeat_count"`
-	ReopenedCount int `json:"reopened_count"`
-	ResolvedCount int `json:"resolved_count"`
-	// StalledRounds is the number of consecutive reviews without progress.
-	StalledRounds int `json:"stalled_rounds"`
+	Progress
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
 	// StillOpen are the findings that the last review left open, if this round reviewed
@@ -63,13 +137,11 @@ type Decision struct {
 	EmptyDraft bool `json:"empty_draft,omitzero"`
 	// WithoutCriteria reports whether the critic ran without a description of the task.
 	WithoutCriteria bool `json:"without_criteria,omitzero"`
-	// Handoff is the file with the executor's instructions, nil for none. Research has the
-	// researchers' results for the next round, and ManualFallback the agent that the
-	// caller must run. Paths are relative to the project's root.
-	Handoff        *string         `json:"handoff"`
-	Research       *Research       `json:"research,omitzero"`
-	ManualFallback *ManualFallback `json:"hand_back,omitzero"`
-	// Budget says which budget does not cover the next step.
+	// Handoff is the file with the executor's instructions, nil for none, relative to the
+	// project's root. Research has the researchers' results for the next round.
+	Handoff  *string   `json:"handoff"`
+	Research *Research `json:"research,omitzero"`
+	// Budget says which budget does not cover the researchers that the decision asks for.
 	Budget string `json:"budget,omitzero"`
 	// Why explains a stateless decision if the caller asked for it.
 	Why *explain.Explanation `json:"why,omitzero"`
@@ -159,7 +231,8 @@ type Research struct {
 
 // ManualFallback asks the caller to run an agent and to pass its report to the round.
 type ManualFallback struct {
-	Agent string `json:"agent"`
+	Undecided Undecided `json:"-"`
+	Agent     string    `json:"agent"`
 	// PromptPath is the file with the whole prompt, and ReportPath the file that the agent
 	// must write; both are relative to the project's root.
 	PromptPath string `json:"prompt_path"`
@@ -195,9 +268,11 @@ type SpawnSummary struct {
 	Stderr string   `json:"stderr,omitzero"`
 }
 
-// ActionHandBack is the next action of a round whose agent the caller must run, and
-// ReasonHandBack its reason.
+// ActionManualFallback is the next action of a round whose agent the caller must run, and
+// ReasonManualFallback its reason. ActionStuck is the destination that every policy
+// declares for findings that cannot be routed.
 const (
-	ActionHandBack = "spawn-agent-tool"
-	ReasonHandBack = "spawn-failed"
+	ActionManualFallback = "spawn-agent-tool"
+	ReasonManualFallback = "spawn-failed"
+	ActionStuck          = "stuck"
 )

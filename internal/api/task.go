@@ -101,15 +101,15 @@ type DraftResult struct {
 	Decision *Decision `json:"decision,omitzero"`
 }
 
-// StampResult is the result of an attestation.
-type StampResult struct {
+// AttestationResult is the result of an attestation.
+type AttestationResult struct {
 	TaskResult
-	Stamp task.Stamp `json:"stamp"`
+	Attestation task.Attestation `json:"stamp"`
 }
 
-// StampEntry is an attestation with its time.
-type StampEntry struct {
-	task.Stamp
+// AttestationEntry is an attestation with its time.
+type AttestationEntry struct {
+	task.Attestation
 	At    string   `json:"at"`
 	Event EventRef `json:"event"`
 }

@@ -63,22 +63,17 @@ type (
 
 // Decision is the part of an api.Decision that folds, counters and replay need.
 type Decision struct {
-	TaskID        string           `json:"task_id"`
-	Round         int              `json:"round"`
-	NextRound     int              `json:"next_round"`
-	MaxRounds     int              `json:"max_rounds"`
-	NextAction    string           `json:"next_action"`
-	Stuck         bool             `json:"stuck"`
-	Reason        string           `json:"reason"`
-	NoProgress    bool             `json:"no_progress"`
-	NewCount      int              `json:"new_count"`
-	RepeatCount   int              `json:"repeat_count"`
-	ReopenedCount int              `json:"reopened_count"`
-	ResolvedCount int              `json:"resolved_count"`
-	StalledRounds int              `json:"stalled_rounds"`
-	Findings      []Finding        `json:"findings"`
-	Input         *routing.Input   `json:"input"`
-	Policy        routing.Identity `json:"policy"`
+	TaskID     string `json:"task_id"`
+	Round      int    `json:"round"`
+	NextRound  int    `json:"next_round"`
+	MaxRounds  int    `json:"max_rounds"`
+	NextAction string `json:"next_action"`
+	Stuck      bool   `json:"stuck"`
+	Reason     string `json:"reason"`
+	api.Progress
+	Findings []Finding        `json:"findings"`
+	Input    *routing.Input   `json:"input"`
+	Policy   routing.Identity `json:"policy"`
 }
 
 // Finding is the part of a finding.Finding that folds, counters and replay need.

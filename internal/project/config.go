@@ -91,8 +91,8 @@ type Evidence string
 const (
 	// EvidenceReports: a critic's report of the round suffices.
 	EvidenceReports Evidence = "reports"
-	// EvidenceStamps: the executor and the critic also need an attestation of the round.
-	EvidenceStamps Evidence = "stamps"
+	// EvidenceAttestations: the executor and the critic also need an attestation of the round.
+	EvidenceAttestations Evidence = "stamps"
 )
 
 // Audit configures the search-before-write rule.
@@ -206,7 +206,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		"verify":        func(v value) { c.Verify = readVerify(v) },
 		"reports":       func(v value) { c.Reports.Commands = r.readReports(v) },
 		"evidence": func(v value) {
-			c.Evidence = Evidence(v.oneOf(string(EvidenceReports), string(EvidenceStamps)))
+			c.Evidence = Evidence(v.oneOf(string(EvidenceReports), string(EvidenceAttestations)))
 		},
 		"audit": c.Audit.read,
 		"research": func(v value) {

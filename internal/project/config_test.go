@@ -63,7 +63,7 @@ func TestConfigOfTheLoop(t *testing.T) {
 		"verify: 'true'":    verify(project.Verify{Command: "true", Runs: 1, Timeout: 10 * time.Minute}),
 		"verify: {command: go test ./..., runs: 10, timeout: 2h}":  verify(project.Verify{Command: "go test ./...", Runs: 10, Timeout: 2 * time.Hour}),
 		"verify:\n  timeout: 1s\n  command: |\n    make\n    test": verify(project.Verify{Command: "make\ntest\n", Runs: 1, Timeout: time.Second}),
-		"evidence: stamps":                                set(func(c *project.Config) { c.Evidence = project.EvidenceStamps }),
+		"evidence: stamps":                                set(func(c *project.Config) { c.Evidence = project.EvidenceAttestations }),
 		"audit: {agents: []}":                             set(func(c *project.Config) { c.Audit.Agents = []string{} }),
 		"audit: {agents: [a_B-1]}":                        set(func(c *project.Config) { c.Audit.Agents = []string{"a_B-1"} }),
 		"audit: {search_tools: [Web.Search, mcp__a/b:c]}": set(func(c *project.Config) { c.Audit.SearchTools = []string{"Web.Search", "mcp__a/b:c"} }),
@@ -248,7 +248,7 @@ func TestConfigReadsWhatItIsGiven(t *testing.T) {
 		want := unset()
 		want.MaxRounds = rapid.IntRange(1, 100).Draw(t, "rounds")
 		want.Researchers = rapid.IntRange(1, 5).Draw(t, "researchers")
-		want.Evidence = rapid.SampledFrom([]project.Evidence{project.EvidenceReports, project.EvidenceStamps}).Draw(t, "evidence")
+		want.Evidence = rapid.SampledFrom([]project.Evidence{project.EvidenceReports, project.EvidenceAttestations}).Draw(t, "evidence")
 		want.Phases = rapid.SampledFrom([][]string{{}, {"design"}, {"tests"}, {"design", "tests"}}).Draw(t, "phases")
 		want.Audit.Agents = rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z][A-Za-z0-9_-]{0,20}`), 0, 5, rapid.ID[string]).Draw(t, "agents")
 		runs := rapid.IntRange(1, 10).Draw(t, "runs")
@@ -300,7 +300,7 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		if c.MaxRounds < 0 || c.MaxRounds > 100 || c.Researchers < 1 || c.Researchers > 5 || len(c.Phases) > 2 || len(c.Audit.SearchTools) == 0 ||
-			c.Evidence != project.EvidenceReports && c.Evidence != project.EvidenceStamps {
+			c.Evidence != project.EvidenceReports && c.Evidence != project.EvidenceAttestations {
 			t.Errorf("got %+v", c)
 		}
 		if v := c.Verify; v != nil && (strings.TrimSpace(v.Command) == "" || v.Runs < 1 || v.Runs > 10 || v.Timeout < time.Second || v.Timeout > 2*time.Hour) {

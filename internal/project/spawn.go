@@ -43,9 +43,9 @@ type SpawnAgent struct {
 	// Fallback names the adapters that are tried in turn if a spawn fails. It never
 	// contains Adapter.
 	Fallback []string
-	// HandBack enables the manual fallback: the last failure is returned to the caller,
+	// ManualFallback enables the manual fallback: the last failure is returned to the caller,
 	// who runs the agent in another way, and the task does not become stuck.
-	HandBack bool
+	ManualFallback bool
 	// Model is the model for Adapter, "" for the adapter's default. It does not apply to
 	// a fallback, which has other models.
 	Model string
@@ -154,7 +154,7 @@ func readSpawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 		"adapter": func(v value) { a.Adapter, a.Named = v.word(agentName, agentRule), true },
 		"fallback_on_error": func(v value) {
 			fallback = v
-			a.Fallback, a.HandBack = v.words(agentName, agentRule), true
+			a.Fallback, a.ManualFallback = v.words(agentName, agentRule), true
 		},
 		"model": func(v value) {
 			model = v

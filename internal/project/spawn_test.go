@@ -27,7 +27,7 @@ func holdSpawn(t *testing.T, s project.Spawn) {
 		}
 	}
 	for _, a := range append(slices.Collect(maps.Values(s.Agents)), s.SpawnAgent) {
-		if a.Adapter == "" || slices.Contains(a.Fallback, a.Adapter) || len(a.Fallback) > 0 && !a.HandBack || strings.HasPrefix(a.Model, "-") ||
+		if a.Adapter == "" || slices.Contains(a.Fallback, a.Adapter) || len(a.Fallback) > 0 && !a.ManualFallback || strings.HasPrefix(a.Model, "-") ||
 			min(a.Timeout, a.Idle) < time.Second || max(a.Timeout, a.Idle) > 24*time.Hour || a.Retries < 0 || a.Retries > 5 {
 			t.Errorf("got %+v", a)
 		}
@@ -46,8 +46,8 @@ func TestConfigOfSpawns(t *testing.T) {
 		"{adapter: codex, model: gpt-5.1/high}": func(s *project.Spawn) { s.Adapter, s.Named, s.Model = "codex", true, "gpt-5.1/high" },
 		"{timeout: 1s, idle_timeout: 24h}":      func(s *project.Spawn) { s.Timeout, s.Idle = time.Second, 24*time.Hour },
 		"{retries: 0, concurrency: 64}":         func(s *project.Spawn) { s.Retries, s.Concurrency = 0, 64 },
-		"{fallback_on_error: []}":               func(s *project.Spawn) { s.Fallback, s.HandBack = []string{}, true },
-		"{fallback_on_error: [codex, gemini]}":  func(s *project.Spawn) { s.Fallback, s.HandBack = []string{"codex", "gemini"}, true },
+		"{fallback_on_error: []}":               func(s *project.Spawn) { s.Fallback, s.ManualFallback = []string{}, true },
+		"{fallback_on_error: [codex, gemini]}":  func(s *project.Spawn) { s.Fallback, s.ManualFallback = []string{"codex", "gemini"}, true },
 		"{env: [GOPRIVATE, _x1]}":               func(s *project.Spawn) { s.Env, s.Owner = []string{"GOPRIVATE", "_x1"}, me },
 		"{command: [./x, '', a b], adapter: exec}": func(s *project.Spawn) {
 			s.Adapter, s.Named, s.Command, s.Owner = "exec", true, []string{"./x", "", "a b"}, me
@@ -111,7 +111,7 @@ spawn:
 		t.Fatal(err)
 	}
 	all := project.SpawnAgent{
-		Adapter: "claude", Fallback: []string{"codex", "gemini"}, HandBack: true, Model: "sonnet",
+		Adapter: "claude", Fallback: []string{"codex", "gemini"}, ManualFallback: true, Model: "sonnet",
 		Timeout: 10 * time.Minute, Idle: time.Minute, Retries: 2,
 	}
 	with := func(change func(*project.SpawnAgent)) project.SpawnAgent {
@@ -276,7 +276,7 @@ func TestTheExampleOfSpawnsIsTrue(t *testing.T) {
 		got.Concurrency != want.Concurrency || c.Economy != unset().Economy {
 		t.Errorf("the example sets %+v and %s", got, c.Economy)
 	}
-	if !got.HandBack || got.Model == "" || len(got.Env) == 0 || len(got.Command) == 0 || len(got.Adapters) == 0 || got.Plan == "" ||
+	if !got.ManualFallback || got.Model == "" || len(got.Env) == 0 || len(got.Command) == 0 || len(got.Adapters) == 0 || got.Plan == "" ||
 		len(got.Agents) == 0 || c.Budget.Task.Rounds == 0 || c.Budget.Round.Time == 0 || c.Budget.Spawn.MicroDollars == 0 {
 		t.Errorf("the example lacks a key: %+v, %+v", got, c.Budget)
 	}

@@ -35,7 +35,7 @@ type roundEvent interface {
 	round() int
 }
 
-func (e AgentStamped) round() int   { return e.Stamp.Round }
+func (e AgentAttested) round() int  { return e.Attestation.Round }
 func (e SearchRecorded) round() int { return e.Search.Round }
 func (e PhaseDone) round() int      { return e.Round }
 func (e DraftBegun) round() int     { return e.Round }
@@ -63,21 +63,21 @@ func (s State) existing() State {
 // enterRound begins a round without the evidence of earlier ones.
 func (s State) enterRound(round int) State {
 	s.Round, s.Phase, s.Manual, s.NonAdvancing = round, "", false, 0
-	s.Stamps, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
+	s.Attestations, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
 	s.Runs, s.Spent.Round = s.OpenRuns(), Amount{}
 	return s
 }
 
 // useEvidence uses up the evidence of a decision.
 func (s State) useEvidence() State {
-	s.Stamps, s.Searches, s.Verified = markUsed(s.Stamps, ""), nil, nil
+	s.Attestations, s.Searches, s.Verified = markUsed(s.Attestations, ""), nil, nil
 	return s
 }
 
 // discardDraft drops the evidence about the previous draft: the new one is neither
 // verified nor reviewed.
 func (s State) discardDraft() State {
-	s.Verified, s.Stamps, s.Runs = nil, markUsed(s.Stamps, AgentCritic), markStale(s.Runs, RoleCritic)
+	s.Verified, s.Attestations, s.Runs = nil, markUsed(s.Attestations, AgentCritic), markStale(s.Runs, RoleCritic)
 	if s.Phase == Draft || s.Phase == Review {
 		s.Phase = Start
 	}
@@ -97,12 +97,12 @@ func union(list, more []string) []string {
 
 // markUsed returns a copy with the attestations of an agent, or of all for "", marked as
 // used.
-func markUsed(stamps []Stamp, agent string) []Stamp {
-	stamps = slices.Clone(stamps)
-	for i := range stamps {
-		stamps[i].Used = stamps[i].Used || agent == "" || stamps[i].Agent == agent
+func markUsed(attestations []Attestation, agent string) []Attestation {
+	attestations = slices.Clone(attestations)
+	for i := range attestations {
+		attestations[i].Used = attestations[i].Used || agent == "" || attestations[i].Agent == agent
 	}
-	return stamps
+	return attestations
 }
 
 // markStale returns a copy with the runs of a role, or of all for "", marked as stale.
@@ -152,13 +152,13 @@ func (e WorkStarted) apply(s State) (State, error) {
 	return s.forced(e.Force, Start), nil
 }
 
-func (e AgentStamped) apply(s State) (State, error) {
-	if e.Stamp.Agent == AgentExecutor || e.Stamp.Agent == AgentFixer {
+func (e AgentAttested) apply(s State) (State, error) {
+	if e.Attestation.Agent == AgentExecutor || e.Attestation.Agent == AgentFixer {
 		s = s.discardDraft()
 	}
-	s.Stamps = append(slices.Clip(s.Stamps), e.Stamp)
-	if e.Stamp.Violation != "" && !s.hasViolation(e.Stamp.Agent, e.Stamp.Violation) {
-		s.Violations = append(slices.Clip(s.Violations), Violation{Round: e.Stamp.Round, Agent: e.Stamp.Agent, Kind: e.Stamp.Violation})
+	s.Attestations = append(slices.Clip(s.Attestations), e.Attestation)
+	if e.Attestation.Violation != "" && !s.hasViolation(e.Attestation.Agent, e.Attestation.Violation) {
+		s.Violations = append(slices.Clip(s.Violations), Violation{Round: e.Attestation.Round, Agent: e.Attestation.Agent, Kind: e.Attestation.Violation})
 	}
 	return s, nil
 }
@@ -266,7 +266,7 @@ func IsStuckDestination(nextAction, destinationKind string) bool {
 // committed marks the task as committed and drops what ends with it.
 func (s State) committed() State {
 	s.Status, s.CustomCap, s.Violations, s.Questions = Committed, false, nil, nil
-	s.Stamps, s.Searches = nil, nil
+	s.Attestations, s.Searches = nil, nil
 	return s
 }
 

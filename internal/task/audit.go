@@ -9,9 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// StampAgent records that an agent ran in the task's round. It checks the
+// AttestAgent records that an agent ran in the task's round. It checks the
 // search-before-write rule: an audited agent must have used a search tool.
-type StampAgent struct {
+type AttestAgent struct {
 	// Round is the round that the agent ran in, 0 for the current one.
 	Round  int
 	Agent  string
@@ -28,8 +28,8 @@ type StampAgent struct {
 	Audited, SearchTools []string
 }
 
-func (c StampAgent) decide(s State) (Event, error) {
-	if err := allow(s, KindStamped); err != nil {
+func (c AttestAgent) decide(s State) (Event, error) {
+	if err := allow(s, KindAttested); err != nil {
 		return nil, err
 	}
 	if err := checkAgent(c.Agent); err != nil {
@@ -42,36 +42,36 @@ func (c StampAgent) decide(s State) (Event, error) {
 	if len(c.Run) > maxName {
 		return nil, errs.New(errs.NameTooLong, "the run's id has more than %d bytes", maxName).With("limit", maxName)
 	}
-	if c.Known || c.Run != "" && slices.ContainsFunc(s.Stamps, func(st Stamp) bool { return st.Run == c.Run && st.Agent == c.Agent }) {
+	if c.Known || c.Run != "" && slices.ContainsFunc(s.Attestations, func(st Attestation) bool { return st.Run == c.Run && st.Agent == c.Agent }) {
 		return nil, nil
 	}
-	if len(s.Stamps) >= maxListed {
+	if len(s.Attestations) >= maxListed {
 		return nil, errs.New(errs.StampsTooMany, "round %d has %d stamps already", round, maxListed).With("limit", maxListed)
 	}
-	stamp := Stamp{
+	attestation := Attestation{
 		Round: round, Agent: c.Agent, Source: c.Source, By: c.By, Run: c.Run, Spawn: c.Spawn, ToolUses: len(c.Tools),
 		SearchEvidence: s.countSearches(c.Agent), Audited: slices.Contains(c.Audited, c.Agent),
 	}
 	for _, tool := range c.Tools {
 		if slices.Contains(c.SearchTools, tool) {
-			stamp.SearchCalls++
+			attestation.SearchCalls++
 		}
 	}
 	// A run of the host needs no other evidence.
-	if c.Source == ByHost || stamp.SearchEvidence > 0 {
-		stamp.Credited = stamp.SearchCalls
+	if c.Source == ByHost || attestation.SearchEvidence > 0 {
+		attestation.Credited = attestation.SearchCalls
 	}
 	switch {
-	case !stamp.Audited || stamp.Credited > 0:
-	case stamp.SearchCalls > 0:
-		stamp.Violation = SearchUnverified
+	case !attestation.Audited || attestation.Credited > 0:
+	case attestation.SearchCalls > 0:
+		attestation.Violation = SearchUnverified
 	default:
-		stamp.Violation = NoSearch
+		attestation.Violation = NoSearch
 	}
-	if stamp.Violation != "" && len(s.Violations) >= maxListed && !s.hasViolation(c.Agent, stamp.Violation) {
+	if attestation.Violation != "" && len(s.Violations) >= maxListed && !s.hasViolation(c.Agent, attestation.Violation) {
 		return nil, errs.New(errs.StampsTooMany, "%d violations wait to be routed already", maxListed).With("limit", maxListed)
 	}
-	return AgentStamped{Stamp: stamp}, nil
+	return AgentAttested{Attestation: attestation}, nil
 }
 
 // hasViolation reports whether an agent has an unrouted violation of a kind. A second one

@@ -13,8 +13,8 @@ import (
 )
 
 // audited returns the attestation of an agent that must search, with its claimed tools.
-func audited(agent string, tools ...string) task.StampAgent {
-	return task.StampAgent{
+func audited(agent string, tools ...string) task.AttestAgent {
+	return task.AttestAgent{
 		Agent: agent, Source: task.ByHand, By: "somebody", Tools: tools,
 		Audited:     []string{task.AgentResearcher, task.AgentExecutor, task.AgentFixer},
 		SearchTools: []string{"knowledge-search"},
@@ -25,14 +25,14 @@ func looked(agent string) task.RecordSearch {
 	return task.RecordSearch{Agent: agent, Query: "how", Source: task.ByHand, By: "somebody"}
 }
 
-func newest(s task.State) task.Stamp { return s.Stamps[len(s.Stamps)-1] }
+func newest(s task.State) task.Attestation { return s.Attestations[len(s.Attestations)-1] }
 
 func TestRule9(t *testing.T) {
 	open := do(t, task.State{}, begin)
 	for _, c := range []struct {
 		id       string
 		before   []task.Command
-		audit    task.StampAgent
+		audit    task.AttestAgent
 		credited int
 		want     task.ViolationKind
 	}{
@@ -95,8 +95,8 @@ func TestRule9(t *testing.T) {
 		nothing(t, s, c)
 		other, another := c, c
 		other.Agent, another.Run = task.AgentExecutor, "r2"
-		if s = do(t, s, other, another); s.CountStamps(task.AgentResearcher) != 2 {
-			t.Errorf("%d stamps", s.CountStamps(task.AgentResearcher))
+		if s = do(t, s, other, another); s.CountAttestations(task.AgentResearcher) != 2 {
+			t.Errorf("%d stamps", s.CountAttestations(task.AgentResearcher))
 		}
 	})
 	t.Run("a round has so many stamps and searches", func(t *testing.T) {
@@ -186,8 +186,8 @@ func TestViolations(t *testing.T) {
 		if want := []task.Violation{{Round: 1, Agent: task.AgentExecutor, Kind: task.NoSearch}}; !slices.Equal(s.Violations, want) {
 			t.Errorf("violations %v", s.Violations)
 		}
-		if len(s.Stamps) != 1 || newest(s).Violation != task.NoSearch {
-			t.Errorf("the stamp itself says nothing of it: %+v", s.Stamps)
+		if len(s.Attestations) != 1 || newest(s).Violation != task.NoSearch {
+			t.Errorf("the stamp itself says nothing of it: %+v", s.Attestations)
 		}
 	})
 	t.Run("so many violations wait, and refuse one more", func(t *testing.T) {

@@ -29,7 +29,7 @@ func (c CompletePhase) decide(s State) (Event, error) {
 	if slices.ContainsFunc(c.Tests, func(name string) bool { return len(name) > maxName }) {
 		return nil, errs.New(errs.NameTooLong, "the name of a test file has more than %d bytes", maxName).With("limit", maxName)
 	}
-	e := PhaseDone{Round: max(s.Round, 1), Phase: c.Phase, Required: c.Required, Found: s.CountStamps(s.phaseAgent(c.Phase)), Tests: c.Tests}
+	e := PhaseDone{Round: max(s.Round, 1), Phase: c.Phase, Required: c.Required, Found: s.CountAttestations(s.phaseAgent(c.Phase)), Tests: c.Tests}
 	if err := s.CheckEvidence(c.Phase, c.Required); err != nil {
 		if c.Force == nil {
 			return nil, err

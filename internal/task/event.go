@@ -6,7 +6,7 @@ type Kind string
 // The kinds of events.
 const (
 	KindStarted   Kind = "work-begun"
-	KindStamped   Kind = "agent-stamped"
+	KindAttested  Kind = "agent-stamped"
 	KindSearched  Kind = "search-recorded"
 	KindPrepared  Kind = "phase-done"
 	KindRedrafted Kind = "draft-begun"
@@ -35,8 +35,8 @@ func NewEvent(k Kind) Event {
 	switch k {
 	case KindStarted:
 		return &WorkStarted{}
-	case KindStamped:
-		return &AgentStamped{}
+	case KindAttested:
+		return &AgentAttested{}
 	case KindSearched:
 		return &SearchRecorded{}
 	case KindPrepared:
@@ -81,9 +81,9 @@ type WorkStarted struct {
 	Force     *Force `json:"force,omitzero"`
 }
 
-// AgentStamped records that an agent ran in a round.
-type AgentStamped struct {
-	Stamp Stamp `json:"stamp"`
+// AgentAttested records that an agent ran in a round.
+type AgentAttested struct {
+	Attestation Attestation `json:"stamp"`
 }
 
 // SearchRecorded records that an agent searched.
@@ -209,7 +209,7 @@ type SpawnEnded struct {
 }
 
 func (WorkStarted) Kind() Kind       { return KindStarted }
-func (AgentStamped) Kind() Kind      { return KindStamped }
+func (AgentAttested) Kind() Kind     { return KindAttested }
 func (SearchRecorded) Kind() Kind    { return KindSearched }
 func (PhaseDone) Kind() Kind         { return KindPrepared }
 func (DraftBegun) Kind() Kind        { return KindRedrafted }

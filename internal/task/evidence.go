@@ -31,8 +31,8 @@ const (
 	ByHost Source = "host"
 )
 
-// Stamp is the attestation that an agent ran in a round.
-type Stamp struct {
+// Attestation is the attestation that an agent ran in a round.
+type Attestation struct {
 	Round  int    `json:"round"`
 	Agent  string `json:"agent"`
 	Source Source `json:"source"`
@@ -112,11 +112,11 @@ type Violation struct {
 	Kind  ViolationKind `json:"kind"`
 }
 
-// CountStamps counts the unused attestations of an agent in this round.
-func (s State) CountStamps(agent string) int {
+// CountAttestations counts the unused attestations of an agent in this round.
+func (s State) CountAttestations(agent string) int {
 	found := 0
-	for _, stamp := range s.Stamps {
-		if stamp.Agent == agent && !stamp.Used {
+	for _, attestation := range s.Attestations {
+		if attestation.Agent == agent && !attestation.Used {
 			found++
 		}
 	}
@@ -160,7 +160,7 @@ func (s State) CheckEvidence(p Phase, required int) error {
 	if agent == "" {
 		return nil
 	}
-	if found := s.CountStamps(agent); found < required {
+	if found := s.CountAttestations(agent); found < required {
 		round := max(s.Round, 1)
 		return errs.New(errs.EvidenceMissing, "%s of round %d needs evidence that %s ran: %d of %d stamps are there", p, round, agent, found, required).
 			With("phase", string(p)).With("agent", agent).With("round", round).With("required", required).With("found", found)

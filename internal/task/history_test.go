@@ -96,8 +96,8 @@ func verified(o task.DecideRound, verify string) task.DecideRound {
 }
 
 // ran returns the attestation of an agent without an audit.
-func ran(agent string) task.StampAgent {
-	return task.StampAgent{Agent: agent, Source: task.ByHand, By: "somebody"}
+func ran(agent string) task.AttestAgent {
+	return task.AttestAgent{Agent: agent, Source: task.ByHand, By: "somebody"}
 }
 
 // critic, researcher and byHand return runs to announce.

@@ -190,20 +190,20 @@ func (h seen) redrafts() bool {
 		return !w.Same
 	case task.RecordVerification:
 		return true
-	case task.StampAgent:
+	case task.AttestAgent:
 		return w.Agent == "np-executor" || w.Agent == "np-build-fixer"
 	default:
 		return false
 	}
 }
 
-func (m model) stamps(agent string) int {
+func (m model) attestations(agent string) int {
 	found := 0
 	for _, h := range m.unspent() {
 		if agent == "np-critic" && h.redrafts() {
 			found = 0
 		}
-		if a, ok := h.what.(task.StampAgent); ok && a.Agent == agent {
+		if a, ok := h.what.(task.AttestAgent); ok && a.Agent == agent {
 			found++
 		}
 	}
@@ -244,7 +244,7 @@ func (m model) lacks(p task.Phase, required int) bool {
 		task.Research: "np-researcher", task.Design: "np-task-architect", task.Tests: "np-test-writer",
 		task.Draft: m.drafter(), task.Review: "np-critic",
 	}[p]
-	return agent != "" && m.stamps(agent) < required
+	return agent != "" && m.attestations(agent) < required
 }
 
 // green reports whether this round has a green verification.
@@ -368,7 +368,7 @@ func (m model) missing(must bool) []string {
 
 // credit returns how many of an agent's searches count, and the violation if the agent
 // must search and none counts.
-func (m model) credit(a task.StampAgent) (credited int, violation task.ViolationKind) {
+func (m model) credit(a task.AttestAgent) (credited int, violation task.ViolationKind) {
 	claims := 0
 	for _, tool := range a.Tools {
 		if slices.Contains(a.SearchTools, tool) {
@@ -411,7 +411,7 @@ func (m model) violations() []task.Violation {
 		switch w := h.what.(type) {
 		case task.ImportTask:
 			pending = w.Violations
-		case task.StampAgent:
+		case task.AttestAgent:
 			_, kind := m[:i].credit(w)
 			same := func(v task.Violation) bool { return v.Agent == w.Agent && v.Kind == kind }
 			if kind != "" && !slices.ContainsFunc(pending, same) {
@@ -587,7 +587,7 @@ func (m model) decide(d decision, entered verdict) verdict {
 		return refused(errs.RoundShifted)
 	}
 	if o.NextAction == "commit" {
-		if slices.ContainsFunc(o.Evidence, m.used) && m.stamps("np-critic") == 0 {
+		if slices.ContainsFunc(o.Evidence, m.used) && m.attestations("np-critic") == 0 {
 			return refused(errs.ReportReplayed)
 		}
 		switch {
@@ -633,7 +633,7 @@ func (m model) untilCommitted() verdict {
 	return verdict{}
 }
 
-func (m model) audit(c task.StampAgent) verdict {
+func (m model) audit(c task.AttestAgent) verdict {
 	v := m.untilCommitted()
 	if v.code != "" {
 		return v
@@ -642,7 +642,7 @@ func (m model) audit(c task.StampAgent) verdict {
 		return refused(errs.AgentInvalid)
 	}
 	v.idle = c.Run != "" && slices.ContainsFunc(m.thisRound(), func(h seen) bool {
-		a, ok := h.what.(task.StampAgent)
+		a, ok := h.what.(task.AttestAgent)
 		return ok && a.Run == c.Run && a.Agent == c.Agent
 	})
 	return v

@@ -257,7 +257,7 @@ func TestReview(t *testing.T) {
 		o := toPlanChecker
 		o.Evidence = []string{"sha256:a"}
 		s = decide(t, s, o)
-		if s.CountStamps(task.AgentExecutor)+s.CountStamps(task.AgentCritic)+len(s.Searches) != 0 || s.Verified != nil || s.Round != 1 {
+		if s.CountAttestations(task.AgentExecutor)+s.CountAttestations(task.AgentCritic)+len(s.Searches) != 0 || s.Verified != nil || s.Round != 1 {
 			t.Errorf("%+v", s)
 		}
 		if _, code := enter(s, review); code != errs.EvidenceMissing {

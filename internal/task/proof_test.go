@@ -60,12 +60,12 @@ func unproven(events []task.Event, must bool) string {
 		switch e := e.(type) {
 		case task.TaskImported:
 			must = true
-		case task.AgentStamped:
+		case task.AgentAttested:
 			switch {
-			case e.Stamp.Round != round:
-			case e.Stamp.Agent == "np-executor" || e.Stamp.Agent == "np-build-fixer":
+			case e.Attestation.Round != round:
+			case e.Attestation.Agent == "np-executor" || e.Attestation.Agent == "np-build-fixer":
 				clean, green, critic = false, false, false
-			case e.Stamp.Agent == "np-critic":
+			case e.Attestation.Agent == "np-critic":
 				critic = true
 			}
 		case task.DraftBegun:
@@ -124,8 +124,8 @@ func TestEvidenceOfEarlierRoundsNeverCounts(t *testing.T) {
 		"after commit": do(t, ready, task.CommitTask{MustVerify: true}, begin),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if next.Round != 2 || len(next.Stamps) != 0 || next.Verified != nil {
-				t.Errorf("round %d has stamps %v and verification %v", next.Round, next.Stamps, next.Verified)
+			if next.Round != 2 || len(next.Attestations) != 0 || next.Verified != nil {
+				t.Errorf("round %d has stamps %v and verification %v", next.Round, next.Attestations, next.Verified)
 			}
 			if verify, _ := next.VerificationOutcome("absent"); verify != "absent" {
 				t.Errorf("verification is %s", verify)

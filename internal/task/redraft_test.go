@@ -23,7 +23,7 @@ func TestAnotherDraftEndsWhatIsKnown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for what, before := range map[string]task.State{"drafted": drafted, "reviewed": ready} {
 				s := do(t, before, c)
-				if s.Round != 1 || s.Status != task.Open || s.Phase != task.Start || s.Verified != nil || s.CountStamps(task.AgentCritic) != 0 {
+				if s.Round != 1 || s.Status != task.Open || s.Phase != task.Start || s.Verified != nil || s.CountAttestations(task.AgentCritic) != 0 {
 					t.Errorf("%s: %+v", what, s)
 				}
 				if verify, _ := s.VerificationOutcome("absent"); verify != "absent" {
@@ -35,7 +35,7 @@ func TestAnotherDraftEndsWhatIsKnown(t *testing.T) {
 					t.Errorf("%s: the critic of the draft before reviews this one: %q", what, code)
 				}
 				// The round's other evidence stays, and so does its way to the commit.
-				if s.CountStamps(task.AgentExecutor) == 0 || len(s.Searches) != 1 || s.NonAdvancing != before.NonAdvancing {
+				if s.CountAttestations(task.AgentExecutor) == 0 || len(s.Searches) != 1 || s.NonAdvancing != before.NonAdvancing {
 					t.Errorf("%s: %+v", what, s)
 				}
 				s = decide(t, do(t, s, task.RecordVerification{}, ran(task.AgentCritic)), toCommit)
@@ -51,7 +51,7 @@ func TestVerifiedOnceMore(t *testing.T) {
 	open := do(t, task.State{}, begin, ran(task.AgentExecutor))
 	nothing(t, open, task.BeginVerification{Same: true})
 	s := do(t, open, task.RecordVerification{}, ran(task.AgentCritic), task.BeginVerification{Same: true})
-	if s.Verified != nil || s.Phase != task.Draft || s.CountStamps(task.AgentCritic) != 1 || !s.Verifies {
+	if s.Verified != nil || s.Phase != task.Draft || s.CountAttestations(task.AgentCritic) != 1 || !s.Verifies {
 		t.Errorf("%+v", s)
 	}
 	nothing(t, s, task.BeginVerification{Same: true})
@@ -67,7 +67,7 @@ func TestAFirstVerificationIsWanted(t *testing.T) {
 func TestAnotherDraftKeepsThePhaseBeforeIt(t *testing.T) {
 	s := do(t, task.State{}, begin, ran(task.AgentTester), ran(task.AgentCritic),
 		task.CompletePhase{Phase: task.Tests, Required: 1, Tests: []string{"a_test.go"}}, task.BeginVerification{})
-	if s.Phase != task.Tests || len(s.Tests) != 1 || s.CountStamps(task.AgentTester) != 1 || s.CountStamps(task.AgentCritic) != 0 {
+	if s.Phase != task.Tests || len(s.Tests) != 1 || s.CountAttestations(task.AgentTester) != 1 || s.CountAttestations(task.AgentCritic) != 0 {
 		t.Errorf("%+v", s)
 	}
 }

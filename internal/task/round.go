@@ -150,7 +150,7 @@ func (o DecideRound) fresh(s State) error {
 	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
 		return errs.New(errs.StampsTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
 	}
-	if o.NextAction != actionCommit || s.CountStamps(AgentCritic) > 0 {
+	if o.NextAction != actionCommit || s.CountAttestations(AgentCritic) > 0 {
 		return nil
 	}
 	for _, digest := range o.Evidence {

@@ -33,7 +33,7 @@ func TestARunIsAnnouncedAndClosed(t *testing.T) {
 	if got == nil || got.Intent != intent || !reflect.DeepEqual(*got.Receipt, receipt) || ids(s.OpenRuns()) != "b " {
 		t.Errorf("%+v", got)
 	}
-	if s.Status != task.Open || s.Round != 2 || s.Phase != "" || len(s.Stamps) != 0 {
+	if s.Status != task.Open || s.Round != 2 || s.Phase != "" || len(s.Attestations) != 0 {
 		t.Errorf("its end decides something: %+v", s)
 	}
 	for _, id := range []string{"a", "", "c"} {

@@ -111,7 +111,7 @@ func TestApplyRefusesImpossibleHistories(t *testing.T) {
 		"first round is not 1":            {task.NoTask, task.RoundDecided{Round: 2, NextRound: 3}},
 		"decision after stuck":            {task.Stuck, decided},
 		"decision after commit":           {task.Committed, decided},
-		"stamp of another round":          {task.Open, task.AgentStamped{Stamp: task.Stamp{Round: 2}}},
+		"stamp of another round":          {task.Open, task.AgentAttested{Attestation: task.Attestation{Round: 2}}},
 		"search of another round":         {task.Open, task.SearchRecorded{Search: task.Search{Round: 2}}},
 		"phase of another round":          {task.Open, task.PhaseDone{Round: 2, Phase: task.Research}},
 		"draft of another round":          {task.Open, task.DraftVerified{Round: 2}},

@@ -144,7 +144,7 @@ func TestImport(t *testing.T) {
 	if s.Status != task.Open || s.Round != 3 || s.MaxRounds != 5 || !s.CustomCap || s.Overrides != 2 || len(s.AuditFindings()) != 1 || s.DraftAgent() != task.AgentFixer {
 		t.Errorf("%+v", s)
 	}
-	if !s.Verifies || s.Verified != nil || len(s.Stamps) != 0 || s.Last != nil {
+	if !s.Verifies || s.Verified != nil || len(s.Attestations) != 0 || s.Last != nil {
 		t.Errorf("it brings evidence along: %+v", s)
 	}
 	t.Run("without a cap it gets the project's", func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 // fails the page's test.
 var describeMissing = map[task.Kind]string{
 	task.KindStarted:   "the work begins, or begins anew",
-	task.KindStamped:   "an agent is known to have run",
+	task.KindAttested:  "an agent is known to have run",
 	task.KindSearched:  "an agent is known to have searched",
 	task.KindPrepared:  "research, design or tests are done",
 	task.KindRedrafted: "another draft of the round is about to be verified",
@@ -114,7 +114,7 @@ func TestEveryKindIsInTheTable(t *testing.T) {
 func TestEveryPair(t *testing.T) {
 	commands := map[task.Kind]func(task.State) task.Command{
 		task.KindStarted:  func(task.State) task.Command { return task.StartWork{Fallback: 3, Force: force} },
-		task.KindStamped:  func(task.State) task.Command { return ran(task.AgentCritic) },
+		task.KindAttested: func(task.State) task.Command { return ran(task.AgentCritic) },
 		task.KindSearched: func(task.State) task.Command { return task.RecordSearch{Query: "q", Source: task.ByHand} },
 		task.KindPrepared: func(task.State) task.Command {
 			return task.CompletePhase{Phase: task.Research, Required: 1, Force: force}

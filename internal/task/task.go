@@ -71,9 +71,9 @@ type State struct {
 
 	// Verified is this round's green verification, or nil.
 	Verified *Verification `json:"verification,omitzero"`
-	// Stamps are the attestations of agents that have run.
-	Stamps   []Stamp  `json:"stamps,omitzero"`
-	Searches []Search `json:"searches,omitzero"`
+	// Attestations are the attestations of agents that have run.
+	Attestations []Attestation `json:"stamps,omitzero"`
+	Searches     []Search      `json:"searches,omitzero"`
 
 	// Verifies is set once the task was verified. From then on a commit needs a green
 	// verification of its round.

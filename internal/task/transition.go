@@ -12,7 +12,7 @@ func Statuses() []Status { return []Status{NoTask, Open, Waiting, Stuck, Committ
 // Kinds lists all kinds of events.
 func Kinds() []Kind {
 	return []Kind{
-		KindStarted, KindStamped, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
+		KindStarted, KindAttested, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
 		KindFinished, KindStopped, KindAnswered, KindResumed, KindImported, KindSpawnBegun, KindSpawnEnded,
 	}
 }
@@ -23,7 +23,7 @@ func Transition(s Status, k Kind) errs.Code {
 	switch k {
 	case KindStarted:
 		return "" // StartWork rejects it for a task under way.
-	case KindStamped, KindSearched, KindStopped:
+	case KindAttested, KindSearched, KindStopped:
 		return map[Status]errs.Code{Committed: errs.TaskCommitted}[s]
 	case KindSpawnEnded:
 		return "" // RecordReceipt rejects it for a run that is not open.

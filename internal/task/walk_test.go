@@ -123,7 +123,7 @@ func (w *walk) audit() {
 	if len(w.state.Evidence) > 0 {
 		agents = append(agents, "np-critic", "np-critic", "np-critic", "np-critic")
 	}
-	c := task.StampAgent{
+	c := task.AttestAgent{
 		Agent: rapid.SampledFrom(agents).Draw(w.T, "agent"), By: "somebody", Run: w.pick("run", "", "", "r1", "r2"),
 		Source:      rapid.SampledFrom([]task.Source{task.ByHost, task.ByHost, task.ByHand}).Draw(w.T, "source"),
 		Audited:     []string{"np-researcher", "np-executor", "np-build-fixer"},
@@ -191,7 +191,7 @@ func (w *walk) outcome() task.DecideRound {
 	actions := []string{"commit", "commit", "commit", "executor", "plan-checker", "plan-checker", "askuser", "confirm", "stuck", "abandon"}
 	known := w.state.Evidence
 	switch {
-	case len(known) > 0 && w.model.stamps("np-critic") > 0: // It may repeat a report.
+	case len(known) > 0 && w.model.attestations("np-critic") > 0: // It may repeat a report.
 		actions = append(actions, slices.Repeat([]string{"commit"}, 15)...)
 	case w.model.stored() > 0: // Too many decisions may not advance the round.
 		actions = append(actions, slices.Repeat([]string{"plan-checker"}, 10)...)
@@ -375,7 +375,7 @@ func (w *walk) compare() {
 	wrong("findings of the audit", len(s.AuditFindings()), len(m.violations()))
 	wrong("drafter", s.DraftAgent(), m.drafter())
 	for _, agent := range []string{"np-executor", "np-build-fixer", "np-critic", "np-researcher"} {
-		wrong("stamps of "+agent, s.CountStamps(agent), m.stamps(agent))
+		wrong("stamps of "+agent, s.CountAttestations(agent), m.attestations(agent))
 	}
 	if m.status() == task.Open {
 		wrong("missing for a commit", s.MissingForCommit(w.must), m.missing(w.must))
@@ -416,9 +416,9 @@ func (w *walk) count(c task.Command, e task.Event) {
 		if e.Round > 1 {
 			w.seen["begun anew"]++
 		}
-	case task.AgentStamped:
-		if e.Stamp.Violation != "" {
-			w.seen[string(e.Stamp.Violation)]++
+	case task.AgentAttested:
+		if e.Attestation.Violation != "" {
+			w.seen[string(e.Attestation.Violation)]++
 		}
 	}
 	if w.model[len(w.model)-1].forced {
@@ -473,7 +473,7 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 		"resumed: rounds", "resumed: replan", "resumed: manual", "resumed: reset",
 		"rule-9-no-search-tool-invoked", "rule-9-search-tool-unverified",
 		"forced: task.StartWork", "forced: task.CompletePhase", "forced: task.RecordVerification", "forced: task.DecideRound", "forced: task.CommitTask",
-		"idle: task.StampAgent", "idle: task.BeginVerification", "idle: task.AnswerQuestion", "idle: task.ExpireQuestions",
+		"idle: task.AttestAgent", "idle: task.BeginVerification", "idle: task.AnswerQuestion", "idle: task.ExpireQuestions",
 		"refused: task-not-found", "refused: task-exists", "refused: task-started", "refused: task-waiting", "refused: task-not-waiting",
 		"refused: task-stuck", "refused: task-not-stuck", "refused: task-committed", "refused: round-shifted", "refused: rounds-exhausted",
 		"refused: commit-precondition-missing", "refused: commit-unverified", "refused: evidence-missing", "refused: report-replayed",

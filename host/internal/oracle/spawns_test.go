@@ -77,7 +77,7 @@ func TestMetricsOfSpawns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(d.Spawns) == 0 {
+			if len(d.Decision.Spawns) == 0 {
 				t.Fatal("no agent ran")
 			}
 			compareLedger(t, e, e.Events(t.Context()))

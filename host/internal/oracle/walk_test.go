@@ -137,8 +137,8 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 			return task.WorkStarted{Round: s.Round + 1, MaxRounds: 3, Force: force}, reported{}
 		}
 		return task.WorkStarted{Round: round, MaxRounds: 3, Force: force}, reported{}
-	case task.KindStamped:
-		return task.AgentStamped{Stamp: task.Stamp{Agent: "executor", Round: round}}, reported{}
+	case task.KindAttested:
+		return task.AgentAttested{Attestation: task.Attestation{Agent: "executor", Round: round}}, reported{}
 	case task.KindPrepared:
 		return task.PhaseDone{Round: round, Phase: task.Phase(w.one("phase", "research", "design", "tests")), Force: force}, reported{}
 	case task.KindDrafted:
@@ -284,7 +284,7 @@ func (w *walk) ended(s task.State) (task.Event, reported) {
 func TestCountersOfAnyHistory(t *testing.T) {
 	t.Parallel()
 	kinds := []task.Kind{
-		task.KindStarted, task.KindStamped, task.KindPrepared, task.KindDrafted, task.KindDecided, task.KindDecided, task.KindDecided, task.KindFinished,
+		task.KindStarted, task.KindAttested, task.KindPrepared, task.KindDrafted, task.KindDecided, task.KindDecided, task.KindDecided, task.KindFinished,
 		task.KindStopped, task.KindAnswered, task.KindAnswered, task.KindResumed, task.KindResumed, task.KindImported,
 		task.KindSpawnBegun, task.KindSpawnBegun, task.KindSpawnEnded, task.KindSpawnEnded,
 	}

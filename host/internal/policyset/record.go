@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -69,12 +70,7 @@ func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error 
 		{"next_action", e.NextAction, d.NextAction},
 		{"reason", e.Reason, d.Reason},
 		{"policy", e.Policy, nameOf(d.Policy)},
-		{"new_count", d.NewCount, in.NewCount},
-		{"repeat_count", d.RepeatCount, in.RepeatCount},
-		{"reopened_count", d.ReopenedCount, in.ReopenedCount},
-		{"resolved_count", d.ResolvedCount, in.ResolvedCount},
-		{"no_progress", d.NoProgress, in.NoProgress},
-		{"stalled_rounds", d.StalledRounds, in.StalledRounds},
+		{"progress", fmt.Sprint(d.Progress), fmt.Sprint(api.ProgressOf(in))},
 		{"stalled_rounds", e.Stalled, in.StalledRounds},
 	} {
 		if p.a != p.b {

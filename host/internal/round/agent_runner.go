@@ -147,7 +147,7 @@ func (e *Engine) checkAgentAvailable(ctx context.Context, config project.Config,
 		return err
 	}
 	set := agentSettings(config, name, with)
-	found := set.HandBack
+	found := set.ManualFallback
 	var missing error
 	for _, name := range append([]string{set.Adapter}, set.Fallback...) {
 		a, err := catalog.Get(name)

@@ -13,44 +13,48 @@ import (
 
 // Audit records a manual attestation that an agent ran in the task's round, and checks it
 // against the search-before-write rule.
-func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (api.StampResult, error) {
+func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (api.AttestationResult, error) {
 	config, err := e.commandConfig(ctx)
 	if err != nil {
-		return api.StampResult{}, err
+		return api.AttestationResult{}, err
 	}
-	var known task.Stamp
-	status, event, err := e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
-		known, err = tx.findStamp(ctx, req.Agent, req.Run)
-		return task.StampAgent{
+	tx, err := e.beginTx(ctx, id)
+	defer tx.close()
+	if err != nil {
+		return api.AttestationResult{}, err
+	}
+	result, err := tx.update(ctx, func(tx *taskTx) (task.Command, event.Full, error) {
+		known, err := tx.findAttestation(ctx, req.Agent, req.Run)
+		return task.AttestAgent{
 			Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.by, Run: req.Run, Tools: req.Tools,
 			Audited: config.Audit.Agents, SearchTools: config.Audit.SearchTools, Known: known.Agent != "",
 		}, event.Full{}, err
 	})
 	if err != nil {
-		return api.StampResult{}, err
+		return api.AttestationResult{}, err
 	}
-	a := api.StampResult{TaskResult: api.TaskResult{TaskStatus: status, Recorded: event}, Stamp: known}
-	if event != nil {
-		a.Stamp = status.Stamps[len(status.Stamps)-1]
+	if result.Recorded != nil {
+		return api.AttestationResult{TaskResult: result, Attestation: result.Attestations[len(result.Attestations)-1]}, nil
 	}
-	return a, nil
+	known, err := tx.findAttestation(ctx, req.Agent, req.Run)
+	return api.AttestationResult{TaskResult: result, Attestation: known}, err
 }
 
-// findStamp returns the attestation of an agent's run in any round, or the zero Stamp. A
+// findAttestation returns the attestation of an agent's run in any round, or none. A
 // run attested once is not evidence for another round.
-func (tx *taskTx) findStamp(ctx context.Context, agent, run string) (stamp task.Stamp, err error) {
+func (tx *taskTx) findAttestation(ctx context.Context, agent, run string) (attestation task.Attestation, err error) {
 	if run == "" {
-		return stamp, nil
+		return attestation, nil
 	}
 	key := runKey(agent, run)
 	entries, err := tx.ledger.Entries(ctx, tx.id, []string{key})
 	if err != nil || entries[key] == nil {
-		return stamp, err
+		return attestation, err
 	}
-	if err := json.Unmarshal(entries[key], &stamp); err != nil {
-		return stamp, errTampered(tx.id, "%s cannot be read: %w", key, err)
+	if err := json.Unmarshal(entries[key], &attestation); err != nil {
+		return attestation, errTampered(tx.id, "%s cannot be read: %w", key, err)
 	}
-	return stamp, nil
+	return attestation, nil
 }
 
 // Search records, as a manual claim, that an agent searched.
@@ -61,8 +65,8 @@ func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (
 	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
 }
 
-// Stamps lists every attestation of a task, oldest first.
-func (e *Engine) Stamps(ctx context.Context, id string) ([]api.StampEntry, error) {
+// Attestations lists every attestation of a task, oldest first.
+func (e *Engine) Attestations(ctx context.Context, id string) ([]api.AttestationEntry, error) {
 	tx, err := e.beginTx(ctx, id)
 	defer tx.close()
 	if err != nil {
@@ -71,19 +75,19 @@ func (e *Engine) Stamps(ctx context.Context, id string) ([]api.StampEntry, error
 	if tx.head.N == 0 {
 		return nil, errTaskNotFound(id)
 	}
-	stamps := []api.StampEntry{}
+	attestations := []api.AttestationEntry{}
 	for e, err := range tx.ledger.Events(ctx, id, 1) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Kind != string(task.KindStamped) {
+		if e.Kind != string(task.KindAttested) {
 			continue
 		}
 		body, err := event.Decode(e)
 		if err != nil {
 			return nil, errTampered(id, "event %d cannot be read: %w", e.N, err)
 		}
-		stamps = append(stamps, api.StampEntry{Stamp: body.Event.(*task.AgentStamped).Stamp, At: e.At, Event: api.EventRef{N: e.N, Hash: e.Hash}})
+		attestations = append(attestations, api.AttestationEntry{Attestation: body.Event.(*task.AgentAttested).Attestation, At: e.At, Event: api.EventRef{N: e.N, Hash: e.Hash}})
 	}
-	return stamps, nil
+	return attestations, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -28,80 +29,95 @@ const (
 	criticPlugin   = "np-critic"
 )
 
-// review is the result of running the critic. Besides run, at most one field is set.
+// review is the result of running the critic. At most one of evidence, failure and
+// fallback is set.
 type review struct {
+	// verification is that of the draft that was reviewed.
+	verification api.Verification
 	// run is the id of the run that produced the review.
 	run      string
 	evidence pluginset.Report
 	// failure is the finding that the critic failed.
 	failure *finding.Finding
-	// handBack is set if the caller must run the critic.
-	handBack *api.ManualFallback
+	// fallback is set if the caller must run the critic.
+	fallback *api.ManualFallback
 }
 
-// review runs the critic on the draft, unless an earlier command already did. If the
-// working tree changes meanwhile, the draft is verified again, and v becomes the
-// verification of the draft that was reviewed. If that is red, the review is empty.
-func (rr *roundRunner) review(ctx context.Context, v *api.Verification) (review, error) {
-	if r, ok, err := rr.resumeReview(ctx); err != nil || ok {
+// criticRun is a spawn of the critic. If the working tree changes while a critic runs, the
+// draft is verified again before the next one.
+type criticRun struct {
+	*roundRunner
+	modules      []prompt.Module
+	verification api.Verification // of the draft that the latest attempt reviews
+	report       pluginset.Report // of the latest attempt whose report was checked
+}
+
+func (c *criticRun) prompt(ctx context.Context, at spawner.Attempt) (text string, err error) {
+	if at.Why == spawner.WhyRepeated {
+		if c.verification, err = c.verifyDraft(ctx); err != nil {
+			return "", err
+		}
+		if c.verification.Outcome == policies.Red {
+			return "", errors.New("the verification is red by now")
+		}
+	}
+	return c.criticPrompt(ctx, at, c.modules, c.verification)
+}
+
+func (c *criticRun) check(ctx context.Context, res spawner.Result) (err error) {
+	c.report, err = c.judgeReport(ctx, res.Report)
+	return err
+}
+
+// review runs the critic on the draft, which has the verification v, unless an earlier
+// command already did. If the draft changes meanwhile and its verification is red, the
+// review has nothing else.
+func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, error) {
+	r, ok, err := rr.resumeReview(ctx)
+	if r.verification = v; err != nil || ok {
 		return r, err
 	}
 	agentDef, err := rr.tx.engine.findAgent(criticName)
 	if err != nil {
-		return review{}, err
+		return r, err
 	}
 	modules, err := rr.modules()
 	if err != nil {
-		return review{}, err
+		return r, err
 	}
 	settings := agentSettings(rr.config, criticName, rr.req.Adapter)
-	p := spawnTarget{role: task.RoleCritic, stamps: task.AgentCritic, round: rr.round.Number}
+	p := spawnTarget{role: task.RoleCritic, attested: task.AgentCritic, round: rr.round.Number}
 	job := rr.recorder.newJob(rr.config, agentDef, settings, p)
 	job.WantsReport = true
 	job.Resumed = rr.tx.status.Attempts(p.role, p.index) > 0
 	if run := rr.tx.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // The repeat was used before the kill.
 	}
-	job.Prompt = func(at spawner.Attempt) (string, error) {
-		if at.Why == spawner.WhyRepeated {
-			if *v, err = rr.verifyDraft(ctx); err != nil {
-				return "", err
-			}
-			if v.Outcome == policies.Red {
-				return "", errors.New("the verification is red by now")
-			}
-		}
-		return rr.criticPrompt(ctx, at, modules, *v)
-	}
-	var judged pluginset.Report // of the last attempt whose report was checked
-	job.Check = func(ctx context.Context, res spawner.Result) (err error) {
-		judged, err = rr.judgeReport(ctx, res.Report)
-		return err
-	}
+	critic := &criticRun{roundRunner: rr, modules: modules, verification: v}
+	job.Prompt = func(at spawner.Attempt) (string, error) { return critic.prompt(ctx, at) }
+	job.Check = critic.check
 	result, err := rr.agents.spawner.Run(ctx, job)
 	rr.addSpawns(result)
-	switch {
-	case v.Outcome == policies.Red:
-		return review{}, nil
-	case err != nil:
-		return review{}, err
-	}
+	r.verification = critic.verification
 	last := result.Last()
-	if last != nil && last.Verdict.Good() {
-		judged.Path = reportPath(last.Run)
-		return review{run: last.Run, evidence: judged}, nil
-	}
 	switch {
-	case settings.HandBack && (last == nil || fallbackMayHelp(last.Verdict)):
-		hand, err := rr.manualFallback(ctx, agentDef, result, modules, *v)
-		return review{handBack: hand}, err
+	case r.verification.Outcome == policies.Red:
+		return r, nil
+	case err != nil:
+		return r, err
+	case last != nil && last.Verdict.Good():
+		r.run, r.evidence = last.Run, critic.report
+		r.evidence.Path = reportPath(last.Run)
+	case settings.ManualFallback && (last == nil || fallbackMayHelp(last.Verdict)):
+		r.fallback, err = rr.manualFallback(ctx, agentDef, result, modules, r.verification)
 	case last == nil:
-		return review{}, errors.Join(result.Skipped...)
+		err = errors.Join(result.Skipped...)
 	case loginErrorCode(last.Record) != "":
-		return review{}, rr.tx.withTaskID(errSpawnFailed(*last, settings))
+		err = rr.tx.withTaskID(errSpawnFailed(*last, settings))
 	default:
-		return review{run: last.Run, failure: failed(last.Record)}, nil
+		r.run, r.failure = last.Run, failed(last.Record)
 	}
+	return r, err
 }
 
 // fallbackMayHelp reports whether another way of running an agent may succeed. It cannot

@@ -10,11 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-func setProgress(d *api.Decision, p task.Progress) {
-	d.NoProgress, d.StalledRounds = p.IsStalled(), p.Stalled
-	d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount = p.New, p.Repeat, p.Reopened, p.Resolved
-}
-
 // setDestination sets the fields that follow from the next action.
 func setDestination(d *api.Decision, p *policies.Policy) {
 	destination, _ := p.Destination(d.NextAction)

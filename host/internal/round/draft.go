@@ -119,8 +119,8 @@ func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 		switch change := body.Event.(type) {
 		case *task.DraftBegun, *task.DraftVerified:
 			return true, nil
-		case *task.AgentStamped:
-			if change.Stamp.Agent == task.AgentExecutor || change.Stamp.Agent == task.AgentFixer {
+		case *task.AgentAttested:
+			if change.Attestation.Agent == task.AgentExecutor || change.Attestation.Agent == task.AgentFixer {
 				return true, nil
 			}
 		}

@@ -138,7 +138,7 @@ func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
 	h.add(counters.Daily(), 1, day, counters.DaySpawns)
 	class := cmp.Or(r.Class, "none")
 	switch r.Next {
-	case string(outcome.Fallback), NextHandBack:
+	case string(outcome.Fallback), nextManualFallback:
 		h.add(counters.Fallbacks(), 1, run.Agent, string(class))
 		h.add(counters.Daily(), 1, day, counters.DayFallbacks)
 	case string(outcome.Retry):

@@ -66,7 +66,7 @@ const (
 	keyOverride = "override/" // by event: OverrideEntry
 	keyAnswer   = "answer/"   // by round and event: the number of that event
 	keyTurn     = "turn/"     // by event: LifecycleEntry
-	keyRun      = "run/"      // by the digest of agent and run: task.Stamp
+	keyRun      = "run/"      // by the digest of agent and run: task.Attestation
 	keyStanding = "standing"  // of a task that waits or is stuck: standing
 	keyLimits   = "limits"    // of a task with budgets: task.Limits
 )
@@ -114,13 +114,13 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	case *task.TaskImported:
 		p.traces(before, task.State{Round: event.Round}, body.Findings)
 		s.FindingsEvent = e.N
-	case *task.AgentStamped:
-		if event.Stamp.Run != "" {
-			key := runKey(event.Stamp.Agent, event.Stamp.Run)
+	case *task.AgentAttested:
+		if event.Attestation.Run != "" {
+			key := runKey(event.Attestation.Agent, event.Attestation.Run)
 			if known, err := before.Entry(key); err != nil || known != nil {
-				return ledger.Projection{}, cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Stamp.Agent))
+				return ledger.Projection{}, cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Attestation.Agent))
 			}
-			p.put(key, event.Stamp)
+			p.put(key, event.Attestation)
 		}
 	case *task.QuestionsAnswered:
 		p.put(sequenced(answersOf(event.Round), e.N), e.N)

@@ -43,13 +43,13 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 			continue
 		}
 		findings := merge(policy.Policy, findingsOf(t))
-		imported := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
-		status, _, err := e.update(ctx, t.ID, func(*taskTx) (task.Command, event.Full, error) {
-			return task.ImportTask{TaskImported: imported}, event.Full{Findings: findings}, nil
+		change := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
+		imported, err := e.update(ctx, t.ID, func(*taskTx) (task.Command, event.Full, error) {
+			return task.ImportTask{TaskImported: change}, event.Full{Findings: findings}, nil
 		})
 		switch code := errs.CodeOf(err); {
 		case err == nil:
-			result.Tasks = append(result.Tasks, status)
+			result.Tasks = append(result.Tasks, imported.TaskStatus)
 		case code == errs.TaskExists || code == errs.RoundShifted:
 			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is recorded already"})
 		case code == errs.RoundsExhausted || code == errs.TaskInvalidID:

@@ -15,8 +15,7 @@ import (
 
 // apply runs a command that needs only the task's state.
 func (e *Engine) apply(ctx context.Context, id string, c task.Command) (api.TaskResult, error) {
-	status, event, err := e.update(ctx, id, func(*taskTx) (task.Command, event.Full, error) { return c, event.Full{}, nil })
-	return api.TaskResult{TaskStatus: status, Recorded: event}, err
+	return e.update(ctx, id, func(*taskTx) (task.Command, event.Full, error) { return c, event.Full{}, nil })
 }
 
 // maxQuery is the maximum length of a recorded query, in bytes.
@@ -33,13 +32,12 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	status, event, err := e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
 		tx.baseRev = req.Base
 		return task.StartWork{
 			Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Force: req.Force,
 		}, event.Full{}, nil
 	})
-	return api.TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
 // Done records that a phase before the draft is done.
@@ -69,10 +67,9 @@ func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	status, event, err := e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
 		return task.CommitTask{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, tx.checkNotRunning(ctx)
 	})
-	return api.TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
 // Stop marks a task as stuck on a person's request.
@@ -90,7 +87,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 			return api.TaskResult{}, err
 		}
 	}
-	status, event, err := e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
 		halt := task.StopTask{Reason: req.Reason, By: e.by, FindingCount: -1, ForgetCap: req.ForgetCap}
 		if policy.Policy == nil {
 			return halt, event.Full{}, nil
@@ -102,7 +99,6 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 		halt.FindingCount = len(findings)
 		return halt, event.Full{Findings: findings}, nil
 	})
-	return api.TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
 // found returns the findings of reports, never nil.

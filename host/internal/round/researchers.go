@@ -55,26 +55,26 @@ func researchFile(id string, round int, name string) string {
 
 // resumeResearch continues the research of a killed command and returns the decision that
 // asked for it.
-func (rr *roundRunner) resumeResearch(ctx context.Context) (d api.Decision, pending bool, err error) {
+func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, pending bool, err error) {
 	round := max(rr.tx.status.Round, 1)
 	asked := slices.ContainsFunc(rr.tx.status.Runs, func(r task.Run) bool {
 		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
 	})
 	if !asked || rr.tx.engine.rooted().Exists(project.StateDir+"/"+handoffFolder+"/"+researchFile(rr.tx.id, round, "research.json")) {
-		return api.Decision{}, false, nil
+		return api.RoundResult{}, false, nil
 	}
 	last, err := rr.lastDecision(ctx)
 	if err != nil {
-		return api.Decision{}, true, err
+		return api.RoundResult{}, true, err
 	}
 	_, err = rr.recorder.write(ctx, func() error { return rr.reserveResearchers(rr.researcherCount(round)) })
 	switch {
 	case errs.CodeOf(err) == errs.BudgetExhausted:
-		d, err = rr.stopOnBudget(ctx, err)
+		r, err = rr.stopOnBudget(ctx, err)
 	case err == nil:
-		d, err = rr.research(ctx, last)
+		r, err = rr.research(ctx, last)
 	}
-	return d, true, err
+	return r, true, err
 }
 
 // lastDecision returns the task's latest recorded decision.
@@ -104,7 +104,7 @@ func (rr *roundRunner) lastDecision(ctx context.Context) (api.Decision, error) {
 
 // research runs the researchers that a decision asks for, merges their answers and writes
 // them for the next executor.
-func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decision, error) {
+func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundResult, error) {
 	round := max(rr.tx.status.Round, 1)
 	var asked []finding.Finding
 	for _, f := range d.Findings {
@@ -129,27 +129,27 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 	}
 	all.Wait()
 	if err := firstCause(failures); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
 	var err error
 	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.md"), []byte(consensus.Markdown(rr.tx.id, round, asking(asked)))); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
 	if err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	// The next draft must also settle the other findings.
 	path, err := rr.tx.writeHandoff(rr.config, d)
 	if err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	d.Handoff = &path
 	// This file marks the research as done, so it is written last.
 	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.json"), textutil.JSON(text)); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	_, err = rr.recorder.write(ctx, func() error {
 		err := rr.tx.apply(task.CompletePhase{Phase: task.Research, Required: k}, event.Full{By: bySwitchyard})
@@ -159,7 +159,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 		return err
 	})
 	d.Research, d.Spawns = result, rr.recorder.spawns
-	return d, err
+	return api.RoundResult{Decision: &d}, err
 }
 
 // researcherCount returns the number of researchers of a round.
@@ -186,7 +186,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		return v, err
 	}
 	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
-	at := spawnTarget{role: task.RoleResearcher, index: index, stamps: task.AgentResearcher, round: round}
+	at := spawnTarget{role: task.RoleResearcher, index: index, attested: task.AgentResearcher, round: round}
 	job := rr.recorder.newJob(rr.config, agentDef, settings, at)
 	job.Concurrency = max(job.Concurrency, k)
 	job.Run, job.Resumed = rr.reservedRun(index)

@@ -28,23 +28,23 @@ import (
 //
 // A round that spawns agents also writes the findings for the executor and runs
 // researchers (see roundRunner). If the caller must run its critic, or a budget is
-// exhausted, the Decision says so and the policy is not evaluated.
+// exhausted, the result says so.
 //
 // # Errors
 //
 // Those of reports, plugins, policies, verification, spawns and the ledger; the task's own
 // (task-waiting and so on), report-wrong-task and report-wrong-round; round-shifted if
 // another process decided the round first, and round-running if another process runs it.
-func (e *Engine) Round(ctx context.Context, id string, req api.Request) (api.Decision, error) {
-	d, err := e.round(ctx, id, req)
-	return d, e.recordFailedRound(ctx, id, err)
+func (e *Engine) Round(ctx context.Context, id string, req api.Request) (api.RoundResult, error) {
+	r, err := e.round(ctx, id, req)
+	return r, e.recordFailedRound(ctx, id, err)
 }
 
-func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Decision, error) {
+func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.RoundResult, error) {
 	in, err := e.open(ctx, id, req)
 	defer in.close()
 	if err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	agents := in.config.Spawn.For(criticName).Named || in.config.Spawn.For(researcherName).Named
 	// If report commands are configured, the critic runs only if it is configured too.
@@ -52,7 +52,8 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Dec
 	if critic || agents || len(in.config.Reports.Commands) > 0 {
 		return e.runHeadless(ctx, in, req, critic)
 	}
-	return e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
+	d, err := e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
+	return api.RoundResult{Decision: &d}, err
 }
 
 // Review decides a round like Round, but as a separate phase: it requires the critic's
@@ -122,7 +123,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		return api.Decision{}, err
 	}
 	// If the latest phase is the draft, it has already passed its gate.
-	if config.Evidence == project.EvidenceStamps && (how.final || in.tx.status.Phase != task.Draft) {
+	if config.Evidence == project.EvidenceAttestations && (how.final || in.tx.status.Phase != task.Draft) {
 		how.phases = []task.Phase{task.Draft, task.Review}
 	}
 	round, err := task.EnterRound(in.tx.status.State, task.RoundEntry{

@@ -50,27 +50,24 @@ type roundRunner struct {
 
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
 // researchers.
-func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool) (api.Decision, error) {
+func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool) (api.RoundResult, error) {
 	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic}
 	if err := rr.enter(); err != nil {
 		rr.tx.refreshStateMD(ctx, err)
-		return api.Decision{}, rr.tx.withTaskID(err)
+		return api.RoundResult{}, rr.tx.withTaskID(err)
 	}
 	policy, given, err := in.inputs.wait(ctx)
 	if err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	if rr.policy, err = e.policies.CheckAdopted(ctx, rr.tx.ledger, policy); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	if _, err := pluginset.CheckSubject(given, rr.tx.id, rr.round.Number); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
-	if err := rr.tx.checkMayVerify(req.Verify, rr.config); err != nil {
-		return api.Decision{}, err
-	}
-	if err := rr.tx.checkMayReport(rr.config); err != nil {
-		return api.Decision{}, err
+	if err := cmp.Or(rr.tx.checkMayVerify(req.Verify, rr.config), rr.tx.checkMayReport(rr.config)); err != nil {
+		return api.RoundResult{}, err
 	}
 	if !critic {
 		rr.researchers = rr.config.Spawn.For(researcherName).Named && e.checkAgentAvailable(ctx, rr.config, researcherName, "") == nil
@@ -78,7 +75,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 	}
 	if err := e.checkCriticAvailable(ctx, rr.config, req.Adapter); err != nil {
 		if left := rr.tx.checkNotRunning(ctx); left != nil {
-			return api.Decision{}, left
+			return api.RoundResult{}, left
 		}
 		return rr.withoutAgent(ctx, given, err)
 	}
@@ -86,27 +83,27 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 }
 
 // run runs the round under its lock, after it recovers what an earlier command left.
-func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.Decision, error) {
+func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
 	var err error
 	if rr.agents, err = rr.tx.engine.newAgentRunner(ctx, rr.config, rr.tx.id); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	held, err := rr.tx.lockRound(ctx)
 	if err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	defer rr.tx.engine.release(held)
 	if err := rr.tx.engine.recoverOrphans(ctx); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	if err := rr.recorder.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
-	if d, pending, err := rr.resumeResearch(ctx); err != nil || pending {
-		return d, err
+	if r, pending, err := rr.resumeResearch(ctx); err != nil || pending {
+		return r, err
 	}
 	if err := rr.enter(); err != nil {
-		return api.Decision{}, rr.tx.withTaskID(err)
+		return api.RoundResult{}, rr.tx.withTaskID(err)
 	}
 	return rr.decideWith(ctx, given)
 }
@@ -122,19 +119,19 @@ func (e *Engine) checkCriticAvailable(ctx context.Context, config project.Config
 
 // withoutAgent decides a round whose critic cannot run if its verification is red, since
 // that needs no critic. Otherwise it fails with why and records nothing.
-func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.Decision, error) {
+func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.RoundResult, error) {
 	if runsVerification(rr.req.Verify, rr.config) {
 		// A verification that is killed, or loses a race, may have been red.
 		if err := rr.tx.beginVerification(ctx, task.BeginVerification{Same: true}); err != nil {
-			return api.Decision{}, rr.tx.mapConflict(ctx, rr.round.Number, err)
+			return api.RoundResult{}, rr.tx.mapConflict(ctx, rr.round.Number, err)
 		}
 	}
 	v, err := rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
 	if err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
 	if v.Outcome != policies.Red {
-		return api.Decision{}, why
+		return api.RoundResult{}, why
 	}
 	return rr.decided(ctx, decisionInput{
 		policy: rr.policy, evidence: given, round: rr.round, verification: v, final: true, config: rr.config,
@@ -144,7 +141,7 @@ func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Repor
 // enter determines which round to decide and checks the evidence that a review requires.
 func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	var phases []task.Phase
-	if rr.config.Evidence == project.EvidenceStamps {
+	if rr.config.Evidence == project.EvidenceAttestations {
 		phases = append([]task.Phase{task.Draft}, more...)
 	}
 	rr.round, err = task.EnterRound(rr.tx.status.State, task.RoundEntry{
@@ -154,7 +151,7 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	return err
 }
 
-func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.Decision, error) {
+func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
 	r := decisionInput{
 		policy: rr.policy, evidence: given, round: rr.round, verification: api.Verification{Outcome: policies.Absent},
 		final: true, config: rr.config,
@@ -170,7 +167,8 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 		if err == nil && r.verification.Outcome != policies.Red {
 			var reports []pluginset.Report
 			if reports, err = rr.commandReports(ctx, r.verification); err == nil && rr.critic {
-				review, err = rr.review(ctx, &r.verification)
+				review, err = rr.review(ctx, r.verification)
+				r.verification = review.verification
 				again := slices.ContainsFunc(rr.recorder.spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
 				if err == nil && again && r.verification.Outcome != policies.Red {
 					reports, err = rr.commandReports(ctx, r.verification) // The draft has changed since.
@@ -187,28 +185,24 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 	case errs.CodeOf(err) == errs.BudgetExhausted:
 		return rr.stopOnBudget(ctx, err)
 	case err != nil:
-		return api.Decision{}, err
-	case review.handBack != nil:
-		d := rr.resultWithoutPolicy(api.ActionHandBack, api.ReasonHandBack)
-		d.ManualFallback = review.handBack
+		return api.RoundResult{}, err
+	case review.fallback != nil:
+		review.fallback.Undecided = rr.undecided()
 		if r.verification.Outcome != policies.Absent {
-			d.Verification = &r.verification
+			review.fallback.Undecided.Verification = &r.verification
 		}
-		return d, nil
+		return api.RoundResult{ManualFallback: review.fallback}, nil
 	case review.failure != nil:
 		r.own = []finding.Finding{*review.failure}
 	case review.run != "":
 		r.evidence = append(r.evidence, review.evidence)
 	}
 	r.run = review.run
-	d, err := rr.decided(ctx, r)
-	if err != nil {
-		return api.Decision{}, err
+	result, err := rr.decided(ctx, r)
+	if err != nil || result.Decision == nil || !rr.researches(*result.Decision) {
+		return result, err
 	}
-	if rr.researches(d) {
-		return rr.research(ctx, d)
-	}
-	return d, nil
+	return rr.research(ctx, *result.Decision)
 }
 
 // researches reports whether the engine's researchers act on a decision; a policy may use
@@ -219,40 +213,40 @@ func (rr *roundRunner) researches(d api.Decision) bool {
 
 // decided evaluates the policy. Events that other processes recorded meanwhile do not
 // discard a review that is still of this round and draft.
-func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.Decision, error) {
+func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundResult, error) {
 	rr.recorder.mu.Lock()
 	defer rr.recorder.mu.Unlock()
+	r.then = rr.prepareNext
 	for {
 		if err := rr.tx.begin(ctx); err != nil {
-			return api.Decision{}, err
+			return api.RoundResult{}, err
 		}
 		if max(rr.tx.status.Round, 1) != rr.round.Number {
-			return api.Decision{}, errLostRace(rr.round.Number, rr.tx.status.State)
+			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.status.State)
 		}
 		run := rr.tx.status.LatestRun(task.RoleCritic, 0)
 		switch tree := r.verification.Tree; {
 		case r.run == "":
 		case run == nil || run.Intent.Run != r.run:
-			return api.Decision{}, errLostRace(rr.round.Number, rr.tx.status.State)
+			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.status.State)
 		case tree != "" && run.Tree != tree:
-			return api.Decision{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", rr.round.Number).
+			return api.RoundResult{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", rr.round.Number).
 				With("expected", rr.round.Number).With("actual", rr.tx.status.Round)
 		}
 		if len(r.evidence) > 0 && len(r.own) == 0 {
 			if err := rr.enter(task.Review); err != nil {
-				return api.Decision{}, rr.tx.withTaskID(err)
+				return api.RoundResult{}, rr.tx.withTaskID(err)
 			}
 			r.round = rr.round
 		}
-		r.then = rr.prepareNext
 		d, err := rr.tx.decide(ctx, r)
-		if errs.CodeOf(err) == errs.LedgerConflict {
+		switch {
+		case errs.CodeOf(err) == errs.LedgerConflict:
 			continue
+		case err == nil && d.Budget != "":
+			return api.RoundResult{BudgetStop: &api.BudgetStop{Undecided: rr.undecided(), Decision: &d, Budget: d.Budget, Event: d.Event}}, nil
 		}
-		if d.Budget != "" {
-			d.NextAction, d.Reason, d.Stuck = stuckAction, task.ReasonBudget, true
-		}
-		return d, err
+		return api.RoundResult{Decision: &d}, err
 	}
 }
 
@@ -280,7 +274,7 @@ func (rr *roundRunner) stop(why error) error {
 }
 
 // stopOnBudget marks a task as stuck whose budget does not cover the next step.
-func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.Decision, error) {
+func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundResult, error) {
 	at, err := rr.recorder.write(ctx, func() error {
 		if max(rr.tx.status.Round, 1) != rr.round.Number {
 			return errLostRace(rr.round.Number, rr.tx.status.State)
@@ -288,20 +282,15 @@ func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.Decisio
 		return rr.stop(why)
 	})
 	if err != nil {
-		return api.Decision{}, err
+		return api.RoundResult{}, err
 	}
-	d := rr.resultWithoutPolicy(stuckAction, task.ReasonBudget)
-	d.Stuck, d.Budget, d.Event = true, why.Error(), at
-	return d, nil
+	return api.RoundResult{BudgetStop: &api.BudgetStop{Undecided: rr.undecided(), Budget: why.Error(), Event: at}}, nil
 }
 
-// resultWithoutPolicy returns the decision of a round whose policy was not evaluated.
-func (rr *roundRunner) resultWithoutPolicy(next, reason string) api.Decision {
-	d := api.Decision{
-		TaskID: rr.tx.id, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds, NextAction: next, Reason: reason,
-		Findings: []finding.Finding{}, Policy: rr.policy.Identity(), Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
+// undecided describes the round before its policy is evaluated.
+func (rr *roundRunner) undecided() api.Undecided {
+	return api.Undecided{
+		TaskID: rr.tx.id, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Policy: rr.policy.Identity(),
+		Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
 	}
-	setRouting(&d)
-	d.Routing.NextDestination = next
-	return d
 }

@@ -21,10 +21,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// stuckAction is the destination that every policy declares for findings that cannot be
-// routed.
-const stuckAction = "stuck"
-
 // Route decides on reports alone. It records nothing and has no task, so every finding is
 // new. The round is the request's, else the one that the reports name, else 1.
 func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, error) {
@@ -142,13 +138,13 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 			return api.Decision{}, nil, err
 		}
 	}
-	setProgress(&d, progress)
 	setRouting(&d)
 	d.Input = policies.Input{
 		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: bucketSizes(d.Routing), Verify: q.verify,
 		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
 		NoProgress: progress.IsStalled(), StalledRounds: progress.Stalled,
 	}
+	d.Progress = api.ProgressOf(d.Input)
 	begin := time.Now()
 	chosen, err := q.policy.Decide(ctx, d.Input)
 	if err != nil {
@@ -174,7 +170,7 @@ func merge(policy *policies.Policy, found []finding.Finding) []finding.Finding {
 func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 	route, known := policy.Route(f.Category)
 	if !known {
-		f.UnknownCategory, f.Severity, route = true, finding.Fail, stuckAction
+		f.UnknownCategory, f.Severity, route = true, finding.Fail, api.ActionStuck
 	}
 	f.Route = route
 	return f
@@ -239,11 +235,8 @@ func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (api.Decision, err
 	}
 	d := api.Decision{
 		Round: in.Round, MaxRounds: in.MaxRounds, Policy: policy.Identity(), Input: in, Findings: []finding.Finding{},
-		NextAction: chosen.NextAction, Reason: chosen.Reason,
+		NextAction: chosen.NextAction, Reason: chosen.Reason, Progress: api.ProgressOf(in),
 	}
-	setProgress(&d, task.Progress{
-		New: in.NewCount, Repeat: in.RepeatCount, Reopened: in.ReopenedCount, Resolved: in.ResolvedCount, Stalled: in.StalledRounds,
-	})
 	setRouting(&d)
 	d.Routing.FindingCount = in.FindingCount
 	setDestination(&d, policy.Policy)

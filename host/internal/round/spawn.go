@@ -223,8 +223,8 @@ func errSpawnFailed(res spawner.Result, set project.SpawnAgent) error {
 	if len(res.Record.Changed) > 0 {
 		f = f.With("changed", res.Record.Changed)
 	}
-	if set.HandBack && fallbackMayHelp(res.Verdict) {
-		f = f.With("next_action", api.ActionHandBack)
+	if set.ManualFallback && fallbackMayHelp(res.Verdict) {
+		f = f.With("next_action", api.ActionManualFallback)
 	}
 	return f
 }

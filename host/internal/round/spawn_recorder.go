@@ -52,9 +52,9 @@ func (rec *spawnRecorder) write(ctx context.Context, f func() error) (*api.Event
 type spawnTarget struct {
 	role  task.Role
 	index int
-	// stamps is the agent whose attestation the run gives, "" for none.
-	stamps string
-	round  int
+	// attested is the agent whose attestation the run gives, "" for none.
+	attested string
+	round    int
 }
 
 func (rec *spawnRecorder) intent(p spawnTarget, agent string, at spawner.Attempt) task.Intent {
@@ -96,7 +96,7 @@ func (rec *spawnRecorder) begin(ctx context.Context, p spawnTarget, agent string
 func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Result, handBack bool) error {
 	receipt := receiptOf(res)
 	if handBack && res.Next == outcome.Stop && !res.Verdict.Good() {
-		receipt.Next = NextHandBack
+		receipt.Next = nextManualFallback
 	}
 	stored := res.Report
 	if stored == nil && res.Verdict.Outcome == outcome.OK && p.role == task.RoleResearcher {
@@ -114,7 +114,7 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 			return err
 		}
 		// An agent that failed, or whose round is over, gives no evidence.
-		if p.stamps == "" || !res.Verdict.Good() || rec.tx.status.Status == task.Committed || max(rec.tx.status.Round, 1) != p.round {
+		if p.attested == "" || !res.Verdict.Good() || rec.tx.status.Status == task.Committed || max(rec.tx.status.Round, 1) != p.round {
 			return nil
 		}
 		audited := rec.config.Audit.Agents
@@ -129,16 +129,16 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 				search = append(search, tool.Name)
 			}
 		}
-		return rec.tx.apply(task.StampAgent{
-			Agent: p.stamps, Source: task.ByHost, By: bySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
+		return rec.tx.apply(task.AttestAgent{
+			Agent: p.attested, Source: task.ByHost, By: bySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
 			Audited: audited, SearchTools: search,
 		}, event.Full{By: bySwitchyard})
 	})
 	return err
 }
 
-// NextHandBack is the next step in a receipt if the caller must run the agent.
-const NextHandBack = "hand-back"
+// nextManualFallback is the next step in a receipt if the caller must run the agent.
+const nextManualFallback = "hand-back"
 
 // receiptOf returns the receipt of an attempt.
 func receiptOf(res spawner.Result) task.Receipt {
@@ -187,7 +187,7 @@ func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Defi
 		Hooks: spawner.Hooks{
 			Begin: func(ctx context.Context, at spawner.Attempt) error { return rec.begin(ctx, p, agentDef.Name, at) },
 			End: func(ctx context.Context, res spawner.Result) error {
-				return rec.end(ctx, p, res, settings.HandBack && p.role != task.RoleResearcher && fallbackMayHelp(res.Verdict))
+				return rec.end(ctx, p, res, settings.ManualFallback && p.role != task.RoleResearcher && fallbackMayHelp(res.Verdict))
 			},
 			Observe: rec.tx.engine.observe,
 		},

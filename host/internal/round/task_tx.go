@@ -201,15 +201,19 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 // command returns the command for the current task and the data to record with its event.
 type command func(tx *taskTx) (task.Command, event.Full, error)
 
-// update runs a command and returns the new status with the event, or nil if nothing
-// changed. If another process changes the task meanwhile, the command is decided again, as
-// long as the task is in the same round.
-func (e *Engine) update(ctx context.Context, id string, c command) (api.TaskStatus, *api.EventRef, error) {
+// update runs a command on a task.
+func (e *Engine) update(ctx context.Context, id string, c command) (api.TaskResult, error) {
 	tx, err := e.beginTx(ctx, id)
 	defer tx.close()
 	if err != nil {
-		return api.TaskStatus{}, nil, err
+		return api.TaskResult{}, err
 	}
+	return tx.update(ctx, c)
+}
+
+// update runs a command. If another process changes the task meanwhile, the command is
+// decided again, as long as the task is in the same round.
+func (tx *taskTx) update(ctx context.Context, c command) (api.TaskResult, error) {
 	round := max(tx.status.Round, 1)
 	for {
 		command, r, err := c(tx)
@@ -218,17 +222,17 @@ func (e *Engine) update(ctx context.Context, id string, c command) (api.TaskStat
 		}
 		if err != nil {
 			tx.refreshStateMD(ctx, err)
-			return api.TaskStatus{}, nil, err
+			return api.TaskResult{}, err
 		}
 		event, err := tx.commit(ctx, nil)
 		if errs.CodeOf(err) != errs.LedgerConflict {
-			return tx.status.public(), event, err
+			return api.TaskResult{TaskStatus: tx.status.public(), Recorded: event}, err
 		}
 		if err := tx.begin(ctx); err != nil {
-			return api.TaskStatus{}, nil, err
+			return api.TaskResult{}, err
 		}
 		if tx.status.Round != round {
-			return api.TaskStatus{}, nil, errLostRace(round, tx.status.State)
+			return api.TaskResult{}, errLostRace(round, tx.status.State)
 		}
 	}
 }

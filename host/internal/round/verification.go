@@ -63,19 +63,19 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 	if run && config.Verify != nil && req.Claim == "" {
 		return tx.runVerification(ctx, *config.Verify)
 	}
-	outcome, stamp := tx.status.VerificationOutcome(string(req.Claim))
-	if stamp != nil && stamp.Tree != "" {
+	outcome, attestation := tx.status.VerificationOutcome(string(req.Claim))
+	if attestation != nil && attestation.Tree != "" {
 		now, err := tx.treeDigest(ctx, config)
 		if err != nil {
 			return api.Verification{}, err
 		}
-		if now != stamp.Tree {
-			stamp = nil // It belongs to another draft.
+		if now != attestation.Tree {
+			attestation = nil // It belongs to another draft.
 		}
 	}
 	switch {
-	case stamp != nil:
-		return api.Verification{Outcome: policies.Verify(outcome), Verification: *stamp}, nil
+	case attestation != nil:
+		return api.Verification{Outcome: policies.Verify(outcome), Verification: *attestation}, nil
 	case req.Claim != "":
 		return api.Verification{Outcome: req.Claim, Verification: task.Verification{Claimed: true}}, nil
 	default:

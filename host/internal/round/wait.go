@@ -92,8 +92,8 @@ func (e *Engine) recordExpired(ctx context.Context, l *ledger.Ledger, id string)
 	if due, err := task.Decide(tx.State, task.ExpireQuestions{Now: timestamp(e.now())}); err != nil || due == nil {
 		return false, err
 	}
-	_, event, err := e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+	result, err := e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
 		return task.ExpireQuestions{Now: timestamp(tx.engine.now())}, event.Full{By: bySwitchyard}, nil
 	})
-	return event != nil, err
+	return result.Recorded != nil, err
 }

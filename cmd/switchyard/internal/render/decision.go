@@ -15,6 +15,45 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
+// RoundResult prints the result of a round, and the commands to type next.
+func (p *Printer) RoundResult(r host.RoundResult) {
+	if r.ManualFallback != nil {
+		p.manualFallback(*r.ManualFallback)
+		return
+	}
+	p.Decision(r.View().Decision)
+}
+
+// manualFallback prints which agent to run, and how.
+func (p *Printer) manualFallback(f host.ManualFallback) {
+	round := f.Undecided
+	p.Line("%s  %s, round %d of %d", p.Paint(Cyan, "run the critic yourself"), round.TaskID, round.Round, round.MaxRounds)
+	p.Line("  because no agent could be run here")
+	p.emptyDraft(round.EmptyDraft)
+	if round.Verification != nil {
+		p.Line("")
+		p.verification(*round.Verification)
+	}
+	p.agents(round.Spawns, nil)
+	p.Line("")
+	p.Line("run %s yourself", f.Agent)
+	p.Line("  prompt: %s", f.PromptPath)
+	p.Line("  report: %s", f.ReportPath)
+	for _, failure := range f.Failures {
+		p.Line("  because %s", failure)
+	}
+	p.next(step{
+		fmt.Sprintf("run %s yourself with the prompt %s", f.Agent, f.PromptPath),
+		fmt.Sprintf("switchyard round %s --report %s", round.TaskID, f.ReportPath),
+	})
+}
+
+func (p *Printer) emptyDraft(empty bool) {
+	if empty {
+		p.Line("  %s: nothing differs from the task's base (--allow-empty)", p.Paint(Yellow, "empty draft"))
+	}
+}
+
 // Decision prints the next action, the reason, and the commands to type next.
 func (p *Printer) Decision(d host.Decision) {
 	p.decided(d, d.TaskID)
@@ -31,7 +70,7 @@ func (p *Printer) Decision(d host.Decision) {
 func (p *Printer) decided(d host.Decision, asking string) {
 	p.heading(d)
 	p.Line("  because %s", because(d))
-	if asked(d) {
+	if d.Budget == "" {
 		p.Line("  by policy %s", policyName(d.Policy))
 	}
 	if d.NoProgress && d.Reason != "no-progress" {
@@ -40,9 +79,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 	if d.WithoutCriteria {
 		p.Line("  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
 	}
-	if d.EmptyDraft {
-		p.Line("  %s: nothing differs from the task's base (--allow-empty)", p.Paint(Yellow, "empty draft"))
-	}
+	p.emptyDraft(d.EmptyDraft)
 	if len(d.Missing) > 0 {
 		p.Line("  %s: the commit still lacks %s", p.Paint(Yellow, "not yet"), strings.Join(d.Missing, ", "))
 	}
@@ -67,7 +104,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 	case d.Verification != nil:
 		p.Line("")
 		p.verification(*d.Verification)
-	case d.TaskID != "" && d.ManualFallback == nil && d.Budget == "":
+	case d.TaskID != "" && d.Budget == "":
 		p.Line("")
 		p.Line("verification: none")
 	}
@@ -79,17 +116,12 @@ func (p *Printer) decided(d host.Decision, asking string) {
 		p.Line("skipped: %s", words)
 	}
 	p.unmapped(d.Unmapped)
-	p.agents(d)
+	p.agents(d.Spawns, d.Research)
 }
 
 // reviewedByCritic reports whether a critic ran or its report was given.
 func reviewedByCritic(d host.Decision) bool {
 	return len(d.Spawns) > 0 || slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command == "" })
-}
-
-// asked reports whether a policy decided.
-func asked(d host.Decision) bool {
-	return d.ManualFallback == nil && d.Budget == ""
 }
 
 // maxRules and maxRule limit the number of rules in a note and the length of each.
@@ -140,11 +172,7 @@ func (p *Printer) heading(d host.Decision) {
 			where += fmt.Sprintf("; next is round %d", d.NextRound)
 		}
 	}
-	action := d.NextAction
-	if d.ManualFallback != nil {
-		action = "run the critic yourself" // spawn-agent-tool is a word of the JSON.
-	}
-	p.Line("%s  %s", p.Paint(actionColor(d.NextAction), action), where)
+	p.Line("%s  %s", p.Paint(actionColor(d.NextAction), d.NextAction), where)
 }
 
 // because returns the reason of a decision in words.
@@ -168,8 +196,6 @@ func because(d host.Decision) string {
 		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, textutil.Count(d.Input.FindingCount, "finding"))
 	case "routed":
 		return routedWords(d)
-	case api.ReasonHandBack:
-		return "no agent could be run here"
 	case task.ReasonBudget:
 		return d.Budget
 	default:

@@ -27,10 +27,7 @@ func (p *Printer) next(s step) {
 
 // afterDecision returns the step after a task's decision.
 func afterDecision(d host.Decision) step {
-	again := "switchyard round " + d.TaskID
 	switch {
-	case d.ManualFallback != nil:
-		return step{fmt.Sprintf("run %s yourself with the prompt %s", d.ManualFallback.Agent, d.ManualFallback.PromptPath), again + " --report " + d.ManualFallback.ReportPath}
 	case d.Budget != "":
 		return step{"raise the budget in " + project.ConfigFile, fmt.Sprintf("switchyard resume %s --rounds +1", d.TaskID)}
 	case len(d.Missing) > 0:

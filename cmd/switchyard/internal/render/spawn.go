@@ -14,28 +14,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// agents prints the agents that ran for a decision, and the handoff.
-func (p *Printer) agents(d host.Decision) {
-	if len(d.Spawns) > 0 {
+// agents prints the agents that ran for a round, and the results of its researchers.
+func (p *Printer) agents(spawns []api.SpawnSummary, r *api.Research) {
+	if len(spawns) > 0 {
 		p.Line("")
-		p.spawns(d.Spawns)
+		p.spawns(spawns)
 	}
-	if r := d.Research; r != nil {
+	if r != nil {
 		p.Line("")
 		p.Line("researched for round %d: %s of %d answered, agreement %s", r.Round, textutil.Count(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
 		for _, s := range r.Silent {
 			p.Line("  %s %d came to nothing: %s", p.Paint(Yellow, "researcher"), s.Index, s.Failure)
 		}
 		p.Line("  %s", r.Path)
-	}
-	if h := d.ManualFallback; h != nil {
-		p.Line("")
-		p.Line("run %s yourself", h.Agent)
-		p.Line("  prompt: %s", h.PromptPath)
-		p.Line("  report: %s", h.ReportPath)
-		for _, f := range h.Failures {
-			p.Line("  because %s", f)
-		}
 	}
 }
 

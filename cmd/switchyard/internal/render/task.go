@@ -290,11 +290,11 @@ func (p *Printer) DraftResult(d api.DraftResult) {
 }
 
 // Attestation prints the attestation of a run.
-func (p *Printer) Attestation(a api.StampResult) {
+func (p *Printer) Attestation(a api.AttestationResult) {
 	if a.Recorded == nil {
 		p.Line("nothing to do: this run was attested before")
 	}
-	s := a.Stamp
+	s := a.Attestation
 	p.Line("%s attested in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
 		textutil.Count(s.ToolUses, "tool use"), textutil.Count(s.SearchCalls, "search call"), s.Credited)
 	if s.Violation != "" {
@@ -304,18 +304,18 @@ func (p *Printer) Attestation(a api.StampResult) {
 
 // AttestationList is the JSON output of audit --list.
 type AttestationList struct {
-	Stamps []api.StampEntry `json:"stamps"`
+	Stamps []api.AttestationEntry `json:"stamps"`
 }
 
 // Attestations lists the attestations of a task.
 func (p *Printer) Attestations(l AttestationList) {
-	stamps := l.Stamps
-	if len(stamps) == 0 {
+	attestations := l.Stamps
+	if len(attestations) == 0 {
 		p.Line("no attestations")
 		return
 	}
 	rows := newTable("ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT")
-	for _, s := range stamps {
+	for _, s := range attestations {
 		rows.add(s.Round, s.Agent, s.Source, s.By, s.ToolUses, s.Credited, orDash(string(s.Violation)), dim(Time(s.At)))
 	}
 	p.table(rows)

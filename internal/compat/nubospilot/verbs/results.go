@@ -281,7 +281,7 @@ type Attestation struct {
 }
 
 // NewAttestation converts an attestation that was recorded at a time.
-func NewAttestation(s task.Stamp, at string) Attestation {
+func NewAttestation(s task.Attestation, at string) Attestation {
 	a := Attestation{
 		Agent: s.Agent, Audited: s.Audited, Round: s.Round, SearchCalls: s.SearchCalls, Credited: s.Credited,
 		SearchEvidence: s.SearchEvidence, ToolUses: s.ToolUses, At: at, Source: s.Source, By: s.By,
