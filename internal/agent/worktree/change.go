@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -33,99 +32,66 @@ type Change struct {
 	Ordinary bool
 }
 
-// ordinary are git's files that change with every commit.
-var ordinary = []string{gitFolder + "/HEAD", gitFolder + "/index"}
-
-// ordinary reports whether a change to the file is one of normal work.
-func (s *Snapshot) ordinary(path string, kind Kind, is file) bool {
-	return (kind == Content || kind == Added) && is.mode.IsRegular() && !slices.ContainsFunc(s.alwaysTracked, func(o string) bool {
-		return path == o || below(path, o)
-	})
-}
-
 // Compare lists the differences, sorted by path, kind and detail. It is empty exactly if
 // the digests are equal.
 func Compare(before, after *Snapshot) []Change {
 	var changes []Change
-	pairs(before.files, after.files, pathFile.compare, func(was, is *pathFile) {
-		switch {
-		case is == nil:
-			changes = append(changes, Change{Path: was.path, Kind: Removed})
-		case was == nil:
-			changes = append(changes, Change{Path: is.path, Kind: Added, Ordinary: after.ordinary(is.path, Added, is.file)})
-		default:
-			for _, kind := range was.changes(is.file) {
-				changes = append(changes, Change{Path: is.path, Kind: kind, Ordinary: after.ordinary(is.path, kind, is.file)})
-			}
+	for path, is := range after.files {
+		kinds := []Kind{Added}
+		if was, ok := before.files[path]; ok {
+			kinds = was.changes(is)
 		}
-	})
-	pairs(before.git, after.git, gitEntry.compare, func(was, is *gitEntry) {
-		switch {
-		case is == nil:
-			changes = append(changes, was.change(&was.gitValue, nil))
-		case was == nil:
-			changes = append(changes, is.change(nil, &is.gitValue))
-		case was.gitValue != is.gitValue:
-			changes = append(changes, is.change(&was.gitValue, &is.gitValue))
+		for _, kind := range kinds {
+			changes = append(changes, Change{Path: path, Kind: kind, Ordinary: after.ordinary(path, kind, is)})
 		}
-	})
+	}
+	for path := range before.files {
+		if _, ok := after.files[path]; !ok {
+			changes = append(changes, Change{Path: path, Kind: Removed})
+		}
+	}
+	for key, is := range after.git {
+		if was, ok := before.git[key]; !ok {
+			changes = append(changes, key.change("added", is.tag))
+		} else if was != is {
+			changes = append(changes, key.change(was.difference(is), is.tag))
+		}
+	}
+	for key := range before.git {
+		if _, ok := after.git[key]; !ok {
+			changes = append(changes, key.change("removed", 0))
+		}
+	}
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
 	})
 	return changes
 }
 
+// ordinary reports whether a change to the file is one of normal work.
+func (s *Snapshot) ordinary(path string, kind Kind, is *file) bool {
+	return (kind == Content || kind == Added) && is.mode.IsRegular() && !slices.ContainsFunc(s.alwaysTracked, func(o string) bool {
+		return path == o || below(path, o)
+	})
+}
+
 // Rewritten lists those of paths that were rewritten with the same content between two
 // snapshots.
 func Rewritten(before, after *Snapshot, paths []string) []Change {
 	var changes []Change
-	pairs(before.files, after.files, pathFile.compare, func(was, is *pathFile) {
-		if was != nil && is != nil && was.stat != is.stat && len(was.changes(is.file)) == 0 && slices.Contains(paths, is.path) {
-			changes = append(changes, Change{Path: is.path, Kind: Content, Detail: "written again"})
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		was, is := before.files[path], after.files[path]
+		if was != nil && is != nil && was.stat != is.stat && len(was.changes(is)) == 0 {
+			changes = append(changes, Change{Path: path, Kind: Content, Detail: "written again"})
 		}
-	})
+	}
 	return changes
 }
-
-// pairs calls each with the entries of two sorted lists that have the same name, nil if a
-// list has none.
-func pairs[T any](before, after []T, compare func(a, b T) int, each func(was, is *T)) {
-	for len(before) > 0 || len(after) > 0 {
-		order := 0
-		switch {
-		case len(before) == 0:
-			order = 1
-		case len(after) == 0:
-			order = -1
-		default:
-			order = compare(before[0], after[0])
-		}
-		var was, is *T
-		if order <= 0 {
-			was, before = &before[0], before[1:]
-		}
-		if order >= 0 {
-			is, after = &after[0], after[1:]
-		}
-		each(was, is)
-	}
-}
-
-type pathFile struct {
-	path string
-	file
-}
-
-func (l pathFile) compare(other pathFile) int { return cmp.Compare(l.path, other.path) }
 
 // gitKey is something of git that counts: a file, or a part of one.
 type gitKey struct {
 	path string
 	of   string // an index entry or a setting, "" for the whole file
-}
-
-func (it gitKey) compare(other gitKey) int {
-	return cmp.Or(cmp.Compare(it.path, other.path), cmp.Compare(it.of, other.of))
 }
 
 // gitValue is the value of a gitKey.
@@ -135,45 +101,32 @@ type gitValue struct {
 	tag byte
 }
 
-type gitEntry struct {
-	gitKey
-	gitValue
+// change is that of a key that has this tag now.
+func (k gitKey) change(detail string, tag byte) Change {
+	if k.of != "" {
+		detail = k.of + ": " + detail
+	}
+	// These change with every commit.
+	ordinary := k.path == gitFolder+"/HEAD" || k.path == gitFolder+"/index"
+	return Change{Path: k.path, Kind: Git, Detail: detail, Ordinary: ordinary && (tag == 0 || tag == 'H')}
 }
 
-func (k gitEntry) compare(other gitEntry) int { return k.gitKey.compare(other.gitKey) }
-
-// change describes what happened; nil means that it does not exist.
-func (it gitKey) change(was, is *gitValue) Change {
-	word := "changed"
-	switch {
-	case was == nil:
-		word = "added"
-	case is == nil:
-		word = "removed"
-	case was.tag != is.tag:
-		word = flagWord(is.tag)
-		if was.text != is.text {
-			word += ", changed"
-		}
+// difference says how a value changed: the flags of an index entry can hide its file.
+func (was gitValue) difference(is gitValue) string {
+	if was.tag == is.tag {
+		return "changed"
 	}
-	if it.of != "" {
-		word = it.of + ": " + word
-	}
-	return Change{Path: it.path, Kind: Git, Detail: word, Ordinary: slices.Contains(ordinary, it.path) && (is == nil || is.tag == 0 || is.tag == 'H')}
-}
-
-// flagWord says which flags of an index entry hide its file.
-func flagWord(tag byte) string {
-	switch tag {
+	detail := "shown again"
+	switch is.tag {
 	case 'S':
-		return "skip-worktree"
+		detail = "skip-worktree"
 	case 's':
-		return "assume-unchanged and skip-worktree"
+		detail = "assume-unchanged and skip-worktree"
 	case 'h', 'm':
-		return "assume-unchanged"
-	default:
-		return "shown again"
+		detail = "assume-unchanged"
 	}
+	if was.text != is.text {
+		detail += ", changed"
+	}
+	return detail
 }
-
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

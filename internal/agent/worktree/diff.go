@@ -1,6 +1,8 @@
 package worktree
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +11,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // cutNotice is the last line of a diff that was cut.
@@ -32,8 +37,8 @@ const cutNotice = "[cut here: the diff is longer than it may be]\n"
 // tree-no-git, tree-base-unknown, tree-unreadable, those of the supervisor and of w. If
 // ctx is done, the error wraps its cause.
 func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) error {
-	return t.scan(ctx, Scope{}, func(ctx context.Context, l *scanner) error {
-		out, err := (&comparison{scanner: l, limit: limit}).diff(ctx, base, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
+	return t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
+		out, err := s.diff(ctx, base, limit, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
 		if err != nil {
 			return err
 		}
@@ -53,8 +58,8 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 	for i, pattern := range patterns {
 		paths[i] = ":(glob)" + pattern
 	}
-	err = t.scan(ctx, Scope{}, func(ctx context.Context, l *scanner) error {
-		out, err := (&comparison{scanner: l, limit: 1}).diff(ctx, base, []string{"--name-only"}, paths)
+	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
+		out, err := s.diff(ctx, base, 1, []string{"--name-only"}, paths)
 		if err != nil {
 			return err
 		}
@@ -67,60 +72,45 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 
 // diff runs git diff with these arguments for these paths, all if there are none, and
 // returns its output up to the limit.
-func (d *comparison) diff(ctx context.Context, base string, args, paths []string) (io.ReadSeeker, error) {
-	if err := d.locate(ctx); err != nil {
-		return nil, err
-	}
-	rel, err := filepath.Rel(d.repo.top, d.real)
-	if err != nil {
-		return nil, unreadable(".", err)
-	}
-	d.prefix = filepath.ToSlash(rel)
-	settings, err := d.git.settings(ctx, d.repo)
+func (s *scanner) diff(ctx context.Context, base string, limit int64, args, paths []string) (io.ReadSeeker, error) {
+	r, err := s.comparedRepo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.special(ctx, ""); err != nil {
-		return nil, err
-	}
-	m, err := d.git.shadow(d.repo, settings)
+	settings, err := s.git.settings(ctx, *r)
 	if err != nil {
 		return nil, err
 	}
-	commit, err := d.commit(ctx, base)
+	if _, err := s.special(ctx, ""); err != nil {
+		return nil, err
+	}
+	m, err := s.git.shadow(*r, settings)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.index(ctx, m); err != nil {
+	commit, err := s.commit(ctx, *r, base)
+	if err != nil {
 		return nil, err
 	}
-	command := m.command(d.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
+	if err := s.ownIndex(ctx, m); err != nil {
+		return nil, err
+	}
+	command := m.command(s.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
 		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, paths)...)
-	command.limit = max(d.limit, 1)
+	command.limit = max(limit, 1)
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are our own patterns.
-	out, err := d.git.run(ctx, command)
-	if err != nil {
-		return nil, err
+	out, err := s.git.run(ctx, command)
+	if err == nil && out.code != 0 && !out.truncated {
+		err = out.failure(command)
 	}
-	if out.code != 0 && !out.truncated {
-		return nil, unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.stderr), out.code))
-	}
-	return out.output, nil
+	return out.output, err
 }
 
-// emptyBlob is the id of an empty file.
-func (m *shadowRepo) emptyBlob() string {
-	if m.format == sha256Format {
-		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-	}
-	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-}
-
-// index gives the shadow an index of its own: the repository's, with untracked files that
-// count and without flags and times that hide a change. The author of the draft could
+// ownIndex gives the shadow an index of its own: the repository's, with untracked files
+// that count and without flags and times that hide a change. The author of the draft could
 // also write the index, and git trusts its times.
-func (d *comparison) index(ctx context.Context, m *shadowRepo) error {
-	own, err := os.OpenRoot(d.repo.dir)
+func (s *scanner) ownIndex(ctx context.Context, m *shadowRepo) error {
+	own, err := os.OpenRoot(m.repo.dir)
 	if err != nil {
 		return unreadable(gitFolder, err)
 	}
@@ -129,44 +119,46 @@ func (d *comparison) index(ctx context.Context, m *shadowRepo) error {
 		return unreadable(path.Join(gitFolder, "index"), err)
 	}
 	m.env = append(m.env, "GIT_INDEX_FILE="+filepath.Join(m.dir, "index"))
-	lines, err := d.git.create("entries")
+	lines, err := s.git.create("entries")
 	if err != nil {
 		return err
 	}
 	defer lines.Close()
-	changes, err := d.entries(ctx, m, lines)
-	if err != nil || changes == 0 {
+	if err := s.writeEntries(ctx, m, lines); err != nil {
 		return err
 	}
 	if _, err := lines.Seek(0, io.SeekStart); err != nil {
 		return unreadable(".", err)
 	}
-	command := m.command(d.real, "update-index", "--replace", "-z", "--index-info")
+	command := m.command(s.real, "update-index", "--replace", "-z", "--index-info")
 	command.input = lines
-	_, err = d.git.runOK(ctx, command)
+	_, err = s.git.runOK(ctx, command)
 	return err
 }
 
-// entries writes entries for git update-index, for untracked and hidden files, and
-// returns their number. A rewritten entry has no flags and times, so that git reads its
-// file.
-func (d *comparison) entries(ctx context.Context, m *shadowRepo, w io.Writer) (int, error) {
-	out, err := d.git.runOK(ctx, m.command(d.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
+// writeEntries writes entries for git update-index, for untracked and hidden files. A
+// rewritten entry has no flags and times, so that git reads its file.
+func (s *scanner) writeEntries(ctx context.Context, m *shadowRepo, w io.Writer) error {
+	prefix, err := filepath.Rel(m.repo.top, s.real)
 	if err != nil {
-		return 0, err
+		return unreadable(".", err)
 	}
-	n := 0
+	out, err := s.git.runOK(ctx, m.command(s.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewWriter(w)
 	err = records(out, func(text string) error {
 		e, err := parseEntry(text)
 		if err != nil {
 			return unreadable(".", err)
 		}
 		conflict := !e.untracked() && e.stage != "0"
-		if conflict || e.mode == gitlink || strings.HasSuffix(e.path, "/") || !d.counts(e.path) {
+		if conflict || e.mode == gitlink || strings.HasSuffix(e.path, "/") || !s.counts(e.path) {
 			return nil
 		}
-		if hidden := e.tag == 'h' || e.tag == 's' || e.tag == 'S'; hidden || e.untracked() {
-			f, err := d.dirs.there(e.path)
+		if e.untracked() || e.tag == 'h' || e.tag == 's' || e.tag == 'S' {
+			f, err := s.dirs.there(e.path)
 			if err != nil || f == nil { // A file that is not checked out was not deleted.
 				return err
 			}
@@ -174,11 +166,18 @@ func (d *comparison) entries(ctx context.Context, m *shadowRepo, w io.Writer) (i
 				e.mode, e.oid = gitMode(f.mode), m.emptyBlob()
 			}
 		}
-		n++
-		_, err = fmt.Fprintf(w, "%s %s 0\t%s\x00", e.mode, e.oid, path.Join(d.prefix, e.path))
+		_, err = fmt.Fprintf(lines, "%s %s 0\t%s\x00", e.mode, e.oid, path.Join(filepath.ToSlash(prefix), e.path))
 		return err
 	})
-	return n, err
+	return errors.Join(err, lines.Flush())
+}
+
+// emptyBlob is the id of an empty file.
+func (m *shadowRepo) emptyBlob() string {
+	if m.format == sha256Format {
+		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+	}
+	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 }
 
 // gitMode is git's name for a file's type and permissions.
@@ -195,45 +194,137 @@ func gitMode(mode fs.FileMode) string {
 
 // cut copies a diff. If it is too long, it copies as many whole lines as fit, and a
 // notice.
-func cut(w io.Writer, r io.ReadSeeker, limit int64) error {
-	size, err := r.Seek(0, io.SeekEnd)
+func cut(w io.Writer, r io.Reader, limit int64) error {
+	text, err := io.ReadAll(io.LimitReader(r, max(limit, 0)+1))
 	if err != nil {
 		return err
 	}
-	notice := ""
-	if size > limit {
-		notice = cutNotice
-		if size, err = lastLine(r, max(limit-int64(len(notice)), 0)); err != nil {
-			return err
-		}
+	if int64(len(text)) > limit {
+		fits := text[:max(limit-int64(len(cutNotice)), 0)]
+		text = append(fits[:bytes.LastIndexByte(fits, '\n')+1], cutNotice...)
 	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	if _, err := io.CopyN(w, r, size); err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, notice[:min(int64(len(notice)), max(limit, 0))])
+	_, err = w.Write(text[:min(int64(len(text)), max(limit, 0))])
 	return err
 }
 
-// lastLine returns the end of the last line that ends within the first size bytes.
-func lastLine(r io.ReadSeeker, size int64) (int64, error) {
-	buffer := make([]byte, 32<<10)
-	for size > 0 {
-		part := buffer[:min(int64(len(buffer)), size)]
-		if _, err := r.Seek(size-int64(len(part)), io.SeekStart); err != nil {
-			return 0, err
-		}
-		if _, err := io.ReadFull(r, part); err != nil {
-			return 0, err
-		}
-		for i := len(part) - 1; i >= 0; i-- {
-			if part[i] == '\n' {
-				return size - int64(len(part)-1-i), nil
-			}
-		}
-		size -= int64(len(part))
+// Base returns the id of the commit that a draft is compared with: of rev, else of the
+// merge base of HEAD and branch, else of HEAD if both are "". Before the first commit it
+// is that of the empty tree.
+//
+// # Errors
+//
+// tree-no-git, tree-base-unknown, tree-unreadable and those of the supervisor. If ctx is
+// done, the error wraps its cause.
+func (t Tree) Base(ctx context.Context, rev, branch string) (commit string, err error) {
+	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) (err error) {
+		commit, err = s.base(ctx, rev, branch)
+		return err
+	})
+	return commit, err
+}
+
+// comparedRepo returns the repository with which the tree is compared.
+func (s *scanner) comparedRepo(ctx context.Context) (*repo, error) {
+	if s.git.bin == "" {
+		return nil, errs.New(errs.TreeNoGit, "git is not installed, so that nothing can be compared")
 	}
-	return 0, nil
+	r, err := s.enclosingRepo(ctx)
+	if err == nil && r == nil {
+		err = errs.New(errs.TreeNoGit, "the project is in no git repository, so that nothing can be compared")
+	}
+	if err == nil {
+		err = s.git.ready(*r)
+	}
+	return r, err
+}
+
+func (s *scanner) base(ctx context.Context, rev, branch string) (string, error) {
+	r, err := s.comparedRepo(ctx)
+	if err != nil {
+		return "", err
+	}
+	if rev != "" || branch == "" {
+		return s.commit(ctx, *r, rev)
+	}
+	other, err := s.commit(ctx, *r, branch)
+	if err != nil {
+		return "", err
+	}
+	head, err := s.commit(ctx, *r, "")
+	if err != nil || slices.Contains(emptyTrees, head) {
+		return head, err
+	}
+	common, err := s.id(ctx, *r, "merge-base", head, other)
+	if err == nil && common == "" {
+		err = errs.New(errs.TreeBaseUnknown, "HEAD has no commit in common with %.200q", branch).With("base", branch)
+	}
+	return common, err
+}
+
+// validRev has the forms of revisions that name a commit and do not search for it.
+var validRev = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`)
+
+// commit returns the id of the commit base, "" for HEAD.
+func (s *scanner) commit(ctx context.Context, r repo, base string) (string, error) {
+	if slices.Contains(emptyTrees, base) {
+		return base, nil
+	}
+	if base == "" {
+		base = "HEAD"
+	}
+	commit := ""
+	if validRev.MatchString(base) {
+		var err error
+		if commit, err = s.id(ctx, r, "rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case commit != "":
+		return commit, nil
+	case base != "HEAD" || !r.unborn():
+		return "", errs.New(errs.TreeBaseUnknown, "git knows no commit %.200q to compare with", base).With("base", base)
+	}
+	// The format of ids is the repository's.
+	empty, err := s.id(ctx, r, "hash-object", "-t", "tree", "--no-filters", os.DevNull)
+	if err == nil && empty == "" {
+		err = unreadable(gitFolder, errBroken)
+	}
+	return empty, err
+}
+
+// emptyTrees are the ids of the empty tree in each format.
+var emptyTrees = []string{
+	"4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+	"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+
+var validID = regexp.MustCompile(`^[0-9a-f]{40,64}\n$`)
+
+// id returns the id that a git command prints, "" if it fails.
+func (s *scanner) id(ctx context.Context, r repo, args ...string) (string, error) {
+	out, err := s.git.run(ctx, r.command(args...))
+	if err != nil || out.code != 0 {
+		return "", err
+	}
+	text, err := io.ReadAll(out.output)
+	if err != nil || !validID.Match(text) {
+		return "", err
+	}
+	return string(text[:len(text)-1]), nil
+}
+
+// unborn reports whether HEAD names a branch without a commit.
+func (r repo) unborn() bool {
+	names, err := r.head()
+	if err != nil || len(names) == 0 {
+		return false
+	}
+	branch := names[len(names)-1]
+	packed, err := r.packedRefs(func(name string) bool { return name == branch })
+	if err != nil || len(packed) > 0 {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(r.common, filepath.FromSlash(branch)))
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -3,6 +3,7 @@ package worktree
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 )
@@ -11,97 +12,96 @@ import (
 // directories on the way to the last path open, since the next path is usually close. It
 // is not for concurrent use.
 type dirCache struct {
-	rootDir
-	// steps are the open directories, each in the one before; the first is the root.
-	steps []step
+	root *os.Root
+	// open are the open directories, each in the one before; the first is the root, "".
+	opened []openDir
 }
 
-type step struct {
-	path string // "" is that of the place
+type openDir struct {
+	path string
 	dirHandle
 }
 
 // at returns the directory at a path; "" and "." are the root. If there is none, the
 // error is fs.ErrNotExist.
-func (n *dirCache) at(dir string) (dirHandle, error) {
+func (c *dirCache) at(dir string) (dirHandle, error) {
 	if dir == "." {
 		dir = ""
 	}
-	for last := len(n.steps) - 1; last > 0 && dir != n.steps[last].path && !below(dir, n.steps[last].path); last-- {
-		n.steps[last].close()
-		n.steps = n.steps[:last]
+	for last := len(c.opened) - 1; last > 0 && dir != c.opened[last].path && !below(dir, c.opened[last].path); last-- {
+		c.opened[last].close()
+		c.opened = c.opened[:last]
 	}
-	if len(n.steps) == 0 {
-		top, err := openTop(n.rootDir)
+	if len(c.opened) == 0 {
+		top, err := openTop(c.root)
 		if err != nil {
 			return dirHandle{}, err
 		}
-		n.steps = append(n.steps, step{"", top})
+		c.opened = append(c.opened, openDir{"", top})
 	}
 	for {
-		last := n.steps[len(n.steps)-1]
+		last := c.opened[len(c.opened)-1]
 		if dir == last.path {
 			return last.dirHandle, nil
 		}
-		name, rest, more := strings.Cut(strings.TrimPrefix(dir[len(last.path):], "/"), "/")
+		name, rest, _ := strings.Cut(strings.TrimPrefix(dir[len(last.path):], "/"), "/")
 		next, err := last.folder(name)
 		if err != nil {
 			return dirHandle{}, err
 		}
-		end := len(dir)
-		if more {
-			end -= len("/") + len(rest)
-		}
-		n.steps = append(n.steps, step{dir[:end], next})
+		c.opened = append(c.opened, openDir{strings.TrimSuffix(strings.TrimSuffix(dir, rest), "/"), next})
 	}
+}
+
+// entries lists a directory.
+func (c *dirCache) entries(dir string) ([]fs.DirEntry, error) {
+	d, err := c.at(dir)
+	if err != nil {
+		return nil, err
+	}
+	return d.entries()
 }
 
 // lstat returns a file's metadata, nil if it does not exist.
-func (n *dirCache) lstat(name string) (*file, error) {
-	dir, err := n.at(path.Dir(name))
-	if err != nil {
-		return nil, missing(name, err)
+func (c *dirCache) lstat(name string) (*file, error) {
+	dir, err := c.at(path.Dir(name))
+	var f *file
+	if err == nil {
+		f, err = dir.lstat(path.Base(name))
 	}
-	f, err := dir.lstat(path.Base(name))
-	return f, missing(name, err)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	return nil, unreadable(name, err)
 }
 
 // there is lstat that returns nil for directories.
-func (n *dirCache) there(name string) (*file, error) {
-	f, err := n.lstat(name)
+func (c *dirCache) there(name string) (*file, error) {
+	f, err := c.lstat(name)
 	if f != nil && f.mode.IsDir() {
 		return nil, err
 	}
 	return f, err
 }
 
-// missing gives an error its code; a missing file is not an error.
-func missing(name string, err error) error {
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return unreadable(name, err)
-}
-
-func (n *dirCache) open(name string) (fileHandle, error) {
-	dir, err := n.at(path.Dir(name))
+func (c *dirCache) open(name string) (fileHandle, error) {
+	dir, err := c.at(path.Dir(name))
 	if err != nil {
 		return fileHandle{}, err
 	}
 	return dir.open(path.Base(name))
 }
 
-func (n *dirCache) readlink(name string) (string, error) {
-	dir, err := n.at(path.Dir(name))
+func (c *dirCache) readlink(name string) (string, error) {
+	dir, err := c.at(path.Dir(name))
 	if err != nil {
 		return "", err
 	}
 	return dir.readlink(path.Base(name))
 }
 
-func (n *dirCache) close() {
-	for _, s := range n.steps {
-		s.close()
+func (c *dirCache) close() {
+	for _, d := range c.opened {
+		d.close()
 	}
-	n.steps = nil
 }

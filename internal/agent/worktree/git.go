@@ -10,18 +10,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The limits of one run of git: its time, what it may print, and how long it has
-// to end when it is asked to.
+// The limits of one git command: time, output, and grace.
 const (
-	// The limits of one git command: time, output, and grace.
 	gitTime   = time.Minute
 	gitOutput = 512 << 20
 	gitGrace  = time.Second
@@ -32,38 +32,82 @@ const (
 type git struct {
 	supervisor *supervise.Supervisor
 	environ    []string
-	bin        string // "" if git is not installed
-	temp       string // "" before the first command
-	held       *os.File
+	bin        string // "" if git is not installed; then there is no directory
+	temp       string
 	// output and errors receive what all commands print, appended.
 	output, errors *os.File
 }
 
-func newGit(s *supervise.Supervisor, environ []string) *git {
+const (
+	// tempPrefix begins the names of the private directories.
+	tempPrefix = "switchyard-tree-"
+	// maxTempAge is the age from which a private directory is that of a killed process: no
+	// scan takes that long.
+	maxTempAge = time.Hour
+)
+
+func newGit(s *supervise.Supervisor, environ []string) (*git, error) {
 	g := &git{supervisor: s, environ: environ}
-	path, _ := g.variable("PATH")
-	for _, dir := range filepath.SplitList(path) {
+	for _, dir := range filepath.SplitList(g.variable("PATH")) {
 		if bin, err := exec.LookPath(filepath.Join(dir, "git")); err == nil && filepath.IsAbs(dir) {
 			g.bin = bin
 			break
 		}
 	}
-	return g
-}
-
-// variable returns the value of a variable of the caller's environment.
-func (g *git) variable(name string) (value string, ok bool) {
-	for _, entry := range slices.Backward(g.environ) {
-		if n, v, found := strings.Cut(entry, "="); found && (n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name)) {
-			return v, true
+	if g.bin == "" {
+		return g, nil
+	}
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*"))
+	for _, dir := range left {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > maxTempAge {
+			_ = os.RemoveAll(dir) // It may belong to another user.
 		}
 	}
-	return "", false
+	var err error
+	if g.temp, err = os.MkdirTemp("", tempPrefix); err != nil {
+		return nil, unreadable(".", err)
+	}
+	if g.output, err = g.create("output"); err == nil {
+		g.errors, err = g.create("errors")
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.close())
+	}
+	return g, nil
+}
+
+// create creates a file in the private directory.
+func (g *git) create(name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(g.temp, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, unreadable(".", err)
+	}
+	return f, nil
+}
+
+// close removes the private directory.
+func (g *git) close() error {
+	_ = g.output.Close() // Some systems cannot remove open files.
+	_ = g.errors.Close()
+	if g.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(g.temp)
+}
+
+// variable returns the value of a variable of the caller's environment, "" for none.
+func (g *git) variable(name string) string {
+	for _, entry := range slices.Backward(g.environ) {
+		if n, v, _ := strings.Cut(entry, "="); n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name) {
+			return v
+		}
+	}
+	return ""
 }
 
 // userFile is the default path of a file of the user's settings.
 func (g *git) userFile(name string) string {
-	if dir, _ := g.variable("XDG_CONFIG_HOME"); dir != "" {
+	if dir := g.variable("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", name)
 	}
 	return g.expand("~/.config/git/" + name)
@@ -72,38 +116,9 @@ func (g *git) userFile(name string) string {
 // expand replaces a leading ~ by the user's home, as git does.
 func (g *git) expand(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		home, _ := g.variable("HOME")
-		return filepath.Join(home, filepath.FromSlash(rest))
+		return filepath.Join(g.variable("HOME"), filepath.FromSlash(rest))
 	}
 	return filepath.FromSlash(name)
-}
-
-// open creates the private directory.
-func (g *git) open() (err error) {
-	if g.temp != "" {
-		return nil
-	}
-	if g.temp, g.held, err = newTemp(os.TempDir()); err != nil {
-		return unreadable(".", err)
-	}
-	if g.output, err = g.create("output"); err != nil {
-		return err
-	}
-	g.errors, err = g.create("errors")
-	return err
-}
-
-// close removes the private directory.
-func (g *git) close() error {
-	if g.temp == "" {
-		return nil
-	}
-	for _, f := range []*os.File{g.output, g.errors} {
-		if f != nil {
-			_ = f.Close()
-		}
-	}
-	return errors.Join(g.held.Close(), os.RemoveAll(g.temp)) // Some systems cannot remove open files.
 }
 
 // inherited are the variables that git gets: its path, the user's settings, and what
@@ -112,7 +127,7 @@ func (g *git) close() error {
 var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR"}
 
 // environment is the environment of every git command.
-func (g *git) environment(more ...string) []string {
+func (g *git) environment(more []string) []string {
 	env := []string{
 		"LC_ALL=C",
 		"TMPDIR=" + g.temp, "TMP=" + g.temp, "TEMP=" + g.temp,
@@ -125,19 +140,30 @@ func (g *git) environment(more ...string) []string {
 		"GIT_PAGER=cat",
 	}
 	for _, name := range inherited {
-		if value, ok := g.variable(name); ok {
+		if value := g.variable(name); value != "" {
 			env = append(env, name+"="+value)
 		}
 	}
 	return append(env, more...)
 }
 
+// gitCommand is a git command; the name of the command is the first of args that is not
+// an option -c.
 type gitCommand struct {
 	dir   string
 	env   []string
 	args  []string
 	input *os.File
 	limit int64
+}
+
+// verb is the name of the command.
+func (c gitCommand) verb() string {
+	args := c.args
+	for args[0] == "-c" {
+		args = args[2:]
+	}
+	return args[0]
 }
 
 // gitResult is the result of a git command.
@@ -148,72 +174,113 @@ type gitResult struct {
 	stderr    string // the beginning of standard error
 }
 
+// failure is the error of a command that failed.
+func (r gitResult) failure(c gitCommand) error {
+	return unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", c.verb(), strings.TrimSpace(r.stderr), r.code))
+}
+
 // run runs git. A nonzero exit code is not an error.
-func (g *git) run(ctx context.Context, r gitCommand) (gitResult, error) {
-	if err := g.open(); err != nil {
-		return gitResult{}, err
-	}
-	printed, err := g.output.Seek(0, io.SeekEnd)
+func (g *git) run(ctx context.Context, c gitCommand) (gitResult, error) {
+	outputStart, err := g.output.Seek(0, io.SeekEnd)
 	if err != nil {
 		return gitResult{}, unreadable(".", err)
 	}
-	complained, err := g.errors.Seek(0, io.SeekEnd)
+	errorStart, err := g.errors.Seek(0, io.SeekEnd)
 	if err != nil {
 		return gitResult{}, unreadable(".", err)
 	}
 	result, err := g.supervisor.Run(ctx, supervise.Spec{
-		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, r.args...), Dir: r.dir, Env: g.environment(r.env...),
-		Input: r.input, Output: g.output, Errors: g.errors, OutputLimit: r.limit, Timeout: gitTime, Grace: gitGrace,
+		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, c.args...), Dir: c.dir, Env: g.environment(c.env),
+		Input: c.input, Output: g.output, Errors: g.errors, OutputLimit: c.limit, Timeout: gitTime, Grace: gitGrace,
 	})
 	if err != nil {
 		return gitResult{}, err
 	}
 	if result.End != supervise.Exited && result.End != supervise.OutputLimit {
-		return gitResult{}, unreadable(".", fmt.Errorf("git %s was ended: %s", r.verb(), result.End))
+		return gitResult{}, unreadable(".", fmt.Errorf("git %s was ended: %s", c.verb(), result.End))
 	}
-	said := make([]byte, 2<<10)
-	n, err := g.errors.ReadAt(said, complained)
-	if err != nil && !errors.Is(err, io.EOF) {
+	stderr, err := io.ReadAll(io.NewSectionReader(g.errors, errorStart, 2<<10))
+	if err != nil {
 		return gitResult{}, unreadable(".", err)
 	}
-	output := io.NewSectionReader(g.output, printed, result.OutputBytes)
-	return gitResult{output: output, truncated: result.End == supervise.OutputLimit, code: result.ExitCode, stderr: string(said[:n])}, nil
+	output := io.NewSectionReader(g.output, outputStart, result.OutputBytes)
+	return gitResult{output: output, truncated: result.End == supervise.OutputLimit, code: result.ExitCode, stderr: string(stderr)}, nil
 }
 
 // runOK runs a command that must succeed completely. Git only warns about a directory
 // that it cannot open, whose files would be missing.
-func (g *git) runOK(ctx context.Context, r gitCommand) (io.ReadSeeker, error) {
-	out, err := g.run(ctx, r)
-	if err != nil {
-		return nil, err
-	}
+func (g *git) runOK(ctx context.Context, c gitCommand) (io.ReadSeeker, error) {
+	out, err := g.run(ctx, c)
 	switch {
+	case err != nil:
+		return nil, err
 	case out.truncated:
-		return nil, unreadable(".", fmt.Errorf("git %s prints more than %d MiB", r.verb(), r.limit>>20))
+		return nil, unreadable(".", fmt.Errorf("git %s prints more than %d MiB", c.verb(), c.limit>>20))
 	case out.code != 0 || strings.Contains(out.stderr, "could not open directory"):
-		return nil, unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", r.verb(), strings.TrimSpace(out.stderr), out.code))
+		return nil, out.failure(c)
 	}
 	return out.output, nil
 }
 
-// verb is the name of the command.
-func (r gitCommand) verb() string {
-	for i := 0; i < len(r.args); i++ {
-		if r.args[i] != "-c" {
-			return r.args[i]
+// ready refuses a repository with a file that would block git: one of its own, or one of
+// settings.
+func (g *git) ready(r repo) error {
+	files := []string{g.userFile("ignore"), g.userFile("attributes")}
+	for _, dir := range []string{r.dir, r.common} {
+		for _, name := range []string{"HEAD", "index", packedRefs, "shallow", "info/exclude", "info/attributes", "info/grafts", "info/sparse-checkout", "objects/info/alternates"} {
+			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
 		}
-		i++
 	}
-	return ""
+	for _, name := range files {
+		if err := checkNotSpecial(name); err != nil {
+			return err
+		}
+	}
+	checked := make(map[string]bool)
+	for _, name := range []string{
+		filepath.Join(r.common, "config"), filepath.Join(r.dir, "config.worktree"), g.expand("~/.gitconfig"), g.userFile("config"),
+	} {
+		if err := g.checkConfig(name, checked); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// create creates a file in the private directory.
-func (g *git) create(name string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(g.temp, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, unreadable(".", err)
+// checkNotSpecial refuses an existing special file.
+func checkNotSpecial(name string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return unreadable(gitFolder, fmt.Errorf("%s: %w", filepath.Base(name), errWaits))
 	}
-	return f, nil
+	return nil
+}
+
+// maxIncluded bounds how many files of settings are read, and maxSettings the size of
+// each, in bytes.
+const maxIncluded, maxSettings = 100, 1 << 20
+
+// includedPath finds files that settings may include. It need not be exact.
+var includedPath = regexp.MustCompile(`(?im)^[^#;\n]*\bpath\s*=\s*"?([^"#;\r\n]+)`)
+
+// checkConfig refuses a file of settings that would block git, also if it is included.
+func (g *git) checkConfig(name string, checked map[string]bool) error {
+	if checked[name] || len(checked) > maxIncluded {
+		return nil
+	}
+	checked[name] = true
+	if err := checkNotSpecial(name); err != nil {
+		return err
+	}
+	f, err := safefile.OpenPath(name)
+	if err != nil {
+		return nil // Git cannot read it either.
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	for _, found := range includedPath.FindAllSubmatch(text, -1) {
+		err = errors.Join(err, g.checkConfig(resolve(filepath.Dir(name), g.expand(strings.TrimSpace(string(found[1])))), checked))
+	}
+	return err
 }
 
 type setting struct{ name, value string }
@@ -224,24 +291,19 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	if err := g.ready(r); err != nil {
 		return nil, err
 	}
-	out, err := g.run(ctx, gitCommand{
-		dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, limit: 4 << 20, args: []string{"config", "-z", "--list"},
-	})
+	out, err := g.runOK(ctx, r.command("config", "-z", "--list"))
 	if err != nil {
 		return nil, err
 	}
-	if out.code != 0 || out.truncated {
-		return nil, unreadable(gitFolder, fmt.Errorf("git config: %q", strings.TrimSpace(out.stderr)))
-	}
 	var found []setting
-	err = records(out.output, func(text string) error {
+	err = records(out, func(text string) error {
 		name, value, ok := strings.Cut(text, "\n")
 		if !ok {
 			value = "true" // A name without a value means true.
 		}
 		found = append(found, setting{name, value})
-		if name == "core.excludesfile" && regular(g.expand(value)) != nil {
-			return unreadable(gitFolder, fmt.Errorf("core.excludesFile: %w", errWaits))
+		if name == "core.excludesfile" {
+			return checkNotSpecial(g.expand(value))
 		}
 		return nil
 	})

@@ -12,9 +12,9 @@ import (
 // dirHandle is an open directory.
 type dirHandle struct{ *os.Root }
 
-func openTop(p rootDir) (dirHandle, error) {
-	root, err := p.OpenRoot(".")
-	return dirHandle{root}, err
+func openTop(root *os.Root) (dirHandle, error) {
+	top, err := root.OpenRoot(".")
+	return dirHandle{top}, err
 }
 
 // folder opens a subdirectory. If there is none, the error is fs.ErrNotExist.
@@ -30,14 +30,7 @@ func (o dirHandle) folder(name string) (dirHandle, error) {
 	return dirHandle{root}, err
 }
 
-func (o dirHandle) names() ([]string, error) {
-	f, err := o.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	names, err := f.Readdirnames(-1)
-	return names, errors.Join(err, f.Close())
-}
+func (o dirHandle) entries() ([]fs.DirEntry, error) { return fs.ReadDir(o.FS(), ".") }
 
 func (o dirHandle) lstat(name string) (*file, error) {
 	info, err := o.Lstat(name)

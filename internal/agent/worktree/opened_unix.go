@@ -3,9 +3,11 @@
 package worktree
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -15,8 +17,8 @@ import (
 // link; os.Root and os.File need several, which dominates a scan of many small files.
 type dirHandle struct{ file *os.File }
 
-func openTop(p rootDir) (dirHandle, error) {
-	f, err := p.Open(".")
+func openTop(root *os.Root) (dirHandle, error) {
+	f, err := root.Open(".")
 	return dirHandle{f}, err
 }
 
@@ -29,14 +31,14 @@ func (o dirHandle) folder(name string) (dirHandle, error) {
 	if err != nil {
 		return dirHandle{}, err
 	}
-	return dirHandle{os.NewFile(uintptr(fd), name)}, nil
+	return dirHandle{os.NewFile(uintptr(fd), filepath.Join(o.file.Name(), name))}, nil
 }
 
-func (o dirHandle) names() ([]string, error) {
+func (o dirHandle) entries() ([]fs.DirEntry, error) {
 	if _, err := o.file.Seek(0, 0); err != nil {
 		return nil, err
 	}
-	return o.file.Readdirnames(-1)
+	return o.file.ReadDir(-1)
 }
 
 func (o dirHandle) lstat(name string) (*file, error) {
@@ -115,27 +117,21 @@ func newFile(s *unix.Stat_t) *file {
 // modeOf converts a Unix mode.
 func modeOf(mode uint32) fs.FileMode {
 	m := fs.FileMode(mode & 0o777)
-	switch mode & unix.S_IFMT {
-	case unix.S_IFREG:
-	case unix.S_IFDIR:
-		m |= fs.ModeDir
-	case unix.S_IFLNK:
-		m |= fs.ModeSymlink
-	case unix.S_IFIFO:
-		m |= fs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		m |= fs.ModeSocket
-	case unix.S_IFBLK:
-		m |= fs.ModeDevice
-	case unix.S_IFCHR:
-		m |= fs.ModeDevice | fs.ModeCharDevice
-	default:
-		m |= fs.ModeIrregular
+	if kind := mode & unix.S_IFMT; kind != unix.S_IFREG {
+		m |= cmp.Or(fileTypes[kind], fs.ModeIrregular)
 	}
-	for bit, is := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+	for bit, is := range specialBits {
 		if mode&bit != 0 {
 			m |= is
 		}
 	}
 	return m
 }
+
+var (
+	fileTypes = map[uint32]fs.FileMode{
+		unix.S_IFDIR: fs.ModeDir, unix.S_IFLNK: fs.ModeSymlink, unix.S_IFIFO: fs.ModeNamedPipe, unix.S_IFSOCK: fs.ModeSocket,
+		unix.S_IFBLK: fs.ModeDevice, unix.S_IFCHR: fs.ModeDevice | fs.ModeCharDevice,
+	}
+	specialBits = map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky}
+)

@@ -11,21 +11,52 @@ import (
 	"sync/atomic"
 )
 
+// file is what is known of a file.
+type file struct {
+	mode fs.FileMode // type and permissions
+	// stat replaces the content if that was not hashed.
+	stat   stat
+	hashed bool
+	sum    [sha256.Size]byte // of the content, or of a link's target
+}
+
+// stat is metadata that changes with a file's content, with exceptions; see reader.hash.
+// The inode's change time cannot be set back, but need not advance.
+type stat struct {
+	size int64
+	// modified and changed are the times of the content and of the inode, in nanoseconds
+	// since 1970; number is the inode number.
+	modified, changed, number int64
+}
+
+// changes lists how a file differs.
+func (f *file) changes(is *file) []Kind {
+	if f.mode.Type() != is.mode.Type() {
+		return []Kind{Type}
+	}
+	var kinds []Kind
+	if f.hashed && is.hashed && f.sum != is.sum || f.hashed != is.hashed || !f.hashed && f.mode.IsRegular() && f.stat != is.stat {
+		kinds = append(kinds, Content)
+	}
+	if f.mode != is.mode {
+		kinds = append(kinds, Mode)
+	}
+	return kinds
+}
+
 // readers is how many files are read concurrently.
 const readers = 2
 
 // read reads the metadata and contents of the files that were found. A file that was
 // removed meanwhile does not exist.
-func (l *scanner) read(ctx context.Context) ([]pathFile, []string, error) {
-	names := sorted(l.paths)
+func (s *scanner) read(ctx context.Context) (map[string]*file, error) {
+	names := sorted(s.names)
 	found := make([]*file, len(names))
-	if err := l.each(ctx, len(names), func(r *reader, i int) (err error) {
-		if found[i] = l.paths[names[i]]; found[i] == nil {
-			found[i], err = r.there(names[i])
-		}
+	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
+		found[i], err = r.there(names[i])
 		return err
 	}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var large, content int64
 	for _, f := range found {
@@ -39,40 +70,39 @@ func (l *scanner) read(ctx context.Context) ([]pathFile, []string, error) {
 			large++
 		}
 	}
-	if err := l.each(ctx, len(names), func(r *reader, i int) (err error) {
+	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
 		found[i], err = r.content(ctx, names[i], found[i])
 		return err
 	}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	files := make([]pathFile, 0, len(names))
+	files := make(map[string]*file, len(names))
 	for i, f := range found {
 		if f != nil {
-			files = append(files, pathFile{names[i], *f})
+			files[names[i]] = f
 		}
 	}
-	var notes []string
 	if large > 0 {
-		notes = []string{fmt.Sprintf("too large to be read: %d files, of which size, times and inode were compared", large)}
+		s.notes = append(s.notes, fmt.Sprintf("too large to be read: %d files, of which size, times and inode were compared", large))
 	}
-	return files, notes, nil
+	return files, nil
 }
 
 // batchSize is how many consecutive files one reader takes, since they share directories.
 const batchSize = 64
 
 // each calls do with the numbers below n, concurrently, and stops at the first error.
-func (l *scanner) each(ctx context.Context, n int, do func(r *reader, i int) error) error {
+func (s *scanner) each(ctx context.Context, n int, do func(r *reader, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(readers, (n+batchSize-1)/batchSize) {
+	for range readers {
 		workers.Go(func() {
-			r := &reader{dirCache: dirCache{rootDir: l.rootDir}, digest: sha256.New()}
+			r := &reader{dirCache: dirCache{root: s.root}, digest: sha256.New(), buffer: make([]byte, 64<<10)}
 			defer r.close()
-			for {
-				from := int(next.Add(batchSize)) - batchSize
+			for from := 0; from < n; {
+				from = int(next.Add(batchSize)) - batchSize
 				for i := from; i < min(from+batchSize, n); i++ {
 					if ctx.Err() != nil {
 						return
@@ -81,9 +111,6 @@ func (l *scanner) each(ctx context.Context, n int, do func(r *reader, i int) err
 						cancel(err)
 						return
 					}
-				}
-				if from >= n {
-					return
 				}
 			}
 		})
@@ -99,22 +126,27 @@ type reader struct {
 	buffer []byte
 }
 
-// atOnce is how many bytes of a file are read at a time.
-const atOnce = 64 << 10
-
 // content reads a file's content or a link's target. If it changes meanwhile, it tries
 // again, up to three times.
 func (r *reader) content(ctx context.Context, name string, f *file) (*file, error) {
 	for range 3 {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		if f == nil {
 			return nil, nil
 		}
-		err := r.read(ctx, name, f)
+		var err error
+		switch {
+		case f.mode.Type() == fs.ModeSymlink:
+			var target string
+			target, err = r.readlink(name)
+			f.hashed, f.sum = true, sha256.Sum256([]byte(target))
+		case f.hashed:
+			err = r.hash(ctx, name, f)
+		}
 		if err == nil {
 			return f, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		// The file changed. The current state is what matters.
 		now, again := r.there(name)
@@ -133,20 +165,6 @@ func (r *reader) content(ctx context.Context, name string, f *file) (*file, erro
 
 var errChanging = errors.New("it keeps changing")
 
-// read reads a file once.
-func (r *reader) read(ctx context.Context, name string, f *file) (err error) {
-	switch {
-	case f.mode.Type() == fs.ModeSymlink:
-		var target string
-		if target, err = r.readlink(name); err == nil {
-			f.hashed, f.sum = true, sha256.Sum256([]byte(target))
-		}
-	case f.hashed:
-		err = r.hash(ctx, name, f)
-	}
-	return err
-}
-
 // hash hashes a regular file, whose metadata must not change meanwhile.
 //
 // Every scan hashes every file, even if its metadata did not change: metadata need not
@@ -158,9 +176,6 @@ func (r *reader) hash(ctx context.Context, name string, f *file) error {
 		return err
 	}
 	defer opened.close()
-	if r.buffer == nil {
-		r.buffer = make([]byte, atOnce)
-	}
 	r.digest.Reset()
 	for left := f.stat.size; left > 0; {
 		if ctx.Err() != nil {

@@ -2,13 +2,13 @@ package worktree
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // repo is a git repository.
@@ -17,6 +17,12 @@ type repo struct {
 	// of the whole repository. They are absolute; dir and common differ in a linked
 	// working tree only.
 	top, dir, common string
+}
+
+// command is a git command that uses the repository's own configuration, and must run
+// nothing of it.
+func (r repo) command(args ...string) gitCommand {
+	return gitCommand{dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, args: args, limit: 4 << 20}
 }
 
 // linked reports whether this is a linked working tree that the repository knows.
@@ -51,24 +57,9 @@ const maxSymbolic = 5
 // errBroken is the error of a repository that git would not accept.
 var errBroken = errors.New("it is not a valid git repository")
 
-// findAbove finds the repository that contains a directory, nil for none.
-func findAbove(dir string) (*repo, error) {
-	for {
-		repo, err := find(dir)
-		if err != nil {
-			return nil, unreadable(gitFolder, err)
-		}
-		if up := filepath.Dir(dir); repo == nil && up != dir {
-			dir = up
-			continue
-		}
-		return repo, nil
-	}
-}
-
 // find finds the repository at a directory of the root.
-func (p rootDir) find(dir string) (*repo, error) {
-	repo, err := find(filepath.Join(p.real, filepath.FromSlash(dir)))
+func (s *scanner) find(dir string) (*repo, error) {
+	repo, err := find(filepath.Join(s.real, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil, unreadable(path.Join(dir, gitFolder), err)
 	}
@@ -139,17 +130,11 @@ const maxLine = 16 << 10
 
 // line reads a small file with one line.
 func line(name string) (string, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := safefile.OpenPath(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, errBroken)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxLine+1))
-	if err != nil || len(data) > maxLine {
-		return "", errors.Join(err, errBroken)
-	}
-	return strings.TrimRight(string(data), "\r\n"), nil
+	data, err := safefile.ReadAll(f, maxLine)
+	return strings.TrimRight(string(data), "\r\n"), err
 }

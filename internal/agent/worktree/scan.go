@@ -5,56 +5,77 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// stateFolder is our state directory, and stateFiles is what counts in it: the files that
-// people write.
-const stateFolder = ".switchyard"
+const (
+	// stateFolder is our state directory.
+	stateFolder = ".switchyard"
+	ignoreFile  = ".gitignore"
+	// gitFolder is git's directory, or a file that leads to it.
+	gitFolder = ".git"
+)
 
-var stateFiles = []string{stateFolder + "/agents", stateFolder + "/prompts", stateFolder + "/" + ignoreFile}
-
-// ruleFiles affect later rounds and are outside of our directory. An agent must not be
-// able to replace the critic in an ignored file.
-var ruleFiles = []string{".nubos-pilot/agents", ".claude/agents", "switchyard.yaml", "switchyard.lock"}
-
-// gitFolder is git's directory, or a file that leads to it.
-const gitFolder = ".git"
+// effectiveFiles are our files that affect later rounds: what people write in the state
+// directory, and files outside of it. An agent must not be able to replace the critic in
+// an ignored file.
+var effectiveFiles = []string{
+	stateFolder + "/agents", stateFolder + "/prompts", stateFolder + "/" + ignoreFile,
+	".nubos-pilot/agents", ".claude/agents", "switchyard.yaml", "switchyard.lock",
+}
 
 // scanner collects what to compare. Paths are relative to the root, with slashes; "" is
 // the root.
 type scanner struct {
-	rootDir
-	ignored []string
+	// root is the scanned directory, which no link leaves; given and real are its path,
+	// as it was given and without links.
+	root        *os.Root
+	given, real string
+	ignored     []string
 	// alwaysTracked are files and directories that always count.
 	alwaysTracked []string
 	git           *git
-	dirs          *dirCache
-	// paths has the files found, nil for one that is not read yet.
-	paths map[string]*file
-	items map[gitKey]gitValue
-	// index has the entries of the index.
-	index []gitEntry
-	// repos has the directories with repositories.
-	repos map[string]bool
-	// common is the common git directory of the outermost repository.
-	common string
-	notes  []string
-	depth  int // of nested repositories
+	dirs          dirCache
+	names         map[string]bool // of the files found
+	items         map[gitKey]gitValue
+	repos         map[string]bool // directories with repositories
+	common        string          // the common git directory of the outermost repository
+	notes         []string
+	depth         int // of nested repositories
 }
 
-func newScanner(p rootDir, g *git, scope Scope) *scanner {
-	return &scanner{
-		rootDir: p, ignored: p.local(scope.IgnorePaths), alwaysTracked: slices.Concat(stateFiles, ruleFiles, p.local(scope.AlwaysTracked)), git: g, dirs: &dirCache{rootDir: p},
-		paths: make(map[string]*file), items: make(map[gitKey]gitValue), repos: make(map[string]bool),
+// scan calls do with a scanner of the tree, within scanTimeout.
+func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *scanner) error) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
+	defer cancel()
+	s := &scanner{names: make(map[string]bool), items: make(map[gitKey]gitValue), repos: make(map[string]bool)}
+	if s.given, err = filepath.Abs(t.Root); err != nil {
+		return unreadable(".", err)
 	}
+	if s.real, err = filepath.EvalSymlinks(s.given); err != nil {
+		return unreadable(".", err)
+	}
+	if s.root, err = os.OpenRoot(s.real); err != nil {
+		return unreadable(".", err)
+	}
+	defer s.root.Close()
+	s.ignored = s.local(scope.IgnorePaths)
+	s.alwaysTracked = slices.Concat(effectiveFiles, s.local(scope.AlwaysTracked))
+	s.dirs.root = s.root
+	defer s.dirs.close()
+	if s.git, err = newGit(t.Supervisor, t.Environ); err != nil {
+		return err
+	}
+	return errors.Join(do(ctx, s), s.git.close())
 }
 
 // local cleans paths, and drops those outside of the root. It keeps a trailing slash.
-func (p rootDir) local(paths []string) []string {
+func (s *scanner) local(paths []string) []string {
 	var local []string
 	for _, name := range paths {
 		slash := ""
@@ -62,9 +83,9 @@ func (p rootDir) local(paths []string) []string {
 			slash = "/"
 		}
 		if filepath.IsAbs(name) {
-			base := p.real
-			if rel, err := filepath.Rel(p.given, name); err == nil && filepath.IsLocal(rel) {
-				base = p.given
+			base := s.real
+			if rel, err := filepath.Rel(s.given, name); err == nil && filepath.IsLocal(rel) {
+				base = s.given
 			}
 			rel, err := filepath.Rel(base, name)
 			if err != nil {
@@ -81,85 +102,107 @@ func (p rootDir) local(paths []string) []string {
 }
 
 // counts reports whether a path may count, apart from git's rules.
-func (l *scanner) counts(name string) bool {
-	for _, a := range l.ignored {
+func (s *scanner) counts(name string) bool {
+	for _, a := range s.ignored {
 		if dir, whole := strings.CutSuffix(a, "/"); name == dir || whole && below(name, dir) {
 			return false
 		}
 	}
-	if !below(name, stateFolder) {
-		return true
-	}
-	for _, dir := range l.alwaysTracked {
-		if name == dir || below(name, dir) {
-			return true
-		}
-	}
-	return false
+	return !below(name, stateFolder) || slices.ContainsFunc(s.alwaysTracked, func(dir string) bool { return name == dir || below(name, dir) })
 }
 
 // enters reports whether a file in a directory may count.
-func (l *scanner) enters(dir string) bool { return l.counts(path.Join(dir, "any")) }
+func (s *scanner) enters(dir string) bool { return s.counts(path.Join(dir, "any")) }
 
 func below(name, dir string) bool {
 	return len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
 }
 
-// add adds a file, with its metadata if known.
-func (l *scanner) add(name string, f *file) error {
-	if !l.counts(name) {
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// take makes a snapshot.
+func (s *scanner) take(ctx context.Context) (*Snapshot, error) {
+	if s.git.bin == "" {
+		s.notes = append(s.notes, "git is not installed: all files count, ignored ones too, and the index does not")
+	}
+	repo, err := s.enclosingRepo(ctx)
+	if err == nil && repo != nil {
+		err = s.repository(ctx, "", *repo)
+	} else if err == nil {
+		err = s.walk(ctx, "")
+	}
+	// These count even if git ignores them.
+	for _, name := range s.alwaysTracked {
+		if err == nil {
+			err = s.walk(ctx, name)
+		}
+	}
+	if err == nil {
+		err = s.findHiddenRepos(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newSnapshot(files, s.items, s.alwaysTracked, s.notes), nil
+}
+
+// add adds a file.
+func (s *scanner) add(name string) error {
+	if !s.counts(name) {
 		return nil
 	}
-	if l.paths[name] = f; len(l.paths) > maxFiles {
+	if s.names[name] = true; len(s.names) > maxFiles {
 		return unreadable(".", fmt.Errorf("it has more than %d files that count", maxFiles))
 	}
 	return nil
 }
 
-// walk adds all files below a directory, or the file at that path. With plain, a
-// repository in the directory itself is treated as a directory.
-func (l *scanner) walk(ctx context.Context, dir string, plain bool) error {
+// walk adds all files below a directory, or the file at that path. Nested repositories
+// follow their own rules.
+func (s *scanner) walk(ctx context.Context, dir string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	folder, err := l.dirs.at(dir)
+	entries, err := s.dirs.entries(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return l.add(dir, nil) // It may be a file or a link.
-	}
-	var names []string
-	if err == nil {
-		names, err = folder.names()
+		return s.add(dir) // It may be a file or a link.
 	}
 	if err != nil {
 		return unreadable(dir, err)
 	}
-	if !plain && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, gitFolder) }) {
-		repo, err := l.find(dir)
-		if err != nil {
-			return err
-		}
-		if repo != nil {
-			return l.repository(ctx, dir, *repo)
-		}
-	}
-	for _, n := range names {
-		name := path.Join(dir, n)
-		if n == gitFolder {
-			continue
-		}
-		f, err := l.dirs.lstat(name)
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
 		switch {
-		case err != nil:
-			return err
-		case f == nil: // It was removed meanwhile.
-		case !f.mode.IsDir():
-			err = l.add(name, f)
-		case l.enters(name):
-			err = l.walk(ctx, name, false)
+		case e.Name() == gitFolder:
+		case !e.IsDir():
+			err = s.add(name)
+		case s.enters(name):
+			err = s.walkNested(ctx, name)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// walkNested is walk for a directory that may be a repository.
+func (s *scanner) walkNested(ctx context.Context, dir string) error {
+	f, err := s.dirs.lstat(path.Join(dir, gitFolder))
+	var r *repo
+	if err == nil && f != nil {
+		r, err = s.find(dir)
+	}
+	switch {
+	case err != nil:
+		return err
+	case r != nil:
+		return s.repository(ctx, dir, *r)
+	default:
+		return s.walk(ctx, dir)
+	}
 }

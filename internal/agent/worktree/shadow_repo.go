@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -38,7 +38,7 @@ var shadowedSettings = []string{
 
 // shadow creates the shadow of a repository with these settings.
 func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
-	dir, err := os.MkdirTemp(g.temp, "mirror-")
+	dir, err := os.MkdirTemp(g.temp, "shadow-")
 	if err != nil {
 		return nil, unreadable(gitFolder, err)
 	}
@@ -104,7 +104,7 @@ func (m *shadowRepo) fill() error {
 		return err
 	}
 	defer common.Close()
-	if err := m.copy(common, "info/exclude"); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := m.copy(common, "info/exclude"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return m.copyShared()
@@ -117,24 +117,11 @@ func (m *shadowRepo) copyShared() error {
 		return err
 	}
 	defer own.Close()
-	f, err := own.Open(".")
-	if err != nil {
-		return err
-	}
-	names, err := f.Readdirnames(-1)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	shared := regexp.MustCompile(`^sharedindex\.[0-9a-f]+$`)
+	names, err := fs.Glob(own.FS(), "sharedindex.*")
 	for _, name := range names {
-		if !shared.MatchString(name) {
-			continue
-		}
-		if err := m.copy(own, name); err != nil {
-			return err
-		}
+		err = errors.Join(err, m.copy(own, name))
 	}
-	return nil
+	return err
 }
 
 // copy copies a file of the repository with its time: git treats files as changed if they
@@ -163,5 +150,5 @@ func (m *shadowRepo) copy(from *os.Root, name string) error {
 
 // command is a git command in a directory of the repository's working tree.
 func (m *shadowRepo) command(dir string, args ...string) gitCommand {
-	return gitCommand{dir: dir, env: m.env, args: append(append([]string(nil), m.args...), args...), limit: gitOutput}
+	return gitCommand{dir: dir, env: m.env, args: slices.Concat(m.args, args), limit: gitOutput}
 }

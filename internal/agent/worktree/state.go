@@ -20,131 +20,108 @@ import (
 // maxGitFiles bounds the files of git that are read in one repository.
 const maxGitFiles = 100_000
 
-// ownState and commonState are what counts of git's own files, in what it keeps
-// for one working tree and in what it keeps for all: with the names of files that
-// need not be there, and of folders that count whole. Of the refs there are those
-// of the working tree itself, such as a bisection's, those that replace objects, and
-// the one that HEAD leads to: all others may be those of another working tree, and
-// nothing here follows them. Left out are logs, caches and the objects, which no
-// ref leads to unless a ref changes.
+// ownState and commonState are git's files that count, for one working tree and for all:
+// files and whole directories, which need not exist. Of the refs, those count that belong
+// to the working tree itself, such as a bisection's, that replace objects, or that HEAD
+// leads to; others may belong to other working trees. Logs, caches and objects do not
+// count, since objects are reached through refs.
 var (
-	// ownState and commonState are git's files that count, for one working tree and for
-	// all: files and whole directories, which need not exist. Of the refs, those count
-	// that belong to the working tree itself, such as a bisection's, that replace
-	// objects, or that HEAD leads to; others may belong to other working trees. Logs,
-	// caches and objects do not count, since objects are reached through refs.
 	ownState = []string{
 		"HEAD", "commondir", "info", "refs/bisect", "refs/rewritten", "refs/worktree", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG",
 		"CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_START", "rebase-merge", "rebase-apply", "sequencer",
 	}
-	commonState = []string{"hooks", "info", "objects/info/alternates", "refs/replace", "reftable", "shallow"}
-	// configs are files of settings, which count by their content only if git is not
-	// asked.
-	configs = []string{"config", "config.worktree"}
+	commonState = []string{"hooks", "info", "objects/info/alternates", replacements, "reftable", "shallow"}
 )
 
 // replacements contains the refs that replace objects.
-const replacements = "refs/replace/"
+const replacements = "refs/replace"
 
-const packedRefs = "packed-refs"
+// gitFiles collects what counts of the files in .git, by their names there.
+type gitFiles map[string]string
 
-// state collects git's files of a repository at prefix.
-type state struct {
-	prefix string
-	items  map[gitKey]gitValue
-	count  int
-	// configs says that files of settings count by content.
-	configs bool
-}
-
-// add adds a file under its path in .git.
-func (s *state) add(name, text string) {
-	s.items[gitKey{path: path.Join(s.prefix, gitFolder, name)}] = gitValue{text: text}
-}
-
-// state adds git's files of a repository, without running git.
-func (l *scanner) state(ctx context.Context, prefix string, r repo, configs bool) error {
-	s := &state{prefix: prefix, items: l.items, configs: configs}
-	err := s.read(ctx, r)
-	if err != nil && ctx.Err() == nil {
-		return unreadable(path.Join(prefix, gitFolder), err)
-	}
-	return err
-}
-
-// part is a list of files in a directory.
-type part struct {
-	root  *os.Root
-	names []string
-}
-
-func (s *state) read(ctx context.Context, r repo) error {
-	if err := s.readLink(r.top); err != nil {
-		return err
-	}
-	own, err := os.OpenRoot(r.dir)
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	common, err := os.OpenRoot(r.common)
-	if err != nil {
-		return err
-	}
-	defer common.Close()
+// addGitFiles adds git's files of a repository, without running git. With configs, files
+// of settings count by their content.
+func (s *scanner) addGitFiles(ctx context.Context, dir string, r repo, configs bool) error {
+	files := make(gitFiles)
 	head, err := r.head()
+	if err == nil {
+		err = files.read(ctx, r, head, configs)
+	}
 	if err != nil {
-		return err
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return unreadable(path.Join(dir, gitFolder), err)
 	}
-	if err := s.packed(common, func(name string) bool { return slices.Contains(head, name) || strings.HasPrefix(name, replacements) }); err != nil {
-		return err
-	}
-	parts := []part{{common, commonState}, {common, head}, {own, ownState}}
-	if s.configs {
-		parts = append(parts, part{common, configs[:1]}, part{own, configs})
-	}
-	for _, part := range parts {
-		for _, name := range part.names {
-			if err := s.any(ctx, part.root, name); err != nil {
-				return err
-			}
+	// The refs that HEAD leads through are a part of HEAD, so that switching the branch is
+	// one change instead of three.
+	for _, name := range head {
+		if text, ok := files[name]; ok {
+			delete(files, name)
+			s.items[gitKey{path.Join(dir, gitFolder, "HEAD"), "its commit"}] = gitValue{text: text}
 		}
 	}
-	s.leads(head)
+	for name, text := range files {
+		s.items[gitKey{path: path.Join(dir, gitFolder, name)}] = gitValue{text: text}
+	}
 	return nil
 }
 
-// leads makes the refs that HEAD leads through a part of HEAD, so that switching the
-// branch is one change instead of three.
-func (s *state) leads(head []string) {
-	for _, name := range head {
-		was := gitKey{path: path.Join(s.prefix, gitFolder, name)}
-		if v, ok := s.items[was]; ok {
-			delete(s.items, was)
-			s.items[gitKey{path.Join(s.prefix, gitFolder, "HEAD"), "its commit"}] = v
-		}
-	}
-}
-
-// readLink adds where .git leads if it is not a directory.
-func (s *state) readLink(top string) error {
-	name := filepath.Join(top, gitFolder)
-	info, err := os.Lstat(name)
-	if err != nil || info.IsDir() {
+func (g gitFiles) read(ctx context.Context, r repo, head []string, configs bool) error {
+	// Where .git leads if it is not a directory.
+	link := filepath.Join(r.top, gitFolder)
+	info, err := os.Lstat(link)
+	if err != nil {
 		return err
 	}
-	text := ""
-	if info.Mode().Type() == fs.ModeSymlink {
-		text, err = os.Readlink(name)
-	} else {
-		text, err = line(name)
+	if !info.IsDir() {
+		read := line
+		if info.Mode().Type() == fs.ModeSymlink {
+			read = os.Readlink
+		}
+		text, err := read(link)
+		if err != nil {
+			return err
+		}
+		g[""] = info.Mode().Type().String() + " " + text
 	}
-	s.add("", info.Mode().Type().String()+" "+text)
-	return err
+	packed, err := r.packedRefs(func(name string) bool { return slices.Contains(head, name) || below(name, replacements) })
+	if err != nil {
+		return err
+	}
+	for name, oid := range packed { // A ref's own file overrides it.
+		g[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(oid+"\n")))
+	}
+	common, own := slices.Concat(commonState, head), ownState
+	if configs {
+		common, own = append(common, "config"), append(slices.Clone(own), "config", "config.worktree")
+	}
+	for _, part := range []struct {
+		dir   string
+		names []string
+	}{{r.common, common}, {r.dir, own}} {
+		root, err := os.OpenRoot(part.dir)
+		if err != nil {
+			return err
+		}
+		if err = errors.Join(g.addAll(ctx, root, part.names), root.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// any adds a file, or all files of a directory, if it exists.
-func (s *state) any(ctx context.Context, root *os.Root, name string) error {
+func (g gitFiles) addAll(ctx context.Context, root *os.Root, names []string) error {
+	for _, name := range names {
+		if err := g.add(ctx, root, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a file, or all files of a directory, if it exists.
+func (g gitFiles) add(ctx context.Context, root *os.Root, name string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -155,68 +132,56 @@ func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	if s.count++; s.count > maxGitFiles {
+	if len(g) > maxGitFiles {
 		return fmt.Errorf("it holds more than %d files", maxGitFiles)
 	}
-	switch {
-	case info.IsDir():
-		return s.folder(ctx, root, name)
-	case strings.HasSuffix(name, ".lock") || name == "info/refs":
-		return nil // a lock file, or a copy of the refs for web servers
-	case info.Mode().Type() == fs.ModeSymlink:
-		target, err := root.Readlink(filepath.FromSlash(name))
-		s.add(name, "link "+target)
-		return err
-	case !info.Mode().IsRegular():
-		s.add(name, info.Mode().Type().String())
-		return nil
-	}
-	sum, err := digest(root, name)
-	if err == nil {
-		s.add(name, describe(name, info, sum))
-	}
-	return err
-}
-
-// describe returns what counts of a file: its digest and, except for refs, its mode. A
-// ref may move to the packed refs and stays the same there.
-func describe(name string, info fs.FileInfo, sum string) string {
-	if strings.HasPrefix(name, "refs/") {
-		return sum
-	}
-	return fmt.Sprintf("%s %s", info.Mode(), sum)
-}
-
-func (s *state) folder(ctx context.Context, root *os.Root, name string) error {
-	f, err := root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return err
-	}
-	names, err := f.Readdirnames(-1)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	for _, n := range names {
-		if err := s.any(ctx, root, path.Join(name, n)); err != nil {
+	switch kind := info.Mode().Type(); {
+	case kind.IsDir():
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
 			return err
 		}
+		names, err := f.Readdirnames(-1)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		for i, n := range names {
+			names[i] = path.Join(name, n)
+		}
+		return g.addAll(ctx, root, names)
+	case strings.HasSuffix(name, ".lock") || name == "info/refs":
+		// a lock file, or a copy of the refs for web servers
+	case kind == fs.ModeSymlink:
+		target, err := root.Readlink(filepath.FromSlash(name))
+		g[name] = "link " + target
+		return err
+	case !kind.IsRegular():
+		g[name] = kind.String()
+	default:
+		sum, err := digest(root, name)
+		// A ref may move to the packed refs and stays the same there.
+		if g[name] = sum; !strings.HasPrefix(name, "refs/") {
+			g[name] = info.Mode().String() + " " + sum
+		}
+		return err
 	}
 	return nil
 }
 
-// packed adds those of the packed refs that count. A ref with a file of its own is added
-// later and overrides the packed one.
-func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
-	f, err := safefile.Open(root, packedRefs)
+const packedRefs = "packed-refs"
+
+// packedRefs returns the ids of those packed refs that count.
+func (r repo) packedRefs(counts func(ref string) bool) (map[string]string, error) {
+	f, err := safefile.OpenPath(filepath.Join(r.common, packedRefs))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
+	refs := make(map[string]string)
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<10)
 	for lines.Scan() {
 		text := lines.Text()
 		if text == "" || text[0] == '#' || text[0] == '^' { // a comment, or a peeled tag
@@ -224,16 +189,26 @@ func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
 		}
 		oid, name, ok := strings.Cut(text, " ")
 		if !ok {
-			return errBroken
+			return nil, errBroken
 		}
 		if counts(name) {
-			s.add(name, sumOf([]byte(oid+"\n")))
+			refs[name] = oid
 		}
 	}
-	return lines.Err()
+	return refs, lines.Err()
 }
 
-// digest hashes a regular file.
+// digestFile is digest for a path.
+func digestFile(name string) (string, error) {
+	dir, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	return digest(dir, filepath.Base(name))
+}
+
+// digest hashes a regular file. It follows only links that stay within root.
 func digest(root *os.Root, name string) (string, error) {
 	f, err := safefile.Open(root, filepath.FromSlash(name))
 	if err != nil {
@@ -247,5 +222,3 @@ func digest(root *os.Root, name string) (string, error) {
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
-
-func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

@@ -34,12 +34,12 @@ package worktree
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -57,14 +57,12 @@ const (
 	// maxContent bounds the size of a file that is hashed, and maxContents the size of
 	// all of them, in bytes.
 	maxContent, maxContents = 64 << 20, 2 << 30
-	// maxNested bounds how deep repositories may be nested.
-	maxNested = 8
 )
 
 // Snapshot is the immutable state of a working tree.
 type Snapshot struct {
-	files         []pathFile // sorted
-	git           []gitEntry // sorted
+	files         map[string]*file
+	git           map[gitKey]gitValue
 	alwaysTracked []string
 	notes         []string
 	digest        string
@@ -98,68 +96,11 @@ type Tree struct {
 //
 // tree-unreadable, and those of the supervisor. If ctx is done, the error wraps its cause.
 func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error) {
-	err = t.scan(ctx, scope, func(ctx context.Context, l *scanner) (err error) {
-		s, err = l.take(ctx)
+	err = t.scan(ctx, scope, func(ctx context.Context, scanner *scanner) (err error) {
+		s, err = scanner.take(ctx)
 		return err
 	})
 	return s, err
-}
-
-// scan calls do with a scanner of the tree, within scanTimeout.
-func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *scanner) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
-	defer cancel()
-	p, err := openRootDir(t.Root)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	g := newGit(t.Supervisor, t.Environ)
-	l := newScanner(p, g, scope)
-	defer l.dirs.close()
-	return errors.Join(do(ctx, l), g.close())
-}
-
-func (l *scanner) take(ctx context.Context) (*Snapshot, error) {
-	if l.git.bin == "" {
-		l.notes = append(l.notes, "git is not installed: all files count, ignored ones too, and the index does not")
-	}
-	repo, err := l.enclosingRepo(ctx)
-	if err == nil && repo != nil {
-		err = l.repository(ctx, "", *repo)
-	} else if err == nil {
-		err = l.walk(ctx, "", false)
-	}
-	// These count even if git ignores them.
-	for _, name := range l.alwaysTracked {
-		if err == nil {
-			err = l.walk(ctx, name, true)
-		}
-	}
-	if err == nil {
-		err = l.findHiddenRepos(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	files, notes, err := l.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &Snapshot{files: files, git: l.gitEntries(), alwaysTracked: l.alwaysTracked, notes: append(l.notes, notes...)}
-	s.digest = s.sum()
-	return s, nil
-}
-
-// gitEntries lists everything of git that counts.
-func (l *scanner) gitEntries() []gitEntry {
-	all := make([]gitEntry, 0, len(l.index)+len(l.items))
-	for it, v := range l.items {
-		all = append(all, gitEntry{it, v})
-	}
-	all = append(all, l.index...)
-	slices.SortFunc(all, gitEntry.compare)
-	return all
 }
 
 // Digest identifies all that counts, as "sha256:" and 64 hex digits. For a file that is
@@ -169,43 +110,31 @@ func (s *Snapshot) Digest() string { return s.digest }
 // Notes says what was compared less closely than usual, and why.
 func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
 
-// sum computes the digest. Every text is preceded by its length, so that the encoding is
+// newSnapshot computes the digest. Names and values are quoted, so that the encoding is
 // unambiguous.
-func (s *Snapshot) sum() string {
+func newSnapshot(files map[string]*file, git map[gitKey]gitValue, alwaysTracked, notes []string) *Snapshot {
 	h := sha256.New()
-	w := fields{bufio.NewWriter(h)}
-	for _, f := range s.files {
-		w.text("file", f.path)
-		f.write(w)
+	w := bufio.NewWriter(h)
+	for _, path := range sorted(files) {
+		f := files[path]
+		fmt.Fprintf(w, "file %q %o ", path, f.mode)
+		switch {
+		case f.hashed:
+			fmt.Fprintf(w, "content %x\n", f.sum)
+		case f.mode.IsRegular():
+			fmt.Fprintf(w, "stat %d\n", f.stat)
+		default:
+			fmt.Fprintln(w, "other")
+		}
 	}
-	for _, k := range s.git {
-		w.text("git", k.path, k.of, k.text, string(k.tag))
+	keys := slices.SortedFunc(maps.Keys(git), func(a, b gitKey) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.of, b.of))
+	})
+	for _, key := range keys {
+		fmt.Fprintf(w, "git %q %q %q %d\n", key.path, key.of, git[key].text, git[key].tag)
 	}
 	_ = w.Flush()
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
-}
-
-// rootDir is the scanned directory: as an os.Root, which no link leaves, and as paths for
-// git.
-type rootDir struct {
-	*os.Root
-	given, real string
-}
-
-func openRootDir(dir string) (rootDir, error) {
-	given, err := filepath.Abs(dir)
-	if err != nil {
-		return rootDir{}, unreadable(".", err)
-	}
-	real, err := filepath.EvalSymlinks(given)
-	if err != nil {
-		return rootDir{}, unreadable(".", err)
-	}
-	root, err := os.OpenRoot(real)
-	if err != nil {
-		return rootDir{}, unreadable(".", err)
-	}
-	return rootDir{Root: root, given: given, real: real}, nil
+	return &Snapshot{files: files, git: git, alwaysTracked: alwaysTracked, notes: notes, digest: "sha256:" + hex.EncodeToString(h.Sum(nil))}
 }
 
 // unreadable gives an error its code and a path relative to the root, with slashes.

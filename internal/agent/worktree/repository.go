@@ -1,0 +1,364 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// enclosingRepo returns the repository that contains the root, nil for none, and adds the
+// ignore files in the directories above the root.
+func (s *scanner) enclosingRepo(ctx context.Context) (r *repo, err error) {
+	for dir := s.real; ; dir = filepath.Dir(dir) {
+		if r, err = find(dir); err != nil {
+			return nil, unreadable(gitFolder, err)
+		}
+		if r != nil || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	if r == nil || r.top == s.real {
+		return r, nil
+	}
+	if ignored, err := s.rootIgnored(ctx, *r); err != nil || ignored {
+		return nil, err
+	}
+	for dir, name := s.real, ignoreFile; dir != r.top; {
+		dir, name = filepath.Dir(dir), path.Join("..", name)
+		sum, err := digestFile(filepath.Join(dir, ignoreFile))
+		switch {
+		case err == nil:
+			s.items[gitKey{path: name}] = gitValue{text: sum}
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, unreadable(name, err)
+		}
+	}
+	return r, nil
+}
+
+// rootIgnored reports whether a repository above the root ignores the root, as one of a
+// whole home directory may: then it has no say.
+func (s *scanner) rootIgnored(ctx context.Context, r repo) (bool, error) {
+	if s.git.bin == "" {
+		return false, nil
+	}
+	settings, err := s.git.settings(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	m, err := s.git.shadow(r, settings)
+	if err != nil {
+		return false, err
+	}
+	below, err := filepath.Rel(r.top, s.real)
+	if err != nil {
+		return false, unreadable(".", err)
+	}
+	out, err := s.git.checkIgnore(ctx, m, r.top, nil, "--quiet", "--no-index", "--", "./"+filepath.ToSlash(below))
+	return err == nil && out.code == 0, err
+}
+
+// checkIgnore runs git check-ignore.
+func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir string, input *os.File, args ...string) (gitResult, error) {
+	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
+	command.input = input
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // check-ignore refuses literal pathspecs.
+	out, err := g.run(ctx, command)
+	if err == nil && out.code > 1 {
+		err = out.failure(command)
+	}
+	return out, err
+}
+
+// maxNested bounds how deep repositories may be nested.
+const maxNested = 8
+
+// repository scans a repository whose working tree is at dir, and those below it.
+func (s *scanner) repository(ctx context.Context, dir string, r repo) error {
+	if s.depth++; s.depth > maxNested {
+		return unreadable(dir, fmt.Errorf("repositories lie more than %d deep in each other", maxNested))
+	}
+	defer func() { s.depth-- }()
+	s.repos[dir] = true
+	if s.depth == 1 {
+		s.common = r.common
+	} else if r.common == s.common && r.linked() {
+		// The contents of another working tree of the same repository do not count.
+		s.items[gitKey{path: path.Join(dir, gitFolder)}] = gitValue{text: "another working tree"}
+		return nil
+	}
+	if s.git.bin == "" {
+		if err := s.addGitFiles(ctx, dir, r, true); err != nil {
+			return err
+		}
+		return s.walk(ctx, dir)
+	}
+	var settings []setting
+	var settingsErr error
+	var asking sync.WaitGroup
+	asking.Go(func() { settings, settingsErr = s.git.settings(ctx, r) })
+	err := s.addGitFiles(ctx, dir, r, false)
+	asking.Wait()
+	if err == nil {
+		err = settingsErr
+	}
+	if err == nil {
+		err = s.addSettings(dir, r, settings)
+	}
+	if err != nil {
+		return err
+	}
+	m, err := s.git.shadow(r, settings)
+	if err != nil {
+		return err
+	}
+	return s.list(ctx, dir, m)
+}
+
+// addSettings adds the settings that count, and the user's file of ignore rules.
+func (s *scanner) addSettings(dir string, r repo, settings []setting) error {
+	head, err := r.head()
+	if err != nil {
+		return unreadable(path.Join(dir, gitFolder), err)
+	}
+	excludes := s.git.userFile("ignore")
+	for _, set := range settings {
+		if !set.counts(head) {
+			continue
+		}
+		key := gitKey{path.Join(dir, gitFolder, "config"), set.name}
+		s.items[key] = gitValue{text: s.items[key].text + set.value + "\x00"} // A setting may have several values.
+		if set.name == "core.excludesfile" {
+			excludes = s.git.expand(set.value)
+		}
+	}
+	if !filepath.IsAbs(excludes) {
+		return nil
+	}
+	if sum, err := digestFile(excludes); err == nil { // Otherwise git cannot read it either.
+		s.items[gitKey{path.Join(dir, gitFolder, "config"), "what core.excludesfile ignores"}] = gitValue{text: sum}
+	}
+	return nil
+}
+
+// list asks git for the files of a repository.
+func (s *scanner) list(ctx context.Context, dir string, m *shadowRepo) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var special []string
+	var walking sync.WaitGroup
+	walking.Go(func() {
+		var err error
+		if special, err = s.special(ctx, dir); err != nil {
+			cancel(err)
+		}
+	})
+	// This pattern comes first: .gitignore files count even if they ignore themselves,
+	// unless git does not enter their directory.
+	out, err := s.git.runOK(ctx, m.command(filepath.Join(s.real, filepath.FromSlash(dir)),
+		"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
+	walking.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.addSpecial(ctx, dir, m, special); err != nil {
+		return err
+	}
+	index := path.Join(dir, gitFolder, "index")
+	var nested []string
+	err = records(out, func(text string) error {
+		e, err := parseEntry(text)
+		if err != nil {
+			return unreadable(dir, err)
+		}
+		name := path.Join(dir, e.path)
+		if !e.untracked() {
+			of := e.path
+			if e.stage != "0" {
+				of += " in stage " + e.stage
+			}
+			s.items[gitKey{index, of}] = gitValue{text: e.mode + " " + e.oid, tag: e.tag}
+		}
+		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
+			nested = append(nested, name)
+			return nil
+		}
+		return s.add(name)
+	})
+	for _, name := range nested {
+		if err == nil && s.enters(name) {
+			err = s.walkNested(ctx, name)
+		}
+	}
+	return err
+}
+
+// errWaits is the error of a special file that would block git.
+var errWaits = errors.New("it is neither a file nor a folder, and git would wait for it")
+
+// gitReads are the files of a working tree that git itself reads.
+var gitReads = []string{ignoreFile, ".gitattributes", ".gitmodules", ".mailmap"}
+
+// special lists files below dir that are not regular files, links or directories, such as
+// pipes and sockets, which git does not report. It enters ignored directories, since git
+// may read files there, but not other repositories.
+//
+// # Errors
+//
+// tree-unreadable if a file would block git. The cause of ctx if that is done.
+func (s *scanner) special(ctx context.Context, dir string) ([]string, error) {
+	dirs := dirCache{root: s.root}
+	defer dirs.close()
+	var found []string
+	var walk func(dir string) error
+	walk = func(dir string) error {
+		// Git cannot open it either, and reports it if it matters.
+		entries, _ := dirs.entries(dir)
+		for _, e := range entries {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			name := path.Join(dir, e.Name())
+			switch kind := e.Type(); {
+			case kind.IsRegular(), kind == fs.ModeSymlink, e.Name() == gitFolder:
+			case kind.IsDir():
+				if r, err := s.find(name); r != nil || err != nil {
+					continue
+				}
+				if err := walk(name); err != nil {
+					return err
+				}
+			case slices.Contains(gitReads, e.Name()):
+				return unreadable(name, errWaits)
+			case s.counts(name):
+				found = append(found, name)
+			}
+		}
+		return nil
+	}
+	err := walk(dir)
+	return found, err
+}
+
+// maxSpecial bounds the special files in a repository's working tree.
+const maxSpecial = 1000
+
+// addSpecial adds those special files that the repository does not ignore.
+func (s *scanner) addSpecial(ctx context.Context, dir string, m *shadowRepo, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	if len(names) > maxSpecial {
+		return unreadable(dir, fmt.Errorf("it holds more than %d pipes, sockets or devices", maxSpecial))
+	}
+	var list strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&list, "./%s\x00", strings.TrimPrefix(strings.TrimPrefix(name, dir), "/"))
+	}
+	input, err := os.CreateTemp(s.git.temp, "special-")
+	if err != nil {
+		return unreadable(dir, err)
+	}
+	defer input.Close()
+	if _, err := io.WriteString(input, list.String()); err != nil {
+		return unreadable(dir, err)
+	}
+	if _, err := input.Seek(0, io.SeekStart); err != nil {
+		return unreadable(dir, err)
+	}
+	out, err := s.git.checkIgnore(ctx, m, filepath.Join(s.real, filepath.FromSlash(dir)), input, "-z", "--stdin", "--no-index")
+	if err != nil {
+		return err
+	}
+	ignored := make(map[string]bool)
+	if err := records(out.output, func(text string) error {
+		ignored[path.Join(dir, text)] = true
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !ignored[name] {
+			if err := s.add(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// findHiddenRepos adds repositories that git does not report: those in a directory with
+// tracked files. Their settings apply to git commands that run there.
+func (s *scanner) findHiddenRepos(ctx context.Context) error {
+	folders := make(map[string]bool)
+	for name := range s.names {
+		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	for _, dir := range sorted(folders) {
+		f, err := s.dirs.lstat(path.Join(dir, gitFolder))
+		if err != nil {
+			return err
+		}
+		if f == nil || s.repos[dir] {
+			continue
+		}
+		s.items[gitKey{path: path.Join(dir, gitFolder)}] = gitValue{text: f.mode.Type().String()}
+		if r, err := s.find(dir); err == nil && r != nil { // Git ignores an invalid one.
+			if err := s.addGitFiles(ctx, dir, *r, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gitlink is the mode of an entry for a submodule.
+const gitlink = "160000"
+
+// indexEntry is a line of git ls-files.
+type indexEntry struct {
+	path string
+	// tag is a letter, see git-ls-files(1), -t and -v.
+	tag byte
+	// mode, oid and stage are "" for an untracked path.
+	mode, oid, stage string
+}
+
+func (e indexEntry) untracked() bool { return e.tag == '?' }
+
+// parseEntry parses a record of git ls-files -z -v --stage.
+func parseEntry(text string) (indexEntry, error) {
+	malformed := fmt.Errorf("git ls-files: %.200q is not an entry", text)
+	if len(text) < 3 || text[1] != ' ' {
+		return indexEntry{}, malformed
+	}
+	e := indexEntry{tag: text[0], path: text[2:]}
+	if !e.untracked() {
+		var meta string
+		var ok bool
+		meta, e.path, ok = strings.Cut(text[2:], "\t")
+		words := strings.Split(meta, " ")
+		if !ok || len(words) != 3 {
+			return indexEntry{}, malformed
+		}
+		e.mode, e.oid, e.stage = words[0], words[1], words[2]
+	}
+	// A path that is not clean and local would lead elsewhere.
+	if clean := strings.TrimSuffix(e.path, "/"); clean == "." || !filepath.IsLocal(clean) || path.Clean(clean) != clean {
+		return indexEntry{}, malformed
+	}
+	return e, nil
+}
