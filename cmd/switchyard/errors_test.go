@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/internal/doccheck"
+	"github.com/switchyard-dev/switchyard/docs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
@@ -18,51 +18,44 @@ import (
 
 const repository = "../.."
 
-// TestErrorsPage compares docs/errors.md with the program. UPDATE=1 rewrites it.
-func TestErrorsPage(t *testing.T) {
-	doccheck.Page(t, filepath.Join(repository, "docs", "errors.md"), errorsPage())
+// documentedCode is a row of the tables of docs/errors.md.
+type documentedCode struct{ code, meaning, hint string }
+
+// documentedCodes returns the codes of docs/errors.md, and the problems of its last table
+// by their names.
+func documentedCodes(t *testing.T) (codes []documentedCode, problems map[string]bool) {
+	t.Helper()
+	tables, last, ok := strings.Cut(docs.Errors, "## What a plugin does wrong")
+	if !ok {
+		t.Fatal("docs/errors.md lacks the problems of plugins")
+	}
+	for line := range strings.Lines(tables) {
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |\n"), " | ")
+		if len(cells) != 3 || cells[1] == "" || cells[2] == "" {
+			t.Fatalf("not a code, a meaning and a hint: %s", line)
+		}
+		codes = append(codes, documentedCode{strings.Trim(cells[0], "`"), cells[1], cells[2]})
+	}
+	problems = map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `[a-z-]+` \\| `([a-z0-9-]+)` \\| .+ \\|$").FindAllStringSubmatch(last, -1) {
+		problems[m[1]] = true
+	}
+	return codes, problems
 }
 
-func errorsPage() string {
-	var b strings.Builder
-	b.WriteString(`# Errors
-
-A command that fails says so on standard error and exits with 1, or with 2 where the command line itself is wrong. As text, with
-the lines between only where they apply:
-
-` + "```" + `
-switchyard: error: MESSAGE [CODE]
-report: FILE, at REF
-plugin: NAME@VERSION, or its file
-  ANOTHER PROBLEM
-hint: WHAT TO DO
-` + "```" + `
-
-With ` + "`--output json`" + ` it is ` + "`" + `{"error": {"code", "message", "hint", "details"}}` + "`" + `. The code is stable: scripts may rely on it. The
-details depend on the code; errors about a report name the ` + "`report`" + `, and its ` + "`ref`" + ` where one place in it is to blame. A plugin of your own
-may add codes of its own.
-
-A check that does not pass (` + "`policy verify`, `policy lint`, `policy test`, `policy replay`, `plugin test`, `plugin list`, `doctor`, `ledger verify`" + `) prints its
-whole result on standard output, in the format that --output asks for, and exits with 1. Its error is on standard error, as that of any other command.
-`)
-	for _, group := range errorGroups() {
-		fmt.Fprintf(&b, "\n## %s\n\n| code | what it means | what to do |\n|---|---|---|\n", group.title)
-		for _, e := range group.entries {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.code, e.meaning, e.hint)
+func TestHintFor(t *testing.T) {
+	codes, _ := documentedCodes(t)
+	for _, c := range codes {
+		if got := hintFor(errs.Code(c.code)); got != c.hint {
+			t.Errorf("the hint of %s is %q, want %q", c.code, got, c.hint)
 		}
 	}
-	b.WriteString(`
-## What a plugin does wrong
-
-Under three codes the details name the ` + "`problem`" + `:
-
-| code | problem | what it means |
-|---|---|---|
-`)
-	for _, e := range problemEntries() {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", e.code, e.problem, e.meaning)
+	if got := hintFor("of-a-plugin"); got != "" {
+		t.Errorf("an unknown code has the hint %q", got)
 	}
-	return b.String()
 }
 
 // TestEveryProblemIsDocumented compares the table of problems with the plugins'
@@ -73,10 +66,7 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	declared := regexp.MustCompile(`Problem = "([a-z0-9-]+)"`).FindAllStringSubmatch(string(source), -1)
-	listed := map[string]bool{}
-	for _, e := range problemEntries() {
-		listed[string(e.problem)] = true
-	}
+	_, listed := documentedCodes(t)
 	if len(declared) == 0 || len(listed) != len(declared) {
 		t.Errorf("%d problems are declared and %d documented", len(declared), len(listed))
 	}
@@ -119,19 +109,16 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 		t.Fatalf("only %d codes found", len(found))
 	}
 	listed := map[errs.Code]bool{}
-	for _, group := range errorGroups() {
-		for _, e := range group.entries {
-			if listed[e.code] {
-				t.Errorf("%s is documented twice", e.code)
-			}
-			if e.meaning == "" || e.hint == "" {
-				t.Errorf("%s lacks its meaning or its hint", e.code)
-			}
-			if !found[e.code] {
-				t.Errorf("%s is documented and nothing returns it", e.code)
-			}
-			listed[e.code] = true
+	codes, _ := documentedCodes(t)
+	for _, c := range codes {
+		code := errs.Code(c.code)
+		if listed[code] {
+			t.Errorf("%s is documented twice", code)
 		}
+		if !found[code] {
+			t.Errorf("%s is documented and nothing returns it", code)
+		}
+		listed[code] = true
 	}
 	for code := range found {
 		if !listed[code] {
@@ -164,12 +151,10 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 	for _, name := range regexp.MustCompile(`\berrs\.\w+`).FindAllString(text, -1) {
 		named[name] = true
 	}
-	for _, group := range errorGroups() {
-		for _, e := range group.entries {
-			code := string(e.code)
-			if !named[constants[e.code]] && !strings.Contains(text, `"`+code+`"`) && !strings.Contains(text, `\[`+code+`\]`) {
-				t.Errorf("no test provokes %s", code)
-			}
+	codes, _ := documentedCodes(t)
+	for _, c := range codes {
+		if !named[constants[errs.Code(c.code)]] && !strings.Contains(text, `"`+c.code+`"`) && !strings.Contains(text, `\[`+c.code+`\]`) {
+			t.Errorf("no test provokes %s", c.code)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/docs"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -91,6 +92,14 @@ func (a *app) printError(err error, args []string) {
 	default:
 		render.New(a.err, a.err).Error(e)
 	}
+}
+
+// hintFor returns the hint of docs/errors.md for a code, or "" if it has none.
+func hintFor(code errs.Code) string {
+	_, row, _ := strings.Cut(docs.Errors, "\n| `"+string(code)+"` | ")
+	row, _, _ = strings.Cut(row, "\n")
+	_, hint, _ := strings.Cut(row, " | ")
+	return strings.TrimRight(hint, " |\r")
 }
 
 // wantsJSON reports whether an invalid command line selects JSON. pflag stops at the
