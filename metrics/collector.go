@@ -70,14 +70,15 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 		}
 	}
 	g := snapshot{Collector: c, tallies: all}
-	if g.since, err = moment(all.Since); err != nil {
+	since, err := moment(all.Since)
+	if err != nil {
 		return nil, err
 	}
 	if g.until, err = moment(all.Until); err != nil {
 		return nil, err
 	}
-	if g.created = nil; !g.since.IsZero() {
-		g.created = timestamppb.New(g.since)
+	if !since.IsZero() {
+		g.created = timestamppb.New(since)
 	}
 	var shown []*dto.MetricFamily
 	rows := all.Rows
@@ -131,9 +132,8 @@ func (m constMetric) Write(to *dto.Metric) error {
 type snapshot struct {
 	*Collector
 	tallies ledger.Counters
-	// Times of the first and the last event; zero without events.
-	since, until time.Time
-	created      *timestamppb.Timestamp
+	until   time.Time              // of the last event, zero without events
+	created *timestamppb.Timestamp // the time of the first event, nil without events
 }
 
 // moment parses a time of the ledger; "" is the zero time.
@@ -158,17 +158,10 @@ func corrupt(format string, args ...any) error {
 
 // shown converts the family to the client library's type.
 func (f Family) shown(metrics []*dto.Metric) *dto.MetricFamily {
-	shown := &dto.MetricFamily{Name: &f.Name, Help: &f.Help, Metric: metrics}
+	kind := dto.MetricType(dto.MetricType_value[strings.ToUpper(string(f.Kind))])
+	shown := &dto.MetricFamily{Name: &f.Name, Help: &f.Help, Type: &kind, Metric: metrics}
 	if f.Unit != "" {
 		shown.Unit = &f.Unit
-	}
-	switch f.Kind {
-	case Counter:
-		shown.Type = dto.MetricType_COUNTER.Enum()
-	case Histogram:
-		shown.Type = dto.MetricType_HISTOGRAM.Enum()
-	default:
-		shown.Type = dto.MetricType_GAUGE.Enum()
 	}
 	return shown
 }

@@ -5,33 +5,191 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // Families describes all metrics, ordered by name. The caller owns the slice.
 func Families() []Family {
-	all := slices.Concat(loopFamilies(), taskFamilies(), spawnFamilies(), guestFamilies(), policyFamilies())
+	all := slices.Concat(loopFamilies(), taskFamilies(), spawnFamilies(), pluginFamilies(), policyFamilies())
 	all = append(all, ledgerFamilies(all)...)
 	for i := range all {
-		all[i].Name = Prefix + all[i].Name
-		if all[i].per == 0 {
-			all[i].per = 1
+		f := &all[i]
+		for _, unit := range []string{"seconds", "dollars"} {
+			if strings.HasSuffix(strings.TrimSuffix(f.Name, "_total"), "_"+unit) {
+				f.Unit = unit
+			}
 		}
+		if f.seeds == nil && (f.aggregation == sums || f.aggregation == histogramCells) {
+			f.seeds = fixed(f.Labels)
+		}
+		f.Name = Prefix + f.Name
+		f.per = max(f.per, 1)
 	}
 	slices.SortFunc(all, func(a, b Family) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// counter returns a metric that shows the sums of a measure unchanged.
-func counter(name, help string, m counters.Measure, labels ...Label) Family {
-	return Family{Name: name, Help: help, Kind: Counter, Labels: labels, measure: m, aggregation: sums, seeds: fixed(labels)}
+func loopFamilies() []Family {
+	severities := []string{"fail", "nit", "risk"}
+	// Rounds that fail because a plugin or the policy breaks.
+	failures := stringsOf(slices.Concat(errs.PluginFailures(), errs.PolicyFailures()))
+	return []Family{
+		counter("rounds_total", "Decisions, by where the task goes next and by the policy that decided.",
+			counters.Rounds(), open("next_action"), open("policy_version")).
+			seeded(func(k Seed, seen [][]string) [][]string {
+				versions := slices.Clone(k.PolicyVersions)
+				for _, values := range seen {
+					versions = append(versions, values[1])
+				}
+				return combined(k.Actions, versions)
+			}),
+		counter("round_verifications_total", "Decisions, by the outcome of the verification that they rest on.",
+			counters.Verifications(), of("verify", "absent", "green", "red")),
+		counter("findings_total", "Findings of decisions after merging, by category, severity and where the policy routes them.",
+			counters.Findings(), open("category"), of("severity", severities...), open("route")).
+			seeded(func(k Seed, _ [][]string) (all [][]string) {
+				for category, route := range k.Routes {
+					all = append(all, combined([]string{category}, severities, []string{route})...)
+				}
+				return all
+			}),
+		counter("finding_progress_total", "Findings of reviews, by how they compare with the reviews of the task before.",
+			counters.Progress(), of("progress", "new", "reopened", "repeat", "resolved")),
+		counter("rounds_without_progress_total", "Reviews that made no progress over those before.", counters.Stalled()),
+		counter("round_failures_total", "Rounds that came to no decision because a plugin or the policy broke, by the code of the error.",
+			counters.Failures(), of("code", failures...)),
+		counter("forced_gates_total", "Gates that somebody forced, by the phase of the round.",
+			counters.Forced(), of("phase", "commit", "design", "draft", "research", "review", "start", "tests")),
+		counter("questions_total", "Questions to the user.", counters.Questions()),
+		histogram("question_wait_seconds", "Time that questions to the user waited for their answers.", counters.QuestionWaits(), powers(0, 20, 2)),
+	}
 }
 
-// seconds returns a histogram of durations.
-func seconds(name, help string, d counters.Distribution, borders []float64, labels ...Label) Family {
-	return Family{
-		Name: name, Help: help, Kind: Histogram, Unit: "seconds", Labels: labels, Buckets: borders,
-		measure: d.Measure, scale: d.Scale, per: d.Scale.PerUnit, aggregation: histogramCells, seeds: fixed(labels),
+func taskFamilies() []Family {
+	return []Family{
+		counter("stuck_total", "Times that tasks became stuck, by the reason.", counters.Stops(), open("reason")).
+			seeded(func(Seed, [][]string) [][]string {
+				return combined([]string{"budget", "by-hand", "max-rounds", "no-progress", "stuck-finding"})
+			}),
+		counter("budget_stops_total", "Times that tasks became stuck since a budget was exhausted, by the budget.",
+			counters.BudgetStops(), of("budget", "round-dollars", "round-time", "round-tokens", "task-dollars", "task-rounds", "task-time", "task-tokens")),
+		gauge("budget_used_ratio_max", "Greatest used part of a budget among the tasks that are not committed, 1 for all of it.",
+			counters.BudgetUse(), greatest, of("budget", "task-dollars", "task-rounds", "task-time", "task-tokens")).in(1000),
+		counter("resumes_total", "Times that stuck tasks went on, by how.",
+			counters.Resumes(), of("mode", "manual", "replan", "reset", "rounds")),
+		gauge("tasks", "Tasks, by where they stand.", counters.Tasks(), sums, of("status", "committed", "open", "stuck", "waiting")),
+		gauge("tasks_oldest_timestamp_seconds", "Time since when the task stands there that has done so for the longest.",
+			counters.BlockedTasks(), oldest, of("status", "stuck", "waiting")),
+		histogram("task_rounds", "Rounds that tasks had taken when they were committed.",
+			counters.TaskRounds(), []float64{1, 2, 3, 4, 5, 7, 10, 20, 50, 100}),
 	}
+}
+
+// spawnFamilies describes the agents that Switchyard ran.
+func spawnFamilies() []Family {
+	// The failure classes of a spawn: those of internal/agent/outcome, and "none".
+	classes := []string{
+		"auth", "config", "crashed", "input", "limit", "lost", "malformed", "none", "not-found",
+		"overloaded", "quota", "rate-limit", "refused", "timeout",
+	}
+	agent, reason, direction := open("agent"), of("reason", classes...), of("direction", "cached", "in", "out")
+	return []Family{
+		counter("spawns_total", "Runs of agents that have ended, by what they came to.",
+			counters.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "failed", "findings", "lost", "ok")).
+			seeded(func(k Seed, _ [][]string) (all [][]string) {
+				for _, a := range k.Agents {
+					all = append(all, combined([]string{a.Name}, a.Adapters, a.outcomes())...)
+				}
+				return all
+			}),
+		counter("spawn_fallbacks_total", "Runs after whose failure another adapter or the caller took over, by the kind of the failure.",
+			counters.Fallbacks(), agent, reason).seeded(byAgent(classes)),
+		counter("spawn_retries_total", "Runs that were tried again with the same adapter, by the kind of their failure.",
+			counters.Retries(), agent, reason).seeded(byAgent(classes)),
+		histogram("spawn_duration_seconds", "Time that runs of agents took.", counters.SpawnRuns(), powers(0, 12, 1)),
+		counter("spawn_tokens_total", "Tokens that agents used, as their command-line tools told it.",
+			counters.Tokens(), agent, direction).seeded(byAgent(direction.Values)),
+		counter("spawn_cost_dollars_total", "What agents cost, as their command-line tools told it.",
+			counters.MicroDollars(), agent).in(1_000_000).seeded(byAgent()),
+	}
+}
+
+func pluginFamilies() []Family {
+	plugin := open("plugin")
+	const prefix = "plugin-"
+	types := stringsOf(errs.PluginFailures())
+	for i := range types {
+		types[i] = strings.TrimPrefix(types[i], prefix)
+	}
+	return []Family{
+		histogram("plugin_duration_seconds", "Time that plugins took to normalise a report.", counters.PluginRuns(), powers(-10, 5, 1), plugin).
+			seeded(func(k Seed, _ [][]string) [][]string { return combined(k.Plugins) }),
+		counter("plugin_failures_total", "Rounds that came to no decision because a plugin broke, by how.",
+			counters.PluginFailures(), plugin, Label{Name: "type", trim: prefix}).
+			seeded(func(k Seed, _ [][]string) [][]string { return combined(k.Plugins, types) }),
+	}
+}
+
+func policyFamilies() []Family {
+	version, digest := open("version"), open("digest")
+	return []Family{
+		histogram("policy_evaluation_seconds", "Time that the policy took for a decision.", counters.Evaluations(), powers(-16, 2, 2)),
+		gauge("policy_info", "The policies that have decided, with the decision record of each, always 1.",
+			counters.Policies(), ones, version, digest, open("adr")),
+		gauge("policy_adopted_timestamp_seconds", "Time when the project last adopted a policy.",
+			counters.Adoptions(), times, version, digest),
+		counter("policy_adoptions_total", "Times that the project adopted a policy.", counters.Adoptions(), version, digest),
+	}
+}
+
+// ledgerFamilies describes the ledger and the program. others are all other families.
+func ledgerFamilies(others []Family) []Family {
+	var capped []string // dimensions
+	for _, f := range others {
+		for _, d := range f.counted.Labels {
+			if d.Cap > 0 {
+				capped = append(capped, d.Name)
+			}
+		}
+	}
+	var none counters.Measure
+	overflow := counters.Measure{Name: ledger.OverflowMeasure, Labels: []counters.Dimension{{Name: "dimension"}}}
+	return []Family{
+		{Name: "ledger_events_total", Kind: Counter, aggregation: eventCount, Help: "Events in the ledger."},
+		gauge("ledger_last_event_timestamp_seconds", "Time of the newest event in the ledger.", none, latestEvent),
+		counter("label_overflow_total", "Label values that were counted as other, since the label has as many values as it may, or the value is too long.",
+			overflow, open("label")).
+			seeded(func(Seed, [][]string) [][]string { return combined(capped) }),
+		gauge("build_info", "The program that shows these metrics, always 1.", none, buildInfo, open("version"), open("goversion")),
+	}
+}
+
+// counter returns a metric that shows the sums of a measure unchanged.
+func counter(name, help string, m counters.Measure, labels ...Label) Family {
+	return Family{Name: name, Help: help, Kind: Counter, Labels: labels, counted: counters.Distribution{Measure: m}, aggregation: sums}
+}
+
+func gauge(name, help string, m counters.Measure, a aggregation, labels ...Label) Family {
+	return Family{Name: name, Help: help, Kind: Gauge, Labels: labels, counted: counters.Distribution{Measure: m}, aggregation: a}
+}
+
+func histogram(name, help string, d counters.Distribution, buckets []float64, labels ...Label) Family {
+	return Family{
+		Name: name, Help: help, Kind: Histogram, Labels: labels, Buckets: buckets,
+		counted: d, per: d.Scale.PerUnit, aggregation: histogramCells,
+	}
+}
+
+func (f Family) seeded(seeds func(Seed, [][]string) [][]string) Family {
+	f.seeds = seeds
+	return f
+}
+
+// in sets how many counted units make 1 of the metric.
+func (f Family) in(per int64) Family {
+	f.per = per
+	return f
 }
 
 // open returns a label that takes any value.
@@ -40,8 +198,19 @@ func open(name string) Label { return Label{Name: name} }
 // of returns a label with a fixed list of values.
 func of(name string, values ...string) Label { return Label{Name: name, Values: values} }
 
-// fixed returns a function that lists all combinations of label values if every label has
-// fixed values, and none otherwise.
+// byAgent lists the known agents with all combinations of values.
+func byAgent(values ...[]string) func(Seed, [][]string) [][]string {
+	return func(k Seed, _ [][]string) [][]string {
+		var names []string
+		for _, a := range k.Agents {
+			names = append(names, a.Name)
+		}
+		return combined(slices.Insert(slices.Clone(values), 0, names)...)
+	}
+}
+
+// fixed lists all combinations of label values if every label has fixed values, and none
+// otherwise.
 func fixed(labels []Label) func(Seed, [][]string) [][]string {
 	lists := make([][]string, len(labels))
 	for i, l := range labels {
@@ -61,6 +230,24 @@ func combined(lists ...[]string) [][]string {
 			}
 		}
 		all = longer
+	}
+	return all
+}
+
+// powers returns the bounds 2^e, exactly as the cells have them, for every e from first
+// to last in the given steps.
+func powers(first, last, step int) []float64 {
+	var bounds []float64
+	for e := first; e <= last; e += step {
+		bounds = append(bounds, counters.Upper(e<<counters.Resolution))
+	}
+	return bounds
+}
+
+func stringsOf(codes []errs.Code) []string {
+	all := make([]string, len(codes))
+	for i, code := range codes {
+		all[i] = string(code)
 	}
 	return all
 }

@@ -29,18 +29,17 @@ type Family struct {
 	// Buckets are the upper bounds of a histogram's classic buckets, without +Inf. Every
 	// histogram is also exported as a native one.
 	Buckets []float64
-	// measure is what the ledger counts for the metric; for a histogram it is the measure
-	// of its cells and sum. Its name is "" if the aggregation needs none.
-	measure counters.Measure
-	// scale is the scale of a histogram's cells.
-	scale counters.Scale
+	// counted is what the ledger counts for the metric. Only histograms have a scale. Its
+	// name is "" if the aggregation needs none.
+	counted counters.Distribution
 	// per is how many counted units make 1 of the metric.
 	per         int64
 	aggregation aggregation
 
 	// seeds lists the label values of the series that are exported as 0 before anything
-	// is counted for them. seen are the label values that were counted. If seeds is nil,
-	// a metric has no such series, not even the one without labels.
+	// is counted for them. seen are the label values that were counted. The default is
+	// all combinations of fixed values; other aggregations than sums and histogramCells
+	// have none.
 	seeds func(k Seed, seen [][]string) [][]string
 }
 
@@ -78,21 +77,3 @@ const (
 	// buildInfo describes the program and does not use the ledger.
 	buildInfo aggregation = "program"
 )
-
-// powers returns the bounds 2^e, exactly as the cells have them.
-func powers(exponents ...int) []float64 {
-	borders := make([]float64, len(exponents))
-	for i, e := range exponents {
-		borders[i] = counters.Upper(e << counters.Resolution)
-	}
-	return borders
-}
-
-// exponents returns the integers from first to last in the given steps.
-func exponents(first, last, step int) []int {
-	var all []int
-	for e := first; e <= last; e += step {
-		all = append(all, e)
-	}
-	return all
-}

@@ -1,12 +1,17 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -37,39 +42,34 @@ type cell struct {
 // histograms returns a histogram for every label combination that is counted or seeded.
 // Each has classic and native buckets.
 func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Metric, error) {
-	d := f.distribution()
-	all := newSeries[contents]()
+	all := make(map[string]*contents) // by labelKey
 	for _, row := range cells {
-		values, err := f.values(row, d.Cells())
+		values, err := f.values(row, f.counted.Cells())
 		if err != nil {
 			return nil, err
 		}
-		c := all.get(values)
-		if c == nil {
-			c = all.set(values, contents{cells: make(map[int]cell)})
+		key := labelKey(values)
+		if all[key] == nil {
+			all[key] = &contents{cells: make(map[int]cell)}
 		}
-		if err := c.add(f, row); err != nil {
+		if err := all[key].add(f, row); err != nil {
 			return nil, err
 		}
 	}
 	for _, row := range sums {
-		values, err := f.values(row, d.Sum())
+		values, err := f.values(row, f.counted.Sum())
 		if err != nil {
 			return nil, err
 		}
-		c := all.get(values)
+		c := all[labelKey(values)]
 		if c == nil {
-			return nil, corrupt("%s has a sum without values", d.Name)
+			return nil, corrupt("%s has a sum without values", f.counted.Name)
 		}
 		c.sum = row.Sum
 	}
 	var metrics []*dto.Metric
-	for _, values := range all.complete(f, g.options.Seed) {
-		c := all.get(values)
-		if c == nil {
-			c = &contents{}
-		}
-		h := f.histogram(*c)
+	for _, values := range labelValues(f, g.options.Seed, all) {
+		h := f.histogram(cmp.Or(all[labelKey(values)], &contents{}))
 		h.CreatedTimestamp = g.created
 		metrics = append(metrics, &dto.Metric{Label: g.labelled(f.Labels, values), Histogram: h})
 	}
@@ -80,8 +80,8 @@ func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Met
 func (c *contents) add(f Family, row ledger.Counter) error {
 	text := row.Values[len(row.Values)-1]
 	n, zero, ok := counters.ParseCell(text)
-	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.scale.Exact && n < 1) {
-		return corrupt("%s has a cell %q", f.measure.Name, textutil.Clip(text, maxShown))
+	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.counted.Scale.Exact && n < 1) {
+		return corrupt("%s has a cell %q", f.counted.Name, textutil.Clip(text, maxShown))
 	}
 	exemplar, err := f.exemplar(row, text)
 	if in := (cell{uint64(row.Sum), exemplar}); zero {
@@ -94,14 +94,14 @@ func (c *contents) add(f Family, row ledger.Counter) error {
 
 // upper returns the upper bound of a cell.
 func (f Family) upper(cell int) float64 {
-	if f.scale.Exact {
+	if f.counted.Scale.Exact {
 		return float64(cell)
 	}
 	return counters.Upper(cell)
 }
 
 // histogram returns cells as both classic and native buckets.
-func (f Family) histogram(c contents) *dto.Histogram {
+func (f Family) histogram(c *contents) *dto.Histogram {
 	count, sum := c.zero.count, float64(c.sum)/float64(f.per)
 	h := &dto.Histogram{SampleCount: &count, SampleSum: &sum}
 	cells, newest := slices.Sorted(maps.Keys(c.cells)), c.zero.exemplar
@@ -127,12 +127,12 @@ func (f Family) histogram(c contents) *dto.Histogram {
 }
 
 // native adds the buckets of a native histogram.
-func (f Family) native(h *dto.Histogram, c contents) {
+func (f Family) native(h *dto.Histogram, c *contents) {
 	schema, threshold := int32(counters.Resolution), float64(zeroThreshold)
 	h.Schema, h.ZeroThreshold, h.ZeroCount = &schema, &threshold, &c.zero.count
 	buckets := make(map[int]uint64, len(c.cells))
 	for n, in := range c.cells {
-		if f.scale.Exact {
+		if f.counted.Scale.Exact {
 			n = nativeCell(n)
 		}
 		buckets[n] += in.count
@@ -176,4 +176,65 @@ func spans(buckets map[int]uint64) ([]*dto.BucketSpan, []int64) {
 		next = n + 1
 	}
 	return all, deltas
+}
+
+// maxExemplar limits the names and values of an exemplar's labels together, in code
+// points (OpenMetrics 1.0).
+const maxExemplar = 128
+
+// exemplar returns the latest value of a cell with its task and round, or nil if the
+// ledger has none.
+func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error) {
+	if row.Exemplar == nil {
+		return nil, nil
+	}
+	var sample counters.Observation
+	if err := json.Unmarshal(row.Exemplar, &sample); err != nil {
+		return nil, corrupt("%s has a sample that cannot be read: %w", f.counted.Name, err)
+	}
+	if f.counted.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
+		return nil, corrupt("%s has a sample %d in the cell %s", f.counted.Name, sample.Value, textutil.Clip(cell, maxShown))
+	}
+	at, err := moment(row.At)
+	if err != nil {
+		return nil, err
+	}
+	labels := exemplarLabels(sample)
+	if labels == nil {
+		return nil, nil
+	}
+	value := float64(sample.Value) / float64(f.per)
+	return &dto.Exemplar{Label: labels, Value: &value, Timestamp: timestamppb.New(at)}, nil
+}
+
+// exemplarLabels returns the labels of a sample's task and round. It drops the round if
+// both do not fit, and the task if it is too long itself: half an id identifies nothing.
+func exemplarLabels(s counters.Observation) []*dto.LabelPair {
+	task := pair("task", s.Task)
+	if s.Task != "" && s.Round > 0 {
+		if round := pair("round", strconv.Itoa(s.Round)); points(round, task) <= maxExemplar {
+			return []*dto.LabelPair{round, task}
+		}
+	}
+	if s.Task == "" || points(task) > maxExemplar {
+		return nil
+	}
+	return []*dto.LabelPair{task}
+}
+
+// points counts the code points of labels.
+func points(labels ...*dto.LabelPair) int {
+	n := 0
+	for _, l := range labels {
+		n += utf8.RuneCountInString(l.GetName()) + utf8.RuneCountInString(l.GetValue())
+	}
+	return n
+}
+
+// newer returns the newer of two exemplars, and b if they have the same time.
+func newer(a, b *dto.Exemplar) *dto.Exemplar {
+	if a == nil || b != nil && !b.GetTimestamp().AsTime().Before(a.GetTimestamp().AsTime()) {
+		return b
+	}
+	return a
 }

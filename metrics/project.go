@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/metrics/internal/pushgateway"
 	"github.com/switchyard-dev/switchyard/metrics/internal/textfile"
@@ -217,7 +215,6 @@ func (p Project) target(m project.Metrics) (pushgateway.Target, error) {
 // other's counters.
 func projectName(root string) string {
 	machine, _ := os.Hostname() // Without a host name the path alone must do.
-	digest := sha256.Sum256([]byte(machine + "\x00" + root))
 	folder := []rune(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 			return r
@@ -225,7 +222,7 @@ func projectName(root string) string {
 		return '_'
 	}, filepath.Base(root)))
 	const maxLength = 40
-	return string(folder[:min(len(folder), maxLength)]) + "-" + hex.EncodeToString(digest[:4])
+	return string(folder[:min(len(folder), maxLength)]) + "-" + digest.Hex(machine + "\x00" + root)[:8]
 }
 
 func (p Project) userAgent() string { return "switchyard/" + strings.Trim(p.Build.Version, "()") }
@@ -238,28 +235,22 @@ func (p Project) lockPush(ctx context.Context) (unlock func(), err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
 	}
-	fail := func(err error) (func(), error) {
-		return nil, errs.New(errs.StateUnwritable, "failed to lock pushes: %w", err).With("path", p.State)
+	var run *os.Root
+	if err == nil {
+		run, err = safefile.MakeDirIn(state, "run")
+		err = errors.Join(err, state.Close())
 	}
-	if err != nil {
-		return fail(err)
-	}
-	defer state.Close()
-	run, err := safefile.MakeDirIn(state, "run")
-	if err != nil {
-		return fail(err)
-	}
-	for range (retry.Backoff{First: 5 * time.Millisecond, Max: 50 * time.Millisecond}).Attempts(ctx) {
-		l, err := safefile.TryLock(run, "metrics-push.lock")
-		if err != nil {
-			return fail(errors.Join(err, run.Close()))
+	var lock *safefile.Lock
+	if err == nil {
+		if lock, err = safefile.WaitLock(ctx, run, "metrics-push.lock"); err == nil {
+			return func() { _ = errors.Join(lock.Release(), run.Close()) }, nil
 		}
-		if l != nil {
-			return func() { _ = errors.Join(l.Release(), run.Close()) }, nil
-		}
+		err = errors.Join(err, run.Close())
 	}
-	<-ctx.Done() // At most one pause away.
-	return nil, errors.Join(ctx.Err(), run.Close())
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return nil, errs.New(errs.StateUnwritable, "failed to lock pushes: %w", err).With("path", p.State)
 }
 
 // publishTimeout limits how long a command waits for its metrics. Its result is already

@@ -22,25 +22,19 @@ const maxRows = 100_000
 func (f Family) queries() []ledger.CounterQuery {
 	switch f.aggregation {
 	case sums, ones, times:
-		return []ledger.CounterQuery{{Measure: f.measure.Name, Limit: maxRows + 1}}
+		return []ledger.CounterQuery{{Measure: f.counted.Name, Limit: maxRows + 1}}
 	case histogramCells:
-		d := f.distribution()
-		return []ledger.CounterQuery{{Measure: d.Cells().Name, Limit: maxRows + 1}, {Measure: d.Sum().Name, Limit: maxRows + 1}}
+		return []ledger.CounterQuery{{Measure: f.counted.Cells().Name, Limit: maxRows + 1}, {Measure: f.counted.Sum().Name, Limit: maxRows + 1}}
 	case oldest, greatest:
 		// Rows are ordered by the second value next, so one is enough.
 		queries := make([]ledger.CounterQuery, len(f.Labels[0].Values))
 		for i, value := range f.Labels[0].Values {
-			queries[i] = ledger.CounterQuery{Measure: f.measure.Name, Prefix: []string{value}, Limit: 1, Descending: f.aggregation == greatest}
+			queries[i] = ledger.CounterQuery{Measure: f.counted.Name, Prefix: []string{value}, Limit: 1, Descending: f.aggregation == greatest}
 		}
 		return queries
 	default:
 		return nil
 	}
-}
-
-// distribution returns the distribution that a histogram is read from.
-func (f Family) distribution() counters.Distribution {
-	return counters.Distribution{Measure: f.measure, Scale: f.scale}
 }
 
 // read returns a family's series, ordered by label values, from the rows of its queries.
@@ -51,7 +45,10 @@ func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error)
 	case eventCount:
 		return []*dto.Metric{g.single(f, float64(g.tallies.Events))}, nil
 	case latestEvent:
-		return g.at(f, g.until), nil
+		if g.until.IsZero() {
+			return nil, nil
+		}
+		return []*dto.Metric{g.single(f, unix(g.until))}, nil
 	case buildInfo:
 		return []*dto.Metric{g.single(f, 1, g.options.Build.Version, g.options.Build.Go)}, nil
 	case oldest, greatest:
@@ -63,35 +60,29 @@ func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error)
 
 // sums returns a series for every row and for every seeded combination.
 func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
-	numbers := newSeries[float64]()
+	numbers := make(map[string]float64) // by labelKey; seeded ones are 0
 	for _, row := range rows {
-		values, err := f.values(row, f.measure)
+		values, err := f.values(row, f.counted.Measure)
 		if err != nil {
 			return nil, err
 		}
-		n := float64(1)
+		key := labelKey(values)
 		switch f.aggregation {
 		case sums:
-			n = float64(row.Sum) / float64(f.per)
-			if already := numbers.get(values); already != nil {
-				n += *already // Two values can have the same label.
-			}
+			numbers[key] += float64(row.Sum) / float64(f.per) // Two values can have the same label.
 		case times:
 			at, err := moment(row.At)
 			if err != nil {
 				return nil, err
 			}
-			n = unix(at)
+			numbers[key] = unix(at)
+		default:
+			numbers[key] = 1
 		}
-		numbers.set(values, n)
 	}
 	var all []*dto.Metric
-	for _, values := range numbers.complete(f, g.options.Seed) {
-		n := float64(0)
-		if known := numbers.get(values); known != nil {
-			n = *known
-		}
-		all = append(all, g.single(f, n, values...))
+	for _, values := range labelValues(f, g.options.Seed, numbers) {
+		all = append(all, g.single(f, numbers[labelKey(values)], values...))
 	}
 	return all, nil
 }
@@ -103,12 +94,12 @@ func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, er
 		if len(found) == 0 {
 			continue
 		}
-		values, err := f.values(found[0], f.measure)
+		values, err := f.values(found[0], f.counted.Measure)
 		if err != nil {
 			return nil, err
 		}
 		if values[0] != f.Labels[0].Values[i] {
-			return nil, corrupt("%s has %q for %q", f.measure.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
+			return nil, corrupt("%s has %q for %q", f.counted.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
 		}
 		n, err := f.number(found[0].Values[1])
 		if err != nil {
@@ -124,13 +115,13 @@ func (f Family) number(text string) (float64, error) {
 	if f.aggregation == oldest {
 		at, err := moment(text)
 		if err == nil && at.IsZero() {
-			err = corrupt("%s has no time", f.measure.Name)
+			err = corrupt("%s has no time", f.counted.Name)
 		}
 		return unix(at), err
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, corrupt("%s has %q for a number", f.measure.Name, textutil.Clip(text, maxShown))
+		return 0, corrupt("%s has %q for a number", f.counted.Name, textutil.Clip(text, maxShown))
 	}
 	return float64(n) / float64(f.per), nil
 }
@@ -165,44 +156,24 @@ func (g snapshot) single(f Family, n float64, values ...string) *dto.Metric {
 	return m
 }
 
-// at returns a gauge of a time, or nothing for the zero time.
-func (g snapshot) at(f Family, t time.Time) []*dto.Metric {
-	if t.IsZero() {
-		return nil
-	}
-	return []*dto.Metric{g.single(f, unix(t))}
-}
-
 // unix returns a time in seconds, rounded to milliseconds because a float64 cannot show
 // more precisely.
 func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// series maps combinations of label values to one T each.
-type series[T any] struct {
-	of     map[string]*T
-	values [][]string
-}
+// labelKey is unique for each combination of label values.
+func labelKey(values []string) string { return strings.Join(values, keySeparator) }
 
-func newSeries[T any]() *series[T] { return &series[T]{of: make(map[string]*T)} }
+// keySeparator is a byte that UTF-8 never contains.
+const keySeparator = "\xff"
 
-// key is unique for each combination: UTF-8 never contains this byte.
-func (s *series[T]) key(values []string) string { return strings.Join(values, "\xff") }
-
-func (s *series[T]) get(values []string) *T { return s.of[s.key(values)] }
-
-func (s *series[T]) set(values []string, thing T) *T {
-	if s.get(values) == nil {
-		s.values = append(s.values, values)
+// labelValues lists the counted and the seeded combinations in order, without duplicates.
+func labelValues[T any](f Family, k Seed, counted map[string]T) [][]string {
+	var all [][]string
+	for key := range counted {
+		all = append(all, strings.SplitN(key, keySeparator, len(f.Labels)))
 	}
-	s.of[s.key(values)] = &thing
-	return &thing
-}
-
-// complete lists the counted and the seeded combinations in order, without duplicates.
-func (s *series[T]) complete(f Family, k Seed) [][]string {
-	all := slices.Clone(s.values)
 	if f.seeds != nil {
-		all = append(all, f.seeds(k, s.values)...)
+		all = append(all, f.seeds(k, all)...)
 	}
 	slices.SortFunc(all, slices.Compare)
 	return slices.CompactFunc(all, slices.Equal)

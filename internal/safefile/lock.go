@@ -1,11 +1,14 @@
 package safefile
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/filelock"
+	"github.com/switchyard-dev/switchyard/internal/retry"
 )
 
 // Lock is a locked file. Only one process has the lock of a name at a time.
@@ -43,6 +46,18 @@ func TryLock(root *os.Root, name string) (*Lock, error) {
 			return nil, err
 		}
 	}
+}
+
+// WaitLock is TryLock, but waits until the lock is free. When ctx is done, the error is its
+// cause.
+func WaitLock(ctx context.Context, root *os.Root, name string) (*Lock, error) {
+	for range (retry.Backoff{First: 2 * time.Millisecond, Max: 40 * time.Millisecond}).Attempts(ctx) {
+		if l, err := TryLock(root, name); l != nil || err != nil {
+			return l, err
+		}
+	}
+	<-ctx.Done() // At most one pause away.
+	return nil, context.Cause(ctx)
 }
 
 // isAt reports whether name still leads to f.

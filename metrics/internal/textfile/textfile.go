@@ -20,7 +20,6 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -68,11 +67,13 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	if _, err := existing(root, path, name); err != nil { // before anything is created beside it
 		return result, err
 	}
-	unlock, err := lock(ctx, root, lockName(name))
+	waiting, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
+	defer cancel()
+	lock, err := safefile.WaitLock(waiting, root, lockName(name))
 	if err != nil {
 		return result, unwritable(path, err)
 	}
-	defer unlock()
+	defer lock.Release()
 	families, err := gather(ctx)
 	if err != nil {
 		return result, err
@@ -99,23 +100,6 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	}
 	result.Written = true
 	return result, nil
-}
-
-// lock waits until no other process writes the file.
-func lock(ctx context.Context, root *os.Root, name string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
-	defer cancel()
-	for range (retry.Backoff{First: 2 * time.Millisecond, Max: 20 * time.Millisecond}).Attempts(ctx) {
-		l, err := safefile.TryLock(root, name)
-		if err != nil {
-			return nil, err
-		}
-		if l != nil {
-			return func() { _ = l.Release() }, nil
-		}
-	}
-	<-ctx.Done() // At most one pause away.
-	return nil, context.Cause(ctx)
 }
 
 func unwritable(path string, err error) error {
