@@ -220,11 +220,12 @@ func wanted(t reflect.Type) string {
 	return "a whole number in plain digits"
 }
 
-// field is a field that Decode fills.
+// field is a field that Decode fills and that answers have.
 type field struct {
-	name     string
-	index    int
-	optional bool
+	name      string
+	index     int
+	optional  bool
+	omitEmpty bool
 }
 
 type fields []field
@@ -260,8 +261,8 @@ func fieldsOf(t reflect.Type) fields {
 		if name == "" {
 			name = f.Name
 		}
-		optional := options == "omitempty" || f.Type.Kind() == reflect.Pointer
-		all = append(all, field{name, i, optional})
+		omitEmpty := options == "omitempty"
+		all = append(all, field{name, i, omitEmpty || f.Type.Kind() == reflect.Pointer, omitEmpty})
 	}
 	fieldCache[t] = all
 	return all

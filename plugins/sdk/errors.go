@@ -11,16 +11,16 @@ type Error struct {
 	// Code becomes the command's error code: lower-case words joined by dashes, of
 	// which the first is the format's or the plugin's own. "" stands for
 	// "<plugin>-invalid".
-	Code string
+	Code string `json:"code"`
 	// Message is one lower-case sentence without a full stop.
-	Message string
+	Message string `json:"message"`
 	// Hint says what to do about it; it may be empty.
-	Hint string
+	Hint string `json:"hint,omitempty"`
 	// Ref is a JSON Pointer to the part of the report that is wrong, or nil.
-	Ref *string
+	Ref *string `json:"ref,omitempty"`
 	// Details are the evidence, under snake_case names: texts, numbers, booleans,
 	// nil, lists and maps of those, and a Value as it is.
-	Details map[string]any
+	Details map[string]any `json:"details,omitempty"`
 }
 
 // Error implements error.

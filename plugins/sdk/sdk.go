@@ -25,6 +25,8 @@
 // order of a map.
 package sdk
 
+import "reflect"
+
 // Normalizer reads a report. An error refuses the report; the user sees the fields
 // of an *Error, or the text of any other error.
 type Normalizer func(Report) (Answer, error)
@@ -32,22 +34,22 @@ type Normalizer func(Report) (Answer, error)
 // Description describes a plugin.
 type Description struct {
 	// Name is the plugin's: lower-case words joined by dashes.
-	Name    string
-	Version string
+	Name    string `json:"name"`
+	Version string `json:"version"`
 	// Critic is the critic of answers that name none.
-	Critic string
+	Critic string `json:"critic"`
 	// Formats are the media types that it reads: JSON, JSON lines or XML. A
 	// report always comes as JSON; docs/plugin-abi.md says how.
-	Formats []string
+	Formats []string `json:"formats"`
 	// Detect are JSON Pointers that all exist in a report of its format.
-	Detect []string
+	Detect []string `json:"detect"`
 	// DetectAny are JSON Pointers of which at least one exists. A plugin with
 	// neither is never detected.
-	DetectAny []string
+	DetectAny []string `json:"detect_any,omitempty"`
 	// Items are JSON Pointers, "*" standing for every element of an array, to
 	// everything in a report that must be accounted for: each must be the Ref of
 	// a finding or of one skipped entry.
-	Items []string
+	Items []string `json:"items"`
 }
 
 // Report is a report with the plugin's configuration.
@@ -66,15 +68,15 @@ func NewReport(report, config string) Report {
 // Answer is the content of a report.
 type Answer struct {
 	// Critic is the report's critic; "" stands for the description's.
-	Critic string
+	Critic string `json:"critic"`
 	// TaskID and Round are the task and round that the report names, or nil.
-	TaskID   *string
-	Round    *int
-	Findings []Finding
+	TaskID   *string   `json:"task_id,omitempty"`
+	Round    *int      `json:"round,omitempty"`
+	Findings []Finding `json:"findings"`
 	// Skipped are the items that are not findings.
-	Skipped []Skipped
+	Skipped []Skipped `json:"skipped"`
 	// Unmapped are the rules whose findings have a default category.
-	Unmapped []Unmapped
+	Unmapped []Unmapped `json:"unmapped,omitempty"`
 }
 
 // Severity is how bad a finding is: one of the constants, or any other text that
@@ -91,31 +93,31 @@ const (
 // Finding is something to be acted on.
 type Finding struct {
 	// Critic overrides the answer's.
-	Critic string
+	Critic string `json:"critic,omitempty"`
 	// Category is never empty; the policy decides where it goes.
-	Category string
+	Category string `json:"category"`
 	// Severity is Fail if it is "".
-	Severity Severity
+	Severity Severity `json:"severity,omitempty"`
 	// File is nil if the report names none.
-	File *string
+	File *string `json:"file"`
 	// Line counts from 1, and is nil if the report names none.
-	Line        *int
-	Remediation string
+	Line        *int   `json:"line"`
+	Remediation string `json:"remediation"`
 	// Ref is the finding's JSON Pointer into the report.
-	Ref string
+	Ref string `json:"ref"`
 }
 
 // Skipped is an item that is not a finding, with the reason.
 type Skipped struct {
-	Ref    string
-	Reason string
+	Ref    string `json:"ref"`
+	Reason string `json:"reason"`
 }
 
 // Unmapped is a rule that the configuration gives no category, and the default
 // that its findings have instead.
 type Unmapped struct {
-	Rule     string
-	Category string
+	Rule     string `json:"rule"`
+	Category string `json:"category"`
 }
 
 // The plugin that this module is.
@@ -131,17 +133,17 @@ func Register(d Description, n Normalizer) {
 
 // describe returns the answer of sy_describe.
 func describe() []byte {
-	return appendDescription(nil, description)
+	return appendJSON(nil, reflect.ValueOf(description))
 }
 
 // respond returns the answer of sy_normalize.
 func respond(report, config []byte) []byte {
 	answer, err := normalizer(Report{document(report), document(config)})
 	if err != nil {
-		return appendError(nil, asError(err))
+		return appendJSON(nil, reflect.ValueOf(map[string]*Error{"error": asError(err)}))
 	}
 	if answer.Critic == "" {
 		answer.Critic = description.Critic
 	}
-	return appendAnswer(nil, answer)
+	return appendJSON(nil, reflect.ValueOf(answer))
 }

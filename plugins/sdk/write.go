@@ -8,90 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-func appendDescription(b []byte, d Description) []byte {
-	b = append(b, '{')
-	b = appendMember(b, "name", d.Name)
-	b = appendMember(b, "version", d.Version)
-	b = appendMember(b, "critic", d.Critic)
-	b = appendTexts(appendKey(b, "formats"), d.Formats)
-	b = appendTexts(appendKey(b, "detect"), d.Detect)
-	if len(d.DetectAny) > 0 {
-		b = appendTexts(appendKey(b, "detect_any"), d.DetectAny)
-	}
-	b = appendTexts(appendKey(b, "items"), d.Items)
-	return append(b, '}')
-}
-
-func appendAnswer(b []byte, a Answer) []byte {
-	b = append(b, '{')
-	b = appendMember(b, "critic", a.Critic)
-	if a.TaskID != nil {
-		b = appendMember(b, "task_id", *a.TaskID)
-	}
-	if a.Round != nil {
-		b = strconv.AppendInt(appendKey(b, "round"), int64(*a.Round), 10)
-	}
-	b = appendList(appendKey(b, "findings"), a.Findings, appendFinding)
-	b = appendList(appendKey(b, "skipped"), a.Skipped, func(b []byte, s Skipped) []byte {
-		return append(appendMember(appendMember(append(b, '{'), "ref", s.Ref), "reason", s.Reason), '}')
-	})
-	if len(a.Unmapped) > 0 {
-		b = appendList(appendKey(b, "unmapped"), a.Unmapped, func(b []byte, u Unmapped) []byte {
-			return append(appendMember(appendMember(append(b, '{'), "rule", u.Rule), "category", u.Category), '}')
-		})
-	}
-	return append(b, '}')
-}
-
-func appendFinding(b []byte, f Finding) []byte {
-	b = append(b, '{')
-	if f.Critic != "" {
-		b = appendMember(b, "critic", f.Critic)
-	}
-	b = appendMember(b, "category", f.Category)
-	if f.Severity != "" {
-		b = appendMember(b, "severity", string(f.Severity))
-	}
-	b = appendKey(b, "file")
-	if f.File == nil {
-		b = append(b, "null"...)
-	} else {
-		b = appendText(b, *f.File)
-	}
-	b = appendKey(b, "line")
-	if f.Line == nil {
-		b = append(b, "null"...)
-	} else {
-		b = strconv.AppendInt(b, int64(*f.Line), 10)
-	}
-	b = appendMember(b, "remediation", f.Remediation)
-	b = appendMember(b, "ref", f.Ref)
-	return append(b, '}')
-}
-
-func appendError(b []byte, e *Error) []byte {
-	b = append(b, `{"error":{`...)
-	b = appendMember(b, "code", e.Code)
-	b = appendMember(b, "message", e.Message)
-	if e.Hint != "" {
-		b = appendMember(b, "hint", e.Hint)
-	}
-	if e.Ref != nil {
-		b = appendMember(b, "ref", *e.Ref)
-	}
-	if len(e.Details) > 0 {
-		b = appendAny(appendKey(b, "details"), reflect.ValueOf(e.Details))
-	}
-	return append(b, "}}"...)
-}
-
-// appendAny writes an error's details.
-func appendAny(b []byte, v reflect.Value) []byte {
+// appendJSON writes a value. A struct has the json tags of its fields for names, and an
+// empty array for a nil slice.
+func appendJSON(b []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Invalid:
 		return append(b, "null"...)
 	case reflect.Pointer, reflect.Interface:
-		return appendAny(b, v.Elem())
+		return appendJSON(b, v.Elem())
 	case reflect.String:
 		return appendText(b, v.String())
 	case reflect.Bool:
@@ -111,9 +35,23 @@ func appendAny(b []byte, v reflect.Value) []byte {
 		}
 		b = append(b, '[')
 		for i := range v.Len() {
-			b = appendAny(separate(b), v.Index(i))
+			b = appendJSON(separate(b), v.Index(i))
 		}
 		return append(b, ']')
+	case reflect.Struct:
+		b = append(b, '{')
+		for _, f := range fieldsOf(v.Type()) {
+			field := v.Field(f.index)
+			isList := field.Kind() == reflect.Slice
+			switch {
+			case f.omitEmpty && (field.IsZero() || isList && field.Len() == 0):
+			case isList && field.IsNil():
+				b = append(appendKey(b, f.name), "[]"...)
+			default:
+				b = appendJSON(appendKey(b, f.name), field)
+			}
+		}
+		return append(b, '}')
 	case reflect.Map:
 		names := make([]string, 0, v.Len())
 		for _, key := range v.MapKeys() {
@@ -122,27 +60,11 @@ func appendAny(b []byte, v reflect.Value) []byte {
 		slices.Sort(names)
 		b = append(b, '{')
 		for _, name := range names {
-			b = appendAny(appendKey(b, name), v.MapIndex(reflect.ValueOf(name).Convert(v.Type().Key())))
+			b = appendJSON(appendKey(b, name), v.MapIndex(reflect.ValueOf(name).Convert(v.Type().Key())))
 		}
 		return append(b, '}')
 	}
 	panic("sdk: an error's details cannot hold a " + v.Type().String())
-}
-
-func appendList[T any](b []byte, list []T, one func([]byte, T) []byte) []byte {
-	b = append(b, '[')
-	for _, t := range list {
-		b = one(separate(b), t)
-	}
-	return append(b, ']')
-}
-
-func appendTexts(b []byte, texts []string) []byte {
-	return appendList(b, texts, appendText)
-}
-
-func appendMember(b []byte, name, text string) []byte {
-	return appendText(appendKey(b, name), text)
 }
 
 func appendKey(b []byte, name string) []byte {
