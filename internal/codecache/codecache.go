@@ -26,6 +26,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 const (
@@ -78,7 +79,9 @@ func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wa
 		if err != nil {
 			return false, nil
 		}
-		if !info.IsDir() || !private(info) {
+		// On Windows, a user's cache folder inherits access rules that a mode does not carry.
+		private := runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0 && safefile.OwnedByUser(info)
+		if !info.IsDir() || !private {
 			return false, errs.New(errs.PluginCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
 		}
 	}

@@ -1,9 +1,9 @@
 package plugintest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,11 +16,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Case is a golden case, a JSON file in the corpus: one report and one expectation.
-// Unknown members are errors.
-type Case struct {
+// goldenCase is a JSON file in the corpus: one report and one expectation. Unknown
+// members are errors.
+type goldenCase struct {
 	Name string `json:"name"`
 	// Config is the plugin's configuration.
 	Config jsontext.Value `json:"config"`
@@ -30,24 +31,23 @@ type Case struct {
 	ReportText string         `json:"report_text"`
 	ReportFile string         `json:"report_file"`
 	// Want is the whole answer, WantCounts only its size, and WantError a refusal.
-	Want       *Answer    `json:"want"`
-	WantCounts *Counts    `json:"want_counts"`
-	WantError  *WantError `json:"want_error"`
+	Want       *answer    `json:"want"`
+	WantCounts *counts    `json:"want_counts"`
+	WantError  *wantError `json:"want_error"`
 }
 
-// Answer is a plugin's answer in the form of the ABI.
-type Answer struct {
-	Critic   string        `json:"critic"`
-	TaskID   *string       `json:"task_id,omitzero"`
-	Round    *int          `json:"round,omitzero"`
-	Findings []Finding     `json:"findings"`
-	Skipped  []abi.Skipped `json:"skipped"`
+// answer is a plugin's answer in the form of the ABI.
+type answer struct {
+	Critic   string          `json:"critic"`
+	TaskID   *string         `json:"task_id,omitzero"`
+	Round    *int            `json:"round,omitzero"`
+	Findings []answerFinding `json:"findings"`
+	Skipped  []abi.Skipped   `json:"skipped"`
 	// Unmapped is not compared if an expected answer omits it.
 	Unmapped []abi.Unmapped `json:"unmapped,omitzero"`
 }
 
-// Finding is a finding of an Answer.
-type Finding struct {
+type answerFinding struct {
 	Critic      string  `json:"critic"`
 	Category    string  `json:"category"`
 	Severity    string  `json:"severity"`
@@ -57,25 +57,29 @@ type Finding struct {
 	Ref         string  `json:"ref"`
 }
 
-// Counts are the sizes of an answer.
-type Counts struct {
+// counts are the sizes of an answer.
+type counts struct {
 	Findings int `json:"findings"`
 	Skipped  int `json:"skipped"`
 }
 
-// WantError is an expected refusal; omitted members are not compared.
-type WantError struct {
+func (c counts) String() string {
+	return fmt.Sprintf("%d findings and %d skipped", c.Findings, c.Skipped)
+}
+
+// wantError is an expected refusal; omitted members are not compared.
+type wantError struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"` // a part of it
 	Ref     *string        `json:"ref"`
 	Details map[string]any `json:"details"`
 }
 
-// loadedCase is a case with its report.
-type loadedCase struct {
-	Case
-	name string
-	doc  *document.Document
+// seed is a report for the plugin.
+type seed struct {
+	name   string
+	doc    *document.Document
+	config jsontext.Value
 }
 
 // corpus runs the golden cases, and stores those whose report the plugin accepts for the
@@ -99,13 +103,14 @@ func (k *kit) corpus() {
 			return
 		}
 		c, err := k.load(e.Name())
+		var doc *document.Document
 		if err == nil {
-			err = k.golden(c)
+			doc, err = k.golden(c)
 		}
 		k.check(GroupCorpus, strings.TrimSuffix(e.Name(), caseSuffix), err)
-		if err == nil && c.WantError == nil && k.stored+len(c.doc.Bytes()) <= maxStored {
-			k.stored += len(c.doc.Bytes())
-			k.cases = append(k.cases, *c)
+		if err == nil && c.WantError == nil && k.stored+len(doc.Bytes()) <= maxStored {
+			k.stored += len(doc.Bytes())
+			k.cases = append(k.cases, seed{e.Name(), doc, c.Config})
 		}
 	}
 }
@@ -126,26 +131,26 @@ func (k *kit) read(path string, limit int64) ([]byte, error) {
 	if k.options.Read != nil {
 		return k.options.Read(k.ctx, path, limit)
 	}
-	f, err := os.Open(path)
+	f, err := safefile.OpenPath(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s has more than %d bytes", path, limit)
+	data, err := safefile.ReadAll(f, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return data, err
+	return data, nil
 }
 
 // load reads a case.
-func (k *kit) load(file string) (*loadedCase, error) {
+func (k *kit) load(file string) (*goldenCase, error) {
 	data, err := k.read(file, maxCase)
 	if err != nil {
 		return nil, err
 	}
-	c := &loadedCase{name: file}
-	if err := json.Unmarshal(data, &c.Case, json.RejectUnknownMembers(true)); err != nil {
+	var c goldenCase
+	if err := json.Unmarshal(data, &c, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("not a case: %w", err)
 	}
 	if c.Config != nil && c.Config.Kind() != '{' {
@@ -157,7 +162,7 @@ func (k *kit) load(file string) (*loadedCase, error) {
 	if count(c.Want != nil, c.WantCounts != nil, c.WantError != nil) != 1 {
 		return nil, errors.New("a case has exactly one of want, want_counts and want_error")
 	}
-	return c, nil
+	return &c, nil
 }
 
 func count(all ...bool) int {
@@ -170,17 +175,8 @@ func count(all ...bool) int {
 	return n
 }
 
-// document returns a report in the form that the plugin gets.
-func (k *kit) document(text []byte, config jsontext.Value) (*document.Document, error) {
-	source, err := document.Read(text, document.Limits{})
-	if err != nil {
-		return nil, err
-	}
-	return k.plugin.Document(source, config)
-}
-
-// golden runs one case.
-func (k *kit) golden(c *loadedCase) error {
+// golden runs one case, and returns its report as the plugin gets it.
+func (k *kit) golden(c *goldenCase) (*document.Document, error) {
 	text := []byte(c.Report)
 	switch {
 	case c.ReportText != "":
@@ -188,35 +184,34 @@ func (k *kit) golden(c *loadedCase) error {
 	case c.ReportFile != "":
 		var err error
 		if text, err = k.read(filepath.FromSlash(c.ReportFile), document.DefaultBytes); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	var doc *document.Document
 	var result abi.Result
-	var err error
-	if c.doc, err = k.document(text, c.Config); err == nil {
-		result, err = k.plugin.Normalize(k.ctx, c.doc, c.Config)
+	source, err := document.Read(text, document.Limits{})
+	if err == nil {
+		doc, err = k.plugin.Document(source, c.Config)
+	}
+	if err == nil {
+		result, err = k.plugin.Normalize(k.ctx, doc, c.Config)
 	}
 	switch {
 	case c.WantError != nil:
-		return c.WantError.compare(err)
+		return doc, c.WantError.compare(err)
 	case err != nil:
-		return err
+		return nil, err
 	case c.WantCounts != nil:
-		if got := (Counts{len(result.Findings), len(result.Skipped)}); got != *c.WantCounts {
-			return fmt.Errorf("%d findings and %d skipped, want %d and %d", got.Findings, got.Skipped, c.WantCounts.Findings, c.WantCounts.Skipped)
-		}
-		return nil
+		return doc, compareCounts(answerOf(result), *c.WantCounts)
 	}
 	want := *c.Want
 	for i := range want.Findings {
-		if want.Findings[i].Critic == "" {
-			want.Findings[i].Critic = want.Critic
-		}
+		want.Findings[i].Critic = cmp.Or(want.Findings[i].Critic, want.Critic)
 	}
-	return compare(answerOf(result), want)
+	return doc, compare(answerOf(result), want)
 }
 
-func (w *WantError) compare(err error) error {
+func (w *wantError) compare(err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case err == nil:
@@ -237,38 +232,44 @@ func (w *WantError) compare(err error) error {
 }
 
 // answerOf converts a result back to the ABI's form.
-func answerOf(r abi.Result) Answer {
-	a := Answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped}
+func answerOf(r abi.Result) answer {
+	a := answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped}
 	for _, f := range r.Findings {
-		a.Findings = append(a.Findings, Finding{
+		a.Findings = append(a.Findings, answerFinding{
 			f.Critic, f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Sources[0].Ref,
 		})
 	}
 	return a
 }
 
-// compare returns an error with the first difference between two answers.
-func compare(got, want Answer) error {
-	if len(got.Findings) != len(want.Findings) || len(got.Skipped) != len(want.Skipped) {
-		return fmt.Errorf("%d findings and %d skipped, want %d and %d", len(got.Findings), len(got.Skipped), len(want.Findings), len(want.Skipped))
+func compareCounts(got answer, want counts) error {
+	if got := (counts{len(got.Findings), len(got.Skipped)}); got != want {
+		return fmt.Errorf("%d findings and %d skipped, want %d and %d", got.Findings, got.Skipped, want.Findings, want.Skipped)
 	}
-	for i := range got.Findings {
-		if err := differ(fmt.Sprintf("finding %d", i), got.Findings[i], want.Findings[i]); err != nil {
-			return err
+	return nil
+}
+
+// compare returns an error with the first difference between two answers.
+func compare(got, want answer) error {
+	err := compareCounts(got, counts{len(want.Findings), len(want.Skipped)})
+	for i := range want.Findings {
+		if err == nil {
+			err = differ(fmt.Sprintf("finding %d", i), got.Findings[i], want.Findings[i])
 		}
 	}
-	for i := range got.Skipped {
-		if err := differ(fmt.Sprintf("skipped entry %d", i), got.Skipped[i], want.Skipped[i]); err != nil {
-			return err
+	for i := range want.Skipped {
+		if err == nil {
+			err = differ(fmt.Sprintf("skipped entry %d", i), got.Skipped[i], want.Skipped[i])
 		}
 	}
 	got.Findings, want.Findings, got.Skipped, want.Skipped = nil, nil, nil, nil
 	if want.Unmapped == nil || len(got.Unmapped) == 0 && len(want.Unmapped) == 0 {
 		got.Unmapped, want.Unmapped = nil, nil
 	}
-	return differ("the answer", got, want)
+	return cmp.Or(err, differ("the answer", got, want))
 }
 
+// differ compares two values as JSON.
 func differ(what string, got, want any) error {
 	g, errG := json.Marshal(got, json.Deterministic(true))
 	w, errW := json.Marshal(want, json.Deterministic(true))

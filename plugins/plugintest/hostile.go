@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,22 +23,11 @@ const (
 	maxMutated = 64 << 10 // maximum size of a mutated report, in bytes
 )
 
-// seed is a report that the plugin accepts.
-type seed struct {
-	name   string
-	doc    *document.Document
-	config jsontext.Value
-}
-
 // seeds returns the reports of the corpus that the plugin accepts, or a report derived
 // from the plugin's description if there are none.
 func (k *kit) seeds() []seed {
-	var all []seed
-	for _, c := range k.cases {
-		all = append(all, seed{c.name, c.doc, c.Config})
-	}
-	if len(all) > 0 {
-		return all
+	if len(k.cases) > 0 {
+		return slices.Clone(k.cases)
 	}
 	text, err := json.Marshal(k.minimal(), json.Deterministic(true))
 	if err != nil {
@@ -99,24 +89,27 @@ func (k *kit) hostile() {
 	}
 	seeds = spread(seeds, maxSeeds)
 	k.roots()
-	k.check(GroupHostile, "cut short, which the host refuses", k.each(seeds, k.cutShort))
-	k.check(GroupHostile, "in the wrong encoding, which the host refuses", k.each(seeds, k.wrongEncoding))
-	k.check(GroupHostile, "written differently", k.each(seeds, k.rewritten))
+	k.each("cut short, which the host refuses", seeds, k.cutShort)
+	k.each("in the wrong encoding, which the host refuses", seeds, k.wrongEncoding)
+	k.each("written differently", seeds, k.rewritten)
 	for _, r := range replacements() {
-		k.check(GroupHostile, r.name, k.each(seeds, func(s seed) error { return k.replaced(s, r) }))
+		k.each(r.name+" for a value", seeds, func(s seed) error { return k.replaced(s, r) })
 	}
-	k.check(GroupHostile, "with a member too many", k.each(seeds, k.memberAdded))
-	k.check(GroupHostile, "with a member too few", k.each(seeds, k.memberRemoved))
+	k.each("with a member too many", seeds, k.memberAdded)
+	k.each("with a member too few", seeds, k.memberRemoved)
 	k.check(GroupHostile, "with a strange configuration", k.configurations(seeds[0]))
 }
 
-func (k *kit) each(seeds []seed, try func(seed) error) error {
+// each adds a check that tries every seed until one fails.
+func (k *kit) each(name string, seeds []seed, try func(seed) error) {
+	var err error
 	for _, s := range seeds {
-		if err := try(s); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+		if err = try(s); err != nil {
+			err = fmt.Errorf("%s: %w", s.name, err)
+			break
 		}
 	}
-	return nil
+	k.check(GroupHostile, name, err)
 }
 
 // spread picks n elements, evenly.
@@ -191,11 +184,8 @@ func (k *kit) cutShort(s seed) error {
 // wrongEncoding gives the host text that is not UTF-8, which it must refuse.
 func (k *kit) wrongEncoding(s seed) error {
 	text := string(s.doc.Bytes())
-	var utf16 []byte
-	for _, c := range []byte(text) {
-		utf16 = append(utf16, c, 0)
-	}
-	for name, broken := range map[string]string{"Latin-1": text + " \xe9", "UTF-16": string(utf16), "an overlong encoding": "\xc0\xa0" + text} {
+	utf16 := strings.Join(strings.Split(text, ""), "\x00") + "\x00"
+	for name, broken := range map[string]string{"Latin-1": text + " \xe9", "UTF-16": utf16, "an overlong encoding": "\xc0\xa0" + text} {
 		if _, err := asJSON([]byte(broken)); err == nil {
 			return fmt.Errorf("the host takes %s for a report", name)
 		}
@@ -231,24 +221,10 @@ func (k *kit) rewritten(s seed) error {
 	return nil
 }
 
-// escapeNames writes the first character of every member's name as an escape.
+// escapeNames writes the first letter of every member's name as an escape. In compact
+// JSON, only a quotation mark that begins a text has a letter behind it.
 func escapeNames(compact jsontext.Value) []byte {
-	var out []byte
-	d := jsontext.NewDecoder(bytes.NewReader(compact))
-	for from := 0; ; {
-		_, err := d.ReadToken()
-		if err != nil {
-			return append(out, compact[from:]...)
-		}
-		end := int(d.InputOffset())
-		token := compact[from:end]
-		from = end
-		kind, n := d.StackIndex(d.StackDepth())
-		if name := bytes.TrimPrefix(token, []byte(",")); kind == '{' && n%2 == 1 && len(name) > 2 && name[0] == '"' && name[1] < 0x80 && name[1] != '\\' {
-			out = append(out, token[:len(token)-len(name)]...)
-			out = fmt.Appendf(out, "\"\\u%04x", name[1])
-			token = name[2:]
-		}
-		out = append(out, token...)
-	}
+	return regexp.MustCompile(`"[A-Za-z][^"\\]*":`).ReplaceAllFunc(compact, func(name []byte) []byte {
+		return append(fmt.Appendf(nil, "\"\\u%04x", name[1]), name[2:]...)
+	})
 }

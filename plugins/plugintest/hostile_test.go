@@ -88,7 +88,7 @@ func TestCorpusIsReadAsReportedAndWithinLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := run(t, hostile(t, "puppet"), plugintest.Options{Corpus: dir})
-	if all := failed(r); !strings.Contains(all[0], "huge: ") || !strings.Contains(all[0], "more than") {
+	if all := failed(r); !strings.Contains(all[0], "huge: ") || !strings.Contains(all[0], "larger than") {
 		t.Errorf("fails: %.300q", all)
 	}
 	for _, c := range r.Checks {

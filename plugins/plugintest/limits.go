@@ -41,7 +41,7 @@ func (k *kit) limits() {
 func (k *kit) measured(name string, s seed) {
 	start := time.Now()
 	reply, err := k.plugin.Ask(k.ctx, s.doc, s.config)
-	took := since(start)
+	took := time.Since(start).Round(10 * time.Microsecond)
 	if err == nil {
 		_, err = k.plugin.Normalize(k.ctx, s.doc, s.config)
 	}

@@ -12,7 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"reflect"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -22,7 +22,8 @@ import (
 
 // Options configure a run.
 type Options struct {
-	// Corpus is a folder of golden cases, "" for none. See Case.
+	// Corpus is a folder of golden cases, "" for none; switchyard plugin test --help has
+	// their members.
 	Corpus string
 	// Limits are the limits of the plugin; a zero field has its default. The interpreter
 	// gets ten times the time.
@@ -148,7 +149,7 @@ type kit struct {
 
 	runtimes []*plugins.Runtime
 	plugin   *plugins.Plugin
-	cases    []loadedCase
+	cases    []seed
 	stored   int // bytes of the stored reports
 }
 
@@ -246,7 +247,7 @@ func (k *kit) module() bool {
 	k.plugin = first
 	k.report.Plugin = first.Identity()
 	interpreted, err := k.runtime(plugins.Config{Interpret: true}).Load(k.ctx, k.wasm)
-	if err == nil && !sameDescription(first.Description(), interpreted.Description()) {
+	if err == nil && !reflect.DeepEqual(first.Description(), interpreted.Description()) {
 		err = errors.New("the interpreter gets another description than the compiler")
 	}
 	k.check(GroupModule, "describes itself to the interpreter in the same way", err)
@@ -258,12 +259,3 @@ func (k *kit) module() bool {
 	}
 	return true
 }
-
-func sameDescription(a, b abi.Description) bool {
-	return a.Name == b.Name && a.Version == b.Version && a.Critic == b.Critic && slices.Equal(a.Formats, b.Formats) &&
-		slices.Equal(a.Detect, b.Detect) && slices.Equal(a.DetectAny, b.DetectAny) && slices.Equal(a.Items, b.Items) &&
-		a.ItemsFrom == b.ItemsFrom && a.LinesIf == b.LinesIf
-}
-
-// since returns the time since start as text.
-func since(start time.Time) string { return time.Since(start).Round(10 * time.Microsecond).String() }
