@@ -78,7 +78,7 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 			cmd.Flags().String(f.Name, "", f.Usage)
 		}
 	}
-	verb := a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		in := verbs.Input{TaskID: strings.Join(args, ""), Flags: map[string]string{}}
 		cmd.Flags().Visit(func(f *pflag.Flag) { in.Flags[f.Name] = f.Value.String() })
 		if err := v.Check(in); err != nil {
@@ -90,10 +90,6 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 		}
 		return a.write(func(w io.Writer) error { return render.JSON(w, result) })
 	})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		a.compatErrors = true
-		return verb(cmd, args)
-	}
 	return cmd
 }
 

@@ -147,6 +147,14 @@ func given(flags *pflag.FlagSet, names ...string) []string {
 	return all
 }
 
+// checkExclusive returns an error if the command line sets several of the named flags.
+func checkExclusive(flags *pflag.FlagSet, names ...string) error {
+	if all := given(flags, names...); len(all) > 1 {
+		return usagef("%s exclude each other; give one", strings.Join(all, " and "))
+	}
+	return nil
+}
+
 // checkRequired returns an error for the first of these flags that is missing.
 func checkRequired(flags *pflag.FlagSet, names ...string) error {
 	for _, name := range names {

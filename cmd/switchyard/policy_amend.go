@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
@@ -18,7 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -26,7 +24,7 @@ import (
 func newPolicyNewCmd(a *app) *cobra.Command {
 	var tree treeFlags
 	var o release.NewOptions
-	var steps stepFlags
+	var major, patch bool
 	cmd := &cobra.Command{
 		Use:   `new --adr "TITLE"`,
 		Short: "Start the next version, with its tests and its decision record",
@@ -47,44 +45,29 @@ It prints the next steps; Switchyard's docs/amending.md walks through them.`,
 	flags := cmd.Flags()
 	textVar(flags, &o.From, "from", "start from `VERSION`, such as "+policies.Default+" or 1.2.0 (default the latest)")
 	textVar(flags, &o.Title, "adr", "the `TITLE` of the decision record")
-	steps.register(flags)
+	flags.BoolVar(&major, "major", false, "the next major version: something is routed differently than before")
+	flags.Bool("minor", false, "the next minor version: something is new or decided more strictly (the default)")
+	flags.BoolVar(&patch, "patch", false, "the next patch: nothing changes in meaning")
 	tree.register(flags)
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) (err error) {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if err := checkRequired(flags, "adr"); err != nil {
 			return usagef("%w: the title of the decision record", err)
 		}
-		if o.Step, err = steps.step(); err != nil {
+		if err := cmp.Or(checkExclusive(flags, "major", "minor", "patch"), tree.resolve(a.project)); err != nil {
 			return err
 		}
-		if err := tree.resolve(a.project); err != nil {
-			return err
+		o.Step = diff.Minor
+		switch {
+		case major:
+			o.Step = diff.Major
+		case patch:
+			o.Step = diff.None
 		}
 		o.From = asVersion(o.From)
 		created, err := e.Policies().Workspace(tree.versions, tree.records).New(ctx, o)
 		return show(a, created, err, (*render.Printer).NewVersion)
 	})
 	return cmd
-}
-
-// stepFlags select which part of the version is incremented.
-type stepFlags struct{ major, minor, patch bool }
-
-func (f *stepFlags) register(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.major, "major", false, "the next major version: something is routed differently than before")
-	flags.BoolVar(&f.minor, "minor", false, "the next minor version: something is new or decided more strictly (the default)")
-	flags.BoolVar(&f.patch, "patch", false, "the next patch: nothing changes in meaning")
-}
-
-func (f *stepFlags) step() (diff.Step, error) {
-	switch *f {
-	case stepFlags{}, stepFlags{minor: true}:
-		return diff.Minor, nil
-	case stepFlags{major: true}:
-		return diff.Major, nil
-	case stepFlags{patch: true}:
-		return diff.None, nil
-	}
-	return "", usagef("--major, --minor and --patch exclude each other")
 }
 
 func newPolicyReleaseCmd(a *app) *cobra.Command {
@@ -189,7 +172,11 @@ under the same numbers.`,
 }
 
 func newPolicyBuildCmd(a *app) *cobra.Command {
-	var f buildFlags
+	var file, keyFile string
+	var o routing.PackOptions
+	var allowUnsigned bool
+	var expires time.Duration
+	sign := bundle.Signing{Key: bundle.Key{Algorithm: "ES256"}}
 	cmd := &cobra.Command{
 		Use:   "build [POLICY] -o FILE",
 		Short: "Pack a policy into an OPA bundle, and sign it",
@@ -213,17 +200,36 @@ to standard output, and nothing else is printed.`,
   switchyard policy build -o - | tar -tz`,
 		Args: onePolicy(),
 	}
-	f.register(cmd.Flags())
+	flags := cmd.Flags()
+	flags.VarP((*text)(&file), "file", "o", "write the bundle to `FILE`, - for standard output")
+	flags.BoolVar(&o.Wasm, "wasm", false, "add the policy compiled to WebAssembly")
+	textVar(flags, &o.Revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
+	textVar(flags, &keyFile, "sign-key", "sign with the private key in `FILE`")
+	textVar(flags, &sign.Key.ID, "key-id", "the `ID` of the key for those who verify")
+	textVar(flags, &sign.Key.Algorithm, "algorithm", "sign with `ALGORITHM`: ES256, EdDSA or RS256")
+	textVar(flags, &sign.Key.Scope, "scope", "the signature is for `SCOPE`")
+	durationVar(flags, &expires, "expires", "the signature is valid for `DURATION`, such as 720h (default permanently)")
+	allowUnsignedVar(flags, &allowUnsigned)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if err := f.check(cmd.Flags()); err != nil {
-			return err
+		switch names := given(flags, "key-id", "algorithm", "scope", "expires"); {
+		case file == "":
+			return usagef("-o FILE is missing")
+		case keyFile != "" && sign.Key.ID == "":
+			return usagef("--sign-key needs --key-id too")
+		case keyFile == "" && len(names) > 0:
+			return usagef("%s needs --sign-key", names[0])
+		case keyFile != "":
+			key, err := a.project.Read(ctx, keyFile, maxKey)
+			if err != nil {
+				return err
+			}
+			sign.Key.Material = string(key)
+			if expires > 0 {
+				sign.Expires = time.Now().Add(expires)
+			}
+			o.Sign = &sign
 		}
-		o := routing.PackOptions{Revision: f.revision, Wasm: f.wasm}
-		var err error
-		if o.Sign, err = f.signing(ctx, a.project, time.Now()); err != nil {
-			return err
-		}
-		policy, err := e.Policies().Load(ctx, firstArg(args), f.allowUnsigned)
+		policy, err := e.Policies().Load(ctx, firstArg(args), allowUnsigned)
 		if err != nil {
 			return err
 		}
@@ -231,74 +237,21 @@ to standard output, and nothing else is printed.`,
 		switch {
 		case err != nil:
 			return err
-		case f.file == api.Stdin:
+		case file == api.Stdin:
 			return a.printText(string(packed))
 		}
-		return show(a, f.bundle(policy.Identity(), packed, o), writeFile(a.project, f.file, packed), (*render.Printer).Bundle)
+		return show(a, bundleOf(file, policy.Identity(), packed, o), writeFile(a.project, file, packed), (*render.Printer).Bundle)
 	})
 	return cmd
-}
-
-// buildFlags are the flags of policy build.
-type buildFlags struct {
-	file, revision      string
-	wasm, allowUnsigned bool
-	key                 string
-	id, algorithm       string
-	scope               string
-	expires             time.Duration
-}
-
-func (f *buildFlags) register(flags *pflag.FlagSet) {
-	flags.VarP((*text)(&f.file), "file", "o", "write the bundle to `FILE`, - for standard output")
-	flags.BoolVar(&f.wasm, "wasm", false, "add the policy compiled to WebAssembly")
-	textVar(flags, &f.revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
-	textVar(flags, &f.key, "sign-key", "sign with the private key in `FILE`")
-	textVar(flags, &f.id, "key-id", "the `ID` of the key for those who verify")
-	f.algorithm = "ES256"
-	textVar(flags, &f.algorithm, "algorithm", "sign with `ALGORITHM`: ES256, EdDSA or RS256")
-	textVar(flags, &f.scope, "scope", "the signature is for `SCOPE`")
-	durationVar(flags, &f.expires, "expires", "the signature is valid for `DURATION`, such as 720h (default permanently)")
-	allowUnsignedVar(flags, &f.allowUnsigned)
-}
-
-// check rejects contradictory flags.
-func (f *buildFlags) check(flags *pflag.FlagSet) error {
-	switch names := given(flags, "key-id", "algorithm", "scope", "expires"); {
-	case f.file == "":
-		return usagef("-o FILE is missing")
-	case f.key != "" && f.id == "":
-		return usagef("--sign-key needs --key-id too")
-	case f.key == "" && len(names) > 0:
-		return usagef("%s needs --sign-key", names[0])
-	}
-	return nil
 }
 
 // maxKey is the maximum size of a key file, in bytes.
 const maxKey = 64 << 10
 
-// signing reads the key; it returns nil if the flags name none.
-func (f *buildFlags) signing(ctx context.Context, p project.Project, now time.Time) (*bundle.Signing, error) {
-	if f.key == "" {
-		return nil, nil
-	}
-	material, err := p.Read(ctx, f.key, maxKey)
-	if err != nil {
-		return nil, err
-	}
-	s := &bundle.Signing{Key: bundle.Key{ID: f.id, Algorithm: f.algorithm, Material: string(material), Scope: f.scope}}
-	if f.expires > 0 {
-		s.Expires = now.Add(f.expires)
-	}
-	return s, nil
-}
-
-// bundle describes the written bundle.
-func (f *buildFlags) bundle(id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
+// bundleOf describes a written bundle.
+func bundleOf(file string, id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
 	b := render.Bundle{
-		File: f.file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: digest.Of(packed),
-		Size: int64(len(packed)), Wasm: o.Wasm,
+		File: file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: digest.Of(packed), Size: int64(len(packed)), Wasm: o.Wasm,
 	}
 	if s := o.Sign; s != nil {
 		b.Signature = &render.BundleSignature{KeyID: s.Key.ID, Algorithm: s.Key.Algorithm, Scope: s.Key.Scope}

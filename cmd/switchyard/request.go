@@ -141,8 +141,8 @@ func (f *verifyFlags) register(flags *pflag.FlagSet) {
 // request returns the verification request of the flags.
 func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) {
 	req := host.VerifyRequest{Claim: f.claim, Command: f.command}
-	if names := given(flags, "verify", "verify-cmd", "verify-exit-code"); len(names) > 1 {
-		return req, usagef("%s say the same in two ways; give one", strings.Join(names, " and "))
+	if err := checkExclusive(flags, "verify", "verify-cmd", "verify-exit-code"); err != nil {
+		return req, err
 	}
 	if f.command != "" && strings.TrimSpace(f.command) == "" {
 		return req, usagef("--verify-cmd is empty")

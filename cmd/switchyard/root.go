@@ -33,7 +33,7 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 			return showHelp(cmd, args)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			a.parsed = true
+			a.parsed, a.compatErrors = true, cmd.GroupID == compatGroup
 			if isShort(cmd) {
 				deferGC()
 			}

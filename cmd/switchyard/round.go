@@ -133,24 +133,26 @@ const maxTaskText = 64 << 10
 
 // taskText returns the task's text from the flags, or "" if they have none.
 func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSet) (string, error) {
-	names := given(flags, "prompt", "plan")
-	prompt := f.prompt
-	switch {
-	case len(names) == 0:
+	if len(given(flags, "prompt", "plan")) == 0 {
 		return "", nil
-	case len(names) == 2:
-		return "", usagef("--prompt and --plan say the same in two ways; give one")
-	case f.plan != "":
+	}
+	if err := checkExclusive(flags, "prompt", "plan"); err != nil {
+		return "", err
+	}
+	prompt := f.prompt
+	if f.plan != "" {
 		text, err := a.project.Read(ctx, f.plan, maxTaskText)
 		if err != nil {
 			return "", err
 		}
 		prompt = string(text)
+	}
+	prompt = strings.TrimSpace(strings.ToValidUTF8(prompt, "\ufffd"))
+	switch {
+	case prompt == "":
+		return "", usagef("--prompt, or the file of --plan, is empty")
 	case len(prompt) > maxTaskText:
 		return "", usagef("--prompt has more than %d bytes", maxTaskText)
-	}
-	if prompt = strings.TrimSpace(strings.ToValidUTF8(prompt, "\ufffd")); prompt == "" {
-		return "", usagef("--prompt, or the file of --plan, is empty")
 	}
 	return prompt, nil
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
@@ -17,7 +17,7 @@ func newStatusCmd(a *app) *cobra.Command {
 	var wait bool
 	var timeout time.Duration
 	var after int64
-	var filter taskFilter
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "status [TASK]",
 		Short: "Show where every task stands",
@@ -41,10 +41,15 @@ change is missed between two calls.`,
 	flags.BoolVar(&wait, "wait", false, "wait until something changes")
 	durationVar(flags, &timeout, "timeout", "wait no longer than `DURATION`, such as 10m (default without a limit)")
 	numberVar(flags, &after, "after", 0, 0, "with --wait: return once there is an event after number `N` (default the latest)")
-	filter.register(flags)
+	for status, usage := range map[task.Status]string{
+		task.Open: "show the tasks that are open", task.Stuck: "show the tasks that are stuck", task.Waiting: "show the tasks that wait for an answer",
+	} {
+		flags.Bool(string(status), false, usage)
+	}
+	numberVar(flags, &limit, "limit", 1, 0, "show no more than the `N` tasks that changed last")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if err := filter.check(flags, args); err != nil {
-			return err
+		if len(args) > 0 && len(given(flags, "open", "stuck", "waiting", "limit")) > 0 {
+			return usagef("--open, --stuck, --waiting and --limit choose among all tasks: leave %s out", args[0])
 		}
 		if names := given(flags, "timeout", "after"); !wait && len(names) > 0 {
 			return usagef("%s needs --wait", names[0])
@@ -58,11 +63,22 @@ change is missed between two calls.`,
 				return err
 			}
 		}
-		if id == "" {
-			return a.showTasks(ctx, e, filter)
+		if id != "" {
+			t, err := e.Task(ctx, id)
+			return show(a, t, err, (*render.Printer).Task)
 		}
-		t, err := e.Task(ctx, id)
-		return show(a, t, err, (*render.Printer).Task)
+		tasks, err := e.Tasks(ctx)
+		if err != nil {
+			return err
+		}
+		var statuses []task.Status
+		for _, name := range given(flags, "open", "stuck", "waiting") {
+			statuses = append(statuses, task.Status(strings.TrimPrefix(name, "--")))
+		}
+		list := render.TaskList{Total: len(tasks)}
+		list.Tasks, list.Omitted = selectTasks(tasks, statuses, limit)
+		list.Policy, err = e.Policies().Adopted(ctx)
+		return show(a, list, err, (*render.Printer).TaskList)
 	})
 	return cmd
 }
@@ -77,64 +93,24 @@ func (a *app) waitFor(ctx context.Context, e *host.Engine, id string, after int6
 	return e.Wait(ctx, id, after)
 }
 
-func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) error {
-	tasks, err := e.Tasks(ctx)
-	if err != nil {
-		return err
-	}
-	list := render.TaskList{Total: len(tasks)}
-	list.Tasks, list.Omitted = filter.apply(tasks)
-	list.Policy, err = e.Policies().Adopted(ctx)
-	return show(a, list, err, (*render.Printer).TaskList)
-}
-
-// taskFilter selects the tasks to show.
-type taskFilter struct {
-	open, stuck, waiting bool
-	limit                int
-}
-
-func (f *taskFilter) register(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.open, "open", false, "show the tasks that are open")
-	flags.BoolVar(&f.stuck, "stuck", false, "show the tasks that are stuck")
-	flags.BoolVar(&f.waiting, "waiting", false, "show the tasks that wait for an answer")
-	numberVar(flags, &f.limit, "limit", 1, 0, "show no more than the `N` tasks that changed last")
-}
-
-func (f *taskFilter) check(flags *pflag.FlagSet, args []string) error {
-	if names := given(flags, "open", "stuck", "waiting", "limit"); len(args) > 0 && len(names) > 0 {
-		return usagef("--open, --stuck, --waiting and --limit choose among all tasks: leave %s out", args[0])
-	}
-	return nil
-}
-
-// statuses returns the selected statuses, nil for all.
-func (f *taskFilter) statuses() []task.Status {
-	var all []task.Status
-	for status, wanted := range map[task.Status]bool{task.Open: f.open, task.Stuck: f.stuck, task.Waiting: f.waiting} {
-		if wanted {
-			all = append(all, status)
-		}
-	}
-	return all
-}
-
-// apply returns the tasks to show, in order, and the number that the limit omits.
-func (f *taskFilter) apply(tasks []host.TaskStatus) (shown []host.TaskStatus, omitted int) {
-	if statuses := f.statuses(); statuses != nil {
+// selectTasks returns the tasks with one of these statuses, or all if there are none, and
+// the number that the limit omits.
+func selectTasks(tasks []host.TaskStatus, statuses []task.Status, limit int) (shown []host.TaskStatus, omitted int) {
+	if len(statuses) > 0 {
 		tasks = slices.DeleteFunc(tasks, func(t host.TaskStatus) bool { return !slices.Contains(statuses, t.Status) })
 	}
-	if f.limit == 0 || len(tasks) <= f.limit {
+	if limit == 0 || len(tasks) <= limit {
 		return tasks, 0
 	}
+	changed := func(t host.TaskStatus) string { return t.UpdatedAt + " " + t.TaskID } // Times of one format sort as text.
 	latest := make([]string, len(tasks))
 	for i, t := range tasks {
-		latest[i] = t.UpdatedAt + " " + t.TaskID // Times of one format sort as text.
+		latest[i] = changed(t)
 	}
 	slices.Sort(latest)
-	omitted = len(tasks) - f.limit
+	omitted = len(tasks) - limit
 	oldest := latest[omitted]
-	return slices.DeleteFunc(tasks, func(t host.TaskStatus) bool { return t.UpdatedAt+" "+t.TaskID < oldest }), omitted
+	return slices.DeleteFunc(tasks, func(t host.TaskStatus) bool { return changed(t) < oldest }), omitted
 }
 
 func newExplainCmd(a *app) *cobra.Command {

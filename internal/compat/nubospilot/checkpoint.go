@@ -178,21 +178,15 @@ func (c *checkpoint) violations(loop object) {
 	valid := agentName()
 	for _, entry := range audits {
 		audit, ok := objectOf(entry)
-		if !ok {
-			damaged++
+		if ok && (!audit.holds("violation") || c.settled(audit)) {
 			continue
 		}
-		if !audit.holds("violation") || c.settled(audit) {
-			continue
-		}
-		v := Violation{Agent: audit.text("agent"), Kind: audit.text("violation")}
 		round, known := countOf(audit["round"])
-		if !valid.MatchString(v.Agent) || v.Kind == "" || !known || round > c.task.Round {
+		v := Violation{Agent: audit.text("agent"), Kind: audit.text("violation"), Round: round}
+		switch {
+		case !ok, !valid.MatchString(v.Agent), v.Kind == "", !known, round > c.task.Round:
 			damaged++
-			continue
-		}
-		v.Round = round
-		if !slices.Contains(c.task.Violations, v) {
+		case !slices.Contains(c.task.Violations, v):
 			c.task.Violations = append(c.task.Violations, v)
 		}
 	}
@@ -225,29 +219,25 @@ const (
 	maxAllFindings = 100_000
 )
 
-// tally counts the problems with a task's findings.
-type tally struct {
-	none, mended, future, beyond int
-	shape                        bool
-}
-
 // findings reads the findings of all rounds: the lists by round, and the entries of the
 // latest list, which has no round, that are not among them.
 func (c *checkpoint) findings(loop object) {
-	var wrong tally
+	wrong := make(problems)
 	byRound, ok := objectOf(loop["findings_per_round"])
-	wrong.shape = loop.says("findings_per_round") && !ok
+	if loop.says("findings_per_round") && !ok {
+		wrong[noList]++
+	}
 	lists := make(map[int]jsontext.Value, len(byRound))
 	for name, list := range byRound {
 		round, ok := countOf(jsontext.Value(name))
 		if !ok || round > c.task.Round {
-			wrong.future++
+			wrong["rounds that the task was not in: %d"]++
 			continue
 		}
 		lists[round] = list
 	}
 	for _, round := range slices.Sorted(maps.Keys(lists)) {
-		c.addAll(lists[round], round, true, &wrong)
+		c.addAll(lists[round], round, true, wrong)
 	}
 	stored := make(map[Finding]bool, len(c.task.Findings))
 	for _, f := range c.task.Findings {
@@ -255,29 +245,36 @@ func (c *checkpoint) findings(loop object) {
 		stored[f] = true
 	}
 	before := len(c.task.Findings)
-	c.addAll(loop["findings"], c.task.Round, true, &wrong)
+	c.addAll(loop["findings"], c.task.Round, true, wrong)
 	newest := slices.DeleteFunc(slices.Clone(c.task.Findings[before:]), func(f Finding) bool {
 		f.Round = 0
 		return stored[f]
 	})
 	c.task.Findings = append(c.task.Findings[:before], newest...)
-	c.report(wrong)
+	for _, why := range slices.Sorted(maps.Keys(wrong)) {
+		c.leave(c.file+": findings", why, wrong[why])
+	}
 }
+
+// problems counts a task's findings with the same problem, by its message.
+type problems map[string]int
+
+const noList = "%d are no lists, or not by round"
 
 // addAll adds the findings of a list. If reports is true, an entry may also be a whole
 // report, as in tasks that became stuck by a report's path.
-func (c *checkpoint) addAll(list jsontext.Value, round int, reports bool, wrong *tally) {
+func (c *checkpoint) addAll(list jsontext.Value, round int, reports bool, wrong problems) {
 	entries, ok := listOf(list)
 	if !ok {
-		wrong.shape = true
+		wrong[noList]++
 	}
 	for _, entry := range entries {
 		fields, ok := objectOf(entry)
 		switch {
 		case !ok:
-			wrong.none++
+			wrong["%d are no objects"]++
 		case len(c.task.Findings) >= maxFindings || c.reader.findings >= maxAllFindings:
-			wrong.beyond++
+			wrong["%d are too many"]++
 		case reports && fields.text("category") == "" && fields["findings"].Kind() == '[':
 			c.addAll(fields["findings"], round, false, wrong)
 		default:
@@ -289,7 +286,7 @@ func (c *checkpoint) addAll(list jsontext.Value, round int, reports bool, wrong 
 
 // finding reads a finding. A damaged field gets its strictest value, so that no finding
 // is lost.
-func finding(fields object, round int, wrong *tally) Finding {
+func finding(fields object, round int, wrong problems) Finding {
 	f := Finding{
 		Round: round, Category: fields.text("category"), Severity: fields.text("severity"),
 		File: fields.text("file"), Remediation: fields.text("remediation"),
@@ -313,30 +310,9 @@ func finding(fields object, round int, wrong *tally) Finding {
 		f.Line = line
 	}
 	if mended {
-		wrong.mended++
+		wrong["%d have a damaged field; they are taken over as severity fail, category unknown or without a place"]++
 	}
 	return f
-}
-
-// report lists the problems.
-func (c *checkpoint) report(wrong tally) {
-	what := c.file + ": findings"
-	if wrong.shape {
-		c.leave(what, "they are no list, or not by round")
-	}
-	for _, w := range []struct {
-		count int
-		why   string
-	}{
-		{wrong.none, "%d are no objects"},
-		{wrong.mended, "%d have a damaged field; they are taken over as severity fail, category unknown or without a place"},
-		{wrong.future, "rounds that the task was not in: %d"},
-		{wrong.beyond, "%d are too many"},
-	} {
-		if w.count > 0 {
-			c.leave(what, w.why, w.count)
-		}
-	}
 }
 
 // group is a set of checkpoint keys that are not imported for one reason.
