@@ -200,9 +200,9 @@ func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
 	}
 }
 
-// TestRoomsAgree checks constants that two packages repeat because neither may import the
+// TestPackagesAgree checks constants that two packages repeat because neither may import the
 // other.
-func TestRoomsAgree(t *testing.T) {
+func TestPackagesAgree(t *testing.T) {
 	if routing.MaxRoundsLimit != task.MaxRounds {
 		t.Errorf("a policy takes a cap of %d rounds, a task one of %d", routing.MaxRoundsLimit, task.MaxRounds)
 	}

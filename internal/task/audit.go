@@ -110,15 +110,8 @@ func (s State) countSearches(agent string) int {
 // maxQuery limits a stored query, in bytes.
 const maxQuery = 200
 
-// RecordSearch records that an agent searched.
-type RecordSearch struct {
-	// Round is the round of the search, 0 for the current one.
-	Round int
-	// Agent is "" if unknown.
-	Agent, Query string
-	Source       Source
-	By           string
-}
+// RecordSearch records that an agent searched. Its round is 0 for the current one.
+type RecordSearch Search
 
 func (c RecordSearch) decide(s State) (Event, error) {
 	if err := allow(s, KindSearched); err != nil {
@@ -129,14 +122,15 @@ func (c RecordSearch) decide(s State) (Event, error) {
 			return nil, err
 		}
 	}
-	round, err := s.checkRound(c.Round)
-	if err != nil {
+	var err error
+	if c.Round, err = s.checkRound(c.Round); err != nil {
 		return nil, err
 	}
 	if len(s.Searches) >= maxListed {
-		return nil, errs.New(errs.StampsTooMany, "round %d has %d searches already", round, maxListed).With("limit", maxListed)
+		return nil, errs.New(errs.StampsTooMany, "round %d has %d searches already", c.Round, maxListed).With("limit", maxListed)
 	}
-	return SearchRecorded{Search: Search{Round: round, Agent: c.Agent, Query: textutil.ClipBytes(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
+	c.Query = textutil.ClipBytes(c.Query, maxQuery)
+	return SearchRecorded{Search: Search(c)}, nil
 }
 
 // The categories of the host's own findings.

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"strings"
+
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -69,22 +71,15 @@ func (o DecideRound) unready(s State) []string {
 }
 
 func notReady(round int, missing []string) error {
-	return errs.New(errs.CommitPreconditionMissing, "round %d may not be committed: %s", round, describeMissing(missing)).
-		With("round", round).With("missing", missing)
-}
-
-func describeMissing(missing []string) string {
 	words := map[string]string{
 		MissingVerification: "its green verification is missing",
 		MissingReview:       "its review is missing",
 		MissingZeroFindings: "findings are open, or its review did not decide to commit",
 	}
-	text := ""
-	for i, m := range missing {
-		if i > 0 {
-			text += ", and "
-		}
-		text += words[m]
+	var lacks []string
+	for _, m := range missing {
+		lacks = append(lacks, words[m])
 	}
-	return text
+	return errs.New(errs.CommitPreconditionMissing, "round %d may not be committed: %s", round, strings.Join(lacks, ", and ")).
+		With("round", round).With("missing", missing)
 }

@@ -32,38 +32,27 @@ type Event interface {
 // NewEvent returns a pointer to an empty event of a kind, to decode into, or nil for an
 // unknown kind.
 func NewEvent(k Kind) Event {
-	switch k {
-	case KindStarted:
-		return &WorkStarted{}
-	case KindAttested:
-		return &AgentAttested{}
-	case KindSearched:
-		return &SearchRecorded{}
-	case KindPrepared:
-		return &PhaseDone{}
-	case KindRedrafted:
-		return &DraftBegun{}
-	case KindDrafted:
-		return &DraftVerified{}
-	case KindDecided:
-		return &RoundDecided{}
-	case KindFinished:
-		return &WorkCommitted{}
-	case KindStopped:
-		return &WorkStopped{}
-	case KindAnswered:
-		return &QuestionsAnswered{}
-	case KindResumed:
-		return &WorkResumed{}
-	case KindImported:
-		return &TaskImported{}
-	case KindSpawnBegun:
-		return &SpawnBegun{}
-	case KindSpawnEnded:
-		return &SpawnEnded{}
-	default:
-		return nil
+	if empty := newEvents[k]; empty != nil {
+		return empty()
 	}
+	return nil
+}
+
+var newEvents = map[Kind]func() Event{
+	KindStarted:    func() Event { return new(WorkStarted) },
+	KindAttested:   func() Event { return new(AgentAttested) },
+	KindSearched:   func() Event { return new(SearchRecorded) },
+	KindPrepared:   func() Event { return new(PhaseDone) },
+	KindRedrafted:  func() Event { return new(DraftBegun) },
+	KindDrafted:    func() Event { return new(DraftVerified) },
+	KindDecided:    func() Event { return new(RoundDecided) },
+	KindFinished:   func() Event { return new(WorkCommitted) },
+	KindStopped:    func() Event { return new(WorkStopped) },
+	KindAnswered:   func() Event { return new(QuestionsAnswered) },
+	KindResumed:    func() Event { return new(WorkResumed) },
+	KindImported:   func() Event { return new(TaskImported) },
+	KindSpawnBegun: func() Event { return new(SpawnBegun) },
+	KindSpawnEnded: func() Event { return new(SpawnEnded) },
 }
 
 // Force is a person's order to pass a gate.

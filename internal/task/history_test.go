@@ -68,19 +68,19 @@ func decide(t tester, s task.State, o task.DecideRound) task.State {
 // Destinations as the policies declare them; confirm is one of a custom policy, which
 // asks without advancing the round.
 var (
-	toExecutor    = task.DecideRound{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
-	toPlanChecker = task.DecideRound{NextAction: "plan-checker", DestinationKind: "agent", Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
-	toStuck       = task.DecideRound{NextAction: "stuck", DestinationKind: "terminal", Reason: "max-rounds", Policy: "routing@1.2.0", Reviewed: true, FindingCount: 2, Verify: "absent"}
-	toCommit      = task.DecideRound{NextAction: "commit", DestinationKind: "terminal", Reason: "no-findings", Reviewed: true, Verify: "absent"}
-	onRed         = task.DecideRound{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "verify-red", Verify: "red"}
+	toExecutor    = task.DecideRound{AdvancesRound: true, RoundDecided: task.RoundDecided{NextAction: "executor", DestinationKind: "agent", Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}}
+	toPlanChecker = task.DecideRound{RoundDecided: task.RoundDecided{NextAction: "plan-checker", DestinationKind: "agent", Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}}
+	toStuck       = task.DecideRound{RoundDecided: task.RoundDecided{NextAction: "stuck", DestinationKind: "terminal", Reason: "max-rounds", Policy: "routing@1.2.0", Reviewed: true, FindingCount: 2, Verify: "absent"}}
+	toCommit      = task.DecideRound{RoundDecided: task.RoundDecided{NextAction: "commit", DestinationKind: "terminal", Reason: "no-findings", Reviewed: true, Verify: "absent"}}
+	onRed         = task.DecideRound{AdvancesRound: true, RoundDecided: task.RoundDecided{NextAction: "executor", DestinationKind: "agent", Reason: "verify-red", Verify: "red"}}
 )
 
 // asking returns the outcome of a review with questions to the user.
 func asking(advances bool, questions ...task.Question) task.DecideRound {
-	return task.DecideRound{
-		NextAction: "askuser", DestinationKind: "human", AdvancesRound: advances, Reason: "routed", Reviewed: true,
+	return task.DecideRound{AdvancesRound: advances, RoundDecided: task.RoundDecided{
+		NextAction: "askuser", DestinationKind: "human", Reason: "routed", Reviewed: true,
 		FindingCount: len(questions), Verify: "absent", Questions: questions,
-	}
+	}}
 }
 
 // final makes a decision to commit also commit the task.

@@ -224,7 +224,7 @@ func TestReview(t *testing.T) {
 		{"plan-checker", toPlanChecker, 1, task.Open},
 		{"plan-checker on red", verified(toPlanChecker, "red"), 2, task.Open},
 		{"stuck", toStuck, 1, task.Stuck},
-		{"another end", task.DecideRound{NextAction: "abandon", DestinationKind: "terminal", Reviewed: true, Verify: "absent", FindingCount: 1}, 1, task.Stuck},
+		{"another end", task.DecideRound{RoundDecided: task.RoundDecided{NextAction: "abandon", DestinationKind: "terminal", Reviewed: true, Verify: "absent", FindingCount: 1}}, 1, task.Stuck},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			s := decide(t, open, c.outcome)

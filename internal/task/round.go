@@ -70,29 +70,13 @@ func ErrRoundShifted(expected, actual int) error {
 
 // DecideRound records the policy's decision about a round.
 type DecideRound struct {
-	Round      Round
-	NextAction string
-	Reason     string
-	Policy     string
-	// DestinationKind and AdvancesRound are the policy's declaration of
-	// NextAction.
-	DestinationKind string
-	AdvancesRound   bool
-	FindingCount    int
-	// Reviewed is set if reports were read.
-	Reviewed bool
-	// Verify is green, red or absent, and Verification has the details.
-	Verify       string
-	Verification *Verification
+	// RoundDecided is the event. Its fields about the round and the cap follow from Round.
+	RoundDecided
+	Round Round
+	// AdvancesRound is the policy's declaration of NextAction.
+	AdvancesRound bool
 	// MustVerify is set if the project requires verification for every commit.
 	MustVerify bool
-	// Final is set if a decision to commit commits the task.
-	Final bool
-	// Evidence lists the digests of reports that name their round.
-	Evidence  []string
-	Questions []Question
-	// Stalled counts the reviews in a row without progress, including this one.
-	Stalled int
 }
 
 // The destinations, kinds and outcomes that the state machine depends on.
@@ -136,12 +120,9 @@ func (o DecideRound) decide(s State) (Event, error) {
 	if err := checkCap(next, o.Round.MaxRounds); err != nil {
 		return nil, err
 	}
-	return RoundDecided{
-		Round: o.Round.Number, NextRound: next, MaxRounds: o.Round.MaxRounds, CustomCap: o.Round.CustomCap,
-		NextAction: o.NextAction, DestinationKind: o.DestinationKind, Reason: o.Reason, Policy: o.Policy,
-		FindingCount: o.FindingCount, Reviewed: o.Reviewed, Verify: o.Verify, Verification: o.Verification,
-		Final: o.Final, Evidence: o.Evidence, Stalled: o.Stalled, Questions: o.Questions, Force: o.Round.Force,
-	}, nil
+	e := o.RoundDecided
+	e.Round, e.NextRound, e.MaxRounds, e.CustomCap, e.Force = o.Round.Number, next, o.Round.MaxRounds, o.Round.CustomCap, o.Round.Force
+	return e, nil
 }
 
 // fresh rejects a commit on a report that this round already decided, unless its critic

@@ -14,9 +14,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// describeMissing describes each kind of event for users. A kind without a description
+// eventTexts describes each kind of event for users. A kind without a description
 // fails the page's test.
-var describeMissing = map[task.Kind]string{
+var eventTexts = map[task.Kind]string{
 	task.KindStarted:   "the work begins, or begins anew",
 	task.KindAttested:  "an agent is known to have run",
 	task.KindSearched:  "an agent is known to have searched",
@@ -47,10 +47,10 @@ func table(t *testing.T) string {
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(task.Statuses())) + "\n")
 	for _, k := range task.Kinds() {
-		if describeMissing[k] == "" {
+		if eventTexts[k] == "" {
 			t.Errorf("%s has no words", k)
 		}
-		fmt.Fprintf(&b, "| %s | `%s` |", describeMissing[k], k)
+		fmt.Fprintf(&b, "| %s | `%s` |", eventTexts[k], k)
 		for _, s := range task.Statuses() {
 			fmt.Fprintf(&b, " %s |", cell(s, k))
 		}

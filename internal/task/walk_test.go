@@ -178,11 +178,11 @@ func (w *walk) decide() {
 
 // outcome returns an outcome of a policy, or, rarely, an invalid one.
 func (w *walk) outcome() task.DecideRound {
-	o := task.DecideRound{
+	o := task.DecideRound{RoundDecided: task.RoundDecided{
 		Reason: "routed", Policy: "routing@1.2.0", Reviewed: true, FindingCount: w.number("findings", 1, 3),
 		Verify: w.pick("verify", "absent", "absent", "green", "red"), Final: w.oneIn(2, "final"),
 		Evidence: rapid.SliceOfN(rapid.SampledFrom([]string{"sha256:a", "sha256:b", "sha256:c", "sha256:d"}), 0, 2).Draw(w.T, "evidence"),
-	}
+	}}
 	given, _ := w.state.VerificationOutcome(o.Verify)
 	if want := w.model.green() && o.Verify != "red"; (given == "green") != (want || o.Verify == "green") {
 		w.Fatalf("given %s, the round's verification is %s", o.Verify, given)

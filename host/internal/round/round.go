@@ -220,10 +220,12 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	}
 	d.Force = r.round.Force
 	outcome := task.DecideRound{
-		Round: r.round, NextAction: d.NextAction, Reason: d.Reason, Policy: r.policy.String(),
-		DestinationKind: string(destination.Kind), AdvancesRound: destination.AdvancesRound,
-		FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
-		MustVerify: r.config.Verify != nil, Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
+		Round: r.round, AdvancesRound: destination.AdvancesRound, MustVerify: r.config.Verify != nil,
+		RoundDecided: task.RoundDecided{
+			NextAction: d.NextAction, DestinationKind: string(destination.Kind), Reason: d.Reason, Policy: r.policy.String(),
+			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
+			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
+		},
 	}
 	if r.verification.Outcome != policies.Absent {
 		d.Verification = &r.verification
