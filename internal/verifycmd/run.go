@@ -1,15 +1,19 @@
-// Package verifycmd runs a project's verification command.
+// Package verifycmd runs a project's own commands: its verification, and the commands that
+// print reports.
 //
-// The result is green if every run ends by itself, within its limits, with exit code 0,
+// A verification is green if every run ends by itself, within its limits, with exit code 0,
 // and red otherwise. An error means that there is no result.
 //
-// The output goes to a file in the state directory while the command runs, so that the
+// Its output goes to a file in the state directory while the command runs, so that the
 // user can follow it. It is never held in memory: the Outcome has its digest and an
 // excerpt.
 package verifycmd
 
 import (
+	"cmp"
 	"context"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,57 +30,70 @@ const (
 // grace is the time between the soft signal and the kill of a command.
 const grace = 2 * time.Second
 
-// Plan is the request for a verification.
-type Plan struct {
+// Command is a command line for the shell: sh, or cmd on Windows.
+type Command struct {
 	// Keeper runs the command.
 	Keeper *supervise.Supervisor
 	// Record stores the identity of the process, before each run and once it has started,
 	// so that the next start finds orphans if this process is killed. It may be nil.
 	Record func(supervise.Identity) error
-	// Command is a command line for the shell: sh, or cmd on Windows. A blank command is
-	// rejected, because it would succeed.
-	Command string
-	// Runs is the number of runs that must succeed, at least 1.
-	Runs int
-	// Timeout and OutputLimit, in bytes, apply to each run. 0 means the default.
-	Timeout     time.Duration
-	OutputLimit int64
-	// Dir is the working folder, "" for the project's root.
-	Dir string
+	Line   string
+	// Root is the path of the project's root, in which the command runs.
+	Root string
 	// Env is the whole environment, as NAME=value. The last entry of a name applies.
 	Env []string
-	// Output is the file for the output.
-	Output OutputFile
+	// Timeout and OutputLimit, in bytes, apply to each run. For a verification, 0 means
+	// the default.
+	Timeout     time.Duration
+	OutputLimit int64
+}
+
+// Report runs the command once with its standard output and standard error in files, and
+// returns how it ended.
+//
+// # Errors
+//
+// process-start and process-lost. When ctx is done, an error that wraps its cause.
+func (c Command) Report(ctx context.Context, output, errors *os.File) (supervise.Result, error) {
+	spec := shell(c.Line)
+	spec.Dir, spec.Env, spec.Output, spec.Errors = c.Root, c.Env, output, errors
+	spec.Timeout, spec.Grace, spec.OutputLimit = c.Timeout, grace, c.OutputLimit
+	if c.Record != nil {
+		spec.Reserved, spec.Started = c.Keeper.Reserve(""), c.Record
+		if err := c.Record(spec.Reserved); err != nil {
+			return supervise.Result{}, err
+		}
+	}
+	return c.Keeper.Run(ctx, spec)
+}
+
+// Plan is the request for a verification.
+type Plan struct {
+	Command
+	// Runs is the number of runs that must succeed, at least 1.
+	Runs int
+	// Task and Round name the output file: .switchyard/verify/TASK-rROUND.log.
+	Task  string
+	Round int
 }
 
 // Outcome is the result of a verification.
 type Outcome struct {
 	// Green is true if all runs took place and succeeded.
-	Green bool `json:"green"`
+	Green bool
 	// Runs has the runs that took place. The last one is the cause of a red result.
-	Runs []RunResult `json:"runs"`
+	Runs []supervise.Result
 	// Excerpt is the output, or its beginning and its end (see Excerpt).
-	Excerpt string `json:"excerpt"`
+	Excerpt string
 	// OutputBytes is the size of the output file, and OutputDigest its digest, "sha256:"
 	// and hex digits.
-	OutputBytes  int64  `json:"output_bytes"`
-	OutputDigest string `json:"output_digest"`
+	OutputBytes  int64
+	OutputDigest string
 	// Output is the output file's path below the project's root, with slashes.
-	Output string `json:"output"`
+	Output string
 }
 
-// RunResult describes how one run of the command ended.
-type RunResult struct {
-	// ExitCode is -1 if a signal ended the shell; Signal is then its name.
-	ExitCode int    `json:"exit_code"`
-	Signal   string `json:"signal,omitzero"`
-	// End is why it ended: only supervise.Exited can be green.
-	End supervise.End `json:"end"`
-	// DurationMS is in milliseconds.
-	DurationMS int64 `json:"duration_ms"`
-}
-
-func (r RunResult) green() bool {
+func green(r supervise.Result) bool {
 	return r.End == supervise.Exited && r.ExitCode == 0 && r.Signal == ""
 }
 
@@ -86,107 +103,58 @@ func (r RunResult) green() bool {
 //
 // # Errors
 //
-// verify-plan-invalid, verify-output-unsafe and verify-output-failed; process-start if
-// the shell or Dir is missing, and process-lost. When ctx is done, the error wraps its
-// cause. The output file stays, with the output so far.
+// verify-plan-invalid for a blank command, because it would succeed; verify-output-unsafe
+// and verify-output-failed; process-start if the shell or the root is missing, and
+// process-lost. When ctx is done, the error wraps its cause. The output file stays, with
+// the output so far.
 func Run(ctx context.Context, p Plan) (Outcome, error) {
-	p, err := p.complete()
+	if strings.TrimSpace(p.Line) == "" {
+		return Outcome{}, errs.New(errs.VerifyPlanInvalid, "the verification command is blank")
+	}
+	p.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
+	p.OutputLimit = cmp.Or(p.OutputLimit, DefaultOutputLimit)
+	log, err := createLog(p)
 	if err != nil {
 		return Outcome{}, err
 	}
-	log, err := p.Output.create()
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer log.close()
-	runs, err := p.run(ctx, log)
-	if err != nil {
-		return Outcome{}, err
-	}
-	evidence, err := log.evidence(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return Outcome{
-		Green:        len(runs) == p.Runs && runs[len(runs)-1].green(),
-		Runs:         runs,
-		Excerpt:      evidence.excerpt,
-		OutputBytes:  evidence.size,
-		OutputDigest: evidence.digest,
-		Output:       p.Output.path(),
-	}, nil
-}
-
-// complete checks the plan and fills in its defaults.
-func (p Plan) complete() (Plan, error) {
-	switch {
-	case p.Keeper == nil:
-		return p, errs.New(errs.VerifyPlanInvalid, "the verification command has no supervisor")
-	case strings.TrimSpace(p.Command) == "":
-		return p, errs.New(errs.VerifyPlanInvalid, "the verification command is blank")
-	case p.Runs < 1:
-		return p, errs.New(errs.VerifyPlanInvalid, "%d runs verify nothing", p.Runs).With("runs", p.Runs)
-	case p.Timeout < 0:
-		return p, errs.New(errs.VerifyPlanInvalid, "%v is not a time limit", p.Timeout)
-	case p.OutputLimit < 0:
-		return p, errs.New(errs.VerifyPlanInvalid, "%d bytes is not a limit for the output", p.OutputLimit)
-	}
-	if p.Timeout == 0 {
-		p.Timeout = DefaultTimeout
-	}
-	if p.OutputLimit == 0 {
-		p.OutputLimit = DefaultOutputLimit
-	}
-	if p.Dir == "" {
-		p.Dir = p.Output.Root
-	}
-	return p, nil
-}
-
-// run returns the runs that took place. All but the last one are green.
-func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
-	spec := shell(p.Command)
-	spec.Dir = p.Dir
-	spec.Env = p.Env
-	spec.Output = log.file
-	spec.OutputLimit = p.OutputLimit
-	spec.Timeout, spec.Grace = p.Timeout, grace
-	var runs []RunResult
+	defer log.Close() // Its content was read before, so an error does not matter.
+	outcome := Outcome{Output: log.path}
 	for n := 1; n <= p.Runs; n++ {
-		if p.Runs > 1 {
-			if err := log.header(n, p.Runs); err != nil {
-				return nil, err
+		before, err := log.begin(n, p.Runs)
+		if err != nil {
+			return Outcome{}, log.failed(err)
+		}
+		run, err := p.Report(ctx, log.File, nil)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if run.OutputBytes > p.OutputLimit {
+			if err := log.Truncate(before + p.OutputLimit); err != nil {
+				return Outcome{}, log.failed(err)
 			}
 		}
-		before, err := log.size()
-		if err != nil {
-			return nil, err
-		}
-		result, err := runRecorded(ctx, p.Keeper, spec, p.Record)
-		if err != nil {
-			return nil, err
-		}
-		if result.OutputBytes > p.OutputLimit {
-			if err := log.truncate(before + p.OutputLimit); err != nil {
-				return nil, err
-			}
-		}
-		run := RunResult{result.ExitCode, result.Signal, result.End, result.Duration.Milliseconds()}
-		runs = append(runs, run)
-		if !run.green() {
+		outcome.Runs = append(outcome.Runs, run)
+		if outcome.Green = green(run); !outcome.Green {
 			break
 		}
 	}
-	return runs, nil
+	if err := log.describe(&outcome); err != nil {
+		return Outcome{}, log.failed(err)
+	}
+	return outcome, nil
 }
 
-// runRecorded runs a child and records its identity if record is not nil.
-func runRecorded(ctx context.Context, k *supervise.Supervisor, spec supervise.Spec, record func(supervise.Identity) error) (supervise.Result, error) {
-	if record != nil {
-		spec.Reserved, spec.Started = k.Reserve(""), record
-		if err := record(spec.Reserved); err != nil {
-			return supervise.Result{}, err
-		}
+// ParseExitCode parses an exit code that the caller measured: a decimal number without
+// sign, space or leading zeros, up to 4294967295, the maximum on Windows. An empty text,
+// such as an unset variable, is not a success.
+//
+// # Errors
+//
+// verify-exit-code-invalid.
+func ParseExitCode(text string) (int, error) {
+	code, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || len(text) > 1 && text[0] == '0' {
+		return 0, errs.New(errs.VerifyExitCodeInvalid, "%q is not an exit code", text).With("exit_code", text)
 	}
-	return k.Run(ctx, spec)
+	return int(code), nil
 }

@@ -10,10 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
-	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
@@ -22,7 +20,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
 // maxReportErrors is how much of a failed command's stderr an error carries, and
@@ -143,31 +140,20 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	if err != nil {
 		return r, errStateWrite(r.path, err)
 	}
-	pool, err := rr.tx.engine.leasePool()
-	if err != nil {
-		return r, err
-	}
-	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	run, held, err := rr.tx.command(ctx, command.Run, "report")
 	if err != nil {
 		return r, err
 	}
 	defer rr.tx.engine.release(held)
-	limits := document.Limits{Bytes: rr.config.Limits.Report}.WithDefaults()
-	r.result, err = verifycmd.Report{
-		Keeper: rr.agents.spawner.Supervisor, Record: func(child supervise.Identity) error {
-			return held.RecordIntent(lease.Record{Process: child, Run: "report", Task: rr.tx.id, Began: rr.tx.engine.now().UTC().Format(time.RFC3339)})
-		},
-		Command: command.Run, Dir: rr.agents.spawner.Root, Env: rr.tx.commandEnv(rr.round.Number), Timeout: command.Timeout, OutputLimit: 2 * limits.Bytes,
-		Output: r.output, Errors: r.errors,
-	}.Run(ctx)
-	if err != nil {
+	run.Timeout, run.OutputLimit = command.Timeout, 2*document.Limits{Bytes: rr.config.Limits.Report}.WithDefaults().Bytes
+	if r.result, err = run.Report(ctx, r.output, r.errors); err != nil {
 		return r, err
 	}
 	switch {
 	case r.result.End == supervise.TimedOut:
 		return r, r.failed("it took more than %s", command.Timeout)
 	case r.result.End == supervise.OutputLimit:
-		return r, r.failed("it wrote more than %d bytes", 2*limits.Bytes)
+		return r, r.failed("it wrote more than %d bytes", run.OutputLimit)
 	case r.result.Signal != "":
 		return r, r.failed("it was ended by %s", r.result.Signal)
 	case r.result.ExitCode != 0 && !slices.Contains(command.ExitCodes, r.result.ExitCode):

@@ -116,12 +116,28 @@ func (tx *taskTx) isNested() bool {
 	return slices.Contains(strings.Split(tx.engine.getenv(rootsVariable), ","), tx.projectMark())
 }
 
-// commandEnv returns the environment for the project's own commands.
-func (tx *taskTx) commandEnv(round int) []string {
-	return append(slices.Clip(tx.engine.environ),
-		"SWITCHYARD_TASK="+tx.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
-		rootsVariable+"="+tx.engine.getenv(rootsVariable)+","+tx.projectMark(),
-	)
+// command prepares one of the project's own commands. The caller must release the lease
+// after it has run.
+func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Command, *lease.Lease, error) {
+	keeper, err := tx.engine.supervisor()
+	if err != nil {
+		return verifycmd.Command{}, nil, err
+	}
+	pool, err := tx.engine.leasePool()
+	if err != nil {
+		return verifycmd.Command{}, nil, err
+	}
+	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	return verifycmd.Command{
+		Keeper: keeper, Line: line, Root: tx.engine.project.Root,
+		Record: func(child supervise.Identity) error {
+			return held.RecordIntent(lease.Record{Process: child, Run: run, Task: tx.id, Began: tx.engine.now().UTC().Format(time.RFC3339)})
+		},
+		Env: append(slices.Clip(tx.engine.environ),
+			"SWITCHYARD_TASK="+tx.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.status.Round, 1)),
+			rootsVariable+"="+tx.engine.getenv(rootsVariable)+","+tx.projectMark(),
+		),
+	}, held, err
 }
 
 // getenv returns a variable of the engine's environment; the last of duplicates wins.
@@ -135,20 +151,12 @@ func (e *Engine) getenv(name string) string {
 }
 
 func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Verification, error) {
-	round := max(tx.status.Round, 1)
-	keeper, err := tx.engine.supervisor()
-	if err != nil {
-		return api.Verification{}, err
-	}
-	pool, err := tx.engine.leasePool()
-	if err != nil {
-		return api.Verification{}, err
-	}
-	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	command, held, err := tx.command(ctx, v.Command, "verification")
 	if err != nil {
 		return api.Verification{}, err
 	}
 	defer tx.engine.release(held)
+	command.Timeout = v.Timeout
 	// Without an adapter, it is not shown as an agent.
 	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
 	tx.engine.observe(at)
@@ -156,14 +164,7 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Ve
 		at.Phase = spawner.Ended
 		tx.engine.observe(at)
 	}()
-	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{
-		Keeper: keeper, Record: func(child supervise.Identity) error {
-			return held.RecordIntent(lease.Record{Process: child, Run: "verification", Task: tx.id, Began: tx.engine.now().UTC().Format(time.RFC3339)})
-		},
-		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
-		Output: verifycmd.OutputFile{Root: tx.engine.project.Root, Task: tx.id, Round: round},
-		Env:    tx.commandEnv(round),
-	})
+	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Task: tx.id, Round: max(tx.status.Round, 1)})
 	if err != nil {
 		return api.Verification{}, err
 	}
