@@ -24,11 +24,11 @@ func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"
 //
 // spawn-binary-missing, spawn-command-missing and spawn-binary-unusable.
 func (a *Adapter) Binary(environ []string, root string, command []string) (string, error) {
-	program := a.bin
+	program := a.spec.Bin
 	if program == "" && len(command) > 0 {
 		program = command[0]
 	}
-	if a.bin != "" {
+	if a.spec.Bin != "" {
 		for _, prefix := range overridePrefixes() {
 			if named := lookup(environ, prefix+a.variable()+"_BIN"); named != "" {
 				program = named
@@ -38,9 +38,9 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 	}
 	switch {
 	case program == "":
-		return "", errs.New(errs.SpawnCommandMissing, "the adapter %s runs the command of spawn.command, and none is set", a.name).With("adapter", a.name)
+		return "", errs.New(errs.SpawnCommandMissing, "the adapter %s runs the command of spawn.command, and none is set", a.spec.Name).With("adapter", a.spec.Name)
 	case strings.ContainsRune(program, 0):
-		return "", errs.New(errs.SpawnBinaryMissing, "%q names no program", program).With("adapter", a.name).With("bin", program)
+		return "", errs.New(errs.SpawnBinaryMissing, "%q names no program", program).With("adapter", a.spec.Name).With("bin", program)
 	case filepath.Base(program) != program:
 		if !filepath.IsAbs(program) {
 			program = filepath.Join(root, program)
@@ -53,7 +53,7 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 
 // variable is the adapter's name as a part of a variable's.
 func (a *Adapter) variable() string {
-	return strings.ToUpper(strings.ReplaceAll(a.name, "-", "_"))
+	return strings.ToUpper(strings.ReplaceAll(a.spec.Name, "-", "_"))
 }
 
 // inPath searches a program. One that cannot be run is reported only if no later
@@ -75,8 +75,8 @@ func (a *Adapter) inPath(name string, folders []string) (string, error) {
 	if unusable != nil {
 		return "", unusable
 	}
-	return "", errs.New(errs.SpawnBinaryMissing, "there is no program %s in PATH, which the adapter %s runs", name, a.name).
-		With("adapter", a.name).With("bin", name)
+	return "", errs.New(errs.SpawnBinaryMissing, "there is no program %s in PATH, which the adapter %s runs", name, a.spec.Name).
+		With("adapter", a.spec.Name).With("bin", name)
 }
 
 // runnable returns the path of a program, on Windows with its extension.
@@ -86,10 +86,10 @@ func (a *Adapter) runnable(path string) (string, error) {
 	case err == nil:
 		return found, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
-		return "", errs.New(errs.SpawnBinaryMissing, "%s is not there, which the adapter %s runs", path, a.name).
-			With("adapter", a.name).With("path", path).Because(err)
+		return "", errs.New(errs.SpawnBinaryMissing, "%s is not there, which the adapter %s runs", path, a.spec.Name).
+			With("adapter", a.spec.Name).With("path", path).Because(err)
 	default:
-		return "", errs.New(errs.SpawnBinaryUnusable, "%s cannot be run: %w", path, err).With("adapter", a.name).With("path", path)
+		return "", errs.New(errs.SpawnBinaryUnusable, "%s cannot be run: %w", path, err).With("adapter", a.spec.Name).With("path", path)
 	}
 }
 

@@ -38,7 +38,7 @@ type Catalog struct{ overrides map[string]*Adapter }
 func NewCatalog(overrides ...*Adapter) *Catalog {
 	c := &Catalog{overrides: make(map[string]*Adapter, len(overrides))}
 	for _, a := range overrides {
-		c.overrides[a.name] = a
+		c.overrides[a.spec.Name] = a
 	}
 	return c
 }

@@ -2,7 +2,7 @@ package adapter
 
 import (
 	"cmp"
-	"regexp"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,17 +16,19 @@ const MaxMessage = 4 << 10
 
 // errorRule finds an error.
 type errorRule struct {
-	// errors says that it is in standard error instead of the output.
-	errors bool
-	where  where
-	// cleared chooses events that cancel the error. It may be nil.
-	cleared where
-	// class overrides all other rules if it is set.
-	class                        outcome.Class
-	message, status, kind, after []path
-	// statusForm and afterForm find the status and the time to wait in the message, as
-	// their first groups.
-	statusForm, afterForm *regexp.Regexp
+	Stream string `json:"stream" words:"stdout,stderr"`
+	Where  where  `json:"where,required"`
+	// ClearedBy chooses events that cancel the error. It may be nil.
+	ClearedBy where `json:"cleared_by"`
+	// Class overrides all other rules if it is set.
+	Class      outcome.Class `json:"class" form:"class"`
+	Message    paths         `json:"message"`
+	Status     paths         `json:"status"`
+	Kind       paths         `json:"kind"`
+	RetryAfter paths         `json:"retry_after"`
+	// StatusMatch and RetryMatch find the status and the time to wait in the message.
+	StatusMatch groupFinder `json:"status_match"`
+	RetryMatch  groupFinder `json:"retry_match"`
 }
 
 // failed is an error that a rule has found.
@@ -37,18 +39,17 @@ type failed struct {
 
 // find returns the error in an event.
 func (r errorRule) find(e event) *failed {
-	f := &failed{Failure: Failure{Class: r.class, Message: strings.Join(scalars(r.message, e), "; ")}}
-	f.kinds = scalars(r.kind, e)
-	f.Status = status(firstOf(scalars(r.status, e), r.statusForm, f.Message))
-	f.RetryAfter = wait(firstOf(scalars(r.after, e), r.afterForm, f.Message))
+	f := &failed{Failure: Failure{Class: r.Class, Message: strings.Join(r.Message.scalars(e), "; ")}, kinds: r.Kind.scalars(e)}
+	f.Status = status(firstOf(r.Status.scalars(e), r.StatusMatch, f.Message))
+	f.RetryAfter = wait(firstOf(r.RetryAfter.scalars(e), r.RetryMatch, f.Message))
 	f.Message = excerpt(f.Message, MaxMessage)
 	return f
 }
 
 // scalars returns all texts and numbers at the paths.
-func scalars(paths []path, e event) []string {
+func (p paths) scalars(e event) []string {
 	var all []string
-	for _, p := range paths {
+	for _, p := range p {
 		for _, v := range p.values(e) {
 			if t, ok := scalar(v); ok {
 				all = append(all, t)
@@ -59,11 +60,11 @@ func scalars(paths []path, e event) []string {
 }
 
 // firstOf is the first of the values, else what the form finds in the message.
-func firstOf(values []string, form *regexp.Regexp, message string) string {
+func firstOf(values []string, form groupFinder, message string) string {
 	if len(values) > 0 {
 		return values[0]
 	}
-	if form != nil {
+	if form.Regexp != nil {
 		if m := form.FindStringSubmatch(message); m != nil {
 			return m[1]
 		}
@@ -95,42 +96,27 @@ func wait(text string) time.Duration {
 	return d
 }
 
-// classRule classifies an error by its kind or its message. Exactly one of the patterns
+// classRule classifies an error by its kind or its message. Exactly one of Kind and Match
 // is set.
 type classRule struct {
-	kind, match *regexp.Regexp
-	class       outcome.Class
-}
-
-// exit is the meaning of an exit code: an HTTP status or a class.
-type exit struct {
-	status int
-	class  outcome.Class
+	Kind  wholeFinder   `json:"kind"`
+	Match finder        `json:"match"`
+	Class outcome.Class `json:"class,required" form:"class"`
 }
 
 // classify sets an error's class: that of its rule, else of the first class rule that
 // matches, else of its status, else crashed.
-func (r rules) classify(f *failed) *Failure {
-	f.Class = cmp.Or(f.Class, classOf(r.classes, f), classOfStatus(f.Status), outcome.Crashed)
-	return &f.Failure
-}
-
-// classifySilent classifies a failed run that left only standard error. It is nil if no
-// rule matches.
-func (r rules) classifySilent(f *failed) *Failure {
-	f.Class = cmp.Or(classOf(r.classes, f), classOf(r.silent, f))
-	if f.Class == "" {
-		return nil
-	}
+func (a *spec) classify(f *failed) *Failure {
+	f.Class = cmp.Or(f.Class, classOf(a.Classes, f), classOfStatus(f.Status), outcome.Crashed)
 	return &f.Failure
 }
 
 // statusIn is the last HTTP status in standard error, 0 for none.
-func (r rules) statusIn(errors []byte) int {
-	if r.errorStatus == nil {
+func (a *spec) statusIn(errors []byte) int {
+	if a.StderrStatus.Regexp == nil {
 		return 0
 	}
-	found := r.errorStatus.FindAllSubmatch(errors, -1)
+	found := a.StderrStatus.FindAllSubmatch(errors, -1)
 	if len(found) == 0 {
 		return 0
 	}
@@ -140,18 +126,11 @@ func (r rules) statusIn(errors []byte) int {
 // classOf is the class of the first rule that matches, "" for none.
 func classOf(all []classRule, f *failed) outcome.Class {
 	for _, c := range all {
-		if c.fits(f) {
-			return c.class
+		if c.Match.Regexp != nil && c.Match.MatchString(f.Message) || c.Kind.Regexp != nil && slices.ContainsFunc(f.kinds, c.Kind.MatchString) {
+			return c.Class
 		}
 	}
 	return ""
-}
-
-func (c classRule) fits(f *failed) bool {
-	if c.match != nil {
-		return c.match.MatchString(f.Message)
-	}
-	return slices.ContainsFunc(f.kinds, c.kind.MatchString)
 }
 
 // lastBytes is the end of a text, at most limit bytes, cut between characters.
@@ -160,4 +139,41 @@ func lastBytes(text string, limit int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[len(text)-limit:], "")
+}
+
+// Classes lists the classes that an adapter may name.
+func Classes() []outcome.Class {
+	return []outcome.Class{
+		outcome.RateLimit, outcome.Overloaded, outcome.Quota, outcome.Auth, outcome.NotFound, outcome.Config, outcome.Input,
+		outcome.Refused, outcome.Limit, outcome.Timeout, outcome.Malformed, outcome.Crashed,
+	}
+}
+
+// statusOverloaded is a nonstandard status of some model APIs.
+const statusOverloaded = 529
+
+// classOfStatus is the class of an HTTP status of a model API, "" if it is not a failure.
+func classOfStatus(status int) outcome.Class {
+	switch status {
+	case http.StatusTooManyRequests:
+		return outcome.RateLimit
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return outcome.Auth
+	case http.StatusPaymentRequired:
+		return outcome.Quota
+	case http.StatusNotFound:
+		return outcome.NotFound
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return outcome.Timeout
+	case statusOverloaded:
+		return outcome.Overloaded
+	}
+	switch status / 100 {
+	case 4:
+		return outcome.Input
+	case 5:
+		return outcome.Overloaded
+	default:
+		return ""
+	}
 }

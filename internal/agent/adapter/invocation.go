@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,45 +57,14 @@ type Invocation struct {
 	Stdin bool
 }
 
-// call is how a CLI is called.
-type call struct {
-	argv     []argument
-	profiles map[bool]map[string]string // by Values.Write
-	web      map[bool]map[string]string // by Values.Web
-	refuse   map[string]*regexp.Regexp
-	stdin    bool
-	set      map[string]string
-	pass     []string
-	// state are variables that move the CLI's state to Values.StateDir. If credentials
-	// are named, they are set only if one of those is set: else the user has logged in,
-	// and the login is in the CLI's default place.
-	state       []string
-	credentials []string
-	files       map[string]any // JSON values
-	// forbidden are paths below Values.WorkDir of repository settings, such as hooks,
-	// that cannot be switched off.
-	forbidden []string
-}
-
-// argument is one argument, or a group that is left out if one of its placeholders is
-// empty.
-type argument struct {
-	texts []string
-	group bool
-}
-
 var placeholder = pattern(`\{([a-z_]+)\}`)
 
 // command is the placeholder for all arguments of Values.Command. It is an argument of
 // its own.
 const command = "{command}"
 
-// The placeholders of Values.
-const (
-	// The placeholders of Values.
-	atPromptFile = "prompt_file"
-	atOutFile    = "out_file"
-)
+// Placeholders of Values.
+const atPromptFile, atOutFile = "prompt_file", "out_file"
 
 func (v Values) named() map[string]string {
 	dir, rel := "", ""
@@ -129,21 +97,28 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	if err := a.undisturbed(v.WorkDir); err != nil {
 		return Invocation{}, err
 	}
+	profile, web := a.spec.Profiles.ReadOnly, a.spec.Web.Off
+	if v.Write {
+		profile = a.spec.Profiles.Report
+	}
+	if v.Web {
+		web = a.spec.Web.On
+	}
 	own := maps.Clone(values)
-	for _, choice := range []map[string]string{a.call.profiles[v.Write], a.call.web[v.Web]} {
+	for _, choice := range []map[string]string{profile, web} {
 		for name, template := range choice {
 			own[name], _ = fill(template, values)
 		}
 	}
-	inv := Invocation{Pass: slices.Clone(a.call.pass), Stdin: a.call.stdin, Files: make(map[string]string, len(a.call.files))}
+	inv := Invocation{Pass: slices.Clone(a.spec.EnvPass), Stdin: a.spec.Prompt == "stdin", Files: make(map[string]string, len(a.spec.Files))}
 	var err error
 	if inv.Argv, err = a.argv(own, values, v.Command); err != nil {
 		return Invocation{}, err
 	}
 	set := make(map[string]string)
-	maps.Copy(set, a.call.set)
-	if a.call.private(v.Environ) {
-		for _, name := range a.call.state {
+	maps.Copy(set, a.spec.EnvSet)
+	if len(a.spec.Credentials) == 0 || slices.ContainsFunc(a.spec.Credentials, func(name string) bool { return lookup(v.Environ, name) != "" }) {
+		for _, name := range a.spec.StateDirEnv {
 			set[name] = "{state_dir}"
 		}
 	}
@@ -153,7 +128,7 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 			inv.Env = append(inv.Env, name+"="+value)
 		}
 	}
-	for name, content := range a.call.files {
+	for name, content := range a.spec.Files {
 		if inv.Files[name], err = fillJSON(content, own); err != nil {
 			return Invocation{}, err
 		}
@@ -163,25 +138,25 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 
 // accepts refuses a value that this CLI would misinterpret.
 func (a *Adapter) accepts(name, value string) error {
-	refuse := a.call.refuse[name]
+	refuse := a.spec.Refuse[name]
 	switch {
 	case strings.ContainsRune(value, 0):
 	case strings.HasPrefix(value, "-"): // it would be a flag
-	case refuse != nil && refuse.MatchString(value):
+	case refuse.Regexp != nil && refuse.MatchString(value):
 	default:
 		return nil
 	}
-	return errs.New(errs.AdapterInvalid, "the adapter %s cannot take %q as %s", a.name, value, name).
-		With("adapter", a.name).With("problems", []Problem{{Path: "/refuse/" + name, Text: "refuses this value"}})
+	return errs.New(errs.AdapterInvalid, "the adapter %s cannot take %q as %s", a.spec.Name, value, name).
+		With("adapter", a.spec.Name).With("problems", []Problem{{Path: "/refuse/" + name, Text: "refuses this value"}})
 }
 
 // undisturbed refuses settings of the repository. A file that cannot be checked counts as
 // present.
 func (a *Adapter) undisturbed(dir string) error {
-	for _, name := range a.call.forbidden {
+	for _, name := range a.spec.Forbidden {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return errs.New(errs.AdapterRepositorySettings, "%s would obey %s, which the repository brings", a.name, name).
-				With("adapter", a.name).With("path", name)
+			return errs.New(errs.AdapterRepositorySettings, "%s would obey %s, which the repository brings", a.spec.Name, name).
+				With("adapter", a.spec.Name).With("path", name)
 		}
 	}
 	return nil
@@ -189,7 +164,7 @@ func (a *Adapter) undisturbed(dir string) error {
 
 func (a *Adapter) argv(own, values map[string]string, words []string) ([]string, error) {
 	argv := []string{}
-	for _, arg := range a.call.argv {
+	for _, arg := range a.spec.Argv {
 		if arg.texts[0] == command {
 			argv = append(argv, words[min(1, len(words)):]...)
 			continue
@@ -199,8 +174,8 @@ func (a *Adapter) argv(own, values map[string]string, words []string) ([]string,
 		case missing == "":
 			argv = append(argv, filled...)
 		case !arg.group:
-			return nil, errs.New(errs.AdapterInvalid, "the adapter %s needs %s, which this spawn lacks", a.name, missing).
-				With("adapter", a.name).With("problems", []Problem{{Path: "/argv", Text: "needs " + missing}})
+			return nil, errs.New(errs.AdapterInvalid, "the adapter %s needs %s, which this spawn lacks", a.spec.Name, missing).
+				With("adapter", a.spec.Name).With("problems", []Problem{{Path: "/argv", Text: "needs " + missing}})
 		}
 	}
 	return argv, nil
@@ -264,10 +239,4 @@ func fillTree(v any, values map[string]string) any {
 	default:
 		return v
 	}
-}
-
-// private reports whether the CLI gets its own state.
-func (c call) private(environ []string) bool {
-	return len(c.credentials) == 0 ||
-		slices.ContainsFunc(c.credentials, func(name string) bool { return lookup(environ, name) != "" })
 }

@@ -4,10 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path/filepath"
-	"regexp"
+	"maps"
+	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -16,21 +15,6 @@ import (
 
 // maxFile bounds an adapter's file, in bytes.
 const maxFile = 1 << 20
-
-// The forms of words in an adapter.
-var (
-	// The forms of words in an adapter.
-	nameForm     = pattern(`^[a-z][a-z0-9-]{0,31}$`)
-	variableForm = pattern(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	ownForm      = pattern(`^[a-z_]{1,32}$`)
-	flagForm     = pattern(`^-{1,2}[A-Za-z0-9][A-Za-z0-9-]*$`)
-)
-
-const (
-	describedName     = "1 to 32 lower-case letters, digits and dashes"
-	describedVariable = "the name of a variable"
-	describedFlag     = "a flag, such as --model"
-)
 
 // Parse parses an adapter's file (docs/adapters.md).
 //
@@ -46,265 +30,115 @@ func Parse(data []byte) (*Adapter, error) {
 		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: %w", err).With("problems", []Problem{{Text: err.Error()}})
 	}
 	sum := sha256.Sum256(data)
-	p := parser{adapter: &Adapter{digest: "sha256:" + hex.EncodeToString(sum[:])}}
-	p.call = &p.adapter.call
-	p.rules = &p.adapter.rules
-	p.file(value{of: tree})
-	if err := p.err(); err != nil {
+	a := &Adapter{digest: "sha256:" + hex.EncodeToString(sum[:])}
+	var s schema
+	s.decode("", tree, reflect.ValueOf(&a.spec).Elem(), "")
+	if members, ok := tree.(map[string]any); ok {
+		s.check(a, members)
+	}
+	if err := s.err(); err != nil {
 		return nil, err
 	}
-	return p.adapter, nil
+	return a, nil
 }
 
-// parser parses one file into an adapter.
-type parser struct {
-	schema
+// check checks the placeholders, and what depends on several fields.
+func (s *schema) check(a *Adapter, members map[string]any) {
+	spawn := (Values{}).named()
+	named := maps.Clone(spawn)
+	for _, c := range []struct {
+		field, no, yes string
+		off, on        map[string]string
+	}{
+		{"profiles", "readonly", "report", a.spec.Profiles.ReadOnly, a.spec.Profiles.Report},
+		{"web", "off", "on", a.spec.Web.Off, a.spec.Web.On},
+	} {
+		s.templates("/"+c.field, members[c.field], spawn)
+		s.sameNames("/"+c.field+"/"+c.no, c.off, c.on)
+		s.sameNames("/"+c.field+"/"+c.yes, c.on, c.off)
+		maps.Copy(named, c.off)
+		maps.Copy(named, c.on)
+	}
+	argv, _ := members["argv"].([]any)
+	for i, arg := range argv {
+		if arg != command {
+			s.templates(fmt.Sprintf("/argv/%d", i), arg, named)
+		}
+	}
+	s.templates("/env_set", members["env_set"], named)
+	for name, content := range a.spec.Files {
+		s.templates(under("/files", name), content, named)
+	}
 
-	adapter *Adapter
-	call    *call
-	rules   *rules
-	// named are the placeholders that templates may use: those of Values, and the file's
-	// own.
-	named map[string]bool
-}
-
-func (p *parser) file(v value) {
-	a := p.adapter
-	p.named = map[string]bool{}
-	for name := range (Values{}).named() {
-		p.named[name] = true
+	switch runsCommand := slices.Contains(argv, any(command)); {
+	case runsCommand && a.spec.Bin != "":
+		s.note("/bin", "must not be there: argv has %s, whose first word is the program", command)
+	case !runsCommand && a.spec.Bin == "":
+		s.note("/bin", "is missing: argv has no %s", command)
 	}
-	var templates []func()
-	later := func(read func(value)) func(value) {
-		return func(v value) { templates = append(templates, func() { read(v) }) }
+	if a.spec.Prompt != "stdin" && !a.uses(atPromptFile) {
+		s.note("/argv", "must have {%s}, for the prompt is no standard input", atPromptFile)
 	}
-	p.object(v, fields{
-		"name":          func(v value) { a.name = p.word(v, nameForm(), describedName) },
-		"bin":           func(v value) { a.bin = p.program(v) },
-		"tested":        func(v value) { a.tested = p.texts(v) },
-		"version":       func(v value) { a.needs.Version = p.texts(v) },
-		"help":          func(v value) { p.each(v, func(v value) { a.needs.Help = append(a.needs.Help, p.texts(v)) }) },
-		"flags":         func(v value) { a.needs.Flags = p.words(v, flagForm(), describedFlag) },
-		"argv":          later(p.arguments),
-		"profiles":      func(v value) { p.call.profiles = p.choice(v, "readonly", "report") },
-		"web":           func(v value) { p.call.web = p.choice(v, "off", "on") },
-		"refuse":        p.refused,
-		"prompt":        func(v value) { p.call.stdin = p.oneOf(v, "stdin", "file") == "stdin" },
-		"env_set":       later(p.variables),
-		"env_pass":      func(v value) { p.call.pass = p.words(v, variableForm(), describedVariable) },
-		"state_dir_env": func(v value) { p.call.state = p.words(v, variableForm(), describedVariable) },
-		"credentials":   func(v value) { p.call.credentials = p.words(v, variableForm(), describedVariable) },
-		"files":         later(p.files),
-		"forbidden":     p.forbidden,
-		"output":        func(v value) { a.form = form(p.oneOf(v, string(formJSON), string(formText))) },
-		"search_tools":  func(v value) { a.search = p.texts(v) },
-		"done":          func(v value) { p.each(v, func(v value) { p.rules.done = append(p.rules.done, p.where(v)) }) },
-		"result":        p.textRules(&p.rules.result),
-		"model":         p.textRules(&p.rules.model),
-		"session":       p.textRules(&p.rules.session),
-		"tools":         p.listRules(&p.rules.tools),
-		"denials":       p.listRules(&p.rules.denials),
-		"notes":         p.listRules(&p.rules.notes),
-		"usage":         p.usage,
-		"cost":          p.numberRules(&p.rules.cost),
-		"progress":      p.numberRules(&p.rules.progress),
-		"error":         later(func(v value) { p.each(v, p.errorRule) }),
-		"classes":       func(v value) { p.rules.classes = p.classRules(v) },
-		"silent":        func(v value) { p.rules.silent = p.classRules(v) },
-		"exits":         p.exits,
-		"stderr_status": func(v value) { p.rules.errorStatus = p.regexp(v, 1) },
-	}, "name", "argv", "prompt", "output")
-	for _, read := range templates {
-		read()
+	for i, rule := range a.spec.Error {
+		if a.spec.Output == formText && rule.Stream != "stderr" {
+			s.note(fmt.Sprintf("/error/%d", i), "must be about stderr: the output is a text")
+		}
 	}
-	p.whole(v)
-}
-
-// whole checks what depends on several fields.
-func (p *parser) whole(v value) {
-	runsCommand := slices.ContainsFunc(p.call.argv, func(a argument) bool { return a.texts[0] == command })
-	switch a := p.adapter; {
-	case runsCommand && a.bin != "":
-		p.note(v.at("bin", nil), "must not be there: argv has %s, whose first word is the program", command)
-	case !runsCommand && a.bin == "":
-		p.note(v.at("bin", nil), "is missing: argv has no %s", command)
+	for field, rules := range map[string][]classRule{"/classes": a.spec.Classes, "/silent": a.spec.Silent} {
+		for i, rule := range rules {
+			if (rule.Kind.Regexp == nil) == (rule.Match.Regexp == nil) {
+				s.note(fmt.Sprintf("%s/%d", field, i), "must have kind or match, and not both")
+			}
+		}
 	}
-	if !p.call.stdin && !p.names(atPromptFile) {
-		p.note(v.at("argv", nil), "must have {%s}, for the prompt is no standard input", atPromptFile)
-	}
-	p.rules.file = p.names(atOutFile)
-	if p.adapter.form == formJSON {
-		if len(p.rules.result) == 0 && !p.rules.file {
-			p.note(v.at("result", nil), "is missing, and argv has no {%s}", atOutFile)
+	if a.spec.Output == formJSON {
+		if len(a.spec.Result) == 0 && !a.uses(atOutFile) {
+			s.note("/result", "is missing, and argv has no {%s}", atOutFile)
 		}
 		return
 	}
-	if members, ok := v.of.(map[string]any); ok {
-		for _, name := range []string{
-			"done", "result", "model", "session", "tools", "denials", "notes", "usage", "cost", "progress",
-		} {
-			if of, ok := members[name]; ok {
-				p.note(v.at(name, of), "must not be there: the output is a text")
-			}
+	for _, name := range []string{"done", "result", "model", "session", "tools", "denials", "notes", "usage", "cost", "progress"} {
+		if _, ok := members[name]; ok {
+			s.note("/"+name, "must not be there: the output is a text")
 		}
 	}
 }
 
-// names reports whether an argument has a placeholder.
-func (p *parser) names(name string) bool {
-	return slices.ContainsFunc(p.call.argv, func(a argument) bool {
-		return slices.ContainsFunc(a.texts, func(text string) bool {
-			return slices.ContainsFunc(placeholder().FindAllString(text, -1), func(at string) bool { return at == "{"+name+"}" })
-		})
-	})
-}
-
-// program parses the name of a program, which is searched in PATH.
-func (p *parser) program(v value) string {
-	name := p.text(v)
-	if name == "" || filepath.Base(name) != name || name == "." || name == ".." {
-		p.note(v, "must be the name of a program, and no path")
-	}
-	return name
-}
-
-// template parses a text with placeholders.
-func (p *parser) template(v value, known map[string]bool) string {
-	text := p.text(v)
-	for _, m := range placeholder().FindAllStringSubmatch(text, -1) {
-		if !known[m[1]] {
-			p.note(v, "has the unknown placeholder %s", m[0])
+// sameNames checks that one of two cases has the names of the other.
+func (s *schema) sameNames(at string, one, other map[string]string) {
+	for name := range other {
+		if _, ok := one[name]; !ok {
+			s.note(under(at, name), "is missing, for the other case has it")
 		}
 	}
-	return text
 }
 
-func (p *parser) arguments(v value) {
-	p.each(v, func(v value) {
-		if v.of == command {
-			p.call.argv = append(p.call.argv, argument{texts: []string{command}})
-			return
-		}
-		if _, ok := v.of.([]any); !ok {
-			p.call.argv = append(p.call.argv, argument{texts: []string{p.template(v, p.named)}})
-			return
-		}
-		arg := argument{group: true}
-		p.each(v, func(v value) { arg.texts = append(arg.texts, p.template(v, p.named)) })
-		if len(arg.texts) == 0 {
-			p.note(v, "must not be empty")
-			return
-		}
-		p.call.argv = append(p.call.argv, arg)
-	})
-}
-
-// choice parses templates for two cases. Both cases have to define the same names.
-func (p *parser) choice(v value, no, yes string) map[bool]map[string]string {
-	spawn := map[string]bool{}
-	for name := range (Values{}).named() {
-		spawn[name] = true
-	}
-	cases := map[bool]map[string]string{false: {}, true: {}}
-	read := func(which bool) func(value) {
-		return func(v value) {
-			p.members(v, func(name string, v value) {
-				switch {
-				case !ownForm().MatchString(name):
-					p.note(v, "must have a name of 1 to 32 lower-case letters and _")
-				case spawn[name]:
-					p.note(v, "has a name that is taken by what each spawn brings")
-				}
-				cases[which][name] = p.template(v, spawn)
-				p.named[name] = true
-			})
-		}
-	}
-	p.object(v, fields{no: read(false), yes: read(true)}, no, yes)
-	for _, which := range []bool{false, true} {
-		for name := range cases[!which] {
-			if _, ok := cases[which][name]; !ok {
-				missing := map[bool]string{false: no, true: yes}[which]
-				p.note(v.at(missing, nil).at(name, nil), "is missing, for the other case has it")
-			}
-		}
-	}
-	return cases
-}
-
-func (p *parser) refused(v value) {
-	p.call.refuse = map[string]*regexp.Regexp{}
-	p.members(v, func(name string, v value) {
-		if _, ok := (Values{}).named()[name]; !ok {
-			p.note(v, "is nothing that a spawn brings")
-		}
-		p.call.refuse[name] = p.regexp(v, 0)
-	})
-}
-
-func (p *parser) variables(v value) {
-	p.call.set = map[string]string{}
-	p.members(v, func(name string, v value) {
-		if !variableForm().MatchString(name) {
-			p.note(v, "must be named by %s", describedVariable)
-		}
-		p.call.set[name] = p.template(v, p.named)
-	})
-}
-
-// files parses the files of the state: JSON values by relative path.
-func (p *parser) files(v value) {
-	p.call.files = map[string]any{}
-	p.members(v, func(name string, v value) {
-		if !filepath.IsLocal(name) || name == "." {
-			p.note(v, "must have a path inside the folder of the state as its name")
-		}
-		p.walk(v)
-		p.call.files[name] = v.of
-	})
-}
-
-func (p *parser) forbidden(v value) {
-	p.each(v, func(v value) {
-		name := p.text(v)
-		if !filepath.IsLocal(name) || name == "." {
-			p.note(v, "must be a path inside the repository")
-		}
-		p.call.forbidden = append(p.call.forbidden, name)
-	})
-}
-
-// walk checks all templates in a JSON value.
-func (p *parser) walk(v value) {
-	switch v.of.(type) {
+// templates checks the placeholders in the texts and names of a JSON value.
+func (s *schema) templates(at string, v any, known map[string]string) {
+	switch v := v.(type) {
 	case string:
-		p.template(v, p.named)
+		for _, m := range placeholder().FindAllStringSubmatch(v, -1) {
+			if _, ok := known[m[1]]; !ok {
+				s.note(at, "has the unknown placeholder %s", m[0])
+			}
+		}
 	case []any:
-		p.each(v, p.walk)
+		for i, element := range v {
+			s.templates(fmt.Sprintf("%s/%d", at, i), element, known)
+		}
 	case map[string]any:
-		p.members(v, func(name string, member value) {
-			p.template(value{member.path, name}, p.named)
-			p.walk(member)
-		})
+		for name, member := range v {
+			s.templates(under(at, name), name, known)
+			s.templates(under(at, name), member, known)
+		}
 	}
 }
 
-// exits parses the meaning of exit codes: a class or an HTTP status.
-func (p *parser) exits(v value) {
-	p.rules.exits = map[int]exit{}
-	p.members(v, func(name string, v value) {
-		code, err := strconv.Atoi(name)
-		if err != nil || code < 1 || code > 255 || strconv.Itoa(code) != name {
-			p.note(v, "must be an exit code from 1 to 255")
-		}
-		if n, ok := v.of.(float64); ok {
-			e := exit{status: status(fmt.Sprint(n))}
-			if e.status == 0 {
-				p.note(v, "must be an HTTP status from 400 to 599, or a class")
-			}
-			p.rules.exits[code] = e
-			return
-		}
-		p.rules.exits[code] = exit{class: p.class(v)}
+// uses reports whether an argument has a placeholder.
+func (a *Adapter) uses(name string) bool {
+	return slices.ContainsFunc(a.spec.Argv, func(arg argument) bool {
+		return slices.ContainsFunc(arg.texts, func(text string) bool {
+			return slices.Contains(placeholder().FindAllString(text, -1), "{"+name+"}")
+		})
 	})
 }

@@ -22,16 +22,18 @@ type step struct {
 
 var stepForm = pattern(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
 
-func parsePath(text string) (path, error) {
-	var p path
+// paths is one path or several.
+type paths []path
+
+func (p *path) parse(text string) error {
 	for part := range strings.SplitSeq(text, ".") {
 		m := stepForm().FindStringSubmatch(part)
 		if m == nil {
-			return nil, fmt.Errorf("%q is not a path: write names joined by dots, each with [*] or [name=text] at its end or without", text)
+			return fmt.Errorf("%q is not a path: write names joined by dots, each with [*] or [name=text] at its end or without", text)
 		}
-		p = append(p, step{name: m[1], each: m[2] != "", key: m[3], text: m[4]})
+		*p = append(*p, step{name: m[1], each: m[2] != "", key: m[3], text: m[4]})
 	}
-	return p, nil
+	return nil
 }
 
 // event is an object of the output, split into its members: most rules begin with one,

@@ -3,7 +3,7 @@ package adapter
 import (
 	"cmp"
 	"fmt"
-	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
@@ -21,41 +21,14 @@ const (
 	maxErrors = 64 << 10
 )
 
-// form is the form of an output.
-type form string
-
-const (
-	// formJSON: JSON objects.
-	formJSON form = "json"
-	// formText: a text, which is the final message.
-	formText form = "text"
-)
-
-// rules say where values are in an output of formJSON.
-type rules struct {
-	done                   []where
-	result, model, session []rule
-	in, out, cached, cost  []rule
-	progress               []rule
-	tools, denials, notes  []rule
-	errors                 []errorRule
-	classes                []classRule
-	exits                  map[int]exit
-	// errorStatus finds the last HTTP status in standard error, for an error in the
-	// output without a status.
-	errorStatus *regexp.Regexp
-	// silent classifies a run that failed without any event by its standard error, if
-	// classes do not.
-	silent []classRule
-	// file says that the CLI also writes its final message to a file.
-	file bool
-}
+// The forms of an output: JSON objects, or a text, which is the final message.
+const formJSON, formText = "json", "text"
 
 // Reader reads one run's standard output as it grows. Its memory is bounded by a few
 // times MaxDocument. It is not for concurrent use.
 type Reader struct {
 	adapter *Adapter
-	rules   rules
+	spec    *spec
 
 	documents documents
 	plain     []byte
@@ -72,11 +45,11 @@ type Reader struct {
 // NewReader returns a reader for one run.
 func (a *Adapter) NewReader() *Reader {
 	r := &Reader{
-		adapter: a, rules: a.rules,
-		result: newTexts(a.rules.result), model: newTexts(a.rules.model), session: newTexts(a.rules.session),
-		in: newNumbers(a.rules.in), out: newNumbers(a.rules.out), cached: newNumbers(a.rules.cached),
-		cost: newNumbers(a.rules.cost), progress: newNumbers(a.rules.progress),
-		failures: make([]*failed, len(a.rules.errors)),
+		adapter: a, spec: &a.spec,
+		result: newTexts(a.spec.Result), model: newTexts(a.spec.Model), session: newTexts(a.spec.Session),
+		in: newNumbers(a.spec.Usage.In), out: newNumbers(a.spec.Usage.Out), cached: newNumbers(a.spec.Usage.Cached),
+		cost: newNumbers(a.spec.Cost), progress: newNumbers(a.spec.Progress),
+		failures: make([]*failed, len(a.spec.Error)),
 	}
 	r.documents.emit = r.event
 	return r
@@ -84,7 +57,7 @@ func (a *Adapter) NewReader() *Reader {
 
 // Write takes any bytes, and never fails.
 func (r *Reader) Write(p []byte) (int, error) {
-	if r.adapter.form == formJSON {
+	if r.spec.Output == formJSON {
 		r.documents.write(p)
 		return len(p), nil
 	}
@@ -106,19 +79,19 @@ func (r *Reader) event(e event) {
 	for _, n := range []*numbers{r.in, r.out, r.cached, r.cost, r.progress} {
 		n.see(e)
 	}
-	for _, rule := range r.rules.tools {
+	for _, rule := range r.spec.Tools {
 		for _, name := range rule.all(e) {
 			r.tool(name)
 		}
 	}
-	for _, rule := range r.rules.denials {
+	for _, rule := range r.spec.Denials {
 		r.denials = appendUpTo(r.denials, MaxTools, maxToolName, rule.all(e))
 	}
-	for _, rule := range r.rules.notes {
+	for _, rule := range r.spec.Notes {
 		r.warnings = appendUpTo(r.warnings, maxWarnings, maxWarning, rule.all(e))
 	}
 	r.fail(e, false)
-	for _, done := range r.rules.done {
+	for _, done := range r.spec.Done {
 		if done.holds(e) {
 			r.ends++
 			r.skipped = r.documents.skipped
@@ -129,10 +102,10 @@ func (r *Reader) event(e event) {
 
 // all returns each text that the rule finds in an event.
 func (r rule) all(e event) []string {
-	if !r.where.holds(e) {
+	if !r.Where.holds(e) {
 		return nil
 	}
-	return scalars(r.paths, e)
+	return r.Path.scalars(e)
 }
 
 func (r *Reader) tool(name string) {
@@ -153,12 +126,12 @@ func appendUpTo(all []string, count, size int, more []string) []string {
 
 // fail applies the error rules to an event of the output or of standard error.
 func (r *Reader) fail(e event, errors bool) {
-	for i, rule := range r.rules.errors {
+	for i, rule := range r.spec.Error {
 		switch {
-		case rule.errors != errors:
-		case rule.where.holds(e):
+		case (rule.Stream == "stderr") != errors:
+		case rule.Where.holds(e):
 			r.failures[i] = rule.find(e)
-		case rule.cleared != nil && rule.cleared.holds(e):
+		case rule.ClearedBy != nil && rule.ClearedBy.holds(e):
 			r.failures[i] = nil
 		}
 	}
@@ -196,12 +169,12 @@ func (r *Reader) Finish(end Ended) Output {
 
 // text is the final message: from the output, else from the file.
 func (r *Reader) text(file []byte) (string, bool) {
-	if r.adapter.form == formText {
+	if r.spec.Output == formText {
 		message := message(r.plain)
 		return message, message != "" && !r.long
 	}
 	text, has := r.result.get()
-	if !has && r.rules.file && file != nil && len(file) <= MaxDocument {
+	if !has && r.adapter.uses(atOutFile) && file != nil && len(file) <= MaxDocument {
 		text, has = message(file), true
 	}
 	return text, has && !r.long
@@ -214,15 +187,15 @@ func message(b []byte) string {
 
 // valid implements Output.Valid.
 func (r *Reader) valid(o Output) bool {
-	if r.adapter.form == formText {
+	if r.spec.Output == formText {
 		return o.HasText
 	}
-	return r.events > 0 && (o.Done || len(r.rules.done) == 0) && !r.tooLong()
+	return r.events > 0 && (o.Done || len(r.spec.Done) == 0) && !r.tooLong()
 }
 
 // most is the limit that applies, in bytes.
 func (r *Reader) most() int {
-	if r.adapter.form == formText {
+	if r.spec.Output == formText {
 		return MaxText
 	}
 	return MaxDocument
@@ -250,11 +223,11 @@ func (r *Reader) failure(end Ended) *Failure {
 		d.write(errors)
 		d.finish()
 	}
-	said, known := r.rules.exits[end.ExitCode]
+	said, known := r.spec.Exits[strconv.Itoa(end.ExitCode)]
 	for _, f := range r.failures {
 		if f != nil {
-			f.Status = cmp.Or(f.Status, said.status, r.rules.statusIn(errors))
-			return r.rules.classify(f)
+			f.Status = cmp.Or(f.Status, said.status, r.spec.statusIn(errors))
+			return r.spec.classify(f)
 		}
 	}
 	text := message(errors)
@@ -263,9 +236,12 @@ func (r *Reader) failure(end Ended) *Failure {
 	case !bad || end.Signal != "":
 		return nil
 	case known:
-		return r.rules.classify(f)
+		return r.spec.classify(f)
 	case r.events == 0 && len(r.plain) == 0 && text != "":
-		return r.rules.classifySilent(f)
+		if f.Class = cmp.Or(classOf(r.spec.Classes, f), classOf(r.spec.Silent, f)); f.Class != "" {
+			return &f.Failure
+		}
+		return nil
 	default:
 		return nil
 	}

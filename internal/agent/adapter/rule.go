@@ -24,23 +24,41 @@ const (
 	pickKeys pick = "keys"
 )
 
-// rule finds a text or a number. Texts at several paths are joined, numbers added.
+// rule finds texts or numbers in the events that Where chooses.
 type rule struct {
-	where where
-	paths []path
-	pick  pick
-	// reset chooses events that discard what was found. It may be nil.
-	reset where
-	// once leads to a text: of consecutive events with the same text, only the first one
-	// counts. It may be nil.
-	once path
+	Where where `json:"where"`
+	Path  paths `json:"path,required"`
 }
 
-func (r rule) resets(e event) bool { return r.reset != nil && r.reset.holds(e) }
+// history says how the values of several events are combined.
+type history struct {
+	// Reset chooses events that discard what was found. It may be nil.
+	Reset where `json:"reset"`
+	// Once leads to a text: of consecutive events with the same text, only the first one
+	// counts. It may be nil.
+	Once path `json:"once"`
+}
+
+func (h history) resets(e event) bool { return h.Reset != nil && h.Reset.holds(e) }
+
+// textRule finds a text, numberRule a number. Texts at several paths are joined, numbers
+// added.
+type (
+	textRule struct {
+		rule
+		history
+		Pick pick `json:"pick" words:"last,first,concat,keys"`
+	}
+	numberRule struct {
+		rule
+		history
+		Pick pick `json:"pick" words:"last,sum"`
+	}
+)
 
 // texts is what several rules find; the first rule that has a value wins.
 type texts struct {
-	rules []rule
+	rules []textRule
 	found []foundText
 }
 
@@ -50,7 +68,9 @@ type foundText struct {
 	has   bool
 }
 
-func newTexts(rules []rule) *texts { return &texts{rules: rules, found: make([]foundText, len(rules))} }
+func newTexts(rules []textRule) *texts {
+	return &texts{rules: rules, found: make([]foundText, len(rules))}
+}
 
 // see handles an event, and returns false if a text becomes too long.
 func (t *texts) see(e event) bool {
@@ -60,12 +80,12 @@ func (t *texts) see(e event) bool {
 		if r.resets(e) {
 			*f = foundText{}
 		}
-		if !r.where.holds(e) || r.pick == pickFirst && f.has {
+		if !r.Where.holds(e) || r.Pick == pickFirst && f.has {
 			continue
 		}
 		text, has := r.text(e)
 		switch {
-		case r.pick != pickConcat:
+		case r.Pick != pickConcat:
 			*f = foundText{parts: []string{text}, has: has}
 		case !has:
 		case f.size+len(text) > MaxDocument:
@@ -87,13 +107,13 @@ func (t *texts) get() (string, bool) {
 }
 
 // text is what the rule finds in one event.
-func (r rule) text(e event) (string, bool) {
+func (r textRule) text(e event) (string, bool) {
 	var b strings.Builder
 	has := false
-	for _, p := range r.paths {
+	for _, p := range r.Path {
 		for _, v := range p.values(e) {
 			t, ok := text(v)
-			if r.pick == pickKeys {
+			if r.Pick == pickKeys {
 				t, ok = names(v)
 			}
 			if ok {
@@ -120,17 +140,17 @@ const maxNumber = 1 << 53
 
 // numbers is what several rules find; the first rule that has a value wins.
 type numbers struct {
-	rules []rule
+	rules []numberRule
 	found []foundNumber
 }
 
 type foundNumber struct {
 	value     float64
 	has, lost bool
-	last      string // the last text at rule.once
+	last      string // the last text at Once
 }
 
-func newNumbers(rules []rule) *numbers {
+func newNumbers(rules []numberRule) *numbers {
 	return &numbers{rules: rules, found: make([]foundNumber, len(rules))}
 }
 
@@ -140,12 +160,12 @@ func (n *numbers) see(e event) {
 		if r.resets(e) {
 			*f = foundNumber{}
 		}
-		if !r.where.holds(e) || r.repeated(e, f) {
+		if !r.Where.holds(e) || r.repeated(e, f) {
 			continue
 		}
 		value, has := r.number(e)
 		switch {
-		case r.pick != pickSum:
+		case r.Pick != pickSum:
 			f.value, f.has = value, has
 		case has:
 			f.value, f.has = f.value+value, true
@@ -155,11 +175,11 @@ func (n *numbers) see(e event) {
 	}
 }
 
-func (r rule) repeated(e event, f *foundNumber) bool {
-	if r.once == nil {
+func (r numberRule) repeated(e event, f *foundNumber) bool {
+	if r.Once == nil {
 		return false
 	}
-	for _, v := range r.once.values(e) {
+	for _, v := range r.Once.values(e) {
 		if t, ok := scalar(v); ok && t == f.last {
 			return true
 		} else if ok {
@@ -183,7 +203,7 @@ func (n *numbers) get() (float64, bool) {
 // not negative.
 func (r rule) number(e event) (float64, bool) {
 	sum := 0.0
-	for _, p := range r.paths {
+	for _, p := range r.Path {
 		values := p.values(e)
 		for _, v := range values {
 			number, err := strconv.ParseFloat(string(v), 64)

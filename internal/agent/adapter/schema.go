@@ -4,13 +4,78 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
+
+// spec is an adapter's file. The tag form names a form of a text, keys one of the names in
+// an object, and words lists the possible texts.
+type spec struct {
+	Name    string     `json:"name,required" form:"name"`
+	Bin     string     `json:"bin" form:"program"`
+	Tested  []string   `json:"tested"`
+	Version []string   `json:"version"`
+	Help    [][]string `json:"help"`
+	Flags   []string   `json:"flags" form:"flag"`
+
+	Argv     []argument `json:"argv,required"`
+	Profiles struct {
+		ReadOnly map[string]string `json:"readonly,required" keys:"own"`
+		Report   map[string]string `json:"report,required" keys:"own"`
+	} `json:"profiles"`
+	Web struct {
+		Off map[string]string `json:"off,required" keys:"own"`
+		On  map[string]string `json:"on,required" keys:"own"`
+	} `json:"web"`
+	Refuse map[string]finder `json:"refuse" keys:"spawn"`
+	Prompt string            `json:"prompt,required" words:"stdin,file"`
+	EnvSet map[string]string `json:"env_set" keys:"variable"`
+	// EnvPass are variables to inherit.
+	EnvPass []string `json:"env_pass" form:"variable"`
+	// StateDirEnv are variables that move the CLI's state to Values.StateDir. If
+	// credentials are named, they are set only if one of those is set: else the user has
+	// logged in, and the login is in the CLI's default place.
+	StateDirEnv []string       `json:"state_dir_env" form:"variable"`
+	Credentials []string       `json:"credentials" form:"variable"`
+	Files       map[string]any `json:"files" keys:"inside"`
+	// Forbidden are paths below Values.WorkDir of repository settings, such as hooks, that
+	// cannot be switched off.
+	Forbidden []string `json:"forbidden" form:"inside"`
+
+	Output      string     `json:"output,required" words:"json,text"`
+	SearchTools []string   `json:"search_tools"`
+	Done        []where    `json:"done"`
+	Result      []textRule `json:"result"`
+	Model       []textRule `json:"model"`
+	Session     []textRule `json:"session"`
+	Tools       []rule     `json:"tools"`
+	Denials     []rule     `json:"denials"`
+	Notes       []rule     `json:"notes"`
+	Usage       struct {
+		In     []numberRule `json:"in"`
+		Out    []numberRule `json:"out"`
+		Cached []numberRule `json:"cached"`
+	} `json:"usage"`
+	Cost     []numberRule `json:"cost"`
+	Progress []numberRule `json:"progress"`
+
+	Error   []errorRule `json:"error"`
+	Classes []classRule `json:"classes"`
+	// Silent classifies a run that failed without any event by its standard error, if
+	// Classes do not.
+	Silent []classRule     `json:"silent"`
+	Exits  map[string]exit `json:"exits" keys:"exit"`
+	// StderrStatus finds the last HTTP status in standard error, for an error in the output
+	// without a status.
+	StderrStatus groupFinder `json:"stderr_status"`
+}
 
 // Problem is an error in an adapter.
 type Problem struct {
@@ -20,17 +85,11 @@ type Problem struct {
 	Text string `json:"text"`
 }
 
-// value is a JSON value and its path.
-type value struct {
-	path string
-	of   any
-}
-
-// schema parses values and collects all problems.
+// schema decodes JSON values by the types and tags of spec, and collects all problems.
 type schema struct{ problems []Problem }
 
-func (s *schema) note(v value, format string, args ...any) {
-	s.problems = append(s.problems, Problem{Path: v.path, Text: fmt.Sprintf(format, args...)})
+func (s *schema) note(at, format string, args ...any) {
+	s.problems = append(s.problems, Problem{Path: at, Text: fmt.Sprintf(format, args...)})
 }
 
 // err reports the problems in the order of their paths.
@@ -48,134 +107,227 @@ func (s *schema) err() error {
 		With("problems", s.problems)
 }
 
-// fields are the known members of an object, with their parsers.
-type fields map[string]func(value)
+// under is the pointer of a member or element.
+func under(at, name string) string {
+	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
 
-// object parses an object with the required members need.
-func (s *schema) object(v value, known fields, need ...string) {
-	members, ok := v.of.(map[string]any)
-	if !ok {
-		s.note(v, "must be an object")
+// decode decodes the value at a pointer into what to refers to.
+func (s *schema) decode(at string, from any, to reflect.Value, tag reflect.StructTag) {
+	switch leaf := to.Addr().Interface().(type) {
+	case interface{ parse(text string) error }:
+		text, ok := from.(string)
+		if err := leaf.parse(text); err != nil {
+			s.note(at, "%v", err)
+		} else if !ok {
+			s.note(at, "must be a text")
+		}
+		return
+	case *paths:
+		if _, ok := from.(string); ok {
+			*leaf = make(paths, 1)
+			s.decode(at, from, reflect.ValueOf(&(*leaf)[0]).Elem(), "")
+			return
+		}
+		if list, ok := from.([]any); ok && len(list) == 0 {
+			s.note(at, "must be a path or a list of paths")
+		}
+	case *argument:
+		list, ok := from.([]any)
+		if leaf.group = ok; !ok {
+			leaf.texts = []string{""}
+			s.decode(at, from, reflect.ValueOf(&leaf.texts[0]).Elem(), "")
+			return
+		}
+		if len(list) == 0 {
+			s.note(at, "must not be empty")
+		}
+		to = reflect.ValueOf(&leaf.texts).Elem()
+	case *exit:
+		n, ok := from.(float64)
+		if !ok {
+			s.decode(at, from, reflect.ValueOf(&leaf.class).Elem(), `form:"class"`)
+		} else if leaf.status = status(fmt.Sprint(n)); leaf.status == 0 {
+			s.note(at, "must be an HTTP status from 400 to 599, or a class")
+		}
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		at := v.at(name, members[name])
-		if read, ok := known[name]; ok {
-			read(at)
-		} else {
-			s.note(at, "is unknown; known here: %s", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	switch to.Kind() {
+	case reflect.String:
+		text, ok := from.(string)
+		to.SetString(text)
+		if problem := problemOf(text, tag); problem != "" {
+			s.note(at, "%s", problem)
+		} else if !ok {
+			s.note(at, "must be a text")
+		}
+	case reflect.Slice:
+		list, ok := from.([]any)
+		if !ok {
+			s.note(at, "must be a list")
+		}
+		to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
+		for i, element := range list {
+			s.decode(under(at, strconv.Itoa(i)), element, to.Index(i), tag)
+		}
+	case reflect.Map:
+		to.Set(reflect.MakeMap(to.Type()))
+		for name, member := range s.members(at, from) {
+			if problem := forms[tag.Get("keys")](name); problem != "" {
+				s.note(under(at, name), "must have a name that is %s", problem)
+			}
+			v := reflect.New(to.Type().Elem()).Elem()
+			s.decode(under(at, name), member, v, "")
+			to.SetMapIndex(reflect.ValueOf(name), v)
+		}
+	case reflect.Struct:
+		s.object(at, from, to)
+	default: // any
+		if from != nil {
+			to.Set(reflect.ValueOf(from))
 		}
 	}
-	for _, name := range need {
-		if _, ok := members[name]; !ok {
-			s.note(v.at(name, nil), "is missing")
+}
+
+// members checks that a value is an object.
+func (s *schema) members(at string, from any) map[string]any {
+	members, ok := from.(map[string]any)
+	if !ok {
+		s.note(at, "must be an object")
+	}
+	return members
+}
+
+// object decodes a struct.
+func (s *schema) object(at string, from any, to reflect.Value) {
+	members := s.members(at, from)
+	known := map[string]bool{}
+	for _, field := range reflect.VisibleFields(to.Type()) {
+		if field.Anonymous {
+			continue
+		}
+		name, required, _ := strings.Cut(field.Tag.Get("json"), ",")
+		known[name] = true
+		if member, ok := members[name]; ok {
+			s.decode(under(at, name), member, to.FieldByIndex(field.Index), field.Tag)
+		} else if required != "" && members != nil {
+			s.note(under(at, name), "is missing")
+		}
+	}
+	for name := range members {
+		if !known[name] {
+			s.note(under(at, name), "is unknown; known here: %s", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 }
 
-// at is a member or element of v.
-func (v value) at(name string, of any) value {
-	return value{v.path + "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1"), of}
+// problemOf says what a text must be by its tag, "" if it is that.
+func problemOf(text string, tag reflect.StructTag) string {
+	if words := tag.Get("words"); words != "" && !slices.Contains(strings.Split(words, ","), text) {
+		return "must be one of " + strings.ReplaceAll(words, ",", ", ")
+	}
+	if form := tag.Get("form"); form != "" {
+		if problem := forms[form](text); problem != "" {
+			return "must be " + problem
+		}
+	}
+	return ""
 }
 
-// each parses an array.
-func (s *schema) each(v value, read func(value)) {
-	elements, ok := v.of.([]any)
-	if !ok {
-		s.note(v, "must be a list")
-	}
-	for i, element := range elements {
-		read(v.at(strconv.Itoa(i), element))
+// forms describe what a text of a form is, if the given one is not.
+var forms = map[string]func(text string) string{
+	"name":     matches(`^[a-z][a-z0-9-]{0,31}$`, "1 to 32 lower-case letters, digits and dashes"),
+	"variable": matches(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`, "the name of a variable"),
+	"flag":     matches(`^-{1,2}[A-Za-z0-9][A-Za-z0-9-]*$`, "a flag, such as --model"),
+	"exit":     matches(`^([1-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$`, "an exit code from 1 to 255"),
+	"own": func(text string) string {
+		if _, taken := (Values{}).named()[text]; taken {
+			return "not taken by what each spawn brings"
+		}
+		return matches(`^[a-z_]{1,32}$`, "1 to 32 lower-case letters and _")(text)
+	},
+	"spawn": func(text string) string {
+		names := (Values{}).named()
+		if _, ok := names[text]; ok {
+			return ""
+		}
+		return "one of " + strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+	},
+	"program": func(text string) string {
+		if text != "" && filepath.Base(text) == text && text != "." && text != ".." {
+			return ""
+		}
+		return "the name of a program, and no path"
+	},
+	"inside": func(text string) string {
+		if filepath.IsLocal(text) && text != "." {
+			return ""
+		}
+		return "a path inside the folder"
+	},
+	"class": func(text string) string {
+		var words []string
+		for _, c := range Classes() {
+			words = append(words, string(c))
+		}
+		if slices.Contains(words, text) {
+			return ""
+		}
+		return "one of " + strings.Join(words, ", ")
+	},
+}
+
+// matches returns a form with a regular expression.
+func matches(form, described string) func(string) string {
+	compiled := pattern(form)
+	return func(text string) string {
+		if compiled().MatchString(text) {
+			return ""
+		}
+		return described
 	}
 }
 
-// members parses an object with arbitrary names.
-func (s *schema) members(v value, read func(name string, v value)) {
-	members, ok := v.of.(map[string]any)
-	if !ok {
-		s.note(v, "must be an object")
+// finder is a regular expression (RE2), groupFinder one whose first group is what it finds,
+// and wholeFinder one for a whole text.
+type (
+	finder      struct{ *regexp.Regexp }
+	groupFinder struct{ *regexp.Regexp }
+	wholeFinder struct{ *regexp.Regexp }
+)
+
+func (f *finder) parse(text string) (err error) {
+	if f.Regexp, err = regexp.Compile(text); err != nil {
+		f.Regexp = new(regexp.Regexp) // Its field is set.
+		return fmt.Errorf("is no regular expression: %w", err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		read(name, v.at(name, members[name]))
-	}
+	return nil
 }
 
-func (s *schema) text(v value) string {
-	text, ok := v.of.(string)
-	if !ok {
-		s.note(v, "must be a text")
+func (f *groupFinder) parse(text string) error {
+	err := (*finder)(f).parse(text)
+	if err == nil && f.NumSubexp() < 1 {
+		err = fmt.Errorf("needs a group, which is what it finds")
 	}
-	return text
+	return err
 }
 
-// word parses a text of a form, which is described in words.
-func (s *schema) word(v value, form *regexp.Regexp, described string) string {
-	text, ok := v.of.(string)
-	if !ok || !form.MatchString(text) {
-		s.note(v, "must be %s", described)
+func (f *wholeFinder) parse(text string) error {
+	if err := (*finder)(f).parse(text); err != nil {
+		return err
 	}
-	return text
+	return (*finder)(f).parse(`^(?:` + text + `)$`)
 }
 
-func (s *schema) oneOf(v value, words ...string) string {
-	text, ok := v.of.(string)
-	if !ok || !slices.Contains(words, text) {
-		s.note(v, "must be one of %s", strings.Join(words, ", "))
-	}
-	return text
+// argument is one argument, or a group that is left out if one of its placeholders is
+// empty.
+type argument struct {
+	texts []string
+	group bool
 }
 
-func (s *schema) texts(v value) []string {
-	var all []string
-	s.each(v, func(v value) { all = append(all, s.text(v)) })
-	return all
-}
-
-// words parses a list of texts of a form.
-func (s *schema) words(v value, form *regexp.Regexp, described string) []string {
-	var all []string
-	s.each(v, func(v value) { all = append(all, s.word(v, form, described)) })
-	return all
-}
-
-// regexp parses a regular expression (RE2) with at least so many groups.
-func (s *schema) regexp(v value, groups int) *regexp.Regexp {
-	form, err := regexp.Compile(s.text(v))
-	switch {
-	case err != nil:
-		s.note(v, "is no regular expression: %v", err)
-		return nil
-	case form.NumSubexp() < groups:
-		s.note(v, "needs a group, which is what it finds")
-	}
-	return form
-}
-
-func (s *schema) where(v value) where {
-	w, err := parseWhere(s.text(v))
-	if err != nil {
-		s.note(v, "is no condition: %v", err)
-	}
-	return w
-}
-
-func (s *schema) path(v value) path {
-	p, err := parsePath(s.text(v))
-	if err != nil {
-		s.note(v, "is no path: %v", err)
-	}
-	return p
-}
-
-// paths parses one path or a list of them.
-func (s *schema) paths(v value) []path {
-	if _, ok := v.of.(string); ok {
-		return []path{s.path(v)}
-	}
-	var all []path
-	s.each(v, func(v value) { all = append(all, s.path(v)) })
-	if len(all) == 0 {
-		s.note(v, "must be a path or a list of paths")
-	}
-	return all
+// exit is the meaning of an exit code: an HTTP status or a class.
+type exit struct {
+	status int
+	class  outcome.Class
 }

@@ -25,18 +25,16 @@ const (
 	opExists = ""
 )
 
-// parseWhere parses terms joined by commas, so neither a text nor a regexp can contain
-// one.
-func parseWhere(text string) (where, error) {
-	var w where
+// parse parses terms joined by commas, so neither a text nor a regexp can contain one.
+func (w *where) parse(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		t, err := parseTerm(part)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		w = append(w, t)
+		*w = append(*w, t)
 	}
-	return w, nil
+	return nil
 }
 
 func parseTerm(text string) (term, error) {
@@ -57,7 +55,7 @@ func parseTerm(text string) (term, error) {
 		t.text = text[at+len(t.op):]
 	}
 	var err error
-	if t.path, err = parsePath(name); err != nil {
+	if err = t.path.parse(name); err != nil {
 		return t, err
 	}
 	if t.op == opLike {
