@@ -134,7 +134,7 @@ type ReplayRequest struct {
 	// relative to the user's current folder. "" means the project's ledger.
 	Ledger string
 	// FailOn are the changed decisions, from and to, that fail the replay. Each side is a
-	// next action, replay.Undecided or AnyAction.
+	// next action, routing.Undecided or AnyAction.
 	FailOn [][2]string
 	// Progress receives the number of the latest replayed event and that of the ledger's
 	// last one, 0 if unknown. It may be nil, and is called in the caller's goroutine.

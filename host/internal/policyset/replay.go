@@ -82,7 +82,7 @@ func checkGate(candidate *routing.Policy, failOn [][2]string) error {
 	for _, f := range failOn {
 		from, to := f[0], f[1]
 		_, declared := candidate.Destination(to)
-		if from == "" || from == replay.Undecided || from == to && from != api.AnyAction || !declared && to != replay.Undecided && to != api.AnyAction {
+		if from == "" || from == routing.Undecided || from == to && from != api.AnyAction || !declared && to != routing.Undecided && to != api.AnyAction {
 			return errFlipUnknown(f)
 		}
 	}

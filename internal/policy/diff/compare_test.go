@@ -60,7 +60,7 @@ func decide(t *rapid.T, p *routing.Policy, in routing.Input) routing.Decision {
 	if code == errs.PolicyInvalidInput {
 		t.Fatalf("%+v: %v", in, err)
 	}
-	return routing.Decision{NextAction: diff.Undecided, Reason: string(code)}
+	return routing.Decision{NextAction: routing.Undecided, Reason: string(code)}
 }
 
 // anyInput draws a consistent input for the small policy.
@@ -105,8 +105,8 @@ func TestTheWayBackIsTheSameWay(t *testing.T) {
 		if err != nil || before != (routing.Decision{NextAction: f.From, Reason: f.FromReason}) {
 			t.Errorf("before, %+v is decided %+v, %v", f, before, err)
 		}
-		now := routing.Decision{NextAction: diff.Undecided, Reason: string(errs.PolicyUndefined)}
-		if f.To != diff.Undecided {
+		now := routing.Decision{NextAction: routing.Undecided, Reason: string(errs.PolicyUndefined)}
+		if f.To != routing.Undecided {
 			if now, err = to.Decide(t.Context(), f.Example); err != nil {
 				t.Errorf("now, %+v: %v", f, err)
 			}

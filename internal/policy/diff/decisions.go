@@ -8,14 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
-
-// Undecided replaces the next action for an input that a policy fails on; the reason is
-// then the error code. No destination can have this name.
-const Undecided = "undecided"
 
 // Decisions compares the decisions of both policies over their common domain, by classes
 // of inputs that neither policy distinguishes.
@@ -42,7 +37,7 @@ type Moved struct {
 
 // Flip groups the classes whose decision changes in the same way.
 type Flip struct {
-	// From and To are next actions, or Undecided.
+	// From and To are next actions, or routing.Undecided.
 	From       string `json:"from"`
 	FromReason string `json:"from_reason"`
 	To         string `json:"to"`
@@ -83,38 +78,18 @@ func decideAll(ctx context.Context, d *inputspace.Domain, from, to *routing.Poli
 	var failure error
 	outcomes := make([]outcome, d.Len())
 	d.Each(func(i int) bool {
+		o := &outcomes[i]
 		var err error
-		if outcomes[i], err = decideBoth(ctx, from, to, d.At(i)); err != nil {
+		if o.from, err = from.DecideOrCode(ctx, d.At(i)); err == nil {
+			o.to, err = to.DecideOrCode(ctx, d.At(i))
+		}
+		if err != nil {
 			first.Do(func() { failure = err })
 			stop() // the others fail because of it
 		}
 		return err == nil
 	}, nil)
 	return outcomes, failure
-}
-
-func decideBoth(ctx context.Context, from, to *routing.Policy, in routing.Input) (outcome, error) {
-	before, err := decide(ctx, from, in)
-	if err != nil {
-		return outcome{}, err
-	}
-	now, err := decide(ctx, to, in)
-	return outcome{before, now}, err
-}
-
-// decide returns p's decision, or Undecided. Timeouts and rejected inputs are errors: a
-// policy that is slow for one input may be slow for all, and this varies between runs;
-// and for a rejected input the policy was not evaluated.
-func decide(ctx context.Context, p *routing.Policy, in routing.Input) (routing.Decision, error) {
-	d, err := p.DecideRetrying(ctx, in)
-	if err == nil {
-		return d, nil
-	}
-	code := errs.CodeOf(err)
-	if ctx.Err() != nil || code == errs.PolicyTimeout || code == errs.PolicyInvalidInput {
-		return routing.Decision{}, err
-	}
-	return routing.Decision{NextAction: Undecided, Reason: string(code)}, nil
 }
 
 // isStricter reports whether the task is now stuck, or waits for a person instead of going

@@ -43,17 +43,29 @@ func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 	for _, name := range o.ranked {
 		o.findings(name)
 	}
-	o.verification()
-	o.cap()
-	o.round()
+	var verify dimension
+	for _, v := range []routing.Verify{routing.Green, routing.Absent, routing.Red} {
+		if v != in.Verify {
+			verify = append(verify, Change{Kind: Verification, Verify: &Verify{in.Verify, v}})
+		}
+	}
+	o.add(verify)
+	caps := append(nearest(in.MaxRounds, t.Fields["max_rounds"]), nearest(in.MaxRounds, []int{in.Round})...)
+	o.counts(Cap, "", in.MaxRounds, caps, 1, routing.MaxRoundsLimit)
+	o.counts(Round, "", in.Round, nearest(in.Round, t.Fields["round"]), 1, math.MaxInt)
 	o.past()
-	o.stall()
+	if in.NoProgress {
+		o.counts(Stall, "", in.StalledRounds, nearest(in.StalledRounds, t.Fields["stalled_rounds"]), 1, math.MaxInt)
+	}
 	return o.dimensions
 }
 
 func (o *options) add(d dimension) {
 	if len(d) == 0 {
 		return
+	}
+	for i := range d {
+		d[i].Words = d[i].words()
 	}
 	slices.SortStableFunc(d, func(a, b Change) int { return cmp.Compare(a.cost(), b.cost()) })
 	o.dimensions = append(o.dimensions, d)
@@ -65,16 +77,10 @@ func (o *options) counts(kind Kind, destination string, from int, to []int, lo, 
 	var d dimension
 	for _, n := range slices.Compact(to) {
 		if n != from && lo <= n && n <= hi {
-			d = append(d, counted(kind, destination, from, n))
+			d = append(d, Change{Kind: kind, Destination: destination, Count: &Count{from, n}})
 		}
 	}
 	o.add(d)
-}
-
-func counted(kind Kind, destination string, from, to int) Change {
-	c := Change{Kind: kind, Destination: destination, Count: &Count{from, to}}
-	c.Words = c.words()
-	return c
 }
 
 func (o *options) findings(destination string) {
@@ -97,27 +103,6 @@ func (o *options) findings(destination string) {
 	o.counts(Findings, destination, n, to, 0, math.MaxInt)
 }
 
-func (o *options) verification() {
-	var d dimension
-	for _, v := range []routing.Verify{routing.Green, routing.Absent, routing.Red} {
-		if v != o.in.Verify {
-			c := Change{Kind: Verification, Verify: &Verify{o.in.Verify, v}}
-			c.Words = c.words()
-			d = append(d, c)
-		}
-	}
-	o.add(d)
-}
-
-func (o *options) cap() {
-	to := append(nearest(o.in.MaxRounds, o.fields["max_rounds"]), nearest(o.in.MaxRounds, []int{o.in.Round})...)
-	o.counts(Cap, "", o.in.MaxRounds, to, 1, routing.MaxRoundsLimit)
-}
-
-func (o *options) round() {
-	o.counts(Round, "", o.in.Round, nearest(o.in.Round, o.fields["round"]), 1, math.MaxInt)
-}
-
 // past adds the changes that end a stall and keep everything else: one of a destination's
 // findings removed, or one of them new.
 func (o *options) past() {
@@ -127,19 +112,13 @@ func (o *options) past() {
 	var d dimension
 	for _, name := range o.ranked {
 		if n := o.in.Routes[name]; n > 1 && !o.fine { // otherwise findings covers it
-			d = append(d, counted(Findings, name, n, n-1))
+			d = append(d, Change{Kind: Findings, Destination: name, Count: &Count{n, n - 1}})
 		}
 	}
 	if o.in.RepeatCount > 0 {
-		d = append(d, counted(News, "", o.in.NewCount, o.in.NewCount+1))
+		d = append(d, Change{Kind: News, Count: &Count{o.in.NewCount, o.in.NewCount + 1}})
 	}
 	o.add(d)
-}
-
-func (o *options) stall() {
-	if o.in.NoProgress {
-		o.counts(Stall, "", o.in.StalledRounds, nearest(o.in.StalledRounds, o.fields["stalled_rounds"]), 1, math.MaxInt)
-	}
 }
 
 // nearest returns, for each of the numbers, the counts nearest to n below it, at it and

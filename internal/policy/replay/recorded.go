@@ -87,10 +87,6 @@ func (r Recorded) fault(format string, args ...any) error {
 		With("task", r.Task).With("event", r.N)
 }
 
-// Undecided is the next action of a round for which a policy makes no decision; the
-// reason is then the error code. No policy declares it.
-const Undecided = "undecided"
-
 // maxRemembered bounds the decisions that a Decider caches, at some 300 bytes each.
 // Rounds repeat: a few hundred inputs make up most ledgers.
 const maxRemembered = 1 << 14
@@ -108,7 +104,7 @@ type Decider struct {
 type Outcome struct {
 	// Input is the input given to the policy.
 	Input routing.Input
-	// Decision is Undecided if the policy rejected the input or failed on it.
+	// Decision is routing.Undecided if the policy rejected the input or failed on it.
 	Decision routing.Decision
 }
 
@@ -142,16 +138,11 @@ func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error)
 	if o, ok := d.memo[string(d.key)]; ok {
 		return o, nil
 	}
-	o := Outcome{Input: in}
-	var err error
-	o.Decision, err = d.policy.DecideRetrying(ctx, in)
+	made, err := d.policy.DecideOrCode(ctx, in)
 	if err != nil {
-		code := errs.CodeOf(err)
-		if ctx.Err() != nil || code == errs.PolicyTimeout || code == "" {
-			return Outcome{}, err
-		}
-		o.Decision = routing.Decision{NextAction: Undecided, Reason: string(code)}
+		return Outcome{}, err
 	}
+	o := Outcome{Input: in, Decision: made}
 	if len(d.memo) == maxRemembered {
 		clear(d.memo) // Frequent inputs are soon cached again.
 	}

@@ -48,20 +48,18 @@ type Replay struct {
 	decider *Decider
 	find    func(ctx context.Context, digest string) (*routing.Policy, error)
 	report  Report
-	matrix  map[pair]int64
-	reasons map[pair]int64
+	matrix  map[Cell]int64 // by cells without a count
+	reasons map[Cell]int64
 	used    map[routing.Identity]int // the index in the report
 	flips   hash.Hash                // over the lines of all changed decisions
 }
-
-type pair struct{ from, to string }
 
 // New starts a replay with a candidate.
 func New(candidate *routing.Policy, o Options) *Replay {
 	y := &Replay{
 		decider: NewDecider(candidate), find: o.Find,
 		report: Report{Candidate: candidate.Identity()},
-		matrix: make(map[pair]int64), reasons: make(map[pair]int64), used: make(map[routing.Identity]int),
+		matrix: make(map[Cell]int64), reasons: make(map[Cell]int64), used: make(map[routing.Identity]int),
 		flips: sha256.New(),
 	}
 	if !o.Since.IsZero() {
@@ -86,7 +84,7 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	}
 	y.report.Decisions++
 	y.report.Through = r.Seq
-	y.matrix[pair{r.Decision.NextAction, now.Decision.NextAction}]++
+	y.matrix[Cell{From: r.Decision.NextAction, To: now.Decision.NextAction}]++
 	if err := y.use(r.Policy); err != nil {
 		return err
 	}
@@ -94,7 +92,7 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	case now.Decision.NextAction != r.Decision.NextAction:
 		return y.flip(ctx, r, now)
 	case now.Decision.Reason != r.Decision.Reason:
-		y.reasons[pair{r.Decision.Reason, now.Decision.Reason}]++
+		y.reasons[Cell{From: r.Decision.Reason, To: now.Decision.Reason}]++
 	}
 	return nil
 }
@@ -117,7 +115,13 @@ func (y *Replay) use(id routing.Identity) error {
 // flip records a changed decision.
 func (y *Replay) flip(ctx context.Context, r Recorded, now Outcome) error {
 	f := Flip{Task: r.Task, Round: r.Round, Event: r.N, At: r.At, From: r.Decision, To: now.Decision}
-	line, err := json.Marshal(f.identity(), json.Deterministic(true))
+	line, err := json.Marshal(struct {
+		Task  string           `json:"task"`
+		Round int              `json:"round"`
+		Event int64            `json:"event"`
+		From  routing.Decision `json:"from"`
+		To    routing.Decision `json:"to"`
+	}{f.Task, f.Round, f.Event, f.From, f.To})
 	if err != nil {
 		return r.fault("%w", err)
 	}

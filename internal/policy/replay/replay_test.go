@@ -350,11 +350,11 @@ func TestUndecided(t *testing.T) {
 				c.spoil(&h.decided[0])
 			}
 			report := replayed(t, c.candidate, h.decided, replay.Options{})
-			want := routing.Decision{NextAction: replay.Undecided, Reason: string(c.code)}
+			want := routing.Decision{NextAction: routing.Undecided, Reason: string(c.code)}
 			if len(report.Flips) != 1 || report.Flips[0].To != want {
 				t.Fatalf("got %+v, want %+v", report.Flips, want)
 			}
-			if !slices.Equal(report.Matrix, []replay.Cell{{From: "commit", To: replay.Undecided, Count: 1}}) || report.Flipped() != 1 {
+			if !slices.Equal(report.Matrix, []replay.Cell{{From: "commit", To: routing.Undecided, Count: 1}}) || report.Flipped() != 1 {
 				t.Errorf("the matrix is %+v", report.Matrix)
 			}
 			if len(report.Flips[0].Causes) != 1 || report.Flips[0].Causes[0].Kind != replay.CauseRules {
@@ -369,7 +369,7 @@ func TestUnsafeCommit(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
 	report := replayed(t, amended(t, `"next_action": _strongest`, `"next_action": "commit"`), h.decided, replay.Options{})
-	if len(report.Flips) != 1 || report.Flips[0].To != (routing.Decision{NextAction: replay.Undecided, Reason: string(errs.PolicyUnsafeCommit)}) {
+	if len(report.Flips) != 1 || report.Flips[0].To != (routing.Decision{NextAction: routing.Undecided, Reason: string(errs.PolicyUnsafeCommit)}) {
 		t.Errorf("got %+v", report.Flips)
 	}
 }

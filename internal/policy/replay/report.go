@@ -56,31 +56,18 @@ type Flip struct {
 	// Event is the number of the event in its task, and At its time.
 	Event int64  `json:"event"`
 	At    string `json:"at"`
-	// From is the recorded decision and To the new one: Undecided if the candidate makes
+	// From is the recorded decision and To the new one: routing.Undecided if the candidate makes
 	// none.
 	From   routing.Decision `json:"from"`
 	To     routing.Decision `json:"to"`
 	Causes []Cause          `json:"causes"`
 }
 
-// flipped is the part of a Flip that FlipsDigest covers.
-type flipped struct {
-	Task  string           `json:"task"`
-	Round int              `json:"round"`
-	Event int64            `json:"event"`
-	From  routing.Decision `json:"from"`
-	To    routing.Decision `json:"to"`
-}
-
-func (f Flip) identity() flipped {
-	return flipped{Task: f.Task, Round: f.Round, Event: f.Event, From: f.From, To: f.To}
-}
-
 // cells returns a matrix as a sorted list.
-func cells(m map[pair]int64) []Cell {
+func cells(m map[Cell]int64) []Cell {
 	list := make([]Cell, 0, len(m))
-	for p, n := range m {
-		list = append(list, Cell{From: p.from, To: p.to, Count: n})
+	for c, n := range m {
+		list = append(list, Cell{c.From, c.To, n})
 	}
 	slices.SortFunc(list, func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
@@ -197,10 +184,10 @@ func (r Report) Markdown() string {
 // writeMatrix writes a row for each recorded destination and a column for each new one.
 func (r Report) writeMatrix(b *strings.Builder) {
 	var rows, columns []string
-	at := make(map[pair]int64, len(r.Matrix))
+	at := make(map[Cell]int64, len(r.Matrix))
 	for _, c := range r.Matrix {
 		rows, columns = append(rows, c.From), append(columns, c.To)
-		at[pair{c.From, c.To}] = c.Count
+		at[Cell{From: c.From, To: c.To}] = c.Count
 	}
 	slices.Sort(columns)
 	rows, columns = slices.Compact(rows), slices.Compact(columns)
@@ -208,7 +195,7 @@ func (r Report) writeMatrix(b *strings.Builder) {
 	for _, from := range rows {
 		fmt.Fprintf(b, "| %s |", from)
 		for _, to := range columns {
-			switch n := at[pair{from, to}]; {
+			switch n := at[Cell{From: from, To: to}]; {
 			case n == 0:
 				b.WriteString(" |")
 			case from != to:

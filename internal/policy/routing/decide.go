@@ -69,6 +69,25 @@ func (p *Policy) DecideRetrying(ctx context.Context, in Input) (Decision, error)
 	return d, err
 }
 
+// Undecided replaces the next action if a policy makes no decision for an input; the
+// reason is then the error code. No policy declares it.
+const Undecided = "undecided"
+
+// DecideOrCode is DecideRetrying with the decision Undecided for an input that the policy
+// rejects or fails on.
+//
+// # Errors
+//
+// The end of ctx; and policy-timeout, because a policy that is slow for one input may be
+// slow for all, and this varies between runs.
+func (p *Policy) DecideOrCode(ctx context.Context, in Input) (Decision, error) {
+	d, err := p.DecideRetrying(ctx, in)
+	if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
+		return Decision{NextAction: Undecided, Reason: string(code)}, nil
+	}
+	return d, err
+}
+
 // evaluate evaluates e with the deadline of a decision.
 func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, error) {
 	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
