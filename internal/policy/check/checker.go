@@ -116,7 +116,7 @@ func (c *checker) blame(ctx context.Context) {
 				branches = onlyOne(branches, c.holding(ctx, v.Other.Input))
 			}
 			if len(branches) > 0 {
-				place := c.branches.All()[branches[0]].Location
+				place := c.branches.All()[slices.Min(branches)].Location
 				v.Location = &place
 			}
 		}
@@ -137,13 +137,7 @@ func (c *checker) holding(ctx context.Context, in routing.Input) []int {
 	return branches
 }
 
-// onlyOne returns the elements that are in exactly one of the two, sorted.
+// onlyOne returns the elements that are in exactly one of the two.
 func onlyOne(a, b []int) []int {
-	lacks := func(list []int) func(int) bool {
-		return func(n int) bool { return slices.Contains(list, n) }
-	}
-	return slices.Sorted(slices.Values(slices.Concat(
-		slices.DeleteFunc(slices.Clone(a), lacks(b)),
-		slices.DeleteFunc(slices.Clone(b), lacks(a)),
-	)))
+	return slices.DeleteFunc(slices.Concat(a, b), func(n int) bool { return slices.Contains(a, n) && slices.Contains(b, n) })
 }

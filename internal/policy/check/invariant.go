@@ -1,54 +1,30 @@
 package check
 
-import "slices"
-
 // Invariant names a property that every policy must have. The names are stable.
 type Invariant string
 
-// Invariants that no decision record can waive: without them the loop is not safe, or the
-// check says nothing.
+// The invariants; rules says what they require.
 const (
-	// Total: every input gets exactly one decision.
-	Total Invariant = "total"
-	// CleanCommits: a round without findings whose verification is not red commits.
-	CleanCommits Invariant = "clean-commits"
-	// OnlyCleanCommits: nothing else commits.
-	OnlyCleanCommits Invariant = "only-clean-commits"
-	// Declared: no decision and no category leads to an undeclared destination.
-	Declared Invariant = "declared"
-	// StuckStrongest: a finding that goes to stuck ends the loop, whatever other findings
-	// there are.
-	StuckStrongest Invariant = "stuck-strongest"
-	// Ends: the last round ends the loop.
-	Ends Invariant = "ends"
-	// Classes: the policy decides all inputs of one class alike, so that one input of
-	// each class covers all.
-	Classes Invariant = "classes"
-)
-
-// Invariants that a decision record may waive.
-const (
-	// HumanFirst: no agent is started while a finding waits for a person.
-	HumanFirst Invariant = "human-first"
-	// PrecedenceRespected: a decision for findings goes to the strongest destination that
-	// has any.
+	Total               Invariant = "total"
+	CleanCommits        Invariant = "clean-commits"
+	OnlyCleanCommits    Invariant = "only-clean-commits"
+	Declared            Invariant = "declared"
+	StuckStrongest      Invariant = "stuck-strongest"
+	Ends                Invariant = "ends"
+	Classes             Invariant = "classes"
+	HumanFirst          Invariant = "human-first"
 	PrecedenceRespected Invariant = "precedence-kept"
-	// NoDeadRow: every destination is reached.
-	NoDeadRow Invariant = "no-dead-row"
-	// NoShadowedRule: every branch of rule decision decides some input.
-	NoShadowedRule Invariant = "no-shadowed-rule"
-	// CategoryRaised: every category of the route table is raised by an agent or the
-	// host.
-	CategoryRaised Invariant = "category-raised"
-	// CategoryKnown: every category that is raised is in the route table.
-	CategoryKnown Invariant = "category-known"
+	NoDeadRow           Invariant = "no-dead-row"
+	NoShadowedRule      Invariant = "no-shadowed-rule"
+	CategoryRaised      Invariant = "category-raised"
+	CategoryKnown       Invariant = "category-known"
 )
 
 // rule describes an invariant.
 type rule struct {
 	invariant Invariant
 	says      string
-	waivable  bool
+	waivable  bool // by a decision record; without the others the loop is not safe, or the check says nothing
 }
 
 // rules lists the invariants in report order.
@@ -70,14 +46,14 @@ func rules() []rule {
 	}
 }
 
-// find returns the rule of the invariant.
-func (i Invariant) find() (rule, bool) {
-	all := rules()
-	at := slices.IndexFunc(all, func(r rule) bool { return r.invariant == i })
-	if at < 0 {
-		return rule{}, false
+// rule returns the rule of the invariant, or none for an unknown name.
+func (i Invariant) rule() rule {
+	for _, r := range rules() {
+		if r.invariant == i {
+			return r
+		}
 	}
-	return all[at], true
+	return rule{}
 }
 
 // Invariants lists every invariant, in the order of Report.Results. The caller owns the
@@ -91,13 +67,7 @@ func Invariants() []Invariant {
 }
 
 // Says describes the invariant in words; it returns "" for an unknown name.
-func (i Invariant) Says() string {
-	r, _ := i.find()
-	return r.says
-}
+func (i Invariant) Says() string { return i.rule().says }
 
 // Waivable reports whether a decision record may waive the invariant.
-func (i Invariant) Waivable() bool {
-	r, _ := i.find()
-	return r.waivable
-}
+func (i Invariant) Waivable() bool { return i.rule().waivable }

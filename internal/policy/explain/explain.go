@@ -97,7 +97,8 @@ func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
 		return nil
 	}
 	all := branches.All()
-	e.Rule = &all[held[0].Branch]
+	rule := all[held[0].Branch]
+	e.Rule = &rule
 	for _, h := range held[1:] {
 		e.Outranked = append(e.Outranked, Outranked{all[h.Branch], h.Decision})
 	}

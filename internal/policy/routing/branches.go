@@ -3,7 +3,6 @@ package routing
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -75,18 +74,8 @@ func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
 	return p.branches, nil
 }
 
-// All returns every branch in evaluation order. The caller owns the slice and its
-// decisions.
-func (l *Branches) All() []Branch {
-	branches := slices.Clone(l.branches)
-	for i, r := range branches {
-		if r.Decision != nil {
-			d := *r.Decision
-			branches[i].Decision = &d
-		}
-	}
-	return branches
-}
+// All returns every branch in evaluation order. It must not be modified.
+func (l *Branches) All() []Branch { return l.branches }
 
 // Matching returns every branch that matches in, in order. The first one decides; the
 // others are outranked by it. A branch whose evaluation fails does not match; Decide
@@ -159,8 +148,7 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 func (p *Policy) takeApart(ctx context.Context) (*Branches, error) {
 	l := &Branches{policy: p}
 	modules := make(map[string]*ast.Module, len(p.parsed))
-	var defaults []func(chain int)
-	chain := 0
+	addDefault, chain := func() {}, 0
 	for _, m := range p.modules {
 		mod := p.parsed[m.shown].Copy()
 		modules[m.shown] = mod
@@ -170,8 +158,8 @@ func (p *Policy) takeApart(ctx context.Context) (*Branches, error) {
 		for _, rule := range p.parsed[m.shown].Rules {
 			switch {
 			case ruleName(rule) != decisionRule:
-			case rule.Default:
-				defaults = append(defaults, func(chain int) { l.add(mod, rule, chain) })
+			case rule.Default: // there is at most one
+				addDefault = func() { l.add(mod, rule, chain) }
 			default:
 				for branch := rule; branch != nil; branch = branch.Else {
 					l.add(mod, branch, chain)
@@ -180,9 +168,7 @@ func (p *Policy) takeApart(ctx context.Context) (*Branches, error) {
 			}
 		}
 	}
-	for _, add := range defaults { // there is at most one
-		add(chain)
-	}
+	addDefault()
 
 	var err error
 	if l.compiler, err = p.compile(modules); err != nil {

@@ -181,18 +181,14 @@ type Thresholds struct {
 // number of the input may be compared with constants, and round with max_rounds.
 // Arithmetic, a comparison of two other fields, and any other use of a number is unknown.
 // Conditions that do not depend on the size of a number are ignored, such as the presence
-// of a destination or the verification result. The caller owns the result.
+// of a destination or the verification result. The result must not be modified.
 func (p *Policy) Thresholds() Thresholds {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
 	if p.thresholds == nil {
 		p.thresholds = p.trace()
 	}
-	t := Thresholds{Fields: maps.Clone(p.thresholds.Fields), Unknown: slices.Clone(p.thresholds.Unknown)}
-	for field, numbers := range t.Fields {
-		t.Fields[field] = slices.Clone(numbers)
-	}
-	return t
+	return *p.thresholds
 }
 
 // trace computes the thresholds.

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func TestThresholdsOfTheReleasedVersions(t *testing.T) {
@@ -170,16 +169,6 @@ func TestAPackageThatHoldsTheInputIsUnknown(t *testing.T) {
 	}))
 	if got := p.Thresholds(); len(got.Unknown) != 1 || got.Unknown[0].Text != "lib := data.lib" {
 		t.Errorf("thresholds are %+v", got)
-	}
-}
-
-func TestThresholdsAreTheCallers(t *testing.T) {
-	p := load(t, policies.Default)
-	first := p.Thresholds()
-	first.Fields["stalled_rounds"][0] = 99
-	clear(first.Fields)
-	if got := p.Thresholds().Fields["stalled_rounds"]; !slices.Equal(got, []int{0, 2}) {
-		t.Errorf("the caller's change is seen by others: %v", got)
 	}
 }
 
