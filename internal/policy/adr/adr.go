@@ -42,51 +42,51 @@ func (s Status) Decided() bool { return s == Accepted || s == Superseded }
 // Record is a decision record without its body. It is a copy; the caller owns it.
 type Record struct {
 	// Name is ADR- and the number, in four digits.
-	Name string `json:"name"`
+	Name string `json:"name" yaml:"-"`
 	// Number is the number at the beginning of the file's name, from 1 to 9999.
-	Number int `json:"number"`
+	Number int `json:"number" yaml:"-"`
 	// File is the record's path as passed to Parse, with slashes.
-	File string `json:"file"`
+	File string `json:"file" yaml:"-"`
 	// Title is the first heading, without the name in front.
-	Title  string `json:"title"`
-	Status Status `json:"status"`
+	Title  string `json:"title" yaml:"-"`
+	Status Status `json:"status" yaml:"status"`
 	// Date is the day of the decision, as 2006-01-02.
-	Date string `json:"date"`
+	Date string `json:"date" yaml:"date"`
 	// Policy is the version that the record is about, such as routing@1.2.0, or "" for
 	// another subject. Then all following fields are empty.
-	Policy string `json:"policy,omitzero"`
+	Policy string `json:"policy,omitzero" yaml:"policy,omitempty"`
 	// Supersedes is the previous version, or "" for the first one.
-	Supersedes string `json:"supersedes,omitzero"`
+	Supersedes string `json:"supersedes,omitzero" yaml:"supersedes,omitempty"`
 	// Diff is the changes of the version, or nil until filled in.
-	Diff *Proof `json:"diff,omitzero"`
+	Diff *Proof `json:"diff,omitzero" yaml:"diff,omitempty"`
 	// Replay is the effect of the version on recorded decisions, or nil until filled in.
-	Replay *ReplayProof `json:"replay,omitzero"`
+	Replay *ReplayProof `json:"replay,omitzero" yaml:"replay,omitempty"`
 	// Waives lists the invariants that the version may violate.
-	Waives []Waive `json:"waives"`
+	Waives []Waive `json:"waives" yaml:"waives,omitempty"`
 }
 
 // Proof is the summary of a computed result, and the digest of the complete result.
 type Proof struct {
-	Summary string `json:"summary"`
+	Summary string `json:"summary" yaml:"summary"`
 	// Digest is "sha256:" and 64 hex digits.
-	Digest string `json:"digest"`
+	Digest string `json:"digest" yaml:"digest"`
 }
 
 // ReplayProof is the result of a ledger's replay.
 type ReplayProof struct {
-	Proof
+	Proof `yaml:",inline"`
 	// Policy is the digest of the candidate policy.
-	Policy string `json:"policy"`
+	Policy string `json:"policy" yaml:"policy"`
 	// Decisions is the number of replayed decisions.
-	Decisions int64 `json:"decisions"`
+	Decisions int64 `json:"decisions" yaml:"decisions"`
 	// Through is the number of the ledger's last event at that time.
-	Through int64 `json:"through"`
+	Through int64 `json:"through" yaml:"through"`
 }
 
 // Waive allows a version to violate an invariant, with a reason.
 type Waive struct {
-	Invariant string `json:"invariant"`
-	Reason    string `json:"reason"`
+	Invariant string `json:"invariant" yaml:"invariant"`
+	Reason    string `json:"reason" yaml:"reason"`
 }
 
 // Name returns the name of the record with that number.

@@ -2,7 +2,7 @@ package adr
 
 import (
 	"bytes"
-	"strconv"
+	"cmp"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -49,75 +49,25 @@ func Format(r Record, body string) ([]byte, error) {
 
 // render writes a record's front matter, followed by a page's body.
 func render(r Record, p page) ([]byte, error) {
-	root := front(r)
+	var root yaml.Node
+	if err := root.Encode(r); err != nil {
+		return nil, invalid(r.File, 0, "its front matter cannot be written: %w", err)
+	}
+	date := root.Content[3]
+	date.Tag, date.Style = "!!timestamp", 0 // without quotes
 	if p.front != nil {
-		carry(p.front, root)
+		carry(p.front, &root)
 	}
 	var out bytes.Buffer
 	out.WriteString(fence + "\n")
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)
-	if err := e.Encode(root); err != nil {
-		return nil, invalid(r.File, 0, "its front matter cannot be written: %w", err)
-	}
-	if err := e.Close(); err != nil {
+	if err := cmp.Or(e.Encode(&root), e.Close()); err != nil {
 		return nil, invalid(r.File, 0, "its front matter cannot be written: %w", err)
 	}
 	out.WriteString(fence + "\n")
 	text := bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(p.end))
 	return append(text, p.body...), nil
-}
-
-// front returns a record's front matter. Every value has its tag, so that the encoder
-// quotes strings that look like another type.
-func front(r Record) *yaml.Node {
-	root := mapping(entry{"status", text(string(r.Status))}, entry{"date", scalar("!!timestamp", r.Date)})
-	add := func(key string, value *yaml.Node) { root.Content = append(root.Content, text(key), value) }
-	if r.Policy != "" {
-		add("policy", text(r.Policy))
-	}
-	if r.Supersedes != "" {
-		add("supersedes", text(r.Supersedes))
-	}
-	if p := r.Diff; p != nil {
-		add("diff", mapping(entry{"summary", text(p.Summary)}, entry{"digest", text(p.Digest)}))
-	}
-	if p := r.Replay; p != nil {
-		add("replay", mapping(
-			entry{"summary", text(p.Summary)},
-			entry{"digest", text(p.Digest)},
-			entry{"policy", text(p.Policy)},
-			entry{"decisions", scalar("!!int", strconv.FormatInt(p.Decisions, 10))},
-			entry{"through", scalar("!!int", strconv.FormatInt(p.Through, 10))},
-		))
-	}
-	if len(r.Waives) > 0 {
-		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for _, w := range r.Waives {
-			list.Content = append(list.Content, mapping(entry{"invariant", text(w.Invariant)}, entry{"reason", text(w.Reason)}))
-		}
-		add("waives", list)
-	}
-	return root
-}
-
-type entry struct {
-	key   string
-	value *yaml.Node
-}
-
-func mapping(entries ...entry) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	for _, e := range entries {
-		n.Content = append(n.Content, text(e.key), e.value)
-	}
-	return n
-}
-
-func text(s string) *yaml.Node { return scalar("!!str", s) }
-
-func scalar(tag, value string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 }
 
 // carry copies the comments of the old front matter to the same keys and list positions
