@@ -123,16 +123,9 @@ func document(file string, front []byte) (*yaml.Node, error) {
 		return nil, invalid(file, 2, "its front matter must be a mapping of keys")
 	}
 	root := found.Content[0]
-	root.HeadComment, root.FootComment = join(found.HeadComment, root.HeadComment), join(root.FootComment, found.FootComment)
+	root.HeadComment = strings.Trim(found.HeadComment+"\n"+root.HeadComment, "\n")
+	root.FootComment = strings.Trim(root.FootComment+"\n"+found.FootComment, "\n")
 	return root, nil
-}
-
-// join joins two comments with a line break.
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n" + b
 }
 
 const yamlLine = `^yaml: (?:line ([0-9]+): )?`

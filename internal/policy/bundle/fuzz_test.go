@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 			}
 			again.Files = append(again.Files, file)
 		}
-		packed, err := written(again)
+		packed, err := again.Pack()
 		if err != nil {
 			t.Fatalf("%+v cannot be written: %v", got, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -146,9 +147,7 @@ func (k Key) checkFit(public any) error {
 
 // checkForm requires an ID and a known algorithm; "none" is not one.
 func (k Key) checkForm() error {
-	switch k.Algorithm {
-	case "ES256", "EdDSA", "RS256":
-	default:
+	if !slices.Contains([]string{"ES256", "EdDSA", "RS256"}, k.Algorithm) {
 		return k.invalid("%q is not an algorithm that bundles are signed with: use ES256, EdDSA or RS256", textutil.Clip(k.Algorithm, maxShown))
 	}
 	if k.ID == "" {

@@ -110,7 +110,7 @@ func TestKeysAreReadInTheFormsThatToolsWrite(t *testing.T) {
 		"with words in front": {"EdDSA", bag(privatePEM(ed)), bag(publicPEM(ed.Public()))},
 		"with a line at end":  {"EdDSA", privatePEM(ed) + "\n", publicPEM(ed.Public()) + "\n\n"},
 	} {
-		packed, err := written(draft(&bundle.Key{ID: "k", Algorithm: tc.algorithm, Material: tc.private}))
+		packed, err := draft(&bundle.Key{ID: "k", Algorithm: tc.algorithm, Material: tc.private}).Pack()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -194,7 +194,7 @@ func TestKeysThatCannotSignAreRefused(t *testing.T) {
 		"a secret":      {"HS256", "secret", "not an algorithm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			packed, err := written(draft(&bundle.Key{ID: "k", Algorithm: tc.algorithm, Material: tc.material}))
+			packed, err := draft(&bundle.Key{ID: "k", Algorithm: tc.algorithm, Material: tc.material}).Pack()
 			e := wantCode(t, err, errs.PolicyKeyInvalid)
 			if !strings.Contains(e.Message, tc.want) || e.Details["key_id"] != "k" {
 				t.Errorf("got %s, %v, want %q", e.Message, e.Details, tc.want)

@@ -22,7 +22,7 @@ func TestOPAReadsAndVerifiesWhatWeWrite(t *testing.T) {
 	for _, p := range pairs(t) {
 		d := draft(&p.private)
 		d.Wasm, d.Entrypoint = []byte("\x00asm\x01\x00\x00\x00"), "switchyard/routing/decision"
-		packed, err := written(d)
+		packed, err := d.Pack()
 		if err != nil {
 			t.Fatalf("%s: %v", p.private, err)
 		}

@@ -52,10 +52,15 @@ func (s Signing) sign(files []File) (File, error) {
 		seconds := float64(s.Expires.Unix())
 		says.Expires = &seconds
 	}
-	payload, err := signingInput(header{Algorithm: s.Key.Algorithm, KeyID: s.Key.ID, Type: "JWT"}, says)
-	if err != nil {
-		return File{}, malformedFile(signaturesName, "it cannot be written: %v", err)
+	var parts []string // of the signed text (RFC 7515, 5.1)
+	for _, part := range []any{header{Algorithm: s.Key.Algorithm, KeyID: s.Key.ID, Type: "JWT"}, says} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			return File{}, malformedFile(signaturesName, "it cannot be written: %v", err)
+		}
+		parts = append(parts, base64.RawURLEncoding.EncodeToString(text))
 	}
+	payload := strings.Join(parts, ".")
 	signature, err := jwsbb.Sign(key, s.Key.Algorithm, []byte(payload), nil)
 	if err != nil {
 		return File{}, s.Key.invalid("it does not sign")
@@ -86,19 +91,6 @@ func signedFile(f File) (bundle.FileInfo, error) {
 		return bundle.FileInfo{}, malformedFile(f.Name, "it cannot be signed: %v", err)
 	}
 	return bundle.NewFile(f.Name, hex.EncodeToString(sum), bundle.SHA256.String()), nil
-}
-
-// signingInput returns the signed part of a token (RFC 7515, 5.1).
-func signingInput(h header, c claims) (string, error) {
-	head, err := json.Marshal(h)
-	if err != nil {
-		return "", err
-	}
-	body, err := json.Marshal(c)
-	if err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body), nil
 }
 
 // deterministicECDSA is an ECDSA key with deterministic signatures (RFC 6979), as made by
@@ -161,14 +153,6 @@ func readToken(token string) (header, claims, error) {
 		return h, c, badSignature("its token asks for extensions that are not known here")
 	}
 	return h, c, nil
-}
-
-// keyID returns the key that a token names, looked up as in OPA, or "".
-func keyID(h header, c claims) string {
-	if h.KeyID != "" {
-		return h.KeyID
-	}
-	return c.KeyID
 }
 
 // leeway is how far the signer's clock may be ahead of ours. It does not extend the

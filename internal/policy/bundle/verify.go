@@ -2,6 +2,8 @@ package bundle
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,7 +35,7 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 	if err != nil {
 		return "", err
 	}
-	candidates, err := t.candidates(keyID(head, says))
+	candidates, err := t.candidates(cmp.Or(head.KeyID, says.KeyID)) // looked up as in OPA
 	if err != nil {
 		return "", err
 	}
@@ -130,12 +132,7 @@ func checkFiles(files []File, signed []bundle.FileInfo) error {
 			return fileFault(f.Name, "the file is not as it was signed")
 		}
 	}
-	missing := make([]string, 0, len(open)) // VerifyBundleFile removes the valid ones from the list
-	for name := range open {
-		missing = append(missing, name)
-	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
+	if missing := slices.Sorted(maps.Keys(open)); len(missing) > 0 { // VerifyBundleFile has removed the others
 		return fileFault(missing[0], "the file was signed and is not there")
 	}
 	return nil

@@ -198,7 +198,7 @@ func TestDetailsSayWhatWasAskedFor(t *testing.T) {
 
 // OPA signs the meaning of a document, not its bytes.
 func TestTheManifestIsSignedByItsMeaning(t *testing.T) {
-	original, err := written(draft(seededPrivate()))
+	original, err := draft(seededPrivate()).Pack()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,33 +32,26 @@ type Draft struct {
 	Sign *Signing
 }
 
-// Write writes the bundle to w in one call. The order of files, times, owners and modes
-// are fixed, so equal drafts give equal bytes. It rejects a Draft that Read would not
-// accept.
+// Pack returns the bundle's archive. The order of files, times, owners and modes are
+// fixed, so equal drafts give equal bytes. It rejects a Draft that Read would not accept.
 //
 // # Errors
 //
 //   - policy-invalid: the draft is not a valid bundle.
 //   - policy-key-invalid: the key cannot sign.
-//   - Any error of w.
-func (d Draft) Write(w io.Writer) error {
+func (d Draft) Pack() ([]byte, error) {
 	files, err := d.files()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d.Sign != nil {
 		signature, err := d.Sign.sign(files)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		files = append(files, signature)
 	}
-	packed, err := pack(files)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(packed)
-	return err
+	return pack(files)
 }
 
 // files returns all files except the signature, sorted by name.

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"io"
 	"maps"
 	"reflect"
@@ -18,12 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
-
-func written(d bundle.Draft) ([]byte, error) {
-	var out bytes.Buffer
-	err := d.Write(&out)
-	return out.Bytes(), err
-}
 
 // untarred returns the files found by a plain archive reader.
 func untarred(t testing.TB, packed []byte) map[string]string {
@@ -74,13 +67,13 @@ func generated(t *rapid.T) bundle.Draft {
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := generated(t)
-		first, err := written(d)
+		first, err := d.Pack()
 		if err != nil {
 			t.Fatalf("%+v: %v", d, err)
 		}
 		d.Files = rapid.Permutation(d.Files).Draw(t, "order")
 		d.Roots = rapid.Permutation(d.Roots).Draw(t, "roots")
-		second, err := written(d)
+		second, err := d.Pack()
 		if err != nil || !bytes.Equal(first, second) {
 			t.Fatalf("%+v: the order shows, %v", d, err)
 		}
@@ -118,7 +111,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 // Flipping any byte of a signed bundle makes it invalid or changes nothing.
 func TestNoByteOfASignedBundleCanBeChanged(t *testing.T) {
-	good, err := written(draft(seededPrivate()))
+	good, err := draft(seededPrivate()).Pack()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +141,7 @@ func TestEverythingIsSignedAlikeEveryTime(t *testing.T) {
 	for _, p := range pairs(t) {
 		d := draft(&p.private)
 		d.Sign.Expires = now().Add(time.Hour)
-		first, err := written(d)
+		first, err := d.Pack()
 		if err != nil {
 			t.Fatalf("%s: %v", p.private, err)
 		}
@@ -159,7 +152,7 @@ func TestEverythingIsSignedAlikeEveryTime(t *testing.T) {
 		_, err = bundle.Read(first, limits(), &bundle.Trust{Keys: []bundle.Key{p.public}, Now: func() time.Time { return now().Add(time.Hour) }})
 		wantCode(t, err, errs.PolicySignatureExpired)
 
-		second, err := written(d)
+		second, err := d.Pack()
 		if random := strings.HasPrefix(p.public.Algorithm, "PS"); err != nil || bytes.Equal(first, second) == random {
 			t.Errorf("%s: signed alike: %v, %v", p.public, !random, err)
 		}
@@ -168,7 +161,7 @@ func TestEverythingIsSignedAlikeEveryTime(t *testing.T) {
 
 // The bytes are pinned: they must not depend on order, owner, mode and times.
 func TestTheArchiveTellsNothingOfItsMaking(t *testing.T) {
-	packed, err := written(draft(seededPrivate()))
+	packed, err := draft(seededPrivate()).Pack()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +217,7 @@ func TestDraftsThatMakeNoBundleAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := draft(nil)
 			tc.change(&d)
-			packed, err := written(d)
+			packed, err := d.Pack()
 			e := wantCode(t, err, errs.PolicyInvalid)
 			if !strings.Contains(e.Message, tc.want) {
 				t.Errorf("the message does not mention %q: %s", tc.want, e.Message)
@@ -233,17 +226,5 @@ func TestDraftsThatMakeNoBundleAreRefused(t *testing.T) {
 				t.Error("something was written")
 			}
 		})
-	}
-}
-
-// counting counts calls and fails the first.
-type counting struct{ calls int }
-
-func (c *counting) Write([]byte) (int, error) { c.calls++; return 0, errors.New("disk full") }
-
-func TestABundleIsWrittenInOnePiece(t *testing.T) {
-	var w counting
-	if err := draft(nil).Write(&w); err == nil || err.Error() != "disk full" || w.calls != 1 {
-		t.Errorf("%d calls, %v", w.calls, err)
 	}
 }

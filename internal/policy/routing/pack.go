@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -61,11 +60,11 @@ func (p *Policy) Pack(ctx context.Context, o PackOptions) ([]byte, error) {
 		}
 		draft.Wasm, draft.Entrypoint = wasm, decisionPath
 	}
-	var packed bytes.Buffer
-	if err := draft.Write(&packed); err != nil {
+	packed, err := draft.Pack()
+	if err != nil {
 		return nil, bundleFault(p.String(), err)
 	}
-	return packed.Bytes(), nil
+	return packed, nil
 }
 
 // roots returns the packages of the policy, without those that are below another one.
