@@ -12,7 +12,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/docs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
@@ -213,23 +212,6 @@ func TestHelpNamesEveryExitStatus(t *testing.T) {
 	for _, code := range []string{"  0  done", "  1  a fault", "  2  the command line"} {
 		if !strings.Contains(exitStatus, code) {
 			t.Errorf("the help lacks %q", code)
-		}
-	}
-}
-
-func TestCleanLeavesNothingThatMovesTheCursor(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain text, ä and 猫":   "plain text, ä and 猫",
-		"\x1b[2J\x1b]0;title\a": "<U+001B>[2J<U+001B>]0;title<U+0007>",
-		"line\nline\ttab\r":     "line line tab ",
-		"a\u202eb\u2066c":       "a<U+202E>b<U+2066>c",
-		"\u009b31m":             "<U+009B>31m",
-		"zero\u200bwidth":       "zero<U+200B>width",
-		"bad\xffbyte":           "bad\ufffdbyte",
-		"no\u00a0break":         "no break",
-	} {
-		if got := textutil.Line(in); got != want {
-			t.Errorf("clean(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

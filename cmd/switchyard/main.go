@@ -114,22 +114,13 @@ With --exit-code also:
   11  researcher    13  plan-checker    15  any other destination, or run the critic yourself
 `
 
+// decisionExits are the exit codes of --exit-code by next action.
+var decisionExits = map[string]int{"commit": 0, "executor": 10, "researcher": 11, "askuser": 12, "plan-checker": 13, "stuck": 14}
+
 // decisionExit returns the exit code of --exit-code for a decision's next action.
 func decisionExit(nextAction string) int {
-	switch nextAction {
-	case "commit":
-		return 0
-	case "executor":
-		return 10
-	case "researcher":
-		return 11
-	case "askuser":
-		return 12
-	case "plan-checker":
-		return 13
-	case "stuck":
-		return 14
-	default:
-		return exitOther
+	if code, ok := decisionExits[nextAction]; ok {
+		return code
 	}
+	return exitOther
 }

@@ -128,7 +128,7 @@ uses up its round.`,
 		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		done := a.observed("verifying " + args[0])
+		done := a.waiting("verifying " + args[0])
 		d, err := e.Draft(ctx, args[0], req)
 		done()
 		if exitCode && d.Decision != nil {
@@ -154,7 +154,7 @@ need more, review says so, and with --exit-code the exit status is 15.`,
 	f.register(a, cmd.Flags())
 	force.register(cmd.Flags(), forceReview)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		req, err := f.request(a)
+		req, err := f.request(a, e)
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ its latest decision.`,
 		if strings.TrimSpace(reason) == "" {
 			return usagef("--reason is missing: say why the task is stuck")
 		}
-		reports, err := f.refs(a.project)
+		reports, err := f.refs(e)
 		if err != nil {
 			return err
 		}

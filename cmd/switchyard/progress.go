@@ -28,9 +28,9 @@ type progress struct {
 	tell func(format string, args ...any)
 }
 
-// observed shows the progress of spawned agents until done is called. If no agent runs,
-// it shows what.
-func (a *app) observed(what string) (done func()) {
+// waiting shows that work is running until done is called: the spawned agents, or what if
+// none runs.
+func (a *app) waiting(what string) (done func()) {
 	start := time.Now()
 	if _, ok := a.interactive(); !ok && a.reports() {
 		a.progress.tell = func(format string, args ...any) {
@@ -64,9 +64,20 @@ func (p *progress) update(at spawner.Progress) {
 	case at.Phase == spawner.Queued:
 		p.tell("%s waits for another to end", at.Agent)
 	case at.Phase == spawner.Running && (!known || before.Phase != spawner.Running):
-		p.tell("%s runs%s", who(at), again(at))
+		attempt := ""
+		if at.Attempt > 1 {
+			attempt = fmt.Sprintf(", attempt %d", at.Attempt)
+		}
+		p.tell("%s runs%s", who(at), attempt)
 	case at.Phase == spawner.Ended:
-		p.tell("%s ends after %s: %s", who(at), at.Took.Round(10*time.Millisecond), ended(at))
+		ended := at.Outcome
+		if at.Reason != "" {
+			ended += ", " + at.Reason
+		}
+		if at.Tokens > 0 {
+			ended += fmt.Sprintf(", %d tokens", at.Tokens)
+		}
+		p.tell("%s ends after %s: %s", who(at), at.Took.Round(10*time.Millisecond), ended)
 	case at.Phase == spawner.Retrying:
 		p.tell("%s is tried again in %s", who(at), at.Pause.Round(100*time.Millisecond))
 	}
@@ -114,24 +125,6 @@ func duration(d time.Duration) string {
 	}
 }
 
-func again(at spawner.Progress) string {
-	if at.Attempt > 1 {
-		return fmt.Sprintf(", attempt %d", at.Attempt)
-	}
-	return ""
-}
-
-func ended(at spawner.Progress) string {
-	text := at.Outcome
-	if at.Reason != "" {
-		text += ", " + at.Reason
-	}
-	if at.Tokens > 0 {
-		text += fmt.Sprintf(", %d tokens", at.Tokens)
-	}
-	return text
-}
-
 // quietPeriod is the time before work is reported: most work ends sooner, and a line
 // that appears and vanishes only distracts.
 const quietPeriod = 300 * time.Millisecond
@@ -139,12 +132,6 @@ const quietPeriod = 300 * time.Millisecond
 // heartbeat is the interval of reports without a terminal: an agent's shell or CI may
 // take silence for a hang.
 const heartbeat = time.Minute
-
-// waiting shows that work is running, until done is called.
-func (a *app) waiting(what string) (done func()) {
-	start := time.Now()
-	return a.ticking(func() string { return fmt.Sprintf("%s, %s", what, duration(time.Since(start))) })
-}
 
 // counting shows the progress that see reports, until done is called. see is safe for
 // concurrent use.

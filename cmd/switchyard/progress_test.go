@@ -9,10 +9,10 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// TestLongWorkIsReportedOf tests that without a terminal there is a line a minute, with
+// TestStatusLinesWithoutTerminal tests that without a terminal there is a line a minute, with
 // the time limit, and nothing if standard error is for JSON, as that of a compatible
 // verb.
-func TestLongWorkIsReportedOf(t *testing.T) {
+func TestStatusLinesWithoutTerminal(t *testing.T) {
 	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
 	for _, c := range []struct {
 		output       outputFormat
@@ -25,7 +25,7 @@ func TestLongWorkIsReportedOf(t *testing.T) {
 			done := a.ticking(func() string { return "" })
 			done() // Short work is not reported.
 			start := time.Now()
-			done = a.observed("deciding T")
+			done = a.waiting("deciding T")
 			a.progress.tell = nil // Another test covers the start and the end of an agent.
 			at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "v", Since: start, Limit: 10 * time.Minute}
 			a.progress.update(at)
@@ -46,7 +46,7 @@ func TestLongWorkIsReportedOf(t *testing.T) {
 	}
 }
 
-func TestLong(t *testing.T) {
+func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 24 * time.Hour: "24 h"} {
 		if got := duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)

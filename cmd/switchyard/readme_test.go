@@ -158,3 +158,9 @@ func newProject(t *testing.T, config string, more ...func(*testing.T, string)) f
 	}
 	return inShell(t, project)
 }
+
+// TestAmendingPage amends the policy of a new project by following docs/amending.md.
+func TestAmendingPage(t *testing.T) {
+	t.Parallel()
+	follow(t, "docs/amending.md", true, inShell(t, t.TempDir()))
+}

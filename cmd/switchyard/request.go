@@ -12,7 +12,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -33,11 +32,11 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 }
 
 // refs returns the reports that the flags name.
-func (f *reportFlags) refs(p project.Project) ([]api.ReportRef, error) {
+func (f *reportFlags) refs(e *host.Engine) ([]api.ReportRef, error) {
 	var refs []api.ReportRef
 	stdins := 0
 	for _, text := range f.reports {
-		ref := parseReport(text, f.plugin, p)
+		ref := e.Plugins().ReportRef(text, f.plugin)
 		if ref.Path == "" {
 			return nil, usagef("--report %q names no file", text)
 		}
@@ -50,19 +49,6 @@ func (f *reportFlags) refs(p project.Project) ([]api.ReportRef, error) {
 		return nil, usagef("only one --report can be standard input")
 	}
 	return refs, nil
-}
-
-// parseReport splits [PLUGIN=]FILE. The text before the first "=" is a plugin if it is
-// a plugin's name or a module's path, or if it exists and the whole text does not: then
-// it is a directory of plugins, or the engine reports the error. Otherwise the whole
-// text is a file with "=" in its name.
-func parseReport(text, plugin string, p project.Project) api.ReportRef {
-	before, after, ok := strings.Cut(text, "=")
-	if ok && before != "" &&
-		(abi.IsName(before) || strings.HasSuffix(before, project.ModuleSuffix) || !p.Exists(text) && p.Exists(before)) {
-		return api.ReportRef{Plugin: before, Path: after}
-	}
-	return api.ReportRef{Plugin: plugin, Path: text}
 }
 
 // decisionFlags are the flags of the commands that decide a round on reports.
@@ -83,8 +69,8 @@ func (f *decisionFlags) register(a *app, flags *pflag.FlagSet) {
 }
 
 // request returns the request of the flags.
-func (f *decisionFlags) request(a *app) (host.Request, error) {
-	reports, err := f.refs(a.project)
+func (f *decisionFlags) request(a *app, e *host.Engine) (host.Request, error) {
+	reports, err := f.refs(e)
 	return host.Request{Reports: reports, Stdin: a.in, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}, err
 }
 

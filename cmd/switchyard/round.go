@@ -59,11 +59,11 @@ that cannot say which round they are about.`,
 	flags := cmd.Flags()
 	f.register(a, flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		req, err := f.request(ctx, a, flags)
+		req, err := f.request(ctx, a, e, flags)
 		if err != nil {
 			return err
 		}
-		done := a.observed("verifying and deciding " + args[0])
+		done := a.waiting("verifying and deciding " + args[0])
 		r, err := e.Round(ctx, args[0], req)
 		done()
 		if err != nil {
@@ -104,8 +104,8 @@ func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
 const forceReview = "decide without the agents' attestations that are missing"
 
 // request returns the request of the flags.
-func (f *roundOptions) request(ctx context.Context, a *app, flags *pflag.FlagSet) (req host.Request, err error) {
-	if req, err = f.decisionFlags.request(a); err != nil {
+func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flags *pflag.FlagSet) (req host.Request, err error) {
+	if req, err = f.decisionFlags.request(a, e); err != nil {
 		return req, err
 	}
 	if req.Verify, err = f.verify.request(flags); err != nil {

@@ -47,7 +47,7 @@ policy verify.`,
 			d, err := e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.in, Policy: f.policy, Explain: explain})
 			return a.showDecision(d, err, f.exitCode)
 		}
-		req, err := f.request(a)
+		req, err := f.request(a, e)
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ nothing; the project's settings say whether it is repeated.`,
 			return err
 		}
 		req.Timeout = time.Duration(timeout) * time.Millisecond
-		done := a.observed("preparing " + req.Agent)
+		done := a.waiting("preparing " + req.Agent)
 		result, err := e.Spawn(ctx, req)
 		done()
 		return show(a, result, err, (*render.Printer).SpawnResult)

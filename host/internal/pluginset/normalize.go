@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
@@ -23,6 +25,19 @@ type Report struct {
 	Result  plugins.Result
 	// Took is the plugin's run time.
 	Took time.Duration
+}
+
+// ReportRef splits [PLUGIN=]FILE. The text before the first "=" is a plugin if it is a
+// plugin's name or a module's path, or if it exists and the whole text does not: then it
+// is a folder of plugins, or reading the report fails. Otherwise the whole text is a file
+// with "=" in its name, for plugin.
+func (s *Set) ReportRef(text, plugin string) api.ReportRef {
+	before, after, ok := strings.Cut(text, "=")
+	if ok && before != "" &&
+		(abi.IsName(before) || strings.HasSuffix(before, project.ModuleSuffix) || !s.project.Exists(text) && s.project.Exists(before)) {
+		return api.ReportRef{Plugin: before, Path: after}
+	}
+	return api.ReportRef{Plugin: plugin, Path: text}
 }
 
 // NormalizeAll reads and normalises reports in order. It ends at the first error: a

@@ -49,9 +49,7 @@ func (p *Printer) manualFallback(f host.ManualFallback) {
 }
 
 func (p *Printer) emptyDraft(empty bool) {
-	if empty {
-		p.Line("  %s: nothing differs from the task's base (--allow-empty)", p.Paint(Yellow, "empty draft"))
-	}
+	p.lineIf(empty, "  %s: nothing differs from the task's base (--allow-empty)", p.Paint(Yellow, "empty draft"))
 }
 
 // Decision prints the next action, the reason, and the commands to type next.
@@ -70,19 +68,11 @@ func (p *Printer) Decision(d host.Decision) {
 func (p *Printer) decided(d host.Decision, asking string) {
 	p.heading(d)
 	p.Line("  because %s", because(d))
-	if d.Budget == "" {
-		p.Line("  by policy %s", policyName(d.Policy))
-	}
-	if d.NoProgress && d.Reason != "no-progress" {
-		p.Line("  no progress: the previous review found exactly the same")
-	}
-	if d.WithoutCriteria {
-		p.Line("  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
-	}
+	p.lineIf(d.Budget == "", "  by policy %s", policyName(d.Policy))
+	p.lineIf(d.NoProgress && d.Reason != "no-progress", "  no progress: the previous review found exactly the same")
+	p.lineIf(d.WithoutCriteria, "  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
 	p.emptyDraft(d.EmptyDraft)
-	if len(d.Missing) > 0 {
-		p.Line("  %s: the commit still lacks %s", p.Paint(Yellow, "not yet"), strings.Join(d.Missing, ", "))
-	}
+	p.lineIf(len(d.Missing) > 0, "  %s: the commit still lacks %s", p.Paint(Yellow, "not yet"), strings.Join(d.Missing, ", "))
 	if d.Force != nil {
 		p.Line("  forced by %s: %s", d.Force.By, d.Force.Reason)
 	}
@@ -108,9 +98,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 		p.Line("")
 		p.Line("verification: none")
 	}
-	if slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command != "" }) && !reviewedByCritic(d) {
-		p.Line("critic: none; spawn.adapter in switchyard.yaml names one")
-	}
+	p.lineIf(slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command != "" }) && !reviewedByCritic(d), "critic: none; spawn.adapter in switchyard.yaml names one")
 	if words := reasons(d.Skipped); words != "" {
 		p.Line("")
 		p.Line("skipped: %s", words)
@@ -142,9 +130,7 @@ func (p *Printer) unmapped(all []api.Unmapped) {
 		}
 		rules[k] = append(rules[k], u.Rule)
 	}
-	if len(order) > 0 {
-		p.Line("")
-	}
+	p.lineIf(len(order) > 0, "")
 	for _, k := range order {
 		slices.Sort(rules[k])
 		named := slices.Compact(rules[k])

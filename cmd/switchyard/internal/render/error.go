@@ -42,9 +42,7 @@ func (p *Printer) Error(e Error) {
 	for _, line := range e.problems() {
 		p.Line("  %s", line)
 	}
-	if e.Hint != "" {
-		p.Line("hint: %s", e.Hint)
-	}
+	p.lineIf(e.Hint != "", "hint: %s", e.Hint)
 }
 
 // plugin returns the plugin that an error is about, or "" if the message names it.

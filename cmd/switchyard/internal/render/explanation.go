@@ -52,9 +52,7 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 		p.Line("  plugin  %s  %s", shortDigest(pl.Digest), pluginName(pl))
 	}
 	p.Line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
-	if x.Task.Base != "" {
-		p.Line("  base    %.12s  the commit that the draft is compared with", x.Task.Base)
-	}
+	p.lineIf(x.Task.Base != "", "  base    %.12s  the commit that the draft is compared with", x.Task.Base)
 	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, Time(x.DecidedAt), x.By)
 }
 

@@ -20,9 +20,7 @@ func (p *Printer) next(s step) {
 	}
 	p.Line("")
 	p.Line("next: %s", s.now)
-	if s.then != "" {
-		p.Line("then: %s", s.then)
-	}
+	p.lineIf(s.then != "", "then: %s", s.then)
 }
 
 // afterDecision returns the step after a task's decision.

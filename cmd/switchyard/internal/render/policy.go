@@ -25,12 +25,8 @@ func (p *Printer) Policy(s PolicyView) {
 	p.Line("%s  %s", p.Paint(Bold, s.Policy.Name+" "+s.Policy.Version), s.Title)
 	p.Line("  record    %s", s.Policy.ADR)
 	p.Line("  digest    %s", s.Policy.Digest)
-	if s.Policy.Revision != "" {
-		p.Line("  revision  %s", s.Policy.Revision)
-	}
-	if s.Signer != "" {
-		p.Line("  signed    by %s", s.Signer)
-	}
+	p.lineIf(s.Policy.Revision != "", "  revision  %s", s.Policy.Revision)
+	p.lineIf(s.Signer != "", "  signed    by %s", s.Signer)
 	p.title("Destinations, strongest first")
 	for _, d := range s.Destinations {
 		p.Line("  %s  %s", p.Paint(actionColor(d.Name), d.Name), destinationWords(d.Destination))
@@ -74,9 +70,7 @@ func (p *Printer) wrapped(indent string, all []string) {
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
-	if line != "" {
-		p.Line("%s%s", indent, line)
-	}
+	p.lineIf(line != "", "%s%s", indent, line)
 }
 
 // strongestFirst lists a policy's destinations by precedence, and after them those that
@@ -108,9 +102,7 @@ func sortedRoutes(policy *policies.Policy) iter.Seq2[string, string] {
 func (p *Printer) Rego(v PolicyView) {
 	for i, s := range v.Sources {
 		if len(v.Sources) > 1 {
-			if i > 0 {
-				p.Line("")
-			}
+			p.lineIf(i > 0, "")
 			p.Line("%s", p.Paint(Dim, "# "+s.Name))
 		}
 		for line := range strings.Lines(s.Text) {
@@ -190,9 +182,7 @@ func (p *Printer) PolicyList(all api.PolicyInventory) {
 	}
 	p.table(rows)
 	for _, k := range all.Policies {
-		if k.Problem != "" {
-			p.Line("%s  %s: %s", p.Paint(Red, "broken"), k.Ref, k.Problem)
-		}
+		p.lineIf(k.Problem != "", "%s  %s: %s", p.Paint(Red, "broken"), k.Ref, k.Problem)
 	}
 	if all.Adopted != nil {
 		p.Line("")
@@ -334,9 +324,7 @@ func (p *Printer) Release(r release.Released) {
 // Lint prints the problems of a tree, one per line for other tools to read.
 func (p *Printer) Lint(r release.LintReport) {
 	p.LintFindings(r.Findings)
-	if r.Clean() {
-		p.Line("%s  %s", p.Paint(Green, "clean"), textutil.Count(len(r.Versions), "version and its decision record", "versions and their decision records"))
-	}
+	p.lineIf(r.Clean(), "%s  %s", p.Paint(Green, "clean"), textutil.Count(len(r.Versions), "version and its decision record", "versions and their decision records"))
 }
 
 // LintFindings prints findings of lint, one per line.
@@ -347,9 +335,7 @@ func (p *Printer) LintFindings(all []release.Finding) {
 			at = fmt.Sprintf("%s:%d:%d", f.Location.File, f.Location.Row, f.Location.Col)
 		}
 		p.Line("%s: %s: %s", at, p.Paint(Yellow, string(f.Rule)), f.Message)
-		if f.Hint != "" {
-			p.Line("  %s", p.Paint(Dim, f.Hint))
-		}
+		p.lineIf(f.Hint != "", "  %s", p.Paint(Dim, f.Hint))
 	}
 }
 
@@ -384,9 +370,7 @@ func (p *Printer) Bundle(b Bundle) {
 	p.Line("  policy    %s  %s", policyName(b.Policy), b.Policy.Digest)
 	p.Line("  revision  %s", b.Revision)
 	p.Line("  bundle    %s", b.Digest)
-	if b.Wasm {
-		p.Line("  wasm      policy.wasm is in it, for OPA's tools")
-	}
+	p.lineIf(b.Wasm, "  wasm      policy.wasm is in it, for OPA's tools")
 	s := b.Signature
 	if s == nil {
 		p.Line("  unsigned")

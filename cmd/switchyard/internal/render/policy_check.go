@@ -252,9 +252,7 @@ func (p *Printer) failedTest(t regotest.Test) {
 		word = "ERROR"
 	}
 	p.Line("%s  %s  %s", p.Paint(color, word), t.Name, placed(t.Location))
-	if t.Message != "" {
-		p.Line("  %s", t.Message)
-	}
+	p.lineIf(t.Message != "", "  %s", t.Message)
 	for _, c := range t.Cases {
 		p.Line("  case %s", c)
 	}

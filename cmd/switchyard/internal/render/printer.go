@@ -77,6 +77,13 @@ func (p *Printer) Line(format string, args ...any) {
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
+// lineIf is Line, if ok is true.
+func (p *Printer) lineIf(ok bool, format string, args ...any) {
+	if ok {
+		p.Line(format, args...)
+	}
+}
+
 // Numbers of lines that are shown of a block's beginning and end.
 const (
 	blockHead = 10
@@ -89,9 +96,7 @@ func (p *Printer) block(text string) {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	for i, line := range lines {
 		if n := len(lines) - blockHead - blockTail; n > 0 && i >= blockHead && i < blockHead+n {
-			if i == blockHead {
-				p.Line("  | … %s", textutil.Count(n, "line"))
-			}
+			p.lineIf(i == blockHead, "  | … %s", textutil.Count(n, "line"))
 			continue
 		}
 		p.Line("  | %s", strings.TrimRight(line, "\r"))
@@ -154,9 +159,7 @@ const below = "    "
 
 // list is table after a blank line.
 func (p *Printer) list(t *table) {
-	if len(t.rows) > 1 {
-		p.Line("")
-	}
+	p.lineIf(len(t.rows) > 1, "")
 	p.table(t)
 }
 

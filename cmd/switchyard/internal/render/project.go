@@ -25,9 +25,7 @@ type LedgerReport struct {
 
 // Ledger prints the result of a ledger check, and its chains if chains is set.
 func (p *Printer) Ledger(r LedgerReport, chains bool) {
-	if r.Sound() {
-		p.Line("%s  %s in %s", p.Paint(Green, "intact"), textutil.Count(r.Events, "event"), textutil.Count(r.Tasks, "chain"))
-	}
+	p.lineIf(r.Sound(), "%s  %s in %s", p.Paint(Green, "intact"), textutil.Count(r.Events, "event"), textutil.Count(r.Tasks, "chain"))
 	p.ledgerProblems(r.Problems, r.Omitted)
 	if chains {
 		rows := newTable("CHAIN", "EVENTS", "LATEST HASH")
@@ -40,9 +38,7 @@ func (p *Printer) Ledger(r LedgerReport, chains bool) {
 	if d == nil {
 		return
 	}
-	if d.Sound() {
-		p.Line("%s  %s decided again, all as recorded", p.Paint(Green, "sound"), textutil.Count(d.Decisions, "round"))
-	}
+	p.lineIf(d.Sound(), "%s  %s decided again, all as recorded", p.Paint(Green, "sound"), textutil.Count(d.Decisions, "round"))
 	p.ledgerProblems(d.Problems, d.Omitted)
 	for _, policy := range d.Lost {
 		p.Line("%s  policy %s decided %s", p.Paint(Red, "lost"), PolicyID(policy.Policy), textutil.Count(policy.Decisions, "round"))
@@ -76,9 +72,7 @@ type Initialized struct {
 
 // Init prints the result of init.
 func (p *Printer) Init(i Initialized) {
-	if len(i.Created) == 0 {
-		p.Line("nothing to create: %s is set up", i.Folder)
-	}
+	p.lineIf(len(i.Created) == 0, "nothing to create: %s is set up", i.Folder)
 	for _, file := range i.Created {
 		p.Line("created %s", filepath.Join(i.Folder, filepath.FromSlash(file)))
 	}
@@ -153,7 +147,5 @@ func (p *Printer) Push(got metrics.PushResult) {
 		what = "pushed " + textutil.Count(got.Families, "metric")
 	}
 	p.Line("%s  %s at %s of %s", p.Paint(Green, "done"), what, got.URL, strings.Join(group, ", "))
-	if got.Attempts > 1 {
-		p.Line("      after %d attempts", got.Attempts)
-	}
+	p.lineIf(got.Attempts > 1, "      after %d attempts", got.Attempts)
 }

@@ -50,9 +50,7 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 	}
 	p.table(rows)
 	for _, s := range all {
-		if len(s.Changed) > 0 {
-			p.Line("while %s ran the working tree changed: %s", p.Paint(Red, s.Run), textutil.List(s.Changed, MaxNamed))
-		}
+		p.lineIf(len(s.Changed) > 0, "while %s ran the working tree changed: %s", p.Paint(Red, s.Run), textutil.List(s.Changed, MaxNamed))
 		words := s.Said
 		if last := textutil.Fit(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
 			words = append(slices.Clone(words), last)

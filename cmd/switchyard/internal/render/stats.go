@@ -143,7 +143,5 @@ func (p *Printer) standingList(all []stats.Standing) {
 
 // andMore prints the number of rows that are not shown.
 func (p *Printer) andMore(n int, words string) {
-	if n > 0 {
-		p.Line("  … and %d more%s", n, words)
-	}
+	p.lineIf(n > 0, "  … and %d more%s", n, words)
 }

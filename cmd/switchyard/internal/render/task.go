@@ -42,13 +42,9 @@ func (p *Printer) standing(t host.TaskStatus) {
 	default:
 		p.Line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, Time(t.DecidedAt))
 	}
-	if t.Prompt != "" {
-		p.Line("  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
-	}
+	p.lineIf(t.Prompt != "", "  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	p.uses(t.Policies)
-	if t.Base != "" {
-		p.Line("  compared with commit %.12s", t.Base)
-	}
+	p.lineIf(t.Base != "", "  compared with commit %.12s", t.Base)
 	p.Line("  latest event %d, %s", t.Event, Time(t.UpdatedAt))
 	if words := spentWords(t.State); words != "" {
 		p.Line("  agents: %s", words)
@@ -56,9 +52,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 	if open := len(t.OpenRuns()); open > 0 {
 		p.Line("  %s under way, or cut short: switchyard round %s goes on", textutil.Count(open, "run"), t.TaskID)
 	}
-	if t.Phase != "" && t.Status == task.Open {
-		p.Line("  phase %s is done", t.Phase)
-	}
+	p.lineIf(t.Phase != "" && t.Status == task.Open, "  phase %s is done", t.Phase)
 	if t.Stop != nil {
 		p.Line("  %s in round %d by %s: %s", p.Paint(Red, "stuck"), t.Stop.Round, t.Stop.By, t.Stop.Reason)
 	}
@@ -122,9 +116,7 @@ func (p *Printer) TaskList(l TaskList) {
 	default:
 		p.tasks(l.Tasks)
 	}
-	if l.Omitted > 0 {
-		p.Line("… and %s that changed earlier", textutil.Count(l.Omitted, "task"))
-	}
+	p.lineIf(l.Omitted > 0, "… and %s that changed earlier", textutil.Count(l.Omitted, "task"))
 	if l.Policy != nil {
 		p.Line("policy %s, adopted %s by %s", PolicyID(l.Policy.Policy), Time(l.Policy.At), l.Policy.By)
 	}
@@ -193,9 +185,7 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 
 // TaskResult prints a task after a command.
 func (p *Printer) TaskResult(s host.TaskResult) {
-	if s.Recorded == nil {
-		p.Line("nothing to do: this was recorded before")
-	}
+	p.lineIf(s.Recorded == nil, "nothing to do: this was recorded before")
 	p.standing(s.TaskStatus)
 	if s.Questions != nil {
 		p.questions(s.TaskID, s.Questions.Open)
@@ -213,12 +203,8 @@ func (p *Printer) questions(id string, questions []task.Question) {
 		for i, choice := range q.Choices {
 			p.Line("  %d  %s", i+1, choice)
 		}
-		if q.Default != "" {
-			p.Line("  default: %s", q.Default)
-		}
-		if q.ExpiresAt != "" {
-			p.Line("  until %s", Time(q.ExpiresAt))
-		}
+		p.lineIf(q.Default != "", "  default: %s", q.Default)
+		p.lineIf(q.ExpiresAt != "", "  until %s", Time(q.ExpiresAt))
 		if id == "" {
 			continue
 		}
@@ -260,9 +246,7 @@ func (p *Printer) verification(v host.Verification) {
 		how += fmt.Sprintf(", exit code %d", *v.ExitCode)
 	}
 	p.Line("verification is %s: %s", p.Paint(verifyColor(v.Outcome), string(v.Outcome)), how)
-	if v.Output != "" {
-		p.Line("  output: %s (%s)", v.Output, Size(v.OutputBytes))
-	}
+	p.lineIf(v.Output != "", "  output: %s (%s)", v.Output, Size(v.OutputBytes))
 	if v.Outcome == policies.Red && v.Excerpt != "" {
 		p.block(v.Excerpt)
 	}
@@ -291,15 +275,11 @@ func (p *Printer) DraftResult(d api.DraftResult) {
 
 // Attestation prints the attestation of a run.
 func (p *Printer) Attestation(a api.AttestationResult) {
-	if a.Recorded == nil {
-		p.Line("nothing to do: this run was attested before")
-	}
+	p.lineIf(a.Recorded == nil, "nothing to do: this run was attested before")
 	s := a.Attestation
 	p.Line("%s attested in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
 		textutil.Count(s.ToolUses, "tool use"), textutil.Count(s.SearchCalls, "search call"), s.Credited)
-	if s.Violation != "" {
-		p.Line("  %s: it is a finding of the next decision", p.Paint(Red, string(s.Violation)))
-	}
+	p.lineIf(s.Violation != "", "  %s: it is a finding of the next decision", p.Paint(Red, string(s.Violation)))
 }
 
 // AttestationList is the JSON output of audit --list.
