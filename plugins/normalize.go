@@ -200,15 +200,3 @@ func (r *Runtime) describe(ctx context.Context, m *module) (abi.Description, err
 	}
 	return decodeDescription(answer)
 }
-
-// PreparedReport is everything that a plugin needs to normalise a report.
-type PreparedReport struct {
-	// Report is the digest of the report as it was read.
-	Report   string
-	Plugin   *Plugin
-	Document *document.Document
-	// Config is the project's configuration of the plugin, nil for none.
-	Config jsontext.Value
-	// Limits are those that the plugin runs under.
-	Limits Limits
-}

@@ -43,13 +43,6 @@ type (
 	Error = errs.Error
 )
 
-// The default limits.
-const (
-	DefaultMemory = abi.DefaultMemory
-	DefaultTime   = abi.DefaultTime
-	DefaultOutput = abi.DefaultOutput
-)
-
 // Read takes ownership of a report's bytes, of at most 32 MiB.
 //
 // # Errors

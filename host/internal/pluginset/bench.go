@@ -40,13 +40,13 @@ func (r *Resolver) bench(ctx context.Context, ref api.ReportRef, stdin io.Reader
 			WithHint("set TMPDIR to a folder that can be written")
 	}
 	defer os.RemoveAll(dir)
-	b = api.Benchmark{Plugin: ready.Plugin.Identity(), Report: ready.Report, Bytes: len(ready.Document.Bytes())}
+	b = api.Benchmark{Plugin: ready.plugin.Identity(), Report: ready.report, Bytes: len(ready.document.Bytes())}
 	cold := func(cache string) func() error {
 		return func() error {
-			r := plugins.New(plugins.Config{Limits: ready.Limits, CacheDir: cache})
-			p, err := load(ctx, r, ready.Plugin)
+			r := plugins.New(plugins.Config{Limits: ready.limits, CacheDir: cache})
+			p, err := load(ctx, r, ready.plugin)
 			if err == nil {
-				_, err = p.Normalize(ctx, ready.Document, ready.Config)
+				_, err = p.Normalize(ctx, ready.document, ready.config)
 			}
 			if err != nil {
 				return err
@@ -55,12 +55,12 @@ func (r *Resolver) bench(ctx context.Context, ref api.ReportRef, stdin io.Reader
 		}
 	}
 	warm := func() error {
-		result, err := ready.Plugin.Normalize(ctx, ready.Document, ready.Config)
+		result, err := ready.plugin.Normalize(ctx, ready.document, ready.config)
 		b.Findings, b.Skipped = len(result.Findings), len(result.Skipped)
 		return err
 	}
 	guest := func() error {
-		reply, err := ready.Plugin.Ask(ctx, ready.Document, ready.Config)
+		reply, err := ready.plugin.Ask(ctx, ready.document, ready.config)
 		b.Memory = reply.Memory
 		return err
 	}

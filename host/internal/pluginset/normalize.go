@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
@@ -65,14 +67,14 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 		return Report{}, err
 	}
 	begin := time.Now()
-	result, err := prepared.Plugin.Normalize(ctx, prepared.Document, prepared.Config)
+	result, err := prepared.plugin.Normalize(ctx, prepared.document, prepared.config)
 	if err != nil {
 		return Report{}, err
 	}
 	paths := newPathMapper(r.project.Root)
 	defer paths.close()
 	paths.apply(result.Findings)
-	return Report{Path: ref.Path, Digest: prepared.Report, Plugin: prepared.Plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
+	return Report{Path: ref.Path, Digest: prepared.report, Plugin: prepared.plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
 }
 
 // Normalize runs a plugin on one report and records nothing.
@@ -89,22 +91,31 @@ func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader)
 }
 
 // prepare finds the plugin of a report and runs only the part that loading needs.
-func (r *Resolver) prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (plugins.PreparedReport, error) {
+// preparedReport is everything that a plugin needs to normalise a report.
+type preparedReport struct {
+	report   string // its digest, as it was read
+	plugin   *plugins.Plugin
+	document *document.Document
+	config   jsontext.Value // the project's configuration of the plugin, nil for none
+	limits   plugins.Limits
+}
+
+func (r *Resolver) prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (preparedReport, error) {
 	source, err := r.source(ctx, ref.Path, stdin)
 	if err != nil {
-		return plugins.PreparedReport{}, err
+		return preparedReport{}, err
 	}
 	plugin, err := r.choose(ctx, ref.Plugin, source)
 	if err != nil {
-		return plugins.PreparedReport{}, err
+		return preparedReport{}, err
 	}
 	config := r.config.Plugins[plugin.Identity().Name].Settings
 	doc, err := plugin.Document(source, config)
 	if err != nil {
-		return plugins.PreparedReport{}, err
+		return preparedReport{}, err
 	}
-	return plugins.PreparedReport{
-		Report: source.Digest(), Plugin: plugin, Document: doc, Config: config, Limits: r.runtime.Limits(),
+	return preparedReport{
+		report: source.Digest(), plugin: plugin, document: doc, config: config, limits: r.runtime.Limits(),
 	}, nil
 }
 

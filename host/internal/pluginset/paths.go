@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -23,10 +22,7 @@ type pathMapper struct {
 	name    string // of the root, with slashes
 	windows bool
 	known   map[string]bool // absolute folders: whether they are the root
-	// open opens the root once, and only if the file system must be asked; nil if that
-	// fails.
-	open func() *os.Root
-	root *os.Root
+	root    *os.Root        // nil if it cannot be opened
 }
 
 // maxPath is the maximum length of a path to map, in bytes; systems accept less.
@@ -35,10 +31,7 @@ const maxPath = 4096
 // newPathMapper returns a mapper for a root. The caller must close it.
 func newPathMapper(root string) *pathMapper {
 	m := &pathMapper{name: filepath.ToSlash(root), windows: runtime.GOOS == "windows", known: make(map[string]bool)}
-	m.open = sync.OnceValue(func() *os.Root {
-		m.root, _ = os.OpenRoot(root)
-		return m.root
-	})
+	m.root, _ = os.OpenRoot(root)
 	return m
 }
 
@@ -50,7 +43,7 @@ func (m *pathMapper) close() {
 
 // lstat returns the file info of a path below the root, nil if there is none.
 func (m *pathMapper) lstat(path string) os.FileInfo {
-	if m.open() == nil {
+	if m.root == nil {
 		return nil
 	}
 	info, err := m.root.Lstat(path)
@@ -137,19 +130,19 @@ func (m *pathMapper) below(path string) (string, bool) {
 	if strings.HasPrefix(path, "//") {
 		return "", false // A report must not make us contact another machine.
 	}
-	for at := strings.IndexByte(path, '/'); ; {
-		switch is, exists := m.isRoot(path[:max(at, strings.IndexByte(path, '/')+1)]); {
+	first := strings.IndexByte(path, '/')
+	for at := first; at <= len(path); at++ { // Every folder on the way, the outermost first.
+		if at < len(path) && path[at] != '/' {
+			continue
+		}
+		switch is, exists := m.isRoot(path[:max(at, first+1)]); {
 		case is:
 			return path[at:], true
-		case !exists || at == len(path):
+		case !exists:
 			return "", false
 		}
-		if next := strings.IndexByte(path[at+1:], '/'); next >= 0 {
-			at += 1 + next
-		} else {
-			at = len(path)
-		}
 	}
+	return "", false
 }
 
 // cut removes the root's own name.

@@ -112,7 +112,7 @@ func TestPathsOfWindowsBecomeRelative(t *testing.T) {
 		{"//host/share/shop", "file://host/share/shop/src/a.go", "src/a.go"},
 		{"//host/share/shop", `\\other\share\shop\a.go`, `\\other\share\shop\a.go`},
 	} {
-		m := &pathMapper{name: c.root, windows: true, known: make(map[string]bool), open: func() *os.Root { return nil }}
+		m := &pathMapper{name: c.root, windows: true, known: make(map[string]bool)}
 		if got := m.relative(c.file); got != c.want {
 			t.Errorf("in %s, %q became %q, want %q", c.root, c.file, got, c.want)
 		}
