@@ -30,19 +30,7 @@ func Handler(c *Collector) http.Handler {
 }
 
 // ServeOptions configure Serve.
-type ServeOptions struct {
-	// Address is HOST:PORT. Port 0 takes a free port; without a host the server listens
-	// on all addresses.
-	Address string
-	// WebConfig is the path of a web configuration file of Prometheus' exporter toolkit,
-	// or "".
-	WebConfig string
-	// Started is called once the server answers scrapes.
-	Started func(Listening)
-	// Warn is called if scrapes begin to fail, and at most once a second for anything
-	// else. Calls do not overlap.
-	Warn func(error)
-}
+type ServeOptions = exporter.ServeOptions
 
 // Serve answers scrapes of the project's metrics until ctx is done, and then lets running
 // scrapes finish, which is not an error.
@@ -64,9 +52,7 @@ func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 	if err := ready(ctx); err != nil {
 		return err
 	}
-	return exporter.Run(ctx, exporter.Options{
-		Address: o.Address, WebConfig: o.WebConfig, Gather: s.gather, Ready: ready, Started: o.Started, Warn: o.Warn,
-	})
+	return exporter.Run(ctx, exporter.Options{ServeOptions: o, Gather: s.gather, Ready: ready})
 }
 
 // maxAge limits how long a change of the configuration or of the policy takes to show in

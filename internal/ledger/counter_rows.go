@@ -86,12 +86,11 @@ func addRows(ctx context.Context, tx *sql.Tx, rows []row) error {
 
 // eachText runs f for the one column of every row of a query that is not NULL.
 func eachText(ctx context.Context, tx *sql.Tx, f func(string), query string, args ...any) error {
-	return eachRow(ctx, tx, func(rows *sql.Rows) error {
-		var text sql.NullString
-		err := scanRow(rows, &text)
-		if err == nil && text.Valid {
+	var text sql.NullString
+	return eachRow(ctx, tx, []any{&text}, func() error {
+		if text.Valid {
 			f(text.String)
 		}
-		return err
+		return nil
 	}, query, args...)
 }

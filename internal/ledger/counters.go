@@ -127,13 +127,9 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 		limit = -1 // no limit in SQLite
 	}
 	var all []Counter
-	err := eachRow(ctx, tx, func(rows *sql.Rows) error {
-		var labels sql.RawBytes
-		var c Counter
-		if err := scanRow(rows, &labels, &c.Sum, &c.At, (*[]byte)(&c.Exemplar)); err != nil {
-			return err
-		}
-		var ok bool
+	var labels sql.RawBytes
+	var c Counter
+	err := eachRow(ctx, tx, []any{&labels, &c.Sum, &c.At, (*[]byte)(&c.Exemplar)}, func() error {
 		if c.Values, ok = parseLabels(labels); !ok || !c.valid() {
 			return corrupt("a sum of %.100q under %.300q is none", q.Measure, labels)
 		}

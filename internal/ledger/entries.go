@@ -29,11 +29,10 @@ func (l *Ledger) LatestEntries(ctx context.Context, task, prefix string, limit i
 	err := l.read(ctx, func(tx *sql.Tx) error {
 		latest = nil
 		// No key has a byte as great as DEL, so it ends the range of the prefix.
-		return eachRow(ctx, tx, func(rows *sql.Rows) error {
-			var entry Entry
-			err := scanRow(rows, &entry.Key, (*[]byte)(&entry.Value))
+		var entry Entry
+		return eachRow(ctx, tx, []any{&entry.Key, (*[]byte)(&entry.Value)}, func() error {
 			latest = append(latest, entry)
-			return err
+			return nil
 		}, "SELECT key, value FROM entries WHERE task = ? AND key >= ? AND key < ? ORDER BY key DESC LIMIT ?",
 			task, prefix, prefix+"\x7f", max(limit, 0))
 	})
@@ -53,11 +52,10 @@ type taskTx struct {
 func (t taskTx) entries(keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value, len(keys))
 	for part := range slices.Chunk(keys, maxRows) {
-		err := eachRow(t.ctx, t.tx, func(rows *sql.Rows) error {
-			var e Entry
-			err := scanRow(rows, &e.Key, (*[]byte)(&e.Value))
+		var e Entry
+		err := eachRow(t.ctx, t.tx, []any{&e.Key, (*[]byte)(&e.Value)}, func() error {
 			found[e.Key] = e.Value
-			return err
+			return nil
 		}, "SELECT key, value FROM entries WHERE task = ? AND key IN ("+placeholders("?", len(part))+")", t.args(part)...)
 		if err != nil {
 			return nil, err
@@ -106,12 +104,9 @@ func (t taskTx) args(keys []string) []any {
 // for every missing one. want is nil for an entry that should not exist.
 func (t taskTx) compare(due map[string]jsontext.Value, differs func(key string, stored bool, want jsontext.Value)) error {
 	missing := maps.Clone(due)
-	err := eachRow(t.ctx, t.tx, func(rows *sql.Rows) error {
-		var key string
-		var value sql.RawBytes
-		if err := scanRow(rows, &key, &value); err != nil {
-			return err
-		}
+	var key string
+	var value sql.RawBytes
+	err := eachRow(t.ctx, t.tx, []any{&key, &value}, func() error {
 		if want := due[key]; want == nil || !bytes.Equal(value, want) {
 			differs(key, true, want)
 		}

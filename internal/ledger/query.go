@@ -23,15 +23,18 @@ func scanRow(rows *sql.Rows, dest ...any) error {
 	return nil
 }
 
-// eachRow runs f for every row of a query.
-func eachRow(ctx context.Context, q querier, f func(*sql.Rows) error, query string, args ...any) error {
+// eachRow reads every row of a query into dest and then runs f.
+func eachRow(ctx context.Context, q querier, dest []any, f func() error, query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := f(rows); err != nil {
+		if err := scanRow(rows, dest...); err != nil {
+			return err
+		}
+		if err := f(); err != nil {
 			return err
 		}
 	}

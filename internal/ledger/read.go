@@ -44,10 +44,8 @@ func (l *Ledger) Head(ctx context.Context, task string) (Head, error) {
 // were before or after the change.
 func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 	return pages(ctx, l, "SELECT task, n, head, state FROM tasks WHERE task > ? ORDER BY task LIMIT ?", nil, "",
-		func(rows *sql.Rows) (h Head, next any, size int, err error) {
-			err = scanRow(rows, &h.Task, &h.N, &h.Hash, (*[]byte)(&h.State))
-			return h, h.Task, len(h.State), err
-		})
+		func(h *Head) []any { return []any{&h.Task, &h.N, &h.Hash, (*[]byte)(&h.State)} },
+		func(h Head) (any, int) { return h.Task, len(h.State) })
 }
 
 // Events yields a task's events from the given N on, oldest first; 1 yields all. It ends
@@ -102,10 +100,7 @@ func (l *Ledger) Select(ctx context.Context, s Selection) iter.Seq2[Event, error
 
 // events yields the selected events by pages; key is what the next page begins after.
 func (l *Ledger) events(ctx context.Context, where string, args []any, from int64, key func(Event) int64) iter.Seq2[Event, error] {
-	return pages(ctx, l, selectEvents+where, args, from, func(rows *sql.Rows) (Event, any, int, error) {
-		e, err := scanEvent(rows)
-		return e, key(e), len(e.Body), err
-	})
+	return pages(ctx, l, selectEvents+where, args, from, (*Event).columns, func(e Event) (any, int) { return key(e), len(e.Body) })
 }
 
 // Last returns the Seq of the newest event of all tasks, 0 where there is none.
@@ -130,11 +125,6 @@ const selectEvents = "SELECT seq, task, n, at, kind, body, prev, hash FROM event
 // columns returns the scan destinations of selectEvents.
 func (e *Event) columns() []any {
 	return []any{&e.Seq, &e.Task, &e.N, &e.At, &e.Kind, (*[]byte)(&e.Body), &e.Prev, &e.Hash}
-}
-
-func scanEvent(rows *sql.Rows) (e Event, err error) {
-	err = scanRow(rows, e.columns()...)
-	return e, err
 }
 
 func readHead(ctx context.Context, tx *sql.Tx, task string) (Head, error) {
@@ -164,10 +154,10 @@ func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
 }
 
 // pages yields the rows of a query page by page. The query's last parameters are the key
-// before the page, which is from at first and then the next of the last row, and the
-// limit of rows.
+// before the page, which is from at first and then that of the last row, and the limit of
+// rows. columns returns where to scan a row, and measure its key and its size.
 func pages[T any](ctx context.Context, l *Ledger, query string, args []any, from any,
-	row func(*sql.Rows) (item T, next any, size int, err error),
+	columns func(*T) []any, measure func(T) (key any, size int),
 ) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
@@ -184,11 +174,13 @@ func pages[T any](ctx context.Context, l *Ledger, query string, args []any, from
 				defer rows.Close()
 				bytes := 0
 				for rows.Next() {
-					item, key, size, err := row(rows)
-					if err != nil {
+					var item T
+					if err := scanRow(rows, columns(&item)...); err != nil {
 						return err
 					}
-					page, end, bytes = append(page, item), key, bytes+size
+					var size int
+					end, size = measure(item)
+					page, bytes = append(page, item), bytes+size
 					if more = len(page) == pageRows || bytes >= pageBytes; more {
 						break
 					}

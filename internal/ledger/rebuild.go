@@ -21,21 +21,17 @@ type replay struct {
 // of a task.
 func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish func() error) error {
 	begun := false
-	err := eachRow(ctx, tx, func(rows *sql.Rows) error {
-		e, err := scanEvent(rows)
-		if err != nil {
-			return err
+	var e Event
+	err := eachRow(ctx, tx, e.columns(), func() error {
+		if begun && e.Task != r.last.Task {
+			if err := finish(); err != nil {
+				return err
+			}
 		}
 		if !begun || e.Task != r.last.Task {
-			if begun {
-				err = finish()
-			}
 			r.last, r.task, r.refused = Event{Task: e.Task, Hash: Genesis}, memState{}, false
-			begun = true
 		}
-		if err != nil {
-			return err
-		}
+		begun = true
 		event(e)
 		r.last = e
 		return ctx.Err() // The fold may have failed because ctx is done.

@@ -72,23 +72,16 @@ const countersVersion = 2
 // released returns all versions of the schema, oldest first. A database's user_version is
 // the number of its version, from 1.
 func released() []version {
+	table := func(name, text string) object { return object{"table", name, name, text} }
+	eventsIndex := object{"index", "sqlite_autoindex_events_1", "events", ""}
+	entries, events := table("entries", createEntries), table("events", createEvents)
+	tallies, tasks := table("tallies", createTallies), table("tasks", createTasks)
 	return []version{{
-		up: []string{createEvents, createTasks, createEntries},
-		objects: []object{
-			{"index", "sqlite_autoindex_events_1", "events", ""},
-			{"table", "entries", "entries", createEntries},
-			{"table", "events", "events", createEvents},
-			{"table", "tasks", "tasks", createTasks},
-		},
+		up:      []string{createEvents, createTasks, createEntries},
+		objects: []object{eventsIndex, entries, events, tasks},
 	}, {
-		up: []string{createTallies},
-		objects: []object{
-			{"index", "sqlite_autoindex_events_1", "events", ""},
-			{"table", "entries", "entries", createEntries},
-			{"table", "events", "events", createEvents},
-			{"table", "tallies", "tallies", createTallies},
-			{"table", "tasks", "tasks", createTasks},
-		},
+		up:      []string{createTallies},
+		objects: []object{eventsIndex, entries, events, tallies, tasks},
 		rebuild: true,
 	}}
 }
@@ -184,11 +177,8 @@ func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, erro
 // compare fails unless the database has exactly the objects in want.
 func compare(ctx context.Context, tx *sql.Tx, want []object) error {
 	i := 0
-	err := eachRow(ctx, tx, func(rows *sql.Rows) error {
-		var got object
-		if err := scanRow(rows, &got.kind, &got.name, &got.table, &got.text); err != nil {
-			return err
-		}
+	var got object
+	err := eachRow(ctx, tx, []any{&got.kind, &got.name, &got.table, &got.text}, func() error {
 		if !slices.Contains(want, got) {
 			return corrupt("its schema has a foreign %s %q", got.kind, got.name)
 		}

@@ -131,11 +131,8 @@ func (v *verifier) problem(e Event, kind ProblemKind, format string, args ...any
 // database runs SQLite's own check. The quick check would not compare indexes with
 // tables, and every read here uses an index.
 func (v *verifier) database(ctx context.Context) error {
-	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
-		var result string
-		if err := scanRow(rows, &result); err != nil {
-			return err
-		}
+	var result string
+	return eachRow(ctx, v.tx, []any{&result}, func() error {
 		if result != "ok" {
 			return corrupt("SQLite finds %s", result)
 		}
@@ -145,12 +142,8 @@ func (v *verifier) database(ctx context.Context) error {
 
 // sequence checks that events are numbered from 1 without gaps.
 func (v *verifier) sequence(ctx context.Context) error {
-	want := int64(1)
-	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
-		var seq int64
-		if err := scanRow(rows, &seq); err != nil {
-			return err
-		}
+	seq, want := int64(0), int64(1)
+	return eachRow(ctx, v.tx, []any{&seq}, func() error {
 		if seq != want {
 			v.problem(Event{Seq: seq}, ProblemLedgerGap, "the ledger goes on with event %d where %d is due", seq, want)
 		}
@@ -228,11 +221,8 @@ func (v *verifier) finish(ctx context.Context) error {
 
 // headless checks that every head has an event.
 func (v *verifier) headless(ctx context.Context) error {
-	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
-		var e Event
-		if err := scanRow(rows, &e.Task, &e.N); err != nil {
-			return err
-		}
+	var e Event
+	return eachRow(ctx, v.tx, []any{&e.Task, &e.N}, func() error {
 		v.report.Tasks++
 		v.problem(e, ProblemHead, "the task has a head but no events")
 		return nil
@@ -241,12 +231,9 @@ func (v *verifier) headless(ctx context.Context) error {
 
 // ownerless checks that every entry's task has an event.
 func (v *verifier) ownerless(ctx context.Context) error {
-	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
-		var e Event
-		var count int64
-		if err := scanRow(rows, &e.Task, &count); err != nil {
-			return err
-		}
+	var e Event
+	var count int64
+	return eachRow(ctx, v.tx, []any{&e.Task, &count}, func() error {
 		v.problem(e, ProblemEntry, "the task has entries but no events: %d", count)
 		return nil
 	}, "SELECT task, count(*) FROM entries GROUP BY task HAVING task NOT IN (SELECT task FROM events) ORDER BY task")
@@ -263,12 +250,9 @@ func (v *verifier) counters(ctx context.Context) error {
 			want[r.measure+r.labels] = r
 		}
 	}
-	err := eachRow(ctx, v.tx, func(rows *sql.Rows) error {
-		var got row
-		if err := scanRow(rows, &got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at,
-			(*[]byte)(&got.exemplar)); err != nil {
-			return err
-		}
+	var got row
+	columns := []any{&got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at, (*[]byte)(&got.exemplar)}
+	err := eachRow(ctx, v.tx, columns, func() error {
 		// A name may be anything here: nothing else may look like its labels.
 		key := got.measure + got.labels
 		due, ok := want[key]

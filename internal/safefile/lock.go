@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/filelock"
 	"github.com/switchyard-dev/switchyard/internal/retry"
 )
 
@@ -33,7 +32,7 @@ func TryLock(root *os.Root, name string) (*Lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok, err := filelock.Try(f); !ok || err != nil {
+		if ok, err := tryLock(f); !ok || err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		// A holder removes the file when it releases the lock, and another process may

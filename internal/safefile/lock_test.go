@@ -21,6 +21,9 @@ func TestTryLock(t *testing.T) {
 	if second, err := safefile.TryLock(root, "lock"); second != nil || err != nil {
 		t.Errorf("locked twice: %v, %v", second, err)
 	}
+	if os.WriteFile(filepath.Join(dir, "lock"), []byte("read"), 0o600) != nil {
+		t.Error("who has the lock keeps others from writing")
+	}
 	if err := lock.Release(); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@
 package exporter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -41,24 +42,29 @@ const (
 	idleTime       = 2 * time.Minute
 )
 
-// Options configure Run. Gather is required; other zero fields have defaults.
-type Options struct {
+// ServeOptions configure a server. Zero fields have defaults.
+type ServeOptions struct {
 	// Address is HOST:PORT. Port 0 takes a free port; without a host the server listens
 	// on all addresses.
 	Address string
-	// WebConfig is the path of the toolkit's web configuration file, or "". The file and
-	// its certificates are read again while serving.
+	// WebConfig is the path of a web configuration file of Prometheus' exporter toolkit,
+	// or "". The file and its certificates are read again while serving.
 	WebConfig string
-	// Gather returns the metrics of one moment. It is called once per scrape, from
-	// several goroutines, and must end soon after its context.
-	Gather func(ctx context.Context) ([]*dto.MetricFamily, error)
-	// Ready reports more cheaply whether Gather would succeed. The default is Gather.
-	Ready func(ctx context.Context) error
 	// Started is called once the server answers scrapes.
 	Started func(Listening)
 	// Warn is called if scrapes begin to fail, and at most once a second for anything
 	// else. Calls do not overlap.
 	Warn func(error)
+}
+
+// Options configure Run. Gather is required; other zero fields have defaults.
+type Options struct {
+	ServeOptions
+	// Gather returns the metrics of one moment. It is called once per scrape, from
+	// several goroutines, and must end soon after its context.
+	Gather func(ctx context.Context) ([]*dto.MetricFamily, error)
+	// Ready reports more cheaply whether Gather would succeed. The default is Gather.
+	Ready func(ctx context.Context) error
 	// Timeout limits a scrape, unless the scraper asks for less.
 	Timeout time.Duration
 	// Grace is how long running scrapes may take after ctx is done.
@@ -101,7 +107,7 @@ func Run(ctx context.Context, o Options) error {
 	// Scrapes outlive ctx, by the grace.
 	scrapes, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	quiet := newRateLimitedHandler(o.Warn)
+	quiet := &rateLimitedHandler{warn: o.Warn}
 	server := &http.Server{
 		Handler:           newHandler(o),
 		ReadHeaderTimeout: o.head,
@@ -144,21 +150,11 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func (o Options) filled() Options {
-	if o.Address == "" {
-		o.Address = DefaultAddress
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Grace <= 0 {
-		o.Grace = DefaultGrace
-	}
-	if o.Scrapes <= 0 {
-		o.Scrapes = DefaultScrapes
-	}
-	if o.head <= 0 {
-		o.head = headTime
-	}
+	o.Address = cmp.Or(o.Address, DefaultAddress)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.Grace = cmp.Or(o.Grace, DefaultGrace)
+	o.Scrapes = cmp.Or(o.Scrapes, DefaultScrapes)
+	o.head = cmp.Or(o.head, headTime)
 	if o.Ready == nil {
 		gather := o.Gather
 		o.Ready = func(ctx context.Context) error {

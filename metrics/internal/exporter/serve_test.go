@@ -680,7 +680,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", host, got.status, want)
 		}
 	}
-	open := start(t, exporter.Options{Gather: gathers, Address: "0.0.0.0:0"})
+	open := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{Address: "0.0.0.0:0"}})
 	if got := ask(t, http.MethodGet, open.URL, "Host", "metrics.example"); got.status != 200 {
 		t.Errorf("an address that is not the loopback: status %d", got.status)
 	}
@@ -689,7 +689,10 @@ func TestNames(t *testing.T) {
 func TestAPortThatIsTaken(t *testing.T) {
 	t.Parallel()
 	s := start(t, exporter.Options{Gather: gathers})
-	err := exporter.Run(t.Context(), exporter.Options{Address: s.address(), Gather: gathers, Started: func(exporter.Listening) { t.Error("it starts") }})
+	err := exporter.Run(t.Context(), exporter.Options{
+		Gather:       gathers,
+		ServeOptions: exporter.ServeOptions{Address: s.address(), Started: func(exporter.Listening) { t.Error("it starts") }},
+	})
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Code != errs.ListenFailed || f.Details["problem"] != "taken" || f.Details["address"] != s.address() {
 		t.Errorf("got %v with %+v", err, f)
@@ -719,19 +722,19 @@ func TestAddressesThatAreNone(t *testing.T) {
 		}
 	}
 	// An address for documentation (RFC 5737), which no machine has.
-	err := exporter.Run(t.Context(), exporter.Options{Address: "192.0.2.1:0", Gather: gathers})
+	err := exporter.Run(t.Context(), exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{Address: "192.0.2.1:0"}})
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Code != errs.ListenFailed || f.Details["problem"] != "unusable" || strings.Count(f.Message, "192.0.2.1") != 1 {
 		t.Errorf("got %v with %+v", err, f)
 	}
-	if err := exporter.Run(t.Context(), exporter.Options{Address: "nonsense", Gather: gathers}); errs.CodeOf(err) != errs.ListenFailed {
+	if err := exporter.Run(t.Context(), exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{Address: "nonsense"}}); errs.CodeOf(err) != errs.ListenFailed {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAnOpenAddressIsKnown(t *testing.T) {
 	t.Parallel()
-	if s := start(t, exporter.Options{Address: ":0", Gather: gathers}); !s.Open {
+	if s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{Address: ":0"}}); !s.Open {
 		t.Errorf("%+v is for everyone", s.Listening)
 	}
 }
@@ -741,7 +744,7 @@ func TestCancelledBefore(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := exporter.Run(ctx, exporter.Options{Address: "127.0.0.1:0", Gather: gathers})
+	err := exporter.Run(ctx, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{Address: "127.0.0.1:0"}})
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

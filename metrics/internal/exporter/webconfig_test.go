@@ -83,7 +83,7 @@ func TestTLSAndPasswords(t *testing.T) {
 	dir := t.TempDir()
 	trusted := certify(t, dir)
 	config := write(t, dir, "web.yml", tlsConfig+"basic_auth_users: {scraper: "+hashed(t, "s3cret")+"}\n")
-	s := start(t, exporter.Options{Address: "0.0.0.0:0", WebConfig: config, Gather: gathers})
+	s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{Address: "0.0.0.0:0", WebConfig: config}})
 	if !strings.HasPrefix(s.URL, "https://") || s.Open {
 		t.Fatalf("it serves %+v", s.Listening)
 	}
@@ -173,7 +173,9 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, dir, strings.ReplaceAll(name, " ", "-")+".yml", text)
-			err := exporter.Run(t.Context(), exporter.Options{Address: "127.0.0.1:0", WebConfig: path, Gather: gathers, Started: func(exporter.Listening) { t.Error("it starts") }})
+			err := exporter.Run(t.Context(), exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{
+				Address: "127.0.0.1:0", WebConfig: path, Started: func(exporter.Listening) { t.Error("it starts") },
+			}})
 			f, ok := errors.AsType[*errs.Error](err)
 			if !ok || f.Code != errs.WebConfigInvalid || f.Details["path"] != path {
 				t.Fatalf("got %v", err)
@@ -183,7 +185,7 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 			}
 		})
 	}
-	err := exporter.Run(t.Context(), exporter.Options{Address: "127.0.0.1:0", WebConfig: filepath.Join(dir, "gone.yml"), Gather: gathers})
+	err := exporter.Run(t.Context(), exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{Address: "127.0.0.1:0", WebConfig: filepath.Join(dir, "gone.yml")}})
 	if errs.CodeOf(err) != errs.WebConfigInvalid || !errors.Is(err, os.ErrNotExist) || strings.Count(err.Error(), "gone.yml") != 1 {
 		t.Errorf("got %v", err)
 	}
@@ -193,7 +195,7 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 func TestAWebConfigurationWithoutTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := start(t, exporter.Options{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n"), Gather: gathers})
+	s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n")}})
 	if !strings.HasPrefix(s.URL, "http://") {
 		t.Errorf("it serves %s", s.URL)
 	}
@@ -212,7 +214,7 @@ func TestAWebConfigurationWithoutTLS(t *testing.T) {
 func TestWrongPasswordsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := start(t, exporter.Options{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n"), Gather: gathers})
+	s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n")}})
 	ctx, stop := context.WithCancel(t.Context())
 	right := func() {
 		t.Helper()
@@ -253,7 +255,7 @@ func TestClientCertificates(t *testing.T) {
 	dir := t.TempDir()
 	trusted := certify(t, dir)
 	config := write(t, dir, "web.yml", tlsConfig[:len(tlsConfig)-2]+", client_ca_file: cert.pem, client_auth_type: RequireAndVerifyClientCert}\n")
-	s := start(t, exporter.Options{WebConfig: config, Gather: gathers})
+	s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{WebConfig: config}})
 	if got, err := tryBy(&http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: trusted}}, http.MethodGet, s.URL); err == nil {
 		t.Errorf("without a certificate: %d", got.status)
 	}

@@ -14,7 +14,7 @@ func TestLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reported []string
-		log := slog.New(newRateLimitedHandler(func(err error) { reported = append(reported, err.Error()) }))
+		log := slog.New(&rateLimitedHandler{warn: func(err error) { reported = append(reported, err.Error()) }})
 		log.Info("listening")
 		log.Error("handshake failed", "from", "a", "n", 1)
 		for range 100 {

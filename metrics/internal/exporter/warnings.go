@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // quietPeriod is the minimum time between two warnings.
@@ -23,10 +25,6 @@ type rateLimitedHandler struct {
 	mu   sync.Mutex
 	last time.Time
 	left int
-}
-
-func newRateLimitedHandler(warn func(error)) *rateLimitedHandler {
-	return &rateLimitedHandler{warn: warn}
 }
 
 // Enabled drops levels below warnings.
@@ -63,3 +61,30 @@ func (c *rateLimitedHandler) WithAttrs([]slog.Attr) slog.Handler { return c }
 
 // WithGroup: see WithAttrs.
 func (c *rateLimitedHandler) WithGroup(string) slog.Handler { return c }
+
+// errorTransitions warns if gathering begins to fail, fails for another reason, or works
+// again. It is safe for concurrent use.
+type errorTransitions struct {
+	warn func(error)
+
+	mu   sync.Mutex
+	code errs.Code // of the last reported failure, "" if nothing fails
+}
+
+// update takes the error, or nil, of every attempt.
+func (w *errorTransitions) update(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var code errs.Code
+	if err != nil {
+		code = codeOf(err)
+	}
+	if code == w.code {
+		return
+	}
+	w.code = code
+	if err == nil {
+		err = errors.New("the metrics can be read again")
+	}
+	w.warn(err)
+}

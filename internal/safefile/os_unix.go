@@ -3,8 +3,12 @@
 package safefile
 
 import (
+	"errors"
 	"io/fs"
+	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Owner returns the id of a file's owner. ok is false if it is unknown. On Windows, where
@@ -19,3 +23,19 @@ func Owner(file fs.FileInfo) (id int, ok bool) {
 
 // openToOthers reports whether other users may enter a folder.
 func openToOthers(dir fs.FileInfo) bool { return dir.Mode().Perm()&0o077 != 0 }
+
+// tryLock locks a file and returns false if it is locked already, also by another open
+// file of this process. Closing the file or the end of the process releases the lock.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, unix.EINTR):
+			return false, err
+		}
+	}
+}
