@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// workers is the number of goroutines that process events, beside the one that reads
-	// them.
-	workers = 2
+	// pendingBatches is the number of batches that wait for the caller; each has its own
+	// goroutine.
+	pendingBatches = 4
 	// A batch has at most this many events, or fewer if they have this many bytes.
 	batchEvents = 64
 	batchBytes  = 1 << 20
@@ -27,16 +27,36 @@ type batch[T any] struct {
 
 func (b *batch[T]) work(f func(ledger.Event) (T, error)) {
 	defer close(b.done)
-	b.results = make([]T, 0, len(b.events))
 	for _, event := range b.events {
 		result, err := f(event)
 		if err != nil {
 			b.err = err
-			break
+			return
 		}
 		b.results = append(b.results, result)
 	}
-	b.events = nil
+}
+
+// batches groups events, up to the first error.
+func batches[T any](events iter.Seq2[ledger.Event, error]) iter.Seq[*batch[T]] {
+	return func(yield func(*batch[T]) bool) {
+		b, size := &batch[T]{done: make(chan struct{})}, 0
+		for event, err := range events {
+			if err != nil {
+				b.err = err
+				break
+			}
+			b.events = append(b.events, event)
+			if size += len(event.Body); len(b.events) < batchEvents && size < batchBytes {
+				continue
+			}
+			if !yield(b) {
+				return
+			}
+			b, size = &batch[T]{done: make(chan struct{})}, 0
+		}
+		yield(b)
+	}
 }
 
 // inOrder calls work for events in several goroutines, and take with the results, in the
@@ -48,19 +68,18 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	ordered, todo := make(chan *batch[T], 2*workers), make(chan *batch[T])
+	ordered := make(chan *batch[T], pendingBatches)
 	running.Go(func() {
 		defer close(ordered)
-		defer close(todo)
-		fetch(ctx, events, ordered, todo)
-	})
-	for range workers {
-		running.Go(func() {
-			for b := range todo {
-				b.work(work)
+		for b := range batches[T](events) {
+			select {
+			case ordered <- b:
+				running.Go(func() { b.work(work) })
+			case <-ctx.Done():
+				return
 			}
-		})
-	}
+		}
+	})
 	for b := range ordered {
 		<-b.done
 		for _, result := range b.results {
@@ -73,40 +92,4 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 		}
 	}
 	return context.Cause(ctx)
-}
-
-// fetch sends batches of events to the workers and, in order, to the caller, until ctx is
-// done.
-func fetch[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], ordered, todo chan<- *batch[T]) {
-	b, bytes := &batch[T]{done: make(chan struct{})}, 0
-	send := func() bool {
-		full := b
-		b, bytes = &batch[T]{done: make(chan struct{})}, 0
-		for _, to := range []chan<- *batch[T]{todo, ordered} {
-			select {
-			case to <- full:
-			case <-ctx.Done():
-				return false
-			}
-		}
-		return true
-	}
-	for event, err := range events {
-		if err != nil {
-			if len(b.events) == 0 || send() {
-				b.err = err
-				send()
-			}
-			return
-		}
-		b.events = append(b.events, event)
-		if bytes += len(event.Body); len(b.events) == batchEvents || bytes >= batchBytes {
-			if !send() {
-				return
-			}
-		}
-	}
-	if len(b.events) > 0 {
-		send()
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -54,49 +55,45 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 	return d, err
 }
 
-// pendingInputs loads the policy and the reports of a request concurrently. The caller
-// must cancel it.
+// pendingInputs are the policy and the reports of a request, which load concurrently. The
+// caller must cancel them.
 type pendingInputs struct {
-	cancel   context.CancelFunc
-	policies chan result[policyset.Selection]
-	evidence chan result[[]pluginset.Report]
+	cancel context.CancelFunc
+	loaded chan loadedInputs
 }
 
-type result[T any] struct {
-	value T
-	err   error
+type loadedInputs struct {
+	policy  policyset.Selection
+	reports []pluginset.Report
+	err     error
 }
 
 func (e *Engine) startLoading(ctx context.Context, req api.Request, config project.Config) *pendingInputs {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &pendingInputs{cancel: cancel, policies: make(chan result[policyset.Selection], 1), evidence: make(chan result[[]pluginset.Report], 1)}
+	l := &pendingInputs{cancel: cancel, loaded: make(chan loadedInputs, 1)}
 	e.loads.Go(func() {
-		p, err := e.policies.Select(ctx, req.Policy, config)
-		l.policies <- result[policyset.Selection]{p, err}
-	})
-	e.loads.Go(func() {
-		all, err := e.plugins.NormalizeAll(ctx, req.Reports, req.Stdin, config)
-		l.evidence <- result[[]pluginset.Report]{all, err}
+		var in loadedInputs
+		var reportErr error
+		var reports sync.WaitGroup
+		reports.Go(func() { in.reports, reportErr = e.plugins.NormalizeAll(ctx, req.Reports, req.Stdin, config) })
+		if in.policy, in.err = e.policies.Select(ctx, req.Policy, config); in.err != nil {
+			cancel()
+		}
+		reports.Wait()
+		// A policy error comes before a report error, so that the same mistake always gives
+		// the same error.
+		in.err = cmp.Or(in.err, reportErr)
+		l.loaded <- in
 	})
 	return l
 }
 
-// wait returns the loaded inputs. A policy error comes before a report error, so that the
-// same mistake always gives the same error. If ctx is done, it returns the cause; loads
-// that still run end soon, and Close waits for them.
+// wait returns the loaded inputs. If ctx is done, it returns the cause; loads that still
+// run end soon, and Close waits for them.
 func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []pluginset.Report, error) {
-	var p result[policyset.Selection]
 	select {
-	case p = <-l.policies:
-	case <-ctx.Done():
-		return policyset.Selection{}, nil, context.Cause(ctx)
-	}
-	if p.err != nil {
-		return policyset.Selection{}, nil, p.err
-	}
-	select {
-	case ev := <-l.evidence:
-		return p.value, ev.value, ev.err
+	case in := <-l.loaded:
+		return in.policy, in.reports, in.err
 	case <-ctx.Done():
 		return policyset.Selection{}, nil, context.Cause(ctx)
 	}
@@ -140,9 +137,12 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 	}
 	setRouting(&d)
 	d.Input = policies.Input{
-		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: bucketSizes(d.Routing), Verify: q.verify,
+		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: make(map[string]int), Verify: q.verify,
 		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
 		NoProgress: progress.IsStalled(), StalledRounds: progress.Stalled,
+	}
+	for destination, findings := range d.Routing.Buckets {
+		d.Input.Routes[destination] = len(findings)
 	}
 	d.Progress = api.ProgressOf(d.Input)
 	begin := time.Now()
@@ -150,7 +150,10 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 	if err != nil {
 		return api.Decision{}, nil, err
 	}
-	timing := timingOf(q.evidence, time.Since(begin))
+	timing := &event.Timing{PolicyMicros: time.Since(begin).Microseconds()}
+	for _, ev := range q.evidence {
+		timing.Plugins = append(timing.Plugins, event.PluginTiming{Plugin: ev.Plugin.Name, Micros: ev.Took.Microseconds()})
+	}
 	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
 	setDestination(&d, q.policy)
 	return d, timing, nil
@@ -175,6 +178,24 @@ func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 	f.Route = route
 	return f
 }
+
+// setDestination sets the fields that follow from the next action.
+func setDestination(d *api.Decision, p *policies.Policy) {
+	destination, _ := p.Destination(d.NextAction)
+	d.Stuck = task.IsStuckDestination(d.NextAction, string(destination.Kind))
+	d.Routing.NextDestination = cmp.Or(p.Strongest(d.Input.Routes), d.NextAction)
+}
+
+// setRouting groups the findings by destination.
+func setRouting(d *api.Decision) {
+	d.Routing = api.Routing{FindingCount: len(d.Findings), Buckets: make(map[string][]string)}
+	for _, f := range d.Findings {
+		d.Routing.Buckets[f.Route] = append(d.Routing.Buckets[f.Route], f.Fingerprint)
+	}
+}
+
+// maxSkippedRefs is the number of skipped items named per reason.
+const maxSkippedRefs = 20
 
 // skipped groups the items that a report's plugin skipped by reason, in the order in which
 // the reasons first appear.

@@ -98,12 +98,22 @@ func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[st
 		if err != nil {
 			return nil, err
 		}
-		round, found, err := leftFindings(e)
+		if kind := task.Kind(e.Kind); kind != task.KindDecided && kind != task.KindStopped {
+			continue
+		}
+		body, err := event.Decode(e)
 		if err != nil {
 			return nil, errTampered(id, "event %d cannot be read: %w", e.N, err)
 		}
-		if found != nil {
-			rounds[round] = found
+		switch change := body.Event.(type) {
+		case *task.RoundDecided:
+			if change.Reviewed {
+				rounds[change.Round] = body.DecisionOrZero().Findings
+			}
+		case *task.WorkStopped:
+			if body.Findings != nil {
+				rounds[change.Stop.Round] = body.Findings
+			}
 		}
 	}
 	categories := make(map[string]int)
@@ -113,27 +123,6 @@ func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[st
 		}
 	}
 	return categories, nil
-}
-
-// leftFindings returns the findings that an event left for a round, nil if it does not
-// change them.
-func leftFindings(e ledger.Event) (round int, found []event.Finding, err error) {
-	if kind := task.Kind(e.Kind); kind != task.KindDecided && kind != task.KindStopped {
-		return 0, nil, nil
-	}
-	body, err := event.Decode(e)
-	if err != nil {
-		return 0, nil, err
-	}
-	switch change := body.Event.(type) {
-	case *task.RoundDecided:
-		if change.Reviewed {
-			return change.Round, append([]event.Finding{}, body.DecisionOrZero().Findings...), nil
-		}
-	case *task.WorkStopped:
-		return change.Stop.Round, body.Findings, nil
-	}
-	return 0, nil, nil
 }
 
 // CriticFailures returns, by task id, the reason why the critic's last run failed, for

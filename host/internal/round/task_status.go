@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -55,26 +56,20 @@ func errTaskNotFound(id string) error {
 	return errs.New(errs.TaskNotFound, "nothing is recorded for task %s", id).With("task", id)
 }
 
-func status(head ledger.Head) (storedStatus, error) {
-	var s storedStatus
-	err := s.read(head)
-	return s, err
-}
-
-// read decodes a task's projection into k, which must be empty. It checks the contents,
-// because a ledger can be edited by hand or come with a repository.
-func (k *storedStatus) read(head ledger.Head) error {
-	err := json.Unmarshal(head.State, k)
+// status decodes a task's projection. It checks the contents, because a ledger can be
+// edited by hand or come with a repository.
+func status(head ledger.Head) (s storedStatus, err error) {
+	err = json.Unmarshal(head.State, &s)
 	if err == nil {
-		err = k.Check()
+		err = s.Check()
 	}
-	if err == nil && k.TaskID != head.Task {
-		err = fmt.Errorf("the state of %q", k.TaskID)
+	if err == nil && s.TaskID != head.Task {
+		err = fmt.Errorf("the state of %q", s.TaskID)
 	}
 	if err != nil {
-		return errTampered(head.Task, "its state is not that of its events: %w", err)
+		return storedStatus{}, errTampered(head.Task, "its state is not that of its events: %w", err)
 	}
-	return nil
+	return s, nil
 }
 
 // errTampered returns the error of a ledger with contents that Switchyard never wrote.
@@ -89,66 +84,37 @@ func (e *Engine) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
 		return nil, err
 	}
 	defer l.Close()
-	// Decoding takes as long as reading, so they run concurrently.
-	var batches []*batch
-	var decoding sync.WaitGroup
-	defer decoding.Wait()
-	decode := func(heads []ledger.Head) {
-		b := &batch{heads: heads}
-		batches = append(batches, b)
-		decoding.Go(b.decode)
-	}
 	var heads []ledger.Head
 	for head, err := range l.Heads(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if isChain(head.Task) {
-			continue
-		}
-		if heads = append(heads, head); len(heads) == batchSize {
-			decode(heads)
-			heads = nil
+		if !isChain(head.Task) {
+			heads = append(heads, head)
 		}
 	}
-	decode(heads)
-	decoding.Wait()
-	return joined(batches)
-}
-
-// batchSize is the number of tasks decoded at a time.
-const batchSize = 256
-
-// batch is a run of tasks in the order of their ids.
-type batch struct {
-	heads []ledger.Head
-	tasks []api.TaskStatus // as many as heads, unless there is an error
-	err   error
-}
-
-func (b *batch) decode() {
-	b.tasks = make([]api.TaskStatus, len(b.heads))
-	for i, head := range b.heads {
-		var k storedStatus
-		if b.err = k.read(head); b.err != nil {
-			return
-		}
-		b.tasks[i] = k.public()
+	// Decoding takes as long as reading.
+	tasks := make([]api.TaskStatus, len(heads))
+	failures := make([]error, len(heads)/batchSize+1)
+	var batches sync.WaitGroup
+	for batch := range failures {
+		batches.Go(func() {
+			for i := batch * batchSize; i < min((batch+1)*batchSize, len(heads)); i++ {
+				now, err := status(heads[i])
+				if err != nil {
+					failures[batch] = err
+					return
+				}
+				tasks[i] = now.public()
+			}
+		})
 	}
-}
-
-// joined returns the tasks of all batches, or the first error.
-func joined(batches []*batch) ([]api.TaskStatus, error) {
-	n := 0
-	for _, b := range batches {
-		if b.err != nil {
-			return nil, b.err
-		}
-		n += len(b.tasks)
-	}
-	tasks := make([]api.TaskStatus, 0, n)
-	for _, b := range batches {
-		tasks = append(tasks, b.tasks...)
+	batches.Wait()
+	if err := cmp.Or(failures...); err != nil {
+		return nil, err
 	}
 	return tasks, nil
 }
+
+// batchSize is the number of tasks decoded by a goroutine.
+const batchSize = 256

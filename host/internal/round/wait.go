@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -81,19 +80,13 @@ func (e *Engine) recordExpired(ctx context.Context, l *ledger.Ledger, id string)
 	if id == "" {
 		return false, nil
 	}
-	head, err := l.Head(ctx, id)
-	if err != nil || head.N == 0 {
+	tx := &taskTx{engine: e, ledger: l, id: id}
+	if err := tx.begin(ctx); err != nil {
 		return false, err
 	}
-	tx, err := status(head)
-	if err != nil {
-		return false, err
+	at, err := tx.commit(ctx, nil)
+	if errs.CodeOf(err) == errs.LedgerConflict {
+		return false, nil // The next poll sees the other command's event.
 	}
-	if due, err := task.Decide(tx.State, task.ExpireQuestions{Now: timestamp(e.now())}); err != nil || due == nil {
-		return false, err
-	}
-	result, err := e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
-		return task.ExpireQuestions{Now: timestamp(tx.engine.now())}, event.Full{By: bySwitchyard}, nil
-	})
-	return result.Recorded != nil, err
+	return at != nil, err
 }
