@@ -14,10 +14,7 @@ import (
 // quote.
 func TestMessagesAreShort(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	long := strings.Repeat("x", 1<<20)
 	check := func(name string, err error, want errs.Code) {
 		t.Helper()
@@ -36,7 +33,7 @@ func TestMessagesAreShort(t *testing.T) {
 		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(text))
 		check(name, err, errs.PluginInvalidOutput)
 	}
-	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{}`),
+	_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`),
 		answer(`{"critic":"puppet","findings":[{"category":"c","remediation":"","ref":"/`+long+`"}],"skipped":[]}`))
 	check("ref", err, errs.PluginConservationViolated)
 
@@ -54,10 +51,7 @@ func TestMessagesAreShort(t *testing.T) {
 // TestAnswersOfManyEntries has a plugin answer with more than anybody reads.
 func TestAnswersOfManyEntries(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	many := strings.Repeat("{},", 1_000_000) + "{}"
 	for name, text := range map[string]string{
 		"findings": `{"critic":"puppet","findings":[` + many + `],"skipped":[]}`,

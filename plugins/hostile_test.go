@@ -46,6 +46,15 @@ func hostile(t testing.TB, name string) []byte {
 	return wasm
 }
 
+func load(t testing.TB, r *plugins.Runtime, name string) *plugins.Plugin {
+	t.Helper()
+	p, err := r.Load(t.Context(), hostile(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func jsonDocument(t testing.TB, text string) *document.Document {
 	t.Helper()
 	doc, err := source(t, text).As(document.JSON)
@@ -96,53 +105,11 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestNormalizeSurvivesHostileGuests(t *testing.T) {
-	limits := abi.Limits{Time: 500 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}
-	r := newRuntime(t, plugins.Config{Limits: limits})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc := jsonDocument(t, `{"puppet":true,"findings":[]}`)
-	for _, c := range []struct {
-		do   string
-		code errs.Code
-	}{
-		{"loop", errs.PluginTimeout},
-		{"calls in a loop", errs.PluginTimeout},
-		{"grow memory in a loop", errs.PluginTimeout},
-		{"memory exhausted", errs.PluginMemory},
-		{"trap", errs.PluginTrap},
-		{"zero divisor", errs.PluginTrap},
-		{"huge answer", errs.PluginOutputTooLarge},
-		{"outside of memory", errs.PluginABI},
-		{"nothing", errs.PluginInvalidOutput},
-	} {
-		t.Run(c.do, func(t *testing.T) {
-			_, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+c.do+`"}`))
-			f, ok := errors.AsType[*errs.Error](err)
-			if !ok || f.Code != c.code {
-				t.Fatalf("got %v, want %s", err, c.code)
-			}
-			if f.Details["plugin"] != "puppet@1.0.0" {
-				t.Errorf("the error does not name the plugin: %v", f.Details)
-			}
-		})
-	}
-	// After all that the host still works.
-	if _, err := puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[],"skipped":[]}`)); err != nil {
-		t.Errorf("a well-behaved call fails afterwards: %v", err)
-	}
-}
-
 // TestLookUpsEndWithTheDeadline has the guest name thousands of places that the
 // host must walk through a large report to find.
 func TestLookUpsEndWithTheDeadline(t *testing.T) {
 	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: time.Second}})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	doc := jsonDocument(t, `{"findings":[],"filler":[`+strings.Repeat("0,", 2<<20)+`0],"z":0}`)
 	var many strings.Builder
 	for i := range 20_000 {
@@ -150,7 +117,7 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 	}
 	many.WriteString(`{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/z"}`)
 	start := time.Now()
-	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many.String()+`],"skipped":[]}`))
+	_, err := puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many.String()+`],"skipped":[]}`))
 	if errs.CodeOf(err) != errs.PluginTimeout {
 		t.Errorf("got %v after %s, want %s", err, time.Since(start), errs.PluginTimeout)
 	}
@@ -159,50 +126,18 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 // TestQuotesAreBounded has thousands of findings refer to the whole report.
 func TestQuotesAreBounded(t *testing.T) {
 	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Output: 8 << 20}})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	doc := jsonDocument(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
 	whole := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":""}`
-	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+strings.Repeat(whole+",", 10)+whole+`],"skipped":[]}`))
+	_, err := puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+strings.Repeat(whole+",", 10)+whole+`],"skipped":[]}`))
 	if errs.CodeOf(err) != errs.PluginOutputTooLarge {
 		t.Errorf("got %v, want %s", err, errs.PluginOutputTooLarge)
 	}
 }
 
-func TestRecursionEnds(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: time.Minute}})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"recurse"}`))
-	if errs.CodeOf(err) != errs.PluginTrap || !strings.Contains(err.Error(), "stack overflow") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestNormalizeRefusesBadMemory(t *testing.T) {
-	r := newRuntime(t, plugins.Config{})
-	doc := jsonDocument(t, `{"findings":[]}`)
-	for _, name := range []string{"alloc-null", "alloc-outside", "alloc-twice"} {
-		p, err := r.Load(t.Context(), hostile(t, name))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if _, err := p.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != errs.PluginABI {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 func TestReportLargerThanTheGuestsMemory(t *testing.T) {
 	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Memory: 1 << 20}})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	doc := jsonDocument(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
 	if _, err := puppet.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != errs.PluginMemory {
 		t.Errorf("got %v, want %s", err, errs.PluginMemory)
@@ -211,13 +146,10 @@ func TestReportLargerThanTheGuestsMemory(t *testing.T) {
 
 func TestCancelledCallIsNoTimeout(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, err = puppet.Normalize(ctx, jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"loop"}`))
+	_, err := puppet.Normalize(ctx, jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"loop"}`))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
@@ -230,10 +162,7 @@ func answer(text string) jsontext.Value {
 
 func TestNormalizeChecksTheAnswer(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	doc := jsonDocument(t, `{"puppet":1,"findings":[{"a":1},{"a":2}],"note":"x"}`)
 	const (
 		f0    = `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}`
@@ -310,11 +239,8 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 
 func TestRefusalKeepsHintRefAndDetails(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`),
+	puppet := load(t, r, "puppet")
+	_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`),
 		answer(`{"error":{"code":"puppet-says-no","message":"no","hint":"ask nicely","ref":"/findings","details":{"index":3}}}`))
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Hint != "ask nicely" || f.Details["ref"] != "/findings" || f.Details["index"] != 3.0 {

@@ -61,20 +61,13 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 			limit := 50 * time.Millisecond
 			r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: limit, Memory: 40 << 20}, Interpret: how.interpret})
 			doc := jsonDocument(t, `{"findings":[]}`)
-			load := func(name string) *plugins.Plugin {
-				p, err := r.Load(t.Context(), hostile(t, name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return p
-			}
-			puppet, storm := load("puppet"), load("storm")
+			puppet, storm := load(t, r, "puppet"), load(t, r, "storm")
 			ends := func(name string, run func() error) {
 				if err := run(); errs.CodeOf(err) != errs.PluginTimeout {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
-			for _, do := range []string{"loop", "calls", "x: exponential calls", "indirect", "joint", "fill storm"} {
+			for _, do := range []string{"loop", "calls", "x: exponential calls", "indirect", "joint", "fill storm", "grow memory in a loop"} {
 				ends(do, func() error {
 					_, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+do+`"}`))
 					return err
@@ -93,7 +86,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 				})
 			}
 			ends("endless-alloc", func() error {
-				_, err := load("endless-alloc").Normalize(t.Context(), doc, nil)
+				_, err := load(t, r, "endless-alloc").Normalize(t.Context(), doc, nil)
 				return err
 			})
 			// On a busy machine a well-behaved call may be late, too.
@@ -113,10 +106,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 func TestNothingLeaks(t *testing.T) {
 	calls := exhaustive.Count(500, 10_000)
 	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: 3 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	doc := jsonDocument(t, `{"puppet":true,"findings":[]}`)
 	good := answer(`{"critic":"puppet","findings":[],"skipped":[]}`)
 	ways := []string{"x", "trap", "huge", "outside", "nothing", "zero", "memory", "recurse", "vast", "indirect", "grow"}

@@ -39,7 +39,7 @@ func describing(text string) []byte {
 	return append(module, section(11, "\x01\x00", i32const+"\x10\x0b", name(text))...)
 }
 
-func TestLiesInADescription(t *testing.T) {
+func TestLoadRefusesADescription(t *testing.T) {
 	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Output: 1 << 20}})
 	say := func(old, replacement string) string {
 		return strings.Replace(`{"name":"liar","version":"1.0.0","critic":"liar","formats":["application/json"],"detect":["/liar"],"items":["/findings/*"]}`,
@@ -92,8 +92,8 @@ func TestCompileBombsAreOversized(t *testing.T) {
 	}
 }
 
-// TestHostileGuestsAreStoppedByName has a guest do what no limit of time is for.
-func TestHostileGuestsAreStoppedByName(t *testing.T) {
+// TestHostileGuestsHaveTypedErrors has guests do what no limit of time is for.
+func TestHostileGuestsHaveTypedErrors(t *testing.T) {
 	for _, how := range []string{"compiled", "interpreted"} {
 		r := newRuntime(t, plugins.Config{
 			Limits: abi.Limits{Memory: 64 << 20, Output: 1 << 20}, Interpret: how == "interpreted",
@@ -105,7 +105,10 @@ func TestHostileGuestsAreStoppedByName(t *testing.T) {
 			problem   abi.Problem
 		}{
 			{"puppet", "recurse", errs.PluginTrap, ""},
+			{"puppet", "trap", errs.PluginTrap, ""},
+			{"puppet", "zero divisor", errs.PluginTrap, ""},
 			{"puppet", "memory", errs.PluginMemory, ""},
+			{"puppet", "huge answer", errs.PluginOutputTooLarge, ""},
 			{"puppet", "vast", errs.PluginOutputTooLarge, ""},
 			{"puppet", "outside", errs.PluginABI, abi.OutOfRange},
 			{"puppet", "nothing", errs.PluginInvalidOutput, abi.InvalidJSON},
@@ -120,8 +123,12 @@ func TestHostileGuestsAreStoppedByName(t *testing.T) {
 				if err == nil {
 					_, err = p.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+c.do+`"}`))
 				}
-				if errs.CodeOf(err) != c.code || c.problem != "" && !errors.Is(err, c.problem) {
-					t.Errorf("got %v, want %s %s", err, c.code, c.problem)
+				f, ok := errors.AsType[*errs.Error](err)
+				if !ok || f.Code != c.code || c.problem != "" && !errors.Is(err, c.problem) {
+					t.Fatalf("got %v, want %s %s", err, c.code, c.problem)
+				}
+				if c.do != "" && f.Details["plugin"] != c.guest+"@1.0.0" {
+					t.Errorf("the error does not name the plugin: %v", f.Details)
 				}
 			})
 		}
@@ -131,10 +138,7 @@ func TestHostileGuestsAreStoppedByName(t *testing.T) {
 // TestGuestsCannotAlterTheReport has a guest write all over its copy.
 func TestGuestsCannotAlterTheReport(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	puppet := load(t, r, "puppet")
 	const item = `{"severity":"fatal"}`
 	doc := jsonDocument(t, `{"findings":[`+item+`]}`)
 	result, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"scrawl","answer":{"critic":"puppet","findings":[`+
@@ -152,11 +156,7 @@ func TestChanceAndTimeAreAlwaysTheSame(t *testing.T) {
 	var first string
 	for i := range 4 {
 		r := newRuntime(t, plugins.Config{Interpret: i%2 == 1})
-		storm, err := r.Load(t.Context(), hostile(t, "storm"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		reply, err := storm.Ask(t.Context(), jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"luck"}`))
+		reply, err := load(t, r, "storm").Ask(t.Context(), jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"luck"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

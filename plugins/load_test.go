@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestLoadKeepsOneEngineForEachModule has a host that lives for long load the same
+// TestLoadKeepsEachModuleOnce has a host that lives for long load the same
 // modules again and again, good ones and bad ones.
-func TestLoadKeepsOneEngineForEachModule(t *testing.T) {
+func TestLoadKeepsEachModuleOnce(t *testing.T) {
 	r := New(Config{})
 	defer func() {
 		if err := r.Close(context.Background()); err != nil {

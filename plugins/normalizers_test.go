@@ -103,3 +103,17 @@ func TestDetect(t *testing.T) {
 		t.Errorf("a path passes for a name: %v", err)
 	}
 }
+
+func TestInspectDescribes(t *testing.T) {
+	guest, _ := builtin.Find("np-critic")
+	in, err := newRuntime(t, plugins.Config{}).Inspect(t.Context(), guest.Wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Description == nil || in.Description.Name != "np-critic" || in.ABI != "v1" || in.Size != len(guest.Wasm) {
+		t.Errorf("got %+v", in)
+	}
+	for _, i := range in.Imports {
+		t.Errorf("it imports %s.%s, which only the meter adds", i.Module, i.Name)
+	}
+}
