@@ -79,8 +79,7 @@ func (c Call) record(folder string) error {
 	return os.Rename(path+"~", path)
 }
 
-// ReadCalls reads a folder of calls: the one beside a script, or the one that
-// SWITCHYARD_FAKE_CALLS names. A missing folder has no calls. A call that has just begun
+// ReadCalls reads the folder of calls beside a script. A missing folder has no calls. A call that has just begun
 // may be missing.
 func ReadCalls(folder string) ([]Call, error) {
 	var calls []Call

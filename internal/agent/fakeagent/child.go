@@ -89,10 +89,6 @@ func beChild(args []string) int {
 	if err := os.WriteFile(filepath.Join(folder, childPrefix+strconv.Itoa(os.Getpid())), nil, 0o600); err != nil {
 		return complain(err)
 	}
-	life := time.Duration(c.Life)
-	if life == 0 {
-		life = time.Minute
-	}
-	time.Sleep(life)
+	time.Sleep(time.Minute)
 	return 0
 }

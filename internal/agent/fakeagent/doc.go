@@ -19,9 +19,7 @@
 //
 // The first call runs the first entry of calls, the second the second, and each call
 // beyond the last repeats the last. Calls are counted across processes: each one takes
-// its own folder, 1, 2 and so on, in the script's path with .calls added, or in the
-// folder that SWITCHYARD_FAKE_CALLS names. A folder inside the project under test would
-// count as a change of its tree. A call writes its description into its folder. With
+// its own folder, 1, 2 and so on, in the script's path with .calls added. A call writes its description into its folder. With
 // --version alone, or with --help among its arguments, the program prints that text and
 // counts nothing.
 //

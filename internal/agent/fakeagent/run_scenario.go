@@ -19,8 +19,6 @@ import (
 const (
 	// ScenarioVariable names the script.
 	ScenarioVariable = "SWITCHYARD_FAKE_SCENARIO"
-	// CallsVariable names the folder of calls, if it is not the one beside the script.
-	CallsVariable = "SWITCHYARD_FAKE_CALLS"
 	// launchedVariable is the number of the call that a launcher has begun.
 	launchedVariable = "SWITCHYARD_FAKE_LAUNCHED"
 )
@@ -101,7 +99,7 @@ type player struct {
 }
 
 func newPlayer(script *Script, path string) (*player, error) {
-	p := &player{base: filepath.Dir(path), calls: cmp.Or(os.Getenv(CallsVariable), path+callsSuffix), status: "passed"}
+	p := &player{base: filepath.Dir(path), calls: path + callsSuffix, status: "passed"}
 	if launched := os.Getenv(launchedVariable); launched != "" {
 		number, err := strconv.Atoi(launched)
 		if err != nil {

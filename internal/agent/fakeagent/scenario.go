@@ -85,12 +85,10 @@ type Step struct {
 	Kill string `json:"kill,omitzero"`
 }
 
-// Read selects the source of the prompt.
+// Read reads the prompt from standard input.
 type Read struct {
 	// Bytes limits the bytes read; 0 reads to the end.
 	Bytes int64 `json:"bytes,omitzero"`
-	// Argument reads the file that this argument names instead, counted from 1.
-	Argument int `json:"argument,omitzero"`
 }
 
 // Tool is one use of a tool.
@@ -193,9 +191,8 @@ type Flood struct {
 // File is a file to write, with its parent folders. Paths are relative to the agent's
 // working folder.
 type File struct {
-	Path   string `json:"path"`
-	Text   string `json:"text,omitzero"`
-	Append bool   `json:"append,omitzero"`
+	Path string `json:"path"`
+	Text string `json:"text,omitzero"`
 	// Executable makes it a program, such as a hook.
 	Executable bool `json:"executable,omitzero"`
 }
@@ -206,8 +203,8 @@ type Run struct {
 	Dir  string   `json:"dir,omitzero"`
 }
 
-// Child is a process that an agent leaves behind. It ends after Life, a minute by
-// default, so that a failed test does not leave it running for long.
+// Child is a process that an agent leaves behind. It ends after a minute, so that a failed
+// test does not leave it running for long.
 type Child struct {
 	// Session starts it in a new session, so that signals to groups do not reach it.
 	Session bool `json:"session,omitzero"`
@@ -218,8 +215,7 @@ type Child struct {
 	// Orphan removes its parent.
 	Orphan bool `json:"orphan,omitzero"`
 	// Stubborn makes it ignore soft signals.
-	Stubborn bool     `json:"stubborn,omitzero"`
-	Life     Duration `json:"life,omitzero"`
+	Stubborn bool `json:"stubborn,omitzero"`
 }
 
 // Await waits for a condition, and at most For, a minute by default; then the script
@@ -251,19 +247,15 @@ func parse(data []byte) (*Script, error) {
 	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {
 		return nil, err
 	}
-	return &s, s.check()
-}
-
-func (s *Script) check() error {
 	if len(s.Calls) == 0 {
-		return fmt.Errorf("the script has no calls")
+		return nil, fmt.Errorf("the script has no calls")
 	}
 	for i := range s.Calls {
 		if err := s.Calls[i].check(); err != nil {
-			return fmt.Errorf("call %d: %w", i+1, err)
+			return nil, fmt.Errorf("call %d: %w", i+1, err)
 		}
 	}
-	return nil
+	return &s, nil
 }
 
 // check rejects invalid scenarios, and replaces a scenario by the preset that it names.

@@ -3,6 +3,7 @@
 package fakeagent_test
 
 import (
+	"errors"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -103,11 +104,14 @@ func TestLeavesChildren(t *testing.T) {
 
 // TestChildHoldsOutput checks that a child that holds the pipe keeps its reader waiting.
 func TestChildHoldsOutput(t *testing.T) {
-	s := newStage(t, fakeagent.Plays(fakeagent.Step{Child: &fakeagent.Child{Hold: true, Life: fakeagent.Duration(300 * time.Millisecond)}}))
-	began := time.Now()
-	s.call(t)
-	if took := time.Since(began); took < 300*time.Millisecond {
-		t.Errorf("it took %s", took)
+	s := newStage(t, fakeagent.Plays(fakeagent.Step{Child: &fakeagent.Child{Hold: true}}))
+	cmd := s.command(t)
+	cmd.Stdout = new(strings.Builder)
+	cmd.WaitDelay = 100 * time.Millisecond
+	err := cmd.Run()
+	syscall.Kill(fakeagent.Calls(t, s.script)[0].Children[0], syscall.SIGKILL)
+	if !errors.Is(err, exec.ErrWaitDelay) {
+		t.Errorf("got %v", err)
 	}
 }
 

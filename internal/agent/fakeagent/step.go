@@ -93,17 +93,6 @@ func (p *player) tick(b *Keepalive) error {
 
 func (p *player) read(r *Read) error {
 	in := io.Reader(os.Stdin)
-	if r.Argument > 0 {
-		if r.Argument >= len(os.Args) {
-			return fmt.Errorf("there is no argument %d", r.Argument)
-		}
-		f, err := os.Open(os.Args[r.Argument])
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in = f
-	}
 	if r.Bytes > 0 {
 		in = io.LimitReader(in, r.Bytes)
 	}
@@ -182,19 +171,11 @@ func (p *player) write(f *File) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	how, mode := os.O_TRUNC, os.FileMode(0o644)
-	if f.Append {
-		how = os.O_APPEND
-	}
+	mode := os.FileMode(0o644)
 	if f.Executable {
 		mode = 0o755
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|how, mode)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(p.brief.fill(f.Text))
-	return errors.Join(err, file.Close())
+	return os.WriteFile(path, []byte(p.brief.fill(f.Text)), mode)
 }
 
 func (p *player) run(r *Run) error {

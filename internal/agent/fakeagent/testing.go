@@ -25,13 +25,7 @@ const program = "github.com/switchyard-dev/switchyard/internal/agent/fakeagent/f
 // for ScenarioVariable.
 func Write(t testing.TB, dir string, scenarios ...Scenario) string {
 	t.Helper()
-	return WriteScript(t, dir, Script{Calls: scenarios})
-}
-
-// WriteScript writes a script into a new file in dir and returns its path.
-func WriteScript(t testing.TB, dir string, s Script) string {
-	t.Helper()
-	data, err := json.Marshal(s, json.Deterministic(true), jsontext.Multiline(true))
+	data, err := json.Marshal(Script{Calls: scenarios}, json.Deterministic(true), jsontext.Multiline(true))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (f Facts) objection() (Reason, Class) {
 		r := known(string(f.Killed), ReasonKilled)
 		return r, r.endClass()
 	case f.Failure != NoClass:
-		if f.Failure.message() == "" {
+		if Reason(f.Failure).Message() == "" {
 			return ReasonErrorUnknown, NoClass
 		}
 		return Reason(f.Failure), f.Failure
