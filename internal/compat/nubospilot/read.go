@@ -130,18 +130,9 @@ func (r *reader) file(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	limit := min(maxFile, r.left)
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case int64(len(data)) > maxFile:
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
-	case int64(len(data)) > limit:
-		return nil, fmt.Errorf("all files together are larger than %d bytes", maxTotal)
-	}
+	data, err := safefile.ReadAll(f, min(maxFile, r.left))
 	r.left -= int64(len(data))
-	return data, nil
+	return data, err
 }
 
 // list returns the names in a folder in byte order, up to the limit, and whether there

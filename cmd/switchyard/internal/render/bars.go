@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/stats"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -55,8 +56,6 @@ func (s BarStyle) draw(part float64, cells int) string {
 type bar struct {
 	name  string
 	count int64
-	// words follow the count.
-	words string
 }
 
 const (
@@ -67,22 +66,26 @@ const (
 	maxBar     = 40
 )
 
-// bars prints a chart: names, counts, words, and bars. A bar for total would fill the
-// remaining width.
-func (p *Printer) bars(style BarStyle, rows []bar, total int64) {
-	var names, counts, words int
+// chart prints bars below a heading, each with its share of the total. A bar for total
+// would fill the remaining width. It prints nothing if there are none.
+func (p *Printer) chart(title string, style BarStyle, rows []bar, total int64) {
+	if len(rows) == 0 {
+		return
+	}
+	p.title(title)
+	share := func(r bar) string { return stats.Percent(r.count, total) }
+	var names, counts, shares int
 	for i := range rows {
 		r := &rows[i]
 		r.name = Fit(textutil.Line(r.name), maxBarName)
-		names = max(names, columns(r.name))
-		counts, words = max(counts, len(fmt.Sprint(r.count))), max(words, columns(r.words))
+		names, counts, shares = max(names, columns(r.name)), max(counts, len(fmt.Sprint(r.count))), max(shares, columns(share(*r)))
 	}
 	width := cmp.Or(p.width, textWidth) - 1 // Some terminals wrap a line that is full.
-	cells := max(4, min(maxBar, width-names-counts-words-8))
+	cells := max(4, min(maxBar, width-names-counts-shares-8))
 	for _, r := range rows {
 		fill := strings.Repeat(" ", names-columns(r.name))
 		drawn := style.draw(float64(r.count)/float64(max(total, 1)), cells)
-		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, words, r.words, p.colored(Cyan, drawn))
+		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, shares, share(r), p.colored(Cyan, drawn))
 		p.Line("%s", painted(strings.TrimRight(line, " ")))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -314,6 +315,8 @@ func shortDigest(digest string) string {
 var (
 	actionColors   = map[string]string{policies.Commit: Green, policies.Stuck: Red, "askuser": Yellow}
 	severityColors = map[finding.Severity]string{finding.Fail: Red, finding.Risk: Yellow}
+	verifyColors   = map[policies.Verify]string{policies.Green: Green, policies.Red: Red}
+	stateColors    = map[release.State]string{release.StateEdited: Red, release.StateDraft: Yellow}
 	statusColors   = map[task.Status]string{task.Stuck: Red, task.Waiting: Yellow, task.Committed: Green}
 )
 

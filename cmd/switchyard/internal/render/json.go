@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/go-json-experiment/json"
@@ -30,7 +31,10 @@ func (in *indenter) Write(text []byte) (int, error) {
 	in.line = in.line[:0]
 	for rest := text; len(rest) > 0; {
 		if in.quoted && !in.escaped {
-			n := plainIn(rest)
+			n := bytes.IndexAny(rest, `"\`)
+			if n < 0 {
+				n = len(rest)
+			}
 			in.line = append(in.line, rest[:n]...)
 			if rest = rest[n:]; len(rest) == 0 {
 				break
@@ -86,17 +90,6 @@ func (in *indenter) newLine(levels int) {
 	for range levels {
 		in.line = append(in.line, "  "...)
 	}
-}
-
-// plainIn returns the length of the text, inside a string, before the next character
-// with a meaning.
-func plainIn(text []byte) int {
-	for i, c := range text {
-		if c == '"' || c == '\\' {
-			return i
-		}
-	}
-	return len(text)
 }
 
 // JSON writes value as indented JSON. It replaces invalid UTF-8: a path may contain any

@@ -287,55 +287,40 @@ func (p *Printer) Conformance(r plugintest.Report) {
 	} else {
 		p.Line("%s %s  %s, %s", p.Paint(Bold, r.Plugin.Name), r.Plugin.Version, shortDigest(r.Plugin.Digest), Size(int64(r.Size)))
 	}
-	skipped := 0
+	all := make(map[plugintest.Status]int)
 	for _, group := range plugintest.Groups() {
-		passed, failed, shown := 0, 0, []plugintest.Check(nil)
+		counts := make(map[plugintest.Status]int)
+		var shown []plugintest.Check
 		for _, c := range r.Checks {
 			if c.Group != group {
 				continue
 			}
-			switch c.Status {
-			case plugintest.Pass:
-				passed++
-			case plugintest.Fail:
-				failed++
-			case plugintest.Skip:
-				skipped++
-			}
+			counts[c.Status]++
+			all[c.Status]++
 			if c.Detail != "" || c.Status != plugintest.Pass {
 				shown = append(shown, c)
 			}
 		}
-		if passed+failed+len(shown) == 0 {
+		if len(counts) == 0 {
 			continue
 		}
-		p.Line("")
-		words := fmt.Sprintf("%d passed", passed)
-		if failed > 0 {
+		words := fmt.Sprintf("%d passed", counts[plugintest.Pass])
+		if failed := counts[plugintest.Fail]; failed > 0 {
 			words += fmt.Sprintf(", %d failed", failed)
 		}
+		p.Line("")
 		p.Line("%s: %s", p.Paint(Bold, string(group)), words)
 		for _, c := range shown {
-			p.Line("  %s  %s: %s", p.Paint(statusWord(c.Status)), c.Name, c.Detail)
+			mark := checkMarks[c.Status]
+			p.Line("  %s  %s: %s", p.Paint(mark.color, mark.text), c.Name, c.Detail)
 		}
 	}
 	p.Line("")
-	counts := fmt.Sprintf("%s: %d passed, %d failed, %d skipped", textutil.Count(len(r.Checks), "check"), r.Passed, r.Failed, skipped)
-	if r.OK() {
-		p.Line("%s  %s", p.Paint(Green, "passed"), counts)
-	} else {
-		p.Line("%s  %s", p.Paint(Red, "failed"), counts)
+	mark := p.Paint(Green, "passed")
+	if !r.OK() {
+		mark = p.Paint(Red, "failed")
 	}
+	p.Line("%s  %s: %d passed, %d failed, %d skipped", mark, textutil.Count(len(r.Checks), "check"), r.Passed, r.Failed, all[plugintest.Skip])
 }
 
-// statusWord returns a check's outcome and its colour.
-func statusWord(s plugintest.Status) (color, word string) {
-	switch s {
-	case plugintest.Pass:
-		return Green, "pass"
-	case plugintest.Fail:
-		return Red, "FAIL"
-	default:
-		return Yellow, "skip"
-	}
-}
+var checkMarks = map[plugintest.Status]cell{plugintest.Pass: {"pass", Green}, plugintest.Fail: {"FAIL", Red}, plugintest.Skip: {"skip", Yellow}}

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
@@ -53,48 +51,14 @@ func destinationWords(d policies.Destination) string {
 	return words
 }
 
-// wrapWidth is the width of a list of words, in code points: the same in a terminal and
-// in a file.
+// wrapWidth is the width of a list of words, in columns: the same in a terminal and in a
+// file.
 const wrapWidth = 80
 
 // wrapped prints words, separated by commas, in lines of at most wrapWidth.
-func (p *Printer) wrapped(indent string, all []string) {
-	line := ""
-	for i, word := range all {
-		if word = textutil.Line(word); i < len(all)-1 {
-			word += ","
-		}
-		if line != "" && utf8.RuneCountInString(indent+line+" "+word) > wrapWidth {
-			p.Line("%s%s", indent, line)
-			line = ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	p.lineIf(line != "", "%s%s", indent, line)
-}
-
-// strongestFirst lists a policy's destinations by precedence, and after them those that
-// no finding can have.
-func strongestFirst(policy *policies.Policy) []string {
-	all := policy.Precedence()
-	for _, name := range slices.Sorted(maps.Keys(policy.Destinations())) {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
-// sortedRoutes returns the categories of a policy's table, sorted, with their
-// destinations.
-func sortedRoutes(policy *policies.Policy) iter.Seq2[string, string] {
-	table := policy.RouteTable()
-	return func(yield func(string, string) bool) {
-		for _, category := range slices.Sorted(maps.Keys(table)) {
-			if !yield(category, table[category]) {
-				return
-			}
-		}
+func (p *Printer) wrapped(indent string, words []string) {
+	for _, line := range wrap(textutil.Line(strings.Join(words, ", ")), wrapWidth-len(indent)) {
+		p.lineIf(line != "", "%s%s", indent, line)
 	}
 }
 
@@ -154,15 +118,19 @@ func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, er
 		Policy: policy.Identity(), Title: policy.Title(), Signer: policy.Signer(),
 		Precedence: policy.Precedence(), Rungs: branches.All(),
 	}
-	declared := policy.Destinations()
-	for _, name := range strongestFirst(policy) {
-		d := shownDestination{Name: name, Destination: declared[name], Categories: []string{}}
-		for category, to := range sortedRoutes(policy) {
-			if to == name {
-				d.Categories = append(d.Categories, category)
-			}
+	declared, table := policy.Destinations(), policy.RouteTable()
+	categories := make(map[string][]string)
+	for _, category := range slices.Sorted(maps.Keys(table)) {
+		categories[table[category]] = append(categories[table[category]], category)
+	}
+	names := policy.Precedence()
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-		shown.Destinations = append(shown.Destinations, d)
+	}
+	for _, name := range names {
+		shown.Destinations = append(shown.Destinations, shownDestination{name, declared[name], categories[name]})
 	}
 	return shown, nil
 }
@@ -178,7 +146,7 @@ func (p *Printer) PolicyList(all api.PolicyInventory) {
 		if k.ADRStatus != "" {
 			record += " " + string(k.ADRStatus)
 		}
-		rows.add(name, dim(digest), record, cell{orDash(string(k.State)), stateColor(k.State)}, whereFrom(k), inUse(k))
+		rows.add(name, dim(digest), record, cell{orDash(string(k.State)), stateColors[k.State]}, whereFrom(k), inUse(k))
 	}
 	p.table(rows)
 	for _, k := range all.Policies {
@@ -187,17 +155,6 @@ func (p *Printer) PolicyList(all api.PolicyInventory) {
 	if all.Adopted != nil {
 		p.Line("")
 		p.Line("%s was adopted %s by %s", PolicyID(all.Adopted.Policy), Time(all.Adopted.At), all.Adopted.By)
-	}
-}
-
-func stateColor(s release.State) string {
-	switch s {
-	case release.StateEdited:
-		return Red
-	case release.StateDraft:
-		return Yellow
-	default:
-		return Plain
 	}
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/stats"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -65,27 +66,7 @@ func (p *Printer) figures(s stats.Stats) {
 
 // decimals formats a number with at most two decimals.
 func decimals(v float64) string {
-	s := strconv.FormatFloat(v, 'f', 2, 64)
-	for s[len(s)-1] == '0' {
-		s = s[:len(s)-1]
-	}
-	if s[len(s)-1] == '.' {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-// chart prints bars below a heading, each with its share of the total. It prints
-// nothing if there are none.
-func (p *Printer) chart(title string, style BarStyle, rows []bar, total int64) {
-	if len(rows) == 0 {
-		return
-	}
-	for i := range rows {
-		rows[i].words = stats.Percent(rows[i].count, total)
-	}
-	p.title(title)
-	p.bars(style, rows, total)
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
 }
 
 func countBars(counts []stats.Count) []bar {

@@ -245,21 +245,10 @@ func (p *Printer) verification(v host.Verification) {
 	case v.ExitCode != nil:
 		how += fmt.Sprintf(", exit code %d", *v.ExitCode)
 	}
-	p.Line("verification is %s: %s", p.Paint(verifyColor(v.Outcome), string(v.Outcome)), how)
+	p.Line("verification is %s: %s", p.Paint(verifyColors[v.Outcome], string(v.Outcome)), how)
 	p.lineIf(v.Output != "", "  output: %s (%s)", v.Output, Size(v.OutputBytes))
 	if v.Outcome == policies.Red && v.Excerpt != "" {
 		p.block(v.Excerpt)
-	}
-}
-
-func verifyColor(v policies.Verify) string {
-	switch v {
-	case policies.Green:
-		return Green
-	case policies.Red:
-		return Red
-	default:
-		return Plain
 	}
 }
 
