@@ -60,12 +60,12 @@ type Match struct {
 // policy-invalid, policy-timeout and policy-unreadable as in Load.
 func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, errs.New(errs.PolicyUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
+		return nil, errs.New(errs.PolicyUnreadable, "failed to compile the branches of policy %s: %w", p, err).With("policy", p.ref)
 	}
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
 	if p.branches == nil {
-		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.takeApart(ctx) })
+		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.buildBranches(ctx) })
 		if err != nil {
 			return nil, err
 		}
@@ -142,10 +142,10 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 	return values, nil
 }
 
-// takeApart compiles the policy's modules again, with an additional rule for every
+// buildBranches compiles the policy's modules again, with an additional rule for every
 // branch of rule decision. Each rule is in the module of its branch, so all names keep
 // their meaning.
-func (p *Policy) takeApart(ctx context.Context) (*Branches, error) {
+func (p *Policy) buildBranches(ctx context.Context) (*Branches, error) {
 	l := &Branches{policy: p}
 	modules := make(map[string]*ast.Module, len(p.parsed))
 	addDefault, chain := func() {}, 0
