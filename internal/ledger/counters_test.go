@@ -69,10 +69,10 @@ func requested(body []byte) (changes []counters.Change, err error) {
 	return changes, nil
 }
 
-// countersVersion is a simple model of the table tallies, updated event by event.
-type countersVersion map[string]dbView
+// counterModel is a simple model of the table tallies, updated event by event.
+type counterModel map[string]modelCounter
 
-type dbView struct {
+type modelCounter struct {
 	sum     int64
 	seq     int64
 	at      string
@@ -81,10 +81,10 @@ type dbView struct {
 	values  []string
 }
 
-func (m countersVersion) add(e ledger.Event, measure string, values []string, amount int64, note string) {
+func (m counterModel) add(e ledger.Event, measure string, values []string, amount int64, note string) {
 	key := measure + " " + labels(values)
 	s := m[key]
-	s = dbView{min(max(s.sum+amount, -counters.MaxSum), counters.MaxSum), e.Seq, e.At, note, measure, values}
+	s = modelCounter{min(max(s.sum+amount, -counters.MaxSum), counters.MaxSum), e.Seq, e.At, note, measure, values}
 	if m[key] = s; s.sum == 0 {
 		delete(m, key)
 	}
@@ -92,7 +92,7 @@ func (m countersVersion) add(e ledger.Event, measure string, values []string, am
 
 // count follows the rules of Change and Dimension literally. lost are the values that
 // earlier changes of the same event have removed.
-func (m countersVersion) count(e ledger.Event, c counters.Change, lost map[string]bool) {
+func (m counterModel) count(e ledger.Event, c counters.Change, lost map[string]bool) {
 	var values []string
 	for i, value := range c.Values {
 		d := c.Measure.Labels[i]
@@ -136,7 +136,7 @@ func labels(values []string) string {
 }
 
 // lines returns the model in the format of linesOf.
-func (m countersVersion) lines() []string {
+func (m counterModel) lines() []string {
 	var lines []string
 	for key, s := range m {
 		lines = append(lines, fmt.Sprintf("%s %d %d %s %s", key, s.sum, s.seq, s.at, s.note))
@@ -173,7 +173,7 @@ func linesOf(t failer, dir string) (lines []string) {
 }
 
 // ask returns the model's answer to a query.
-func (m countersVersion) ask(q ledger.CounterQuery) (rows []ledger.Counter) {
+func (m counterModel) ask(q ledger.CounterQuery) (rows []ledger.Counter) {
 	for _, s := range m {
 		if s.measure == q.Measure && len(s.values) >= len(q.Prefix) && slices.Equal(s.values[:len(q.Prefix)], q.Prefix) {
 			rows = append(rows, ledger.Counter{Values: s.values, Sum: s.sum, At: s.at})
@@ -233,7 +233,7 @@ func TestSumsBehaveLikeTheirModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { l.Close() }()
-		m := make(countersVersion)
+		m := make(counterModel)
 		var last ledger.Event
 		n := make(map[string]int64)
 		for i := range rapid.IntRange(1, 6).Draw(t, "transactions") {
@@ -291,7 +291,7 @@ func TestSumsBehaveLikeTheirModel(t *testing.T) {
 		}
 		got, err := l.Counters(t.Context(), queries...)
 		if err != nil || got.Events != last.Seq || got.Since != clock(0).Format(ledger.TimeFormat) || got.Until != last.At {
-			t.Fatalf("Tallies gives %+v, %v", got, err)
+			t.Fatalf("Counters gives %+v, %v", got, err)
 		}
 		for i, q := range queries {
 			if want := m.ask(q); asJSON(t, got.Rows[i]) != asJSON(t, want) {
@@ -400,7 +400,7 @@ func TestManyCounts(t *testing.T) {
 	writeCounters(t, l, "a", 1, requests[1:]...)
 	sums, err := l.Counters(t.Context(), ledger.CounterQuery{Measure: "free"})
 	if err != nil || len(sums.Rows[0]) != 1 || sums.Rows[0][0].Values[0] != "0" {
-		t.Errorf("Tallies gives %+v, %v", sums, err)
+		t.Errorf("Counters gives %+v, %v", sums, err)
 	}
 	wantSound(t, l)
 }
@@ -438,7 +438,7 @@ func TestSumsOfNoLedger(t *testing.T) {
 	for _, fold := range []ledger.Fold{digest, nil} {
 		sums, err := openWith(t, dir, fold).Counters(t.Context(), ledger.CounterQuery{Measure: "a"}, ledger.CounterQuery{Measure: "b"})
 		if err != nil || len(sums.Rows) != 2 || sums.Events != 0 || sums.Since != "" || sums.Until != "" || exists(dir) {
-			t.Errorf("Tallies gives %+v, %v", sums, err)
+			t.Errorf("Counters gives %+v, %v", sums, err)
 		}
 	}
 	_, err := openWith(t, dir, digest).Counters(t.Context(), ledger.CounterQuery{Measure: "a", Limit: -1})

@@ -235,7 +235,7 @@ func TestAnOlderLedgerIsCounted(t *testing.T) {
 		{{Values: []string{"task"}, Sum: 3, At: at(5)}},
 	}}
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("Tallies gives %+v, %v, want %+v", got, err, want)
+		t.Errorf("Counters gives %+v, %v, want %+v", got, err, want)
 	}
 	if report, err := l.Verify(t.Context()); err != nil || !report.Sound() {
 		t.Errorf("Verify gives %+v, %v", report, err)
@@ -262,7 +262,7 @@ func TestSumsAreCountedAnew(t *testing.T) {
 	defer l.Close()
 	got, err := l.Counters(t.Context(), CounterQuery{Measure: "all"}, CounterQuery{Measure: "by_task"}, CounterQuery{Measure: LabelMeasure})
 	if err != nil || len(got.Rows[0]) != 1 || got.Rows[0][0].Sum != 60 || len(got.Rows[1])+len(got.Rows[2]) != 0 {
-		t.Errorf("Tallies gives %+v, %v", got, err)
+		t.Errorf("Counters gives %+v, %v", got, err)
 	}
 }
 
@@ -277,7 +277,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 	defer file.Close()
 	for name, l := range map[string]*Ledger{"OpenFile": file, "without a fold": openAs(t, dir, nil)} {
 		if _, err := l.Counters(t.Context(), CounterQuery{Measure: "all"}); errs.CodeOf(err) != errs.LedgerOlder {
-			t.Errorf("%s: Tallies gives %v", name, err)
+			t.Errorf("%s: Counters gives %v", name, err)
 		}
 		if report, err := l.Verify(t.Context()); err != nil || !report.Sound() || report.Events != 6 {
 			t.Errorf("%s: Verify gives %+v, %v", name, report, err)
@@ -307,7 +307,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sums, err := file.Counters(t.Context(), CounterQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 6 {
-		t.Errorf("Tallies gives %+v, %v", sums, err)
+		t.Errorf("Counters gives %+v, %v", sums, err)
 	}
 }
 
@@ -345,7 +345,7 @@ func TestABrokenTaskIsCountedSoFar(t *testing.T) {
 			older.Close()
 			l := openAs(t, dir, c.fold)
 			if sums, err := l.Counters(t.Context(), CounterQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 4 {
-				t.Errorf("Tallies gives %+v, %v", sums, err)
+				t.Errorf("Counters gives %+v, %v", sums, err)
 			}
 			if head, err := l.Head(t.Context(), "b"); err != nil || head.N != 3 {
 				t.Errorf("Head gives %+v, %v", head, err)
@@ -398,6 +398,6 @@ func TestTheEndOfTimeoutLeavesALedgerOlder(t *testing.T) {
 	}
 	older.Close()
 	if sums, err := openAs(t, dir, twice).Counters(t.Context(), CounterQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 6 {
-		t.Errorf("counted later, Tallies gives %+v, %v", sums, err)
+		t.Errorf("counted later, Counters gives %+v, %v", sums, err)
 	}
 }

@@ -37,7 +37,7 @@ func TestNoneWritesWhileTheLedgerIsHeld(t *testing.T) {
 		return nil
 	})
 	if err != nil || runs != 1 {
-		t.Errorf("Hold gives %v after %d runs", err, runs)
+		t.Errorf("WithLock gives %v after %d runs", err, runs)
 	}
 	add(t, other, "a", 5)
 	add(t, l, "b", 5)
@@ -46,7 +46,7 @@ func TestNoneWritesWhileTheLedgerIsHeld(t *testing.T) {
 	}
 }
 
-func TestHoldReturnsWhatItsFunctionReturns(t *testing.T) {
+func TestWithLockReturnsWhatItsFunctionReturns(t *testing.T) {
 	dir := fill(t)
 	busy := func() error {
 		l := impatient(t, dir)
@@ -59,12 +59,12 @@ func TestHoldReturnsWhatItsFunctionReturns(t *testing.T) {
 		runs := 0
 		err := open(t, fill(t)).WithLock(t.Context(), "a", func(ledger.Head) error { runs++; return want })
 		if err != want || runs != 1 {
-			t.Errorf("Hold gives %v after %d runs, want %v", err, runs, want)
+			t.Errorf("WithLock gives %v after %d runs, want %v", err, runs, want)
 		}
 	}
 }
 
-func TestHoldWithoutATaskOrALedger(t *testing.T) {
+func TestWithLockWithoutATaskOrALedger(t *testing.T) {
 	for _, dir := range []string{fill(t), state(t)} {
 		made := exists(dir)
 		err := open(t, dir).WithLock(t.Context(), "new", func(head ledger.Head) error {
@@ -74,7 +74,7 @@ func TestHoldWithoutATaskOrALedger(t *testing.T) {
 			return errRefused
 		})
 		if err != errRefused || exists(dir) != made {
-			t.Errorf("Hold gives %v", err)
+			t.Errorf("WithLock gives %v", err)
 		}
 	}
 }
@@ -91,11 +91,11 @@ func TestTheEndOfAContextReleasesNothingThatIsHeld(t *testing.T) {
 		return nil
 	})
 	if err != nil {
-		t.Errorf("Hold gives %v", err)
+		t.Errorf("WithLock gives %v", err)
 	}
 	err = l.WithLock(ctx, "a", func(ledger.Head) error { t.Error("it ran"); return nil })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("Hold with an ended context gives %v", err)
+		t.Errorf("WithLock with an ended context gives %v", err)
 	}
 	add(t, other, "a", 5)
 }
@@ -108,7 +108,7 @@ func TestWaitingForTheLockEndsWithTheContext(t *testing.T) {
 	defer cancel()
 	err := l.WithLock(ctx, "a", func(ledger.Head) error { t.Error("it ran"); return nil })
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Hold gives %v", err)
+		t.Errorf("WithLock gives %v", err)
 	}
 }
 
