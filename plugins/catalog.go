@@ -54,10 +54,8 @@ func (c *Catalog) With(p *Plugin) (*Catalog, error) {
 	if _, taken := c.plugins[name]; taken {
 		return nil, errs.New(errs.PluginAmbiguous, "two plugins are called %s", name).With("plugins", []string{name})
 	}
-	more := &Catalog{plugins: maps.Clone(c.plugins)}
-	if more.plugins == nil {
-		more.plugins = make(map[string]func() (*Plugin, error))
-	}
+	more := &Catalog{plugins: make(map[string]func() (*Plugin, error))}
+	maps.Copy(more.plugins, c.plugins)
 	more.plugins[name] = func() (*Plugin, error) { return p, nil }
 	return more, nil
 }

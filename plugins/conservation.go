@@ -29,7 +29,7 @@ func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, i
 		if !ok {
 			return abi.Result{}, violated(abi.Dropped, "drops %q", ref)
 		}
-		c.raw, c.exists = raw, true
+		c.raw = raw
 	}
 	if ctx.Err() != nil {
 		return abi.Result{}, context.Cause(ctx)
@@ -38,8 +38,8 @@ func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, i
 		if ctx.Err() != nil {
 			return abi.Result{}, context.Cause(ctx)
 		}
-		if !c.exists {
-			c.raw, c.exists = doc.At(ref)
+		if c.raw == nil {
+			c.raw, _ = doc.At(ref)
 		}
 	}
 	return buildResult(p, doc, out, claims)
@@ -48,8 +48,7 @@ func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, i
 // reference is an answer's statement about one place in the report.
 type reference struct {
 	skipped bool
-	exists  bool
-	raw     jsontext.Value
+	raw     jsontext.Value // nil if there is no such place
 }
 
 // collectRefs maps the answer's refs to their references.
@@ -74,7 +73,7 @@ func collectRefs(out *output) (map[string]*reference, error) {
 // the answer's order, so that the same answer always gives the same error.
 func buildResult(p *Plugin, doc *document.Document, out *output, claims map[string]*reference) (abi.Result, error) {
 	for _, s := range *out.Skipped {
-		if !claims[s.Ref].exists {
+		if claims[s.Ref].raw == nil {
 			return abi.Result{}, violated(abi.Invented, "skips %q, which is not in the report", s.Ref)
 		}
 	}
@@ -89,7 +88,7 @@ func buildResult(p *Plugin, doc *document.Document, out *output, claims map[stri
 			return abi.Result{}, errs.New(errs.PluginOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
 				With("limit", p.runtime.config.Limits.Output)
 		}
-		if !c.exists {
+		if c.raw == nil {
 			return abi.Result{}, violated(abi.Invented, "refers to %q, which is not in the report", *f.Ref)
 		}
 		result.Findings = append(result.Findings, finding.Finding{

@@ -110,12 +110,8 @@ type Reply struct {
 // # Errors
 //
 // Those of Normalize that concern running the guest.
-func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontext.Value) (Reply, error) {
-	reply, err := p.ask(ctx, doc, config)
-	return reply, p.withPlugin(err)
-}
-
-func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontext.Value) (Reply, error) {
+func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontext.Value) (reply Reply, err error) {
+	defer func() { err = p.withPlugin(err) }()
 	m, err := p.compile(ctx)
 	if err != nil {
 		return Reply{}, err
@@ -123,7 +119,6 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 	if config == nil {
 		config = emptyConfig
 	}
-	var reply Reply
 	err = p.runtime.call(ctx, m, func(ctx context.Context, g *instance) error {
 		if err := g.fillScratch(ctx); err != nil {
 			return err

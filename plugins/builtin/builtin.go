@@ -22,11 +22,8 @@ type Guest struct {
 
 // Names lists the built-in guests by name, in byte order.
 func Names() []string {
-	entries, err := files.ReadDir(".")
-	if err != nil {
-		return nil
-	}
-	names := make([]string, 0, len(entries))
+	var names []string
+	entries, _ := files.ReadDir(".") // An embedded folder can be read.
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -35,13 +32,7 @@ func Names() []string {
 
 // Find returns the guest of that name, and whether there is one.
 func Find(name string) (Guest, bool) {
-	wasm, err := files.ReadFile(path.Join(name, name+".wasm"))
-	if err != nil {
-		return Guest{}, false
-	}
-	describe, err := files.ReadFile(path.Join(name, "describe.json"))
-	if err != nil {
-		return Guest{}, false
-	}
-	return Guest{Wasm: wasm, Describe: describe}, true
+	wasm, errWasm := files.ReadFile(path.Join(name, name+".wasm"))
+	describe, errDescribe := files.ReadFile(path.Join(name, "describe.json"))
+	return Guest{Wasm: wasm, Describe: describe}, errWasm == nil && errDescribe == nil
 }

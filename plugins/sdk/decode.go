@@ -30,7 +30,7 @@ func (v Value) DecodeAt(ref string, into any) error {
 	d := decoder{scanner: scanner{text: v}, ref: ref}
 	target := reflect.ValueOf(into).Elem()
 	if v == nil {
-		return d.refuse(target.Type(), nil)
+		return d.refuse(target.Type(), nil, "")
 	}
 	if err := d.decode(target); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (d *decoder) decode(into reflect.Value) *Error {
 	}
 	value := d.value()
 	if !setScalar(into, value) {
-		return d.refuse(into.Type(), value)
+		return d.refuse(into.Type(), value, "")
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func setScalar(into reflect.Value, value Value) bool {
 
 func (d *decoder) object(into reflect.Value) *Error {
 	if d.text[d.at] != '{' {
-		return d.refuse(into.Type(), d.value())
+		return d.refuse(into.Type(), d.value(), "")
 	}
 	into.SetZero()
 	fields := fieldsOf(into.Type())
@@ -128,7 +128,7 @@ func (d *decoder) object(into reflect.Value) *Error {
 	}
 	for i, f := range fields {
 		if !seen[i] && !f.optional {
-			return d.missing(f.name, into.Type().Field(f.index).Type)
+			return d.refuse(into.Type().Field(f.index).Type, nil, Pointer(f.name))
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (d *decoder) object(into reflect.Value) *Error {
 func (d *decoder) table(into reflect.Value) *Error {
 	t := into.Type()
 	if d.text[d.at] != '{' {
-		return d.refuse(t, d.value())
+		return d.refuse(t, d.value(), "")
 	}
 	into.Set(reflect.MakeMap(t))
 	d.at++
@@ -158,7 +158,7 @@ func (d *decoder) table(into reflect.Value) *Error {
 func (d *decoder) array(into reflect.Value) *Error {
 	t := into.Type()
 	if d.text[d.at] != '[' {
-		return d.refuse(t, d.value())
+		return d.refuse(t, d.value(), "")
 	}
 	d.at++
 	into.Set(reflect.MakeSlice(t, 0, 0))
@@ -174,28 +174,18 @@ func (d *decoder) array(into reflect.Value) *Error {
 	return nil
 }
 
-// refuse says that the current value cannot become a t.
-func (d *decoder) refuse(t reflect.Type, found Value) *Error {
-	ref := d.here()
-	what := ref
-	if what == "" {
-		what = "the report"
-	}
-	return newError("", ref, what+" must be "+wanted(t)+", but it is "+found.Excerpt(), found)
-}
-
-// missing says that the current object lacks a member.
-func (d *decoder) missing(name string, t reflect.Type) *Error {
-	ref := d.here()
-	return newError("", ref, ref+Pointer(name)+" must be "+wanted(t)+", but it is missing", nil)
-}
-
-func (d *decoder) here() string {
+// refuse says that the current value cannot become a t, or that it lacks the member at
+// a pointer.
+func (d *decoder) refuse(t reflect.Type, found Value, missing string) *Error {
 	ref := d.ref
 	for _, token := range d.path {
 		ref += Pointer(token)
 	}
-	return ref
+	what := ref + missing
+	if what == "" {
+		what = "the report"
+	}
+	return newError("", ref, what+" must be "+wanted(t)+", but it is "+found.Excerpt(), found)
 }
 
 // wanted describes the values that a t accepts, for a message.

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -29,16 +30,9 @@ const (
 
 // WithDefaults returns l with every zero field replaced by its default.
 func (l Limits) WithDefaults() Limits {
-	if l.Memory <= 0 {
-		l.Memory = DefaultMemory
+	return Limits{
+		Memory: cmp.Or(l.Memory, DefaultMemory), Time: cmp.Or(l.Time, DefaultTime), Output: cmp.Or(l.Output, DefaultOutput),
 	}
-	if l.Time <= 0 {
-		l.Time = DefaultTime
-	}
-	if l.Output <= 0 {
-		l.Output = DefaultOutput
-	}
-	return l
 }
 
 // Identity identifies a plugin exactly.

@@ -7,6 +7,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,13 +33,7 @@ const (
 
 // WithDefaults returns l with every zero field replaced by its default.
 func (l Limits) WithDefaults() Limits {
-	if l.Bytes <= 0 {
-		l.Bytes = DefaultBytes
-	}
-	if l.Depth <= 0 {
-		l.Depth = DefaultDepth
-	}
-	return l
+	return Limits{Bytes: cmp.Or(l.Bytes, DefaultBytes), Depth: cmp.Or(l.Depth, DefaultDepth)}
 }
 
 // Document is a checked report: one JSON value in UTF-8, without duplicate keys or
