@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -57,8 +56,6 @@ func (c *checkpoint) parse(id string, data []byte) error {
 			return err
 		}
 	}
-	c.task.StartedAt = c.time(top, "started_at")
-	c.task.UpdatedAt = c.time(top, "last_update")
 	groups := topGroups()
 	c.shared.add(id, top, groups)
 	if names := unknown(top, groups, "schema_version", "task_id", "status", "started_at", "last_update", "nubosloop"); len(names) > 0 {
@@ -78,18 +75,6 @@ func version(top object) error {
 		return fmt.Errorf("it has schema version %d, which is newer than %d", n, schema)
 	}
 	return nil
-}
-
-func (c *checkpoint) time(o object, name string) time.Time {
-	if !o.says(name) {
-		return time.Time{}
-	}
-	at, err := time.Parse(time.RFC3339, o.text(name))
-	if err != nil {
-		c.leave(c.file+": "+name, "it is no time")
-		return time.Time{}
-	}
-	return at
 }
 
 // loop reads the state of a task's loop.
@@ -291,25 +276,25 @@ func finding(fields object, round int, wrong problems) Finding {
 		Round: round, Category: fields.text("category"), Severity: fields.text("severity"),
 		File: fields.text("file"), Remediation: fields.text("remediation"),
 	}
-	mended := false
+	repaired := false
 	if f.Category == "" {
-		f.Category, mended = "unknown", true
+		f.Category, repaired = "unknown", true
 	}
 	if !slices.Contains([]string{"fail", "risk", "nit"}, f.Severity) {
-		mended = mended || fields.says("severity")
+		repaired = repaired || fields.says("severity")
 		f.Severity = "fail"
 	}
 	for _, name := range []string{"file", "remediation"} {
-		mended = mended || fields.says(name) && fields[name].Kind() != '"'
+		repaired = repaired || fields.says(name) && fields[name].Kind() != '"'
 	}
 	if fields.says("line") {
 		line, err := strconv.Atoi(string(fields["line"]))
 		if err != nil || line < 1 {
-			line, mended = 0, true
+			line, repaired = 0, true
 		}
 		f.Line = line
 	}
-	if mended {
+	if repaired {
 		wrong["%d have a damaged field; they are taken over as severity fail, category unknown or without a place"]++
 	}
 	return f

@@ -7,10 +7,6 @@
 // attestations and reports must be given again.
 package nubospilot
 
-import (
-	"time"
-)
-
 // Folder is the name of nubos-pilot's folder in a project.
 const Folder = ".nubos-pilot"
 
@@ -59,8 +55,6 @@ type Task struct {
 	Forced []string
 	// StuckReason is why the task is stuck, "" if unknown.
 	StuckReason string
-	// StartedAt and UpdatedAt are zero if the checkpoint has no such time.
-	StartedAt, UpdatedAt time.Time
 	// Digest is the digest of the file, "sha256:" and 64 hex digits.
 	Digest string
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -69,7 +68,7 @@ func says(left []nubospilot.Left, what, why string) bool {
 	})
 }
 
-func TestReadTakesOverACheckpoint(t *testing.T) {
+func TestReadCheckpoint(t *testing.T) {
 	text := `{
 		"schema_version": 1, "task_id": "M001-S001-T0001", "phase": 1, "plan": "01", "wave": 2, "status": "stuck",
 		"started_at": "2026-03-01T10:00:00.000Z", "last_update": "2026-03-01T11:30:00.5Z", "files_touched": ["a.go"], "resume_hint": null,
@@ -111,8 +110,6 @@ func TestReadTakesOverACheckpoint(t *testing.T) {
 		},
 		Forced:      []string{"commit-phase", "post-critics"},
 		StuckReason: "max-rounds-user-stuck",
-		StartedAt:   time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC),
-		UpdatedAt:   time.Date(2026, 3, 1, 11, 30, 0, 500_000_000, time.UTC),
 		Digest:      fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))),
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -135,7 +132,7 @@ func TestReadTakesOverACheckpoint(t *testing.T) {
 	}
 }
 
-func TestReadOfATaskThatJustBegan(t *testing.T) {
+func TestReadNewTask(t *testing.T) {
 	for _, loop := range []string{"null", "{}", `{"cache_hit": null}`} {
 		got, left := task(t, checkpoint("in-progress", loop))
 		got.Digest = ""
@@ -149,8 +146,8 @@ func TestReadOfATaskThatJustBegan(t *testing.T) {
 	}
 }
 
-// TestReadLeavesWhatItCannotBelieve checks that a bad checkpoint never hides a good one.
-func TestReadLeavesWhatItCannotBelieve(t *testing.T) {
+// TestReadRejectsDamagedCheckpoints checks that a bad checkpoint never hides a good one.
+func TestReadRejectsDamagedCheckpoints(t *testing.T) {
 	good := strings.Replace(checkpoint("in-progress", `{"round": 2, "last_phase": "preflight"}`), id, "M999-S001-T0001", 1)
 	for name, c := range map[string]struct{ text, why string }{
 		"empty":              {"", "damaged"},
@@ -197,7 +194,7 @@ func TestReadLeavesWhatItCannotBelieve(t *testing.T) {
 	}
 }
 
-func TestReadMendsAndSaysSo(t *testing.T) {
+func TestReadRepairsDamagedFields(t *testing.T) {
 	for name, c := range map[string]struct {
 		status, loop string
 		want         nubospilot.Task
@@ -231,7 +228,6 @@ func TestReadMendsAndSaysSo(t *testing.T) {
 		"routed into a question": {"in-progress", `{"round": 3, "last_action": "askuser", "tool_use_audit": [
 			{"violation": "x", "agent": "a", "round": 1, "routed_in_round": 1}, {"violation": "y", "agent": "a", "round": 2, "routed_in_round": 2}]}`,
 			nubospilot.Task{Round: 3, Violations: []nubospilot.Violation{{Agent: "a", Round: 2, Kind: "y"}}}, "", ""},
-		"odd time": {"in-progress", `{"round": 1}, "started_at": "yesterday", "last_update": 5`, nubospilot.Task{Round: 1}, "started_at", "no time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, left := task(t, checkpoint(c.status, c.loop))
@@ -246,7 +242,7 @@ func TestReadMendsAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestReadSaysTheSameOnce(t *testing.T) {
+func TestReadGroupsEqualMessages(t *testing.T) {
 	files := map[string]string{}
 	for i := range 9 {
 		name := fmt.Sprintf("M001-S001-T%04d", i)
@@ -262,7 +258,7 @@ func TestReadSaysTheSameOnce(t *testing.T) {
 	}
 }
 
-func TestReadKeepsToTheFolder(t *testing.T) {
+func TestReadStaysInTheFolder(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.json")
 	if err := os.WriteFile(secret, []byte(checkpoint("done", "{}")), 0o600); err != nil {
@@ -302,7 +298,7 @@ func TestReadKeepsToTheFolder(t *testing.T) {
 	}
 }
 
-func TestReadOfNoFolder(t *testing.T) {
+func TestReadWithoutFolder(t *testing.T) {
 	for dir, want := range map[string]errs.Code{
 		filepath.Join(t.TempDir(), "none"):       errs.ImportUnreadable,
 		folder(t, nil):                           errs.ImportNothing,
@@ -320,7 +316,7 @@ func TestReadOfNoFolder(t *testing.T) {
 	}
 }
 
-func TestReadEndsWithTooManyFiles(t *testing.T) {
+func TestReadLimitsFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten thousand files take their time")
 	}

@@ -14,7 +14,7 @@ func settings(t *testing.T, text string) (nubospilot.Settings, []nubospilot.Left
 	return got.Settings, got.Left
 }
 
-func TestSettingsAreTakenOver(t *testing.T) {
+func TestSettings(t *testing.T) {
 	yes, no := true, false
 	got, left := settings(t, `{
 		"loop": {"maxRounds": 5, "verify_runs": 3},

@@ -1,6 +1,12 @@
 package verbs
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -290,4 +296,40 @@ func NewAttestation(s task.Attestation, at string) Attestation {
 		a.Violation = &s.Violation
 	}
 	return a
+}
+
+// LastResult finds the last line of an output that is a final event of the claude CLI,
+// and returns its offset and its size in bytes, which is 0 if there is none. Lines longer
+// than limit are skipped.
+func LastResult(output io.Reader, limit int) (at, size int64, err error) {
+	lines := bufio.NewReaderSize(output, limit)
+	partial := false // The line began in an earlier read.
+	for offset := int64(0); ; {
+		line, err := lines.ReadSlice('\n')
+		long := errors.Is(err, bufio.ErrBufferFull)
+		if !partial && !long && isResult(line) {
+			at, size = offset, int64(len(line))
+		}
+		offset += int64(len(line))
+		switch partial = long; {
+		case errors.Is(err, io.EOF):
+			return at, size, nil
+		case err != nil && !long:
+			return 0, 0, err
+		}
+	}
+}
+
+// isResult distinguishes the claude CLI's final event from those of other CLIs, which may
+// have the same type.
+func isResult(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"is_error"`)) {
+		return false // Not worth parsing.
+	}
+	var event struct {
+		Type    string `json:"type"`
+		IsError *bool  `json:"is_error"`
+	}
+	err := json.Unmarshal(line, &event, jsontext.AllowInvalidUTF8(true))
+	return err == nil && event.Type == "result" && event.IsError != nil
 }
