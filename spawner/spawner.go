@@ -32,9 +32,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// RunFolder is the directory of the leases below the state directory.
-const RunFolder = "run"
-
 // Options configure a Spawner. Root, State and Environ are required.
 type Options struct {
 	// Root is the project's root, in which agents run.
@@ -91,7 +88,7 @@ func New(o Options) (*Spawner, error) {
 	if o.Random == nil {
 		o.Random = rand.Float64
 	}
-	pool, err := lease.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Supervisor)
+	pool, err := lease.Open(filepath.Join(o.State, lease.Folder), o.Temp, o.Supervisor)
 	if err != nil {
 		return nil, err
 	}

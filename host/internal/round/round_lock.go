@@ -11,7 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // lockTime is how long to wait for a round's lock. A process that holds it longer runs the
@@ -54,7 +53,7 @@ func (e *Engine) leasePool() (*lease.Pool, error) {
 	return lease.Open(e.runFolder(), os.TempDir(), keeper)
 }
 
-func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), spawner.RunFolder) }
+func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), lease.Folder) }
 
 func (e *Engine) release(held *lease.Lease) {
 	if err := held.Release(); err != nil {

@@ -6,7 +6,10 @@
 package definition
 
 import (
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -62,19 +65,48 @@ func Compose(d Definition, prompt string) string {
 	return d.Body + "\n\n" + divider + "\n\n" + strings.TrimSpace(prompt) + "\n"
 }
 
-// maxName bounds a name, in bytes.
+// maxName bounds a name, in bytes. It becomes part of file names and metric labels.
 const maxName = 128
 
-// isName reports whether s can be an agent's name, which becomes part of file names and
-// metric labels: ^[A-Za-z0-9_-]{1,128}$.
-func isName(s string) bool {
-	if s == "" || len(s) > maxName {
-		return false
-	}
-	return !strings.ContainsFunc(s, func(c rune) bool {
-		return c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
-	})
-}
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
 
 // maxShown bounds a foreign text in a message, in code points.
 const maxShown = 64
+
+// prefix begins the names of nubos-pilot's agents.
+const prefix = "np-"
+
+// writesCode reports whether an agent of this name edits the code under review, whatever
+// its definition says.
+func writesCode(name string) bool {
+	role := strings.TrimPrefix(strings.ToLower(name), prefix)
+	return role == "executor" || role == "build-fixer"
+}
+
+// editors are the tools that edit files in the known CLIs, in lower case without
+// separators. Writing whole files is not one of them: a critic needs it for its report,
+// and the adapter confines it to that path.
+var editors = []string{
+	"edit", "multiedit", "notebookedit", "editfile", "editfiles", "editnotebook",
+	"applypatch", "applydiff", "patch", "replace", "searchreplace", "replaceinfile", "inserteditintofile",
+}
+
+// edits reports whether a tool edits files. It may have arguments, Edit(src/*), and a
+// server's name, mcp__files__edit_file.
+func edits(tool string) bool {
+	name, _, _ := strings.Cut(tool, "(")
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "*" || name == "all" {
+		return true
+	}
+	for _, separator := range []string{"__", "/", ":", "."} {
+		if at := strings.LastIndex(name, separator); at >= 0 {
+			name = name[at+len(separator):]
+		}
+	}
+	if name == "*" { // all tools of a server
+		return true
+	}
+	name = strings.NewReplacer("_", "", "-", "").Replace(name)
+	return slices.Contains(editors, name) || strings.HasPrefix(name, "strreplace")
+}

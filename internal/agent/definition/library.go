@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"embed"
 	"errors"
 	"io/fs"
 	"os"
@@ -49,7 +50,7 @@ type Library struct {
 // for a file that cannot be read, is too large or is outside. They have the path, if
 // there is one.
 func (l Library) Find(name string) (Definition, error) {
-	if !isName(name) {
+	if !nameForm().MatchString(name) {
 		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is not an agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
 	}
 	names := []string{name}
@@ -152,9 +153,49 @@ func inFolder(root *os.Root, dir string) []string {
 	entries, _ := f.ReadDir(maxListed) // Entries before an error count.
 	var names []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ending); ok && isName(name) && !e.IsDir() {
+		if name, ok := strings.CutSuffix(e.Name(), ending); ok && nameForm().MatchString(name) && !e.IsDir() {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// ours holds the definitions that are built in.
+//
+//go:embed agents/*.md
+var ours embed.FS
+
+// Names returns the names of the built-in agents and modules, sorted.
+func Names() []string {
+	entries, err := ours.ReadDir("agents")
+	if err != nil {
+		return nil // cannot happen with an embedded folder
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ending))
+	}
+	slices.Sort(names) // With the extension their order differs.
+	return names
+}
+
+// Files returns the built-in definitions: their text, by the path that they would have in
+// a project.
+func Files() map[string][]byte {
+	files := make(map[string][]byte)
+	for _, name := range Names() {
+		if data, err := ours.ReadFile(path.Join("agents", name+ending)); err == nil {
+			files[path.Join(Folder, name+ending)] = data
+		}
+	}
+	return files
+}
+
+func builtIn(name string) (Definition, bool) {
+	data, err := ours.ReadFile(path.Join("agents", name+ending))
+	if err != nil {
+		return Definition{}, false
+	}
+	d, err := Parse(name, data)
+	return d, err == nil
 }

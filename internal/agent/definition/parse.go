@@ -128,3 +128,22 @@ func plainly(err error) string {
 func invalid(name, format string, args ...any) *errs.Error {
 	return errs.New(errs.AgentInvalidDefinition, "the definition of "+name+": "+format, args...).With("agent", name)
 }
+
+// split splits a list of tools. A comma in brackets is part of a tool's arguments.
+func split(text string) []string {
+	var tools []string
+	depth, from := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			depth = max(depth-1, 0)
+		case ',':
+			if depth == 0 {
+				tools, from = append(tools, text[from:i]), i+1
+			}
+		}
+	}
+	return append(tools, text[from:])
+}

@@ -31,6 +31,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
+// Folder is the directory of a project's pool below its state directory.
+const Folder = "run"
+
 // MaxLimit is the largest number of leases of an agent.
 const MaxLimit = 100
 

@@ -36,7 +36,7 @@ func Merge(answers []Answer) Consensus {
 
 // decide splits the decisions by whether a majority made them.
 func (c *Consensus) decide(answers []Answer, majority int) {
-	sum, all := 0, gather(answers, decisionRule())
+	sum, all := 0, gather(answers, func(o *Output) []Decision { return o.Decisions })
 	for _, m := range all {
 		d := AgreedDecision{Decision: m.item, Agreement: len(m.seenBy), SeenBy: m.seenBy}
 		sum += d.Agreement
@@ -54,20 +54,20 @@ func (c *Consensus) decide(answers []Answer, majority int) {
 
 // unite adds the entries that need no agreement.
 func (c *Consensus) unite(answers []Answer) {
-	for _, m := range gather(answers, riskRule()) {
+	for _, m := range gather(answers, func(o *Output) []Risk { return o.Risks }) {
 		c.Risks = append(c.Risks, SeenRisk{m.item, m.seenBy})
 	}
-	for _, m := range gather(answers, questionRule()) {
+	for _, m := range gather(answers, func(o *Output) []Question { return o.Questions }) {
 		c.Questions = append(c.Questions, SeenQuestion{m.item, m.seenBy})
 	}
-	for _, m := range gather(answers, sourceRule()) {
+	for _, m := range gather(answers, func(o *Output) []Source { return o.Sources }) {
 		c.Sources = append(c.Sources, SeenSource{m.item, m.seenBy})
 	}
 }
 
 // intersect splits the patterns by whether enough answers have them.
 func (c *Consensus) intersect(answers []Answer, enough int) {
-	for _, m := range gather(answers, patternRule()) {
+	for _, m := range gather(answers, func(o *Output) []Pattern { return o.Patterns }) {
 		p := SeenPattern{m.item, m.seenBy}
 		if len(p.SeenBy) >= enough {
 			c.Patterns = append(c.Patterns, p)
@@ -78,55 +78,40 @@ func (c *Consensus) intersect(answers []Answer, enough int) {
 	}
 }
 
-// rule describes how to merge the entries of one list.
-type rule[T any] struct {
-	list func(*Output) []T
-	text func(T) string
-	// join merges another entry with the same text into the first.
-	join func(first *T, other T)
+// entry is an entry of a list.
+type entry[T any] interface {
+	// key is what the same entries have in common.
+	key() string
+	// join merges an entry with the same key.
+	join(other T) T
 }
 
-func decisionRule() rule[Decision] {
-	return rule[Decision]{
-		list: func(o *Output) []Decision { return o.Decisions },
-		text: func(d Decision) string { return d.Text },
-		join: func(first *Decision, other Decision) { first.Provenance = verify(first.Provenance, other.Provenance) },
-	}
+func (d Decision) key() string { return d.Text }
+func (r Risk) key() string     { return r.Text }
+func (q Question) key() string { return q.Text }
+func (s Source) key() string   { return s.URL }
+func (p Pattern) key() string  { return p.Text }
+
+func (d Decision) join(other Decision) Decision {
+	d.Provenance = verify(d.Provenance, other.Provenance)
+	return d
 }
 
-func riskRule() rule[Risk] {
-	return rule[Risk]{
-		list: func(o *Output) []Risk { return o.Risks },
-		text: func(r Risk) string { return r.Text },
-		join: func(first *Risk, other Risk) { first.Severity = higher(first.Severity, other.Severity) },
-	}
+func (r Risk) join(other Risk) Risk {
+	r.Severity = higher(r.Severity, other.Severity)
+	return r
 }
 
-func questionRule() rule[Question] {
-	return rule[Question]{
-		list: func(o *Output) []Question { return o.Questions },
-		text: func(q Question) string { return q.Text },
-		join: func(*Question, Question) {},
-	}
+func (q Question) join(Question) Question { return q }
+
+func (s Source) join(other Source) Source {
+	s.Credibility, s.Title = higher(s.Credibility, other.Credibility), cmp.Or(s.Title, other.Title)
+	return s
 }
 
-func sourceRule() rule[Source] {
-	return rule[Source]{
-		list: func(o *Output) []Source { return o.Sources },
-		text: func(s Source) string { return s.URL },
-		join: func(first *Source, other Source) {
-			first.Credibility = higher(first.Credibility, other.Credibility)
-			first.Title = cmp.Or(first.Title, other.Title)
-		},
-	}
-}
-
-func patternRule() rule[Pattern] {
-	return rule[Pattern]{
-		list: func(o *Output) []Pattern { return o.Patterns },
-		text: func(p Pattern) string { return p.Text },
-		join: func(first *Pattern, other Pattern) { first.Provenance = verify(first.Provenance, other.Provenance) },
-	}
+func (p Pattern) join(other Pattern) Pattern {
+	p.Provenance = verify(p.Provenance, other.Provenance)
+	return p
 }
 
 // merged is an entry with the researchers that have it.
@@ -137,22 +122,22 @@ type merged[T any] struct {
 
 // gather merges one list of all answers, which are sorted by index. A duplicate within an
 // answer counts once.
-func gather[T any](answers []Answer, r rule[T]) []*merged[T] {
+func gather[T entry[T]](answers []Answer, list func(*Output) []T) []*merged[T] {
 	var all []*merged[T]
 	known := make(map[string]*merged[T])
 	for _, v := range answers {
 		if v.Output == nil {
 			continue
 		}
-		for _, item := range r.list(v.Output) {
-			key := norm(r.text(item))
+		for _, item := range list(v.Output) {
+			key := norm(item.key())
 			m := known[key]
 			if m == nil {
 				m = &merged[T]{item: item}
 				known[key] = m
 				all = append(all, m)
 			} else {
-				r.join(&m.item, item)
+				m.item = m.item.join(item)
 			}
 			if !slices.Contains(m.seenBy, v.Index) {
 				m.seenBy = append(m.seenBy, v.Index)
@@ -160,7 +145,7 @@ func gather[T any](answers []Answer, r rule[T]) []*merged[T] {
 		}
 	}
 	slices.SortFunc(all, func(a, b *merged[T]) int {
-		return cmp.Or(cmp.Compare(len(b.seenBy), len(a.seenBy)), strings.Compare(r.text(a.item), r.text(b.item)))
+		return cmp.Or(cmp.Compare(len(b.seenBy), len(a.seenBy)), strings.Compare(a.item.key(), b.item.key()))
 	})
 	return all
 }

@@ -201,7 +201,7 @@ func draw(t *rapid.T) []research.Answer {
 	word := rapid.SampledFrom([]string{"a", "A", " a ", "b", "b  c", "B c", "é", "É"})
 	level := rapid.SampledFrom([]research.Level{"", research.Low, research.Medium, research.High, research.Critical})
 	proof := rapid.SampledFrom([]research.Provenance{research.Verified, research.Cited, research.Assumed})
-	answers := make([]research.Answer, rapid.IntRange(0, research.MaxAnswers).Draw(t, "k"))
+	answers := make([]research.Answer, rapid.IntRange(0, 5).Draw(t, "k"))
 	for i := range answers {
 		answers[i].Index = i + 1
 		if rapid.IntRange(0, 3).Draw(t, "crash") == 0 {

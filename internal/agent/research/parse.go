@@ -2,6 +2,7 @@ package research
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -75,49 +76,35 @@ func (o *Output) check() error {
 	for i := range o.Decisions {
 		d := &o.Decisions[i]
 		d.Provenance = d.Provenance.read()
-		if err := item("decisions", i, d.Text, nil); err != nil {
-			return err
-		}
 		if c := d.Confidence; c != nil && !(0 <= *c && *c <= 1) {
 			return invalid("an entry of decisions has a confidence that is not from 0 to 1").With("ref", place("decisions", i))
 		}
 	}
-	for i := range o.Risks {
-		if err := item("risks", i, o.Risks[i].Text, &o.Risks[i].Severity); err != nil {
-			return err
-		}
-	}
-	for i := range o.Questions {
-		if err := item("questions", i, o.Questions[i].Text, nil); err != nil {
-			return err
-		}
-	}
-	for i := range o.Sources {
-		if err := item("sources", i, o.Sources[i].URL, &o.Sources[i].Credibility); err != nil {
-			return err
-		}
-	}
 	for i := range o.Patterns {
-		p := &o.Patterns[i]
-		p.Provenance = p.Provenance.read()
-		if err := item("patterns", i, p.Text, nil); err != nil {
-			return err
-		}
+		o.Patterns[i].Provenance = o.Patterns[i].Provenance.read()
 	}
-	return nil
+	return cmp.Or(
+		check("decisions", o.Decisions, nil),
+		check("risks", o.Risks, func(r *Risk) *Level { return &r.Severity }),
+		check("questions", o.Questions, nil),
+		check("sources", o.Sources, func(s *Source) *Level { return &s.Credibility }),
+		check("patterns", o.Patterns, nil),
+	)
 }
 
-// item checks an entry of a list: its text and, if it has one, its level.
-func item(list string, i int, text string, level *Level) error {
-	if norm(text) == "" {
-		return invalid("an entry of %s says nothing", list).With("ref", place(list, i))
-	}
-	if level == nil {
-		return nil
-	}
-	*level = Level(strings.ToLower(string(*level)))
-	if level.rank() < 0 {
-		return invalid("an entry of %s has a level other than low, medium, high and critical", list).With("ref", place(list, i))
+// check checks the entries of a list: their texts and, if they have one, their levels.
+func check[T entry[T]](list string, entries []T, level func(*T) *Level) error {
+	for i := range entries {
+		if norm(entries[i].key()) == "" {
+			return invalid("an entry of %s says nothing", list).With("ref", place(list, i))
+		}
+		if level == nil {
+			continue
+		}
+		l := level(&entries[i])
+		if *l = Level(strings.ToLower(string(*l))); l.rank() < 0 {
+			return invalid("an entry of %s has a level other than low, medium, high and critical", list).With("ref", place(list, i))
+		}
 	}
 	return nil
 }

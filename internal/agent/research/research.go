@@ -7,6 +7,8 @@
 // the answers.
 package research
 
+import "slices"
+
 // Level is a severity or credibility. "" is unknown and below all others.
 type Level string
 
@@ -19,22 +21,7 @@ const (
 )
 
 // rank orders levels. It is negative for invalid ones.
-func (l Level) rank() int {
-	switch l {
-	case "":
-		return 0
-	case Low:
-		return 1
-	case Medium:
-		return 2
-	case High:
-		return 3
-	case Critical:
-		return 4
-	default:
-		return -1
-	}
-}
+func (l Level) rank() int { return slices.Index([]Level{"", Low, Medium, High, Critical}, l) }
 
 // Provenance is the basis of a statement.
 type Provenance string
@@ -95,4 +82,101 @@ type Answer struct {
 	Output *Output
 	// Failure says why there is no output.
 	Failure string
+}
+
+// Consensus is the merged result.
+type Consensus struct {
+	Meta Meta `json:"meta"`
+	// Decisions have a majority, Flagged do not.
+	Decisions []AgreedDecision `json:"decisions"`
+	Flagged   []AgreedDecision `json:"flagged"`
+	// Risks, Questions and Sources are the union of all.
+	Risks     []SeenRisk     `json:"risks"`
+	Questions []SeenQuestion `json:"questions"`
+	Sources   []SeenSource   `json:"sources"`
+	// Patterns were seen by at least two researchers, or by the only one asked. Demoted
+	// are the others, as assumptions.
+	Patterns []SeenPattern `json:"patterns"`
+	Demoted  []SeenPattern `json:"demoted"`
+	// Silent are the researchers that failed.
+	Silent []Silence `json:"silent"`
+}
+
+// Meta has the numbers of the consensus.
+type Meta struct {
+	// K is the number of researchers asked, including those that failed.
+	K int `json:"k"`
+	// AgreementScore is the mean share of the K researchers that made a decision, over
+	// all decisions: from 0 to 1, to three decimals, 0 without decisions.
+	AgreementScore float64 `json:"agreement_score"`
+	// FlaggedCount is the number of decisions without a majority.
+	FlaggedCount int `json:"flagged_count"`
+}
+
+// AgreedDecision is a decision with the researchers that made it. SeenBy has sorted
+// indexes, here and below.
+type AgreedDecision struct {
+	Decision
+	Agreement int   `json:"agreement"`
+	SeenBy    []int `json:"seen_by"`
+}
+
+// SeenRisk is a risk with the highest severity that any researcher gave.
+type SeenRisk struct {
+	Risk
+	SeenBy []int `json:"seen_by"`
+}
+
+type SeenQuestion struct {
+	Question
+	SeenBy []int `json:"seen_by"`
+}
+
+// SeenSource is a source with the highest credibility that any researcher gave.
+type SeenSource struct {
+	Source
+	SeenBy []int `json:"seen_by"`
+}
+
+type SeenPattern struct {
+	Pattern
+	SeenBy []int `json:"seen_by"`
+}
+
+// Silence is a researcher that failed.
+type Silence struct {
+	Index   int    `json:"index"`
+	Failure string `json:"failure"`
+}
+
+// The limits on how many researchers may be asked at once.
+const minAnswers, maxAnswers = 1, 5
+
+// Perspective is one researcher's method.
+type Perspective struct {
+	// Index counts from 1.
+	Index int
+	// Nudge is a sentence for its prompt.
+	Nudge string
+}
+
+// Perspectives returns the first k of five perspectives. k is clamped to minAnswers and
+// maxAnswers.
+//
+// A nudge is about method and never about a topic: researchers of different parts of a
+// question cannot agree.
+func Perspectives(k int) []Perspective {
+	nudges := [maxAnswers]string{
+		"Do not trust your memory: state only what you have read, in this session, in the code or in a source that you name.",
+		"Before you decide, write down every way to do it, the simple ones too, and give the reason for each one that you reject.",
+		"Take the first answer that comes to mind and try to refute it: look for a case in which it is wrong before you look for support.",
+		"Separate what can be checked from what cannot: report anything that you could not check yourself as a question, not as a decision.",
+		"Assume that the preferred way was taken and failed a month later: find the most probable cause, and what would have shown it in time.",
+	}
+	k = min(max(k, minAnswers), maxAnswers)
+	all := make([]Perspective, k)
+	for i := range all {
+		all[i] = Perspective{Index: i + 1, Nudge: nudges[i]}
+	}
+	return all
 }

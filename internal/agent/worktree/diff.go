@@ -261,9 +261,6 @@ func (s *scanner) base(ctx context.Context, rev, branch string) (string, error) 
 	return common, err
 }
 
-// validRev has the forms of revisions that name a commit and do not search for it.
-var validRev = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`)
-
 // commit returns the id of the commit base, "" for HEAD.
 func (s *scanner) commit(ctx context.Context, r repo, base string) (string, error) {
 	if slices.Contains(emptyTrees, base) {
@@ -273,7 +270,8 @@ func (s *scanner) commit(ctx context.Context, r repo, base string) (string, erro
 		base = "HEAD"
 	}
 	commit := ""
-	if validRev.MatchString(base) {
+	// Other forms of revisions search, or do not name a commit.
+	if regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`).MatchString(base) {
 		var err error
 		if commit, err = s.id(ctx, r, "rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {
 			return "", err
@@ -299,8 +297,6 @@ var emptyTrees = []string{
 	"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 
-var validID = regexp.MustCompile(`^[0-9a-f]{40,64}\n$`)
-
 // id returns the id that a git command prints, "" if it fails.
 func (s *scanner) id(ctx context.Context, r repo, args ...string) (string, error) {
 	out, err := s.git.run(ctx, r.command(args...))
@@ -308,7 +304,7 @@ func (s *scanner) id(ctx context.Context, r repo, args ...string) (string, error
 		return "", err
 	}
 	text, err := io.ReadAll(out.output)
-	if err != nil || !validID.Match(text) {
+	if err != nil || !regexp.MustCompile(`^[0-9a-f]{40,64}\n$`).Match(text) {
 		return "", err
 	}
 	return string(text[:len(text)-1]), nil

@@ -259,9 +259,6 @@ func checkNotSpecial(name string) error {
 // each, in bytes.
 const maxIncluded, maxSettings = 100, 1 << 20
 
-// includedPath finds files that settings may include. It need not be exact.
-var includedPath = regexp.MustCompile(`(?im)^[^#;\n]*\bpath\s*=\s*"?([^"#;\r\n]+)`)
-
 // checkConfig refuses a file of settings that would block git, also if it is included.
 func (g *git) checkConfig(name string, checked map[string]bool) error {
 	if checked[name] || len(checked) > maxIncluded {
@@ -277,7 +274,9 @@ func (g *git) checkConfig(name string, checked map[string]bool) error {
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
-	for _, found := range includedPath.FindAllSubmatch(text, -1) {
+	// This finds the files that settings may include. It need not be exact.
+	included := regexp.MustCompile(`(?im)^[^#;\n]*\bpath\s*=\s*"?([^"#;\r\n]+)`)
+	for _, found := range included.FindAllSubmatch(text, -1) {
 		err = errors.Join(err, g.checkConfig(resolve(filepath.Dir(name), g.expand(strings.TrimSpace(string(found[1])))), checked))
 	}
 	return err

@@ -13,7 +13,7 @@ func TestClamp(t *testing.T) {
 }
 
 func TestPerspectivesDiffer(t *testing.T) {
-	all := research.Perspectives(research.MaxAnswers)
+	all := research.Perspectives(5)
 	seen := make(map[string]bool)
 	for i, p := range all {
 		same(t, p.Index, i+1)
