@@ -2,7 +2,6 @@ package plugins
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"strings"
 	"unicode/utf8"
@@ -12,21 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
-
-// Inspect reads a module and has it describe itself, as Load does.
-//
-// # Errors
-//
-// Those of Load. The part that could be read is returned with the error.
-func (r *Runtime) Inspect(ctx context.Context, module []byte) (abi.Inspection, error) {
-	in := Survey(module)
-	p, err := r.Load(ctx, module)
-	if err != nil {
-		return in, err
-	}
-	in.Description = &p.description
-	return in, nil
-}
 
 // Module returns the plugin's module. Do not modify it.
 func (p *Plugin) Module() []byte { return p.wasm }

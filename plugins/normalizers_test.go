@@ -104,13 +104,10 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-func TestInspectDescribes(t *testing.T) {
+func TestSurvey(t *testing.T) {
 	guest, _ := builtin.Find("np-critic")
-	in, err := newRuntime(t, plugins.Config{}).Inspect(t.Context(), guest.Wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if in.Description == nil || in.Description.Name != "np-critic" || in.ABI != "v1" || in.Size != len(guest.Wasm) {
+	in := plugins.Survey(guest.Wasm)
+	if in.ABI != "v1" || in.Size != len(guest.Wasm) || len(in.Exports) == 0 {
 		t.Errorf("got %+v", in)
 	}
 	for _, i := range in.Imports {

@@ -2,6 +2,7 @@ package plugintest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -70,19 +71,14 @@ func (k *kit) multiplied(s seed) (seed, int) {
 			break
 		}
 		var tree any
-		if json.Unmarshal(s.doc.Bytes(), &tree) != nil {
-			break
-		}
-		text, err := json.Marshal(set(tree, tokens[:len(tokens)-1], func(v any) any {
+		errTree := json.Unmarshal(s.doc.Bytes(), &tree)
+		text, errText := json.Marshal(set(tree, tokens[:len(tokens)-1], func(v any) any {
 			list, _ := v.([]any)
 			copies := slices.Repeat([]any{raw}, n)
 			return append(copies, list[min(1, len(list)):]...) // Values after the items stay.
 		}), json.Deterministic(true))
-		if err != nil {
-			break
-		}
-		doc, err := asJSON(text)
-		if err != nil {
+		doc, errDoc := asJSON(text)
+		if errors.Join(errTree, errText, errDoc) != nil {
 			break
 		}
 		return seed{"many items", doc, s.config}, n

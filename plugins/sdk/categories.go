@@ -10,10 +10,10 @@ package sdk
 //	  "severities": {"warning": "style"}
 //	}}
 type Categories struct {
-	fallback                string
-	rules, tags, severities map[string]string
-	unmapped                []Unmapped
-	noted                   map[string]bool
+	fallback string
+	tables   map[string]map[string]string // rules, tags and severities
+	unmapped []Unmapped
+	noted    map[string]bool
 }
 
 // Categories reads the whole configuration as Categories. usual is the default
@@ -30,7 +30,7 @@ func (r Report) Categories(usual string) (*Categories, error) {
 // ReadCategories reads the setting categories, for a plugin that has other
 // settings too.
 func ReadCategories(categories Value, usual string) (*Categories, error) {
-	c := &Categories{fallback: usual, noted: make(map[string]bool)}
+	c := &Categories{fallback: usual, tables: make(map[string]map[string]string), noted: make(map[string]bool)}
 	if categories == nil {
 		return c, nil
 	}
@@ -38,43 +38,37 @@ func ReadCategories(categories Value, usual string) (*Categories, error) {
 		return nil, wrongSetting("/categories", "an object", categories)
 	}
 	for name, value := range categories.Members() {
+		var err *Error
 		switch name {
 		case "rules", "tags", "severities":
+			c.tables[name], err = readTable(value, "/categories/"+name)
 		case "default":
 			if c.fallback, _ = value.Text(); c.fallback == "" {
-				return nil, wrongSetting("/categories/default", "a category", value)
+				err = wrongSetting("/categories/default", "a category", value)
 			}
 		default:
-			return nil, unknownSetting("/categories", name)
+			err = unknownSetting("/categories", name)
 		}
-	}
-	for _, table := range []struct {
-		name string
-		into *map[string]string
-	}{{"rules", &c.rules}, {"tags", &c.tags}, {"severities", &c.severities}} {
-		if err := readTable(table.into, categories.Get(table.name), "/categories/"+table.name); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-func readTable(into *map[string]string, names Value, pointer string) *Error {
-	if names == nil {
-		return nil
-	}
+func readTable(names Value, pointer string) (map[string]string, *Error) {
 	if names.Kind() != "object" {
-		return wrongSetting(pointer, "an object", names)
+		return nil, wrongSetting(pointer, "an object", names)
 	}
-	*into = make(map[string]string)
+	table := make(map[string]string)
 	for name, value := range names.Members() {
 		category, _ := value.Text()
 		if category == "" {
-			return wrongSetting(pointer+Pointer(name), "a category", value)
+			return nil, wrongSetting(pointer+Pointer(name), "a category", value)
 		}
-		(*into)[name] = category
+		table[name] = category
 	}
-	return nil
+	return table, nil
 }
 
 func wrongSetting(pointer, wanted string, found Value) *Error {
@@ -90,15 +84,15 @@ func unknownSetting(where, name string) *Error {
 // its tags that has one, else of the tool's severity, else the default. A finding
 // without a rule or severity passes "".
 func (c *Categories) Of(rule string, tags []string, severity string) string {
-	if category := c.rules[rule]; category != "" && rule != "" {
+	if category := c.tables["rules"][rule]; category != "" && rule != "" {
 		return category
 	}
 	for _, tag := range tags {
-		if category := c.tags[tag]; category != "" {
+		if category := c.tables["tags"][tag]; category != "" {
 			return category
 		}
 	}
-	if category := c.severities[severity]; category != "" && severity != "" {
+	if category := c.tables["severities"][severity]; category != "" && severity != "" {
 		return category
 	}
 	if rule != "" && !c.noted[rule] {
