@@ -67,7 +67,7 @@ func TestHeadlessDecisions(t *testing.T) {
 				t.Errorf("got %+v", report)
 			}
 			report, err := e.Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default)})
-			if err != nil || report.Decisions != 1 || report.Flipped() != 0 {
+			if err != nil || report.Decisions != 1 || report.ChangedCount() != 0 {
 				t.Errorf("got %+v, %v", report, err)
 			}
 		})

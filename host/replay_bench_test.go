@@ -63,7 +63,7 @@ func BenchmarkReplay(b *testing.B) {
 	measure("replay", func(b *testing.B, progress func(done, total int64)) {
 		report, err := e.Policies().Replay(b.Context(), api.ReplayRequest{Policy: candidate, Progress: progress})
 		check(b, report.Decisions, err)
-		if report.Flipped() == 0 {
+		if report.ChangedCount() == 0 {
 			b.Fatal("nothing flips")
 		}
 	})

@@ -246,7 +246,7 @@ func TestReplayUnderAnotherTable(t *testing.T) {
 			t.Run(category+" to "+to, func(t *testing.T) {
 				candidate := rerouted(t, category, to)
 				report := a.replayed(t, api.ReplayRequest{Policy: candidate})
-				flipped += report.Flipped()
+				flipped += report.ChangedCount()
 				matrix := map[[2]string]int64{}
 				var flips []string
 				for _, d := range decided {
@@ -264,14 +264,14 @@ func TestReplayUnderAnotherTable(t *testing.T) {
 					t.Errorf("the matrix is %v, want %v", got, matrix)
 				}
 				var listed []string
-				for _, f := range report.Flips {
+				for _, f := range report.Changed {
 					listed = append(listed, fmt.Sprintf("%s round %d, event %d at %s: %s (%s) to %s", f.Task, f.Round, f.Event, f.At, f.From.NextAction, f.From.Reason, f.To.NextAction))
 				}
 				if !slices.Equal(listed, flips) {
 					t.Errorf("got\n%s\nwant\n%s", strings.Join(listed, "\n"), strings.Join(flips, "\n"))
 				}
-				if report.Decisions != int64(len(decided)) || report.Through != decided[len(decided)-1].Seq || report.Flipped() != int64(len(flips)) {
-					t.Errorf("%d decisions through %d with %d flips", report.Decisions, report.Through, report.Flipped())
+				if report.Decisions != int64(len(decided)) || report.Through != decided[len(decided)-1].Seq || report.ChangedCount() != int64(len(flips)) {
+					t.Errorf("%d decisions through %d with %d flips", report.Decisions, report.Through, report.ChangedCount())
 				}
 			})
 		}
@@ -289,7 +289,7 @@ func TestReplayUnderTheRecordedPolicy(t *testing.T) {
 	for _, ref := range []string{"routing@1.1.0", "routing@1.2.0"} {
 		p := policy(t, ref)
 		report := a.replayed(t, api.ReplayRequest{Policy: p})
-		for _, f := range report.Flips {
+		for _, f := range report.Changed {
 			for _, d := range decided {
 				if d.Task == f.Task && d.N == f.Event && d.Policy.Digest == p.Identity().Digest {
 					t.Errorf("%s flips its own %+v", ref, f)
@@ -449,7 +449,7 @@ func TestReplayRefusesFlips(t *testing.T) {
 		if c.code == errs.PolicyFlipUnknown {
 			continue
 		}
-		if report.Decisions != 4 || report.Flipped() != 2 {
+		if report.Decisions != 4 || report.ChangedCount() != 2 {
 			t.Errorf("%v: the report is %+v", c.failOn, report)
 		}
 		if f, ok := errors.AsType[*errs.Error](err); ok {
@@ -572,11 +572,11 @@ func TestReplayNamesTheRules(t *testing.T) {
 		"the ledger by a path": {newEngine(t, a.root, noon), a.database()},
 	} {
 		report, err := c.engine.Policies().Replay(t.Context(), api.ReplayRequest{Policy: candidate, Ledger: c.ledger})
-		if err != nil || len(report.Flips) != 1 || len(report.Flips[0].Causes) != 1 {
+		if err != nil || len(report.Changed) != 1 || len(report.Changed[0].Causes) != 1 {
 			t.Errorf("%s: got %+v, %v", from, report, err)
 			continue
 		}
-		cause := report.Flips[0].Causes[0]
+		cause := report.Changed[0].Causes[0]
 		if cause.Kind != replay.CauseRules || cause.Was == nil || cause.Now == nil {
 			t.Errorf("%s: got %+v", from, cause)
 			continue

@@ -57,7 +57,7 @@ func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report,
 		return replay.Report{}, err
 	}
 	report := r.Report()
-	for _, flip := range report.Flips {
+	for _, flip := range report.Changed {
 		for _, cause := range flip.Causes {
 			s.makeRelative(cause.Was)
 			s.makeRelative(cause.Now)

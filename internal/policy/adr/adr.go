@@ -58,23 +58,23 @@ type Record struct {
 	// Supersedes is the previous version, or "" for the first one.
 	Supersedes string `json:"supersedes,omitzero" yaml:"supersedes,omitempty"`
 	// Diff is the changes of the version, or nil until filled in.
-	Diff *Proof `json:"diff,omitzero" yaml:"diff,omitempty"`
+	Diff *Figures `json:"diff,omitzero" yaml:"diff,omitempty"`
 	// Replay is the effect of the version on recorded decisions, or nil until filled in.
-	Replay *ReplayProof `json:"replay,omitzero" yaml:"replay,omitempty"`
+	Replay *ReplayFigures `json:"replay,omitzero" yaml:"replay,omitempty"`
 	// Waives lists the invariants that the version may violate.
 	Waives []Waive `json:"waives" yaml:"waives,omitempty"`
 }
 
-// Proof is the summary of a computed result, and the digest of the complete result.
-type Proof struct {
+// Figures is the summary of a computed result, and the digest of the complete result.
+type Figures struct {
 	Summary string `json:"summary" yaml:"summary"`
 	// Digest is "sha256:" and 64 hex digits.
 	Digest string `json:"digest" yaml:"digest"`
 }
 
-// ReplayProof is the result of a ledger's replay.
-type ReplayProof struct {
-	Proof `yaml:",inline"`
+// ReplayFigures is the result of a ledger's replay.
+type ReplayFigures struct {
+	Figures `yaml:",inline"`
 	// Policy is the digest of the candidate policy.
 	Policy string `json:"policy" yaml:"policy"`
 	// Decisions is the number of replayed decisions.

@@ -48,12 +48,12 @@ func record(front string) string {
 }
 
 func whole() adr.Record {
-	proof := adr.Proof{Summary: "2 decisions flip", Digest: "sha256:" + hex}
-	again := adr.Proof{Summary: "1 of 120 decisions flips", Digest: "sha256:" + hex}
+	proof := adr.Figures{Summary: "2 decisions flip", Digest: "sha256:" + hex}
+	again := adr.Figures{Summary: "1 of 120 decisions flips", Digest: "sha256:" + hex}
 	return adr.Record{
 		Name: "ADR-0007", Number: 7, File: file, Title: "Shorter loops", Status: adr.Accepted, Date: "2026-11-21",
 		Policy: "routing@1.2.0", Supersedes: "routing@1.1.0", Diff: &proof,
-		Replay: &adr.ReplayProof{Proof: again, Policy: "sha256:" + hex, Decisions: 120, Through: 340},
+		Replay: &adr.ReplayFigures{Figures: again, Policy: "sha256:" + hex, Decisions: 120, Through: 340},
 		Waives: []adr.Waive{{Invariant: "human-first", Reason: "nobody is asked here"}},
 	}
 }
@@ -206,9 +206,9 @@ func TestUpdateRefusesWhatWouldBeNoRecord(t *testing.T) {
 		"no status":      func(r *adr.Record) { r.Status = "" },
 		"no day":         func(r *adr.Record) { r.Date = "today" },
 		"no policy":      func(r *adr.Record) { r.Policy = "" },
-		"no summary":     func(r *adr.Record) { r.Diff = &adr.Proof{Digest: "sha256:" + hex} },
+		"no summary":     func(r *adr.Record) { r.Diff = &adr.Figures{Digest: "sha256:" + hex} },
 		"several lines":  func(r *adr.Record) { r.Diff.Summary = "a\n---\nb" },
-		"no replay":      func(r *adr.Record) { r.Replay = &adr.ReplayProof{} },
+		"no replay":      func(r *adr.Record) { r.Replay = &adr.ReplayFigures{} },
 		"waives nothing": func(r *adr.Record) { r.Waives = []adr.Waive{{}} },
 	} {
 		got, err := adr.Update(file, []byte(record(full())), change)
@@ -255,11 +255,11 @@ func TestUpdateKeepsEverything(t *testing.T) {
 			want.Supersedes = "routing@1.2.0-rc.1"
 		}
 		if rapid.Bool().Draw(t, "has a diff") {
-			want.Diff = &adr.Proof{Summary: texts.Draw(t, "diff"), Digest: digest}
+			want.Diff = &adr.Figures{Summary: texts.Draw(t, "diff"), Digest: digest}
 		}
 		if rapid.Bool().Draw(t, "has a replay") {
-			want.Replay = &adr.ReplayProof{
-				Proof: adr.Proof{Summary: texts.Draw(t, "replay"), Digest: digest}, Policy: digest,
+			want.Replay = &adr.ReplayFigures{
+				Figures: adr.Figures{Summary: texts.Draw(t, "replay"), Digest: digest}, Policy: digest,
 				Decisions: rapid.Int64Min(0).Draw(t, "decisions"), Through: rapid.Int64Min(0).Draw(t, "through"),
 			}
 		}

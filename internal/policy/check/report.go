@@ -52,9 +52,9 @@ type Report struct {
 	// Probes is the number of further samples of classes that were decided.
 	States int `json:"states"`
 	Probes int `json:"probes"`
-	// Rungs is the number of branches of rule decision, Categories the number of rows of
+	// Branches is the number of branches of rule decision, Categories the number of rows of
 	// the route table.
-	Rungs      int `json:"rungs"`
+	Branches   int `json:"rungs"`
 	Categories int `json:"categories"`
 	// Millis is the duration in milliseconds.
 	Millis int64 `json:"millis"`
@@ -112,9 +112,9 @@ type Answer struct {
 	Code     errs.Code         `json:"code,omitzero"`
 }
 
-// Proven reports whether every violation is allowed by a decision record. Skipped
+// Passes reports whether every violation is allowed by a decision record. Skipped
 // invariants are ignored.
-func (r Report) Proven() bool {
+func (r Report) Passes() bool {
 	for _, result := range r.Results {
 		if result.Violated > 0 && result.WaivedBy == "" {
 			return false

@@ -17,14 +17,14 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-func TestReleasedVersionsAreProven(t *testing.T) {
+func TestReleasedVersionsPass(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		if !exhaustive.Enabled() && ref != policies.Default {
 			continue // The latest version stands for all.
 		}
 		p := load(t, ref)
 		r := verify(t, p, check.Options{Raised: raisedFor(p)})
-		if !r.Proven() {
+		if !r.Passes() {
 			t.Errorf("%s is not proven", ref)
 		}
 		for _, result := range r.Results {
@@ -37,8 +37,8 @@ func TestReleasedVersionsAreProven(t *testing.T) {
 				ref, r.Policy, r.Categories, r.States, r.Probes, r.Gaps)
 		}
 	}
-	if r := verify(t, load(t, policies.Default), check.Options{}); r.Rungs != 6 {
-		t.Errorf("%s has %d branches, want 6", policies.Default, r.Rungs)
+	if r := verify(t, load(t, policies.Default), check.Options{}); r.Branches != 6 {
+		t.Errorf("%s has %d branches, want 6", policies.Default, r.Branches)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestWithoutKnowingWhoRaisesWhatNothingIsSaidOfIt(t *testing.T) {
 			t.Errorf("%+v", result)
 		}
 	}
-	if !r.Proven() {
+	if !r.Passes() {
 		t.Error("that is no reason against it")
 	}
 }
@@ -110,7 +110,7 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 }
 
 // A policy that loops is reported with one input, not with thousands.
-func TestALoopEndsTheProof(t *testing.T) {
+func TestALoopEndsTheCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for a policy to run over its time")
 	}
@@ -123,8 +123,8 @@ func TestALoopEndsTheProof(t *testing.T) {
 	if v := result.Violations[0]; result.Violated != 1 || v.Code != errs.PolicyTimeout || v.Input == nil || v.Input.StalledRounds < 2 {
 		t.Errorf("the violations are %+v", result)
 	}
-	if r.Proven() || r.States > 1000 {
-		t.Errorf("proven: %v, after %d states", r.Proven(), r.States)
+	if r.Passes() || r.States > 1000 {
+		t.Errorf("proven: %v, after %d states", r.Passes(), r.States)
 	}
 	for _, i := range []check.Invariant{check.OnlyCleanCommits, check.Classes, check.NoShadowedRule, check.NoDeadRow} {
 		if resultOf(t, r, i).Skipped == "" {
@@ -136,7 +136,7 @@ func TestALoopEndsTheProof(t *testing.T) {
 	}
 }
 
-func TestATooLargeDomainIsNoProof(t *testing.T) {
+func TestATooLargeDomainIsAnError(t *testing.T) {
 	var long []string
 	for i := range 60 {
 		long = append(long, strings.Repeat("9", 1+i/10)+string(rune('0'+i%10)))

@@ -67,7 +67,7 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		Policy:     p.Identity(),
 		States:     asked.classes,
 		Probes:     asked.classes,
-		Rungs:      len(branches.All()),
+		Branches:   len(branches.All()),
 		Categories: len(p.RouteTable()),
 		Millis:     time.Since(began).Milliseconds(),
 		Results:    c.results(o),

@@ -14,21 +14,21 @@ func TestWhatARecordWaivesIsNoObstacle(t *testing.T) {
 	waiver := check.Waiver{Invariant: check.HumanFirst, ADR: "ADR-0042", Reason: "nobody is there at night"}
 	r := verify(t, p, check.Options{Waivers: []check.Waiver{waiver}})
 	result := resultOf(t, r, check.HumanFirst)
-	if !r.Proven() || result.Holds || result.WaivedBy != "ADR-0042" || result.Violated == 0 {
-		t.Errorf("proven is %v, and %+v", r.Proven(), result)
+	if !r.Passes() || result.Holds || result.WaivedBy != "ADR-0042" || result.Violated == 0 {
+		t.Errorf("proven is %v, and %+v", r.Passes(), result)
 	}
 	// A waiver that is not accepted yet is named, and waives nothing.
 	waiver.Proposed = true
 	r = verify(t, p, check.Options{Waivers: []check.Waiver{waiver}})
-	if result := resultOf(t, r, check.HumanFirst); r.Proven() || result.WaivedBy != "" || result.ProposedBy != "ADR-0042" {
-		t.Errorf("proposed: proven is %v, and %+v", r.Proven(), result)
+	if result := resultOf(t, r, check.HumanFirst); r.Passes() || result.WaivedBy != "" || result.ProposedBy != "ADR-0042" {
+		t.Errorf("proposed: proven is %v, and %+v", r.Passes(), result)
 	}
 	waiver.Proposed = false
 	// A waiver for another invariant has no effect, and one that is not needed is not
 	// used.
 	waiver.Invariant = check.NoDeadRow
 	r = verify(t, p, check.Options{Waivers: []check.Waiver{waiver}})
-	if r.Proven() || resultOf(t, r, check.HumanFirst).WaivedBy != "" || resultOf(t, r, check.NoDeadRow).WaivedBy != "" {
+	if r.Passes() || resultOf(t, r, check.HumanFirst).WaivedBy != "" || resultOf(t, r, check.NoDeadRow).WaivedBy != "" {
 		t.Errorf("a waiver of %s counts for another", waiver.Invariant)
 	}
 }
@@ -45,7 +45,7 @@ func TestWaiversThatNoRecordCanGive(t *testing.T) {
 		if !ok || f.Code != errs.PolicyWaiverInvalid || f.Details["invariant"] != w.Invariant {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if r.Proven() {
+		if r.Passes() {
 			t.Errorf("%s: a report that comes with an error counts as proven", name)
 		}
 	}

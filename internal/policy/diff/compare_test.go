@@ -32,7 +32,7 @@ func TestDifferencesHoldForAnyInput(t *testing.T) {
 		for j, to := range candidates[:i] {
 			flips := make(map[key]bool)
 			d := compare(t, from, to)
-			for _, f := range slices.Concat(d.Decisions.Flips, d.Decisions.Reasons) {
+			for _, f := range slices.Concat(d.Decisions.Changed, d.Decisions.Reasons) {
 				flips[key{f.From, f.To, f.FromReason, f.ToReason}] = true
 			}
 			pairs[[2]int{i, j}] = flips
@@ -95,11 +95,11 @@ func TestTheWayBackIsTheSameWay(t *testing.T) {
 	from := small(t)
 	to := small(t, "input.routes.fixer > 0", "input.routes.fixer > 0\n\tinput.stalled_rounds < 2", "input.round >= input.max_rounds", "input.round > input.max_rounds")
 	there, back := compare(t, from, to), compare(t, to, from)
-	if len(there.Decisions.Flips) == 0 || len(there.Decisions.Flips) != len(back.Decisions.Flips) || there.Decisions.States != back.Decisions.States {
+	if len(there.Decisions.Changed) == 0 || len(there.Decisions.Changed) != len(back.Decisions.Changed) || there.Decisions.States != back.Decisions.States {
 		t.Fatalf("%+v and back %+v", there.Decisions, back.Decisions)
 	}
 	flipped := 0
-	for _, f := range there.Decisions.Flips {
+	for _, f := range there.Decisions.Changed {
 		flipped += f.Cells
 		before, err := from.Decide(t.Context(), f.Example)
 		if err != nil || before != (routing.Decision{NextAction: f.From, Reason: f.FromReason}) {
@@ -114,11 +114,11 @@ func TestTheWayBackIsTheSameWay(t *testing.T) {
 		if now != (routing.Decision{NextAction: f.To, Reason: f.ToReason}) {
 			t.Errorf("now, %+v is decided %+v", f, now)
 		}
-		if !slices.ContainsFunc(back.Decisions.Flips, func(b diff.Flip) bool {
+		if !slices.ContainsFunc(back.Decisions.Changed, func(b diff.DecisionChange) bool {
 			return b.From == f.To && b.To == f.From && b.FromReason == f.ToReason && b.ToReason == f.FromReason &&
 				b.Cells == f.Cells && sameInput(b.Example, f.Example)
 		}) {
-			t.Errorf("%+v has no counterpart in %+v", f, back.Decisions.Flips)
+			t.Errorf("%+v has no counterpart in %+v", f, back.Decisions.Changed)
 		}
 	}
 	all := 0
@@ -129,7 +129,7 @@ func TestTheWayBackIsTheSameWay(t *testing.T) {
 		}
 	}
 	if all != there.Decisions.States || flipped != 0 {
-		t.Errorf("the matrix %v does not add up to %d states and the flips %v", there.Decisions.Matrix, there.Decisions.States, there.Decisions.Flips)
+		t.Errorf("the matrix %v does not add up to %d states and the flips %v", there.Decisions.Matrix, there.Decisions.States, there.Decisions.Changed)
 	}
 }
 

@@ -19,11 +19,11 @@ type Decisions struct {
 	States int `json:"states"`
 	// Matrix counts every class by its next actions, including unchanged ones.
 	Matrix []Moved `json:"matrix"`
-	// Flips are the classes whose next action changes.
-	Flips []Flip `json:"flips"`
+	// Changed are the classes whose next action changes.
+	Changed []DecisionChange `json:"flips"`
 	// Reasons are the classes that keep their next action and change its reason.
-	Reasons []Flip `json:"reasons"`
-	// Digest is "sha256:" and 64 hex digits over every class of Flips and Reasons, or ""
+	Reasons []DecisionChange `json:"reasons"`
+	// Digest is "sha256:" and 64 hex digits over every class of Changed and Reasons, or ""
 	// if there are none. See digestCells for how it is computed.
 	Digest string `json:"digest,omitzero"`
 }
@@ -35,8 +35,8 @@ type Moved struct {
 	Cells int    `json:"cells"`
 }
 
-// Flip groups the classes whose decision changes in the same way.
-type Flip struct {
+// DecisionChange groups the classes whose decision changes in the same way.
+type DecisionChange struct {
 	// From and To are next actions, or routing.Undecided.
 	From       string `json:"from"`
 	FromReason string `json:"from_reason"`
@@ -105,14 +105,14 @@ func isStricter(from, to *routing.Policy, o outcome) bool {
 
 // tally counts classes.
 type tally struct {
-	states int
-	moved  map[Moved]int // by an entry without its count
-	flips  map[outcome]*Flip
-	cells  []cell
+	states  int
+	moved   map[Moved]int // by an entry without its count
+	changed map[outcome]*DecisionChange
+	cells   []cell
 }
 
 func newTally() *tally {
-	return &tally{moved: make(map[Moved]int), flips: make(map[outcome]*Flip)}
+	return &tally{moved: make(map[Moved]int), changed: make(map[outcome]*DecisionChange)}
 }
 
 // add counts a class. Of classes of equal size the first one added is the example.
@@ -123,13 +123,13 @@ func (t *tally) add(in routing.Input, o outcome, stricter bool) {
 		return
 	}
 	t.cells = append(t.cells, cell{in, o.from, o.to})
-	f, ok := t.flips[o]
+	f, ok := t.changed[o]
 	if !ok {
-		f = &Flip{
+		f = &DecisionChange{
 			From: o.from.NextAction, FromReason: o.from.Reason, To: o.to.NextAction, ToReason: o.to.Reason,
 			Stricter: stricter, Example: in,
 		}
-		t.flips[o] = f
+		t.changed[o] = f
 	}
 	f.Cells++
 	if inputspace.Size(in) < inputspace.Size(f.Example) {
@@ -146,17 +146,17 @@ func (t *tally) decisions() Decisions {
 	slices.SortFunc(d.Matrix, func(a, b Moved) int {
 		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To))
 	})
-	for _, f := range slices.SortedFunc(maps.Values(t.flips), compareFlips) {
+	for _, f := range slices.SortedFunc(maps.Values(t.changed), compareChanges) {
 		if f.From == f.To {
 			d.Reasons = append(d.Reasons, *f)
 		} else {
-			d.Flips = append(d.Flips, *f)
+			d.Changed = append(d.Changed, *f)
 		}
 	}
 	return d
 }
 
-func compareFlips(a, b *Flip) int {
+func compareChanges(a, b *DecisionChange) int {
 	return cmp.Or(
 		strings.Compare(a.From, b.From), strings.Compare(a.To, b.To),
 		strings.Compare(a.FromReason, b.FromReason), strings.Compare(a.ToReason, b.ToReason),

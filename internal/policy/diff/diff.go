@@ -90,7 +90,7 @@ func (d Diff) Empty() bool { return !d.differs() && !d.open() }
 // differs reports whether a difference was found.
 func (d Diff) differs() bool {
 	return d.From == nil || d.Categories.changed() || d.Destinations.changed() || d.Precedence != nil ||
-		len(d.Decisions.Flips) > 0 || len(d.Decisions.Reasons) > 0
+		len(d.Decisions.Changed) > 0 || len(d.Decisions.Reasons) > 0
 }
 
 // open reports whether there may be differences that cannot be found.

@@ -91,14 +91,14 @@ func ranking(names []string) string {
 }
 
 func (d Decisions) markdown(m *markdown) {
-	if len(d.Flips)+len(d.Reasons) == 0 {
+	if len(d.Changed)+len(d.Reasons) == 0 {
 		m.line("All %d kinds of input are decided as before, and for the same reasons.", d.States)
 		return
 	}
 	m.line("Of %d kinds of input, %d go elsewhere than before, and %d go where they went for another reason:",
-		d.States, cells(d.Flips), cells(d.Reasons))
+		d.States, cells(d.Changed), cells(d.Reasons))
 	m.table("Before", "Now", "Kinds", "The smallest")
-	for _, flips := range [][]Flip{d.Flips, d.Reasons} {
+	for _, flips := range [][]DecisionChange{d.Changed, d.Reasons} {
 		for _, f := range flips {
 			m.row(code(f.From)+" ("+code(f.FromReason)+")", code(f.To)+" ("+code(f.ToReason)+")", fmt.Sprint(f.Cells), situation(f.Example))
 		}
@@ -191,7 +191,7 @@ func (d Decisions) moves() []string {
 	return moves
 }
 
-func cells(flips []Flip) int {
+func cells(flips []DecisionChange) int {
 	n := 0
 	for _, f := range flips {
 		n += f.Cells

@@ -54,10 +54,10 @@ func TestTheBranchForStalledTasks(t *testing.T) {
 		from  string
 		cells int
 	}{{"executor", 1 * 3 * 2}, {"plan-checker", 4 * 3 * 2}, {"researcher", 2 * 3 * 2}} {
-		if len(d.Decisions.Flips) != 3 {
-			t.Fatalf("%d flips, want 3: %+v", len(d.Decisions.Flips), d.Decisions.Flips)
+		if len(d.Decisions.Changed) != 3 {
+			t.Fatalf("%d flips, want 3: %+v", len(d.Decisions.Changed), d.Decisions.Changed)
 		}
-		f := d.Decisions.Flips[i]
+		f := d.Decisions.Changed[i]
 		if f.From != want.from || f.FromReason != "routed" || f.To != "stuck" || f.ToReason != "no-progress" || !f.Stricter {
 			t.Errorf("flip %d is %+v", i, f)
 		}
@@ -134,8 +134,8 @@ func wantTablesAlike(t *testing.T, d diff.Diff) {
 
 func wantDecisionsAlike(t *testing.T, d diff.Diff) {
 	t.Helper()
-	if d.Decisions.States == 0 || len(d.Decisions.Flips)+len(d.Decisions.Reasons) > 0 || d.Decisions.Digest != "" {
-		t.Errorf("of %d states, decisions differ: %+v, %+v", d.Decisions.States, d.Decisions.Flips, d.Decisions.Reasons)
+	if d.Decisions.States == 0 || len(d.Decisions.Changed)+len(d.Decisions.Reasons) > 0 || d.Decisions.Digest != "" {
+		t.Errorf("of %d states, decisions differ: %+v, %+v", d.Decisions.States, d.Decisions.Changed, d.Decisions.Reasons)
 	}
 }
 

@@ -38,7 +38,7 @@ func (s Step) rank() int {
 // one, at most the first few, each in one line.
 //
 // New categories and destinations require a minor version, and so do decisions that
-// become stricter (see Flip) or only change their reason. Everything else requires a
+// become stricter (see DecisionChange) or only change their reason. Everything else requires a
 // major one: a category or a destination that is removed or changed, another order of
 // precedence, any other changed decision, and a difference that cannot be bounded (see
 // Diff.Gaps). A first version requires none.
@@ -89,7 +89,7 @@ func (d Diff) tableNeeds(n *needs) {
 }
 
 func (d Diff) decisionNeeds(n *needs) {
-	for _, f := range d.Decisions.Flips {
+	for _, f := range d.Decisions.Changed {
 		step := Major
 		if f.Stricter {
 			step = Minor

@@ -72,10 +72,10 @@ func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanat
 	dimensions := dimensionsOf(p, in)
 	ctx, stop := context.WithTimeoutCause(ctx, SearchTime, errTimeUp)
 	defer stop()
-	if e.Counterfactuals, err = s.flips(ctx, dimensions); err != nil {
+	if e.Counterfactuals, err = s.smallest(ctx, dimensions); err != nil {
 		return Explanation{}, err
 	}
-	if e.ReachableBy, err = s.ways(ctx, dimensions); err != nil {
+	if e.ReachableBy, err = s.reachable(ctx, dimensions); err != nil {
 		return Explanation{}, err
 	}
 	e.Tried, e.GaveUp = s.tried, s.gaveUp

@@ -19,7 +19,7 @@ func TestFlipsFlipAndNothingSmallerDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t, p.Precedence(), 6)
 		e := explained(t, p, in)
-		checkFlips(t, p, e)
+		checkCounterfactuals(t, p, e)
 		if len(e.Counterfactuals) == 0 {
 			t.Fatalf("%+v: nothing flips", in)
 		}
@@ -51,8 +51,8 @@ func explained(t *rapid.T, p *routing.Policy, in routing.Input) explain.Explanat
 	return e
 }
 
-// checkFlips checks an explanation's counterfactuals against the policy.
-func checkFlips(t *rapid.T, p *routing.Policy, e explain.Explanation) {
+// checkCounterfactuals checks an explanation's counterfactuals against the policy.
+func checkCounterfactuals(t *rapid.T, p *routing.Policy, e explain.Explanation) {
 	if len(e.Counterfactuals) > explain.MaxCounterfactuals {
 		t.Fatalf("%d flips", len(e.Counterfactuals))
 	}
@@ -243,7 +243,7 @@ func TestNoCombinationIsSmaller(t *testing.T) {
 		if got := countingAction(in); got != e.Decision.NextAction {
 			t.Fatalf("%+v: decided %s, worked out %s", in, e.Decision.NextAction, got)
 		}
-		checkFlips(t, p, e)
+		checkCounterfactuals(t, p, e)
 		least := 0
 		ways := make(map[string]int)
 		near(in, func(other routing.Input, cost int, feasible bool) {

@@ -47,8 +47,8 @@ type search struct {
 	gaveUp   bool
 }
 
-// flips returns the counterfactuals of the least cost, best first.
-func (s *search) flips(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
+// smallest returns the counterfactuals of the least cost, best first.
+func (s *search) smallest(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
 	var found []Counterfactual
 	err := s.each(ctx, dimensions, func(f Counterfactual) {
 		found = append(found, f)
@@ -57,9 +57,9 @@ func (s *search) flips(ctx context.Context, dimensions []dimension) ([]Counterfa
 	return found[:min(len(found), MaxCounterfactuals)], err
 }
 
-// ways returns the best counterfactual for each destination, of changes that a user can
+// reachable returns the best counterfactual for each destination, of changes that a user can
 // make.
-func (s *search) ways(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
+func (s *search) reachable(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
 	best := make(map[string]Counterfactual)
 	err := s.each(ctx, feasible(dimensions), func(f Counterfactual) {
 		known, ok := best[f.Decision.NextAction]

@@ -108,8 +108,8 @@ const (
 	Tested Rule = "tested"
 	// Covered: the tests cover every line.
 	Covered Rule = "covered"
-	// Proven: the invariants hold, or the record waives them.
-	Proven Rule = "proven"
+	// InvariantsHold: the invariants hold, or the record waives them.
+	InvariantsHold Rule = "proven"
 )
 
 // Rules for its decision record.

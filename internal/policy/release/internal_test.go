@@ -104,7 +104,7 @@ func TestReferencesHaveOneOrder(t *testing.T) {
 // them.
 func TestRulesAreNamedOnce(t *testing.T) {
 	all := []Rule{
-		FolderName, Loads, Formatted, Metadata, Tested, Covered, Proven, RecordValid, RecordNamed, RecordAccepted, RecordSupersedes, RecordDiff, RecordReplay,
+		FolderName, Loads, Formatted, Metadata, Tested, Covered, InvariantsHold, RecordValid, RecordNamed, RecordAccepted, RecordSupersedes, RecordDiff, RecordReplay,
 		RecordText, RecordWaives, Step, LockValid, Locked, Unchanged, Stored,
 	}
 	slices.Sort(all)

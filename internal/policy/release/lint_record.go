@@ -20,7 +20,7 @@ import (
 // decided checks the version's decision record and its invariants.
 func (w *versionLinter) decided(ctx context.Context, seen *Version) error {
 	record, ok := w.named()
-	if err := w.proven(ctx, record, seen); err != nil {
+	if err := w.invariants(ctx, record, seen); err != nil {
 		return err
 	}
 	change, compared, err := w.compare(ctx)
@@ -156,7 +156,7 @@ func (w *versionLinter) stepped(change diff.Diff, seen *Version) {
 }
 
 func (w *versionLinter) differs(r adr.Record, change diff.Diff) {
-	want := proofOf(change)
+	want := diffFigures(change)
 	switch {
 	case r.Diff == nil:
 		w.say(about(RecordDiff, r, "%s does not say what changes", r.Name).hint("%s", filledIn(w.ref)))
@@ -177,16 +177,16 @@ func (w *versionLinter) shows(r adr.Record, change diff.Diff) bool {
 // maxSummary bounds the summary in a record, in code points.
 const maxSummary = 1000
 
-// proofOf converts a difference to the form of a record.
-func proofOf(d diff.Diff) adr.Proof {
-	return adr.Proof{Summary: textutil.Clip(d.Summary(), maxSummary), Digest: d.Digest()}
+// diffFigures converts a difference to the form of a record.
+func diffFigures(d diff.Diff) adr.Figures {
+	return adr.Figures{Summary: textutil.Clip(d.Summary(), maxSummary), Digest: d.Digest()}
 }
 
-// replayOf converts a replay to the form of a record.
-func replayOf(r replay.Report) adr.ReplayProof {
-	return adr.ReplayProof{
-		Proof:  adr.Proof{Summary: textutil.Clip(r.Summary(), maxSummary), Digest: r.Digest()},
-		Policy: r.Candidate.Digest, Decisions: r.Decisions, Through: r.Through,
+// replayFigures converts a replay to the form of a record.
+func replayFigures(r replay.Report) adr.ReplayFigures {
+	return adr.ReplayFigures{
+		Figures: adr.Figures{Summary: textutil.Clip(r.Summary(), maxSummary), Digest: r.Digest()},
+		Policy:  r.Candidate.Digest, Decisions: r.Decisions, Through: r.Through,
 	}
 }
 
@@ -210,7 +210,7 @@ func (w *versionLinter) replayed(ctx context.Context, r adr.Record) error {
 	if err != nil {
 		return err
 	}
-	if want := replayOf(report); *r.Replay != want {
+	if want := replayFigures(report); *r.Replay != want {
 		w.say(about(RecordReplay, r, "the replay in %s is not the ledger's, which is %q with %s", r.Name, want.Summary, want.Digest).
 			hint("name the ledger that was replayed, or let switchyard policy release %s replay it again", w.ref))
 	}
@@ -219,16 +219,16 @@ func (w *versionLinter) replayed(ctx context.Context, r adr.Record) error {
 
 // replay repeats the replay of a record. A replay of no decisions stays one, whatever the
 // ledger has by now.
-func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayProof) (replay.Report, error) {
+func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayFigures) (replay.Report, error) {
 	if of.Through == 0 {
 		return replay.New(w.policy, replay.Options{}).Report(), ctx.Err()
 	}
 	return w.options.Replay(ctx, w.policy, of.Through)
 }
 
-// proven checks the version against the invariants, and its record's waivers against the
+// invariants checks the version against the invariants, and its record's waivers against the
 // violations.
-func (w *versionLinter) proven(ctx context.Context, r adr.Record, seen *Version) error {
+func (w *versionLinter) invariants(ctx context.Context, r adr.Record, seen *Version) error {
 	o := check.Options{}
 	if w.newest {
 		o.Raised = w.options.Raised
@@ -246,7 +246,7 @@ func (w *versionLinter) proven(ctx context.Context, r adr.Record, seen *Version)
 		return ctx.Err()
 	}
 	if err != nil {
-		w.say(finding(Proven, w.folder, "it cannot be proven: %s", err))
+		w.say(finding(InvariantsHold, w.folder, "it cannot be proven: %s", err))
 		return nil
 	}
 	seen.States = report.States
@@ -276,7 +276,7 @@ func (w *versionLinter) needless(r adr.Record, invariant check.Invariant) {
 }
 
 func (w *versionLinter) violated(r check.Result, record adr.Record, vain bool) Finding {
-	f := finding(Proven, w.folder, "%s: %s", r.Invariant, r.Says)
+	f := finding(InvariantsHold, w.folder, "%s: %s", r.Invariant, r.Says)
 	if len(r.Violations) > 0 {
 		first := r.Violations[0]
 		f.Message = fmt.Sprintf("%s: %s", r.Invariant, first.Message)

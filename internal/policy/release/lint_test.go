@@ -96,7 +96,7 @@ func TestLintOfAVersion(t *testing.T) {
 	})
 }
 
-func TestLintOfWhatIsProven(t *testing.T) {
+func TestLintOfInvariants(t *testing.T) {
 	check(t, map[string]broken{
 		"stuck is weakest": {
 			both(change(rego, `["stuck", "fixer"]`, `["fixer", "stuck"]`), change(tests, "precedence[0]", "precedence[1]")),

@@ -143,7 +143,7 @@ func (s *workspace) proposed(v *version) bool {
 
 // release writes the record and the lock.
 func (s *workspace) release(ctx context.Context, v *version, found adr.Found, done Released, again Replayer) (Released, error) {
-	text, err := v.proven(ctx, found, again)
+	text, err := v.recordText(ctx, found, again)
 	if err != nil {
 		return Released{}, err
 	}
@@ -179,8 +179,8 @@ func (s *workspace) lockIn(ref, digest string) error {
 	return replace(s.root, s.tree.lock(), []byte(with(now.text, ref, digest)))
 }
 
-// proven returns the text of the version's record with all figures filled in.
-func (v *version) proven(ctx context.Context, found adr.Found, again Replayer) ([]byte, error) {
+// invariants returns the text of the version's record with all figures filled in.
+func (v *version) recordText(ctx context.Context, found adr.Found, again Replayer) ([]byte, error) {
 	diff, err := v.diff(ctx)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (v *version) proven(ctx context.Context, found adr.Found, again Replayer) (
 		if v.before != nil {
 			r.Supersedes = v.before.ref
 		}
-		changed, same := proofOf(diff), replayOf(replayed)
+		changed, same := diffFigures(diff), replayFigures(replayed)
 		r.Diff, r.Replay = &changed, &same
 	})
 }

@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// maxFlips bounds the changed decisions that a report lists.
-	maxFlips = 1000
+	// maxChanged bounds the changed decisions that a report lists.
+	maxChanged = 1000
 	// maxVaried bounds the policies, and the pairs of destinations, of a report. Only a
 	// forged ledger exceeds it.
 	maxVaried = 10_000
@@ -51,7 +51,7 @@ type Replay struct {
 	matrix  map[Cell]int64 // by cells without a count
 	reasons map[Cell]int64
 	used    map[routing.Identity]int // the index in the report
-	flips   hash.Hash                // over the lines of all changed decisions
+	changed hash.Hash                // over the lines of all changed decisions
 }
 
 // New starts a replay with a candidate.
@@ -60,7 +60,7 @@ func New(candidate *routing.Policy, o Options) *Replay {
 		decider: NewDecider(candidate), find: o.Find,
 		report: Report{Candidate: candidate.Identity()},
 		matrix: make(map[Cell]int64), reasons: make(map[Cell]int64), used: make(map[routing.Identity]int),
-		flips: sha256.New(),
+		changed: sha256.New(),
 	}
 	if !o.Since.IsZero() {
 		y.report.Since = o.Since.UTC().Format(time.RFC3339Nano)
@@ -90,7 +90,7 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	}
 	switch {
 	case now.Decision.NextAction != r.Decision.NextAction:
-		return y.flip(ctx, r, now)
+		return y.change(ctx, r, now)
 	case now.Decision.Reason != r.Decision.Reason:
 		y.reasons[Cell{From: r.Decision.Reason, To: now.Decision.Reason}]++
 	}
@@ -112,9 +112,9 @@ func (y *Replay) use(id routing.Identity) error {
 	return nil
 }
 
-// flip records a changed decision.
-func (y *Replay) flip(ctx context.Context, r Recorded, now Outcome) error {
-	f := Flip{Task: r.Task, Round: r.Round, Event: r.N, At: r.At, From: r.Decision, To: now.Decision}
+// change records a changed decision.
+func (y *Replay) change(ctx context.Context, r Recorded, now Outcome) error {
+	f := ChangedDecision{Task: r.Task, Round: r.Round, Event: r.N, At: r.At, From: r.Decision, To: now.Decision}
 	line, err := json.Marshal(struct {
 		Task  string           `json:"task"`
 		Round int              `json:"round"`
@@ -125,15 +125,15 @@ func (y *Replay) flip(ctx context.Context, r Recorded, now Outcome) error {
 	if err != nil {
 		return r.fault("%w", err)
 	}
-	y.flips.Write(append(line, '\n'))
-	if len(y.report.Flips) == maxFlips {
+	y.changed.Write(append(line, '\n'))
+	if len(y.report.Changed) == maxChanged {
 		y.report.Omitted++
 		return nil
 	}
 	if f.Causes, err = y.causes(ctx, r, now); err != nil {
 		return err
 	}
-	y.report.Flips = append(y.report.Flips, f)
+	y.report.Changed = append(y.report.Changed, f)
 	return nil
 }
 
@@ -141,8 +141,8 @@ func (y *Replay) flip(ctx context.Context, r Recorded, now Outcome) error {
 func (y *Replay) Report() Report {
 	r := y.report
 	r.Policies = slices.Clone(r.Policies)
-	r.Flips = slices.Clone(r.Flips)
+	r.Changed = slices.Clone(r.Changed)
 	r.Matrix, r.Reasons = cells(y.matrix), cells(y.reasons)
-	r.FlipsDigest = digest.OfHash(y.flips)
+	r.ChangedDigest = digest.OfHash(y.changed)
 	return r
 }

@@ -127,7 +127,7 @@ func TestTheRecordedPolicyFlipsNothing(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			rounds := drawn(t, p)
 			report := replayed(t, p, rounds, replay.Options{})
-			if report.Flipped() != 0 || len(report.Flips) != 0 || len(report.Reasons) != 0 {
+			if report.ChangedCount() != 0 || len(report.Changed) != 0 || len(report.Reasons) != 0 {
 				t.Fatalf("%s flips its own decisions: %+v", ref, report)
 			}
 			if report.Decisions != int64(len(rounds)) || report.Through != 3*int64(len(rounds)) {
@@ -217,7 +217,7 @@ func TestAReroutedCategoryFlipsWhatItShould(t *testing.T) {
 					t.Fatalf("the matrix is %v, want %v", got, want)
 				}
 				var seqs []int64
-				for _, f := range report.Flips {
+				for _, f := range report.Changed {
 					i := slices.IndexFunc(rounds, func(r replay.Recorded) bool { return r.Task == f.Task && r.N == f.Event })
 					seqs = append(seqs, rounds[i].Seq)
 					if f.Round != rounds[i].Round || f.At != rounds[i].At || f.From != rounds[i].Decision || len(f.Causes) == 0 {
@@ -282,11 +282,11 @@ func TestCauses(t *testing.T) {
 				return p, nil
 			}
 			report := replayed(t, c.candidate, h.decided, replay.Options{Find: find})
-			if len(report.Flips) != 1 || report.Flips[0].To.NextAction != c.to {
-				t.Fatalf("got %+v, want one flip to %s", report.Flips, c.to)
+			if len(report.Changed) != 1 || report.Changed[0].To.NextAction != c.to {
+				t.Fatalf("got %+v, want one flip to %s", report.Changed, c.to)
 			}
 			var got []string
-			for _, cause := range report.Flips[0].Causes {
+			for _, cause := range report.Changed[0].Causes {
 				if cause.Kind != replay.CauseRules {
 					got = append(got, cause.String())
 					continue
@@ -317,7 +317,7 @@ func TestNoneToAsk(t *testing.T) {
 	candidate := amended(t, `input.round >= input.max_rounds`, `input.round > input.max_rounds`)
 	lost := func(context.Context, string) (*routing.Policy, error) { return nil, nil }
 	for _, o := range []replay.Options{{}, {Find: lost}} {
-		causes := replayed(t, candidate, h.decided, o).Flips[0].Causes
+		causes := replayed(t, candidate, h.decided, o).Changed[0].Causes
 		if len(causes) != 1 || causes[0].Kind != replay.CauseRules || causes[0].Was != nil || causes[0].Now == nil {
 			t.Errorf("got %+v", causes)
 		}
@@ -351,14 +351,14 @@ func TestUndecided(t *testing.T) {
 			}
 			report := replayed(t, c.candidate, h.decided, replay.Options{})
 			want := routing.Decision{NextAction: routing.Undecided, Reason: string(c.code)}
-			if len(report.Flips) != 1 || report.Flips[0].To != want {
-				t.Fatalf("got %+v, want %+v", report.Flips, want)
+			if len(report.Changed) != 1 || report.Changed[0].To != want {
+				t.Fatalf("got %+v, want %+v", report.Changed, want)
 			}
-			if !slices.Equal(report.Matrix, []replay.Cell{{From: "commit", To: routing.Undecided, Count: 1}}) || report.Flipped() != 1 {
+			if !slices.Equal(report.Matrix, []replay.Cell{{From: "commit", To: routing.Undecided, Count: 1}}) || report.ChangedCount() != 1 {
 				t.Errorf("the matrix is %+v", report.Matrix)
 			}
-			if len(report.Flips[0].Causes) != 1 || report.Flips[0].Causes[0].Kind != replay.CauseRules {
-				t.Errorf("the causes are %+v", report.Flips[0].Causes)
+			if len(report.Changed[0].Causes) != 1 || report.Changed[0].Causes[0].Kind != replay.CauseRules {
+				t.Errorf("the causes are %+v", report.Changed[0].Causes)
 			}
 		})
 	}
@@ -369,8 +369,8 @@ func TestUnsafeCommit(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
 	report := replayed(t, amended(t, `"next_action": _strongest`, `"next_action": "commit"`), h.decided, replay.Options{})
-	if len(report.Flips) != 1 || report.Flips[0].To != (routing.Decision{NextAction: routing.Undecided, Reason: string(errs.PolicyUnsafeCommit)}) {
-		t.Errorf("got %+v", report.Flips)
+	if len(report.Changed) != 1 || report.Changed[0].To != (routing.Decision{NextAction: routing.Undecided, Reason: string(errs.PolicyUnsafeCommit)}) {
+		t.Errorf("got %+v", report.Changed)
 	}
 }
 
@@ -380,7 +380,7 @@ func TestAnotherReason(t *testing.T) {
 	h.decide(once, nil)
 	h.decide(routing.Input{Round: 1, MaxRounds: 1, Verify: routing.Absent}, nil)
 	report := replayed(t, amended(t, `"reason": "no-findings"`, `"reason": "all-well"`), h.decided, replay.Options{})
-	if report.Flipped() != 0 || !slices.Equal(report.Reasons, []replay.Cell{{From: "no-findings", To: "all-well", Count: 2}}) {
+	if report.ChangedCount() != 0 || !slices.Equal(report.Reasons, []replay.Cell{{From: "no-findings", To: "all-well", Count: 2}}) {
 		t.Errorf("got %+v", report)
 	}
 	if got, want := report.Summary(), "2 recorded decisions decided again: none flips; 2 for another reason"; got != want {
@@ -415,7 +415,7 @@ func TestCancelledReplay(t *testing.T) {
 	if err := y.Add(ctx, h.decided[0]); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if r := y.Report(); r.Decisions != 0 || r.Flipped() != 0 {
+	if r := y.Report(); r.Decisions != 0 || r.ChangedCount() != 0 {
 		t.Errorf("a cancelled decision counts: %+v", r)
 	}
 }
@@ -454,7 +454,7 @@ func TestZeroRoutes(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
 	h.decided[0].Input.Routes["askuser"] = 0
-	if report := replayed(t, h.policy, h.decided, replay.Options{}); report.Flipped() != 0 {
+	if report := replayed(t, h.policy, h.decided, replay.Options{}); report.ChangedCount() != 0 {
 		t.Errorf("got %+v", report)
 	}
 }
@@ -485,10 +485,10 @@ func TestManyFlips(t *testing.T) {
 	}
 	candidate := amended(t, `"style": "executor"`, `"style": "researcher"`)
 	report := replayed(t, candidate, h.decided, replay.Options{})
-	if len(report.Flips) != 1000 || report.Omitted != 3 || report.Flipped() != 1003 {
-		t.Fatalf("%d flips are listed and %d are not", len(report.Flips), report.Omitted)
+	if len(report.Changed) != 1000 || report.Omitted != 3 || report.ChangedCount() != 1003 {
+		t.Fatalf("%d flips are listed and %d are not", len(report.Changed), report.Omitted)
 	}
-	if !slices.IsSortedFunc(report.Flips, func(a, b replay.Flip) int {
+	if !slices.IsSortedFunc(report.Changed, func(a, b replay.ChangedDecision) int {
 		return strings.Compare(fmt.Sprintf("%09s%d", a.Task, a.Event), fmt.Sprintf("%09s%d", b.Task, b.Event))
 	}) {
 		t.Error("the flips are not in order")

@@ -27,13 +27,13 @@ type Report struct {
 	Matrix []Cell `json:"matrix"`
 	// Reasons counts rounds that keep their destination and change the reason.
 	Reasons []Cell `json:"reasons"`
-	// Flips lists the changed decisions, at most 1,000, in the order of recording.
+	// Changed lists the changed decisions, at most 1,000, in the order of recording.
 	// Omitted counts the others.
-	Flips   []Flip `json:"flips"`
-	Omitted int64  `json:"omitted,omitzero"`
-	// FlipsDigest is "sha256:" and 64 hex digits over all changed decisions, including
+	Changed []ChangedDecision `json:"flips"`
+	Omitted int64             `json:"omitted,omitzero"`
+	// ChangedDigest is "sha256:" and 64 hex digits over all changed decisions, including
 	// omitted ones: a line of JSON each, with task, round, event, from and to.
-	FlipsDigest string `json:"flips_digest"`
+	ChangedDigest string `json:"flips_digest"`
 }
 
 // Used is a policy and the number of its decisions.
@@ -49,8 +49,8 @@ type Cell struct {
 	Count int64  `json:"count"`
 }
 
-// Flip is a round whose decision the candidate changes.
-type Flip struct {
+// ChangedDecision is a round whose decision the candidate changes.
+type ChangedDecision struct {
 	Task  string `json:"task"`
 	Round int    `json:"round"`
 	// Event is the number of the event in its task, and At its time.
@@ -75,8 +75,8 @@ func cells(m map[Cell]int64) []Cell {
 	return list
 }
 
-// Flipped returns the number of changed decisions.
-func (r Report) Flipped() int64 {
+// ChangedCount returns the number of changed decisions.
+func (r Report) ChangedCount() int64 {
 	var n int64
 	for _, c := range r.Matrix {
 		if c.From != c.To {
@@ -103,10 +103,10 @@ func (r Report) Summary() string {
 	if r.Since != "" {
 		fmt.Fprintf(&b, ", since %s", r.Since)
 	}
-	if r.Flipped() == 0 {
+	if r.ChangedCount() == 0 {
 		b.WriteString(": none flips")
 	} else {
-		fmt.Fprintf(&b, ": %s", textutil.Count(r.Flipped(), "flip"))
+		fmt.Fprintf(&b, ": %s", textutil.Count(r.ChangedCount(), "flip"))
 		turns := r.Turns()
 		separator := ", of which "
 		for _, c := range turns[:min(len(turns), maxReported)] {
@@ -143,7 +143,7 @@ func (r Report) Digest() string {
 		Reasons   []Cell `json:"reasons"`
 		Flips     string `json:"flips"`
 	}{
-		"switchyard.replay.v1", r.Candidate.Digest, r.Since, r.Through, r.Decisions, r.Policies, r.Matrix, r.Reasons, r.FlipsDigest,
+		"switchyard.replay.v1", r.Candidate.Digest, r.Since, r.Through, r.Decisions, r.Policies, r.Matrix, r.Reasons, r.ChangedDigest,
 	}, json.Deterministic(true))
 	if err != nil {
 		return "" // cannot happen: Add has marshaled the same texts
@@ -163,11 +163,11 @@ func (r Report) Markdown() string {
 		b.WriteString("\n")
 		r.writeMatrix(&b)
 	}
-	if len(r.Flips) == 0 {
+	if len(r.Changed) == 0 {
 		return b.String()
 	}
 	b.WriteString("\n| Task | Round | From | To | Why |\n|---|---|---|---|---|\n")
-	for _, f := range r.Flips[:min(len(r.Flips), maxShown)] {
+	for _, f := range r.Changed[:min(len(r.Changed), maxShown)] {
 		var why []string
 		for _, c := range f.Causes {
 			why = append(why, c.String())
@@ -175,7 +175,7 @@ func (r Report) Markdown() string {
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", cell(f.Task), f.Round,
 			f.From.NextAction+" ("+f.From.Reason+")", f.To.NextAction+" ("+f.To.Reason+")", cell(strings.Join(why, "; ")))
 	}
-	if more := r.Flipped() - maxShown; more > 0 {
+	if more := r.ChangedCount() - maxShown; more > 0 {
 		fmt.Fprintf(&b, "\nAnd %s.\n", textutil.Count(more, "flip")+" more")
 	}
 	return b.String()

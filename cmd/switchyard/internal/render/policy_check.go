@@ -55,11 +55,11 @@ func (p *Printer) counterexample(c Counterexample) {
 // line.
 func (p *Printer) policyChecked(r check.Report) {
 	mark := p.Paint(Green, "verified")
-	if !r.Proven() {
+	if !r.Passes() {
 		mark = p.Paint(Red, "not verified")
 	}
 	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", mark, PolicyID(r.Policy),
-		textutil.Count(r.States, "representative"), textutil.Count(r.Probes, "sample"), textutil.Count(r.Rungs, "branch", "branches"), textutil.Count(r.Categories, "category", "categories"), r.Millis)
+		textutil.Count(r.States, "representative"), textutil.Count(r.Probes, "sample"), textutil.Count(r.Branches, "branch", "branches"), textutil.Count(r.Categories, "category", "categories"), r.Millis)
 }
 
 func (p *Printer) invariants(results []check.Result) {
@@ -158,7 +158,7 @@ type Counterexample struct {
 // Add adds the report of a policy, which the user can name by ref.
 func (all *PolicyChecks) Add(ref string, r check.Report) {
 	all.Reports = append(all.Reports, r)
-	if r.Proven() {
+	if r.Passes() {
 		return
 	}
 	all.Proven = false
@@ -281,10 +281,10 @@ func (p *Printer) Replay(r replay.Report) {
 	for _, u := range r.Policies {
 		p.Line("  %d decided by %s", u.Decisions, policyName(u.Policy))
 	}
-	if r.Flipped() == 0 {
+	if r.ChangedCount() == 0 {
 		p.Line("%s  no decision changes", p.Paint(Green, "same"))
 	} else {
-		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), textutil.Count(int(r.Flipped()), "decision"), r.Decisions)
+		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), textutil.Count(int(r.ChangedCount()), "decision"), r.Decisions)
 	}
 	rows := newTable("FROM", "TO", "DECISIONS")
 	for _, c := range r.Matrix {
@@ -296,7 +296,7 @@ func (p *Printer) Replay(r replay.Report) {
 	}
 	p.list(rows)
 	rows = newTable("TASK", "ROUND", "FROM", "TO", "REASON", "BECAUSE")
-	shown := r.Flips[:min(maxFlipsShown, len(r.Flips))]
+	shown := r.Changed[:min(maxFlipsShown, len(r.Changed))]
 	for _, f := range shown {
 		causes := make([]string, len(f.Causes))
 		for i, c := range f.Causes {
@@ -306,7 +306,7 @@ func (p *Printer) Replay(r replay.Report) {
 			fmt.Sprintf("%s to %s", f.From.Reason, f.To.Reason), dim(strings.Join(causes, "; ")))
 	}
 	p.list(rows)
-	if more := r.Flipped() - int64(len(shown)); more > 0 {
+	if more := r.ChangedCount() - int64(len(shown)); more > 0 {
 		p.Line("and %d more", more)
 	}
 }

@@ -85,13 +85,13 @@ func (p *Printer) changedDestinations(d diff.Destinations) {
 // flips prints the changed decisions: as a matrix, and each kind with its smallest
 // input.
 func (p *Printer) flips(d diff.Decisions) {
-	if len(d.Flips)+len(d.Reasons) == 0 {
+	if len(d.Changed)+len(d.Reasons) == 0 {
 		return
 	}
 	p.title("Decisions, of " + textutil.Count(d.States, "input class", "input classes"))
 	p.matrix(d.Matrix)
 	rows := newTable("CLASSES", "FROM", "REASON", "TO", "REASON", "SMALLEST INPUT")
-	for _, f := range slices.Concat(d.Flips, d.Reasons) {
+	for _, f := range slices.Concat(d.Changed, d.Reasons) {
 		rows.add(f.Cells, action(f.From), f.FromReason, action(f.To), f.ToReason, dim(inputWords(f.Example)))
 	}
 	p.list(rows)
