@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
@@ -65,16 +64,10 @@ func TestConfigSaysWhatIsWrongWithTheBudget(t *testing.T) {
 		"{task: {dollars: 1}, spawn: {dollars: 1.000001}}": "budget.spawn.dollars is more than budget.task.dollars, so that no spawn could begin",
 		"{round: {tokens: 9}, spawn: {tokens: 10}}":        "budget.spawn.tokens is more than budget.round.tokens",
 	} {
-		c, err := configured(t, "budget: "+text+"\n")
-		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s:\n%+v, %v", text, c.Budget, err)
-		}
+		wantInvalid(t, "budget: "+text+"\n", says)
 	}
 	for _, wrong := range []string{"-1", "+1", "1e3", "0x10", "010", "00.5", ".5", "1.", "1.0000001", "1_000", "1,5", "'5'", "$5", ".inf", ".nan", "1000000.000001", "10000000", "[1]", "", "true"} {
-		c, err := configured(t, "budget:\n  spawn:\n    dollars: "+wrong+"\n")
-		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), "line 3: budget.spawn.dollars is ") {
-			t.Errorf("%s: %+v, %v", wrong, c.Budget, err)
-		}
+		wantInvalid(t, "budget:\n  spawn:\n    dollars: "+wrong+"\n", "line 3: budget.spawn.dollars is ")
 	}
 }
 

@@ -45,11 +45,11 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 		return nil, unwritable(dir, err)
 	}
 	defer root.Close()
-	state, err := compare(ctx, root, dir, text)
+	exists, same, err := compare(ctx, root, dir, text)
 	if err != nil {
 		return nil, err
 	}
-	if state == another && !s.none() {
+	if exists && !same && !s.none() {
 		return nil, initExists()
 	}
 	made, err := makeState(root)
@@ -60,8 +60,14 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 		created = append(created, ignoreFile)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := makeFolder(root, path.Dir(name)); err != nil {
-			return created, err
+		// This rejects links: the ledger refuses a link in place of its folder, and another
+		// folder's content must not become this project's.
+		folder, err := safefile.MakeDirIn(root, path.Dir(name))
+		if err == nil {
+			err = folder.Close()
+		}
+		if err != nil {
+			return created, unwritable(path.Dir(name), err)
 		}
 		switch made, err := makeFile(root, name, files[name]); {
 		case err != nil:
@@ -70,14 +76,14 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 			created = append(created, name)
 		}
 	}
-	if state != missing {
+	if exists {
 		return created, nil
 	}
 	// The configuration comes last: if it exists, everything else was created.
 	made, err = makeFile(root, ConfigFile, text)
 	if err == nil && !made {
 		// Another process was faster; its file decides.
-		if state, err = compare(ctx, root, dir, text); state == another {
+		if _, same, err = compare(ctx, root, dir, text); err == nil && !same {
 			err = initExists()
 		}
 	}
@@ -87,30 +93,19 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 	return created, err
 }
 
-// presence is the state of a file.
-type presence int
-
-const (
-	missing presence = iota
-	same
-	another
-)
-
-// compare reports whether switchyard.yaml exists and has the given text.
-func compare(ctx context.Context, root *os.Root, dir string, text []byte) (presence, error) {
+// compare reports whether switchyard.yaml exists, and whether it has the given text. A
+// link, a folder and an unreadable file have another.
+func compare(ctx context.Context, root *os.Root, dir string, text []byte) (exists, same bool, err error) {
 	if _, err := root.Lstat(ConfigFile); errors.Is(err, fs.ErrNotExist) {
-		return missing, nil
+		return false, false, nil
 	} else if err != nil {
-		return 0, unwritable(ConfigFile, err)
+		return false, false, unwritable(ConfigFile, err)
 	}
 	data, err := Project{Root: dir, Dir: dir}.Read(ctx, ConfigFile, maxConfig)
-	switch {
-	case ctx.Err() != nil:
-		return 0, context.Cause(ctx)
-	case err == nil && bytes.Equal(data, text):
-		return same, nil
+	if ctx.Err() != nil {
+		return false, false, context.Cause(ctx)
 	}
-	return another, nil // This includes a link, a folder, and an unreadable file.
+	return true, err == nil && bytes.Equal(data, text), nil
 }
 
 // makeState creates the state folder, and reports whether it was not ignored before.
@@ -124,20 +119,6 @@ func makeState(root *os.Root) (bool, error) {
 		return false, err
 	}
 	return safefile.WriteIgnoreFile(state)
-}
-
-// makeFolder creates a folder if it does not exist.
-func makeFolder(root *os.Root, name string) error {
-	// This rejects links: the ledger refuses a link in place of its folder, and another
-	// folder's content must not become this project's.
-	made, err := safefile.MakeDirIn(root, name)
-	if err == nil {
-		err = made.Close()
-	}
-	if err != nil {
-		return unwritable(name, err)
-	}
-	return nil
 }
 
 // makeFile creates a file if it does not exist, and reports

@@ -3,6 +3,7 @@ package project_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,16 @@ func configured(t *testing.T, text string) (project.Config, error) {
 	return project.Project{Root: dir, Dir: dir}.Config(t.Context(), 100)
 }
 
+// wantInvalid checks that a text is no configuration, and that the error says why.
+func wantInvalid(t *testing.T, text, says string) {
+	t.Helper()
+	_, err := configured(t, text)
+	if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) ||
+		strings.Contains(err.Error(), "project.") || strings.Contains(err.Error(), "interface") {
+		t.Errorf("%s: %v, want %q", text, err, says)
+	}
+}
+
 func TestPluginLimits(t *testing.T) {
 	c, err := configured(t, "plugin_limits: {memory: 128MiB, time: 1m, report: 1GiB, output: 1KiB}\n")
 	want := project.Limits{Memory: 128 << 20, Time: time.Minute, Report: 1 << 30, Output: 1 << 10}
@@ -30,9 +41,7 @@ func TestPluginLimits(t *testing.T) {
 		"{memory: 9999999999999GiB}", "{report: MiB}", "{output: '64 MiB'}", "{time: 2}", "{time: 0s}", "{time: -1s}", "{time: 61s}",
 		"{time: 1µs}", "{speed: 1}", "[]", "64MiB", "{memory: [1]}",
 	} {
-		if _, err := configured(t, "plugin_limits: "+wrong+"\n"); errs.CodeOf(err) != errs.ConfigInvalid {
-			t.Errorf("%s: got %v", wrong, err)
-		}
+		wantInvalid(t, "plugin_limits: "+wrong+"\n", "")
 	}
 }
 
@@ -42,8 +51,6 @@ func TestPluginPathsStayInside(t *testing.T) {
 		t.Errorf("got %v, %v", c.PluginPaths, err)
 	}
 	for _, wrong := range []string{"[/etc/x.wasm]", "[../x.wasm]", "['']", "[a/../../x]", "x.wasm", "{a: b}"} {
-		if _, err := configured(t, "plugin_paths: "+wrong+"\n"); errs.CodeOf(err) != errs.ConfigInvalid {
-			t.Errorf("%s: got %v", wrong, err)
-		}
+		wantInvalid(t, "plugin_paths: "+wrong+"\n", "")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
@@ -57,10 +56,7 @@ func TestConfigSaysWhatIsWrongWithMetrics(t *testing.T) {
 		"{labels: {a: b, a: c}}":                          "metrics.labels.a is already defined in line 1",
 		"{labels: {a: " + strings.Repeat("b", 129) + "}}": "a text of 1 to 128 bytes",
 	} {
-		_, err := configured(t, "metrics: "+text+"\n")
-		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want %q", text, err, says)
-		}
+		wantInvalid(t, "metrics: "+text+"\n", says)
 	}
 	// A problem with a URL is reported without its password.
 	_, err := configured(t, "metrics: {push: 'http://me:secret@gate/?x'}\n")

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 
@@ -27,18 +26,15 @@ func ownerOf(file fs.FileInfo) FileOwner {
 	return FileOwner{Owner: owner, Foreign: owner != os.Geteuid() && owner != 0}
 }
 
-// checkTrusted fails if another user owns the file. consequence completes the message.
-func (o FileOwner) checkTrusted(consequence string) error {
+// checkTrusted fails if another user owns the file. consequence completes the message;
+// command, unless it is "", is a detail.
+func (o FileOwner) checkTrusted(consequence, command string) error {
 	if !o.Foreign {
 		return nil
 	}
-	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that %s", ConfigFile, o.Owner, consequence).With("owner", o.Owner)
-}
-
-// withCommand adds a command to the details of an error of checkTrusted.
-func withCommand(err error, command string) error {
-	if f, ok := errors.AsType[*errs.Error](err); ok {
-		return f.With("command", command)
+	err := errs.New(errs.ConfigForeign, "%s belongs to user %d, so that %s", ConfigFile, o.Owner, consequence).With("owner", o.Owner)
+	if command != "" {
+		err = err.With("command", command)
 	}
 	return err
 }
@@ -48,7 +44,7 @@ func (v *Verify) CheckTrusted() error {
 	if v == nil {
 		return nil
 	}
-	return withCommand(v.checkTrusted("its verification command is not run"), v.Command)
+	return v.checkTrusted("its verification command is not run", v.Command)
 }
 
 // CheckTrusted fails if another user has written the commands for reports.
@@ -56,13 +52,13 @@ func (r Reports) CheckTrusted() error {
 	if len(r.Commands) == 0 {
 		return nil
 	}
-	return withCommand(r.checkTrusted("its commands for reports are not run"), r.Commands[0].Run)
+	return r.checkTrusted("its commands for reports are not run", r.Commands[0].Run)
 }
 
 // CheckTrusted fails if another user has written commands or secrets of the section.
 func (s Spawn) CheckTrusted() error {
-	return s.checkTrusted("what its spawn section runs or hands out is not used")
+	return s.checkTrusted("what its spawn section runs or hands out is not used", "")
 }
 
 // CheckTrusted fails if another user has written the destinations of metrics.
-func (m Metrics) CheckTrusted() error { return m.checkTrusted("the metrics are not published") }
+func (m Metrics) CheckTrusted() error { return m.checkTrusted("the metrics are not published", "") }

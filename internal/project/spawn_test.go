@@ -207,10 +207,7 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 		"economy: Lite":                                              `economy is "Lite";`,
 		"economy:":                                                   "economy is empty;",
 	} {
-		c, err := configured(t, text+"\n")
-		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s:\n%+v, %v", text, c, err)
-		}
+		wantInvalid(t, text+"\n", says)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
@@ -49,9 +48,6 @@ func TestConfigSaysWhatIsWrongWithTrust(t *testing.T) {
 		"{keys: [" + strings.Repeat("{id: a, algorithm: ES256, file: f}, ", 33) + "]}":     "has more than 32 entries",
 		"{keys: {id: a, algorithm: ES256, file: f}}":                                       "policy_trust.keys is a mapping; it must be a list",
 	} {
-		_, err := configured(t, "policy_trust: "+text+"\n")
-		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want %q", text, err, says)
-		}
+		wantInvalid(t, "policy_trust: "+text+"\n", says)
 	}
 }

@@ -26,9 +26,10 @@ const (
 	maxRedirects = 3
 )
 
-// client sends the requests of a push.Pusher to a target and returns coded errors for
-// failing answers.
+// client is the push.HTTPDoer that sends the requests of a push.Pusher to a target. It
+// returns coded errors for failing answers.
 type client struct {
+	ctx     context.Context // of all attempts; Pusher.Delete has none to pass
 	to      Target
 	agent   string
 	timeout time.Duration // of a request
@@ -36,12 +37,7 @@ type client struct {
 	sent    int // bytes of the last request's body
 }
 
-// clientFunc is a push.HTTPDoer.
-type clientFunc func(*http.Request) (*http.Response, error)
-
-func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
-
-func newClient(to Target, o Options) *client {
+func newClient(ctx context.Context, to Target, o Options) *client {
 	transport := o.transport
 	if transport == nil {
 		transport = &http.Transport{
@@ -53,7 +49,7 @@ func newClient(to Target, o Options) *client {
 		}
 	}
 	return &client{
-		to: to, agent: o.UserAgent, timeout: o.Timeout / 2,
+		ctx: ctx, to: to, agent: o.UserAgent, timeout: o.Timeout / 2,
 		http: &http.Client{Transport: transport, CheckRedirect: checkRedirect},
 	}
 }
@@ -79,14 +75,14 @@ type transientError struct {
 
 func (e transientError) Unwrap() error { return e.error }
 
-// do sends a request to the target's group. It returns a response only for a success.
-func (c *client) do(r *http.Request) (*http.Response, error) {
+// Do sends a request to the target's group. It returns a response only for a success.
+func (c *client) Do(r *http.Request) (*http.Response, error) {
 	r.URL = c.to.group() // Pusher orders labels randomly and escapes fewer characters.
 	c.sent = int(max(r.ContentLength, 0))
 	if c.agent != "" {
 		r.Header.Set("User-Agent", c.agent)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
+	ctx, cancel := context.WithTimeout(c.ctx, c.timeout)
 	defer cancel()
 	resp, err := c.http.Do(r.WithContext(ctx))
 	if err != nil {

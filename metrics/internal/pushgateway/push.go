@@ -97,7 +97,7 @@ func Push(ctx context.Context, to Target, gather func(context.Context) ([]*dto.M
 			got.Series += len(family.GetMetric())
 		}
 		gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return sent, nil })
-		err = c.pusher(ctx).Gatherer(gathered).PushContext(ctx)
+		err = c.pusher().Gatherer(gathered).PushContext(ctx)
 		got.Bytes = c.sent
 		return err
 	})
@@ -109,17 +109,15 @@ func Push(ctx context.Context, to Target, gather func(context.Context) ([]*dto.M
 //
 // As Push.
 func Delete(ctx context.Context, to Target, o Options) (Result, error) {
-	return repeat(ctx, to, o, func(ctx context.Context, c *client, got *Result) error {
+	return repeat(ctx, to, o, func(_ context.Context, c *client, got *Result) error {
 		got.Deleted = true
-		return c.pusher(ctx).Delete()
+		return c.pusher().Delete()
 	})
 }
 
 // pusher returns client_golang's client for one attempt.
-func (c *client) pusher(ctx context.Context) *push.Pusher {
-	p := push.New(c.to.String(), c.to.grouping[jobLabel]).Client(clientFunc(func(r *http.Request) (*http.Response, error) {
-		return c.do(r.WithContext(ctx)) // Pusher.Delete has no context.
-	}))
+func (c *client) pusher() *push.Pusher {
+	p := push.New(c.to.String(), c.to.grouping[jobLabel]).Client(c)
 	if c.to.user != nil {
 		password, _ := c.to.user.Password()
 		p.BasicAuth(c.to.user.Username(), password)
@@ -137,7 +135,7 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 	}
 	limited, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	c := newClient(to, o)
+	c := newClient(limited, to, o)
 	defer c.http.CloseIdleConnections()
 	got := Result{URL: to.String(), Grouping: to.Grouping()}
 	pauses := retry.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
