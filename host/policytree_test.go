@@ -19,7 +19,7 @@ func TestAgentsAreForTheNewestOfTheProject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range checks[0].Report.Results {
+		for _, r := range checks.Reports[0].Results {
 			if r.Invariant == check.CategoryKnown {
 				return r.Skipped == "", r.Holds
 			}

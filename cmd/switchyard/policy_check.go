@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,9 @@ import (
 )
 
 func newPolicyVerifyCmd(a *app) *cobra.Command {
-	var f checkFlags
+	var req api.CheckRequest
+	var tree treeFlags
+	var file string
 	cmd := &cobra.Command{
 		Use:   "verify [POLICY ...]",
 		Short: "Check a policy exhaustively over all input classes",
@@ -54,66 +57,63 @@ policies/routing.`,
   switchyard route --input smallest.json --policy policies/routing/1.3.0 --explain`,
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.all, "all", false, "verify every version that is built in or in the project")
-	textVar(flags, &f.counterexample, "counterexample", "write the smallest counterexample to `FILE`, as JSON")
-	allowUnsignedVar(flags, &f.allowUnsigned)
-	f.tree.register(flags)
+	flags.BoolVar(&req.All, "all", false, "verify every version that is built in or in the project")
+	textVar(flags, &file, "counterexample", "write the smallest counterexample to `FILE`, as JSON")
+	allowUnsignedVar(flags, &req.AllowUnsigned)
+	tree.register(flags)
 	a.engineVar(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if err := cmp.Or(f.check(args), f.tree.resolve(a.project)); err != nil {
+		switch {
+		case slices.Contains(args, ""):
+			return usagef("the POLICY is empty")
+		case req.All && len(args) > 0:
+			return usagef("--all takes no policy: leave %s out", args[0])
+		case file == api.Stdin:
+			return usagef("--counterexample needs the name of a file")
+		}
+		if err := tree.resolve(a.project); err != nil {
 			return err
 		}
-		checks, err := f.verify(ctx, a, e, args)
+		req.Policies = args
+		req.Observe = func(id policies.Identity) (func(done, total int), func()) {
+			see, end := a.counting("checking " + render.PolicyRef(id))
+			return func(done, total int) { see(int64(done), int64(total)) }, end
+		}
+		checks, err := e.Policies().Workspace(tree.versions, tree.records).Check(ctx, req)
 		if err != nil {
 			return err
 		}
-		if c := checks.Counterexample; c != nil && f.counterexample != "" {
-			if err := writeCounterexample(a.project, f.counterexample, c); err != nil {
+		if c := checks.Counterexample; c != nil && file != "" {
+			if err := writeCounterexample(a.project, file, c); err != nil {
 				return err
 			}
 		}
-		return showCheck(a, checks, checks.Failure(), (*render.Printer).PolicyCheck)
+		return showCheck(a, checks, policyFailure(checks), (*render.Printer).PolicyCheck)
 	})
 	return cmd
 }
 
-// checkFlags are the flags of policy verify.
-type checkFlags struct {
-	all, allowUnsigned bool
-	counterexample     string
-	tree               treeFlags
-}
-
-func (f *checkFlags) check(refs []string) error {
-	switch {
-	case slices.Contains(refs, ""):
-		return usagef("the POLICY is empty")
-	case f.all && len(refs) > 0:
-		return usagef("--all takes no policy: leave %s out", refs[0])
-	case f.counterexample == api.Stdin:
-		return usagef("--counterexample needs the name of a file")
+// policyFailure returns an error that names the violating policies and the invariants, or
+// nil if all hold.
+func policyFailure(all api.PolicyChecks) error {
+	if all.Proven {
+		return nil
 	}
-	return nil
-}
-
-// verify checks the policies on the command line, one after another.
-func (f *checkFlags) verify(ctx context.Context, a *app, e *host.Engine, refs []string) (render.PolicyChecks, error) {
-	checks, err := e.Policies().Workspace(f.tree.versions, f.tree.records).Check(ctx, api.CheckRequest{
-		Policies: refs, All: f.all, AllowUnsigned: f.allowUnsigned,
-		Observe: func(id policies.Identity) (func(done, total int), func()) {
-			see, end := a.counting("checking " + render.PolicyRef(id))
-			return func(done, total int) { see(int64(done), int64(total)) }, end
-		},
-	})
-	result := render.PolicyChecks{Proven: true}
-	for _, c := range checks {
-		result.Add(c.Ref, c.Report)
+	var broken []string
+	for _, r := range all.Reports {
+		if names := r.Broken(); len(names) > 0 {
+			broken = append(broken, fmt.Sprintf("%s breaks %s", render.PolicyRef(r.Policy), textutil.List(names, render.MaxNamed)))
+		}
 	}
-	return result, err
+	f := errs.New(errs.PolicyNotProven, "policy %s", textutil.List(broken, render.MaxNamed)).With("reports", all.Reports)
+	if all.Counterexample != nil {
+		f = f.With("counterexample", *all.Counterexample)
+	}
+	return f
 }
 
 // writeCounterexample writes a counterexample to a file, and records the path in it.
-func writeCounterexample(p project.Project, file string, c *render.Counterexample) error {
+func writeCounterexample(p project.Project, file string, c *api.Counterexample) error {
 	var text bytes.Buffer
 	if err := render.JSON(&text, c.Input); err != nil {
 		return err

@@ -88,7 +88,7 @@ func results() map[string][]reflect.Type {
 		"policy replay":    {reflect.TypeFor[replay.Report]()},
 		"policy show":      {reflect.TypeFor[render.PolicyView]()},
 		"policy test":      {reflect.TypeFor[render.TestedPolicy]()},
-		"policy verify":    {reflect.TypeFor[render.PolicyChecks]()},
+		"policy verify":    {reflect.TypeFor[api.PolicyChecks]()},
 		"resume":           {reflect.TypeFor[host.TaskResult]()},
 		"round":            {reflect.TypeFor[api.RoundView]()},
 		"route":            {reflect.TypeFor[host.Decision]()},

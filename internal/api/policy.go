@@ -112,11 +112,24 @@ type CheckRequest struct {
 	Observe func(routing.Identity) (progress func(done, total int), end func())
 }
 
-// PolicyCheck is the result of checking one policy.
-type PolicyCheck struct {
-	// Ref is a reference that the user can give for the policy.
-	Ref    string
-	Report check.Report
+// PolicyChecks is the result of checking policies against the invariants.
+type PolicyChecks struct {
+	// Proven reports whether no policy violates an invariant that its record does not waive.
+	Proven  bool           `json:"proven"`
+	Reports []check.Report `json:"reports"`
+	// Counterexample is the simplest input that violates an invariant, nil if there is
+	// none.
+	Counterexample *Counterexample `json:"counterexample,omitzero"`
+}
+
+// Counterexample is an input that violates an invariant.
+type Counterexample struct {
+	// Policy is a reference that the user can give for the policy.
+	Policy    string          `json:"policy"`
+	Invariant check.Invariant `json:"invariant"`
+	Input     routing.Input   `json:"input"`
+	// File contains the input, "" if it was not written.
+	File string `json:"file,omitzero"`
 }
 
 // AnyAction stands for every next action in ReplayRequest.FailOn.

@@ -188,14 +188,14 @@ func (w Workspace) state(ctx context.Context, id routing.Identity) release.State
 //
 // Those of loading, of check.Verify, of the decision records and of agents' definitions.
 // Violations are in the reports.
-func (w Workspace) Check(ctx context.Context, req api.CheckRequest) ([]api.PolicyCheck, error) {
+func (w Workspace) Check(ctx context.Context, req api.CheckRequest) (checks api.PolicyChecks, err error) {
 	config, err := w.set.config(ctx)
 	if err != nil {
-		return nil, err
+		return checks, err
 	}
 	all, err := w.versions(ctx)
 	if err != nil {
-		return nil, err
+		return checks, err
 	}
 	refs := req.Policies
 	loaded := make(map[string]*routing.Policy)
@@ -213,19 +213,26 @@ func (w Workspace) Check(ctx context.Context, req api.CheckRequest) ([]api.Polic
 	if len(refs) == 0 {
 		refs = []string{""}
 	}
-	var checks []api.PolicyCheck
+	checks.Proven = true
 	for _, ref := range refs {
 		p := loaded[ref]
 		if p == nil {
 			if p, err = w.set.Load(ctx, ref, req.AllowUnsigned); err != nil {
-				return nil, err
+				return checks, err
 			}
 		}
 		report, err := w.check(ctx, p, all, req.Observe)
 		if err != nil {
-			return nil, err
+			return checks, err
 		}
-		checks = append(checks, api.PolicyCheck{Ref: ref, Report: report})
+		checks.Reports = append(checks.Reports, report)
+		if report.Passes() {
+			continue
+		}
+		checks.Proven = false
+		if v, invariant := report.Simplest(); v != nil && checks.Counterexample == nil {
+			checks.Counterexample = &api.Counterexample{Policy: ref, Invariant: invariant, Input: *v.Input}
+		}
 	}
 	return checks, nil
 }

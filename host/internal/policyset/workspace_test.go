@@ -49,8 +49,8 @@ func TestCheckLoadsEachPolicyOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(policies.Versions()); len(checks) != want || len(files.opens) != want {
-		t.Fatalf("%d checks and %d loaded policies, want %d", len(checks), len(files.opens), want)
+	if want := len(policies.Versions()); len(checks.Reports) != want || len(files.opens) != want {
+		t.Fatalf("%d checks and %d loaded policies, want %d", len(checks.Reports), len(files.opens), want)
 	}
 	for name, n := range maps.All(files.opens) {
 		if n != 1 {

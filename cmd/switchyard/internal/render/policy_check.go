@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
@@ -15,7 +15,7 @@ import (
 
 // PolicyCheck prints the result of an exhaustive check: every invariant for one policy,
 // only the violated ones for several policies.
-func (p *Printer) PolicyCheck(all PolicyChecks) {
+func (p *Printer) PolicyCheck(all api.PolicyChecks) {
 	for _, r := range all.Reports {
 		p.policyChecked(r)
 	}
@@ -38,7 +38,7 @@ func (p *Printer) PolicyCheck(all PolicyChecks) {
 }
 
 // counterexample prints how to run the policy on the violating input.
-func (p *Printer) counterexample(c Counterexample) {
+func (p *Printer) counterexample(c api.Counterexample) {
 	if c.File == "" {
 		p.Line("--counterexample FILE writes the smallest input of these for switchyard route --input")
 		return
@@ -136,55 +136,6 @@ func (p *Printer) answer(a check.Answer) {
 }
 
 func decisionWords(d policies.Decision) string { return fmt.Sprintf("%s (%s)", d.NextAction, d.Reason) }
-
-// PolicyChecks is the JSON output of policy verify.
-type PolicyChecks struct {
-	Proven  bool           `json:"proven"`
-	Reports []check.Report `json:"reports"`
-	// Counterexample is the simplest input that violates an invariant, nil if there is
-	// none.
-	Counterexample *Counterexample `json:"counterexample,omitzero"`
-}
-
-// Counterexample is an input that violates an invariant.
-type Counterexample struct {
-	Policy    string          `json:"policy"`
-	Invariant check.Invariant `json:"invariant"`
-	Input     policies.Input  `json:"input"`
-	// File contains the input, "" if it was not written.
-	File string `json:"file,omitzero"`
-}
-
-// Add adds the report of a policy, which the user can name by ref.
-func (all *PolicyChecks) Add(ref string, r check.Report) {
-	all.Reports = append(all.Reports, r)
-	if r.Passes() {
-		return
-	}
-	all.Proven = false
-	if v, invariant := r.Simplest(); v != nil && all.Counterexample == nil {
-		all.Counterexample = &Counterexample{Policy: ref, Invariant: invariant, Input: *v.Input}
-	}
-}
-
-// Failure returns an error that names the violating policies and the invariants, or nil
-// if all hold.
-func (all PolicyChecks) Failure() error {
-	if all.Proven {
-		return nil
-	}
-	var broken []string
-	for _, r := range all.Reports {
-		if names := r.Broken(); len(names) > 0 {
-			broken = append(broken, fmt.Sprintf("%s breaks %s", PolicyRef(r.Policy), textutil.List(names, MaxNamed)))
-		}
-	}
-	f := errs.New(errs.PolicyNotProven, "policy %s", textutil.List(broken, MaxNamed)).With("reports", all.Reports)
-	if all.Counterexample != nil {
-		f = f.With("counterexample", *all.Counterexample)
-	}
-	return f
-}
 
 // TestedPolicy is the JSON output of policy test.
 type TestedPolicy struct {
