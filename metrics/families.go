@@ -239,7 +239,7 @@ func combined(lists ...[]string) [][]string {
 func powers(first, last, step int) []float64 {
 	var bounds []float64
 	for e := first; e <= last; e += step {
-		bounds = append(bounds, counters.Upper(e<<counters.Resolution))
+		bounds = append(bounds, counters.Scale{}.Upper(e<<counters.Resolution))
 	}
 	return bounds
 }

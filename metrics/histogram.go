@@ -18,10 +18,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxCell bounds the number of a cell: every 64-bit integer fits, in any unit that a
-// scale has.
-const maxCell = 128 << counters.Resolution
-
 // zeroThreshold is the width of a native histogram's zero bucket, which counts only 0. It
 // is the client library's default.
 const zeroThreshold = 0x1p-128
@@ -79,8 +75,8 @@ func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Met
 // add adds a row of cells.
 func (c *contents) add(f Family, row ledger.Counter) error {
 	text := row.Values[len(row.Values)-1]
-	n, zero, ok := counters.ParseCell(text)
-	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.counted.Scale.Exact && n < 1) {
+	n, zero, ok := f.counted.Scale.ParseCell(text)
+	if !ok {
 		return corrupt("%s has a cell %q", f.counted.Name, textutil.Clip(text, maxShown))
 	}
 	exemplar, err := f.exemplar(row, text)
@@ -92,21 +88,13 @@ func (c *contents) add(f Family, row ledger.Counter) error {
 	return err
 }
 
-// upper returns the upper bound of a cell.
-func (f Family) upper(cell int) float64 {
-	if f.counted.Scale.Exact {
-		return float64(cell)
-	}
-	return counters.Upper(cell)
-}
-
 // histogram returns cells as both classic and native buckets.
 func (f Family) histogram(c *contents) *dto.Histogram {
 	count, sum := c.zero.count, float64(c.sum)/float64(f.per)
 	h := &dto.Histogram{SampleCount: &count, SampleSum: &sum}
 	cells, newest := slices.Sorted(maps.Keys(c.cells)), c.zero.exemplar
 	for _, border := range append(slices.Clip(f.Buckets), math.Inf(1)) {
-		for len(cells) > 0 && f.upper(cells[0]) <= border {
+		for len(cells) > 0 && f.counted.Scale.Upper(cells[0]) <= border {
 			in := c.cells[cells[0]]
 			count += in.count
 			newest = newer(newest, in.exemplar)
@@ -142,7 +130,8 @@ func (f Family) native(h *dto.Histogram, c *contents) {
 
 // nativeCell returns the number of the native bucket that holds n.
 func nativeCell(n int) int {
-	cell, _, _ := counters.ParseCell(counters.Scale{PerUnit: 1}.Cell(int64(n)))
+	scale := counters.Scale{PerUnit: 1}
+	cell, _, _ := scale.ParseCell(scale.Cell(int64(n)))
 	return cell
 }
 

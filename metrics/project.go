@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,12 +167,7 @@ func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
 	if r.URL == "" && m.Foreign {
 		return PushResult{}, errs.New(errs.Usage, "%s is owned by user %d, so its metrics.push is ignored: give the URL", project.ConfigFile, m.Owner)
 	}
-	if r.URL != "" {
-		m.Push = r.URL
-	}
-	if r.Job != "" {
-		m.Job = r.Job
-	}
+	m.Push, m.Job = cmp.Or(r.URL, m.Push), cmp.Or(r.Job, m.Job)
 	if len(r.Grouping) > 0 {
 		m.Grouping = r.Grouping
 	}

@@ -57,17 +57,28 @@ func borders() [1 << Resolution]float64 {
 	}
 }
 
-// ParseCell is the inverse of Cell. It returns the cell's number, or zero.
-func ParseCell(cell string) (number int, zero, ok bool) {
+// maxCell bounds the number of a cell: every 64-bit integer fits, in any unit.
+const maxCell = 128 << Resolution
+
+// ParseCell is the inverse of Cell. It returns the cell's number, or zero. ok is false for
+// a name that no cell of the scale has.
+func (s Scale) ParseCell(cell string) (number int, zero, ok bool) {
 	if cell == zeroCell {
 		return 0, true, true
 	}
 	n, err := strconv.Atoi(cell)
-	return n, false, err == nil
+	possible := max(n, -n) <= maxCell
+	if s.Exact {
+		possible = n > 0
+	}
+	return n, false, err == nil && strconv.Itoa(n) == cell && possible
 }
 
 // Upper returns the upper bound of a cell, in units.
-func Upper(cell int) float64 {
+func (s Scale) Upper(cell int) float64 {
+	if s.Exact {
+		return float64(cell)
+	}
 	i := cell & (1<<Resolution - 1)
 	exp := cell >> Resolution
 	if i == 0 {

@@ -19,7 +19,7 @@ func TestCellsHoldWhatTheySay(t *testing.T) {
 		perUnit := rapid.SampledFrom([]int64{1, 1000, 1_000_000}).Draw(t, "per unit")
 		value := rapid.Int64Range(1, math.MaxInt64).Draw(t, "value")
 		text := counters.Scale{PerUnit: perUnit}.Cell(value)
-		cell, zero, ok := counters.ParseCell(text)
+		cell, zero, ok := (counters.Scale{}).ParseCell(text)
 		if !ok || zero {
 			t.Fatalf("%d is in the cell %q", value, text)
 		}
@@ -28,7 +28,7 @@ func TestCellsHoldWhatTheySay(t *testing.T) {
 		if v > upper(cell)*(1+slack) || v <= upper(cell-1)*(1-slack) {
 			t.Fatalf("%g is in the cell %d, from %g to %g", v, cell, upper(cell-1), upper(cell))
 		}
-		if u := counters.Upper(cell); math.Abs(u-upper(cell)) > slack*u || v > u || v <= counters.Upper(cell-1) {
+		if u := (counters.Scale{}).Upper(cell); math.Abs(u-upper(cell)) > slack*u || v > u || v <= (counters.Scale{}).Upper(cell-1) {
 			t.Fatalf("the cell %d of %g ends at %g", cell, v, u)
 		}
 	})
@@ -38,15 +38,15 @@ func TestPowersOfTwoAreBorders(t *testing.T) {
 	for exponent := range 20 {
 		for _, perUnit := range []int64{1, 1000, 1_000_000} {
 			border := perUnit << exponent
-			below, _, _ := counters.ParseCell(counters.Scale{PerUnit: perUnit}.Cell(border))
-			above, _, _ := counters.ParseCell(counters.Scale{PerUnit: perUnit}.Cell(border + 1))
-			if below > exponent<<counters.Resolution || above <= exponent<<counters.Resolution || counters.Upper(below) != math.Ldexp(1, exponent) {
+			below, _, _ := (counters.Scale{}).ParseCell(counters.Scale{PerUnit: perUnit}.Cell(border))
+			above, _, _ := (counters.Scale{}).ParseCell(counters.Scale{PerUnit: perUnit}.Cell(border + 1))
+			if below > exponent<<counters.Resolution || above <= exponent<<counters.Resolution || (counters.Scale{}).Upper(below) != math.Ldexp(1, exponent) {
 				t.Errorf("2^%d is in the cell %d, what is greater in %d", exponent, below, above)
 			}
 		}
 	}
 	// 2^-6 seconds are 15,625 microseconds.
-	if cell, _, _ := counters.ParseCell(counters.Scale{PerUnit: 1_000_000}.Cell(15_625)); cell != -6*8 || counters.Upper(cell) != 0.015625 {
+	if cell, _, _ := (counters.Scale{}).ParseCell(counters.Scale{PerUnit: 1_000_000}.Cell(15_625)); cell != -6*8 || (counters.Scale{}).Upper(cell) != 0.015625 {
 		t.Errorf("2^-6 is in the cell %d", cell)
 	}
 }
@@ -63,7 +63,7 @@ func TestBordersAreRight(t *testing.T) {
 		return p
 	}
 	for cell := range 8 {
-		border := counters.Upper(cell)
+		border := (counters.Scale{}).Upper(cell)
 		want := new(big.Float).SetMantExp(big.NewFloat(1), cell)
 		below, above := math.Nextafter(border, 0), math.Nextafter(border, 3)
 		below, above = math.Nextafter(below, 0), math.Nextafter(above, 3)
@@ -85,8 +85,8 @@ func TestCellsOfSmallNumbers(t *testing.T) {
 			t.Errorf("%d is in the cell %q", value, got)
 		}
 	}
-	for text, ok := range map[string]bool{"zero": true, "-80": true, "0": true, "": false, "other": false, "1.5": false} {
-		if n, zero, got := counters.ParseCell(text); got != ok || zero != (text == "zero") || ok && !zero && strconv.Itoa(n) != text {
+	for text, ok := range map[string]bool{"zero": true, "-80": true, "0": true, "": false, "other": false, "1.5": false, "01": false, "1025": false} {
+		if n, zero, got := (counters.Scale{}).ParseCell(text); got != ok || zero != (text == "zero") || ok && !zero && strconv.Itoa(n) != text {
 			t.Errorf("the cell %q is %d, %t, %t", text, n, zero, got)
 		}
 	}

@@ -26,20 +26,17 @@ type cell struct {
 	count        int64
 }
 
-// cellOf returns the cell with a name. ok is false for a name that is not on the scale,
-// and for a cell whose values overflow a float64.
+// cellOf returns the cell with a name. ok is false for a name that is not on the scale.
 func cellOf(s counters.Scale, name string, count int64) (c cell, ok bool) {
-	number, zero, ok := counters.ParseCell(name)
-	switch {
-	case !ok:
-		return cell{}, false
-	case zero:
-		return cell{count: count}, true
-	case s.Exact:
-		return cell{float64(number), float64(number), count}, number > 0
+	number, zero, ok := s.ParseCell(name)
+	if zero || !ok {
+		return cell{count: count}, ok
 	}
-	c = cell{counters.Upper(number - 1), counters.Upper(number), count}
-	return c, c.lower > 0 && !math.IsInf(c.upper, 1)
+	c = cell{s.Upper(number - 1), s.Upper(number), count}
+	if s.Exact {
+		c.lower = c.upper
+	}
+	return c, true
 }
 
 // spreadOf summarises the cells, which it sorts. sum is in the unit.
