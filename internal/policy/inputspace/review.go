@@ -61,16 +61,6 @@ func (r review) stalls() bool {
 	return r.findings != zero && r.kinds[fresh] == zero && r.kinds[reopened] == zero && r.resolved == zero
 }
 
-// smallest writes the smallest review of the class. Findings that could be anywhere go to
-// the weakest destination and are new.
-func (r review) smallest(in *routing.Input, destinations []string) {
-	r.write(in, destinations, chooser{
-		number: func(s span) int { return s.lo },
-		share:  func(most int) int { return most },
-		absent: func() bool { return true },
-	})
-}
-
 // chooser selects one review of a class.
 type chooser struct {
 	number func(span) int     // selects one of the span
@@ -212,11 +202,6 @@ func (c setting) caps(round int) span {
 	default:
 		return c.maxRounds.and(span{1, round - 1})
 	}
-}
-
-// smallest writes the smallest setting of the class.
-func (c setting) smallest(in *routing.Input) {
-	c.write(in, func(s span) int { return s.lo })
 }
 
 // write writes the setting to in; number selects one of a span.

@@ -39,7 +39,7 @@ func (r *reader) checkBranch(branch *ast.Rule) {
 	}
 	object, ok := value.Value.(ast.Object)
 	if !ok {
-		r.problem(value.Loc(), "%s, and not %s", want, kindOf(value.Value))
+		r.problem(value.Loc(), "%s, and not of type %s", want, ast.ValueName(value.Value))
 		return
 	}
 	object.Foreach(func(key, field *ast.Term) {
@@ -62,24 +62,6 @@ func (r *reader) checkBranch(branch *ast.Rule) {
 		if object.Get(ast.StringTerm(name)) == nil {
 			r.problem(value.Loc(), "%s: %s is missing", want, name)
 		}
-	}
-}
-
-// kindOf names the type of a value that is not an object.
-func kindOf(v ast.Value) string {
-	switch v.(type) {
-	case ast.Null:
-		return "null"
-	case ast.Boolean:
-		return "a truth value"
-	case ast.Number:
-		return "a number"
-	case *ast.Array, *ast.ArrayComprehension:
-		return "an array"
-	case ast.Set, *ast.SetComprehension:
-		return "a set"
-	default:
-		return "a string"
 	}
 }
 

@@ -120,10 +120,10 @@ func limited(name string) topdown.BuiltinFunc {
 	call := topdown.GetBuiltin(name)
 	arity := ast.BuiltinMap[name].Decl.Arity()
 	return func(bctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
-		refuse := func(what string, limit int) error {
+		refuse := func(what, limit string) error {
 			return &topdown.Error{
 				Code: topdown.BuiltinErr, Location: bctx.Location,
-				Message: fmt.Sprintf("%s: %s more than %s", name, what, sizeWords(limit)),
+				Message: fmt.Sprintf("%s: %s more than %s", name, what, limit),
 			}
 		}
 		args := operands[:arity] // the interpreter adds the variable for the result
@@ -133,24 +133,21 @@ func limited(name string) topdown.BuiltinFunc {
 		}
 		switch {
 		case given > maxValueSize:
-			return refuse("its arguments have", maxValueSize)
+			return refuse("its arguments have", sizeWords(maxValueSize))
 		case patternBytes(name, args) > maxPattern:
-			return &topdown.Error{
-				Code: topdown.BuiltinErr, Location: bctx.Location,
-				Message: fmt.Sprintf("%s: its pattern has more than %d bytes", name, maxPattern),
-			}
+			return refuse("its pattern has", fmt.Sprintf("%d bytes", maxPattern))
 		case estimate(name, args) > maxValueSize:
-			return refuse("its result can have", maxValueSize)
+			return refuse("its result can have", sizeWords(maxValueSize))
 		}
 		return call(bctx, operands, func(result *ast.Term) error {
 			made := size(result.Value, maxValueSize)
 			if made > maxValueSize {
-				return refuse("its result has", maxValueSize)
+				return refuse("its result has", sizeWords(maxValueSize))
 			}
 			before, _ := bctx.Cache.Get(resultsSize{})
 			total, _ := before.(int)
 			if total += made; total > maxResultsSize {
-				return refuse("together, the results of all built-in functions have", maxResultsSize)
+				return refuse("together, the results of all built-in functions have", sizeWords(maxResultsSize))
 			}
 			bctx.Cache.Put(resultsSize{}, total)
 			return iter(result)

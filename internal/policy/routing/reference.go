@@ -27,7 +27,13 @@ func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 	seen := make(map[string]bool) // the compiler copies some expressions
 	for _, name := range slices.Sorted(maps.Keys(compiler.Modules)) {
 		ast.WalkRefs(compiler.Modules[name], func(ref ast.Ref) bool {
-			message := danglingReference(compiler, t, ref)
+			message := ""
+			switch {
+			case ref.HasPrefix(ast.InputRootRef):
+				message = danglingInput(t, ref)
+			case ref.HasPrefix(ast.DefaultRootRef):
+				message = danglingData(compiler, ref)
+			}
 			if message == "" {
 				return false
 			}
@@ -42,19 +48,7 @@ func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 	return problems
 }
 
-// danglingReference describes why a reference does not resolve, or returns "".
-func danglingReference(compiler *ast.Compiler, t tables, ref ast.Ref) string {
-	switch {
-	case ref.HasPrefix(ast.InputRootRef):
-		return danglingInput(t, ref)
-	case ref.HasPrefix(ast.DefaultRootRef):
-		return danglingData(compiler, ref)
-	default:
-		return ""
-	}
-}
-
-// danglingInput is danglingReference for a reference into the input.
+// danglingInput describes why a reference into the input does not resolve, or returns "".
 func danglingInput(t tables, ref ast.Ref) string {
 	if len(ref) < 2 || !ref[1].IsGround() {
 		return ""
@@ -78,8 +72,8 @@ func danglingInput(t tables, ref ast.Ref) string {
 	return ""
 }
 
-// danglingData is danglingReference for a reference into the policy's packages, which
-// define the only data.
+// danglingData is danglingInput for a reference into the policy's packages, which define
+// the only data.
 func danglingData(compiler *ast.Compiler, ref ast.Ref) string {
 	node := compiler.RuleTree.Child(ref[0].Value)
 	for _, term := range ref[1:] {

@@ -27,16 +27,6 @@ type position struct {
 	row, col int
 }
 
-func newThresholdAnalysis(compiler *ast.Compiler) *thresholdAnalysis {
-	return &thresholdAnalysis{
-		compiler: compiler,
-		fields:   make(map[string]map[int]bool),
-		unknown:  make(map[position]bool),
-		read:     make(map[*ast.Rule]abstractValue),
-		args:     make(map[*ast.Rule][]abstractValue),
-	}
-}
-
 // run reads every rule that decision depends on.
 func (t *thresholdAnalysis) run() {
 	var todo []*ast.Rule
@@ -133,19 +123,15 @@ func (t *thresholdAnalysis) rule(rule *ast.Rule) abstractValue {
 	t.read[rule] = abstractValue{derived: true} // for a recursive rule
 	s := ruleAnalysis{thresholdAnalysis: t, vars: make(map[ast.Var]abstractValue), at: rule.Head.Location}
 	for i, param := range rule.Head.Args {
-		s.bind(param, t.argument(rule, i))
+		value := abstractValue{}
+		if args := t.args[rule]; i < len(args) {
+			value = args[i]
+		}
+		s.bind(param, value)
 	}
 	s.body(rule.Body)
 	t.read[rule] = s.head(rule.Head)
 	return t.read[rule]
-}
-
-// argument returns the abstract value of a function's argument.
-func (t *thresholdAnalysis) argument(rule *ast.Rule, i int) abstractValue {
-	if args := t.args[rule]; i < len(args) {
-		return args[i]
-	}
-	return abstractValue{}
 }
 
 // call records the arguments of a function call.
@@ -193,7 +179,13 @@ func (p *Policy) Thresholds() Thresholds {
 
 // trace computes the thresholds.
 func (p *Policy) trace() *Thresholds {
-	t := newThresholdAnalysis(p.compiler)
+	t := &thresholdAnalysis{
+		compiler: p.compiler,
+		fields:   make(map[string]map[int]bool),
+		unknown:  make(map[position]bool),
+		read:     make(map[*ast.Rule]abstractValue),
+		args:     make(map[*ast.Rule][]abstractValue),
+	}
 	t.run()
 	found := &Thresholds{Fields: make(map[string][]int), Unknown: []Location{}}
 	for field, numbers := range t.fields {
