@@ -56,3 +56,12 @@ func List(words []string, n int) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
 }
+
+// AndMore returns " (and N more)" for a list of which only the first is shown, or "" if
+// there are no more.
+func AndMore(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more)", n)
+}

@@ -30,7 +30,11 @@ func (d Diff) Markdown() string {
 		m.line("Nothing changes in meaning.")
 	}
 	if d.open() {
-		m.line("Not all inputs could be compared: the rules use the input in a way that cannot be bounded, in %s.", places(d.Gaps))
+		var places []string
+		for _, g := range d.Gaps {
+			places = append(places, placeOf(g))
+		}
+		m.line("Not all inputs could be compared: the rules use the input in a way that cannot be bounded, in %s.", codes(places, ", "))
 	}
 	return m.text.String()
 }
@@ -77,17 +81,9 @@ func (p *Precedence) markdown(m *markdown) {
 	}
 	m.table("Precedence", "Strongest first")
 	if len(p.From) > 0 {
-		m.row("Before", ranking(p.From))
+		m.row("Before", codes(p.From, " > "))
 	}
-	m.row("Now", ranking(p.To))
-}
-
-func ranking(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = code(name)
-	}
-	return strings.Join(quoted, " > ")
+	m.row("Now", codes(p.To, " > "))
 }
 
 func (d Decisions) markdown(m *markdown) {
@@ -105,12 +101,13 @@ func (d Decisions) markdown(m *markdown) {
 	}
 }
 
-func places(gaps []routing.Location) string {
-	list := make([]string, len(gaps))
-	for i, g := range gaps {
-		list[i] = code(placeOf(g))
+// codes formats names as code spans.
+func codes(names []string, separator string) string {
+	spans := make([]string, len(names))
+	for i, name := range names {
+		spans[i] = code(name)
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(spans, separator)
 }
 
 // code formats a name as a code span.

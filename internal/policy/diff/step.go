@@ -2,9 +2,9 @@ package diff
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -183,20 +183,9 @@ func Enough(from, to string, s Step) bool {
 // version is the major, minor and patch number.
 type version [3]uint64
 
-func parseVersion(s string) (version, bool) {
-	parts := strings.Split(s, ".")
-	var v version
-	if len(parts) != len(v) {
-		return version{}, false
-	}
-	for i, part := range parts {
-		n, err := strconv.ParseUint(part, 10, 32)
-		if err != nil || strconv.FormatUint(n, 10) != part { // no sign, no leading zero
-			return version{}, false
-		}
-		v[i] = n
-	}
-	return v, true
+func parseVersion(s string) (v version, ok bool) {
+	_, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
+	return v, err == nil && slices.Max(v[:]) <= math.MaxUint32 && v.String() == s // no sign, no leading zero
 }
 
 func (v version) next(s Step) version {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The limits of a run.
@@ -139,11 +140,7 @@ func interrupted(err error) error {
 // invalid returns policy-invalid for an error of OPA's parser or compiler.
 func invalid(err error) error {
 	problems := routing.Problems(err)
-	more := ""
-	if n := len(problems) - 1; n > 0 {
-		more = fmt.Sprintf(" (and %d more)", n)
-	}
-	return errs.New(errs.PolicyInvalid, "the tests or what they test are invalid: %s%s", problems[0], more).With("problems", problems)
+	return errs.New(errs.PolicyInvalid, "the tests or what they test are invalid: %s%s", problems[0], textutil.AndMore(len(problems)-1)).With("problems", problems)
 }
 
 // coverage counts lines of the modules. A line is covered only if every expression in it

@@ -284,9 +284,7 @@ func (w *versionLinter) violated(r check.Result, record adr.Record, vain bool) F
 			f = f.at(*first.Location)
 		}
 	}
-	if r.Violated > 1 {
-		f.Message += fmt.Sprintf(" (and %d more)", r.Violated-1)
-	}
+	f.Message += textutil.AndMore(r.Violated - 1)
 	hint := "switchyard policy verify %s shows the smallest counterexample"
 	switch {
 	case r.Waivable:

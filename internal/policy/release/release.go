@@ -3,7 +3,6 @@ package release
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -73,11 +72,7 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 	}
 	missing, refused := s.judge(v, report.Findings, o.Accept)
 	if len(refused) > 0 {
-		more := ""
-		if n := len(refused) - 1; n > 0 {
-			more = fmt.Sprintf(" (and %d more)", n)
-		}
-		return Released{}, errs.New(errs.PolicyReleaseRefused, "%s cannot be released: %s%s", v.ref, refused[0].Message, more).
+		return Released{}, errs.New(errs.PolicyReleaseRefused, "%s cannot be released: %s%s", v.ref, refused[0].Message, textutil.AndMore(len(refused)-1)).
 			With("policy", v.ref).With("findings", refused)
 	}
 	found, _ := s.records.of(v.policy.Identity().ADR)

@@ -8,6 +8,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"os"
@@ -41,19 +42,9 @@ type Tree struct {
 // Replayer decides the rounds of a ledger again, up to the event through; 0 means all.
 type Replayer func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error)
 
-func (t Tree) policies() string {
-	if t.Policies == "" {
-		return "policies"
-	}
-	return path.Clean(t.Policies)
-}
+func (t Tree) policies() string { return path.Clean(cmp.Or(t.Policies, "policies")) }
 
-func (t Tree) adrs() string {
-	if t.ADRs == "" {
-		return "docs/adr"
-	}
-	return path.Clean(t.ADRs)
-}
+func (t Tree) adrs() string { return path.Clean(cmp.Or(t.ADRs, "docs/adr")) }
 
 // versions returns the folder of the version folders.
 func (t Tree) versions() string { return path.Join(t.policies(), policyName) }

@@ -51,11 +51,7 @@ func problemAt(loc *ast.Location, format string, args ...any) Problem {
 
 // invalid returns the policy-invalid error for at least one problem.
 func invalid(ref string, problems ...Problem) *errs.Error {
-	more := ""
-	if n := len(problems) - 1; n > 0 {
-		more = fmt.Sprintf(" (and %d more)", n)
-	}
-	return errs.New(errs.PolicyInvalid, "policy %s is invalid: %s%s", ref, problems[0], more).
+	return errs.New(errs.PolicyInvalid, "policy %s is invalid: %s%s", ref, problems[0], textutil.AndMore(len(problems)-1)).
 		With("policy", ref).
 		With("problems", problems)
 }
