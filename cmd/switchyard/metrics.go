@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -119,30 +116,17 @@ The same ledger gives the same bytes.`,
 		if err != nil {
 			return err
 		}
-		if err := writeMetrics(a.out, families, format); err != nil {
-			return errs.New(errs.OutputFailed, "failed to write the result: %w", err)
-		}
-		return nil
-	})
-	return cmd
-}
-
-// writeMetrics writes metrics. On a terminal it escapes hidden characters, which a
-// label value may contain.
-func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Format) error {
-	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		return metrics.Write(w, families, format)
-	}
-	var text strings.Builder
-	if err := metrics.Write(&text, families, format); err != nil {
-		return err
-	}
-	for line := range strings.Lines(text.String()) {
-		if _, err := io.WriteString(w, textutil.Line(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
+		var out strings.Builder
+		if err := metrics.Write(&out, families, format); err != nil {
 			return err
 		}
-	}
-	return nil
+		text := out.String()
+		if f, ok := a.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			text = textutil.Lines(text) // A label may contain hidden characters.
+		}
+		return a.printText(text)
+	})
+	return cmd
 }
 
 func newMetricsTextfileCmd(a *app) *cobra.Command {

@@ -28,6 +28,12 @@ func (p *Printer) Task(t host.TaskDetail) {
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
 }
 
+// TaskResult prints a task after a command.
+func (p *Printer) TaskResult(s host.TaskResult) {
+	p.lineIf(s.Recorded == nil, "nothing to do: this was recorded before")
+	p.Task(host.TaskDetail{TaskStatus: s.TaskStatus})
+}
+
 // maxPromptShown is the number of code points shown of a task's text.
 const maxPromptShown = 100
 
@@ -181,17 +187,6 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 		row = append(row, cell{times, Red})
 	}
 	return row
-}
-
-// TaskResult prints a task after a command.
-func (p *Printer) TaskResult(s host.TaskResult) {
-	p.lineIf(s.Recorded == nil, "nothing to do: this was recorded before")
-	p.standing(s.TaskStatus)
-	if s.Questions != nil {
-		p.questions(s.TaskID, s.Questions.Open)
-		p.answers(s.Questions.Answers)
-	}
-	p.next(afterStatus(s.TaskStatus, nil))
 }
 
 // questions prints the open questions, and how to answer them if a task waits for the
