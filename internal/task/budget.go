@@ -77,33 +77,30 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	}
 	if begun := int64(s.Rounds()); l.Rounds > 0 && begun > int64(l.Rounds) {
 		byRound := unit{name: "rounds", text: func(n int64) string { return textutil.Count(n, "round") }}
-		return account{"task", byRound, int64(l.Rounds), begun - 1, nil, []int64{1}}.exhausted()
+		return byRound.exhausted("task", int64(l.Rounds), begun-1, 0, 1)
 	}
-	open := s.OpenRuns()
-	var current []Run
-	for _, r := range open {
+	var open, current, more Amount
+	for _, r := range s.OpenRuns() {
+		open = open.Add(r.Reserve)
 		if r.Round == max(s.Round, 1) {
-			current = append(current, r)
+			current = current.Add(r.Reserve)
 		}
 	}
+	for _, i := range wanted {
+		more = more.Add(i.Reserve)
+	}
 	for _, scope := range []struct {
-		name         string
-		limit, spent Amount
-		open         []Run
+		name                   string
+		limit, spent, reserved Amount
 	}{
 		{"task", l.Task, s.Spent.Task, open},
 		{"round", l.Round, s.Spent.Round, current},
 	} {
 		for _, u := range units() {
-			a := account{scope: scope.name, unit: u, limit: u.of(scope.limit), spent: u.of(scope.spent)}
-			for _, r := range scope.open {
-				a.reserved = append(a.reserved, u.of(r.Reserve))
-			}
-			for _, i := range wanted {
-				a.wanted = append(a.wanted, u.of(i.Reserve))
-			}
-			if a.limit > 0 && !a.covers() {
-				return a.exhausted()
+			limit, spent, reserved, wanted := u.of(scope.limit), u.of(scope.spent), u.of(scope.reserved), u.of(more)
+			// A sum could overflow.
+			if limit > 0 && (spent > limit || reserved > limit-spent || wanted > limit-spent-reserved) {
+				return u.exhausted(scope.name, limit, spent, reserved, wanted)
 			}
 		}
 	}
@@ -131,42 +128,11 @@ func (l Limits) check(wanted []Intent) error {
 	return nil
 }
 
-// account is a budget and the amounts that it must cover.
-type account struct {
-	scope            string
-	unit             unit
-	limit, spent     int64
-	reserved, wanted []int64
-}
-
-// covers subtracts everything from the limit, because a sum could overflow.
-func (a account) covers() bool {
-	left := a.limit
-	for _, parts := range [][]int64{{a.spent}, a.reserved, a.wanted} {
-		for _, n := range parts {
-			if n > left {
-				return false
-			}
-			left -= n
-		}
-	}
-	return true
-}
-
-func (a account) exhausted() error {
-	reserved, wanted := total(a.reserved), total(a.wanted)
-	text := a.unit.text
+// exhausted returns the error of a scope's budget.
+func (u unit) exhausted(scope string, limit, spent, reserved, wanted int64) error {
 	return errs.New(errs.BudgetExhausted, "the %s's budget of %s does not cover %s more, with %s spent and %s reserved",
-		a.scope, text(a.limit), text(wanted), text(a.spent), text(reserved)).
-		With("unit", a.scope+"-"+a.unit.name).With("limit", a.limit).With("spent", a.spent).With("reserved", reserved).With("wanted", wanted)
-}
-
-func total(parts []int64) int64 {
-	sum := int64(0)
-	for _, n := range parts {
-		sum = addSaturating(sum, n)
-	}
-	return sum
+		scope, u.text(limit), u.text(wanted), u.text(spent), u.text(reserved)).
+		With("unit", scope+"-"+u.name).With("limit", limit).With("spent", spent).With("reserved", reserved).With("wanted", wanted)
 }
 
 // Amount is a consumption or a limit of spawns. Its parts are never negative. The zero
