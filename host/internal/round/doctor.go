@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
@@ -111,7 +110,11 @@ func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) {
 	c, err := e.policies.Select(ctx, "", config)
 	if err == nil {
-		err = e.admitted(ctx, &c)
+		// checkLedger reports a ledger that cannot be opened.
+		if l, open := e.openLedger(ctx); open == nil {
+			c, err = e.policies.CheckAdopted(ctx, l, c)
+			_ = l.Close() // It was only read.
+		}
 	}
 	fine := ""
 	if err == nil {
@@ -119,17 +122,6 @@ func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.C
 		fine = fmt.Sprintf("%s %s (%s) can decide", id.Name, id.Version, id.ADR)
 	}
 	h.check("policy", err, fine)
-}
-
-// admitted replaces the selection by the policy that may decide a task's round.
-func (e *Engine) admitted(ctx context.Context, c *policyset.Selection) error {
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return nil // checkLedger reports it.
-	}
-	defer l.Close()
-	*c, err = e.policies.CheckAdopted(ctx, l, *c)
-	return err
 }
 
 // checkLedger opens the ledger and reads its last event or, if deep is set, all of them.

@@ -117,6 +117,19 @@ func (in roundInputs) close() {
 	}
 }
 
+// load waits for the inputs of a round, and checks them.
+func (in roundInputs) load(ctx context.Context, round int) (policyset.Selection, []pluginset.Report, error) {
+	policy, reports, err := in.inputs.wait(ctx)
+	if err != nil {
+		return policy, nil, err
+	}
+	if policy, err = in.tx.engine.policies.CheckAdopted(ctx, in.tx.ledger, policy); err != nil {
+		return policy, nil, err
+	}
+	_, err = pluginset.CheckSubject(reports, in.tx.id, round)
+	return policy, reports, err
+}
+
 func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Request, how roundOptions) (api.Decision, error) {
 	config := in.config
 	if err := in.tx.checkNotRunning(ctx); err != nil {
@@ -134,31 +147,19 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		in.tx.refreshStateMD(ctx, err)
 		return api.Decision{}, in.tx.withTaskID(err)
 	}
-	policy, all, err := in.inputs.wait(ctx)
+	policy, all, err := in.load(ctx, round.Number)
 	if err != nil {
-		return api.Decision{}, err
-	}
-	if policy, err = e.policies.CheckAdopted(ctx, in.tx.ledger, policy); err != nil {
-		return api.Decision{}, err
-	}
-	if _, err := pluginset.CheckSubject(all, in.tx.id, round.Number); err != nil {
 		return api.Decision{}, err
 	}
 	if len(all) == 0 {
 		return api.Decision{}, errNoEvidence()
 	}
+	var verification api.Verification
 	if how.verify {
-		if err := in.tx.checkMayVerify(req.Verify, config); err != nil {
-			return api.Decision{}, err
-		}
+		verification, err = in.tx.verifyAgain(ctx, req.Verify, config, round.Number)
+	} else {
+		verification, err = in.tx.verify(ctx, req.Verify, config, false)
 	}
-	if how.verify && runsVerification(req.Verify, config) {
-		// A verification that is killed, or loses a race, may have been red.
-		if err := in.tx.beginVerification(ctx, task.BeginVerification{Same: true}); err != nil {
-			return api.Decision{}, in.tx.mapConflict(ctx, round.Number, err)
-		}
-	}
-	verification, err := in.tx.verify(ctx, req.Verify, config, how.verify)
 	if err != nil {
 		return api.Decision{}, err
 	}

@@ -56,14 +56,9 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		rr.tx.refreshStateMD(ctx, err)
 		return api.RoundResult{}, rr.tx.withTaskID(err)
 	}
-	policy, given, err := in.inputs.wait(ctx)
-	if err != nil {
-		return api.RoundResult{}, err
-	}
-	if rr.policy, err = e.policies.CheckAdopted(ctx, rr.tx.ledger, policy); err != nil {
-		return api.RoundResult{}, err
-	}
-	if _, err := pluginset.CheckSubject(given, rr.tx.id, rr.round.Number); err != nil {
+	var given []pluginset.Report
+	var err error
+	if rr.policy, given, err = in.load(ctx, rr.round.Number); err != nil {
 		return api.RoundResult{}, err
 	}
 	if err := cmp.Or(rr.tx.checkMayVerify(req.Verify, rr.config), rr.tx.checkMayReport(rr.config)); err != nil {
@@ -120,13 +115,7 @@ func (e *Engine) checkCriticAvailable(ctx context.Context, config project.Config
 // withoutAgent decides a round whose critic cannot run if its verification is red, since
 // that needs no critic. Otherwise it fails with why and records nothing.
 func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.RoundResult, error) {
-	if runsVerification(rr.req.Verify, rr.config) {
-		// A verification that is killed, or loses a race, may have been red.
-		if err := rr.tx.beginVerification(ctx, task.BeginVerification{Same: true}); err != nil {
-			return api.RoundResult{}, rr.tx.mapConflict(ctx, rr.round.Number, err)
-		}
-	}
-	v, err := rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
+	v, err := rr.tx.verifyAgain(ctx, rr.req.Verify, rr.config, rr.round.Number)
 	if err != nil {
 		return api.RoundResult{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // markFindings is the number of findings listed per task in STATE.md.
@@ -82,10 +83,6 @@ func markText(t api.TaskStatus, findings []finding.Finding) string {
 
 // inline formats a report's text as one short line that Markdown shows verbatim.
 func inline(text string) string {
-	const limit = 300
-	text = strings.Join(strings.Fields(text), " ")
-	if points := []rune(text); len(points) > limit {
-		text = string(points[:limit-1]) + "…"
-	}
+	text = textutil.Fit(strings.Join(strings.Fields(text), " "), 300)
 	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "#", "\\#", "|", "\\|").Replace(text)
 }

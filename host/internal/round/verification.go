@@ -83,6 +83,20 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 	}
 }
 
+// verifyAgain verifies the draft of a round. An earlier verification no longer counts: one
+// that is killed, or loses a race, may have been red.
+func (tx *taskTx) verifyAgain(ctx context.Context, req api.VerifyRequest, config project.Config, round int) (api.Verification, error) {
+	if err := tx.checkMayVerify(req, config); err != nil {
+		return api.Verification{}, err
+	}
+	if runsVerification(req, config) {
+		if err := tx.beginVerification(ctx, task.BeginVerification{Same: true}); err != nil {
+			return api.Verification{}, tx.mapConflict(ctx, round, err)
+		}
+	}
+	return tx.verify(ctx, req, config, true)
+}
+
 // treeDigest returns the digest of the working tree, in the scope that spawns use.
 func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string, error) {
 	keeper, err := tx.engine.supervisor()
