@@ -16,7 +16,7 @@ import (
 
 // Adopted returns the adopted policy, nil before the project's first decision.
 func (s *Set) Adopted(ctx context.Context) (*api.Adopted, error) {
-	l, err := s.openLedger(ctx)
+	l, err := s.opts.Ledger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +33,10 @@ func (s *Set) Adopted(ctx context.Context) (*api.Adopted, error) {
 // policy-unnamed, policy-rollback, and those of loading it.
 func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, error) {
 	// An agent must not choose the policy that judges it.
-	if err := childenv.Inside(s.environ); err != nil {
+	if err := childenv.Inside(s.opts.Environ); err != nil {
 		return api.Adoption{}, err
 	}
-	config, err := s.config(ctx)
+	config, err := s.opts.Config(ctx)
 	if err != nil {
 		return api.Adoption{}, err
 	}
@@ -55,7 +55,7 @@ func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, er
 				With("configured", configured.Identity()).With("policy", c.Identity())
 		}
 	}
-	l, err := s.openLedger(ctx)
+	l, err := s.opts.Ledger(ctx)
 	if err != nil {
 		return api.Adoption{}, err
 	}
@@ -101,7 +101,7 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, dry bool
 	if err := errors.Join(err, b.adopt(head, c)); err != nil {
 		return a, err
 	}
-	events, err := s.append(ctx, l, b.Batch)
+	events, err := s.opts.Append(ctx, l, b.Batch)
 	if err != nil {
 		return a, err
 	}

@@ -72,7 +72,7 @@ func (s *Set) makeRelative(at *routing.Location) {
 	if at == nil || !filepath.IsAbs(at.File) {
 		return
 	}
-	if rel, inside := s.project.Rel(at.File); inside {
+	if rel, inside := s.opts.Project.Rel(at.File); inside {
 		at.File = rel
 	}
 }

@@ -40,11 +40,11 @@ func (c Selection) hasKeys() bool { return c.loader.Trust != nil }
 // Those of routing.Loader.Load and of the project's keys.
 func (s *Set) Select(ctx context.Context, asked string, config project.Config) (Selection, error) {
 	c := Selection{
-		ref: asked, from: s.project, named: asked != "", configured: config.Policy != "",
+		ref: asked, from: s.opts.Project, named: asked != "", configured: config.Policy != "",
 		allowRollback: config.Trust.AllowRollback,
 	}
 	if !c.named {
-		c.ref, c.from = config.Policy, s.project.AtRoot()
+		c.ref, c.from = config.Policy, s.opts.Project.AtRoot()
 	}
 	if c.ref == "" {
 		c.ref = policies.Default
@@ -111,7 +111,7 @@ func (s *Set) CheckAdopted(ctx context.Context, l *ledger.Ledger, c Selection) (
 		return c, errPolicyChanged(adopted, c)
 	}
 	// A newer program may have another default, which the user did not ask for.
-	c.ref, c.place, c.from = adopted.Ref, adopted.Ref, s.project.AtRoot()
+	c.ref, c.place, c.from = adopted.Ref, adopted.Ref, s.opts.Project.AtRoot()
 	if !c.hasKeys() {
 		c.Policy, err = s.ByDigest(ctx, l, adopted.Policy.Digest)
 		return c, err
@@ -133,7 +133,7 @@ func (s *Set) CheckUnrecorded(ctx context.Context, c Selection) error {
 	if !c.hasKeys() {
 		return nil
 	}
-	l, err := s.openLedger(ctx)
+	l, err := s.opts.Ledger(ctx)
 	if err != nil {
 		return err
 	}

@@ -40,27 +40,13 @@ type Options struct {
 
 // Set has the policies of a project. It is safe for concurrent use.
 type Set struct {
-	project    project.Project
-	environ    []string
-	now        func() time.Time
-	by         string
-	unsigned   routing.Loader // without the project's trust
-	config     func(context.Context) (project.Config, error)
-	openLedger func(context.Context) (*ledger.Ledger, error)
-	append     func(context.Context, *ledger.Ledger, ...ledger.Batch) ([]ledger.Event, error)
-
+	opts   Options
 	mu     sync.Mutex
 	stored map[string]*routing.Policy // by digest; guarded by mu
 }
 
 // New returns the policies of a project.
-func New(o Options) *Set {
-	return &Set{
-		project: o.Project, environ: o.Environ, now: o.Now, by: o.By,
-		unsigned: o.Loader,
-		config:   o.Config, openLedger: o.Ledger, append: o.Append, stored: make(map[string]*routing.Policy),
-	}
-}
+func New(o Options) *Set { return &Set{opts: o, stored: make(map[string]*routing.Policy)} }
 
 // Load loads a policy to inspect it. If ref is "", it loads the active policy: the
 // configured one, else the adopted one, else the default. The project's keys apply unless
@@ -76,7 +62,7 @@ func (s *Set) Load(ctx context.Context, ref string, allowUnsigned bool) (*routin
 }
 
 func (s *Set) load(ctx context.Context, ref string, allowUnsigned bool) (Selection, error) {
-	config, err := s.config(ctx)
+	config, err := s.opts.Config(ctx)
 	if err != nil {
 		return Selection{}, err
 	}
@@ -87,7 +73,7 @@ func (s *Set) load(ctx context.Context, ref string, allowUnsigned bool) (Selecti
 	if err != nil || c.named || c.configured {
 		return c, err
 	}
-	l, err := s.openLedger(ctx)
+	l, err := s.opts.Ledger(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -141,11 +127,11 @@ const maxKey = 64 << 10
 //
 // policy-key-invalid.
 func (s *Set) loader(ctx context.Context, t project.Trust) (routing.Loader, error) {
-	loader := s.unsigned
+	loader := s.opts.Loader
 	if len(t.Keys) == 0 {
 		return loader, nil
 	}
-	loader.Trust = &bundle.Trust{Now: s.now}
+	loader.Trust = &bundle.Trust{Now: s.opts.Now}
 	for _, k := range t.Keys {
 		material, err := s.keyMaterial(ctx, k)
 		if err != nil {
@@ -158,14 +144,14 @@ func (s *Set) loader(ctx context.Context, t project.Trust) (routing.Loader, erro
 
 func (s *Set) keyMaterial(ctx context.Context, k project.TrustKey) (string, error) {
 	if k.Env != "" {
-		for _, variable := range s.environ {
+		for _, variable := range s.opts.Environ {
 			if value, ok := strings.CutPrefix(variable, k.Env+"="); ok && value != "" {
 				return value, nil
 			}
 		}
 		return "", errs.New(errs.PolicyKeyInvalid, "key %s: the environment has no %s", k.ID, k.Env).With("key_id", k.ID)
 	}
-	text, err := s.project.AtRoot().Read(ctx, k.File, maxKey)
+	text, err := s.opts.Project.AtRoot().Read(ctx, k.File, maxKey)
 	if err != nil {
 		return "", errs.New(errs.PolicyKeyInvalid, "key %s: %w", k.ID, err).With("key_id", k.ID)
 	}

@@ -34,10 +34,10 @@ func (s eventSource) close() {
 // openSource opens the project's ledger, or another one by its path.
 func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) {
 	if path == "" {
-		own, err := s.openLedger(ctx)
+		own, err := s.opts.Ledger(ctx)
 		return eventSource{ledger: own}, err
 	}
-	full, err := s.project.Resolve(path)
+	full, err := s.opts.Project.Resolve(path)
 	if err != nil {
 		return eventSource{}, err
 	}
@@ -51,7 +51,7 @@ func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) 
 		return eventSource{}, errors.Join(unusable(path, err), f.Close())
 	}
 	if string(head[:n]) != magic {
-		own, err := s.openLedger(ctx)
+		own, err := s.opts.Ledger(ctx)
 		if err != nil {
 			return eventSource{}, errors.Join(err, f.Close())
 		}

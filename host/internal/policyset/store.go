@@ -169,7 +169,7 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 	}
 	text, ok := entries[key]
 	if !ok {
-		released := routing.Loader{Released: s.unsigned.Released}
+		released := routing.Loader{Released: s.opts.Loader.Released}
 		for _, ref := range released.Versions() {
 			p, err := released.Load(ctx, ref)
 			if err != nil || p.Identity().Digest == digest {
@@ -190,7 +190,7 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 	if err := json.Unmarshal(e.Body, &event); err != nil {
 		return nil, errTampered("event %d cannot be read: %w", n, err)
 	}
-	p, err := s.unsigned.FromSources(ctx, event.Ref, event.Sources)
+	p, err := s.opts.Loader.FromSources(ctx, event.Ref, event.Sources)
 	if err != nil {
 		return nil, errTampered("event %d does not hold a policy: %w", n, err)
 	}
@@ -219,7 +219,7 @@ type policyBatch struct {
 
 // storeBatch returns the batch that stores a policy, empty if the ledger has it.
 func (s *Set) storeBatch(ctx context.Context, l *ledger.Ledger, head policyHead, c Selection) (policyBatch, error) {
-	b := policyBatch{Batch: ledger.Batch{Task: Chain, After: head.n}, by: s.by}
+	b := policyBatch{Batch: ledger.Batch{Task: Chain, After: head.n}, by: s.opts.By}
 	if head.adopted != nil && head.adopted.Policy.Digest == c.Identity().Digest {
 		return b, nil // Adopted policies are always stored.
 	}

@@ -28,7 +28,7 @@ const maxDeciders = 16
 //
 // Those of the ledger, and policy-timeout.
 func (s *Set) VerifyDecisions(ctx context.Context, progress func(done, total int64)) (api.DecisionsReport, error) {
-	l, err := s.openLedger(ctx)
+	l, err := s.opts.Ledger(ctx)
 	if err != nil {
 		return api.DecisionsReport{}, err
 	}

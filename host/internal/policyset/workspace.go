@@ -31,7 +31,7 @@ type Workspace struct {
 // Workspace returns the project's workspace. versions and records are its folders,
 // relative to the project's root and with slashes; "" selects the default folder.
 func (s *Set) Workspace(versions, records string) Workspace {
-	return Workspace{s, release.Tree{BuiltIn: s.unsigned.Released, Root: s.project.Root, Policies: versions, ADRs: records}}
+	return Workspace{s, release.Tree{BuiltIn: s.opts.Loader.Released, Root: s.opts.Project.Root, Policies: versions, ADRs: records}}
 }
 
 // List lists the policies of the project. A policy that cannot be loaded is listed with
@@ -41,7 +41,7 @@ func (s *Set) Workspace(versions, records string) Workspace {
 //
 // Those of the workspace, the configuration and the ledger.
 func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
-	config, err := w.set.config(ctx)
+	config, err := w.set.opts.Config(ctx)
 	if err != nil {
 		return api.PolicyInventory{}, err
 	}
@@ -125,7 +125,7 @@ func (w Workspace) versions(ctx context.Context) ([]version, error) {
 		return nil, err
 	}
 	var all []version
-	released := routing.Loader{Released: w.set.unsigned.Released}
+	released := routing.Loader{Released: w.set.opts.Loader.Released}
 	for _, ref := range released.Versions() {
 		p, err := released.Load(ctx, ref)
 		if err != nil {
@@ -189,7 +189,7 @@ func (w Workspace) state(ctx context.Context, id routing.Identity) release.State
 // Those of loading, of check.Verify, of the decision records and of agents' definitions.
 // Violations are in the reports.
 func (w Workspace) Check(ctx context.Context, req api.CheckRequest) (checks api.PolicyChecks, err error) {
-	config, err := w.set.config(ctx)
+	config, err := w.set.opts.Config(ctx)
 	if err != nil {
 		return checks, err
 	}
@@ -201,7 +201,7 @@ func (w Workspace) Check(ctx context.Context, req api.CheckRequest) (checks api.
 	loaded := make(map[string]*routing.Policy)
 	if req.All {
 		// Versions are loaded without keys and for the default engine.
-		reusable := (len(config.Trust.Keys) == 0 || req.AllowUnsigned) && (w.set.unsigned.Engine == "" || w.set.unsigned.Engine == routing.EngineRego)
+		reusable := (len(config.Trust.Keys) == 0 || req.AllowUnsigned) && (w.set.opts.Loader.Engine == "" || w.set.opts.Loader.Engine == routing.EngineRego)
 		for _, v := range all {
 			ref := filepath.FromSlash(v.Ref)
 			refs = append(refs, ref)
@@ -298,7 +298,7 @@ func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport,
 //
 // Those of release.Tree.New.
 func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Created, error) {
-	o.Date = w.set.now().UTC()
+	o.Date = w.set.opts.Now().UTC()
 	return w.tree.New(ctx, o)
 }
 
@@ -311,7 +311,7 @@ func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Creat
 // Those of release.Tree.Release and of agents' definitions.
 func (w Workspace) Release(ctx context.Context, version string, accept bool, ledger string) (release.Released, error) {
 	// An agent may propose the policy that judges it, but must not accept it.
-	if err := childenv.Inside(w.set.environ); err != nil {
+	if err := childenv.Inside(w.set.opts.Environ); err != nil {
 		return release.Released{}, err
 	}
 	raised, err := w.categorySources(ctx, false)
@@ -346,11 +346,11 @@ var hostCategories = []string{task.CategoryCriticError, task.CategoryRule9, "ski
 //
 // Those of the configuration, and of agents' definitions.
 func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[string][]string, error) {
-	config, err := w.set.config(ctx)
+	config, err := w.set.opts.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := definition.Library{Root: w.set.project.Root}.Raised()
+	sources, err := definition.Library{Root: w.set.opts.Project.Root}.Raised()
 	if err != nil {
 		return nil, err
 	}
