@@ -188,9 +188,9 @@ func TestFirstRoundsAtOnce(t *testing.T) {
 	}
 }
 
-// TestUncomparablePolicyIsNotForEver checks that a policy that cannot be compared with
+// TestPolicyThatCannotBeComparedCanBeReplaced checks that a policy that cannot be compared with
 // others can be replaced.
-func TestUncomparablePolicyIsNotForEver(t *testing.T) {
+func TestPolicyThatCannotBeComparedCanBeReplaced(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("mine", `input.stalled_rounds >= 2`, `input.stalled_rounds >= 2
 	count([n | some n in input.routes; n in {2, 4, 6, 8, 10, 12, 14, 16}]) >= 0`)

@@ -159,9 +159,9 @@ func TestAdoptedVersionNeedsNoKey(t *testing.T) {
 	}
 }
 
-// TestPolicyUnderANameThatIsNoText checks that a path of any bytes is recorded as valid
+// TestPolicyWithANameThatIsNotUTF8 checks that a path of any bytes is recorded as valid
 // text.
-func TestPolicyUnderANameThatIsNoText(t *testing.T) {
+func TestPolicyWithANameThatIsNotUTF8(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skipf("skipped: file names of %s are text", runtime.GOOS)
 	}
@@ -255,9 +255,9 @@ func TestVeryManyPoliciesOfATask(t *testing.T) {
 	}
 }
 
-// TestEditedAdoptionIsFoundOut checks that the chain reveals an edited adoption, also
+// TestEditedAdoptionIsDetected checks that the chain reveals an edited adoption, also
 // after the next adoption has rewritten the state.
-func TestEditedAdoptionIsFoundOut(t *testing.T) {
+func TestEditedAdoptionIsDetected(t *testing.T) {
 	s := newSummarized(t)
 	s.adopt("routing@1.0.0")
 	s.adopt("routing@1.1.0")
@@ -300,9 +300,9 @@ func policyOf(t *testing.T, ref string) policies.Identity {
 	return p.Identity()
 }
 
-// TestAdoptingWithWhatIsNoTree checks that unrelated files in place of the workspace do
+// TestAdoptionWithUnrelatedFilesInTheWorkspace checks that unrelated files in place of the workspace do
 // not prevent an adoption.
-func TestAdoptingWithWhatIsNoTree(t *testing.T) {
+func TestAdoptionWithUnrelatedFilesInTheWorkspace(t *testing.T) {
 	for name, spoil := range map[string]func(s *summarized){
 		"a file":            func(s *summarized) { s.write("policies/routing", "") },
 		"a lock of its own": func(s *summarized) { s.write("policies/versions.lock/x", ""); s.write("policies/routing/1.0.0/x", "") },

@@ -14,10 +14,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestAnEditedStateLeavesATrace checks that Verify detects a hand-edited state. The next
+// TestEditedStateIsDetected checks that Verify detects a hand-edited state. The next
 // command uses it and rewrites it, but its event records the digest of the state it was
 // decided on.
-func TestAnEditedStateLeavesATrace(t *testing.T) {
+func TestEditedStateIsDetected(t *testing.T) {
 	root := t.TempDir()
 	e := newEngine(t, root, noon)
 	if _, err := e.Audit(t.Context(), "T", api.AuditRequest{Agent: task.AgentExecutor}); err != nil {

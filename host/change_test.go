@@ -29,8 +29,8 @@ func each(t *testing.T, root string, n int, f func(i int, e *host.Engine) error)
 	return errs
 }
 
-// TestStampsOfManyAgents checks that concurrent attestations do not conflict.
-func TestStampsOfManyAgents(t *testing.T) {
+// TestConcurrentAttestations checks that concurrent attestations do not conflict.
+func TestConcurrentAttestations(t *testing.T) {
 	root := t.TempDir()
 	const agents = 12
 	for i, err := range each(t, root, agents, func(i int, e *host.Engine) error {
@@ -78,9 +78,9 @@ func TestResumedOnce(t *testing.T) {
 	}
 }
 
-// TestAnswersMeet checks that concurrent identical answers count as one, and that
+// TestConcurrentAnswers checks that concurrent identical answers count as one, and that
 // different ones fail.
-func TestAnswersMeet(t *testing.T) {
+func TestConcurrentAnswers(t *testing.T) {
 	root := t.TempDir()
 	question := `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"Which?"}]}`
 	if _, err := newEngine(t, root, noon).Round(t.Context(), "T", request(question)); err != nil {

@@ -12,12 +12,11 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // counted is a project with a clock set by the test.
@@ -29,15 +28,7 @@ type counted struct {
 func newCounted(t *testing.T) *counted {
 	c := &counted{now: noon()}
 	root := t.TempDir()
-	e := host.New(host.Options{
-		Project: project.Project{Root: root, Dir: root}, Plugins: plugins.Config{}, Now: func() time.Time { return c.now }, By: "tess",
-		Warn: func(err error) { t.Error(err) },
-	})
-	t.Cleanup(func() {
-		if err := e.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
+	e := hosttest.Engine(t, root, host.Options{Now: func() time.Time { return c.now }, By: "tess", Warn: func(err error) { t.Error(err) }})
 	c.summarized = summarized{T: t, Engine: e, root: root}
 	return c
 }
@@ -76,9 +67,9 @@ func (c *counted) later(d time.Duration) { c.now = c.now.Add(d) }
 
 const day = "2026-11-21"
 
-// TestWhatATaskCountsFor takes a task to the executor, to the user and to its commit, and
+// TestCountersOfATask takes a task to the executor, to the user and to its commit, and
 // compares every counter with a value computed by hand.
-func TestWhatATaskCountsFor(t *testing.T) {
+func TestCountersOfATask(t *testing.T) {
 	c := newCounted(t)
 	c.round("T1", "todo-marker", "todo-marker", "edge-case-gap") // The two merge into one finding.
 	c.want(counters.Tasks(), map[string]int64{"open": 1})
@@ -124,9 +115,9 @@ func TestWhatATaskCountsFor(t *testing.T) {
 	}
 }
 
-// TestWhatAStuckTaskCountsFor checks that a task's state counters end when its state
+// TestCountersOfAStuckTask checks that a task's state counters end when its state
 // changes.
-func TestWhatAStuckTaskCountsFor(t *testing.T) {
+func TestCountersOfAStuckTask(t *testing.T) {
 	c := newCounted(t)
 	c.force = nil
 	c.round("T1", "no-such-category")
@@ -149,9 +140,9 @@ func TestWhatAStuckTaskCountsFor(t *testing.T) {
 	c.want(counters.Daily(), map[string]int64{day + "/stuck": 2, day + "/committed": 1})
 }
 
-// TestAReportCannotTakeTheLabels checks that the policy's own labels are never displaced
+// TestReportWithManyCategories checks that the policy's own labels are never displaced
 // by those of a first report.
-func TestAReportCannotTakeTheLabels(t *testing.T) {
+func TestReportWithManyCategories(t *testing.T) {
 	c := newCounted(t)
 	c.force = nil
 	var junk []string

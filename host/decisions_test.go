@@ -26,7 +26,7 @@ func checked(t testing.TB, e *host.Engine) api.DecisionsReport {
 	return report
 }
 
-func TestEveryDecisionIsItsPolicys(t *testing.T) {
+func TestDecisionsAreThoseOfTheirPolicy(t *testing.T) {
 	a := newArchive(t, 25)
 	want := int64(len(a.decided(t)))
 	var last int64
@@ -146,8 +146,8 @@ func replaceFirst(was, is string) func(string) string {
 	return func(body string) string { return strings.Replace(body, was, is, 1) }
 }
 
-// TestAPlainEditIsFound checks that a changed record with its old hash is detected.
-func TestAPlainEditIsFound(t *testing.T) {
+// TestEditedDecisionIsDetected checks that a changed record with its old hash is detected.
+func TestEditedDecisionIsDetected(t *testing.T) {
 	a := newRecord(t, "S", "T")
 	a.edit(t, `UPDATE events SET body = replace(body, '"by":', '"By":') WHERE kind = 'round-decided'`)
 	report := checked(t, a.Engine)
@@ -188,9 +188,9 @@ func withOwnPolicy(t *testing.T) *archive {
 	return a
 }
 
-// TestAPolicyOutlivesItsFiles checks that decisions are verified with the ledger's copy of
+// TestStoredPolicyNeedsNoFiles checks that decisions are verified with the ledger's copy of
 // the policy, and reported as unchecked without it.
-func TestAPolicyOutlivesItsFiles(t *testing.T) {
+func TestStoredPolicyNeedsNoFiles(t *testing.T) {
 	a := withOwnPolicy(t)
 	if _, err := a.Round(t.Context(), "U", request(issues)); err != nil {
 		t.Fatal(err)
@@ -210,8 +210,8 @@ func TestAPolicyOutlivesItsFiles(t *testing.T) {
 	}
 }
 
-// TestAForgedPolicyIsFound checks that a stored policy must match its digest.
-func TestAForgedPolicyIsFound(t *testing.T) {
+// TestForgedPolicyIsDetected checks that a stored policy must match its digest.
+func TestForgedPolicyIsDetected(t *testing.T) {
 	for name, forgery := range map[string][2]string{"another policy": {"Where a task goes", "Whither a task goes"}, "no policy": {"route_table", "root_table"}} {
 		t.Run(name, func(t *testing.T) {
 			a := withOwnPolicy(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// TestExplainLooksAsFarAsItSays edits a ledger directly. Decision 1 is explained with 400
+// TestExplainChecksTheChain edits a ledger directly. Decision 1 is explained with 400
 // events after it, more than Explain follows.
-func TestExplainLooksAsFarAsItSays(t *testing.T) {
+func TestExplainChecksTheChain(t *testing.T) {
 	const events = 400
 	for _, c := range []struct {
 		name, statement string

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -78,10 +79,8 @@ func (s site) observed(t testing.TB, observe func(spawner.Progress)) *host.Engin
 // start returns an engine with o and the project's options.
 func (s site) start(t testing.TB, o host.Options) *host.Engine {
 	t.Helper()
-	e := host.New(host.Options{
-		Project: project.Project{Root: s.root, Dir: s.root},
-		Plugins: plugins.Config{Limits: plugins.Limits{Time: time.Minute}, CacheDir: s.cache},
-		Now:     o.Now, Observe: o.Observe, By: "tester",
+	e := hosttest.Engine(t, s.root, host.Options{
+		Plugins: plugins.Config{CacheDir: s.cache}, Now: o.Now, Observe: o.Observe, By: "tester",
 		Environ: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
 			"SWITCHYARD_CLAUDE_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script,
@@ -91,9 +90,6 @@ func (s site) start(t testing.TB, o host.Options) *host.Engine {
 	t.Cleanup(func() {
 		if report, err := e.Verify(context.Background()); err == nil && !report.Sound() {
 			t.Errorf("the ledger is not sound: %v", report.Problems)
-		}
-		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
 		}
 	})
 	return e

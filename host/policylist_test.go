@@ -83,8 +83,8 @@ func TestPoliciesInUseAreListed(t *testing.T) {
 	}
 }
 
-// TestPolicyToLookAt checks that "" loads the active policy.
-func TestPolicyToLookAt(t *testing.T) {
+// TestLoadPolicy checks that "" loads the active policy.
+func TestLoadPolicy(t *testing.T) {
 	s := newSummarized(t)
 	version := func(ref string) string {
 		t.Helper()
@@ -112,9 +112,9 @@ func TestPolicyToLookAt(t *testing.T) {
 	}
 }
 
-// TestTestsOfAPolicy checks that a policy's tests are loaded under names that the user can
+// TestLoadTests checks that a policy's tests are loaded under names that the user can
 // open.
-func TestTestsOfAPolicy(t *testing.T) {
+func TestLoadTests(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("own")
 	s.write("own/routing_test.rego", "package switchyard.routing_test\n")

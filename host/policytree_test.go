@@ -8,9 +8,9 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// TestAgentsAreForTheNewestOfTheProject checks that a project with its own versions is not
+// TestAgentsAreCheckedAgainstTheLatestVersion checks that a project with its own versions is not
 // compared with newer built-in versions of a later program.
-func TestAgentsAreForTheNewestOfTheProject(t *testing.T) {
+func TestAgentsAreCheckedAgainstTheLatestVersion(t *testing.T) {
 	s := newSummarized(t)
 	s.write(".switchyard/agents/critic-a11y.md", "---\nname: critic-a11y\ndescription: Accessibility\nmodule: true\n---\n- `a11y`: it cannot be used without a mouse.\n")
 	asked := func(ref string) (asked, holds bool) {

@@ -94,20 +94,6 @@ func (a *archive) copied(t testing.TB) *archive {
 	return c
 }
 
-// randomRequest returns a report of up to five findings.
-func randomRequest(random *rand.Rand) host.Request {
-	known := []string{"style", "style", "missing-test", "scope-creep", "information-missing", "information-missing", "locked-decision-violation", "question-to-user", "made-up"}
-	var findings []string
-	for range random.IntN(6) {
-		findings = append(findings, fmt.Sprintf(`{"category":%q,"severity":"risk","file":"src/%d.go","line":7,"remediation":"Say it in other words"}`,
-			known[random.IntN(len(known))], random.IntN(3)))
-	}
-	r := request(`{"critic":"critic","findings":[` + strings.Join(findings, ",") + `]}`)
-	r.Verify.Claim = []policies.Verify{policies.Absent, policies.Green, policies.Red}[random.IntN(3)]
-	r.Policy = []string{"", "routing@1.1.0"}[random.IntN(2)]
-	return r
-}
-
 // decided returns the decisions of the archive in the order of recording, read naively.
 func (a *archive) decided(t testing.TB) (decisions []decidedRound) {
 	t.Helper()
@@ -311,9 +297,9 @@ func TestReplayUnderTheRecordedPolicy(t *testing.T) {
 	}
 }
 
-// TestReplayOutside checks that the project's ledger, a copy of the database and an export
+// TestReplayOfAnotherLedger checks that the project's ledger, a copy of the database and an export
 // give the same report.
-func TestReplayOutside(t *testing.T) {
+func TestReplayOfAnotherLedger(t *testing.T) {
 	a := newArchive(t, 12)
 	candidate := rerouted(t, "style", "researcher")
 	var text bytes.Buffer
@@ -461,8 +447,8 @@ func TestReplayRefusesFlips(t *testing.T) {
 	}
 }
 
-// TestReplayOfASpoiledLedger checks that a replay ends at the first corrupt event.
-func TestReplayOfASpoiledLedger(t *testing.T) {
+// TestReplayOfATamperedLedger checks that a replay ends at the first corrupt event.
+func TestReplayOfATamperedLedger(t *testing.T) {
 	whole := newRecord(t, "T")
 	for name, spoil := range map[string]func(t *testing.T, a *archive, e ledger.Event){
 		"changed": func(t *testing.T, a *archive, e ledger.Event) {
@@ -501,7 +487,7 @@ func TestReplayOfASpoiledLedger(t *testing.T) {
 	}
 }
 
-func TestReplayOfWhatIsNoLedger(t *testing.T) {
+func TestReplayOfAFileThatIsNotALedger(t *testing.T) {
 	a := newRecord(t, "T")
 	text := filepath.Join(a.root, "text")
 	if err := os.WriteFile(text, []byte("short"), 0o600); err != nil {
@@ -524,8 +510,8 @@ func TestReplayOfWhatIsNoLedger(t *testing.T) {
 	}
 }
 
-// TestReplayOfASpoiledExport checks that the error names the line.
-func TestReplayOfASpoiledExport(t *testing.T) {
+// TestReplayOfATamperedExport checks that the error names the line.
+func TestReplayOfATamperedExport(t *testing.T) {
 	a := newRecord(t, "S", "T")
 	var text bytes.Buffer
 	a.export(t, &text)
@@ -587,8 +573,8 @@ func TestReplayNamesTheRules(t *testing.T) {
 	}
 }
 
-// TestReplayTellsOfItsProgress checks that progress follows the order of the events.
-func TestReplayTellsOfItsProgress(t *testing.T) {
+// TestReplayReportsItsProgress checks that progress follows the order of the events.
+func TestReplayReportsItsProgress(t *testing.T) {
 	a := newArchive(t, 12)
 	var reported []int64
 	a.replayed(t, api.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(done, total int64) {
@@ -606,9 +592,9 @@ func TestReplayTellsOfItsProgress(t *testing.T) {
 	}
 }
 
-// TestACancelledReplayEnds checks that a cancelled replay ends; TestMain finds goroutines
+// TestCancelledReplayEnds checks that a cancelled replay ends; TestMain finds goroutines
 // that it leaves.
-func TestACancelledReplayEnds(t *testing.T) {
+func TestCancelledReplayEnds(t *testing.T) {
 	a := newArchive(t, 10)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")

@@ -15,38 +15,32 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(fakeagent.Prebuilt(m)) }
 
 const (
-	issues = `{"critic":"critic","findings":[{"category":"style","severity":"nit","file":"a.go","line":1,"remediation":"r"}]}`
-	clean  = `{"critic":"critic","findings":[]}`
+	issues = hosttest.Issues
+	clean  = hosttest.Clean
 )
 
-func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+var (
+	noon          = hosttest.Noon
+	request       = hosttest.Request
+	randomRequest = hosttest.RandomRequest
+)
 
 func newEngine(t testing.TB, root string, now func() time.Time) *host.Engine {
 	t.Helper()
-	e := host.New(host.Options{
-		Project: project.Project{Root: root, Dir: root},
-		Plugins: plugins.Config{Limits: plugins.Limits{Time: time.Minute}}, // The race detector is slow.
-		Now:     now,
-	})
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
+	return hosttest.Engine(t, root, host.Options{Now: now})
 }
 
 // roundView returns the flat form of a round's result, or its error.
@@ -55,14 +49,6 @@ func roundView(r host.RoundResult, err error) (api.RoundView, error) {
 		return api.RoundView{}, err
 	}
 	return r.View(), nil
-}
-
-func request(report string) host.Request {
-	return host.Request{
-		Reports: []api.ReportRef{{Plugin: api.Auto, Path: api.Stdin}},
-		Stdin:   strings.NewReader(report),
-		Verify:  host.VerifyRequest{Claim: policies.Absent},
-	}
 }
 
 // TestRoundIsDecidedOnce lets two engines decide the same round; the one that records

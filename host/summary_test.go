@@ -1,7 +1,6 @@
 package host_test
 
 import (
-	"context"
 	"database/sql"
 	"maps"
 	"path/filepath"
@@ -11,11 +10,10 @@ import (
 	_ "modernc.org/sqlite" // to change a record directly
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // summarized is an engine on its own project whose methods fail the test on errors.
@@ -28,15 +26,7 @@ type summarized struct {
 
 func newSummarized(t *testing.T) *summarized {
 	root := t.TempDir()
-	e := host.New(host.Options{
-		Project: project.Project{Root: root, Dir: root}, Plugins: plugins.Config{}, Now: noon, By: "tess",
-		Warn: func(err error) { t.Error(err) },
-	})
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	e := hosttest.Engine(t, root, host.Options{Now: noon, By: "tess", Warn: func(err error) { t.Error(err) }})
 	return &summarized{T: t, Engine: e, root: root, force: &task.Force{Reason: "a test", By: "tess"}}
 }
 
@@ -173,7 +163,7 @@ func TestSummaryBeyondTheCap(t *testing.T) {
 	})
 }
 
-func TestSummaryWithoutTheUnreadable(t *testing.T) {
+func TestSummaryListsUnreadableTasks(t *testing.T) {
 	for name, sabotage := range map[string]string{
 		"state":        `UPDATE tasks SET state = '{}' WHERE task = 'b'`,
 		"round":        `UPDATE tasks SET state = json_set(state, '$.round', -1) WHERE task = 'b'`,

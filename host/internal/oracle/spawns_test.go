@@ -1,53 +1,33 @@
 package oracle
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(fakeagent.Prebuilt(m)) }
 
-const (
-	issues = `{"critic":"critic","findings":[{"category":"style","severity":"nit","file":"a.go","line":1,"remediation":"r"}]}`
+const issues = hosttest.Issues
+
+var (
+	noon          = hosttest.Noon
+	request       = hosttest.Request
+	randomRequest = hosttest.RandomRequest
 )
 
-func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
-
-// newEngine returns an engine for the project in a folder, closed at the end of the test.
+// newEngine returns an engine for the project in a directory.
 func newEngine(t testing.TB, root string, now func() time.Time, environ ...string) *host.Engine {
 	t.Helper()
-	e := host.New(host.Options{
-		Project: project.Project{Root: root, Dir: root},
-		Plugins: plugins.Config{Limits: plugins.Limits{Time: time.Minute}}, // The race detector is slow.
-		Now:     now, By: "tess", Environ: environ,
-	})
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
-}
-
-// request returns a round request with this report.
-func request(report string) host.Request {
-	return host.Request{
-		Reports: []host.ReportRef{{Plugin: host.Auto, Path: host.Stdin}},
-		Stdin:   strings.NewReader(report),
-		Verify:  host.VerifyRequest{Claim: policies.Absent},
-	}
+	return hosttest.Engine(t, root, host.Options{Now: now, By: "tess", Environ: environ})
 }
 
 // TestMetricsOfSpawns compares the metrics of rounds that run agents.

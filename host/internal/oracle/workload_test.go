@@ -19,20 +19,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// randomRequest returns a report of up to five findings.
-func randomRequest(random *rand.Rand) host.Request {
-	known := []string{"style", "style", "missing-test", "scope-creep", "information-missing", "information-missing", "locked-decision-violation", "question-to-user", "made-up"}
-	var findings []string
-	for range random.IntN(6) {
-		findings = append(findings, fmt.Sprintf(`{"category":%q,"severity":"risk","file":"src/%d.go","line":7,"remediation":"Say it in other words"}`,
-			known[random.IntN(len(known))], random.IntN(3)))
-	}
-	r := request(`{"critic":"critic","findings":[` + strings.Join(findings, ",") + `]}`)
-	r.Verify.Claim = []policies.Verify{policies.Absent, policies.Green, policies.Red}[random.IntN(3)]
-	r.Policy = []string{"", "routing@1.1.0"}[random.IntN(2)]
-	return r
-}
-
 // workload runs random commands on an engine, including ones that are rejected.
 type workload struct {
 	*testing.T
