@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 )
 
@@ -16,14 +17,8 @@ const minPoll, maxPoll = time.Millisecond, 25 * time.Millisecond
 // beyond its limit during its grace.
 const burst = 256 << 10
 
-// pressure is how hard to push a process to end.
-type pressure int
-
-const (
-	probe pressure = iota // only look whether it exists
-	soft                  // SIGTERM
-	hard                  // SIGKILL
-)
+// probe is the signal that only checks whether a process exists.
+const probe syscall.Signal = 0
 
 // child is a process that was started. Each platform implements starting it, waiting for
 // it and signalling its descendants.
@@ -49,11 +44,11 @@ func start(s Spec) (*child, error) {
 	if s.Input != nil {
 		cmd.Stdin = s.Input
 	}
-	files, err := newOutputFiles(s.Output, s.Errors)
-	if err != nil {
+	c := &child{cmd: cmd, files: outputFiles{output: s.Output, errors: s.Errors}, exited: make(chan struct{})}
+	var err error
+	if c.files.before, err = c.files.sizes(); err != nil {
 		return nil, err
 	}
-	c := &child{cmd: cmd, files: files, exited: make(chan struct{})}
 	c.began = time.Now()
 	if err := c.launch(s); err != nil {
 		return nil, err
@@ -121,8 +116,8 @@ func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 // much its files grew. On an error, processes and goroutines that wait for them may be
 // left.
 func (c *child) finish(s Spec, timeout time.Duration) (*os.ProcessState, size, error) {
-	gone := !c.signalAll(soft) || c.waitGrace(s) ||
-		poll(timeout, func() bool { return !c.signalAll(hard) })
+	gone := !c.signalAll(syscall.SIGTERM) || c.waitGrace(s) ||
+		poll(timeout, func() bool { return !c.signalAll(syscall.SIGKILL) })
 	select {
 	case <-c.exited:
 	case <-time.After(timeout):
@@ -145,7 +140,7 @@ func (c *child) finish(s Spec, timeout time.Duration) (*os.ProcessState, size, e
 // zombies if they end after all.
 func (c *child) reapLate() {
 	<-c.exited
-	poll(defaultKillTimeout, func() bool { return !c.signalAll(hard) })
+	poll(defaultKillTimeout, func() bool { return !c.signalAll(syscall.SIGKILL) })
 	_ = c.reap()
 	c.release()
 }
@@ -193,32 +188,24 @@ type size struct{ output, errors int64 }
 
 func (s size) sum() int64 { return s.output + s.errors }
 
-func newOutputFiles(output, errors *os.File) (outputFiles, error) {
-	s := outputFiles{output: output, errors: errors}
-	before, err := s.sizes()
-	s.before = before
-	return s, err
-}
-
 // grown is by how much the files grew, 0 for one that was truncated.
-func (s outputFiles) grown() (size, error) {
-	now, err := s.sizes()
-	return size{max(now.output-s.before.output, 0), max(now.errors-s.before.errors, 0)}, err
+func (f outputFiles) grown() (size, error) {
+	now, err := f.sizes()
+	return size{max(now.output-f.before.output, 0), max(now.errors-f.before.errors, 0)}, err
 }
 
-func (s outputFiles) sizes() (size, error) {
-	output, err := fileSize(s.output)
-	if err != nil || s.errors == nil {
-		return size{output: output}, err
-	}
-	errors, err := fileSize(s.errors)
-	return size{output, errors}, err
-}
-
-func fileSize(f *os.File) (int64, error) {
-	info, err := f.Stat()
+func (f outputFiles) sizes() (s size, err error) {
+	info, err := f.output.Stat()
 	if err != nil {
-		return 0, err
+		return s, err
 	}
-	return info.Size(), nil
+	s.output = info.Size()
+	if f.errors == nil {
+		return s, nil
+	}
+	if info, err = f.errors.Stat(); err != nil {
+		return s, err
+	}
+	s.errors = info.Size()
+	return s, nil
 }

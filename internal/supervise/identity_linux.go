@@ -12,7 +12,7 @@ import (
 )
 
 func reserve(folder string) Identity {
-	return Identity{Start: ticks(), Boot: bootID(), EnvMarker: newMarker(), Folder: folder}
+	return Identity{Start: ticks(), Boot: bootID(), EnvMarker: rand.Text(), Folder: folder}
 }
 
 // tick is the unit of start times in /proc on all architectures of Go.
@@ -41,9 +41,7 @@ func bootID() string {
 // variable's name, so that a child with children of its own can have several.
 const markerPrefix, markerSuffix = "SWITCHYARD_CHILD_", "=1"
 
-func newMarker() string { return rand.Text() }
-
-// The alphabet and length of newMarker.
+// The alphabet and length of rand.Text.
 const markerLetters, markerLength = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 26
 
 // markerVariable is a marker as an entry of the environment.

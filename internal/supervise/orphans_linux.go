@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -33,13 +34,13 @@ func (k *Supervisor) sweep(ctx context.Context, id Identity, grace time.Duration
 	}
 	h := orphanSweep{id: id, seen: map[int]uint64{}, sessions: map[int]bool{}, ended: map[int]uint64{}}
 	gone := false
-	press := func(f pressure) func() bool {
+	press := func(s syscall.Signal) func() bool {
 		return func() bool {
-			gone = !h.signalAll(f)
+			gone = !h.signalAll(s)
 			return gone || ctx.Err() != nil
 		}
 	}
-	_ = press(soft)() || poll(grace, press(probe)) || poll(k.killTimeout, press(hard))
+	_ = press(syscall.SIGTERM)() || poll(grace, press(probe)) || poll(k.killTimeout, press(syscall.SIGKILL))
 	switch {
 	case gone:
 		return len(h.ended), nil
@@ -74,7 +75,7 @@ type orphanSweep struct {
 }
 
 // signalAll is like that of a child.
-func (h *orphanSweep) signalAll(f pressure) bool {
+func (h *orphanSweep) signalAll(s syscall.Signal) bool {
 	found, err := h.scan()
 	if err == nil && len(found) == 0 {
 		h.clean++
@@ -82,9 +83,9 @@ func (h *orphanSweep) signalAll(f pressure) bool {
 	}
 	h.clean = 0
 	for _, e := range found {
-		if !e.dead && f != probe {
+		if !e.dead && s != probe {
 			h.ended[e.pid] = e.start
-			e.signal(f.signal())
+			e.signal(s)
 		}
 	}
 	return true

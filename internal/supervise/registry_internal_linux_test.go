@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"crypto/rand"
 	"slices"
 	"testing"
 
@@ -12,7 +13,7 @@ const beyond = 1 << 30
 
 // made returns a child of this program that never existed.
 func made(pid int, start uint64) *child {
-	return &child{tree: tree{root: process{pid: pid, session: pid, start: start}, id: Identity{EnvMarker: newMarker()}, seen: map[int]uint64{}}}
+	return &child{tree: tree{root: process{pid: pid, session: pid, start: start}, id: Identity{EnvMarker: rand.Text()}, seen: map[int]uint64{}}}
 }
 
 func registryOf(children ...*child) *registry {
@@ -127,7 +128,7 @@ func TestSweepMembers(t *testing.T) {
 }
 
 func TestGenuine(t *testing.T) {
-	if mark := newMarker(); !validMarker(mark) || validMarker(mark[1:]) || validMarker(mark+"A") || validMarker(mark[1:]+"a") || validMarker(mark[1:]+"=") {
+	if mark := rand.Text(); !validMarker(mark) || validMarker(mark[1:]) || validMarker(mark+"A") || validMarker(mark[1:]+"a") || validMarker(mark[1:]+"=") {
 		t.Errorf("of %q and what is like it", mark)
 	}
 }

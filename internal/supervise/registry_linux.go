@@ -54,13 +54,6 @@ func (h *registry) add(c *child) error {
 	return nil
 }
 
-// setRoot records the process of a child.
-func (h *registry) setRoot(c *child, root process) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c.tree.root = root
-}
-
 // remove removes a child whose exit status was taken, or that was not started.
 func (h *registry) remove(c *child) {
 	h.mu.Lock()

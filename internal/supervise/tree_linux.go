@@ -49,7 +49,9 @@ func (c *child) launch(s Spec) error {
 		shared.remove(c)
 		return err
 	}
-	shared.setRoot(c, root)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	c.tree.root = root
 	return nil
 }
 
@@ -88,7 +90,7 @@ func (c *child) reapOrphans() {
 // signalAll signals the child and its descendants, and reports whether there may be any.
 // A scan can miss a process whose parent ends meanwhile, so two scans in a row have to
 // find nothing, unless the kernel knows that we have no children at all.
-func (c *child) signalAll(f pressure) bool {
+func (c *child) signalAll(s syscall.Signal) bool {
 	exited := c.hasExited()
 	if exited {
 		_ = c.reap() // finish returns the error.
@@ -102,7 +104,7 @@ func (c *child) signalAll(f pressure) bool {
 		return c.tree.clean < 2
 	}
 	c.tree.clean = 0
-	if f == probe {
+	if s == probe {
 		return true
 	}
 	root := c.cmd.Process.Pid
@@ -110,11 +112,11 @@ func (c *child) signalAll(f pressure) bool {
 	// The kernel signals a group atomically, which no fork can outrun. The group's
 	// number is not reused while it has a member, even a zombie.
 	if !exited || slices.ContainsFunc(found, inGroup) {
-		_ = syscall.Kill(-root, f.signal())
+		_ = syscall.Kill(-root, s)
 	}
 	for _, e := range found {
 		if !inGroup(e) {
-			e.signal(f.signal())
+			e.signal(s)
 		}
 	}
 	return true

@@ -18,6 +18,6 @@ func (c *child) await() error { return c.cmd.Wait() }
 
 // signalAll signals the group, and reports whether it had a member. macOS refuses if all
 // members are zombies.
-func (c *child) signalAll(f pressure) bool {
-	return syscall.Kill(-c.cmd.Process.Pid, f.signal()) == nil
+func (c *child) signalAll(s syscall.Signal) bool {
+	return syscall.Kill(-c.cmd.Process.Pid, s) == nil
 }

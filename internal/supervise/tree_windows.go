@@ -18,11 +18,11 @@ func (c *child) launch(s Spec) error {
 func (c *child) await() error { return c.cmd.Wait() }
 
 // signalAll kills the child unless it only probes, and reports whether it existed.
-func (c *child) signalAll(f pressure) bool {
+func (c *child) signalAll(s syscall.Signal) bool {
 	if c.hasExited() {
 		return false
 	}
-	if f != probe {
+	if s != probe {
 		_ = c.cmd.Process.Kill() // It fails if the child has just ended.
 	}
 	return true
