@@ -79,10 +79,9 @@ func outcome(err error) string {
 }
 
 func firstDifference(a, b []byte) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return i
-		}
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
 	}
-	return min(len(a), len(b))
+	return i
 }

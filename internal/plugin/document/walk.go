@@ -346,8 +346,5 @@ func containerEnd(data []byte, i, limit int) (end, deepest int) {
 // skipBlanks returns the offset of the first byte at or after i that is not white
 // space.
 func skipBlanks(data []byte, i int) int {
-	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
-		i++
-	}
-	return i
+	return len(data) - len(bytes.TrimLeft(data[i:], blanks))
 }

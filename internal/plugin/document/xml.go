@@ -70,8 +70,8 @@ func (s *Source) readXML() ([]byte, error) {
 	if at := forbidden(text); at >= 0 {
 		return nil, r.invalid("has a character that XML does not allow", at)
 	}
-	if what, at := checkDeclaration(text); what != "" {
-		return nil, r.invalid(what, at)
+	if err := r.checkDeclaration(); err != nil {
+		return nil, err
 	}
 	for {
 		at := int(r.d.InputOffset())
@@ -95,12 +95,8 @@ func (s *Source) readXML() ([]byte, error) {
 
 // token reads the token at at. It returns io.EOF after the last one.
 func (r *xmlReader) token(at int) error {
-	attributes, what, bad := checkTag(r.text, at)
-	if what != "" {
-		return r.invalid(what, bad)
-	}
-	if attributes > maxAttributes {
-		return r.tooMany(maxAttributes, "attributes of one element", at)
+	if err := r.checkTag(at); err != nil {
+		return err
 	}
 	token, err := r.d.RawToken()
 	if err != nil {

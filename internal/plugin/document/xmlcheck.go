@@ -9,21 +9,14 @@ import (
 	"unique"
 )
 
-// The functions below check what encoding/xml does not. They return the problem, for
-// a message, and its offset.
+// The functions below check what encoding/xml does not.
 
 // forbidden returns the offset of a character that XML 1.0 does not allow, or -1.
 // The decoder does not check comments and processing instructions.
 func forbidden(text []byte) int {
-	for i, c := range text {
-		switch {
-		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
-			return i
-		case c == 0xEF && (bytes.HasPrefix(text[i:], []byte("\uFFFE")) || bytes.HasPrefix(text[i:], []byte("\uFFFF"))):
-			return i
-		}
-	}
-	return -1
+	return bytes.IndexFunc(text, func(c rune) bool {
+		return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0xFFFE || c == 0xFFFF
+	})
 }
 
 // declaration matches the XML declaration of the standard. The decoder finds an
@@ -35,55 +28,59 @@ var declaration = sync.OnceValue(func() *regexp.Regexp {
 		`(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>`)
 })
 
-// checkDeclaration checks the XML declaration that text may begin with.
-func checkDeclaration(text []byte) (what string, at int) {
-	const opening = "<?xml"
-	if !bytes.HasPrefix(text, []byte(opening)) || len(text) > len(opening) && !strings.ContainsRune(blanks+"?", rune(text[len(opening)])) {
-		return "", 0
+// checkDeclaration checks the XML declaration that the text may begin with.
+func (r *xmlReader) checkDeclaration() error {
+	rest, ok := bytes.CutPrefix(r.text, []byte("<?xml"))
+	if !ok || len(rest) > 0 && !strings.ContainsRune(blanks+"?", rune(rest[0])) {
+		return nil
 	}
 	const longest = 1 << 10 // Only white space could make it longer.
-	m := declaration().FindSubmatch(text[:min(len(text), longest)])
+	m := declaration().FindSubmatch(r.text[:min(len(r.text), longest)])
 	switch {
-	case m == nil && !bytes.Contains(text, []byte("?>")):
-		return "is cut short", len(text)
+	case m == nil && !bytes.Contains(r.text, []byte("?>")):
+		return r.invalid("is cut short", len(r.text))
 	case m == nil:
-		return "has an XML declaration that is not well-formed", 0
+		return r.invalid("has an XML declaration that is not well-formed", 0)
 	case string(m[1])+string(m[2]) != "1.0":
-		return "declares another version of XML than 1.0", 0
+		return r.invalid("declares another version of XML than 1.0", 0)
 	}
 	if encoding := string(m[3]) + string(m[4]); encoding != "" && !strings.EqualFold(encoding, "UTF-8") {
-		return "declares another encoding than UTF-8", 0
+		return r.invalid("declares another encoding than UTF-8", 0)
 	}
-	return "", 0
+	return nil
 }
 
-// checkTag checks the start tag at i, if there is one, before the decoder reads it:
-// white space between attributes, and references in their values. The decoder checks
-// the rest. It also counts the attributes, since the decoder accepts any number.
-func checkTag(text []byte, i int) (attributes int, what string, at int) {
-	if i+1 >= len(text) || text[i] != '<' || text[i+1] == '/' || text[i+1] == '!' || text[i+1] == '?' {
-		return attributes, "", 0
+// checkTag checks the start tag at at, if there is one, before the decoder reads it:
+// white space between attributes, references in their values, and the number of
+// attributes. The decoder checks the rest.
+func (r *xmlReader) checkTag(at int) error {
+	text := r.text
+	if at+1 >= len(text) || text[at] != '<' || text[at+1] == '/' || text[at+1] == '!' || text[at+1] == '?' {
+		return nil
 	}
-	for i++; i < len(text); i++ {
-		switch quote := text[i]; quote {
-		case '<', '>':
-			return attributes, "", 0
-		case '"', '\'':
-			length := bytes.IndexByte(text[i+1:], quote)
-			if length < 0 {
-				return attributes, "", 0
-			}
-			if bad := surrogate(text[i+1 : i+1+length]); bad >= 0 {
-				return attributes, "refers to a character that XML does not allow", i + 1 + bad
-			}
-			attributes++
-			i += 1 + length
-			if i+1 < len(text) && !strings.ContainsRune(blanks+"/>", rune(text[i+1])) {
-				return attributes, "has XML attributes without white space between them", i + 1
-			}
+	attributes := 0
+	for i := at + 1; i < len(text) && text[i] != '<' && text[i] != '>'; i++ {
+		quote := text[i]
+		if quote != '"' && quote != '\'' {
+			continue
+		}
+		length := bytes.IndexByte(text[i+1:], quote)
+		if length < 0 {
+			break
+		}
+		if bad := surrogate(text[i+1 : i+1+length]); bad >= 0 {
+			return r.invalid("refers to a character that XML does not allow", i+1+bad)
+		}
+		attributes++
+		i += 1 + length
+		if i+1 < len(text) && !strings.ContainsRune(blanks+"/>", rune(text[i+1])) {
+			return r.invalid("has XML attributes without white space between them", i+1)
 		}
 	}
-	return attributes, "", 0
+	if attributes > maxAttributes {
+		return r.tooMany(maxAttributes, "attributes of one element", at)
+	}
+	return nil
 }
 
 // surrogate returns the offset of a reference to a surrogate, such as &#xD800;, or

@@ -242,11 +242,11 @@ func (m *module) readImports(r *reader) error {
 			m.funcs = append(m.funcs, t)
 			m.imported++
 		case kindTable:
-			i.Kind, i.Type = Table, m.table(r)
+			i.Kind, i.Type = "table", m.table(r)
 		case kindMemory:
-			i.Kind, i.Type = Mem, m.memoryType(r)
+			i.Kind, i.Type = "memory", m.memoryType(r)
 		case kindGlobal:
-			i.Kind, i.Type = Global, m.globalType(r)
+			i.Kind, i.Type = "global", m.globalType(r)
 		default:
 			r.fail()
 		}
@@ -313,11 +313,11 @@ func (m *module) readExports(r *reader) error {
 			from = r.at
 			e.Kind, e.Type = Function, m.typeName(m.typeOf(f))
 		case kindTable:
-			e.Kind, e.Type = Table, at(m.tables, r.u32())
+			e.Kind, e.Type = "table", at(m.tables, r.u32())
 		case kindMemory:
-			e.Kind, e.Type = Mem, at(m.memories, r.u32())
+			e.Kind, e.Type = "memory", at(m.memories, r.u32())
 		case kindGlobal:
-			e.Kind, e.Type = Global, at(m.globals, m.global(r))
+			e.Kind, e.Type = "global", at(m.globals, m.global(r))
 		default:
 			r.fail()
 		}
@@ -373,7 +373,14 @@ func (m *module) writeElements(r *reader) error {
 		}
 		out = m.expression(r, out)
 		if explicit {
-			out = append(out, m.elementKind(r, expressions))
+			kind := byte(0) // functions
+			if expressions {
+				kind = typeFuncref
+			}
+			if r.byte() != kind {
+				r.fail()
+			}
+			out = append(out, kind)
 		}
 		count := r.u32()
 		out = binary.AppendUvarint(out, uint64(count))
@@ -387,18 +394,6 @@ func (m *module) writeElements(r *reader) error {
 	}
 	m.sections[sectionElement] = out
 	return nil
-}
-
-// elementKind reads the kind of a segment's elements.
-func (m *module) elementKind(r *reader, expressions bool) byte {
-	want := byte(0) // functions
-	if expressions {
-		want = typeFuncref
-	}
-	if r.byte() != want {
-		r.fail()
-	}
-	return want
 }
 
 // readData checks the offsets of the data segments.

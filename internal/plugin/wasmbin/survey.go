@@ -15,20 +15,14 @@ type Outline struct {
 	Memory *Memory `json:"memory"`
 }
 
-// The kinds of imports and exports, in words.
-const (
-	Function = "function"
-	Table    = "table"
-	Global   = "global"
-	Mem      = "memory"
-)
+// Function is the kind of functions. The others are table, memory and global.
+const Function = "function"
 
 // Import is an import of a module.
 type Import struct {
 	Module string `json:"module"`
 	Name   string `json:"name"`
-	// Kind is function, table, memory or global, and Type is the type as text, such as
-	// "(i32, i32) -> i64".
+	// Type is the type as text, such as "(i32, i32) -> i64".
 	Kind string `json:"kind"`
 	Type string `json:"type"`
 }
