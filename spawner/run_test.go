@@ -387,9 +387,9 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 	}
 }
 
-// TestReceiptOfWhatNeverStarted tests that a run without a process is recorded as not
+// TestResultWithoutAProcess tests that a run without a process is recorded as not
 // started, and that the next adapter is tried.
-func TestReceiptOfWhatNeverStarted(t *testing.T) {
+func TestResultWithoutAProcess(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, fakeagent.Clean())
 	broken := filepath.Join(t.TempDir(), "broken")

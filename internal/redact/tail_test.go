@@ -80,9 +80,9 @@ func TestTailDoesNotGuessAboutALongWord(t *testing.T) {
 	}
 }
 
-// TestWhatStandsBeforeTheTailStaysThere: that secrets become shorter pulls nothing
+// TestTailOmitsEarlierText: that secrets become shorter pulls nothing
 // into the tail whose own begin was not seen.
-func TestWhatStandsBeforeTheTailStaysThere(t *testing.T) {
+func TestTailOmitsEarlierText(t *testing.T) {
 	secrets := strings.Repeat(key("sk-", strings.Repeat("0", 1000))+" ", 100)
 	got := tail(t, "x "+strings.Repeat("body\n", 1000)+secrets+"end", 2000)
 	if strings.Contains(got, "body") || strings.Contains(got, "0000") || !strings.HasSuffix(got, " end") {
@@ -90,7 +90,7 @@ func TestWhatStandsBeforeTheTailStaysThere(t *testing.T) {
 	}
 }
 
-func TestTailOfWhatHasChanged(t *testing.T) {
+func TestTailOfShrunkFile(t *testing.T) {
 	if got, err := redact.Tail(strings.NewReader("abc"), 1000, 10); err != nil || got != "abc" {
 		t.Errorf("shorter: %q, %v", got, err)
 	}

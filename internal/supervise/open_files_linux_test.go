@@ -192,12 +192,12 @@ func TestOrphanInItsFolder(t *testing.T) {
 	older.pid("left")
 
 	older.letEnd(olderEnds)
-	older.wantBuried("left")
+	older.wantReaped("left")
 	if !lives(younger.pid("left")) {
 		t.Error("the orphan of the child that runs was ended")
 	}
 	younger.letEnd(youngerEnds)
-	younger.wantBuried("left")
+	younger.wantReaped("left")
 }
 
 // TestStartsWithFolders covers the moment between fork and exec, in which a process has

@@ -26,9 +26,9 @@ func astray(t testing.TB, file, then string) string {
 
 const deaf = `trap "" TERM; while :; do sleep 0.1; done`
 
-// wantBuried fails if a process that wrote its number into a file still exists, even as
+// wantReaped fails if a process that wrote its number into a file still exists, even as
 // a zombie.
-func (s scene) wantBuried(file string) {
+func (s scene) wantReaped(file string) {
 	s.Helper()
 	s.wantGone(file)
 	if pid := s.pid(file); status(pid, "State") != "" {
@@ -75,9 +75,9 @@ func TestOrphanThatNothingTies(t *testing.T) {
 			if r := s.run(spec); r.End != c.end {
 				t.Errorf("got %+v", r)
 			}
-			s.wantBuried("left")
+			s.wantReaped("left")
 			if strings.Contains(c.then, "second") {
-				s.wantBuried("second")
+				s.wantReaped("second")
 			}
 			if found := zombies(t); len(found) > 0 {
 				t.Errorf("zombies are left: %q", found)
@@ -170,13 +170,13 @@ func TestOrphansOfTwoChildren(t *testing.T) {
 	older.pid("late")
 
 	older.letEnd(olderEnds)
-	older.wantBuried("early") // It started before the other child.
+	older.wantReaped("early") // It started before the other child.
 	if !lives(younger.pid("left")) {
 		t.Error("the orphan of the child that runs was ended")
 	}
 	younger.letEnd(youngerEnds)
-	younger.wantBuried("left")
-	older.wantBuried("late") // It could have been either child's until the other one had ended.
+	younger.wantReaped("left")
+	older.wantReaped("late") // It could have been either child's until the other one had ended.
 }
 
 // TestMarkedOrphanWithAnother tests that an orphan with its mark is ended with its own
@@ -187,7 +187,7 @@ func TestMarkedOrphanWithAnother(t *testing.T) {
 	other.pid("left")
 	for range 3 {
 		s.run(s.spec(strings.Replace(astray(t, "left", deaf), "env -i", "env", 1)))
-		s.wantBuried("left")
+		s.wantReaped("left")
 		if err := os.Remove(filepath.Join(s.dir, "left")); err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestMarkedOrphanWithAnother(t *testing.T) {
 		t.Error("the orphan of the other child was ended")
 	}
 	other.letEnd(ends)
-	other.wantBuried("left")
+	other.wantReaped("left")
 }
 
 // TestOtherChildrenMeanwhile tests that a child of os/exec, and an orphan that comes to
@@ -215,7 +215,7 @@ func TestOtherChildrenMeanwhile(t *testing.T) {
 	second := newScene(t)
 	second.run(second.spec("sleep 60 & true"))
 	s.letEnd(ends)
-	s.wantBuried("left")
+	s.wantReaped("left")
 	if !lives(orphan) {
 		t.Error("the orphan of another part of the program was ended")
 	}

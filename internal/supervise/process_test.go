@@ -338,7 +338,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStarted(t *testing.T) {
+func TestStartErrors(t *testing.T) {
 	s := newScene(t)
 	closed := newScene(t).output
 	if err := closed.Close(); err != nil {
@@ -389,7 +389,7 @@ func TestLostChild(t *testing.T) {
 	}
 }
 
-func TestConcurrentChildrenAreStoredIgnored(t *testing.T) {
+func TestConcurrentChildrenAreIndependent(t *testing.T) {
 	long, short := newScene(t), newScene(t)
 	done := make(chan error, 1)
 	go func() {

@@ -74,7 +74,7 @@ func TestInputThatMayNeverEnd(t *testing.T) {
 	}
 }
 
-func TestErrorsIgnored(t *testing.T) {
+func TestSeparateErrorFile(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec("echo four; echo seven77 >&2")
 	spec.Errors = s.file("errors", "")

@@ -85,7 +85,7 @@ func TestSweep(t *testing.T) {
 				t.Errorf("got %d, %v", swept, err)
 			}
 			for _, file := range left {
-				s.wantBuried(file)
+				s.wantReaped(file)
 			}
 			if swept, err := s.keeper.Sweep(t.Context(), id, time.Second); swept != 0 || err != nil {
 				t.Errorf("again: %d, %v", swept, err)
@@ -106,7 +106,7 @@ func TestSweepIsCancelled(t *testing.T) {
 	if _, err := s.keeper.Sweep(t.Context(), id, 0); err != nil {
 		t.Error(err)
 	}
-	s.wantBuried("root")
+	s.wantReaped("root")
 }
 
 // TestSweepTouchesNoneElse tests a process that reuses the number of an ended one, and

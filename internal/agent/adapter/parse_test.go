@@ -145,7 +145,7 @@ func TestParseFindsAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatIsNoObject(t *testing.T) {
+func TestParseRefusesOtherThanOneObject(t *testing.T) {
 	for _, data := range []string{"", "{", "null", "[]", "3", `{"name":"a","name":"b"}`, "{} {}", "\xff", strings.Repeat(" ", 2<<20)} {
 		if _, err := adapter.Parse([]byte(data)); errs.CodeOf(err) != errs.AdapterInvalid {
 			t.Errorf("%.20q: error %v", data, err)

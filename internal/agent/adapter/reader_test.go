@@ -70,7 +70,7 @@ func TestReaderDoesNotTakeWordsForAnError(t *testing.T) {
 }
 
 // An output that ends too early, or is not the promised one, is not valid.
-func TestReaderTellsWhatIsNoOutput(t *testing.T) {
+func TestReaderReportsInvalidOutput(t *testing.T) {
 	whole := result(strings.Repeat("x", 70_000))
 	for name, output := range map[string]string{
 		"nothing":             "",

@@ -82,9 +82,9 @@ func TestCategoriesAreDocumented(t *testing.T) {
 	}
 }
 
-// TestOursAreWhatTheySay: the agents can be spawned, the modules cannot, and every
+// TestBuiltInDefinitionsAreValid: the agents can be spawned, the modules cannot, and every
 // file says what it is for.
-func TestOursAreWhatTheySay(t *testing.T) {
+func TestBuiltInDefinitionsAreValid(t *testing.T) {
 	want := []string{"critic", "critic-acceptance", "critic-economy", "critic-style", "critic-tests", "researcher"}
 	if got := definition.Names(); !slices.Equal(got, want) {
 		t.Fatalf("built in are %v", got)
@@ -127,9 +127,9 @@ func TestTheEconomySparesWhatKeepsCodeRight(t *testing.T) {
 	}
 }
 
-// TestExamplesAreWhatTheHostReads: an agent that does as its definition shows it is
+// TestExamplesCanBeParsed: an agent that does as its definition shows it is
 // understood, and the critic's report and envelope agree.
-func TestExamplesAreWhatTheHostReads(t *testing.T) {
+func TestExamplesCanBeParsed(t *testing.T) {
 	answer, err := research.Parse(find(t, "", "researcher").Body)
 	if err != nil {
 		t.Fatal(err)

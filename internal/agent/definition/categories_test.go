@@ -94,8 +94,8 @@ func TestRaised(t *testing.T) {
 // TestRaisedInAProject: its own modules count, and its own agents do not.
 func TestRaisedInAProject(t *testing.T) {
 	root := project(t, map[string]string{
-		definition.Folder + "/critic-style.md":    "---\nmodule: true\n---\n- `style`: all of it\n- `house-rule`: ours",
-		definition.Folder + "/critic-security.md": "---\nmodule: true\n---\n- `secret-in-code`: a key\n- `house-rule`: ours",
+		definition.Folder + "/critic-style.md":    "---\nmodule: true\n---\n- `style`: all of it\n- `team-rule`: ours",
+		definition.Folder + "/critic-security.md": "---\nmodule: true\n---\n- `secret-in-code`: a key\n- `team-rule`: ours",
 		definition.Folder + "/writer.md":          "- `chapter`: a part of the text",
 		".claude/agents/broken.md":                "---\nmodule: [\n---\n- `broken`: who knows",
 		".claude/agents/critic-style.md":          "- `never-read`: the first file decides",
@@ -106,7 +106,7 @@ func TestRaisedInAProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	for category, want := range map[string][]string{
-		"style": {"critic-style"}, "house-rule": {"critic-security", "critic-style"}, "secret-in-code": {"critic-security"}, "shrinkable": {"critic-economy"},
+		"style": {"critic-style"}, "team-rule": {"critic-security", "critic-style"}, "secret-in-code": {"critic-security"}, "shrinkable": {"critic-economy"},
 		"todo-marker": nil, "missing-test": nil, "chapter": nil, "broken": nil, "never-read": nil,
 	} {
 		if got := raised[category]; !slices.Equal(got, want) {

@@ -181,7 +181,7 @@ func TestFindFollowsNoLinkOut(t *testing.T) {
 	}
 }
 
-func TestListHasWhatFindHas(t *testing.T) {
+func TestListAgreesWithFind(t *testing.T) {
 	root := project(t, map[string]string{
 		".switchyard/agents/critic.md": "mine", ".claude/agents/critic.md": "other", ".claude/agents/broken.md": "", ".claude/agents/notes.txt": "x",
 		".claude/agents/a b.md": "x", ".claude/agents/folder.md/x": "x", ".nubos-pilot/agents/zeta.md": "x",

@@ -368,7 +368,7 @@ func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 	return s.pool.Recover(s.Context())
 }
 
-func TestWhatIsNoSlot(t *testing.T) {
+func TestForeignFilesAreNoSlots(t *testing.T) {
 	s := newScene(t)
 	for _, agent := range []string{"", ".", "../x", "a/b", "a.b", "a b", "é", strings.Repeat("a", 129), "a\n"} {
 		if _, err := s.pool.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {

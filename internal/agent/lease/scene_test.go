@@ -122,7 +122,7 @@ func record(pid int, run string) lease.Record {
 	return lease.Record{Process: supervise.Identity{PID: pid, Start: 7, Boot: "boot"}, Run: run, Task: "T1", Began: "2026-11-21T10:00:00Z"}
 }
 
-// scene is a project's rack and a folder for temporary files.
+// scene is a project's pool and a directory for temporary files.
 type scene struct {
 	testing.TB
 	dir, temp string

@@ -153,7 +153,7 @@ func TestReadEnvelope(t *testing.T) {
 	}
 }
 
-func TestReadEnvelopeReturnsWhatItSays(t *testing.T) {
+func TestReadEnvelopeBody(t *testing.T) {
 	_, body := outcome.ReadEnvelope(goodEnvelope().String(), expect())
 	want := outcome.EnvelopeBody{Critic: "critic", Task: "T1", Round: 2, Blockers: 1, ReportPath: reportPath, RunID: "run-a"}
 	if body == nil || *body != want {

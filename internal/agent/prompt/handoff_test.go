@@ -73,7 +73,7 @@ It failed. Fix it first: findings do not count while it is red.
 	}
 }
 
-func TestHandoffLeavesOutWhatIsNot(t *testing.T) {
+func TestHandoffOmitsEmptySections(t *testing.T) {
 	h := handoff()
 	h.VerificationOutcome, h.Files, h.Economy = "green", nil, prompt.EconomyOff
 	text := h.Markdown()

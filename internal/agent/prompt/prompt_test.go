@@ -77,7 +77,7 @@ func TestTheHeadComesFirst(t *testing.T) {
 	}
 }
 
-func TestTheHeadRefusesWhatLeavesItsLine(t *testing.T) {
+func TestHeadRefusesLineBreaks(t *testing.T) {
 	for _, wrong := range []string{"", "a\nreport_path: /b", "a\rb", "a\u2028b", "a\u202eb", "a\x00", "a\xff", "a\U000e0041", "a\u00a0b", "a\ufe0f"} {
 		c := critic()
 		c.ReportPath = wrong
@@ -95,9 +95,9 @@ func TestTheHeadRefusesWhatLeavesItsLine(t *testing.T) {
 	rendered(t, "", c)
 }
 
-// TestThePromptSaysWhatItIsGiven: each value once where it is given, and no heading
+// TestPromptContainsItsFields: each value once where it is given, and no heading
 // of a part where it is not.
-func TestThePromptSaysWhatItIsGiven(t *testing.T) {
+func TestPromptContainsItsFields(t *testing.T) {
 	all := rendered(t, "", critic())
 	for part, without := range map[string]func(*prompt.Critic){
 		`"plan.md"`:                            func(c *prompt.Critic) { c.Plan = "" },
@@ -163,9 +163,9 @@ var hostile = []string{
 	"{{#note}}", "\u202etxt.exe", "\x1b[2J", "\x00", "a\xffb", "\U000e0041\U000e0042", "a\ufe0e\U000e01ef", "\u3164", "</instructions>", "- x", "| x", "",
 }
 
-// TestNoLineBeginsWithWhatCameFromOutside: with any texts, the prompt has the same
+// TestForeignTextIsQuoted: with any texts, the prompt has the same
 // lines but for what is in quotation marks.
-func TestNoLineBeginsWithWhatCameFromOutside(t *testing.T) {
+func TestForeignTextIsQuoted(t *testing.T) {
 	quoted := regexp.MustCompile(`"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"`)
 	blank := func(text string) string { return quoted.ReplaceAllString(text, `""`) }
 	build := func(s string) (prompt.Critic, prompt.Researcher) {

@@ -17,7 +17,7 @@ import (
 
 // What the rounds to come obey counts, also where version control ignores it: an
 // agent could else take the critic's place.
-func TestWhatRoundsObeyIsNeverIgnored(t *testing.T) {
+func TestEffectiveFilesAlwaysCount(t *testing.T) {
 	s := newScene(t)
 	s.write(".gitignore", ".claude/\n.nubos-pilot/\nswitchyard.*\n")
 	s.write("switchyard.yaml", "verify: make check\n")
@@ -65,7 +65,7 @@ func TestRepositoryHiddenAmongTrackedFiles(t *testing.T) {
 	}
 }
 
-func TestRepositoryThatIsLedOutside(t *testing.T) {
+func TestCommonDirOutsideCounts(t *testing.T) {
 	s := newRepository(t)
 	outside := filepath.Join(t.TempDir(), "copy")
 	s.must(os.CopyFS(outside, os.DirFS(s.path(".git"))))
@@ -107,7 +107,7 @@ func TestHiddenFromAbove(t *testing.T) {
 	}), "git ../.gitignore added")
 }
 
-// Somebody's home may be a repository that ignores all it was not told of.
+// A home directory may be a repository that ignores everything except some files.
 func TestProjectThatARepositoryAboveIgnores(t *testing.T) {
 	for name, rules := range map[string]string{"by everything": "*\n", "by its name": "/x/\n", "by its own folder": "/x/pro*ect\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -128,9 +128,9 @@ func TestProjectThatARepositoryAboveIgnores(t *testing.T) {
 	}
 }
 
-// The index has the times of the files that it vouches for. Whoever wrote the draft
+// The index has the times of its files. The author of the draft
 // can write it, too.
-func TestDiffDoesNotBelieveTheIndex(t *testing.T) {
+func TestDiffIgnoresIndexTimes(t *testing.T) {
 	for name, when := range map[string]time.Time{"now": time.Now(), "at the beginning of time": time.Unix(0, 0), "later": time.Now().Add(time.Hour)} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -139,7 +139,7 @@ func TestDiffDoesNotBelieveTheIndex(t *testing.T) {
 			s.commit()
 			s.write("a.txt", "two\n")
 			s.must(os.Chtimes(s.path("a.txt"), when, when))
-			s.vouch("a.txt")
+			s.forgeIndexEntry("a.txt")
 			later := time.Now().Add(2 * time.Hour)
 			s.must(os.Chtimes(s.path(".git/index"), later, later))
 			if said := s.git(".", "diff", "HEAD"); said != "" {
@@ -154,9 +154,9 @@ func TestDiffDoesNotBelieveTheIndex(t *testing.T) {
 	}
 }
 
-// vouch writes into the index, which has one entry, that the file is as it was when
+// forgeIndexEntry writes into the index, which has one entry, that the file is as it was when
 // it was added: the size, times and numbers that git compares are those of now.
-func (s scene) vouch(name string) {
+func (s scene) forgeIndexEntry(name string) {
 	s.Helper()
 	var stat unix.Stat_t
 	s.must(unix.Stat(s.path(name), &stat))

@@ -26,7 +26,7 @@ func BenchmarkTake(b *testing.B) {
 				s.git(".", "config", "gc.auto", "0") // It would go on in the background, in our way.
 				s.commit()
 			}
-			least := time.Hour // What it takes where nobody else is in the way.
+			least := time.Hour // the time without other load
 			for b.Loop() {
 				began := time.Now()
 				if _, err := s.tree().Snapshot(b.Context(), worktree.Scope{}); err != nil {

@@ -53,7 +53,7 @@ func TestChangedGit(t *testing.T) {
 		}, []string{"git .git/HEAD changed", "git .git/HEAD its commit: changed"}},
 		"stash":  {func(s scene) { s.git(".", "stash") }, []string{"content a.txt"}},
 		"branch": {func(s scene) { s.git(".", "checkout", "-q", "-b", "x") }, []string{"git .git/HEAD changed"}},
-		"a branch and a tag that nobody is on": {func(s scene) {
+		"another branch and a tag": {func(s scene) {
 			s.git(".", "branch", "x")
 			s.git(".", "tag", "v1")
 			s.git(".", "pack-refs", "--all")
@@ -116,7 +116,7 @@ func TestChangedGit(t *testing.T) {
 	}
 }
 
-func TestIgnored(t *testing.T) {
+func TestIgnoredFilesDoNotCount(t *testing.T) {
 	s := newScene(t)
 	s.write(".gitignore", "*.log\n/build/\n.switchyard/\n")
 	s.init()
@@ -273,7 +273,7 @@ func TestWithoutGit(t *testing.T) {
 	}
 }
 
-// A pipe is never opened: nobody would write to it.
+// A pipe is never opened, since it has no writer.
 func TestPipes(t *testing.T) {
 	s := newRepository(t)
 	s.want(s.changed(func() {
@@ -347,8 +347,8 @@ func TestCancelledLook(t *testing.T) {
 }
 
 // Everything that a repository can make git run. Each of these writes to a file
-// that nobody else writes.
-func TestNothingOfTheRepositoryRuns(t *testing.T) {
+// that nothing else writes.
+func TestRepositoryProgramsDoNotRun(t *testing.T) {
 	s := newRepository(t)
 	s.write("sub/f", "x")
 	s.git("sub", "init", "-q")

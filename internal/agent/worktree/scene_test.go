@@ -67,7 +67,7 @@ func (s scene) must(err error) {
 	}
 }
 
-// git runs git in a folder of the project as anybody would.
+// git runs git in a directory of the project as a user would.
 func (s scene) git(dir string, args ...string) string {
 	s.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -91,12 +91,12 @@ func (s scene) commit() {
 	s.git(".", "commit", "-q", "--allow-empty", "-m", "m")
 }
 
-// tree is the project's, in the environment as it is now.
+// tree returns the working tree with the current environment.
 func (s scene) tree() worktree.Tree {
 	return worktree.Tree{Root: s.dir, Supervisor: s.keeper, Environ: os.Environ()}
 }
 
-// take looks at the project.
+// take scans the project.
 func (s scene) take(except ...string) *worktree.Snapshot {
 	s.Helper()
 	shot, err := s.tree().Snapshot(s.Context(), worktree.Scope{IgnorePaths: except})
