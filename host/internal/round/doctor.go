@@ -126,7 +126,12 @@ func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.C
 
 // checkLedger opens the ledger and reads its last event or, if deep is set, all of them.
 func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
-	events, err := e.lastEvent(ctx)
+	var events int64
+	l, err := e.openLedger(ctx)
+	if err == nil {
+		defer l.Close()
+		events, err = l.Last(ctx)
+	}
 	fine := fmt.Sprintf("%d events, readable; doctor --deep verifies them", events)
 	switch {
 	case err != nil:
@@ -140,16 +145,6 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 		fine = fmt.Sprintf("%d events, intact", report.Events)
 	}
 	h.check("ledger", err, fine)
-}
-
-// lastEvent returns the number of the ledger's latest event.
-func (e *Engine) lastEvent(ctx context.Context) (int64, error) {
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Last(ctx)
 }
 
 // checkAdapters asks the program of each adapter for its version and flags, and reports

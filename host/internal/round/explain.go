@@ -43,13 +43,13 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 		return api.Explanation{}, err
 	}
 	x.Task = now.public()
-	if x.History, err = listed[api.HistoryEntry](ctx, l, id, keyDecision); err != nil {
+	if x.History, err = listed[api.HistoryEntry](ctx, l, id, keyDecision, maxHistory); err != nil {
 		return api.Explanation{}, err
 	}
-	if x.Overrides, err = listed[api.OverrideEntry](ctx, l, id, keyOverride); err != nil {
+	if x.Overrides, err = listed[api.OverrideEntry](ctx, l, id, keyOverride, maxHistory); err != nil {
 		return api.Explanation{}, err
 	}
-	if x.Lifecycle, err = listed[api.LifecycleEntry](ctx, l, id, keyTurn); err != nil {
+	if x.Lifecycle, err = listed[api.LifecycleEntry](ctx, l, id, keyTurn, maxHistory); err != nil {
 		return api.Explanation{}, err
 	}
 	if round == 0 && len(x.History) == 0 {
@@ -126,7 +126,7 @@ func spawnsAfter(ctx context.Context, l *ledger.Ledger, id string, n int64) ([]a
 
 // answers returns the answers to the questions of a round.
 func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]api.AnswerEntry, error) {
-	events, err := listed[int64](ctx, l, id, answersOf(round))
+	events, err := listed[int64](ctx, l, id, answersOf(round), maxHistory)
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +149,9 @@ func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]api
 	return all, nil
 }
 
-// listed reads the latest entries with a prefix and returns them oldest first.
-func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string) ([]T, error) {
-	entries, err := l.LatestEntries(ctx, id, prefix, maxHistory)
+// listed reads up to n of the latest entries with a prefix and returns them oldest first.
+func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string, n int) ([]T, error) {
+	entries, err := l.LatestEntries(ctx, id, prefix, n)
 	if err != nil {
 		return nil, err
 	}

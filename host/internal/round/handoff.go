@@ -20,7 +20,7 @@ import (
 
 // manualFallback writes the prompt for a critic that the caller runs.
 func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
-	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + rr.fileName("critic.json")}
+	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: handoffPath(rr.tx.id, rr.round.Number, "critic.json")}
 	for _, err := range o.Skipped {
 		h.Failures = append(h.Failures, err.Error())
 	}
@@ -37,8 +37,8 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	}
 	defer dir.Close()
 	// Files of an earlier manual fallback, a report above all, belong to another draft.
-	given := rr.fileName("critic")
-	for _, name := range []string{given, rr.fileName("critic.json")} {
+	given := handoffFile(rr.tx.id, rr.round.Number, "critic")
+	for _, name := range []string{given, handoffFile(rr.tx.id, rr.round.Number, "critic.json")} {
 		if err := dir.RemoveAll(name); err != nil {
 			return nil, errStateWrite(name, err)
 		}
@@ -52,12 +52,13 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	if err != nil {
 		return nil, err
 	}
-	h.PromptPath, err = rr.tx.engine.writeStateFile(handoffFolder, rr.fileName("critic.md"), []byte(definition.Compose(agentDef, rendered)))
+	h.PromptPath, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.id, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
 	return h, err
 }
 
-func (rr *roundRunner) fileName(name string) string {
-	return fmt.Sprintf("%s-r%d-%s", rr.tx.id, rr.round.Number, name)
+// handoffFile returns the name of a round's file in the handoff folder.
+func handoffFile(id string, round int, name string) string {
+	return fmt.Sprintf("%s-r%d-%s", id, round, name)
 }
 
 // writeHandoff writes the next executor's instructions. The ledger has the findings too,
@@ -77,12 +78,12 @@ func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, e
 		h.Files = append(h.Files, plan)
 	}
 	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
-		research := project.StateDir + "/" + handoffFolder + "/" + researchFile(tx.id, round, "research.md")
+		research := handoffPath(tx.id, round, "research.md")
 		if tx.engine.rooted().Exists(research) {
 			h.Files = append(h.Files, research)
 		}
 	}
-	path := handoffPath(tx.id, d.NextRound)
+	path := handoffPath(tx.id, d.NextRound, findingsFile)
 	state, err := tx.engine.openState()
 	if err != nil {
 		return "", err
@@ -102,8 +103,11 @@ func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, e
 	return path, nil
 }
 
-// handoffPath returns the path of a round's instructions for its executor, relative to the
+// handoffPath returns the path of a round's file in the handoff folder, relative to the
 // project's root.
-func handoffPath(id string, round int) string {
-	return fmt.Sprintf("%s/%s/%s-r%d-findings.md", project.StateDir, handoffFolder, id, round)
+func handoffPath(id string, round int, name string) string {
+	return project.StateDir + "/" + handoffFolder + "/" + handoffFile(id, round, name)
 }
+
+// findingsFile has a round's instructions for its executor.
+const findingsFile = "findings.md"

@@ -3,7 +3,6 @@ package round
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -49,10 +47,6 @@ func (rr *roundRunner) reserveResearchers(k int) error {
 	return rr.tx.apply(task.ReserveRuns{Intents: intents, Limits: limits}, event.Full{By: bySwitchyard, Limits: &limits})
 }
 
-func researchFile(id string, round int, name string) string {
-	return fmt.Sprintf("%s-r%d-%s", id, round, name)
-}
-
 // resumeResearch continues the research of a killed command and returns the decision that
 // asked for it.
 func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, pending bool, err error) {
@@ -60,7 +54,7 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 	asked := slices.ContainsFunc(rr.tx.status.Runs, func(r task.Run) bool {
 		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
 	})
-	if !asked || rr.tx.engine.rooted().Exists(project.StateDir+"/"+handoffFolder+"/"+researchFile(rr.tx.id, round, "research.json")) {
+	if !asked || rr.tx.engine.rooted().Exists(handoffPath(rr.tx.id, round, "research.json")) {
 		return api.RoundResult{}, false, nil
 	}
 	last, err := rr.lastDecision(ctx)
@@ -79,17 +73,14 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 
 // lastDecision returns the task's latest recorded decision.
 func (rr *roundRunner) lastDecision(ctx context.Context) (api.Decision, error) {
-	newest, err := rr.tx.ledger.LatestEntries(ctx, rr.tx.id, keyDecision, 1)
+	latest, err := listed[api.HistoryEntry](ctx, rr.tx.ledger, rr.tx.id, keyDecision, 1)
 	if err != nil {
 		return api.Decision{}, err
 	}
-	if len(newest) == 0 {
+	if len(latest) == 0 {
 		return api.Decision{}, errTampered(rr.tx.id, "research follows no decision")
 	}
-	var entry api.HistoryEntry
-	if err := json.Unmarshal(newest[0].Value, &entry); err != nil {
-		return api.Decision{}, errTampered(rr.tx.id, "%s cannot be read: %w", newest[0].Key, err)
-	}
+	entry := latest[0]
 	e, err := rr.tx.ledger.Event(ctx, rr.tx.id, entry.Event.N)
 	if err != nil {
 		return api.Decision{}, err
@@ -134,7 +125,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
 	var err error
-	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.md"), []byte(consensus.Markdown(rr.tx.id, round, asking(asked)))); err != nil {
+	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.id, round, "research.md"), []byte(consensus.Markdown(rr.tx.id, round, asking(asked)))); err != nil {
 		return api.RoundResult{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
@@ -148,7 +139,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	d.Handoff = &path
 	// This file marks the research as done, so it is written last.
-	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.json"), textutil.JSON(text)); err != nil {
+	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.id, round, "research.json"), textutil.JSON(text)); err != nil {
 		return api.RoundResult{}, err
 	}
 	_, err = rr.recorder.write(ctx, func() error {

@@ -253,7 +253,7 @@ func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.
 	}
 	var handOff func() error
 	if d.NextAction == actionExecutor {
-		path := handoffPath(tx.id, d.NextRound)
+		path := handoffPath(tx.id, d.NextRound, findingsFile)
 		d.Handoff = &path
 		handOff = func() error {
 			_, err := tx.writeHandoff(r.config, d)

@@ -33,7 +33,7 @@ func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 		return api.TaskDetail{}, err
 	}
 	t := api.TaskDetail{TaskStatus: now.public()}
-	if path := handoffPath(id, now.Round); now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && e.rooted().Exists(path) {
+	if path := handoffPath(id, now.Round, findingsFile); now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && e.rooted().Exists(path) {
 		t.Handoff = &path
 	}
 	t.Findings, err = openFindings(ctx, l, now)
