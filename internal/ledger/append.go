@@ -64,10 +64,11 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 		return nil, err
 	}
 	if db == nil {
-		if err := l.dryRun(events, batches); err != nil {
+		// Refused events must create nothing, so try them in memory first.
+		if err := l.build(ctx, ":memory:", events, batches); err != nil {
 			return nil, translate(ctx, "append to", err)
 		}
-		created, err := l.create(ctx, events)
+		created, err := l.create(ctx, events, batches)
 		if err != nil {
 			return nil, err
 		}
@@ -87,34 +88,6 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 	return events, nil
 }
 
-// dryRun fails if a new ledger would refuse the events of batches. It has no effect.
-func (l *Ledger) dryRun(events []Event, batches []Batch) error {
-	for _, b := range batches {
-		if len(b.Events) == 0 && b.After != 0 {
-			return conflict(b.Task, 0, b.After)
-		}
-	}
-	seq := int64(0)
-	sums := newAccumulator()
-	for chain := range chains(events) {
-		var head Head
-		var task memState
-		for i := range chain {
-			seq++
-			chain[i].Seq = seq
-			next, err := l.extend(&head, task.view(), &chain[i])
-			if err != nil {
-				return err
-			}
-			if err := sums.add(&chain[i], next.Changes); err != nil {
-				return err
-			}
-			task.apply(next)
-		}
-	}
-	return nil
-}
-
 // insert appends the events of batches in one write transaction.
 func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches []Batch) error {
 	tx, err := db.BeginTx(ctx, nil)
@@ -122,26 +95,14 @@ func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches
 		return err
 	}
 	defer tx.Rollback()
-	if err := l.record(ctx, tx, events); err != nil {
+	if err := l.record(ctx, tx, events, batches); err != nil {
 		return err
-	}
-	for _, b := range batches {
-		if len(b.Events) > 0 {
-			continue
-		}
-		head, err := readHead(ctx, tx, b.Task)
-		if err != nil {
-			return err
-		}
-		if head.N != b.After {
-			return conflict(b.Task, head.N, b.After)
-		}
 	}
 	return tx.Commit()
 }
 
-// record writes events, at least one, and their projections.
-func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
+// record writes the events of batches, at least one, and their projections.
+func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event, batches []Batch) error {
 	// A newer program may have changed the schema since this one connected.
 	if _, err := userVersion(ctx, tx, l.versions); err != nil {
 		return err
@@ -165,6 +126,18 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 			return err
 		}
 		last += int64(len(chain))
+	}
+	for _, b := range batches {
+		if len(b.Events) > 0 {
+			continue
+		}
+		head, err := readHead(ctx, tx, b.Task)
+		if err != nil {
+			return err
+		}
+		if head.N != b.After {
+			return conflict(b.Task, head.N, b.After)
+		}
 	}
 	return writeCounters(ctx, tx, sums)
 }

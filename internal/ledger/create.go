@@ -17,7 +17,7 @@ import (
 // The database is built under a temporary name and then linked to its place, which fails
 // if there is one. So no process sees half a ledger, creators need no lock, and the
 // first event of a project needs four syncs instead of eight.
-func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
+func (l *Ledger) create(ctx context.Context, events []Event, batches []Batch) (bool, error) {
 	dir, err := safefile.OpenState(l.dir)
 	if err != nil {
 		return false, unusable(l.dir, err)
@@ -37,7 +37,8 @@ func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	if err != nil {
 		return false, unwritable(draft, err)
 	}
-	if err := l.build(ctx, draft, events); err != nil {
+	name := source(draft, "_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)")
+	if err := l.build(ctx, name, events, batches); err != nil {
 		return false, translate(ctx, "create", err)
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
@@ -62,10 +63,10 @@ func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	return true, nil
 }
 
-// build makes a database of the empty file at path. No other process knows the file yet,
-// so it needs no journal, and the caller syncs it.
-func (l *Ledger) build(ctx context.Context, path string, events []Event) (err error) {
-	db, err := sql.Open("sqlite", source(path, "_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"))
+// build makes a database of an empty one, by its data source name. No other process knows
+// it yet, so it needs no journal, and the caller syncs it.
+func (l *Ledger) build(ctx context.Context, name string, events []Event, batches []Batch) (err error) {
+	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (l *Ledger) build(ctx context.Context, path string, events []Event) (err er
 	if err := migrate(ctx, tx, l.versions, 0, l.fold); err != nil {
 		return err
 	}
-	if err := l.record(ctx, tx, events); err != nil {
+	if err := l.record(ctx, tx, events, batches); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {

@@ -53,17 +53,11 @@ func Of(ctx context.Context, source Source) (Stats, error) {
 
 func tasks(s sums) Tasks {
 	var t Tasks
+	byStatus := map[string]*int64{"open": &t.Open, "waiting": &t.Waiting, "stuck": &t.Stuck, "committed": &t.Committed}
 	for _, row := range s.of(counters.Tasks()) {
 		t.Total = plus(t.Total, row.Sum)
-		switch row.Values[0] {
-		case "open":
-			t.Open = row.Sum
-		case "waiting":
-			t.Waiting = row.Sum
-		case "stuck":
-			t.Stuck = row.Sum
-		case "committed":
-			t.Committed = row.Sum
+		if n := byStatus[row.Values[0]]; n != nil {
+			*n = row.Sum
 		}
 	}
 	return t
@@ -132,17 +126,12 @@ func days(s sums) ([]Day, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch row.Values[1] {
-		case counters.DaySpawns:
-			d.Spawns = row.Sum
-		case counters.DayFallbacks:
-			d.Fallbacks = row.Sum
-		case counters.DayMicroDollars:
-			d.MicroDollars = row.Sum
-		case counters.DayCommitted:
-			d.Committed = row.Sum
-		case counters.DayStuck:
-			d.Stuck = row.Sum
+		what := map[string]*int64{
+			counters.DaySpawns: &d.Spawns, counters.DayFallbacks: &d.Fallbacks, counters.DayMicroDollars: &d.MicroDollars,
+			counters.DayCommitted: &d.Committed, counters.DayStuck: &d.Stuck,
+		}
+		if n := what[row.Values[1]]; n != nil {
+			*n = row.Sum
 		}
 	}
 	all := make([]Day, 0, len(byDay))
@@ -192,15 +181,7 @@ func spawns(s sums) (Spawns, error) {
 	each(counters.Retries(), func(u *Usage, _ ledger.Counter) *int64 { return &u.Retries })
 	each(counters.MicroDollars(), func(u *Usage, _ ledger.Counter) *int64 { return &u.MicroDollars })
 	each(counters.Tokens(), func(u *Usage, row ledger.Counter) *int64 {
-		switch row.Values[1] {
-		case "in":
-			return &u.TokensIn
-		case "out":
-			return &u.TokensOut
-		case "cached":
-			return &u.TokensCached
-		}
-		return nil
+		return map[string]*int64{"in": &u.TokensIn, "out": &u.TokensOut, "cached": &u.TokensCached}[row.Values[1]]
 	})
 	for _, row := range s.of(counters.Spawns()) {
 		outcomes[row.Values[0]].add(row.Values[2], row.Sum)
