@@ -46,7 +46,7 @@ func TestConcurrentAttestations(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.Attestations) != agents {
-		t.Errorf("%d stamps are there, want %d", len(got.Attestations), agents)
+		t.Errorf("%d attestations are there, want %d", len(got.Attestations), agents)
 	}
 }
 

@@ -25,11 +25,11 @@ func TestHostStampsTheCritic(t *testing.T) {
 	}
 	attestations, trail, calls := s.attestationsOf(t, task.AgentCritic), s.trailOf(t), s.calls(t)
 	if len(attestations) != 1 || len(trail) != 1 || len(calls) != 1 {
-		t.Fatalf("%d stamps, %d records, %d calls; want one each", len(attestations), len(trail), len(calls))
+		t.Fatalf("%d attestations, %d records, %d calls; want one each", len(attestations), len(trail), len(calls))
 	}
 	attestation := attestations[0]
 	if attestation.Source != task.ByHost || attestation.By != "switchyard" || attestation.Round != 1 || attestation.ToolUses != 2 || attestation.Audited || attestation.Violation != "" {
-		t.Errorf("the stamp is %+v", attestation)
+		t.Errorf("the attestation is %+v", attestation)
 	}
 	want := task.Spawn{PID: calls[0].PID, Session: "fake-session-1", Trail: digest.Of([]byte(trail[0]))}
 	if attestation.Spawn == nil || *attestation.Spawn != want {
@@ -48,7 +48,7 @@ func TestHostStampsAreEvidence(t *testing.T) {
 	for _, verification := range []string{"", verifies} {
 		s := newSite(t, once+"evidence: stamps\naudit: {agents: []}\n"+verification, fakeagent.Clean())
 		if _, err := s.round(t); errs.CodeOf(err) != errs.EvidenceMissing {
-			t.Errorf("without an executor's stamp, the round says %v", err)
+			t.Errorf("without an executor's attestation, the round says %v", err)
 		}
 		if got := len(s.calls(t)); got != 0 {
 			t.Fatalf("%d agents ran for a round that could not be entered", got)
@@ -89,14 +89,14 @@ func TestRule9OfResearchers(t *testing.T) {
 			attestations := s.attestationsOf(t, task.AgentResearcher)
 			for _, attestation := range attestations {
 				if !attestation.Audited || attestation.Source != task.ByHost || attestation.Round != 2 || (attestation.Credited == 0) != (attestation.Violation == task.NoSearch) {
-					t.Errorf("a researcher's stamp is %+v", attestation)
+					t.Errorf("a researcher's attestation is %+v", attestation)
 				}
 				if attestation.Violation != "" {
 					violations++
 				}
 			}
 			if len(attestations) != 3 || violations != c.violations {
-				t.Errorf("%d stamps, %d violations; want 3 and %d", len(attestations), violations, c.violations)
+				t.Errorf("%d attestations, %d violations; want 3 and %d", len(attestations), violations, c.violations)
 			}
 			d, err := s.round(t)
 			if err != nil {

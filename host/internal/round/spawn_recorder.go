@@ -93,9 +93,9 @@ func (rec *spawnRecorder) begin(ctx context.Context, p spawnTarget, agent string
 
 // end records an attempt's receipt durably, with the agent's attestation, and stores its
 // report.
-func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Result, handBack bool) error {
+func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Result, manualFallback bool) error {
 	receipt := receiptOf(res)
-	if handBack && res.Next == outcome.Stop && !res.Verdict.Good() {
+	if manualFallback && res.Next == outcome.Stop && !res.Verdict.Good() {
 		receipt.Next = nextManualFallback
 	}
 	stored := res.Report
