@@ -54,10 +54,9 @@ func (n *number[N]) Type() string { return "int" }
 
 func (n *number[N]) Set(s string) error {
 	i, err := strconv.ParseInt(s, 0, 64)
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not a whole number", s)
 	case n.high != 0 && (i < int64(n.low) || i > int64(n.high)):
 		return ruleError(fmt.Sprintf("%s: it is from %d to %d", s, n.low, n.high))
 	case i < int64(n.low) || int64(N(i)) != i:
@@ -88,7 +87,7 @@ func (v *interval) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("%q is not a duration, such as 90s or 10m", s)
 	case d <= 0:
 		return ruleError(s + ": it must be longer than 0")
 	}
@@ -177,14 +176,8 @@ func valueProblem(invalid *pflag.InvalidValueError) error {
 	if breaksRule(err) {
 		return fmt.Errorf("--%s %w", name, err)
 	}
-	switch invalid.GetFlag().Value.Type() {
-	case "int", "int64":
-		return fmt.Errorf("--%s: %q is not a whole number", name, invalid.GetValue())
-	case "bool":
-		return fmt.Errorf("--%s: %q is neither true nor false", name, invalid.GetValue())
-	case "duration":
-		return fmt.Errorf("--%s: %q is not a duration, such as 90s or 10m", name, invalid.GetValue())
-	default:
-		return fmt.Errorf("--%s: %w", name, err)
+	if invalid.GetFlag().Value.Type() == "bool" {
+		err = fmt.Errorf("%q is neither true nor false", invalid.GetValue())
 	}
+	return fmt.Errorf("--%s: %w", name, err)
 }
