@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unique"
 
@@ -159,6 +160,7 @@ func (r *xmlReader) end(name xml.Name, at int) error {
 		return r.invalid("has an XML end tag that closes no element", at)
 	}
 	e := r.open[last]
+	r.open[last] = nil // Its JSON is about to be copied.
 	r.open = r.open[:last]
 	for _, p := range e.prefixes {
 		r.bound[p] = r.bound[p][:len(r.bound[p])-1]
@@ -197,7 +199,7 @@ func (e *element) list(name xml.Name) *list {
 
 // write appends an element's JSON to out. Every member has a comma behind it at first.
 func (r *xmlReader) write(out []byte, e *element) []byte {
-	out = append(out, e.json...)
+	out = append(slices.Grow(out, len(e.json)+int(e.size)+len(e.text)+len(e.comments)), e.json...)
 	for _, l := range e.lists {
 		out = append(append(out, r.names[l.name]...), ":["...)
 		out = append(out, l.json[:len(l.json)-1]...)
@@ -241,9 +243,13 @@ func (r *xmlReader) comment(text []byte, at int) error {
 	case 2*len(r.open)+1 > r.source.limits.Depth: // It is in an array in its element.
 		return r.tooDeep(at)
 	}
-	text = bytes.ReplaceAll(bytes.Trim(text, blanks), []byte("\r\n"), []byte("\n"))
+	text = bytes.Trim(text, blanks)
+	if bytes.IndexByte(text, '\r') >= 0 {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+		text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
+	}
 	e := r.open[len(r.open)-1]
-	e.comments = append(quote(e.comments, bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))), ',')
+	e.comments = append(quote(e.comments, text), ',')
 	return nil
 }
 
