@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os/exec"
@@ -9,10 +10,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
-
-// overridePrefixes begin the variables that override an adapter's program, in order. The
-// second one is nubos-pilot's.
-func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"} }
 
 // Binary returns the absolute path of the program to run: SWITCHYARD_<NAME>_BIN, else
 // NUBOS_PILOT_<NAME>_BIN, else the adapter's program, or the first word of command if the
@@ -29,12 +26,8 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 		program = command[0]
 	}
 	if a.spec.Bin != "" {
-		for _, prefix := range overridePrefixes() {
-			if named := lookup(environ, prefix+a.variable()+"_BIN"); named != "" {
-				program = named
-				break
-			}
-		}
+		variable := strings.ToUpper(strings.ReplaceAll(a.spec.Name, "-", "_")) + "_BIN"
+		program = cmp.Or(lookup(environ, "SWITCHYARD_"+variable), lookup(environ, "NUBOS_PILOT_"+variable), program)
 	}
 	switch {
 	case program == "":
@@ -49,11 +42,6 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 	default:
 		return a.inPath(program, filepath.SplitList(lookup(environ, "PATH")))
 	}
-}
-
-// variable is the adapter's name as a part of a variable's.
-func (a *Adapter) variable() string {
-	return strings.ToUpper(strings.ReplaceAll(a.spec.Name, "-", "_"))
 }
 
 // inPath searches a program. One that cannot be run is reported only if no later
