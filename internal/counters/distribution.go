@@ -42,7 +42,7 @@ func (d Distribution) Observe(s Observation, values ...string) []Change {
 	s.Value = max(s.Value, 0)
 	note, err := json.Marshal(s, json.Deterministic(true))
 	if err != nil {
-		panic(fmt.Sprintf("tally: a sample that cannot be JSON: %v", err)) // Two numbers and a string can always be encoded.
+		panic(fmt.Sprintf("counters: an observation that cannot be JSON: %v", err)) // Two numbers and a string can always be encoded.
 	}
 	return []Change{
 		{Measure: d.Cells(), Values: append(slices.Clip(values), d.Scale.Cell(s.Value)), Add: 1, Exemplar: note},

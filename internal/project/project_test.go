@@ -101,7 +101,7 @@ func TestReadStaysInTheProject(t *testing.T) {
 	}
 }
 
-func TestDrainEndsWithItsContext(t *testing.T) {
+func TestReadAllEndsWithItsContext(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())

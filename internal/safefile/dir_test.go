@@ -34,7 +34,7 @@ func names(t *testing.T, path string) (all []string) {
 	return all
 }
 
-func TestMakeMakesAFolderForItsOwner(t *testing.T) {
+func TestMakeDirMakesAFolderForItsOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	for range 2 { // The second time it is there.
 		root, err := safefile.MakeDir(path)
@@ -55,7 +55,7 @@ func TestMakeMakesAFolderForItsOwner(t *testing.T) {
 	}
 }
 
-func TestMakeFollowsNoLink(t *testing.T) {
+func TestMakeDirFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"real", "real/inner"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {

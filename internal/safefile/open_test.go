@@ -34,7 +34,7 @@ func TestOpenFileOpensRegularFilesAlone(t *testing.T) {
 	}
 }
 
-func TestFollowStaysBelowItsRoot(t *testing.T) {
+func TestOpenStaysBelowItsRoot(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)

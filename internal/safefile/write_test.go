@@ -88,9 +88,9 @@ func TestReplaceTakesTheLongestName(t *testing.T) {
 	}
 }
 
-// TestReplaceFromKeepsTheOldFileUntilTheEnd looks at the folder while the content is
+// TestReplaceWithKeepsTheOldFileUntilTheEnd looks at the folder while the content is
 // still being read.
-func TestReplaceFromKeepsTheOldFileUntilTheEnd(t *testing.T) {
+func TestReplaceWithKeepsTheOldFileUntilTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	root := open(t, dir)
 	if err := safefile.Replace(root, "f", []byte("old"), 0o600); err != nil {
@@ -116,7 +116,7 @@ func TestReplaceFromKeepsTheOldFileUntilTheEnd(t *testing.T) {
 	}
 }
 
-func TestReplaceFromWhatFailsLeavesNothing(t *testing.T) {
+func TestReplaceWithAFailingReaderLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	root := open(t, dir)
 	if err := safefile.Replace(root, "f", []byte("old"), 0o600); err != nil {
@@ -137,7 +137,7 @@ func TestReplaceFromWhatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestReplaceByRemovesAnOldDraft(t *testing.T) {
+func TestReplaceWithRemovesAnOldDraft(t *testing.T) {
 	dir := t.TempDir()
 	root := open(t, dir)
 	if err := os.WriteFile(filepath.Join(dir, "draft"), []byte("what a killed process left"), 0o600); err != nil {
