@@ -59,7 +59,7 @@ func mark(t interface{ Fatal(...any) }, root, task, text string) {
 	}
 }
 
-func TestMarkPutsABlockAndTakesItAway(t *testing.T) {
+func TestStateMDTakesAndDropsABlock(t *testing.T) {
 	root := t.TempDir()
 	for _, c := range []struct{ task, text, want string }{
 		{"T", "", ""},
@@ -83,8 +83,8 @@ func TestMarkPutsABlockAndTakesItAway(t *testing.T) {
 	}
 }
 
-// TestMarkKeepsBlocksAlone checks that an update drops everything but complete blocks.
-func TestMarkKeepsBlocksAlone(t *testing.T) {
+// TestStateMDKeepsBlocksAlone checks that an update drops everything but complete blocks.
+func TestStateMDKeepsBlocksAlone(t *testing.T) {
 	for text, want := range map[string]string{
 		"# State\n" + marks("U", "x") + "mine":                            marks("T", "why", "U", "x"),
 		marks("T", "1") + "b\n" + marks("T", "2"):                         marks("T", "why"),
@@ -102,7 +102,7 @@ func TestMarkKeepsBlocksAlone(t *testing.T) {
 	}
 }
 
-func TestMarkOfTheSameTextWritesNothing(t *testing.T) {
+func TestStateMDIsNotRewrittenWithTheSameText(t *testing.T) {
 	root := t.TempDir()
 	mark(t, root, "T", "one\ntwo")
 	before, err := os.Stat(filepath.Join(root, project.StateMDFile))
@@ -120,7 +120,7 @@ func TestMarkOfTheSameTextWritesNothing(t *testing.T) {
 	}
 }
 
-func TestMarkedTextIsHarmless(t *testing.T) {
+func TestStateMDTextIsHarmless(t *testing.T) {
 	for _, text := range []string{
 		"a\n" + end("T") + "\n" + begin("U"), "<!-->", "<!--->", "---->", "<<!----!>", "\x1b[31mred", "\x9b1m", "\u202eback", "a\xffb", "\x00",
 		"a\r" + end("T"), "a\v" + end("T"), "\n\n",
@@ -140,7 +140,7 @@ func TestMarkedTextIsHarmless(t *testing.T) {
 	}
 }
 
-func TestMarkRefusesWhatIsNoFile(t *testing.T) {
+func TestStateMDThatIsNoFileIsRefused(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "target")
 	if err := os.WriteFile(outside, []byte("kept"), 0o644); err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestMarkRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-func TestMarkThatCannotBeWritten(t *testing.T) {
+func TestStateMDThatCannotBeWritten(t *testing.T) {
 	for name, text := range map[string]string{"large": strings.Repeat("a", 4<<20+1), "full": marks("U", strings.Repeat("a", 4<<20-100))} {
 		root := t.TempDir()
 		write(t, root, text)
@@ -194,9 +194,9 @@ func TestMarkThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestMarksComeAndGo generates a history of updates: each step shows the latest text of
+// TestStateMDBlocksComeAndGo generates a history of updates: each step shows the latest text of
 // each task, and in the end the file is gone.
-func TestMarksComeAndGo(t *testing.T) {
+func TestStateMDBlocksComeAndGo(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := []string{"T", "T.1", "U-"}
