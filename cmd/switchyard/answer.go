@@ -18,7 +18,7 @@ func newAnswerCmd(a *app) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "answer TASK --choice N | --text TEXT | --file FILE",
-		Short: "Answer a question of a task that waits",
+		Short: "Answer the question of a waiting task",
 		Long: `Answer records the user's answer to a question of a critic. Once all questions of
 the round are answered, the task goes on in its next round.
 
@@ -66,11 +66,11 @@ func newResumeCmd(a *app) *cobra.Command {
 	var req host.ResumeRequest
 	cmd := &cobra.Command{
 		Use:   "resume TASK --rounds +N | --replan | --manual | --reset",
-		Short: "Let a stuck task go on",
-		Long: `Resume lets a stuck task go on, in its next round. Evidence of the round in which
+		Short: "Continue a stuck task",
+		Long: `Resume continues a stuck task in its next round. Evidence of the round in which
 it became stuck no longer counts.
 
-  --rounds +5  goes on as before, with five more rounds
+  --rounds +5  continues as before, with five more rounds
   --replan     there is a new plan: the executor begins with it
   --manual     a person makes the next draft, which then needs no attestation
   --reset      begins again, and forgets the history of the findings
@@ -82,13 +82,13 @@ a task, and how, is recorded.`,
 		Args: oneTask,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&rounds, "rounds", "", "go on with `+N` more rounds")
+	flags.StringVar(&rounds, "rounds", "", "continue with `+N` more rounds")
 	for mode, usage := range map[task.Mode]string{
-		task.Replan: "go on with a new plan", task.Manual: "go on with a draft by a person", task.Reset: "begin again",
+		task.Replan: "continue with a new plan", task.Manual: "continue with a draft by a person", task.Reset: "begin again",
 	} {
 		flags.Bool(string(mode), false, usage)
 	}
-	flags.StringVar(&req.Reason, "reason", "", "why: `TEXT`")
+	flags.StringVar(&req.Reason, "reason", "", "the reason: `TEXT`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		modes := given(flags, "rounds", "replan", "manual", "reset")
 		if len(modes) != 1 {

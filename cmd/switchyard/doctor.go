@@ -16,7 +16,7 @@ import (
 func newDoctorCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check everything that the commands rely on",
+		Short: "Check the configuration, plugins, policy, ledger and agents",
 		Long: `Doctor checks the configuration and who owns it, the plugins and their lock, the
 policy and the ledger; finds the program of each adapter, asks it for its version
 and compares its help with the flags that the adapter uses; and lists the agents.

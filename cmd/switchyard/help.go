@@ -13,7 +13,7 @@ import (
 func newHelpCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show what a command does and takes",
+		Short: "Show the help of a command",
 		Args:  cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			about, rest, err := cmd.Root().Find(args)
@@ -50,8 +50,8 @@ const compatGroup = "compat"
 // Commands without a group come last.
 func commandGroups() []commandGroup {
 	return []commandGroup{
-		{"everyday", "Every day:", []string{"init", "doctor", "route", "round", "status", "answer", "resume"}},
-		{"back", "Looking back:", []string{"explain", "ledger", "stats", "metrics"}},
+		{"everyday", "Daily commands:", []string{"init", "doctor", "route", "round", "status", "answer", "resume"}},
+		{"back", "Decisions and counters:", []string{"explain", "ledger", "stats", "metrics"}},
 		{"rules", "Policy and plugins:", []string{"policy", "plugin"}},
 		{"single", "Single steps of a round:", []string{"phase", "audit", "spawn"}},
 		{compatGroup, "For scripts written for nubos-pilot:", []string{"loop-run-round", "loop-audit-tool-use", "loop-metrics", "loop-stuck", "spawn-headless"}},
@@ -78,7 +78,7 @@ func layOutHelp(root *cobra.Command) {
 	}
 	root.SetUsageTemplate(strings.NewReplacer(
 		"Flags.FlagUsages", "Flags.FlagUsagesWrapped "+strconv.Itoa(maxUsage),
-		"Additional Commands:", "Others:",
+		"Additional Commands:", "Other commands:",
 	).Replace(root.UsageTemplate()))
 	help := strings.TrimRight(root.HelpTemplate(), "\n")
 	eachCommand(root, func(cmd *cobra.Command) { cmd.SetHelpTemplate(help + exitStatusOf(cmd)) })

@@ -18,7 +18,7 @@ func newInitCmd(a *app) *cobra.Command {
 	var agents, here bool
 	cmd := &cobra.Command{
 		Use:   "init [--agents] [--from .nubos-pilot]",
-		Short: "Set a project up",
+		Short: "Set up a project",
 		Long: `Init makes the current folder, or that of -C, a project: it creates
 switchyard.yaml, in which every key is explained and none is set, with a
 verification and reports proposed from what the project has (go.mod,

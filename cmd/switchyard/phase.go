@@ -29,7 +29,7 @@ work; switchyard audit records one. The phases are, in their order,
             is verified; a red one goes back at once and uses up its round
   review    the critic is done, and the round is decided
   commit    the task is committed, as the review decided
-  stuck     a person puts the task aside
+  stuck     a person stops the task
 
 docs/tasks.md has the whole picture.`,
 		Example: `  switchyard phase start TASK-1 --query 'retry failed uploads'
@@ -42,9 +42,9 @@ docs/tasks.md has the whole picture.`,
 	}
 	cmd.AddCommand(
 		newPhaseStartCmd(a),
-		newPhaseDoneCmd(a, task.Research, "Say that the researchers are done"),
-		newPhaseDoneCmd(a, task.Design, "Say that the architect is done"),
-		newPhaseDoneCmd(a, task.Tests, "Say that the test writer is done"),
+		newPhaseDoneCmd(a, task.Research, "Record that the researchers are done"),
+		newPhaseDoneCmd(a, task.Design, "Record that the architect is done"),
+		newPhaseDoneCmd(a, task.Tests, "Record that the test writer is done"),
 		newPhaseDraftCmd(a),
 		newPhaseReviewCmd(a),
 		newPhaseCommitCmd(a),
@@ -193,14 +193,14 @@ func newPhaseStuckCmd(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "stuck TASK --reason TEXT",
-		Short: "Put a task aside as stuck",
+		Short: "Mark a task as stuck",
 		Long: `Stuck puts a task aside, on a person's word. The task takes no more rounds until
 switchyard resume. It keeps the findings of the reports of --report, else those of
 its latest decision.`,
 		Args: oneTask,
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&reason, "reason", "", "why: `TEXT`")
+	cmd.Flags().StringVar(&reason, "reason", "", "the reason: `TEXT`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		if strings.TrimSpace(reason) == "" {
 			return usagef("--reason is missing: say why the task is stuck")

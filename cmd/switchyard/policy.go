@@ -155,7 +155,7 @@ func newPolicyAdoptCmd(a *app) *cobra.Command {
 	var req api.AdoptRequest
 	cmd := &cobra.Command{
 		Use:   "adopt [POLICY]",
-		Short: "Make a policy the active one",
+		Short: "Adopt a policy",
 		Long: `Adopt records that a policy is the active one from now on: POLICY, or the one that
 switchyard.yaml names, or the default. It shows what that changes.
 

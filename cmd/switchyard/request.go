@@ -151,7 +151,7 @@ type forceFlags struct {
 
 func (f *forceFlags) register(flags *pflag.FlagSet, effect string) {
 	flags.BoolVar(&f.force, "force", false, effect+"; needs --reason, and is recorded permanently")
-	flags.StringVar(&f.reason, "reason", "", "why: `TEXT`")
+	flags.StringVar(&f.reason, "reason", "", "the reason: `TEXT`")
 }
 
 // request returns the recorded reason, or nil without --force.

@@ -19,7 +19,7 @@ func newRouteCmd(a *app) *cobra.Command {
 		Use:   "route --report [PLUGIN=]FILE",
 		Short: "Decide on reports alone, without recording anything",
 		Long: `Route reads critics' reports, merges their findings and decides where they go.
-It records nothing and knows no task: the same input gives the same decision.
+It records nothing and needs no task: the same input gives the same decision.
 
 Without --round the round is the one that the reports name, else 1.
 

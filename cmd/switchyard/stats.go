@@ -27,7 +27,7 @@ func newStatsCmd(a *app) *cobra.Command {
 	var ascii bool
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Show what the review loop has come to",
+		Short: "Summarize all tasks",
 		Long: `Stats shows what all tasks of the project came to, committed ones included: how
 many rounds they took, where they went, what critics found, what agents cost and
 how often they fell back, how long questions waited, and which tasks need

@@ -20,7 +20,7 @@ func newStatusCmd(a *app) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "status [TASK]",
-		Short: "Show where every task stands",
+		Short: "Show the status of tasks",
 		Long: `Status shows every task of the project, or one: its status, its round, the latest
 decision, the open findings and since when they are open, and the questions that
 wait for an answer.
@@ -117,7 +117,7 @@ func newExplainCmd(a *app) *cobra.Command {
 	var round int
 	cmd := &cobra.Command{
 		Use:   "explain TASK",
-		Short: "Show why a round went where it went",
+		Short: "Explain a decision",
 		Long: `Explain shows the latest decision of a task, or of one of its rounds: what the
 policy saw and chose, every finding with the places that reported it, and the
 digests of the reports, plugins and policy behind it.`,

@@ -37,12 +37,12 @@ func rules() []rule {
 		{StuckStrongest, "a finding for stuck ends the loop, whatever else there is", false},
 		{Ends, "with findings or red verification, a round at or above the cap ends the loop", false},
 		{Classes, "inputs of one class are decided alike", false},
-		{HumanFirst, "no agent is sent off while a finding waits for a person", true},
+		{HumanFirst, "no agent runs while a finding waits for a person", true},
 		{PrecedenceRespected, "a decision for findings is for the strongest destination that has any", true},
 		{NoDeadRow, "every destination is reached", true},
 		{NoShadowedRule, "every branch of decision decides something", true},
-		{CategoryRaised, "every category of the route table is raised by somebody", true},
-		{CategoryKnown, "every category that somebody raises is in the route table", true},
+		{CategoryRaised, "every category of the route table is raised by an agent or a plugin", true},
+		{CategoryKnown, "every raised category is in the route table", true},
 	}
 }
 
