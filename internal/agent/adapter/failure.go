@@ -16,19 +16,19 @@ const MaxMessage = 4 << 10
 
 // errorRule finds an error.
 type errorRule struct {
-	Stream string `json:"stream" words:"stdout,stderr"`
-	Where  where  `json:"where,required"`
+	Stream string `field:"stream" words:"stdout,stderr"`
+	Where  where  `field:"where,required"`
 	// ClearedBy chooses events that cancel the error. It may be nil.
-	ClearedBy where `json:"cleared_by"`
+	ClearedBy where `field:"cleared_by"`
 	// Class overrides all other rules if it is set.
-	Class      outcome.Class `json:"class" form:"class"`
-	Message    paths         `json:"message"`
-	Status     paths         `json:"status"`
-	Kind       paths         `json:"kind"`
-	RetryAfter paths         `json:"retry_after"`
+	Class      outcome.Class `field:"class" form:"class"`
+	Message    paths         `field:"message"`
+	Status     paths         `field:"status"`
+	Kind       paths         `field:"kind"`
+	RetryAfter paths         `field:"retry_after"`
 	// StatusMatch and RetryMatch find the status and the time to wait in the message.
-	StatusMatch groupFinder `json:"status_match"`
-	RetryMatch  groupFinder `json:"retry_match"`
+	StatusMatch groupFinder `field:"status_match"`
+	RetryMatch  groupFinder `field:"retry_match"`
 }
 
 // failed is an error that a rule has found.
@@ -99,9 +99,9 @@ func wait(text string) time.Duration {
 // classRule classifies an error by its kind or its message. Exactly one of Kind and Match
 // is set.
 type classRule struct {
-	Kind  wholeFinder   `json:"kind"`
-	Match finder        `json:"match"`
-	Class outcome.Class `json:"class,required" form:"class"`
+	Kind  wholeFinder   `field:"kind"`
+	Match finder        `field:"match"`
+	Class outcome.Class `field:"class,required" form:"class"`
 }
 
 // classify sets an error's class: that of its rule, else of the first class rule that

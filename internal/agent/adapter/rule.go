@@ -8,12 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pick says which of several values counts.
+// pick says which of several values counts. Without one, it is that of the last event; if
+// that has no value, there is none.
 type pick string
 
 const (
-	// pickLast: the last event. If it has no value, there is none.
-	pickLast pick = "last"
 	// pickFirst: the first event with a value.
 	pickFirst pick = "first"
 	// pickConcat: all texts, concatenated.
@@ -26,17 +25,17 @@ const (
 
 // rule finds texts or numbers in the events that Where chooses.
 type rule struct {
-	Where where `json:"where"`
-	Path  paths `json:"path,required"`
+	Where where `field:"where"`
+	Path  paths `field:"path,required"`
 }
 
 // history says how the values of several events are combined.
 type history struct {
 	// Reset chooses events that discard what was found. It may be nil.
-	Reset where `json:"reset"`
+	Reset where `field:"reset"`
 	// Once leads to a text: of consecutive events with the same text, only the first one
 	// counts. It may be nil.
-	Once path `json:"once"`
+	Once path `field:"once"`
 }
 
 func (h history) resets(e event) bool { return h.Reset != nil && h.Reset.holds(e) }
@@ -47,12 +46,12 @@ type (
 	textRule struct {
 		rule
 		history
-		Pick pick `json:"pick" words:"last,first,concat,keys"`
+		Pick pick `field:"pick" words:"last,first,concat,keys"`
 	}
 	numberRule struct {
 		rule
 		history
-		Pick pick `json:"pick" words:"last,sum"`
+		Pick pick `field:"pick" words:"last,sum"`
 	}
 )
 

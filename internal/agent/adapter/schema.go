@@ -18,71 +18,71 @@ import (
 // spec is an adapter's file. The tag form names a form of a text, keys one of the names in
 // an object, and words lists the possible texts.
 type spec struct {
-	Name    string     `json:"name,required" form:"name"`
-	Bin     string     `json:"bin" form:"program"`
-	Tested  []string   `json:"tested"`
-	Version []string   `json:"version"`
-	Help    [][]string `json:"help"`
-	Flags   []string   `json:"flags" form:"flag"`
+	Name    string     `field:"name,required" form:"name"`
+	Bin     string     `field:"bin" form:"program"`
+	Tested  []string   `field:"tested"`
+	Version []string   `field:"version"`
+	Help    [][]string `field:"help"`
+	Flags   []string   `field:"flags" form:"flag"`
 
-	Argv     []argument `json:"argv,required"`
+	Argv     []argument `field:"argv,required"`
 	Profiles struct {
-		ReadOnly map[string]string `json:"readonly,required" keys:"own"`
-		Report   map[string]string `json:"report,required" keys:"own"`
-	} `json:"profiles"`
+		ReadOnly map[string]string `field:"readonly,required" keys:"own"`
+		Report   map[string]string `field:"report,required" keys:"own"`
+	} `field:"profiles"`
 	Web struct {
-		Off map[string]string `json:"off,required" keys:"own"`
-		On  map[string]string `json:"on,required" keys:"own"`
-	} `json:"web"`
-	Refuse map[string]finder `json:"refuse" keys:"spawn"`
-	Prompt string            `json:"prompt,required" words:"stdin,file"`
-	EnvSet map[string]string `json:"env_set" keys:"variable"`
+		Off map[string]string `field:"off,required" keys:"own"`
+		On  map[string]string `field:"on,required" keys:"own"`
+	} `field:"web"`
+	Refuse map[string]finder `field:"refuse" keys:"spawn"`
+	Prompt string            `field:"prompt,required" words:"stdin,file"`
+	EnvSet map[string]string `field:"env_set" keys:"variable"`
 	// EnvPass are variables to inherit.
-	EnvPass []string `json:"env_pass" form:"variable"`
+	EnvPass []string `field:"env_pass" form:"variable"`
 	// StateDirEnv are variables that move the CLI's state to Values.StateDir. If
 	// credentials are named, they are set only if one of those is set: else the user has
 	// logged in, and the login is in the CLI's default place.
-	StateDirEnv []string       `json:"state_dir_env" form:"variable"`
-	Credentials []string       `json:"credentials" form:"variable"`
-	Files       map[string]any `json:"files" keys:"inside"`
+	StateDirEnv []string       `field:"state_dir_env" form:"variable"`
+	Credentials []string       `field:"credentials" form:"variable"`
+	Files       map[string]any `field:"files" keys:"inside"`
 	// Forbidden are paths below Values.WorkDir of repository settings, such as hooks, that
 	// cannot be switched off.
-	Forbidden []string `json:"forbidden" form:"inside"`
+	Forbidden []string `field:"forbidden" form:"inside"`
 
-	Output      string     `json:"output,required" words:"json,text"`
-	SearchTools []string   `json:"search_tools"`
-	Done        []where    `json:"done"`
-	Result      []textRule `json:"result"`
-	Model       []textRule `json:"model"`
-	Session     []textRule `json:"session"`
-	Tools       []rule     `json:"tools"`
-	Denials     []rule     `json:"denials"`
-	Notes       []rule     `json:"notes"`
+	Output      string     `field:"output,required" words:"json,text"`
+	SearchTools []string   `field:"search_tools"`
+	Done        []where    `field:"done"`
+	Result      []textRule `field:"result"`
+	Model       []textRule `field:"model"`
+	Session     []textRule `field:"session"`
+	Tools       []rule     `field:"tools"`
+	Denials     []rule     `field:"denials"`
+	Notes       []rule     `field:"notes"`
 	Usage       struct {
-		In     []numberRule `json:"in"`
-		Out    []numberRule `json:"out"`
-		Cached []numberRule `json:"cached"`
-	} `json:"usage"`
-	Cost     []numberRule `json:"cost"`
-	Progress []numberRule `json:"progress"`
+		In     []numberRule `field:"in"`
+		Out    []numberRule `field:"out"`
+		Cached []numberRule `field:"cached"`
+	} `field:"usage"`
+	Cost     []numberRule `field:"cost"`
+	Progress []numberRule `field:"progress"`
 
-	Error   []errorRule `json:"error"`
-	Classes []classRule `json:"classes"`
+	Error   []errorRule `field:"error"`
+	Classes []classRule `field:"classes"`
 	// Silent classifies a run that failed without any event by its standard error, if
 	// Classes do not.
-	Silent []classRule     `json:"silent"`
-	Exits  map[string]exit `json:"exits" keys:"exit"`
+	Silent []classRule     `field:"silent"`
+	Exits  map[string]exit `field:"exits" keys:"exit"`
 	// StderrStatus finds the last HTTP status in standard error, for an error in the output
 	// without a status.
-	StderrStatus groupFinder `json:"stderr_status"`
+	StderrStatus groupFinder `field:"stderr_status"`
 }
 
 // Problem is an error in an adapter.
 type Problem struct {
 	// Path is a JSON Pointer (RFC 6901) into the file.
-	Path string `json:"path"`
+	Path string `field:"path"`
 	// Text follows the path in a message.
-	Text string `json:"text"`
+	Text string `field:"text"`
 }
 
 // schema decodes JSON values by the types and tags of spec, and collects all problems.
@@ -206,7 +206,7 @@ func (s *schema) object(at string, from any, to reflect.Value) {
 		if field.Anonymous {
 			continue
 		}
-		name, required, _ := strings.Cut(field.Tag.Get("json"), ",")
+		name, required, _ := strings.Cut(field.Tag.Get("field"), ",")
 		known[name] = true
 		if member, ok := members[name]; ok {
 			s.decode(under(at, name), member, to.FieldByIndex(field.Index), field.Tag)
