@@ -35,9 +35,10 @@ test-exhaustive: test ## run the tests with all of their cases: kills before eve
 e2e: ## run whole rounds with real agent CLIs from npm, and watch metrics with a real Prometheus
 	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
 
-# Only the packages that start goroutines or hold locks: the others cannot race.
+# Only the packages that start goroutines or hold locks: the others cannot race. Those of
+# host/internal are tested in host, which also runs what the scripts run.
 race: ## run the tests of concurrent packages under the race detector
-	SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short $$(grep -rlE --include='*.go' --exclude='*_test.go' '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
+	SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short -skip '^TestScripts$$' ./host $$(grep -rlE --include='*.go' --exclude='*_test.go' '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
 
 bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
 	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./internal/... ./metrics/... ./plugins/... ./spawner/...

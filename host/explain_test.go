@@ -12,6 +12,9 @@ import (
 // TestExplainChecksTheChain edits a ledger directly. Decision 1 is explained with 400
 // events after it, more than Explain follows.
 func TestExplainChecksTheChain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	const events = 400
 	for _, c := range []struct {
 		name, statement string

@@ -195,6 +195,9 @@ func TestPackagesAgree(t *testing.T) {
 }
 
 func TestDecisionTooLargeForTheLedger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	root := t.TempDir()
 	one := `{"category":"style","file":"` + strings.Repeat("f", 200) + `","remediation":"`
 	var b strings.Builder

@@ -17,6 +17,9 @@ import (
 // TestNormalizersConform holds every built-in plugin against the kit, with its
 // golden cases.
 func TestNormalizersConform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	cache := t.TempDir()
 	for _, name := range builtin.Names() {
 		guest, ok := builtin.Find(name)

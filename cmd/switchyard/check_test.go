@@ -13,6 +13,9 @@ import (
 // result to standard output in the selected format and its error to standard error, and
 // exits with 1.
 func TestChecksFailAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	t.Parallel()
 	p := newProgram(t)
 	economy := p.write(t, "economy.json", `{"critic":"critic","findings":[{"category":"over-engineering","remediation":"x"}]}`)

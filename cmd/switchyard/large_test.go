@@ -37,6 +37,9 @@ func largeLog() string {
 // TestLargeLog checks that the program routes the largest log that code hosts accept,
 // within its memory limit.
 func TestLargeLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	p := newProgram(t)
 	cmd := p.command(t.Context(), "route", "--report", p.write(t, "large.sarif", largeLog()))
 	cmd.Env = append(cmd.Environ(), "GOGC=100") // The tests' own may let more garbage wait.

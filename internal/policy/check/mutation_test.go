@@ -45,6 +45,9 @@ func TestTheSmallPolicyPasses(t *testing.T) {
 // Each mutation of routing 1.2.0 violates exactly one invariant, and the simplest
 // counterexample is found.
 func TestMutationsBreakOneInvariantEach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	const (
 		routed   = `} else := {"next_action": _strongest, "reason": "routed"} if {`
 		forRed   = `{"next_action": "executor", "reason": "verify-red"}`

@@ -38,6 +38,9 @@ func TestReleasedVersionsShareADomain(t *testing.T) {
 // No input of the domain is rejected, and the smallest input of a class is decided as any
 // other of it.
 func TestEveryClassIsDecidedOneWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
 		d := of(t, p)

@@ -102,6 +102,9 @@ func everyInput(visit func(routing.Input)) {
 }
 
 func TestDecisionsMatchTheOracleExhaustively(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
 		everyInput(func(in routing.Input) { expect(t, p, in) })

@@ -57,6 +57,9 @@ func TestAnUnknownEngineIsRefused(t *testing.T) {
 
 // Both engines make the same decision for every input class of every version.
 func TestEnginesAgreeExhaustively(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
 	for _, ref := range policies.Versions() {
 		t.Run(ref, func(t *testing.T) {
 			if ref != policies.Default {
