@@ -80,9 +80,9 @@ type spec struct {
 // Problem is an error in an adapter.
 type Problem struct {
 	// Path is a JSON Pointer (RFC 6901) into the file.
-	Path string `field:"path"`
+	Path string `json:"path"`
 	// Text follows the path in a message.
-	Text string `field:"text"`
+	Text string `json:"text"`
 }
 
 // schema decodes JSON values by the types and tags of spec, and collects all problems.
@@ -109,7 +109,7 @@ func (s *schema) err() error {
 
 // under is the pointer of a member or element.
 func under(at, name string) string {
-	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // decode decodes the value at a pointer into what to refers to.
@@ -236,15 +236,15 @@ func problemOf(text string, tag reflect.StructTag) string {
 
 // forms describe what a text of a form is, if the given one is not.
 var forms = map[string]func(text string) string{
-	"name":     matches(`^[a-z][a-z0-9-]{0,31}$`, "1 to 32 lower-case letters, digits and dashes"),
-	"variable": matches(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`, "the name of a variable"),
-	"flag":     matches(`^-{1,2}[A-Za-z0-9][A-Za-z0-9-]*$`, "a flag, such as --model"),
-	"exit":     matches(`^([1-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$`, "an exit code from 1 to 255"),
+	"name":     matches(`^[a-z][a-z0-9-]*$`, 32, "1 to 32 lower-case letters, digits and dashes"),
+	"variable": matches(`^[A-Za-z_][A-Za-z0-9_]*$`, 128, "the name of a variable"),
+	"flag":     matches(`^-{1,2}[A-Za-z0-9][A-Za-z0-9-]*$`, maxFile, "a flag, such as --model"),
+	"exit":     matches(`^([1-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$`, 3, "an exit code from 1 to 255"),
 	"own": func(text string) string {
 		if _, taken := (Values{}).named()[text]; taken {
 			return "not taken by what each spawn brings"
 		}
-		return matches(`^[a-z_]{1,32}$`, "1 to 32 lower-case letters and _")(text)
+		return ownName(text)
 	},
 	"spawn": func(text string) string {
 		names := (Values{}).named()
@@ -277,11 +277,14 @@ var forms = map[string]func(text string) string{
 	},
 }
 
-// matches returns a form with a regular expression.
-func matches(form, described string) func(string) string {
+var ownName = matches(`^[a-z_]+$`, 32, "1 to 32 lower-case letters and _")
+
+// matches returns a form with a regular expression and a length of at most limit bytes. A
+// counted repetition would take the expression long to compile.
+func matches(form string, limit int, described string) func(string) string {
 	compiled := pattern(form)
 	return func(text string) string {
-		if compiled().MatchString(text) {
+		if len(text) <= limit && compiled().MatchString(text) {
 			return ""
 		}
 		return described
