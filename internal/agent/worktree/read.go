@@ -29,11 +29,6 @@ type stat struct {
 	modified, changed, number int64
 }
 
-func statOf(info fs.FileInfo) stat {
-	changed, number := inode(info)
-	return stat{size: info.Size(), modified: info.ModTime().UnixNano(), changed: changed, number: number}
-}
-
 // changes lists how a file differs.
 func (f *file) changes(is *file) []Kind {
 	if f.mode.Type() != is.mode.Type() {
@@ -180,21 +175,24 @@ func (r *reader) hash(ctx context.Context, name string, f *file) error {
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
+	defer opened.close()
 	r.digest.Reset()
 	for left := f.stat.size; left > 0; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		n, err := opened.Read(r.buffer[:min(int64(len(r.buffer)), left)])
-		if err != nil { // io.EOF, too, says that it changed.
+		n, err := opened.read(r.buffer[:min(int64(len(r.buffer)), left)])
+		if err != nil {
 			return err
+		}
+		if n == 0 {
+			return errChanging
 		}
 		r.digest.Write(r.buffer[:n])
 		left -= int64(n)
 	}
-	now, err := opened.Stat()
-	if err != nil || !now.Mode().IsRegular() || statOf(now) != f.stat {
+	now, err := opened.stat()
+	if err != nil || !now.mode.IsRegular() || now.stat != f.stat {
 		return errors.Join(err, errChanging)
 	}
 	r.digest.Sum(f.sum[:0])
