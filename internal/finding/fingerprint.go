@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // remediationPoints is the number of code points of the normalized remediation that
@@ -45,6 +46,12 @@ func Fingerprint(category string, file *string, line *int, remediation string) s
 // stops after limit code points, so that a very long text costs no more than a line. A
 // negative limit means no limit.
 func normalize(s string, limit int) string {
+	if n := normalPrefix(s); n == len(s) || limit >= 0 && n >= limit {
+		if limit >= 0 && n > limit {
+			return s[:limit]
+		}
+		return s[:n]
+	}
 	var b strings.Builder
 	points := 0
 	gap := false
@@ -64,8 +71,32 @@ func normalize(s string, limit int) string {
 		if points == limit {
 			break
 		}
-		b.WriteRune(unicode.ToLower(r))
+		b.WriteRune(lower(r))
 		points++
 	}
 	return b.String()
+}
+
+// normalPrefix returns the number of leading bytes that normalize does not change, so that
+// the common case needs no copy. A space counts if a visible character follows.
+func normalPrefix(s string) int {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == ' ' && i > 0 && i+1 < len(s) && ' ' < s[i+1] && s[i+1] < utf8.RuneSelf:
+		case c <= ' ' || c >= utf8.RuneSelf || 'A' <= c && c <= 'Z':
+			return i
+		}
+	}
+	return len(s)
+}
+
+func lower(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			return r + ('a' - 'A')
+		}
+		return r
+	}
+	return unicode.ToLower(r)
 }

@@ -16,8 +16,8 @@ import (
 // Merge is idempotent and takes n log n time.
 func Merge(findings []Finding) []Finding {
 	m := merger{
-		index: make(map[identity]int, len(findings)), merged: make([]Finding, 0, len(findings)),
-		confirmed: make(map[confirmation]bool), sourced: make(map[origin]bool),
+		index:  make(map[identity]int, len(findings)),
+		merged: make([]entry, 0, len(findings)),
 	}
 	for _, audits := range []bool{false, true} {
 		for i := range findings {
@@ -30,24 +30,21 @@ func Merge(findings []Finding) []Finding {
 }
 
 type merger struct {
-	merged []Finding
-	index  map[identity]int // in merged
-	// confirmed and sourced index the lists of the merged findings.
-	confirmed map[confirmation]bool
-	sourced   map[origin]bool
+	index  map[identity]int
+	merged []entry
 }
 
-// confirmation is a critic of the merged finding with an index, and origin a source.
-type (
-	confirmation struct {
-		finding int
-		critic  string
-	}
-	origin struct {
-		finding                     int
-		critic, plugin, report, ref string
-	}
-)
+// entry is a merged finding. The sets index its lists once these are long.
+type entry struct {
+	finding   Finding
+	confirmed map[string]struct{}
+	sourced   map[origin]struct{}
+}
+
+type origin struct{ critic, plugin, report, ref string }
+
+// listed is the length up to which a list is searched without an index.
+const listed = 16
 
 func (m *merger) add(f *Finding) {
 	id := identify(f.Category, f.File, f.Line, f.Remediation)
@@ -59,26 +56,54 @@ func (m *merger) add(f *Finding) {
 		first.Fingerprint = id.fingerprint()
 		first.ConfirmedBy = make([]string, 0, len(f.ConfirmedBy))
 		first.Sources = make([]Source, 0, len(f.Sources))
-		m.merged = append(m.merged, first)
+		m.merged = append(m.merged, entry{finding: first})
 	}
-	to := &m.merged[at]
-	if f.Severity.Rank() < to.Severity.Rank() {
-		to.Severity = f.Severity
+	e := &m.merged[at]
+	if f.Severity.Rank() < e.finding.Severity.Rank() {
+		e.finding.Severity = f.Severity
 	}
-	if f.Critic != AuditCritic || to.Critic == AuditCritic {
+	if f.Critic != AuditCritic || e.finding.Critic == AuditCritic {
 		for _, critic := range f.ConfirmedBy {
-			if key := (confirmation{at, critic}); !m.confirmed[key] {
-				m.confirmed[key] = true
-				to.ConfirmedBy = append(to.ConfirmedBy, critic)
-			}
+			e.confirm(critic)
 		}
 	}
-	for _, s := range f.Sources {
-		if key := (origin{at, s.Critic, s.Plugin, s.Report, s.Ref}); !m.sourced[key] {
-			m.sourced[key] = true
-			to.Sources = append(to.Sources, s)
+	for _, source := range f.Sources {
+		e.source(source)
+	}
+}
+
+func (e *entry) confirm(critic string) {
+	list := &e.finding.ConfirmedBy
+	if added(&e.confirmed, *list, critic, func(c string) string { return c }) {
+		*list = append(*list, critic)
+	}
+}
+
+func (e *entry) source(s Source) {
+	list := &e.finding.Sources
+	if added(&e.sourced, *list, s.origin(), Source.origin) {
+		*list = append(*list, s)
+	}
+}
+
+func (s Source) origin() origin { return origin{s.Critic, s.Plugin, s.Report, s.Ref} }
+
+// added reports whether key is new to list. It maintains set once the list is long.
+func added[T any, K comparable](set *map[K]struct{}, list []T, key K, keyOf func(T) K) bool {
+	if len(list) < listed {
+		return !slices.ContainsFunc(list, func(t T) bool { return keyOf(t) == key })
+	}
+	if *set == nil {
+		*set = make(map[K]struct{}, 2*len(list))
+		for _, t := range list {
+			(*set)[keyOf(t)] = struct{}{}
 		}
 	}
+	if _, ok := (*set)[key]; ok {
+		return false
+	}
+	(*set)[key] = struct{}{}
+	return true
 }
 
 // ordered returns the merged findings in routing order: by confirmations, severity,
@@ -89,7 +114,7 @@ func (m *merger) ordered() []Finding {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int {
-		a, b := &m.merged[i], &m.merged[j]
+		a, b := &m.merged[i].finding, &m.merged[j].finding
 		return cmp.Or(
 			cmp.Compare(len(b.ConfirmedBy), len(a.ConfirmedBy)),
 			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
@@ -99,7 +124,7 @@ func (m *merger) ordered() []Finding {
 	})
 	findings := make([]Finding, len(order))
 	for to, from := range order {
-		findings[to] = m.merged[from]
+		findings[to] = m.merged[from].finding
 	}
 	return findings
 }
