@@ -15,20 +15,22 @@ import (
 type head struct {
 	start, end int
 	spansLines bool
+	depth      int // The nesting of its arrays and objects.
 }
 
 // readFirst finds and checks the first value of the text.
 func (s *Source) readFirst() (head, error) {
 	start := skipBlanks(s.data, s.text)
-	if err := s.checkDepth(start, s.limits.Depth); err != nil {
-		return head{}, err
+	depth, at := nesting(s.data, start, s.limits.Depth)
+	if at >= 0 {
+		return head{}, tooDeep(s.limits.Depth, at)
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(s.data[s.text:]))
 	if _, err := d.ReadValue(); err != nil {
 		return head{}, invalidJSON(err, s.text)
 	}
 	end := s.text + int(d.InputOffset())
-	return head{start, end, bytes.IndexByte(s.data[start:end], '\n') >= 0}, nil
+	return head{start, end, bytes.IndexByte(s.data[start:end], '\n') >= 0, depth}, nil
 }
 
 // readJSON returns the text if it is exactly one JSON value.
@@ -41,17 +43,6 @@ func (s *Source) readJSON() ([]byte, error) {
 		return nil, goesOn(rest)
 	}
 	return s.data[s.text:], nil
-}
-
-// checkDepth fails if the value at i nests deeper than limit. It can run before the
-// parser, whose own limit is fixed.
-func (s *Source) checkDepth(i, limit int) error {
-	if i < len(s.data) && (s.data[i] == '[' || s.data[i] == '{') {
-		if at, depth := containerEnd(s.data, i, limit); depth > limit {
-			return tooDeep(s.limits.Depth, at)
-		}
-	}
-	return nil
 }
 
 // invalidJSON returns the error of a decoder that began at base.
@@ -86,86 +77,36 @@ func broken(code errs.Code, what string, at int) *errs.Error {
 	return errs.New(code, "the report %s, at byte %d", what, at).With("offset", at)
 }
 
-// readLines returns an array of the values of all lines. With maySpan a value may span
-// lines, but must begin on a new one. The array is the report's text with one byte
-// changed per value, so a value's offset in it is one more than in the report.
-func (s *Source) readLines(maySpan bool) ([]byte, error) {
-	text := bytes.TrimRight(s.data, blanks)
-	first, err := s.first()
-	if err != nil {
-		start := skipBlanks(text, s.text)
-		return nil, s.inLine(err, start, lineEnd(text, start))
+// skipBlanks returns the offset of the first byte at or after i that is not white
+// space.
+func skipBlanks(data []byte, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
+		i++
 	}
-	if first.spansLines && !maySpan {
-		return nil, s.cutShort(first.start, lineEnd(text, first.start))
-	}
-	depth := s.limits.Depth - 1 // The array itself is a level.
-	if err := s.checkDepth(first.start, depth); err != nil {
-		return nil, s.inLine(err, first.start, first.end)
-	}
-	if int64(len(text))+2 > s.limits.Bytes {
-		return nil, tooLargeAsJSON(s.limits.Bytes)
-	}
-	array := make([]byte, len(text)+2)
-	array[0], array[len(array)-1] = '[', ']'
-	copy(array[1:], text)
-	for i := range s.text {
-		array[1+i] = ' '
-	}
-
-	// One decoder reads all other values as a stream. It accepts any white space
-	// between values and inside them, so line ends are checked here.
-	d := jsontext.NewDecoder(bytes.NewBuffer(text[first.end:]))
-	for end := first.end; end < len(text); {
-		start := skipBlanks(text, end)
-		stop := lineEnd(text, start)
-		feed := bytes.IndexByte(text[end:start], '\n')
-		if feed < 0 {
-			return nil, s.inLine(goesOn(start), start, stop)
-		}
-		array[1+end+feed] = ','
-		if err := s.checkDepth(start, depth); err != nil {
-			return nil, s.inLine(err, start, stop)
-		}
-		if _, err := d.ReadValue(); err != nil {
-			return nil, s.inLine(invalidJSON(err, first.end), start, stop)
-		}
-		if end = first.end + int(d.InputOffset()); end > stop && !maySpan {
-			return nil, s.cutShort(start, stop)
-		}
-	}
-	return array, nil
+	return i
 }
 
-// inLine adds the line of the value at start to an error. The line ends at stop: an
-// error after that means that this value is cut short.
-func (s *Source) inLine(err error, start, stop int) error {
-	f, ok := errors.AsType[*errs.Error](err)
-	if !ok {
-		return err
+// nesting returns the nesting of the value at i, and the offset at which it exceeds
+// limit, or -1. It reads only brackets and strings, so that it can run before the
+// parser, whose own limit is fixed.
+func nesting(data []byte, i, limit int) (deepest, at int) {
+	if i >= len(data) || data[i] != '[' && data[i] != '{' {
+		return 0, -1
 	}
-	if at, ok := f.Details["offset"].(int); ok && at > stop {
-		return s.cutShort(start, stop)
+	for depth := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i = stringEnd(data, i) - 1
+		case '[', '{':
+			if depth++; depth > limit {
+				return depth, i
+			}
+			deepest = max(deepest, depth)
+		case ']', '}':
+			if depth--; depth == 0 {
+				return deepest, -1
+			}
+		}
 	}
-	return onLine(f, s.line(start))
-}
-
-// cutShort is the error of a value at start that does not end with its line.
-func (s *Source) cutShort(start, stop int) error {
-	return onLine(broken(errs.ReportInvalidJSON, "is cut short", stop), s.line(start))
-}
-
-// onLine adds a line to an error.
-func onLine(f *errs.Error, line int) *errs.Error {
-	named := errs.New(f.Code, "%s, in line %d", f.Message, line)
-	named.Details, named.Hint = f.Details, f.Hint
-	return named.With("line", line)
-}
-
-// lineEnd returns the end of the line that contains i.
-func lineEnd(text []byte, i int) int {
-	if feed := bytes.IndexByte(text[i:], '\n'); feed >= 0 {
-		return i + feed
-	}
-	return len(text)
+	return deepest, -1
 }

@@ -1,75 +1,15 @@
-// Package document reads critics' reports. A Source is a report's bytes as they were
-// read. A Document is the report as one JSON value within limits, with access by JSON
-// Pointer. JSON stays as it is, JSON lines become an array, and XML becomes objects
-// and arrays. Everything is checked here, so guests and the host can rely on a
-// Document's JSON.
 package document
 
 import (
 	"bytes"
-	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
-
-// Limits bound what is accepted. A zero field takes its default.
-type Limits struct {
-	// Bytes is the largest report, in bytes: as it is read, and as JSON.
-	Bytes int64
-	// Depth is the deepest nesting of arrays and objects.
-	Depth int
-}
-
-// The default limits.
-const (
-	DefaultBytes = 32 << 20
-	DefaultDepth = 128
-)
-
-// WithDefaults returns l with every zero field replaced by its default.
-func (l Limits) WithDefaults() Limits {
-	return Limits{Bytes: cmp.Or(l.Bytes, DefaultBytes), Depth: cmp.Or(l.Depth, DefaultDepth)}
-}
-
-// Document is a checked report: one JSON value in UTF-8, without duplicate keys or
-// lone surrogates, within the limits. It is immutable and safe for concurrent use.
-type Document struct {
-	data   []byte
-	digest string
-	depth  int // It nests no deeper.
-}
-
-// Parse is Read followed by As(JSON), with their errors. It takes ownership of
-// data.
-func Parse(data []byte, limits Limits) (*Document, error) {
-	s, err := Read(data, limits)
-	if err != nil {
-		return nil, err
-	}
-	return s.As(JSON)
-}
-
-// Bytes returns the document's JSON. Do not modify it.
-func (d *Document) Bytes() []byte { return d.data }
-
-// Digest returns the digest of the document's Source.
-func (d *Document) Digest() string { return d.digest }
-
-// TooLarge is the error of a report beyond limit bytes, for readers that stop
-// at the limit instead of reading on.
-func TooLarge(limit int64) error {
-	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes", limit).With("limit", limit)
-}
-
-// tooLargeAsJSON is the error of a report whose JSON exceeds limit.
-func tooLargeAsJSON(limit int64) error {
-	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes once it is JSON", limit).With("limit", limit)
-}
 
 // Source is a report's bytes as they were read. Its format depends on the plugin
 // that reads it. It is immutable and safe for concurrent use; As computes each format
@@ -107,8 +47,9 @@ func Read(data []byte, limits Limits) (*Source, error) {
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, errs.New(errs.ReportInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
 	}
+	sum := sha256.Sum256(data)
 	text := bytes.TrimPrefix(data, []byte(byteOrderMark))
-	s := &Source{data: data, text: len(data) - len(text), digest: digest.Of(data), limits: limits}
+	s := &Source{data: data, text: len(data) - len(text), digest: "sha256:" + hex.EncodeToString(sum[:]), limits: limits}
 	s.first = sync.OnceValues(s.readFirst)
 	s.json = sync.OnceValues(func() (*Document, error) { return s.document(s.readJSON()) })
 	s.lines = sync.OnceValues(func() (*Document, error) { return s.document(s.readLines(false)) })
@@ -229,7 +170,7 @@ func (s *Source) document(data []byte, err error) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Document{data: data, digest: s.digest, depth: s.limits.Depth}, nil
+	return &Document{data: data, digest: s.digest}, nil
 }
 
 // line returns the number of the line that contains offset, from 1.
@@ -249,58 +190,4 @@ func invalidUTF8(data []byte) int {
 		i += size
 	}
 	return -1
-}
-
-// Format is a report's format. Its text is for messages.
-type Format string
-
-// The formats that the host reads.
-const (
-	// JSON is one JSON value.
-	JSON Format = "JSON"
-	// Lines is one JSON value per line.
-	Lines Format = "JSON lines"
-	// XML is one XML 1.0 element in UTF-8.
-	XML Format = "XML"
-)
-
-// FormatOf returns the format of a media type, and whether the host reads it.
-// Parameters and case do not matter; RFC 6839 defines the suffixes +json and +xml.
-func FormatOf(mediaType string) (Format, bool) {
-	name, _, _ := strings.Cut(mediaType, ";")
-	name = strings.ToLower(strings.TrimSpace(name))
-	switch name {
-	case "application/json":
-		return JSON, true
-	case "application/x-ndjson", "application/jsonl":
-		return Lines, true
-	case "application/xml", "text/xml":
-		return XML, true
-	}
-	kind, rest, ok := strings.Cut(name, "/")
-	plus := strings.LastIndexByte(rest, '+')
-	if !ok || kind == "" || plus < 1 {
-		return "", false
-	}
-	switch rest[plus:] {
-	case "+json":
-		return JSON, true
-	case "+xml":
-		return XML, true
-	}
-	return "", false
-}
-
-// words lists formats for a message: "JSON or XML".
-func words(formats []Format) string {
-	var all []string
-	for _, f := range formats {
-		if !slices.Contains(all, string(f)) {
-			all = append(all, string(f))
-		}
-	}
-	if len(all) == 0 {
-		return "nothing"
-	}
-	return strings.Join(all, " or ")
 }

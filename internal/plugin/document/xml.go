@@ -6,11 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"unique"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
@@ -30,32 +26,13 @@ const (
 // what encoding/xml does not.
 type xmlReader struct {
 	source   *Source
+	base     int    // The offset of text in the report.
 	text     []byte // The report without a byte order mark.
 	d        *xml.Decoder
-	open     []*element
-	names    map[xml.Name][]byte // Of elements, as JSON.
-	bound    map[string][]unique.Handle[string]
+	out      *xmlWriter
+	open     []xml.Name
+	spaces   namespaces
 	elements int
-	out      []byte // The document.
-	size     int64  // The bytes of all elements that have ended.
-}
-
-// element is an open element.
-type element struct {
-	name     xml.Name
-	json     []byte           // Its attributes, after a brace.
-	lists    []list           // Its children, by first appearance.
-	byName   map[xml.Name]int // Indexes into lists.
-	size     int64            // Of its children, in bytes.
-	text     []byte
-	comments []byte   // As JSON, with a comma behind each.
-	prefixes []string // The prefixes that it binds to namespaces.
-}
-
-// list is the children of one name.
-type list struct {
-	name xml.Name
-	json []byte
 }
 
 // readXML returns the JSON of the report's element.
@@ -63,16 +40,16 @@ func (s *Source) readXML() ([]byte, error) {
 	text := s.data[s.text:]
 	r := &xmlReader{
 		source: s,
+		base:   s.text,
 		text:   text,
 		d:      xml.NewDecoder(bytes.NewReader(text)),
-		names:  make(map[xml.Name][]byte),
-		bound:  make(map[string][]unique.Handle[string]),
+		out:    newXMLWriter(len(text), s.limits.Bytes),
 	}
 	if at := forbidden(text); at >= 0 {
 		return nil, r.invalid("has a character that XML does not allow", at)
 	}
-	if err := r.checkDeclaration(); err != nil {
-		return nil, err
+	if what, at := checkDeclaration(text); what != "" {
+		return nil, r.invalid(what, at)
 	}
 	for {
 		at := int(r.d.InputOffset())
@@ -81,7 +58,7 @@ func (s *Source) readXML() ([]byte, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if max(r.size, int64(len(r.out))) > s.limits.Bytes {
+		if r.out.full() {
 			return nil, tooLargeAsJSON(s.limits.Bytes)
 		}
 	}
@@ -91,13 +68,17 @@ func (s *Source) readXML() ([]byte, error) {
 	case len(r.open) > 0:
 		return nil, r.invalid("is cut short", len(text))
 	}
-	return r.out, nil
+	return r.out.bytes(), nil
 }
 
 // token reads the token at at. It returns io.EOF after the last one.
 func (r *xmlReader) token(at int) error {
-	if err := r.checkTag(at); err != nil {
-		return err
+	attributes, what, bad := checkTag(r.text, at)
+	if what != "" {
+		return r.invalid(what, bad)
+	}
+	if attributes > maxAttributes {
+		return r.tooMany(maxAttributes, "attributes of one element", at)
 	}
 	token, err := r.d.RawToken()
 	if err != nil {
@@ -106,7 +87,20 @@ func (r *xmlReader) token(at int) error {
 	raw := r.text[at:r.d.InputOffset()]
 	switch t := token.(type) {
 	case xml.StartElement:
-		return r.start(t, at)
+		if err := r.start(t, at); err != nil {
+			return err
+		}
+		if !bytes.HasSuffix(raw, []byte("/>")) {
+			return nil
+		}
+		if token, err = r.d.RawToken(); err != nil { // The decoder adds the end tag.
+			return r.refused(err)
+		}
+		invented, ok := token.(xml.EndElement)
+		if !ok {
+			return r.invalid("is not well-formed XML", at)
+		}
+		return r.end(invented.Name, at)
 	case xml.EndElement:
 		return r.end(t.Name, at)
 	case xml.CharData:
@@ -128,91 +122,28 @@ func (r *xmlReader) start(t xml.StartElement, at int) error {
 	case r.elements == maxElements:
 		return r.tooMany(maxElements, "elements", at)
 	case 2*(len(r.open)+1) > r.source.limits.Depth: // Each element is an object in an array, or in the document's object.
-		return r.tooDeep(at)
-	}
-	e := &element{name: t.Name}
-	r.bind(e, t.Attr)
-	if !r.distinct(t.Attr) {
+		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
+	case !r.spaces.open(t.Attr):
 		return r.invalid("has the same attribute twice in one XML element", at)
 	}
 	r.elements++
-	r.open = append(r.open, e)
-	if _, ok := r.names[t.Name]; !ok {
-		r.names[t.Name] = quote(nil, written(t.Name))
-	}
-	if len(r.names) > maxNames {
+	r.open = append(r.open, t.Name)
+	r.out.start(t)
+	if len(r.out.names) > maxNames {
 		return r.tooMany(maxNames, "element names", at)
 	}
-	e.json = append(e.json, '{')
-	for _, a := range t.Attr {
-		e.json = append(e.json, `"@`...)
-		e.json = append(e.json, written(a.Name)...)
-		e.json = append(e.json, `":`...)
-		e.json = append(quote(e.json, a.Value), ',')
-	}
 	return nil
 }
 
-// end ends an element: its JSON joins its parent's, or is the document's.
 func (r *xmlReader) end(name xml.Name, at int) error {
 	last := len(r.open) - 1
-	if last < 0 || r.open[last].name != name {
+	if last < 0 || r.open[last] != name {
 		return r.invalid("has an XML end tag that closes no element", at)
 	}
-	e := r.open[last]
-	r.open[last] = nil // Its JSON is about to be copied.
 	r.open = r.open[:last]
-	for _, p := range e.prefixes {
-		r.bound[p] = r.bound[p][:len(r.bound[p])-1]
-	}
-	if last == 0 {
-		r.out = append(append(append(r.out, '{'), r.names[name]...), ':')
-		r.out = append(r.write(r.out, e), '}')
-		return nil
-	}
-	parent := r.open[last-1]
-	list := parent.list(name)
-	before := len(list.json)
-	list.json = append(r.write(list.json, e), ',')
-	written := int64(len(list.json) - before)
-	parent.size += written
-	r.size += written - e.size
+	r.spaces.close()
+	r.out.end()
 	return nil
-}
-
-// list returns the list of the children called name.
-func (e *element) list(name xml.Name) *list {
-	if last := len(e.lists) - 1; last >= 0 && e.lists[last].name == name {
-		return &e.lists[last]
-	}
-	i, ok := e.byName[name]
-	if !ok {
-		if e.byName == nil {
-			e.byName = make(map[xml.Name]int)
-		}
-		i = len(e.lists)
-		e.byName[name] = i
-		e.lists = append(e.lists, list{name: name})
-	}
-	return &e.lists[i]
-}
-
-// write appends an element's JSON to out. Every member has a comma behind it at first.
-func (r *xmlReader) write(out []byte, e *element) []byte {
-	out = append(slices.Grow(out, len(e.json)+int(e.size)+len(e.text)+len(e.comments)), e.json...)
-	for _, l := range e.lists {
-		out = append(append(out, r.names[l.name]...), ":["...)
-		out = append(out, l.json[:len(l.json)-1]...)
-		out = append(out, "],"...)
-	}
-	if skipBlanks(e.text, 0) < len(e.text) {
-		out = append(quote(append(out, `"#text":`...), e.text), ',')
-	}
-	if len(e.comments) > 0 {
-		out = append(append(out, `"#comment":[`...), e.comments...)
-		out = append(out[:len(out)-1], "],"...)
-	}
-	return append(bytes.TrimSuffix(out, []byte{','}), '}')
 }
 
 // characters reads text and CDATA, which the decoder has unescaped. raw is the
@@ -229,27 +160,19 @@ func (r *xmlReader) characters(text, raw []byte, at int) error {
 			return r.invalid("refers to a character that XML does not allow", at+bad)
 		}
 	}
-	e := r.open[len(r.open)-1]
-	e.text = append(e.text, text...)
+	r.out.text(text)
 	return nil
 }
 
-// comment reads a comment, whose line ends the decoder does not normalise. Comments
-// outside the root element are ignored.
+// comment reads a comment. Comments outside the root element are ignored.
 func (r *xmlReader) comment(text []byte, at int) error {
 	switch {
 	case len(r.open) == 0:
 		return nil
 	case 2*len(r.open)+1 > r.source.limits.Depth: // It is in an array in its element.
-		return r.tooDeep(at)
+		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
 	}
-	text = bytes.Trim(text, blanks)
-	if bytes.IndexByte(text, '\r') >= 0 {
-		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-		text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
-	}
-	e := r.open[len(r.open)-1]
-	e.comments = append(quote(e.comments, text), ',')
+	r.out.comment(bytes.Trim(text, blanks))
 	return nil
 }
 
@@ -282,34 +205,10 @@ func (r *xmlReader) refused(err error) error {
 // tooMany is the error of the element at at, which exceeds a limit other than
 // bytes.
 func (r *xmlReader) tooMany(limit int, unit string, at int) error {
-	return r.broken(errs.ReportTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), at).With("limit", limit).With("unit", unit)
+	f := broken(errs.ReportTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
+	return onLine(f, r.source.line(r.base+at))
 }
 
 func (r *xmlReader) invalid(what string, at int) *errs.Error {
-	return r.broken(errs.ReportInvalidXML, what, at)
-}
-
-func (r *xmlReader) broken(code errs.Code, what string, at int) *errs.Error {
-	at += r.source.text
-	return onLine(broken(code, what, at), r.source.line(at))
-}
-
-// tooDeep is the error of an element or a comment whose JSON nests too deep.
-func (r *xmlReader) tooDeep(at int) error {
-	at += r.source.text
-	return onLine(tooDeep(r.source.limits.Depth, at), r.source.line(at))
-}
-
-// written returns a name as in the report. The decoder has split it at its colon.
-func written(n xml.Name) string {
-	if n.Space == "" {
-		return n.Local
-	}
-	return n.Space + ":" + n.Local
-}
-
-// quote appends text as a JSON string. It is UTF-8, since the report is.
-func quote[T ~[]byte | ~string](out []byte, text T) []byte {
-	out, _ = jsontext.AppendQuote(out, text)
-	return out
+	return onLine(broken(errs.ReportInvalidXML, what, r.base+at), r.source.line(r.base+at))
 }

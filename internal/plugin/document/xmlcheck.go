@@ -4,19 +4,26 @@ import (
 	"bytes"
 	"encoding/xml"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
-	"unique"
 )
 
-// The functions below check what encoding/xml does not.
+// The functions below check what encoding/xml does not. They return the problem, for
+// a message, and its offset.
 
 // forbidden returns the offset of a character that XML 1.0 does not allow, or -1.
 // The decoder does not check comments and processing instructions.
 func forbidden(text []byte) int {
-	return bytes.IndexFunc(text, func(c rune) bool {
-		return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0xFFFE || c == 0xFFFF
-	})
+	for i, c := range text {
+		switch {
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
+			return i
+		case c == 0xEF && (bytes.HasPrefix(text[i:], []byte("\uFFFE")) || bytes.HasPrefix(text[i:], []byte("\uFFFF"))):
+			return i
+		}
+	}
+	return -1
 }
 
 // declaration matches the XML declaration of the standard. The decoder finds an
@@ -28,59 +35,55 @@ var declaration = sync.OnceValue(func() *regexp.Regexp {
 		`(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>`)
 })
 
-// checkDeclaration checks the XML declaration that the text may begin with.
-func (r *xmlReader) checkDeclaration() error {
-	rest, ok := bytes.CutPrefix(r.text, []byte("<?xml"))
-	if !ok || len(rest) > 0 && !strings.ContainsRune(blanks+"?", rune(rest[0])) {
-		return nil
+// checkDeclaration checks the XML declaration that text may begin with.
+func checkDeclaration(text []byte) (what string, at int) {
+	const opening = "<?xml"
+	if !bytes.HasPrefix(text, []byte(opening)) || len(text) > len(opening) && !strings.ContainsRune(blanks+"?", rune(text[len(opening)])) {
+		return "", 0
 	}
 	const longest = 1 << 10 // Only white space could make it longer.
-	m := declaration().FindSubmatch(r.text[:min(len(r.text), longest)])
+	m := declaration().FindSubmatch(text[:min(len(text), longest)])
 	switch {
-	case m == nil && !bytes.Contains(r.text, []byte("?>")):
-		return r.invalid("is cut short", len(r.text))
+	case m == nil && !bytes.Contains(text, []byte("?>")):
+		return "is cut short", len(text)
 	case m == nil:
-		return r.invalid("has an XML declaration that is not well-formed", 0)
+		return "has an XML declaration that is not well-formed", 0
 	case string(m[1])+string(m[2]) != "1.0":
-		return r.invalid("declares another version of XML than 1.0", 0)
+		return "declares another version of XML than 1.0", 0
 	}
 	if encoding := string(m[3]) + string(m[4]); encoding != "" && !strings.EqualFold(encoding, "UTF-8") {
-		return r.invalid("declares another encoding than UTF-8", 0)
+		return "declares another encoding than UTF-8", 0
 	}
-	return nil
+	return "", 0
 }
 
-// checkTag checks the start tag at at, if there is one, before the decoder reads it:
-// white space between attributes, references in their values, and the number of
-// attributes. The decoder checks the rest.
-func (r *xmlReader) checkTag(at int) error {
-	text := r.text
-	if at+1 >= len(text) || text[at] != '<' || text[at+1] == '/' || text[at+1] == '!' || text[at+1] == '?' {
-		return nil
+// checkTag checks the start tag at i, if there is one, before the decoder reads it:
+// white space between attributes, and references in their values. The decoder checks
+// the rest. It also counts the attributes, since the decoder accepts any number.
+func checkTag(text []byte, i int) (attributes int, what string, at int) {
+	if i+1 >= len(text) || text[i] != '<' || text[i+1] == '/' || text[i+1] == '!' || text[i+1] == '?' {
+		return attributes, "", 0
 	}
-	attributes := 0
-	for i := at + 1; i < len(text) && text[i] != '<' && text[i] != '>'; i++ {
-		quote := text[i]
-		if quote != '"' && quote != '\'' {
-			continue
-		}
-		length := bytes.IndexByte(text[i+1:], quote)
-		if length < 0 {
-			break
-		}
-		if bad := surrogate(text[i+1 : i+1+length]); bad >= 0 {
-			return r.invalid("refers to a character that XML does not allow", i+1+bad)
-		}
-		attributes++
-		i += 1 + length
-		if i+1 < len(text) && !strings.ContainsRune(blanks+"/>", rune(text[i+1])) {
-			return r.invalid("has XML attributes without white space between them", i+1)
+	for i++; i < len(text); i++ {
+		switch quote := text[i]; quote {
+		case '<', '>':
+			return attributes, "", 0
+		case '"', '\'':
+			length := bytes.IndexByte(text[i+1:], quote)
+			if length < 0 {
+				return attributes, "", 0
+			}
+			if bad := surrogate(text[i+1 : i+1+length]); bad >= 0 {
+				return attributes, "refers to a character that XML does not allow", i + 1 + bad
+			}
+			attributes++
+			i += 1 + length
+			if i+1 < len(text) && !strings.ContainsRune(blanks+"/>", rune(text[i+1])) {
+				return attributes, "has XML attributes without white space between them", i + 1
+			}
 		}
 	}
-	if attributes > maxAttributes {
-		return r.tooMany(maxAttributes, "attributes of one element", at)
-	}
-	return nil
+	return attributes, "", 0
 }
 
 // surrogate returns the offset of a reference to a surrogate, such as &#xD800;, or
@@ -111,37 +114,91 @@ func surrogate(text []byte) int {
 	}
 }
 
-// bind enters the namespaces that an element's attributes declare. A namespace may be
-// megabytes long, so it is hashed once where it is bound and not for every attribute.
-func (r *xmlReader) bind(e *element, attrs []xml.Attr) {
-	for _, a := range attrs {
-		if prefix := a.Name.Local; a.Name.Space == "xmlns" {
-			r.bound[prefix] = append(r.bound[prefix], unique.Make(a.Value))
-			e.prefixes = append(e.prefixes, prefix)
-		}
-	}
+// namespaces tracks the prefixes of the open elements, to refuse an element with the
+// same attribute under two prefixes.
+type namespaces struct {
+	// ids number the names of namespaces. A name may be megabytes long, so it is
+	// hashed once where it is bound and not for every attribute.
+	ids    map[string]int
+	bound  map[string]int // The number of a prefix's namespace.
+	undo   []binding
+	opened []int // len(undo) before each open element.
 }
 
-// distinct reports whether no two attributes have the same name, either as written or
-// with their prefixes' namespaces.
-func (r *xmlReader) distinct(attrs []xml.Attr) bool {
-	type attribute struct {
-		space unique.Handle[string] // Zero if nothing binds the prefix.
-		name  xml.Name              // As written, or without the bound prefix.
+type binding struct {
+	prefix string
+	was    int
+	had    bool
+}
+
+// open enters an element, and reports whether its attributes differ.
+func (n *namespaces) open(attrs []xml.Attr) bool {
+	n.opened = append(n.opened, len(n.undo))
+	prefixed := 0
+	for _, a := range attrs {
+		switch {
+		case a.Name.Space == "xmlns":
+			if n.bound == nil {
+				n.ids, n.bound = make(map[string]int), make(map[string]int)
+			}
+			id, known := n.ids[a.Value]
+			if !known {
+				id = len(n.ids)
+				n.ids[a.Value] = id
+			}
+			was, had := n.bound[a.Name.Local]
+			n.undo = append(n.undo, binding{a.Name.Local, was, had})
+			n.bound[a.Name.Local] = id
+		case a.Name.Space != "":
+			prefixed++
+		}
 	}
-	if len(attrs) < 2 {
+	return distinct(attrs, func(a xml.Attr) xml.Name { return a.Name }) &&
+		(prefixed < 2 || distinct(attrs, n.expand))
+}
+
+// expand returns an attribute's name with its namespace instead of the prefix. An
+// unbound prefix stays.
+func (n *namespaces) expand(a xml.Attr) xml.Name {
+	if id, ok := n.bound[a.Name.Space]; ok {
+		return xml.Name{Space: "=" + strconv.Itoa(id), Local: a.Name.Local}
+	}
+	return a.Name
+}
+
+// close leaves the innermost element.
+func (n *namespaces) close() {
+	last := len(n.opened) - 1
+	for i := len(n.undo) - 1; i >= n.opened[last]; i-- {
+		if b := n.undo[i]; b.had {
+			n.bound[b.prefix] = b.was
+		} else {
+			delete(n.bound, b.prefix)
+		}
+	}
+	n.undo = n.undo[:n.opened[last]]
+	n.opened = n.opened[:last]
+}
+
+// distinct reports whether no two attributes have the same name.
+func distinct(attrs []xml.Attr, name func(xml.Attr) xml.Name) bool {
+	const few = 8
+	if len(attrs) <= few {
+		for i, a := range attrs {
+			for _, b := range attrs[:i] {
+				if name(a) == name(b) {
+					return false
+				}
+			}
+		}
 		return true
 	}
-	seen := make(map[attribute]bool, len(attrs))
+	seen := make(map[xml.Name]bool, len(attrs))
 	for _, a := range attrs {
-		key := attribute{name: a.Name}
-		if spaces := r.bound[a.Name.Space]; len(spaces) > 0 {
-			key = attribute{spaces[len(spaces)-1], xml.Name{Local: a.Name.Local}}
-		}
-		if seen[key] {
+		if seen[name(a)] {
 			return false
 		}
-		seen[key] = true
+		seen[name(a)] = true
 	}
 	return true
 }
