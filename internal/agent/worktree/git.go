@@ -32,8 +32,8 @@ const (
 type git struct {
 	supervisor *supervise.Supervisor
 	environ    []string
-	bin        string // "" if git is not installed; then there is no directory
-	temp       string
+	bin        string // "" if git is not installed
+	temp       string // the private directory, "" before the first command
 	// output and errors receive what all commands print, appended.
 	output, errors *os.File
 }
@@ -46,7 +46,7 @@ const (
 	maxTempAge = time.Hour
 )
 
-func newGit(s *supervise.Supervisor, environ []string) (*git, error) {
+func newGit(s *supervise.Supervisor, environ []string) *git {
 	g := &git{supervisor: s, environ: environ}
 	for _, dir := range filepath.SplitList(g.variable("PATH")) {
 		if bin, err := exec.LookPath(filepath.Join(dir, "git")); err == nil && filepath.IsAbs(dir) {
@@ -54,8 +54,14 @@ func newGit(s *supervise.Supervisor, environ []string) (*git, error) {
 			break
 		}
 	}
-	if g.bin == "" {
-		return g, nil
+	return g
+}
+
+// open creates the private directory if there is none yet, and removes those of killed
+// processes.
+func (g *git) open() error {
+	if g.temp != "" {
+		return nil
 	}
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*"))
 	for _, dir := range left {
@@ -65,15 +71,12 @@ func newGit(s *supervise.Supervisor, environ []string) (*git, error) {
 	}
 	var err error
 	if g.temp, err = os.MkdirTemp("", tempPrefix); err != nil {
-		return nil, unreadable(".", err)
+		return unreadable(".", err)
 	}
 	if g.output, err = g.create("output"); err == nil {
 		g.errors, err = g.create("errors")
 	}
-	if err != nil {
-		return nil, errors.Join(err, g.close())
-	}
-	return g, nil
+	return err
 }
 
 // create creates a file in the private directory.
@@ -87,11 +90,11 @@ func (g *git) create(name string) (*os.File, error) {
 
 // close removes the private directory.
 func (g *git) close() error {
-	_ = g.output.Close() // Some systems cannot remove open files.
-	_ = g.errors.Close()
 	if g.temp == "" {
 		return nil
 	}
+	_ = g.output.Close() // Some systems cannot remove open files.
+	_ = g.errors.Close()
 	return os.RemoveAll(g.temp)
 }
 
@@ -181,6 +184,9 @@ func (r gitResult) failure(c gitCommand) error {
 
 // run runs git. A nonzero exit code is not an error.
 func (g *git) run(ctx context.Context, c gitCommand) (gitResult, error) {
+	if err := g.open(); err != nil {
+		return gitResult{}, err
+	}
 	outputStart, err := g.output.Seek(0, io.SeekEnd)
 	if err != nil {
 		return gitResult{}, unreadable(".", err)

@@ -68,9 +68,7 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 	s.alwaysTracked = slices.Concat(effectiveFiles, s.local(scope.AlwaysTracked))
 	s.dirs.root = s.root
 	defer s.dirs.close()
-	if s.git, err = newGit(t.Supervisor, t.Environ); err != nil {
-		return err
-	}
+	s.git = newGit(t.Supervisor, t.Environ)
 	return errors.Join(do(ctx, s), s.git.close())
 }
 
