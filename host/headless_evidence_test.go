@@ -117,7 +117,7 @@ func TestRule9OfResearchers(t *testing.T) {
 }
 
 // TestReportRefusedByThePlugin checks that a report that the plugin rejects is not a
-// review. The critic is told why and asked again.
+// review. The critic gets the reason and is asked again.
 func TestReportRefusedByThePlugin(t *testing.T) {
 	t.Parallel()
 	broken := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}},

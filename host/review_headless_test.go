@@ -19,7 +19,7 @@ import (
 const handsBack = "spawn: {retries: 0, fallback_on_error: []}\n"
 
 // TestGreenIsOfItsTree checks that a green verification does not count for a draft that
-// was edited since, whoever reviews it.
+// was edited since, whichever critic reviews it.
 func TestGreenIsOfItsTree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -59,7 +59,7 @@ func loopFamilies() []Family {
 		counter("rounds_without_progress_total", "Reviews that made no progress over those before.", counters.Stalled()),
 		counter("round_failures_total", "Rounds that came to no decision because a plugin or the policy broke, by the code of the error.",
 			counters.Failures(), of("code", failures...)),
-		counter("forced_gates_total", "Gates that somebody forced, by the phase of the round.",
+		counter("forced_gates_total", "Forced gates, by the phase of the round.",
 			counters.Forced(), of("phase", "commit", "design", "draft", "research", "review", "start", "tests")),
 		counter("questions_total", "Questions to the user.", counters.Questions()),
 		histogram("question_wait_seconds", "Time that questions to the user waited for their answers.", counters.QuestionWaits(), powers(0, 20, 2)),

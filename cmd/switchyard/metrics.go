@@ -225,7 +225,7 @@ func newMetricsServeCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the metrics to Prometheus",
-		Long: `Serve answers scrapes at /metrics until it is told to stop, in the format that
+		Long: `Serve answers scrapes at /metrics until it is stopped, in the format that
 the scraper asks for: text, OpenMetrics with exemplars, or protocol buffers with
 native histograms. Each scrape reads the ledger, while rounds go on. /healthz
 says whether it can be read right now.

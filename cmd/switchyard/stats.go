@@ -31,7 +31,7 @@ func newStatsCmd(a *app) *cobra.Command {
 		Long: `Stats shows what all tasks of the project came to, committed ones included: how
 many rounds they took, where they went, what critics found, what agents cost and
 how often they fell back, how long questions waited, and which tasks need
-somebody. All of it is read from the counters that the ledger keeps, so it takes
+a person. All of it is read from the counters that the ledger keeps, so it takes
 as long after a million rounds as after ten. A bar is as long as its share of the
 whole. Bars are drawn with block characters if the locale says that the terminal
 knows UTF-8, else with #.

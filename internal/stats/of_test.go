@@ -155,7 +155,7 @@ func TestSumsAgreeWithEachOther(t *testing.T) {
 		t.Errorf("%d tasks committed by day, %d in all", committed, s.TaskRounds.Count)
 	}
 	if n := int64(len(s.Standing)); n == 0 || n != s.Tasks.Stuck+s.Tasks.Waiting {
-		t.Errorf("%d tasks need somebody, of %+v", n, s.Tasks)
+		t.Errorf("%d tasks need a person, of %+v", n, s.Tasks)
 	}
 	if s.Tasks.Total != 300 {
 		t.Errorf("%d tasks", s.Tasks.Total)

@@ -127,7 +127,7 @@ func (s Stats) view(p Page, style template.CSS) view {
 func (s Stats) figures() []figure {
 	all := []figure{
 		{grouped(s.Tasks.Total), "tasks", fmt.Sprintf("%s committed, %s open", grouped(s.Tasks.Committed), grouped(s.Tasks.Open))},
-		{grouped(plus(s.Tasks.Stuck, s.Tasks.Waiting)), "need somebody", fmt.Sprintf("%s stuck, %s waiting", grouped(s.Tasks.Stuck), grouped(s.Tasks.Waiting))},
+		{grouped(plus(s.Tasks.Stuck, s.Tasks.Waiting)), "need a person", fmt.Sprintf("%s stuck, %s waiting", grouped(s.Tasks.Stuck), grouped(s.Tasks.Waiting))},
 		{grouped(s.Rounds.Total), "decisions", counted(s.Rounds.Forced, "forced gate")},
 	}
 	if t := s.TaskRounds; t.Count > 0 {

@@ -75,9 +75,9 @@ func TestPageSaysWhatTheNumbersSay(t *testing.T) {
 		}
 	}
 
-	standing := page.table(t, "Tasks that need somebody, those that stand there longest first")
+	standing := page.table(t, "Tasks that need a person, those that stand there longest first")
 	if len(standing) != len(s.Standing) || len(standing) == 0 {
-		t.Fatalf("%d tasks need somebody, want %d", len(standing), len(s.Standing))
+		t.Fatalf("%d tasks need a person, want %d", len(standing), len(s.Standing))
 	}
 	for i, task := range s.Standing {
 		if row := standing[i]; row[0] != task.Task || !strings.Contains(row[1], task.Status+" for ") || row[2] != task.Why {
@@ -110,7 +110,7 @@ func TestPageSaysWhatTheNumbersSay(t *testing.T) {
 		figures[div.named("dt")[0].words()] = div.named("strong")[0].words()
 	}
 	for name, want := range map[string]int64{
-		"tasks": s.Tasks.Total, "need somebody": s.Tasks.Stuck + s.Tasks.Waiting, "decisions": s.Rounds.Total,
+		"tasks": s.Tasks.Total, "need a person": s.Tasks.Stuck + s.Tasks.Waiting, "decisions": s.Rounds.Total,
 		"findings": s.Findings.Total, "questions": s.Questions.Asked,
 	} {
 		if got := number(t, figures[name]); got != want {

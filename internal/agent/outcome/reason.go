@@ -86,7 +86,7 @@ var messages = map[Reason]string{
 	Reason(Timeout):    "the agent reports that the model's server did not answer in time",
 	Reason(Malformed):  "the agent reports that the answer is not as it was asked for",
 	Reason(Crashed):    "the agent reports that it failed",
-	Reason(Lost):       "the spawner was killed, and nobody saw how the agent ended",
+	Reason(Lost):       "the spawner was killed, and it is not known how the agent ended",
 }
 
 // note tells the agent what was wrong with its last attempt, if it could do better.

@@ -170,7 +170,7 @@ func Perspectives(k int) []Perspective {
 		"Do not trust your memory: state only what you have read, in this session, in the code or in a source that you name.",
 		"Before you decide, write down every way to do it, the simple ones too, and give the reason for each one that you reject.",
 		"Take the first answer that comes to mind and try to refute it: look for a case in which it is wrong before you look for support.",
-		"Separate what can be checked from what cannot: report anything that you could not check yourself as a question, not as a decision.",
+		"Report a point as a decision only if you checked it yourself. Report every other point as a question.",
 		"Assume that the preferred way was taken and failed a month later: find the most probable cause, and what would have shown it in time.",
 	}
 	k = min(max(k, minAnswers), maxAnswers)

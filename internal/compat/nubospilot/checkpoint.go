@@ -59,7 +59,7 @@ func (c *checkpoint) parse(id string, data []byte) error {
 	groups := topGroups()
 	c.shared.add(id, top, groups)
 	if names := unknown(top, groups, "schema_version", "task_id", "status", "started_at", "last_update", "nubosloop"); len(names) > 0 {
-		c.leave(c.file+": "+some(names), "nobody here knows these keys")
+		c.leave(c.file+": "+some(names), "these keys are unknown")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (c *checkpoint) loop(loop object) error {
 	c.shared.add(c.task.ID, loop, groups)
 	taken := []string{"round", "last_phase", "last_action", "max_rounds_override", "stuck", "stuck_reason", "findings", "findings_per_round"}
 	if names := unknown(loop, groups, append(taken, forced...)...); len(names) > 0 {
-		c.leave(c.file+": nubosloop: "+some(names), "nobody here knows these keys")
+		c.leave(c.file+": nubosloop: "+some(names), "these keys are unknown")
 	}
 	return nil
 }
@@ -310,7 +310,7 @@ type group struct {
 func loopGroups() []group {
 	return []group{
 		{[]string{"verify_exit_code", "verify_output_excerpt"}, "nothing proves which round and which draft a verification was of; verify again"},
-		{[]string{"tool_use_audit", "search_evidence"}, "stamps that nobody but their agents vouches for; only open violations are taken over, so stamp the current round again"},
+		{[]string{"tool_use_audit", "search_evidence"}, "attestations that only their agents claim; only open violations are taken over, so attest the current round again"},
 		{[]string{"pending_askuser_spec", "user_reply"}, "a question and its answer belong to a finding; the critic's next report asks again"},
 		{[]string{"skill_expect", "skill_evidence", "skill_routed_rounds"}, "Switchyard does not know skills"},
 		{[]string{"cache_hit", "cache_miss_reason", "bypass_swarm", "degraded"}, "Switchyard has no store of knowledge or learnings"},

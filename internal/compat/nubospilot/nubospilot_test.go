@@ -117,7 +117,7 @@ func TestReadCheckpoint(t *testing.T) {
 	}
 	for what, why := range map[string]string{
 		"verify_exit_code, verify_output_excerpt of " + id: "verify again",
-		"tool_use_audit of " + id:                          "stamp the current round again",
+		"tool_use_audit of " + id:                          "attest the current round again",
 		"skill_expect of " + id:                            "skills",
 		"stuck_at of " + id:                                "stay",
 		"phase, plan, wave, files_touched of " + id:        "plan",
@@ -204,7 +204,7 @@ func TestReadRepairsDamagedFields(t *testing.T) {
 		"cap 0":        {"in-progress", `{"round": 1, "max_rounds_override": 0}`, nubospilot.Task{Round: 1}, "max_rounds_override", "no whole number"},
 		"cap in text":  {"in-progress", `{"round": 1, "max_rounds_override": "5"}`, nubospilot.Task{Round: 1}, "max_rounds_override", "no whole number"},
 		"stale flag":   {"in-progress", `{"round": 1, "stuck": true, "stuck_reason": "x"}`, nubospilot.Task{Round: 1}, "stuck_reason", "of an earlier time"},
-		"unknown keys": {"in-progress", `{"round": 1, "colour": 1, "forced_X": 1}`, nubospilot.Task{Round: 1}, "nubosloop: colour, forced_X", "nobody"},
+		"unknown keys": {"in-progress", `{"round": 1, "colour": 1, "forced_X": 1}`, nubospilot.Task{Round: 1}, "nubosloop: colour, forced_X", "unknown"},
 		"forced by anything": {"in-progress", `{"round": 1, "forced_post_executor": "2026-01-01", "forced_new_gate": 0, "forced_preflight": null}`,
 			nubospilot.Task{Round: 1, Forced: []string{"new-gate", "post-executor"}}, "", ""},
 		"findings in words": {"in-progress", `{"round": 1, "findings": "none"}`, nubospilot.Task{Round: 1}, "findings", "no list"},

@@ -30,7 +30,7 @@ func (r *reader) settings() {
 		return
 	}
 	if unknown := r.take(config, ""); len(unknown) > 0 {
-		r.leave(configFile+": "+some(unknown), "nobody here knows these keys")
+		r.leave(configFile+": "+some(unknown), "these keys are unknown")
 	}
 }
 

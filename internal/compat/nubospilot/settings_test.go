@@ -32,7 +32,7 @@ func TestSettings(t *testing.T) {
 		"loop.verify_runs": "verify.command", "swarm.research.threshold": "knowledge", "swarm.research.minOccurrence": "knowledge",
 		"swarm.critic": "model", "swarm.knowledge_adapter": "knowledge", "auto_log_learning": "learnings", "spawn.headless": "no key",
 		"agents.economy": "policy", "agents.research": "plan", "agents.plan_checker": "plan", "telemetry": "Prometheus", "compression": "excerpt",
-		"config.json: loops, model_profile": "nobody here knows",
+		"config.json: loops, model_profile": "these keys are unknown",
 	} {
 		if !says(left, what, why) {
 			t.Errorf("%s is not among what is left: %v", what, left)

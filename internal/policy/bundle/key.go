@@ -60,7 +60,7 @@ func (k Key) checkVerifying() error {
 		return k.invalid("a certificate is not checked as one: give its public key, as openssl x509 -pubkey -noout prints it")
 	default:
 		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			return k.invalid("it is a private key: give the public one, and keep this one where nobody can read it")
+			return k.invalid("it is a private key: give the public one, and keep the private one secret")
 		}
 		return k.invalid("its PEM holds %q and not a public key", textutil.Clip(block.Type, maxShown))
 	}

@@ -26,7 +26,7 @@ func (c *checker) classes(ctx context.Context) {
 	f := c.found[Classes]
 	for _, gap := range c.domain.Gaps() {
 		f.flaw(Violation{
-			Message:  "nobody can tell which numbers matter here, so there may be more classes than were tried",
+			Message:  "it is not known which numbers matter here, so there may be more classes than were tried",
 			Location: &gap,
 		})
 	}

@@ -141,7 +141,7 @@ func TestLintOfARecord(t *testing.T) {
 		"supersedes another":  {change(typoRecord, "supersedes: routing@0.1.0", "supersedes: routing@0.0.9"), []string{v2 + "adr-supersedes"}, "routing@0.0.9"},
 		"without its reasons": {change(typoRecord, "\nText.\n", "\nWhat goes wrong, how often, and who noticed.\n"), []string{v2 + "adr-text"}, "what goes wrong"},
 		"without a consequence": {
-			change(typoRecord, "\nMore.\n", "\n  What gets better, what gets worse, and what somebody has to do because of it.\r\n"), []string{v2 + "adr-text"}, "",
+			change(typoRecord, "\nMore.\n", "\n  What gets better, what gets worse, and what has to be done because of it.\r\n"), []string{v2 + "adr-text"}, "",
 		},
 		"reasons that say what": {change(typoRecord, "\nText.\n", "\nWhat goes wrong, how often, and who noticed: all of it.\n"), nil, ""},
 		"supersedes none":       {change(typoRecord, "supersedes: routing@0.1.0\n", ""), []string{v2 + "adr-supersedes"}, "supersedes none"},

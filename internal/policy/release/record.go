@@ -106,7 +106,7 @@ func fill(text []byte, block string) []byte {
 const (
 	askContext      = "What goes wrong, how often, and who noticed."
 	askDecision     = "What this version does otherwise, and why this and nothing else."
-	askConsequences = "What gets better, what gets worse, and what somebody has to do because of it."
+	askConsequences = "What gets better, what gets worse, and what has to be done because of it."
 )
 
 // outline is the body of a new record, with the author's sections and the markers for

@@ -89,8 +89,8 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 		})
 	}
 	if len(gone) > 0 {
-		return invalid(ref, Problem{Message: "its rule " + textutil.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it and nobody can explain " +
-			"or prove it: build the bundle without -t wasm, or with switchyard policy build --wasm, which keeps the Rego"})
+		return invalid(ref, Problem{Message: "its rule " + textutil.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it, and cannot be explained or " +
+			"verified there: build the bundle without -t wasm, or with switchyard policy build --wasm, which keeps the Rego"})
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ function normalizeLog(log: Value): void {
   if (!isBoolean(complete)) {
     invalid("complete", "true or false", complete);
   } else if (isFalse(complete)) {
-    // Nobody has checked what the tool has not seen.
+    // The files that the tool did not scan are unchecked.
     fail("todo-scan-incomplete", "/complete", sentence("the scan was not completed"), "", complete);
   }
   if (!isArray(items)) invalid("items", "an array", items);

@@ -59,7 +59,7 @@ func normalize(report sdk.Report) (sdk.Answer, error) {
 		return answer, report.Refuse("todo-scan-invalid", "/tool", "todo-scan")
 	}
 	if !log.Complete {
-		// Nobody has checked what the tool has not seen.
+		// The files that the tool did not scan are unchecked.
 		return answer, report.Fail("todo-scan-incomplete", "/complete", "the scan was not completed")
 	}
 	for i, item := range log.Items {
