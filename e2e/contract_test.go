@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 )
 
 // call runs an agent in the project with its adapter's command line, but without our
@@ -116,7 +117,7 @@ func TestContracts(t *testing.T) {
 			for _, file := range files {
 				p.put(t, file, "content of "+filepath.Base(file)+"\n")
 			}
-			v := adapter.Values{Model: models[name], ReportPath: filepath.Join(given, "report.json"), Write: true}
+			v := adapter.Values{Model: models[name], ReportPath: filepath.Join(given, "report.json"), Profile: profile.Report}
 			o := p.call(t, name, v)
 
 			if len(read) != len(files) {

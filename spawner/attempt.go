@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -137,7 +138,7 @@ func (a *attempt) leaseRecord(child supervise.Identity) lease.Record {
 // writeFiles fills the private directory.
 func (a *attempt) writeFiles() error {
 	a.at.Folder = a.dir.join(tempFolder)
-	if a.job.WantsReport {
+	if a.job.Profile == profile.Report {
 		a.at.Folder = a.dir.join(reportFolder) // The CLI is told to allow writing here.
 		a.at.ReportPath = a.dir.join(reportFolder, fmt.Sprintf("critic-%s-r%d.json", a.job.Task, a.job.Round))
 	}
@@ -180,7 +181,7 @@ func (a *attempt) closeFiles() {
 }
 
 func (a *attempt) snapshot(ctx context.Context) (*worktree.Snapshot, error) {
-	return worktree.Tree{Root: a.Root, Supervisor: a.Supervisor, Environ: a.Environ}.Snapshot(ctx, a.Scope)
+	return worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ}.Snapshot(ctx, a.Scope)
 }
 
 // invocation asks the adapter how to call its CLI, and writes the files that it needs.
@@ -194,9 +195,9 @@ func (a *attempt) invocation() (adapter.Invocation, error) {
 		model = "" // Another CLI has other models.
 	}
 	inv, err := a.adapter.Invocation(adapter.Values{
-		Model: model, WorkDir: a.Root, StateDir: a.dir.join(stateFolder), TempDir: a.dir.join(tempFolder),
+		Model: model, WorkDir: a.Tree, StateDir: a.dir.join(stateFolder), TempDir: a.dir.join(tempFolder),
 		OutFile: a.dir.join(finalFile), ReportPath: a.at.ReportPath, PromptFile: a.dir.join(promptFile),
-		MaxDollars: dollars, Write: a.job.WantsReport, Web: a.job.Web, Command: a.job.Command, Environ: a.Environ,
+		MaxDollars: dollars, Profile: a.job.Profile, Web: a.job.Web, Command: a.job.Command, Environ: a.Environ,
 	})
 	if err != nil {
 		return inv, err
@@ -246,7 +247,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	a.observe(Progress{Phase: Running, Since: r.start, Limit: a.at.Timeout})
 	pid := 0
 	spec := supervise.Spec{
-		Argv: append([]string{a.bin}, inv.Argv...), Dir: a.Root, Env: a.environment(inv),
+		Argv: append([]string{a.bin}, inv.Argv...), Dir: a.Tree, Env: a.environment(inv),
 		Output: a.stdout, Errors: a.stderr, OutputLimit: maxOutput, Timeout: a.at.Timeout, Idle: a.job.Idle, Grace: grace,
 		Reserved: a.child,
 		Started: func(id supervise.Identity) error {

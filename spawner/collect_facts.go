@@ -15,6 +15,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/redact"
@@ -29,7 +30,7 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	res := Result{Attempt: a.at, Output: r.output, SeesTools: a.adapter.SeesTools(), Stdout: a.stdout}
 	facts := outcome.Facts{
 		Started: r.started(), Killed: endCause(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
-		Report: a.job.WantsReport,
+		Report: a.job.Profile == profile.Report,
 	}
 	if r.output.Failure != nil {
 		facts.Failure = r.output.Failure.Class

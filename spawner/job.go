@@ -8,6 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
@@ -30,9 +31,11 @@ type Job struct {
 	Env []string
 	// Web allows web searches and reading pages.
 	Web bool
-	// WantsReport says that the agent has to write a critic's report to
-	// Attempt.ReportPath.
-	WantsReport bool
+	// Profile is what the agent may write. With profile.Report it has to write a critic's
+	// report to Attempt.ReportPath; with profile.Edit it edits the working tree.
+	Profile profile.Profile
+	// Role is the role that the agent is told, "" for none.
+	Role string
 	// Task and Round are what it runs for, "" and 0 for nothing.
 	Task  string
 	Round int
@@ -150,6 +153,8 @@ type Progress struct {
 	// Tokens counts the tokens used so far, 0 if unknown, and Tools the uses of tools.
 	Tokens int64
 	Tools  int
+	// Task is what it runs for, and Tool the last tool that it used, "" if unknown.
+	Task, Tool string
 	// Outcome, Reason and Took are set when it has ended, Reason and Pause when it is
 	// retried.
 	Outcome, Reason string

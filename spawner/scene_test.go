@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -111,7 +112,7 @@ func (s *scene) job(t testing.TB) spawner.Job {
 		t.Fatal(err)
 	}
 	return spawner.Job{
-		Agent: critic, Adapters: []string{"claude"}, WantsReport: true, Task: "T", Round: 1,
+		Agent: critic, Adapters: []string{"claude"}, Profile: profile.Report, Task: "T", Round: 1,
 		Limits: spawner.Limits{Timeout: time.Minute, Concurrency: 1},
 		Prompt: func(at spawner.Attempt) (string, error) {
 			return fmt.Sprintf("task_id: T\nround: 1\nrun_id: %s\nreport_path: %s\n%s\n", at.Run, at.ReportPath, at.Note), nil

@@ -34,8 +34,9 @@ import (
 
 // Options configure a Spawner. Root, State and Environ are required.
 type Options struct {
-	// Root is the project's root, in which agents run.
-	Root string
+	// Root is the project's root, and Tree the working tree in which agents run: Root if
+	// empty.
+	Root, Tree string
 	// State is the project's state directory, which must exist.
 	State string
 	// Temp is where private directories of runs are made: os.TempDir() if empty.
@@ -70,6 +71,9 @@ type Spawner struct {
 //
 // spawn-slot-unusable, and process-start if child processes cannot be supervised.
 func New(o Options) (*Spawner, error) {
+	if o.Tree == "" {
+		o.Tree = o.Root
+	}
 	if o.Temp == "" {
 		o.Temp = os.TempDir()
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
@@ -88,7 +89,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	settings := agentSettings(rr.config, criticName, rr.req.Adapter)
 	p := spawnTarget{role: task.RoleCritic, attested: task.AgentCritic, round: rr.round.Number}
 	job := rr.recorder.newJob(rr.config, agentDef, settings, p)
-	job.WantsReport = true
+	job.Profile, job.Role = profile.Report, string(task.RoleCritic)
 	job.Resumed = rr.tx.status.Attempts(p.role, p.index) > 0
 	if run := rr.tx.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // The repeat was used before the kill.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -40,9 +41,9 @@ func TestEveryEmbeddedAdapterIsWhole(t *testing.T) {
 func checkFlags(t *testing.T, a *adapter.Adapter) {
 	t.Helper()
 	used := map[string]bool{}
-	for _, write := range []bool{false, true} {
+	for _, may := range profile.All()[:2] {
 		inv, err := a.Invocation(adapter.Values{
-			Model: "m", WorkDir: "/w", StateDir: "/s", TempDir: "/t", OutFile: "/s/o", ReportPath: "/w/r", MaxDollars: "1", Write: write, Web: true,
+			Model: "m", WorkDir: "/w", StateDir: "/s", TempDir: "/t", OutFile: "/s/o", ReportPath: "/w/r", MaxDollars: "1", Profile: may, Web: true,
 		})
 		if err != nil {
 			t.Fatal(err)

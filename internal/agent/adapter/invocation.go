@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -31,8 +32,8 @@ type Values struct {
 	// MaxDollars limits the cost, as a decimal number of dollars, "" for no limit. Not
 	// all CLIs support it.
 	MaxDollars string
-	// Write selects the profile "report", which may write ReportPath, else "readonly".
-	Write bool
+	// Profile is what the agent may write: nothing, ReportPath, or the files of WorkDir.
+	Profile profile.Profile
 	// Web allows web searches and reading pages.
 	Web bool
 	// Command is the program and arguments for an adapter that runs any command.
@@ -97,15 +98,15 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	if err := a.undisturbed(v.WorkDir); err != nil {
 		return Invocation{}, err
 	}
-	profile, web := a.spec.Profiles.ReadOnly, a.spec.Web.Off
-	if v.Write {
-		profile = a.spec.Profiles.Report
+	may, web := a.spec.Profiles.ReadOnly, a.spec.Web.Off
+	if v.Profile == profile.Report {
+		may = a.spec.Profiles.Report
 	}
 	if v.Web {
 		web = a.spec.Web.On
 	}
 	own := maps.Clone(values)
-	for _, choice := range []map[string]string{profile, web} {
+	for _, choice := range []map[string]string{may, web} {
 		for name, template := range choice {
 			own[name], _ = fill(template, values)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -51,7 +52,7 @@ func TestClaudeMayWriteItsReportAlone(t *testing.T) {
 	if got := after(inv.Argv, "--allowedTools"); got != nil {
 		t.Errorf("read-only, and may use %q", got)
 	}
-	v.Write, v.Web = true, true
+	v.Profile, v.Web = profile.Report, true
 	inv = invoke(t, "claude", v)
 	if got := after(inv.Argv, "--tools"); !slices.Equal(got, []string{"Read,Grep,Glob,Write,WebSearch,WebFetch"}) {
 		t.Errorf("tools %q", got)
@@ -157,7 +158,7 @@ func TestInvocationIsTheCallersOwn(t *testing.T) {
 	clear(first.Argv)
 	clear(first.Pass)
 	clear(first.Files)
-	v.Write = true
+	v.Profile = profile.Report
 	second, err := a.Invocation(v)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +185,7 @@ func TestFilesOfAnAdapterHaveItsValues(t *testing.T) {
 	if got := core(v); !slices.Equal(got, reads) {
 		t.Errorf("read-only: %q", got)
 	}
-	v.Write = true
+	v.Profile = profile.Report
 	if got := core(v); !slices.Equal(got, append(reads, "write_file")) {
 		t.Errorf("report: %q", got)
 	}
@@ -204,7 +205,7 @@ func TestFilesOfAnAdapterHaveItsValues(t *testing.T) {
 	if len(got) != 3 || got["*"] != "deny" || got["/project/.switchyard/report.json"] != "allow" || got[".switchyard/report.json"] != "allow" {
 		t.Errorf("report: %q", got)
 	}
-	v.Write = false
+	v.Profile = profile.Readonly
 	if got := edit(v); len(got) != 1 || got["*"] != "deny" {
 		t.Errorf("read-only: %q", got)
 	}
@@ -217,7 +218,7 @@ func TestCodexIsConfined(t *testing.T) {
 	if !slices.Contains(inv.Argv, files+`{":root"="read","/run/tmp"="write"}`) || !slices.Contains(inv.Argv, `default_permissions="switchyard"`) {
 		t.Errorf("read-only: %q", inv.Argv)
 	}
-	v.Write = true
+	v.Profile = profile.Report
 	inv = invoke(t, "codex", v)
 	if !slices.Contains(inv.Argv, files+`{":root"="read","/run/tmp"="write","/project/.switchyard"="write"}`) || inv.Argv[len(inv.Argv)-1] != "-" {
 		t.Errorf("report: %q", inv.Argv)
@@ -229,7 +230,7 @@ func TestCodexIsConfined(t *testing.T) {
 
 func TestGeminiSeesTheFolderOfItsReport(t *testing.T) {
 	v := spawn()
-	v.Write = true
+	v.Profile = profile.Report
 	if got := after(invoke(t, "gemini", v).Argv, "--include-directories"); !slices.Equal(got, []string{"/project/.switchyard"}) {
 		t.Errorf("it sees %q", got)
 	}
@@ -250,7 +251,7 @@ func TestCopilotIsConfined(t *testing.T) {
 	if !slices.Contains(inv.Argv, "--deny-tool=shell") || !slices.Contains(inv.Argv, "--deny-tool=write") || slices.Contains(inv.Argv, "--allow-all-tools") {
 		t.Errorf("read-only: %q", inv.Argv)
 	}
-	v.Write = true
+	v.Profile = profile.Report
 	inv = invoke(t, "copilot", v)
 	if !slices.Contains(inv.Argv, "--deny-tool=shell") || slices.Contains(inv.Argv, "--deny-tool=write") ||
 		!slices.Contains(inv.Argv, "--allow-tool=write(/project/.switchyard/report.json)") {

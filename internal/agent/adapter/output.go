@@ -59,6 +59,8 @@ type Failure struct {
 	Message string
 	// RetryAfter is how long the API asked to wait, 0 if it did not.
 	RetryAfter time.Duration
+	// ResetsAt is when a usage limit ends, the zero time if the output does not say.
+	ResetsAt time.Time
 }
 
 // Progress is how far a run has come.

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -217,7 +218,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		// What is accepted can be used.
-		_, err = a.Invocation(adapter.Values{WorkDir: "/w", StateDir: "/s", ReportPath: "/w/r", PromptFile: "/s/p", OutFile: "/s/o", Write: true})
+		_, err = a.Invocation(adapter.Values{WorkDir: "/w", StateDir: "/s", ReportPath: "/w/r", PromptFile: "/s/p", OutFile: "/s/o", Profile: profile.Report})
 		if err != nil && errs.CodeOf(err) != errs.AdapterInvalid {
 			t.Errorf("error %v", err)
 		}

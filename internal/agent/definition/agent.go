@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -28,6 +29,8 @@ type Definition struct {
 	Tier string
 	// Tools are the tools that it lists.
 	Tools []string
+	// Profile is what it may write, "" if its definition does not say.
+	Profile profile.Profile
 	// Module says that the text is a part of another agent's prompt.
 	Module bool
 	// Body is the text below the front matter, trimmed and not empty, with LF line ends.

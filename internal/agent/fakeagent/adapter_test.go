@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 )
 
 // read calls the agent and reads its output with an adapter.
@@ -16,7 +17,7 @@ func (s runner) read(t *testing.T, a *adapter.Adapter) adapter.Output {
 	t.Helper()
 	out := s.path("out")
 	call, err := a.Invocation(adapter.Values{Model: "fake-model", WorkDir: s.dir, StateDir: s.path("state"), TempDir: s.path("tmp"), OutFile: out,
-		ReportPath: s.path("report.json"), PromptFile: s.path("prompt"), Write: true, Command: []string{"agent", "--careful"}})
+		ReportPath: s.path("report.json"), PromptFile: s.path("prompt"), Profile: profile.Report, Command: []string{"agent", "--careful"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,4 +55,10 @@ type Record struct {
 	Changed      []string `json:"changed,omitzero"`
 	ReportSHA256 string   `json:"report_sha256,omitzero"`
 	Notes        []string `json:"notes,omitzero"`
+	// ResetsAt is when a usage limit ends, in RFC 3339, "" if unknown.
+	ResetsAt string `json:"resets_at,omitzero"`
+	// Summary is what an agent that may edit says that it did, at most 8 KiB.
+	Summary string `json:"summary,omitzero"`
+	// Transcript is the digest of what the agent said, "" if it was not kept.
+	Transcript string `json:"transcript,omitzero"`
 }

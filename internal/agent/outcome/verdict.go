@@ -18,6 +18,8 @@ const (
 	Clean       Outcome = "clean"        // The critic's report is complete and has no findings.
 	Findings    Outcome = "findings"     // The critic's report is complete and has findings or unsatisfied criteria.
 	OK          Outcome = "ok"           // An agent without a report has answered.
+	Edited      Outcome = "edited"       // An agent that may edit changed its working tree, and nothing else.
+	NoChange    Outcome = "no-change"    // An agent that may edit ended well and changed nothing.
 	CriticError Outcome = "critic-error" // There is no report to rely on.
 	Failed      Outcome = "failed"       // An agent without a report has not answered.
 )
@@ -55,5 +57,5 @@ type Verdict struct {
 
 // Good reports whether the agent's answer or report can be used.
 func (v Verdict) Good() bool {
-	return v.Outcome == Clean || v.Outcome == Findings || v.Outcome == OK
+	return v.Outcome == Clean || v.Outcome == Findings || v.Outcome == OK || v.Outcome == Edited
 }

@@ -1,0 +1,19 @@
+// Package profile names what an agent may write (docs/adapters.md). An adapter turns a
+// profile into the flags of its CLI.
+package profile
+
+// Profile says what an agent may write.
+type Profile string
+
+// The profiles. The zero value means Readonly.
+const (
+	// Readonly is for researchers and plan-checkers, which write nothing.
+	Readonly Profile = "readonly"
+	// Report is for critics, which write one report.
+	Report Profile = "report"
+	// Edit is for executors, which edit the files of their own working tree.
+	Edit Profile = "edit"
+)
+
+// All lists the profiles.
+func All() []Profile { return []Profile{Readonly, Report, Edit} }
