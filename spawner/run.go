@@ -101,7 +101,7 @@ func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 	if err := job.check(); err != nil {
 		return nil, out, err
 	}
-	if err := job.Agent.Spawnable(); err != nil {
+	if err := job.Agent.Spawnable(job.Profile); err != nil {
 		return nil, out, err
 	}
 	for _, name := range job.Adapters {

@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -127,7 +128,7 @@ func (e *Engine) checkNotNested() error {
 	return cmp.Or(childenv.Inside(e.environ), childenv.Guard(e.environ))
 }
 
-// findAgent returns an agent that this process may spawn.
+// findAgent returns an agent that this process may spawn, and that does not edit.
 func (e *Engine) findAgent(name string) (definition.Definition, error) {
 	if err := e.checkNotNested(); err != nil {
 		return definition.Definition{}, err
@@ -136,7 +137,7 @@ func (e *Engine) findAgent(name string) (definition.Definition, error) {
 	if err != nil {
 		return definition.Definition{}, err
 	}
-	return agentDef, agentDef.Spawnable()
+	return agentDef, agentDef.Spawnable(profile.Report)
 }
 
 // checkAgentAvailable fails if no adapter of an agent has its program and manual fallback

@@ -181,7 +181,7 @@ func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapt
 // unspawnable returns why an agent cannot be spawned; nil for a module, which never is.
 func unspawnable(err error, d definition.Definition) error {
 	if err == nil && !d.Module {
-		return d.Spawnable()
+		return d.Spawnable(d.Profile)
 	}
 	return err
 }

@@ -39,15 +39,22 @@ type Definition struct {
 	Digest string
 }
 
-// Spawnable returns nil if the agent may be spawned.
+// Spawnable returns nil if the agent may be spawned with a profile.
 //
 // # Errors
 //
-// agent-is-module for a module. agent-edits for an agent that edits the code under
-// review, by its name or by a tool that it lists: its review would be worthless.
-func (d Definition) Spawnable() error {
+// agent-is-module for a module. Unless the profile is profile.Edit, agent-edits for an
+// agent that edits the code under review, by its profile, its name or a tool that it
+// lists: its review would be worthless.
+func (d Definition) Spawnable(p profile.Profile) error {
 	if d.Module {
 		return errs.New(errs.AgentIsModule, "%s is a module of another agent's prompt and no agent", d.Name).With("agent", d.Name)
+	}
+	if p == profile.Edit {
+		return nil
+	}
+	if d.Profile == profile.Edit {
+		return errs.New(errs.AgentEdits, "%s has the profile %s", d.Name, d.Profile).With("agent", d.Name)
 	}
 	if writesCode(d.Name) {
 		return errs.New(errs.AgentEdits, "%s is the name of an agent that edits the working tree", d.Name).With("agent", d.Name)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -48,24 +49,30 @@ func TestAnAgentThatEditsIsRefused(t *testing.T) {
 		"str_replace_based_edit_tool", "edit_file", "mcp__files__edit_file", "files/edit", "functions.apply_patch", " Edit ", "*", "all", "mcp__files__*", "search-replace",
 	} {
 		d := definition.Definition{Name: "reviewer", Tools: []string{"Read", tool}}
-		if err := d.Spawnable(); errs.CodeOf(err) != errs.AgentEdits {
+		if err := d.Spawnable(profile.Report); errs.CodeOf(err) != errs.AgentEdits {
 			t.Errorf("%q: %v", tool, err)
 		}
 	}
 	for _, tool := range []string{"Read", "Write", "Write(report.json)", "write_file", "Grep", "Bash(git log:*)", "credit", "Editor-of-chief", "knowledge-search", ""} {
-		if err := (definition.Definition{Name: "reviewer", Tools: []string{tool}}).Spawnable(); err != nil {
+		if err := (definition.Definition{Name: "reviewer", Tools: []string{tool}}).Spawnable(profile.Report); err != nil {
 			t.Errorf("%q: %v", tool, err)
 		}
 	}
 	for _, name := range []string{"np-executor", "np-build-fixer", "executor", "build-fixer", "NP-Executor"} {
-		if err := (definition.Definition{Name: name}).Spawnable(); errs.CodeOf(err) != errs.AgentEdits {
+		if err := (definition.Definition{Name: name}).Spawnable(profile.Report); errs.CodeOf(err) != errs.AgentEdits {
 			t.Errorf("%s: %v", name, err)
 		}
+		if err := (definition.Definition{Name: name, Tools: []string{"Edit"}}).Spawnable(profile.Edit); err != nil {
+			t.Errorf("%s as an agent that may edit: %v", name, err)
+		}
 	}
-	if err := (definition.Definition{Name: "executors"}).Spawnable(); err != nil {
+	if err := (definition.Definition{Name: "x", Profile: profile.Edit}).Spawnable(profile.Readonly); errs.CodeOf(err) != errs.AgentEdits {
+		t.Errorf("by its profile: %v", err)
+	}
+	if err := (definition.Definition{Name: "executors"}).Spawnable(profile.Report); err != nil {
 		t.Errorf("a name that only begins so: %v", err)
 	}
-	if err := (definition.Definition{Name: "x", Module: true}).Spawnable(); errs.CodeOf(err) != errs.AgentIsModule {
+	if err := (definition.Definition{Name: "x", Module: true}).Spawnable(profile.Edit); errs.CodeOf(err) != errs.AgentIsModule {
 		t.Errorf("a module: %v", err)
 	}
 }

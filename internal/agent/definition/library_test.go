@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -66,10 +67,10 @@ func TestOursAnswerToTheOldNames(t *testing.T) {
 	if d := find(t, root, "np-critic"); d.Name != "critic" || d.Path != "" {
 		t.Errorf("built in: %+v", d)
 	}
-	if d := find(t, root, "np-researcher"); d.Name != "researcher" || d.Spawnable() != nil {
+	if d := find(t, root, "np-researcher"); d.Name != "researcher" || d.Spawnable(profile.Report) != nil {
 		t.Errorf("built in: %+v", d)
 	}
-	if err := find(t, root, "np-critic-style").Spawnable(); errs.CodeOf(err) != errs.AgentIsModule {
+	if err := find(t, root, "np-critic-style").Spawnable(profile.Report); errs.CodeOf(err) != errs.AgentIsModule {
 		t.Errorf("the module: %v", err)
 	}
 	root = project(t, map[string]string{".switchyard/agents/critic.md": "mine"})
