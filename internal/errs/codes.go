@@ -12,6 +12,7 @@ const (
 	AgentInvalid                                     Code = "agent-invalid"
 	AgentInvalidDefinition                           Code = "agent-invalid-definition"
 	AgentIsModule                                    Code = "agent-is-module"
+	AgentMayNotEdit                                  Code = "agent-may-not-edit"
 	AgentNameInvalid                                 Code = "agent-name-invalid"
 	AgentNotFound                                    Code = "agent-not-found"
 	AnswerInvalid                                    Code = "answer-invalid"

@@ -286,11 +286,11 @@ func (e *Engine) Installed() []string {
 	return installed
 }
 
-// AgentNames lists the agents that the project can spawn.
+// AgentNames lists the agents that Spawn can run.
 func (e *Engine) AgentNames() []string {
 	var names []string
 	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
-		if unspawnable(listed.Err, listed.Definition) == nil && !listed.Definition.Module {
+		if listed.Err == nil && listed.Definition.Spawnable(profile.Report) == nil {
 			names = append(names, listed.Name)
 		}
 	}

@@ -178,7 +178,8 @@ func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapt
 	return nil
 }
 
-// unspawnable returns why an agent cannot be spawned; nil for a module, which never is.
+// unspawnable returns why an agent cannot be spawned with its own profile; nil for a
+// module, which never is spawned.
 func unspawnable(err error, d definition.Definition) error {
 	if err == nil && !d.Module {
 		return d.Spawnable(d.Profile)

@@ -29,7 +29,8 @@ type Definition struct {
 	Tier string
 	// Tools are the tools that it lists.
 	Tools []string
-	// Profile is what it may write, "" if its definition does not say.
+	// Profile is what it may write. Parse sets the default of its name if its file does
+	// not say.
 	Profile profile.Profile
 	// Module says that the text is a part of another agent's prompt.
 	Module bool
@@ -43,21 +44,22 @@ type Definition struct {
 //
 // # Errors
 //
-// agent-is-module for a module. Unless the profile is profile.Edit, agent-edits for an
-// agent that edits the code under review, by its profile, its name or a tool that it
-// lists: its review would be worthless.
+// agent-is-module for a module. agent-may-not-edit for profile.Edit if the definition has
+// another profile. With another profile agent-edits, for an agent that edits the code
+// under review, by its name, its profile or a tool that it lists: its review would be
+// worthless.
 func (d Definition) Spawnable(p profile.Profile) error {
-	if d.Module {
+	switch {
+	case d.Module:
 		return errs.New(errs.AgentIsModule, "%s is a module of another agent's prompt and no agent", d.Name).With("agent", d.Name)
-	}
-	if p == profile.Edit {
+	case p == profile.Edit && d.Profile != profile.Edit:
+		return errs.New(errs.AgentMayNotEdit, "the profile of %s is not edit, so it may not edit the working tree", d.Name).With("agent", d.Name)
+	case p == profile.Edit:
 		return nil
-	}
-	if d.Profile == profile.Edit {
-		return errs.New(errs.AgentEdits, "%s has the profile %s", d.Name, d.Profile).With("agent", d.Name)
-	}
-	if writesCode(d.Name) {
+	case writesCode(d.Name):
 		return errs.New(errs.AgentEdits, "%s is the name of an agent that edits the working tree", d.Name).With("agent", d.Name)
+	case d.Profile == profile.Edit:
+		return errs.New(errs.AgentEdits, "the profile of %s is edit, so it edits the working tree", d.Name).With("agent", d.Name)
 	}
 	for _, tool := range d.Tools {
 		if edits(tool) {
@@ -88,9 +90,17 @@ const prefix = "np-"
 
 // writesCode reports whether an agent of this name edits the code under review, whatever
 // its definition says.
-func writesCode(name string) bool {
-	role := strings.TrimPrefix(strings.ToLower(name), prefix)
-	return role == "executor" || role == "build-fixer"
+func writesCode(name string) bool { return defaultProfile(name) == profile.Edit }
+
+// defaultProfile returns the profile of an agent whose definition names none.
+func defaultProfile(name string) profile.Profile {
+	switch strings.TrimPrefix(strings.ToLower(name), prefix) {
+	case "executor", "build-fixer":
+		return profile.Edit
+	case "critic":
+		return profile.Report
+	}
+	return profile.Readonly
 }
 
 // editors are the tools that edit files in the known CLIs, in lower case without

@@ -1,6 +1,7 @@
 package definition_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -32,13 +33,54 @@ func TestParse(t *testing.T) {
 		"a line in the end": {"---\nname: x\n---\nText.\n---\n", definition.Definition{Name: "x", Body: "Text.\n---"}},
 		"a module":          {"---\nmodule: true\n---\nText.", definition.Definition{Name: "x", Module: true, Body: "Text."}},
 		"arguments":         {"---\ntools: Bash(a, b), Read\n---\nText.", definition.Definition{Name: "x", Tools: []string{"Bash(a, b)", "Read"}, Body: "Text."}},
+		"a profile":         {"---\nprofile: edit\n---\nText.", definition.Definition{Name: "x", Profile: profile.Edit, Body: "Text."}},
+		"no profile":        {"---\nprofile:\n---\nText.", definition.Definition{Name: "x", Body: "Text."}},
 		"no tools":          {"---\ntools:\n---\nText.", definition.Definition{Name: "x", Body: "Text."}},
 	} {
 		d, err := definition.Parse("x", []byte(c.data))
+		c.want.Profile = cmp.Or(c.want.Profile, profile.Readonly)
 		c.want.Digest = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(c.data)))
 		if err != nil || fmt.Sprintf("%#v", d) != fmt.Sprintf("%#v", c.want) {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
+	}
+}
+
+// TestDefaultProfiles: without the key, the profile is that of the name.
+func TestDefaultProfiles(t *testing.T) {
+	for name, want := range map[string]profile.Profile{
+		"executor": profile.Edit, "np-executor": profile.Edit, "build-fixer": profile.Edit, "NP-Build-Fixer": profile.Edit,
+		"critic": profile.Report, "np-critic": profile.Report, "critics": profile.Readonly, "plan-checker": profile.Readonly, "security": profile.Readonly,
+	} {
+		if d, err := definition.Parse(name, []byte("Text.")); err != nil || d.Profile != want {
+			t.Errorf("%s: %q, %v", name, d.Profile, err)
+		}
+		if d, err := definition.Parse(name, []byte("---\nprofile: report\n---\nText.")); err != nil || d.Profile != profile.Report {
+			t.Errorf("%s with another: %q, %v", name, d.Profile, err)
+		}
+	}
+}
+
+// TestAnAgentEditsByItsProfileAlone: neither a name nor a tool lets it.
+func TestAnAgentEditsByItsProfileAlone(t *testing.T) {
+	for _, d := range []definition.Definition{
+		{Name: "security", Profile: profile.Edit}, {Name: "executor", Profile: profile.Edit}, {Name: "x", Profile: profile.Edit, Tools: []string{"Edit"}},
+	} {
+		if err := d.Spawnable(profile.Edit); err != nil {
+			t.Errorf("%+v: %v", d, err)
+		}
+		for _, p := range []profile.Profile{profile.Readonly, profile.Report, ""} {
+			if err := d.Spawnable(p); errs.CodeOf(err) != errs.AgentEdits {
+				t.Errorf("%+v as %q: %v", d, p, err)
+			}
+		}
+		d.Profile = profile.Report
+		if err := d.Spawnable(profile.Edit); errs.CodeOf(err) != errs.AgentMayNotEdit {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+	if err := (definition.Definition{Name: "x", Module: true, Profile: profile.Edit}).Spawnable(profile.Edit); errs.CodeOf(err) != errs.AgentIsModule {
+		t.Errorf("a module: %v", err)
 	}
 }
 
@@ -49,30 +91,24 @@ func TestAnAgentThatEditsIsRefused(t *testing.T) {
 		"str_replace_based_edit_tool", "edit_file", "mcp__files__edit_file", "files/edit", "functions.apply_patch", " Edit ", "*", "all", "mcp__files__*", "search-replace",
 	} {
 		d := definition.Definition{Name: "reviewer", Tools: []string{"Read", tool}}
-		if err := d.Spawnable(profile.Report); errs.CodeOf(err) != errs.AgentEdits {
+		if err := d.Spawnable(profile.Readonly); errs.CodeOf(err) != errs.AgentEdits {
 			t.Errorf("%q: %v", tool, err)
 		}
 	}
 	for _, tool := range []string{"Read", "Write", "Write(report.json)", "write_file", "Grep", "Bash(git log:*)", "credit", "Editor-of-chief", "knowledge-search", ""} {
-		if err := (definition.Definition{Name: "reviewer", Tools: []string{tool}}).Spawnable(profile.Report); err != nil {
+		if err := (definition.Definition{Name: "reviewer", Tools: []string{tool}}).Spawnable(profile.Readonly); err != nil {
 			t.Errorf("%q: %v", tool, err)
 		}
 	}
 	for _, name := range []string{"np-executor", "np-build-fixer", "executor", "build-fixer", "NP-Executor"} {
-		if err := (definition.Definition{Name: name}).Spawnable(profile.Report); errs.CodeOf(err) != errs.AgentEdits {
+		if err := (definition.Definition{Name: name}).Spawnable(profile.Readonly); errs.CodeOf(err) != errs.AgentEdits {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := (definition.Definition{Name: name, Tools: []string{"Edit"}}).Spawnable(profile.Edit); err != nil {
-			t.Errorf("%s as an agent that may edit: %v", name, err)
-		}
 	}
-	if err := (definition.Definition{Name: "x", Profile: profile.Edit}).Spawnable(profile.Readonly); errs.CodeOf(err) != errs.AgentEdits {
-		t.Errorf("by its profile: %v", err)
-	}
-	if err := (definition.Definition{Name: "executors"}).Spawnable(profile.Report); err != nil {
+	if err := (definition.Definition{Name: "executors"}).Spawnable(profile.Readonly); err != nil {
 		t.Errorf("a name that only begins so: %v", err)
 	}
-	if err := (definition.Definition{Name: "x", Module: true}).Spawnable(profile.Edit); errs.CodeOf(err) != errs.AgentIsModule {
+	if err := (definition.Definition{Name: "x", Module: true}).Spawnable(profile.Readonly); errs.CodeOf(err) != errs.AgentIsModule {
 		t.Errorf("a module: %v", err)
 	}
 }

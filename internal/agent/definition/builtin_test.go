@@ -11,7 +11,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
-	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -92,7 +91,7 @@ func TestBuiltInDefinitionsAreValid(t *testing.T) {
 	}
 	for _, name := range want {
 		d := find(t, "", name)
-		if d.Module != strings.HasPrefix(name, "critic-") || (d.Spawnable(profile.Report) == nil) == d.Module || d.Description == "" || d.Path != "" {
+		if d.Module != strings.HasPrefix(name, "critic-") || (d.Spawnable(d.Profile) == nil) == d.Module || d.Description == "" || d.Path != "" {
 			t.Errorf("%+v", d)
 		}
 	}

@@ -75,7 +75,8 @@ func (l Library) Find(name string) (Definition, error) {
 	if d, ok := builtIn(names[len(names)-1]); ok {
 		return d, nil
 	}
-	return Definition{}, errs.New(errs.AgentNotFound, "no agent is called %s", name).With("agent", name).With("searched", folders())
+	return Definition{}, errs.New(errs.AgentNotFound, "no agent is called %s", name).With("agent", name).With("searched", folders()).
+		WithHint("write " + path.Join(Folder, name+ending) + "; docs/agents.md has its form, and switchyard doctor lists the agents that there are")
 }
 
 // open returns the project's root, nil for none.

@@ -67,10 +67,10 @@ func TestOursAnswerToTheOldNames(t *testing.T) {
 	if d := find(t, root, "np-critic"); d.Name != "critic" || d.Path != "" {
 		t.Errorf("built in: %+v", d)
 	}
-	if d := find(t, root, "np-researcher"); d.Name != "researcher" || d.Spawnable(profile.Report) != nil {
+	if d := find(t, root, "np-researcher"); d.Name != "researcher" || d.Spawnable(profile.Readonly) != nil {
 		t.Errorf("built in: %+v", d)
 	}
-	if err := find(t, root, "np-critic-style").Spawnable(profile.Report); errs.CodeOf(err) != errs.AgentIsModule {
+	if err := find(t, root, "np-critic-style").Spawnable(profile.Readonly); errs.CodeOf(err) != errs.AgentIsModule {
 		t.Errorf("the module: %v", err)
 	}
 	root = project(t, map[string]string{".switchyard/agents/critic.md": "mine"})
@@ -92,6 +92,7 @@ func TestFindRefuses(t *testing.T) {
 		at + "empty.md": "---\nname: empty\n---\n \n\t\n", at + "nothing.md": "", at + "other.md": "---\nname: another\n---\nx",
 		at + "endless.md": "---\nname: endless\nx", at + "notyaml.md": "---\nname: [\n---\nx", at + "twice.md": "---\nname: twice\nname: twice\n---\nx",
 		at + "list.md": "---\n- a\n---\nx", at + "word.md": "---\nmodule: perhaps\n---\nx", at + "two.md": "---\nname: two\n...\nname: two\n---\nx",
+		at + "profile.md": "---\nprofile: write\n---\nx", at + "list-profile.md": "---\nprofile: [edit]\n---\nx",
 		at + "map.md": "---\ntools: {edit: false}\n---\nx", at + "bytes.md": "a\xffb", at + "huge.md": strings.Repeat("x", 1<<20+1),
 		at + "folder.md/x": "", at + "largest.md": strings.Repeat("x", 1<<20),
 		// A broken file of an earlier folder hides a good one of a later.
@@ -105,6 +106,7 @@ func TestFindRefuses(t *testing.T) {
 		"other": {errs.AgentInvalidDefinition, `"another"`}, "endless": {errs.AgentInvalidDefinition, "no end"}, "notyaml": {errs.AgentInvalidDefinition, "line 2"},
 		"twice": {errs.AgentInvalidDefinition, "line 3"}, "list": {errs.AgentInvalidDefinition, "a mapping"}, "word": {errs.AgentInvalidDefinition, "true or false"},
 		"two": {errs.AgentInvalidDefinition, "more than one document"}, "map": {errs.AgentInvalidDefinition, "tools must be"}, "bytes": {errs.AgentInvalidDefinition, "UTF-8"},
+		"profile": {errs.AgentInvalidDefinition, "\"write\" is none of"}, "list-profile": {errs.AgentInvalidDefinition, "must be text"},
 		"huge": {errs.AgentInvalidDefinition, "larger than"}, "folder": {errs.AgentInvalidDefinition, "not a regular file"}, "absent": {errs.AgentNotFound, "absent"},
 	} {
 		d, err := definition.Library{Root: root}.Find(name)
@@ -117,6 +119,10 @@ func TestFindRefuses(t *testing.T) {
 		if strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "agent.") || strings.Contains(err.Error(), root) {
 			t.Errorf("%s: %q", name, err)
 		}
+	}
+	_, err := definition.Library{Root: root}.Find("absent")
+	if f, ok := errors.AsType[*errs.Error](err); !ok || !strings.Contains(f.Hint, ".switchyard/agents/absent.md") {
+		t.Errorf("the hint of %v does not name the file to write", err)
 	}
 	if d := find(t, root, "largest"); len(d.Body) != 1<<20 {
 		t.Errorf("the largest has %d bytes", len(d.Body))

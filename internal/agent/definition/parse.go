@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -18,11 +20,12 @@ import (
 // header is a front matter. Other keys, such as model and color, belong to other
 // programs.
 type header struct {
-	Name        string `yaml:"name"`
-	Description string `yaml:"description"`
-	Tier        string `yaml:"tier"`
-	Tools       tools  `yaml:"tools"`
-	Module      bool   `yaml:"module"`
+	Name        string          `yaml:"name"`
+	Description string          `yaml:"description"`
+	Tier        string          `yaml:"tier"`
+	Tools       tools           `yaml:"tools"`
+	Profile     profile.Profile `yaml:"profile"`
+	Module      bool            `yaml:"module"`
 }
 
 // tools is a list of tools, or a text separated by commas.
@@ -52,7 +55,7 @@ func (t *tools) UnmarshalYAML(node *yaml.Node) error {
 // # Errors
 //
 // agent-invalid-definition if data is not UTF-8, or the front matter does not end, is
-// invalid or has another name; agent-empty if there is no body.
+// invalid, has another name or an unknown profile; agent-empty if there is no body.
 func Parse(name string, data []byte) (Definition, error) {
 	if !utf8.Valid(data) {
 		return Definition{}, invalid(name, "the file is not UTF-8")
@@ -68,12 +71,18 @@ func Parse(name string, data []byte) (Definition, error) {
 	if h.Name != "" && h.Name != name {
 		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", textutil.Clip(h.Name, maxShown), name)
 	}
+	if h.Profile == "" {
+		h.Profile = defaultProfile(name)
+	}
+	if !slices.Contains(profile.All(), h.Profile) {
+		return Definition{}, invalid(name, "the profile %q is none of readonly, report and edit", textutil.Clip(string(h.Profile), maxShown))
+	}
 	if body == "" {
 		return Definition{}, errs.New(errs.AgentEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)
 	}
 	sum := sha256.Sum256(data)
 	return Definition{
-		Name: name, Description: h.Description, Tier: h.Tier, Tools: h.Tools, Module: h.Module,
+		Name: name, Description: h.Description, Tier: h.Tier, Tools: h.Tools, Profile: h.Profile, Module: h.Module,
 		Body: body, Digest: "sha256:" + hex.EncodeToString(sum[:]),
 	}, nil
 }
@@ -121,7 +130,7 @@ func plainly(err error) string {
 	}
 	return strings.NewReplacer(
 		"yaml: ", "", " into definition.header", "; it must be a mapping of keys", " into bool", "; it must be true or false",
-		" into string", "; it must be text", "!!", "", "\n", " ",
+		" into string", "; it must be text", " into profile.Profile", "; it must be text", "!!", "", "\n", " ",
 	).Replace(text)
 }
 
