@@ -57,6 +57,9 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 		res.Verdict = outcome.Judge(facts)
 	}
 	res.Record = a.record(r, res, changed)
+	if n := res.Record.ResponseBytes; n > 0 && a.Transcript != nil {
+		res.Record.Transcript = a.Transcript(late, io.NewSectionReader(a.stdout, 0, n))
+	}
 	return res
 }
 

@@ -19,6 +19,8 @@
 package spawner
 
 import (
+	"context"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -53,6 +55,10 @@ type Options struct {
 	// retries, math/rand if nil.
 	Now    func() time.Time
 	Random func() float64
+	// Transcript keeps what an agent wrote to its standard output and returns the digest
+	// for Record.Transcript, "" if it was not kept. It is called once for each attempt
+	// that wrote something, before its record is made durable. It may be nil.
+	Transcript func(ctx context.Context, stdout io.Reader) (digest string)
 	// Warn receives errors that do not affect a result, such as a failure to delete a
 	// private directory. It may be nil.
 	Warn func(error)
