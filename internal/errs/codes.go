@@ -90,6 +90,7 @@ const (
 	OutputFailed                                     Code = "output-failed"
 	PageForeign                                      Code = "page-foreign"
 	PathEscapesProject                               Code = "path-escapes-project"
+	PlanOutputInvalid                                Code = "plan-output-invalid"
 	PluginABI                                        Code = "plugin-abi"
 	PluginAmbiguous                                  Code = "plugin-ambiguous"
 	PluginCacheUnsafe                                Code = "plugin-cache-unsafe"

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"bytes"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -52,7 +51,7 @@ func ReadEnvelope(text string, e Expect) (Envelope, *EnvelopeBody) {
 	}
 	var body *EnvelopeBody
 	for _, o := range jsonscan.Objects(text) {
-		if !isEnvelope(o) {
+		if !o.Has("report_path", "blockers_count") {
 			continue
 		}
 		next, ok := decodeEnvelope(o)
@@ -68,21 +67,6 @@ func ReadEnvelope(text string, e Expect) (Envelope, *EnvelopeBody) {
 		return EnvelopeAbsent, nil
 	}
 	return body.check(e), body
-}
-
-// isEnvelope reports whether an object, or what is left of it, is an envelope.
-func isEnvelope(o jsonscan.Object) bool {
-	const path, blockers = "report_path", "blockers_count"
-	if !o.Whole {
-		return bytes.Contains(o.Text, []byte(`"`+path+`"`)) || bytes.Contains(o.Text, []byte(`"`+blockers+`"`))
-	}
-	var members map[string]jsontext.Value
-	if json.Unmarshal(o.Text, &members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
-		return true
-	}
-	_, ok1 := members[path]
-	_, ok2 := members[blockers]
-	return ok1 || ok2
 }
 
 // decodeEnvelope reads an envelope strictly: no duplicate keys, no missing keys, no

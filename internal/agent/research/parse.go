@@ -1,13 +1,11 @@
 package research
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
@@ -25,23 +23,9 @@ const answerKey = "decisions"
 //
 // research-output-invalid. The message never quotes the answer.
 func Parse(text string) (*Output, error) {
-	if len(text) > jsonscan.MaxBytes {
-		return nil, invalid("the final message has more than %d bytes", jsonscan.MaxBytes)
-	}
-	var answer jsontext.Value
-	for _, o := range jsonscan.Objects(text) {
-		switch {
-		case !answers(o):
-		case !o.Whole:
-			return nil, invalid("the answer is cut short, or runs into something else")
-		case answer != nil && !bytes.Equal(answer, o.Text):
-			return nil, invalid("the final message holds several answers that differ")
-		default:
-			answer = o.Text
-		}
-	}
-	if answer == nil {
-		return nil, invalid("the final message holds no object with the member %s", answerKey)
+	answer, err := jsonscan.One(text, answerKey)
+	if err != nil {
+		return nil, invalid("%w", err)
 	}
 	var out Output
 	if err := json.Unmarshal(answer, &out); err != nil {
@@ -55,17 +39,6 @@ func Parse(text string) (*Output, error) {
 
 func invalid(format string, args ...any) *errs.Error {
 	return errs.New(errs.ResearchOutputInvalid, format, args...)
-}
-
-// answers reports whether an object is meant as an answer.
-func answers(o jsonscan.Object) bool {
-	if !o.Whole {
-		return bytes.Contains(o.Text, []byte(`"`+answerKey+`"`))
-	}
-	var members map[string]jsontext.Value
-	err := json.Unmarshal(o.Text, &members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	_, ok := members[answerKey]
-	return ok || err != nil
 }
 
 // check checks a decoded answer and normalizes its words.
