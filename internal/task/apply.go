@@ -65,6 +65,7 @@ func (s State) enterRound(round int) State {
 	s.Round, s.Phase, s.Manual, s.NonAdvancing = round, "", false, 0
 	s.Attestations, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
 	s.Runs, s.Spent.Round = s.OpenRuns(), Amount{}
+	s.Commit, s.Merge = nil, nil
 	return s
 }
 
@@ -103,6 +104,15 @@ func markUsed(attestations []Attestation, agent string) []Attestation {
 		attestations[i].Used = attestations[i].Used || agent == "" || attestations[i].Agent == agent
 	}
 	return attestations
+}
+
+// markStaleRun returns a copy with one run marked as stale.
+func markStaleRun(runs []Run, run string) []Run {
+	runs = slices.Clone(runs)
+	for i := range runs {
+		runs[i].Stale = runs[i].Stale || runs[i].Run == run
+	}
+	return runs
 }
 
 // markStale returns a copy with the runs of a role, or of all for "", marked as stale.
@@ -148,7 +158,10 @@ func (e WorkStarted) apply(s State) (State, error) {
 		s.ResetReview, s.Stalled = s.Reviews, 0
 	}
 	s.Status, s.Phase, s.MaxRounds, s.CustomCap, s.Query = Open, Start, e.MaxRounds, e.CustomCap, e.Query
-	s.Stop, s.Questions = nil, nil
+	s.Stop, s.Questions, s.Parked = nil, nil, nil
+	if e.Branch != nil {
+		s.Branch = e.Branch
+	}
 	return s.forced(e.Force, Start), nil
 }
 
@@ -277,7 +290,10 @@ func (e WorkCommitted) apply(s State) (State, error) {
 }
 
 func (e WorkStopped) apply(s State) (State, error) {
-	s.Status, s.Stop, s.Questions = Stuck, &e.Stop, nil
+	s.Status, s.Stop, s.Questions, s.Parked = Stuck, &e.Stop, nil, nil
+	if s.Merge != nil && s.Merge.Outcome == "" {
+		s.Merge = nil
+	}
 	if e.ForgetCap {
 		s.CustomCap = false
 	}
@@ -288,11 +304,21 @@ func (e QuestionsAnswered) apply(s State) (State, error) {
 	if s.Questions == nil || e.Round != s.Questions.Round {
 		return s, fmt.Errorf("an answer to round %d follows where none was asked", e.Round)
 	}
-	q := Questions{Round: s.Questions.Round, Open: slices.Clone(s.Questions.Open), Answers: slices.Clone(s.Questions.Answers)}
+	q := Questions{Round: s.Questions.Round, Inserted: s.Questions.Inserted, Open: slices.Clone(s.Questions.Open), Answers: slices.Clone(s.Questions.Answers)}
+	stop := false
 	for _, a := range e.Answers {
 		at := slices.IndexFunc(q.Open, func(o Question) bool { return o.Fingerprint == a.Fingerprint })
 		if at < 0 {
 			return s, fmt.Errorf("an answer follows to question %q, which is not open", a.Fingerprint)
+		}
+		if b := q.Open[at].Budget; b != nil && a.Text != choiceStop {
+			raise, ok := b.parseRaise(a.Text)
+			if !ok {
+				return s, fmt.Errorf("a budget is raised by %q", a.Text)
+			}
+			s.Raised = s.Raised.add(raise)
+		} else if b != nil {
+			stop = true
 		}
 		q.Open = slices.Delete(q.Open, at, at+1)
 		q.Answers = append(q.Answers, a)
@@ -300,6 +326,10 @@ func (e QuestionsAnswered) apply(s State) (State, error) {
 	s.Questions = &q
 	if len(q.Open) == 0 {
 		s.Status = Open
+	}
+	if stop {
+		s.Status, s.Questions = Stuck, nil
+		s.Stop = &Stop{Round: s.Round, Reason: ReasonBudget, By: e.Answers[0].By}
 	}
 	return s, nil
 }
@@ -364,13 +394,17 @@ func (s State) Check() error {
 		return fmt.Errorf("a task with a cap of %d rounds", s.MaxRounds)
 	case s.Last != nil && (s.Last.Round < 1 || s.Last.NextRound > s.Round):
 		return fmt.Errorf("a task in round %d after a decision of round %d", s.Round, s.Last.Round)
+	case (s.Status == Parked) != (s.Parked != nil):
+		return fmt.Errorf("a task that is %s and parked because of %v", s.Status, s.Parked)
+	case s.Commit != nil && (s.Branch == nil || s.Last == nil || s.Commit.Tree != s.Last.Tree), (s.Status == Merging) != (s.Merge != nil && s.Merge.Outcome == ""):
+		return fmt.Errorf("a task that is %s with the commit %v and the merge %v", s.Status, s.Commit, s.Merge)
 	case (s.Status == Stuck) != (s.Stop != nil):
 		return fmt.Errorf("a task that is %s with a reason %v", s.Status, s.Stop)
-	case s.Status == Waiting && (s.Questions == nil || s.Last == nil):
+	case s.Status == Waiting && (s.Questions == nil || s.Last == nil && !s.Questions.Inserted):
 		return fmt.Errorf("a task that waits and has asked nothing")
 	case s.Status == Committed && s.Phase != Commit && (s.Last == nil || s.Last.status() != Committed):
 		return fmt.Errorf("a task that is committed without a decision to commit")
-	case s.Last != nil && s.Last.NextRound == s.Round && s.Phase == Review && s.Status == Open && s.Last.status() != Open && !s.allAnswered():
+	case s.Last != nil && s.Last.NextRound == s.Round && s.Phase == Review && s.Status == Open && s.Last.status() != Open && !s.allAnswered() && (s.Questions == nil || !s.Questions.Inserted):
 		return fmt.Errorf("a task that is %s after a decision for %s", s.Status, s.Last.NextAction)
 	}
 	return nil

@@ -13,15 +13,20 @@ type StartWork struct {
 	Query string
 	// MaxRounds is the caller's cap, 0 for none; Fallback is the project's.
 	MaxRounds, Fallback int
-	Force               *Force
+	// Branch is the new branch to work on, nil for none.
+	Branch *Branch
+	Force  *Force
 }
 
 func (c StartWork) decide(s State) (Event, error) {
+	if s.Status == Merging {
+		return nil, allow(s, KindStarted)
+	}
 	begun := s.isUnderWay()
 	if begun && c.Force == nil {
 		return nil, errs.New(errs.TaskStarted, "the task has begun already; it is %s, in round %d", s.Status, s.Round)
 	}
-	e := WorkStarted{Round: max(s.Round, 1), Query: c.Query, MaxRounds: c.MaxRounds, CustomCap: c.MaxRounds != 0}
+	e := WorkStarted{Round: max(s.Round, 1), Query: c.Query, Branch: c.Branch, MaxRounds: c.MaxRounds, CustomCap: c.MaxRounds != 0}
 	if begun {
 		e.Force = c.Force
 	}
@@ -43,7 +48,7 @@ func (c StartWork) decide(s State) (Event, error) {
 
 // isUnderWay reports whether the work is under way, so that only force restarts it.
 func (s State) isUnderWay() bool {
-	return s.Status == Waiting || s.Status == Open && (s.Phase != "" || s.Last != nil)
+	return s.Status == Waiting || s.Status == Parked || s.Status == Open && (s.Phase != "" || s.Last != nil)
 }
 
 // newCap returns the cap of a restart in a round: the project's number of rounds, counted

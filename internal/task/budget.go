@@ -35,6 +35,7 @@ type BudgetUse struct {
 
 // Usage lists the use of each of the task's budgets that has a limit.
 func (l Limits) Usage(s State) []BudgetUse {
+	l = l.raised(s.Raised)
 	var uses []BudgetUse
 	for _, u := range units() {
 		if limit := u.of(l.Task); limit > 0 {
@@ -54,11 +55,18 @@ type unit struct {
 	text func(int64) string
 }
 
+// The names of the units.
+const (
+	unitTime    = "time"
+	unitTokens  = "tokens"
+	unitDollars = "dollars"
+)
+
 func units() []unit {
 	return []unit{
-		{"time", func(a Amount) int64 { return a.Millis }, func(n int64) string { return fmt.Sprintf("%d ms", n) }},
-		{"tokens", func(a Amount) int64 { return a.Tokens }, func(n int64) string { return fmt.Sprintf("%d tokens", n) }},
-		{"dollars", func(a Amount) int64 { return a.MicroDollars }, dollars},
+		{unitTime, func(a Amount) int64 { return a.Millis }, func(n int64) string { return fmt.Sprintf("%d ms", n) }},
+		{unitTokens, func(a Amount) int64 { return a.Tokens }, func(n int64) string { return fmt.Sprintf("%d tokens", n) }},
+		{unitDollars, func(a Amount) int64 { return a.MicroDollars }, dollars},
 	}
 }
 
@@ -75,6 +83,7 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	if err := l.check(wanted); err != nil {
 		return err
 	}
+	l = l.raised(s.Raised)
 	if begun := int64(s.Rounds()); l.Rounds > 0 && begun > int64(l.Rounds) {
 		byRound := unit{name: "rounds", text: func(n int64) string { return textutil.Count(n, "round") }}
 		return byRound.exhausted("task", int64(l.Rounds), begun-1, 0, 1)
@@ -98,8 +107,8 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	} {
 		for _, u := range units() {
 			limit, spent, reserved, wanted := u.of(scope.limit), u.of(scope.spent), u.of(scope.reserved), u.of(more)
-			// A sum could overflow.
-			if limit > 0 && (spent > limit || reserved > limit-spent || wanted > limit-spent-reserved) {
+			// A sum could overflow, and a saturated one is unknown.
+			if limit > 0 && (wanted == math.MaxInt64 || spent > limit || reserved > limit-spent || wanted > limit-spent-reserved) {
 				return u.exhausted(scope.name, limit, spent, reserved, wanted)
 			}
 		}

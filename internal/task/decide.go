@@ -2,41 +2,76 @@ package task
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Statuses lists all statuses, NoTask first.
-func Statuses() []Status { return []Status{NoTask, Open, Waiting, Stuck, Committed} }
+func Statuses() []Status { return []Status{NoTask, Open, Waiting, Parked, Stuck, Committed, Merging} }
 
 // Kinds lists all kinds of events.
 func Kinds() []Kind {
 	return []Kind{
-		KindStarted, KindAttested, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
-		KindFinished, KindStopped, KindAnswered, KindResumed, KindImported, KindSpawnBegun, KindSpawnEnded,
+		KindStarted, KindBranched, KindAttested, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
+		KindFinished, KindStopped, KindAsked, KindAnswered, KindParked, KindUnparked, KindResumed, KindImported,
+		KindCommitCreated, KindMergeBegun, KindMergeEnded, KindSpawnBegun, KindSpawnEnded,
 	}
 }
 
 // Transition returns "" if an event may follow in a status, else the code of the error.
 // It is the table of docs/tasks.md. Commands check further conditions.
 func Transition(s Status, k Kind) errs.Code {
-	switch k {
-	case KindStarted:
-		return "" // StartWork rejects it for a task under way.
-	case KindAttested, KindSearched, KindStopped:
-		return map[Status]errs.Code{Committed: errs.TaskCommitted}[s]
-	case KindSpawnEnded:
-		return "" // RecordReceipt rejects it for a run that is not open.
-	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
-		return map[Status]errs.Code{Waiting: errs.TaskWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
-	case KindAnswered:
-		return map[Status]errs.Code{NoTask: errs.TaskNotFound, Open: errs.TaskNotWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
-	case KindResumed:
-		return map[Status]errs.Code{NoTask: errs.TaskNotFound, Open: errs.TaskNotStuck, Waiting: errs.TaskWaiting, Committed: errs.TaskCommitted}[s]
-	case KindImported:
-		return map[Status]errs.Code{Open: errs.TaskExists, Waiting: errs.TaskExists, Stuck: errs.TaskExists, Committed: errs.TaskExists}[s]
-	default:
+	switch {
+	case slices.Contains(follows(k), s):
+		return ""
+	case k == KindImported:
 		return errs.TaskExists
+	case s == Open && k == KindAnswered:
+		return errs.TaskNotWaiting
+	case s == Open && k == KindResumed:
+		return errs.TaskNotStuck
+	case s == Open && k == KindUnparked:
+		return errs.TaskNotParked
+	default:
+		return map[Status]errs.Code{
+			NoTask: errs.TaskNotFound, Open: errs.TaskNotCommitted, Waiting: errs.TaskWaiting, Parked: errs.TaskParked,
+			Stuck: errs.TaskStuck, Committed: errs.TaskCommitted, Merging: errs.TaskMerging,
+		}[s]
+	}
+}
+
+// follows lists the statuses in which an event may follow.
+func follows(k Kind) []Status {
+	switch k {
+	case KindStarted: // StartWork rejects it for a task under way.
+		return []Status{NoTask, Open, Waiting, Parked, Stuck, Committed}
+	case KindAttested, KindSearched:
+		return []Status{NoTask, Open, Waiting, Parked, Stuck}
+	case KindStopped:
+		return []Status{NoTask, Open, Waiting, Parked, Stuck, Merging}
+	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun, KindAsked:
+		return []Status{NoTask, Open}
+	case KindBranched, KindParked:
+		return []Status{Open}
+	case KindAnswered:
+		return []Status{Waiting}
+	case KindResumed:
+		return []Status{Stuck}
+	case KindImported:
+		return []Status{NoTask}
+	case KindUnparked:
+		return []Status{Parked}
+	case KindCommitCreated:
+		return []Status{Committed}
+	case KindMergeBegun: // In a stuck task only if its merge failed.
+		return []Status{Committed, Stuck}
+	case KindMergeEnded:
+		return []Status{Merging}
+	case KindSpawnEnded: // RecordReceipt rejects it for a run that is not open.
+		return Statuses()
+	default:
+		return nil
 	}
 }
 
@@ -53,8 +88,16 @@ func allow(s State, k Kind) error {
 		return errs.New(code, "the task waits for the user's answer since round %d", s.Questions.Round)
 	case errs.TaskNotWaiting:
 		return errs.New(code, "the task waits for no answer; it is %s, in round %d", s.Status, s.Round)
+	case errs.TaskParked:
+		return errParked(s.Parked)
+	case errs.TaskMerging:
+		return errs.New(code, "the task is being merged into %s", s.Merge.Into)
+	case errs.TaskNotCommitted:
+		return errs.New(code, "the task is not committed; it is %s, in round %d", s.Status, s.Round)
 	case errs.TaskStuck:
 		return errs.New(code, "the task is stuck since round %d (%s)", s.Stop.Round, s.Stop.Reason)
+	case errs.TaskNotParked:
+		return errs.New(code, "the task is not parked; it is %s, in round %d", s.Status, s.Round)
 	case errs.TaskNotStuck:
 		return errs.New(code, "the task is not stuck; it is %s, in round %d", s.Status, s.Round)
 	case errs.TaskCommitted:

@@ -18,6 +18,14 @@ const (
 	KindResumed   Kind = "work-resumed"
 	KindImported  Kind = "task-imported"
 
+	KindBranched      Kind = "branch-created"
+	KindAsked         Kind = "question-asked"
+	KindParked        Kind = "task-parked"
+	KindUnparked      Kind = "parking-ended"
+	KindCommitCreated Kind = "commit-created"
+	KindMergeBegun    Kind = "merge-begun"
+	KindMergeEnded    Kind = "merge-ended"
+
 	KindSpawnBegun Kind = "spawn-begun"
 	KindSpawnEnded Kind = "spawn-ended"
 )
@@ -39,18 +47,26 @@ func NewEvent(k Kind) Event {
 }
 
 var newEvents = map[Kind]func() Event{
-	KindStarted:    func() Event { return new(WorkStarted) },
-	KindAttested:   func() Event { return new(AgentAttested) },
-	KindSearched:   func() Event { return new(SearchRecorded) },
-	KindPrepared:   func() Event { return new(PhaseDone) },
-	KindRedrafted:  func() Event { return new(DraftBegun) },
-	KindDrafted:    func() Event { return new(DraftVerified) },
-	KindDecided:    func() Event { return new(RoundDecided) },
-	KindFinished:   func() Event { return new(WorkCommitted) },
-	KindStopped:    func() Event { return new(WorkStopped) },
-	KindAnswered:   func() Event { return new(QuestionsAnswered) },
-	KindResumed:    func() Event { return new(WorkResumed) },
-	KindImported:   func() Event { return new(TaskImported) },
+	KindStarted:       func() Event { return new(WorkStarted) },
+	KindAttested:      func() Event { return new(AgentAttested) },
+	KindSearched:      func() Event { return new(SearchRecorded) },
+	KindPrepared:      func() Event { return new(PhaseDone) },
+	KindRedrafted:     func() Event { return new(DraftBegun) },
+	KindDrafted:       func() Event { return new(DraftVerified) },
+	KindDecided:       func() Event { return new(RoundDecided) },
+	KindFinished:      func() Event { return new(WorkCommitted) },
+	KindStopped:       func() Event { return new(WorkStopped) },
+	KindAnswered:      func() Event { return new(QuestionsAnswered) },
+	KindResumed:       func() Event { return new(WorkResumed) },
+	KindImported:      func() Event { return new(TaskImported) },
+	KindBranched:      func() Event { return new(BranchCreated) },
+	KindAsked:         func() Event { return new(QuestionAsked) },
+	KindParked:        func() Event { return new(TaskParked) },
+	KindUnparked:      func() Event { return new(ParkingEnded) },
+	KindCommitCreated: func() Event { return new(CommitCreated) },
+	KindMergeBegun:    func() Event { return new(MergeBegun) },
+	KindMergeEnded:    func() Event { return new(MergeEnded) },
+
 	KindSpawnBegun: func() Event { return new(SpawnBegun) },
 	KindSpawnEnded: func() Event { return new(SpawnEnded) },
 }
@@ -67,7 +83,9 @@ type WorkStarted struct {
 	MaxRounds int    `json:"max_rounds"`
 	CustomCap bool   `json:"raised,omitzero"`
 	Query     string `json:"query,omitzero"`
-	Force     *Force `json:"force,omitzero"`
+	// Branch is the new branch to work on, nil for none.
+	Branch *Branch `json:"branch,omitzero"`
+	Force  *Force  `json:"force,omitzero"`
 }
 
 // AgentAttested records that an agent ran in a round.
@@ -137,6 +155,8 @@ type RoundDecided struct {
 	Stalled   int        `json:"stalled,omitzero"`
 	Questions []Question `json:"questions,omitzero"`
 	Force     *Force     `json:"force,omitzero"`
+	// Tree is the git tree of the draft, if the task has its own branch.
+	Tree string `json:"tree,omitzero"`
 }
 
 // WorkCommitted commits the task.
@@ -209,5 +229,12 @@ func (WorkStopped) Kind() Kind       { return KindStopped }
 func (QuestionsAnswered) Kind() Kind { return KindAnswered }
 func (WorkResumed) Kind() Kind       { return KindResumed }
 func (TaskImported) Kind() Kind      { return KindImported }
+func (BranchCreated) Kind() Kind     { return KindBranched }
+func (QuestionAsked) Kind() Kind     { return KindAsked }
+func (TaskParked) Kind() Kind        { return KindParked }
+func (ParkingEnded) Kind() Kind      { return KindUnparked }
+func (CommitCreated) Kind() Kind     { return KindCommitCreated }
+func (MergeBegun) Kind() Kind        { return KindMergeBegun }
+func (MergeEnded) Kind() Kind        { return KindMergeEnded }
 func (SpawnBegun) Kind() Kind        { return KindSpawnBegun }
 func (SpawnEnded) Kind() Kind        { return KindSpawnEnded }

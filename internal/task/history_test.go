@@ -128,12 +128,22 @@ var force = &task.Force{Reason: "the network is down", By: "somebody"}
 // standing returns a task in each status.
 func standing(t tester) map[task.Status]task.State {
 	t.Helper()
-	open := do(t, task.State{}, begin)
+	open := do(t, task.State{}, task.StartWork{Fallback: 3, Branch: &task.Branch{Name: "switchyard/t", Worktree: "/w", Base: "c0", Onto: "main"}})
+	committed := decide(t, open, final(toCommit))
+	merging := do(t, committed, task.RecordCommit{GitCommit: theCommit}, task.BeginMerge{Into: "main"})
 	return map[task.Status]task.State{
 		task.NoTask:    {},
 		task.Open:      open,
 		task.Waiting:   decide(t, open, asking(true, task.Question{Fingerprint: "q1", Text: "Which key?"})),
-		task.Stuck:     decide(t, open, toStuck),
-		task.Committed: decide(t, open, final(toCommit)),
+		task.Parked:    do(t, open, task.ParkTask{Parking: parking}),
+		task.Stuck:     do(t, merging, task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.MergeConflict}}),
+		task.Committed: committed,
+		task.Merging:   merging,
 	}
 }
+
+// What parks a task, and the commit of its decision.
+var (
+	parking   = task.Parking{Until: "2030-01-01T00:00:00.000000000Z", Run: "r1", Adapter: "claude"}
+	theCommit = task.GitCommit{SHA: "c1", Decision: "d1"}
+)

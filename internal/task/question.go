@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // MaxAnswer is the maximum size of an answer, in bytes.
@@ -21,6 +22,8 @@ type Question struct {
 	Default string `json:"default,omitzero"`
 	// ExpiresAt is a time in the format of ExpireQuestions.Now, "" for never.
 	ExpiresAt string `json:"expires_at,omitzero"`
+	// Budget is set if the question is whether to raise a budget.
+	Budget *BudgetQuestion `json:"budget,omitzero"`
 }
 
 // Questions are those of one decision, with the answers so far.
@@ -29,6 +32,8 @@ type Questions struct {
 	Round   int        `json:"round"`
 	Open    []Question `json:"open"`
 	Answers []Answer   `json:"answers,omitzero"`
+	// Inserted is set if no decision asked them: the work then continues where it was.
+	Inserted bool `json:"inserted,omitzero"`
 }
 
 // Answer is an answer of the user.
@@ -121,6 +126,8 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 		return "", q.invalid("the answer is empty")
 	case len(c.Text) > MaxAnswer:
 		return "", q.invalid("the answer has %d bytes, more than %d", len(c.Text), MaxAnswer)
+	case q.Budget != nil && !q.Budget.accepts(c.Text):
+		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), q.Budget.Unit, q.Choices[0])
 	default:
 		return c.Text, nil
 	}

@@ -62,7 +62,7 @@ func hasRoundRole(intents []Intent) bool {
 
 func (i Intent) check() error {
 	switch {
-	case i.Role != RoleCritic && i.Role != RoleResearcher && i.Role != RoleOther:
+	case checkAgent(string(i.Role)) != nil:
 		return fmt.Errorf("an agent is spawned as %q", i.Role)
 	case i.Index < 0 || i.Attempt < 1:
 		return fmt.Errorf("attempt %d of agent %d is announced", i.Attempt, i.Index)
@@ -115,6 +115,9 @@ func (e SpawnBegun) apply(s State) (State, error) {
 	}
 	if hasRoundRole(e.Intents) {
 		s = s.existing()
+	}
+	if slices.ContainsFunc(e.Intents, func(i Intent) bool { return i.Edits }) {
+		s = s.discardDraft()
 	}
 	s.Runs = slices.Clip(s.Runs)
 	for _, i := range e.Intents {

@@ -82,6 +82,7 @@ type DecideRound struct {
 // The destinations, kinds and outcomes that the state machine depends on.
 const (
 	actionCommit = "commit"
+	kindAgent    = "agent"
 	kindHuman    = "human"
 	kindTerminal = "terminal"
 	green        = "green"

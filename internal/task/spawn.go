@@ -16,6 +16,11 @@ const (
 	RoleResearcher Role = "researcher"
 	// RoleOther is for agents that a person spawns outside of a round. It creates no task.
 	RoleOther Role = "other"
+	// RoleExecutor and RoleFixer edit the task's worktree, RolePlanChecker revises its plan.
+	// Other roles are destinations of a policy.
+	RoleExecutor    Role = "executor"
+	RoleFixer       Role = "build-fixer"
+	RolePlanChecker Role = "plan-checker"
 )
 
 // OutcomeLost is the outcome of a run with an unknown end, such as after a kill of the
@@ -52,6 +57,8 @@ type Intent struct {
 	// Prompt is the digest of its prompt, and Tree that of its working tree.
 	Prompt string `json:"prompt,omitzero"`
 	Tree   string `json:"tree,omitzero"`
+	// Edits is set if it may edit the working tree.
+	Edits bool `json:"edits,omitzero"`
 }
 
 // Receipt is the result of a run.

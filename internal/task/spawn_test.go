@@ -199,7 +199,7 @@ func TestReserveRefusesWhatNoCallerShouldAnnounce(t *testing.T) {
 		"no id":                func(i *task.Intent) { i.Run = "" },
 		"an id of this round":  func(i *task.Intent) { i.Run = "a" },
 		"no role":              func(i *task.Intent) { i.Role = "" },
-		"a role that is none":  func(i *task.Intent) { i.Role = "judge" },
+		"a role that is none":  func(i *task.Intent) { i.Role = "a judge" },
 		"no adapter":           func(i *task.Intent) { i.Adapter = "" },
 		"no reason":            func(i *task.Intent) { i.Why = "" },
 		"attempt 0":            func(i *task.Intent) { i.Attempt = 0 },

@@ -16,7 +16,7 @@ func TestHalt(t *testing.T) {
 		}
 	})
 	t.Run("a policy's stop names the policy", func(t *testing.T) {
-		s := standing(t)[task.Stuck]
+		s := decide(t, do(t, task.State{}, begin), toStuck)
 		if *s.Stop != (task.Stop{Round: 1, Reason: "max-rounds", By: "routing@1.2.0", FindingCount: 2}) {
 			t.Errorf("%+v", s.Stop)
 		}

@@ -30,6 +30,14 @@ var eventTexts = map[task.Kind]string{
 	task.KindResumed:   "a stuck task goes on",
 	task.KindImported:  "the task is taken over from another tool",
 
+	task.KindBranched:      "the branch and the worktree of the task exist",
+	task.KindAsked:         "a budget or a plan-checker asks the user",
+	task.KindParked:        "an agent has met a usage limit",
+	task.KindUnparked:      "the usage limit has ended",
+	task.KindCommitCreated: "the reviewed tree is committed",
+	task.KindMergeBegun:    "the commit is about to be merged",
+	task.KindMergeEnded:    "the merge has ended",
+
 	task.KindSpawnBegun: "agents are about to be run",
 	task.KindSpawnEnded: "a run has ended",
 }
@@ -73,7 +81,9 @@ func cell(s task.Status, k task.Kind) string {
 		return "`" + string(code) + "`"
 	case k == task.KindStarted && s == task.Open:
 		return "yes; forced once it has begun"
-	case k == task.KindStarted && s == task.Waiting:
+	case k == task.KindMergeBegun && s == task.Stuck:
+		return "if its merge failed"
+	case k == task.KindStarted && (s == task.Waiting || s == task.Parked):
 		return "forced"
 	default:
 		return "yes"
@@ -133,6 +143,17 @@ func TestEveryPair(t *testing.T) {
 		task.KindImported: func(task.State) task.Command {
 			return task.ImportTask{TaskImported: task.TaskImported{Source: "other", Round: 1, MaxRounds: 3}}
 		},
+		task.KindBranched: func(task.State) task.Command { return task.CreateBranch{} },
+		task.KindAsked: func(task.State) task.Command {
+			return task.AskUser{Question: task.Question{Fingerprint: "q9", Text: "Which plan?"}}
+		},
+		task.KindParked:        func(task.State) task.Command { return task.ParkTask{Parking: parking} },
+		task.KindUnparked:      func(task.State) task.Command { return task.EndParking{By: "somebody"} },
+		task.KindCommitCreated: func(task.State) task.Command { return task.RecordCommit{GitCommit: theCommit} },
+		task.KindMergeBegun:    func(task.State) task.Command { return task.BeginMerge{Into: "main"} },
+		task.KindMergeEnded: func(task.State) task.Command {
+			return task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.Merged, Commit: "c2"}}
+		},
 		task.KindSpawnBegun: func(task.State) task.Command { return spawning(critic("r2")) },
 		task.KindSpawnEnded: func(task.State) task.Command { return ended("r1") },
 	}
@@ -154,6 +175,9 @@ func TestEveryPair(t *testing.T) {
 		}
 		for _, status := range task.Statuses() {
 			s, code := states[status], task.Transition(status, k)
+			if k == task.KindMergeBegun && status == task.Committed {
+				s = do(t, s, task.RecordCommit{GitCommit: theCommit})
+			}
 			if s.Status != status {
 				t.Fatalf("the task is %q, not %q", s.Status, status)
 			}

@@ -21,6 +21,10 @@ const (
 	Waiting   Status = "waiting"
 	Stuck     Status = "stuck"
 	Committed Status = "committed"
+	// Parked is a task that waits for the end of a usage limit, and Merging one whose merge
+	// has begun.
+	Parked  Status = "parked"
+	Merging Status = "merging"
 )
 
 // Phase is a step of a round.
@@ -82,6 +86,15 @@ type State struct {
 	Violations []Violation `json:"violations,omitzero"`
 	// Questions are those of the last decision, if it asked the user.
 	Questions *Questions `json:"questions,omitzero"`
+	// Parked is why the task is parked, or nil.
+	Parked *Parking `json:"parked,omitzero"`
+	// Branch is the task's own branch, nil if it is worked on in the checkout. Commit is
+	// the commit for the last decision, and Merge the latest merge of it, or nil.
+	Branch *Branch    `json:"branch,omitzero"`
+	Commit *GitCommit `json:"commit,omitzero"`
+	Merge  *Merge     `json:"merge,omitzero"`
+	// Raised is what the user has added to the task's budgets.
+	Raised Raise `json:"raised_budget,omitzero"`
 	// Stop is why the task is stuck, or nil.
 	Stop *Stop `json:"stop,omitzero"`
 	// Overrides counts all gates that were forced, and Forced is the last one.

@@ -1,0 +1,157 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// QuestionAsked records questions that no decision asked: those of a plan-checker, and
+// whether to raise a budget.
+type QuestionAsked struct {
+	Round     int        `json:"round"`
+	Questions []Question `json:"questions"`
+}
+
+// AskUser makes an open task wait for the user's answer.
+type AskUser struct{ Question Question }
+
+func (c AskUser) decide(s State) (Event, error) {
+	if err := allow(s, KindAsked); err != nil {
+		return nil, err
+	}
+	return QuestionAsked{Round: max(s.Round, 1), Questions: []Question{c.Question}}, nil
+}
+
+func (e QuestionAsked) round() int { return e.Round }
+
+func (e QuestionAsked) apply(s State) (State, error) {
+	if len(e.Questions) == 0 {
+		return s, fmt.Errorf("round %d asks the user nothing", e.Round)
+	}
+	s.Status, s.Questions = Waiting, &Questions{Round: e.Round, Open: e.Questions, Inserted: true}
+	return s, nil
+}
+
+// BudgetQuestion is the unit and the size of a budget that does not cover the next step.
+type BudgetQuestion struct {
+	// Unit is time, tokens, dollars or rounds.
+	Unit string `json:"unit"`
+	// Missing is what the next step needs more, in milliseconds, tokens, millionths of a
+	// dollar, or rounds.
+	Missing int64 `json:"missing"`
+}
+
+// The choice that ends a task instead of raising its budget.
+const choiceStop = "stop"
+
+// AskForBudget returns the question whether to raise the budget that err, a
+// budget-exhausted of ReserveRuns, names. It suggests to raise it by its own size.
+func AskForBudget(s State, err *errs.Error) Question {
+	scoped, _ := err.Details["unit"].(string)
+	_, name, _ := strings.Cut(scoped, "-")
+	limit, spent := detail(err, "limit"), detail(err, "spent")
+	missing := max(addSaturating(addSaturating(spent, detail(err, "reserved")), detail(err, "wanted"))-limit, 1)
+	size := max(limit, missing)
+	text := fmt.Sprintf("%s. Raise it by how much, or stop?", upperFirst(err.Message))
+	return Question{
+		Fingerprint: fmt.Sprintf("budget-%s-%d-%d", scoped, max(s.Round, 1), s.Spent.Runs), Text: text,
+		Choices: []string{raiseText(name, size), choiceStop}, Budget: &BudgetQuestion{Unit: name, Missing: missing},
+	}
+}
+
+func detail(err *errs.Error, name string) int64 {
+	n, _ := err.Details[name].(int64)
+	return n
+}
+
+func upperFirst(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+const raisePrefix = "raise by "
+
+// raiseText names an amount in the form that parseRaise reads.
+func raiseText(unit string, n int64) string {
+	switch unit {
+	case unitTime:
+		return raisePrefix + (time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond).String()
+	case unitDollars:
+		return raisePrefix + dollars(n)
+	default:
+		return fmt.Sprintf("%s%d %s", raisePrefix, n, unit)
+	}
+}
+
+// parseRaise reads an amount such as "raise by $2.50", "10m" or "50000 tokens".
+func (b BudgetQuestion) parseRaise(answer string) (Raise, bool) {
+	text := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(answer)), raisePrefix))
+	text = strings.TrimSpace(strings.TrimSuffix(text, b.Unit))
+	var r Raise
+	switch b.Unit {
+	case unitTime:
+		d, err := time.ParseDuration(text)
+		r.Millis = d.Milliseconds()
+		return r, err == nil && r.Millis > 0
+	case unitDollars:
+		f, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+		ok := err == nil && f > 0 && f <= maxDollars
+		if ok {
+			r.MicroDollars = int64(math.Ceil(f * 1e6))
+		}
+		return r, ok
+	case unitTokens:
+		n, err := strconv.ParseInt(text, 10, 64)
+		r.Tokens = n
+		return r, err == nil && n > 0
+	default:
+		n, err := strconv.Atoi(text)
+		r.Rounds = n
+		return r, err == nil && n > 0 && n <= MaxRounds
+	}
+}
+
+// accepts reports whether a text answers the question.
+func (b BudgetQuestion) accepts(answer string) bool {
+	_, ok := b.parseRaise(answer)
+	return ok || answer == choiceStop
+}
+
+// maxDollars bounds a raise.
+const maxDollars = 1e6
+
+// Raise is what the user added to the budgets of a task.
+type Raise struct {
+	Amount
+	Rounds int `json:"rounds,omitzero"`
+}
+
+func (r Raise) add(more Raise) Raise {
+	return Raise{Amount: r.Amount.Add(more.Amount), Rounds: r.Rounds + more.Rounds}
+}
+
+// raised returns the limits with what the user added. A raise counts for the task and for
+// its rounds: the next step needs both.
+func (l Limits) raised(by Raise) Limits {
+	for _, limit := range []*Amount{&l.Task, &l.Round} {
+		for _, part := range []struct {
+			limit *int64
+			more  int64
+		}{{&limit.Millis, by.Millis}, {&limit.Tokens, by.Tokens}, {&limit.MicroDollars, by.MicroDollars}} {
+			if *part.limit > 0 {
+				*part.limit = addSaturating(*part.limit, part.more)
+			}
+		}
+	}
+	if l.Rounds > 0 {
+		l.Rounds += by.Rounds
+	}
+	return l
+}

@@ -1,0 +1,182 @@
+package task
+
+import (
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Branch is where `run` does the work of a task: a branch and a git worktree of its own.
+type Branch struct {
+	// Name is the short name of the branch.
+	Name string `json:"name"`
+	// Worktree is the absolute path of the worktree.
+	Worktree string `json:"worktree"`
+	// Base is the commit that the branch starts from.
+	Base string `json:"base"`
+	// Onto is the branch that Base was taken from and that the work is merged into, "" for
+	// none.
+	Onto string `json:"onto,omitzero"`
+	// Created is set once branch and worktree exist.
+	Created bool `json:"created,omitzero"`
+}
+
+// GitCommit is the commit that the host made for a decision to commit.
+type GitCommit struct {
+	SHA string `json:"sha"`
+	// Tree is the git tree that was verified and reviewed.
+	Tree string `json:"tree"`
+	// Decision is the hash of the decision's event.
+	Decision string `json:"decision"`
+}
+
+// Merge is an attempt to merge a committed task into a branch.
+type Merge struct {
+	// Into is the short name of the branch.
+	Into string `json:"into"`
+	// Outcome is "" while the merge has not ended.
+	Outcome MergeOutcome `json:"outcome,omitzero"`
+	// Commit is the commit that the branch was moved to, "" for none.
+	Commit string `json:"commit,omitzero"`
+}
+
+// MergeOutcome is how a merge ended.
+type MergeOutcome string
+
+// The outcomes. A merge that is not Merged leaves the task stuck, and its outcome is the
+// reason.
+const (
+	Merged        MergeOutcome = "merged"
+	MergeConflict MergeOutcome = "merge-conflict"
+	MergeRed      MergeOutcome = "merge-red" // The merged tree does not pass the verification.
+)
+
+// BranchCreated records that a task's branch and worktree exist.
+type BranchCreated struct{}
+
+// CommitCreated records the commit for the latest decision.
+type CommitCreated struct {
+	Round  int       `json:"round"`
+	Commit GitCommit `json:"commit"`
+}
+
+// MergeBegun announces a merge.
+type MergeBegun struct {
+	Into string `json:"into"`
+}
+
+// MergeEnded records how a merge ended.
+type MergeEnded struct {
+	Outcome MergeOutcome `json:"outcome"`
+	Commit  string       `json:"commit,omitzero"`
+}
+
+// CreateBranch records that the branch and the worktree exist.
+type CreateBranch struct{}
+
+func (CreateBranch) decide(s State) (Event, error) {
+	if err := allow(s, KindBranched); err != nil {
+		return nil, err
+	}
+	if s.Branch == nil {
+		return nil, ErrNoBranch()
+	}
+	if s.Branch.Created {
+		return nil, nil
+	}
+	return BranchCreated{}, nil
+}
+
+// ErrNoBranch returns the error of a step that needs a task's own branch.
+func ErrNoBranch() error {
+	return errs.New(errs.TaskNoBranch, "the task is worked on in the checkout and has no branch of its own")
+}
+
+func (BranchCreated) apply(s State) (State, error) {
+	if s.Branch == nil {
+		return s, fmt.Errorf("a branch is created for a task that has none")
+	}
+	created := *s.Branch
+	created.Created = true
+	s.Branch = &created
+	return s, nil
+}
+
+// RecordCommit records the commit for the decision to commit.
+type RecordCommit struct{ GitCommit }
+
+func (c RecordCommit) decide(s State) (Event, error) {
+	if err := allow(s, KindCommitCreated); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Commit != nil:
+		return nil, nil
+	case s.Branch == nil:
+		return nil, ErrNoBranch()
+	}
+	return CommitCreated{Round: s.Round, Commit: c.GitCommit}, nil
+}
+
+func (e CommitCreated) apply(s State) (State, error) {
+	if s.Branch == nil || s.Commit != nil || s.Last == nil || e.Commit.SHA == "" || e.Commit.Tree != s.Last.Tree {
+		return s, fmt.Errorf("commit %q of tree %q follows a decision about another tree", e.Commit.SHA, e.Commit.Tree)
+	}
+	s.Commit = &e.Commit
+	return s, nil
+}
+
+// BeginMerge announces that a committed task is merged into a branch. It may follow a
+// merge that failed.
+type BeginMerge struct{ Into string }
+
+func (c BeginMerge) decide(s State) (Event, error) {
+	if err := allow(s, KindMergeBegun); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Status == Stuck && !s.MergeFailed():
+		return nil, allow(s, KindDecided)
+	case s.Commit == nil:
+		return nil, ErrNoBranch()
+	}
+	return MergeBegun{Into: c.Into}, nil
+}
+
+// MergeFailed reports whether the task is stuck because its merge failed.
+func (s State) MergeFailed() bool {
+	return s.Status == Stuck && s.Commit != nil && s.Merge != nil && s.Merge.Outcome != Merged && s.Stop.Reason == string(s.Merge.Outcome)
+}
+
+func (e MergeBegun) apply(s State) (State, error) {
+	if s.Commit == nil || s.Status == Stuck && !s.MergeFailed() {
+		return s, fmt.Errorf("a merge begins of a task that is %s", s.Status)
+	}
+	s.Status, s.Stop, s.Merge = Merging, nil, &Merge{Into: e.Into}
+	return s, nil
+}
+
+// EndMerge records how a merge ended.
+type EndMerge struct{ MergeEnded }
+
+func (c EndMerge) decide(s State) (Event, error) {
+	if err := allow(s, KindMergeEnded); err != nil {
+		return nil, err
+	}
+	return c.MergeEnded, nil
+}
+
+func (e MergeEnded) apply(s State) (State, error) {
+	ended := *s.Merge
+	ended.Outcome, ended.Commit = e.Outcome, e.Commit
+	s.Merge, s.Status = &ended, Committed
+	switch e.Outcome {
+	case Merged:
+	case MergeConflict, MergeRed:
+		s.Status = Stuck
+		s.Stop = &Stop{Round: s.Round, Reason: string(e.Outcome), By: BySwitchyard}
+	default:
+		return s, fmt.Errorf("a merge ends as %q", e.Outcome)
+	}
+	return s, nil
+}

@@ -1,0 +1,100 @@
+package task
+
+// StepKind is what comes next for a task that `run` drives (ADR-0022).
+type StepKind string
+
+// The steps.
+const (
+	StepStart  StepKind = "start"  // Record the task and its text.
+	StepBranch StepKind = "branch" // Create the branch and the worktree.
+	StepDraft  StepKind = "draft"  // Run Step.Role, which edits the worktree.
+	StepReview StepKind = "review" // Verify, review and decide the draft.
+	StepAssist StepKind = "assist" // Run Step.Role, the agent that the decision named.
+	StepAsk    StepKind = "ask"    // Wait for the user's answer.
+	StepPark   StepKind = "park"   // Wait until a usage limit ends.
+	StepCommit StepKind = "commit" // Commit the reviewed tree.
+	StepMerge  StepKind = "merge"  // Continue a merge that was begun.
+	StepStuck  StepKind = "stuck"  // A person must act.
+	StepDone   StepKind = "done"   // It is committed.
+)
+
+// Step is the next step of a task.
+type Step struct {
+	Kind StepKind
+	// Role is the agent to run, "" for none.
+	Role Role
+}
+
+// Next returns the step that follows in a state. It is the one place that knows the order
+// of steps: a run that was killed continues with the step whose end is not recorded.
+func Next(s State) Step {
+	switch s.Status {
+	case NoTask:
+		return Step{Kind: StepStart}
+	case Waiting:
+		return Step{Kind: StepAsk}
+	case Parked:
+		return Step{Kind: StepPark}
+	case Stuck:
+		return Step{Kind: StepStuck}
+	case Merging:
+		return Step{Kind: StepMerge}
+	case Committed:
+		if s.Branch != nil && s.Commit == nil {
+			return Step{Kind: StepCommit}
+		}
+		return Step{Kind: StepDone}
+	}
+	switch role := s.assistant(); {
+	case s.Branch == nil || !s.Branch.Created:
+		return Step{Kind: StepBranch}
+	case s.Manual || s.drafted():
+		return Step{Kind: StepReview}
+	case role != "":
+		return Step{Kind: StepAssist, Role: role}
+	case s.DraftAgent() == AgentFixer:
+		return Step{Kind: StepDraft, Role: RoleFixer}
+	default:
+		return Step{Kind: StepDraft, Role: RoleExecutor}
+	}
+}
+
+// drafted reports whether an agent has edited the tree for this round's next decision.
+func (s State) drafted() bool {
+	for _, r := range s.Runs {
+		if r.Edits && s.matches(r, r.Role, r.Index) && r.Receipt != nil && r.Receipt.edited() {
+			return true
+		}
+	}
+	return false
+}
+
+// assistant returns the agent that the last decision named and that has not answered yet,
+// "" for none. The executor makes the next draft anyway.
+func (s State) assistant() Role {
+	if s.Last == nil || s.Last.NextRound != s.Round || s.Last.DestinationKind != kindAgent || s.Last.NextAction == string(RoleExecutor) {
+		return ""
+	}
+	role := Role(s.Last.NextAction)
+	if role == RoleResearcher && s.researched() {
+		return ""
+	}
+	if run := s.LatestRun(role, 0); role != RoleResearcher && run != nil && run.Receipt.Path != "" {
+		return ""
+	}
+	return role
+}
+
+// researched reports whether all researchers of this round have ended.
+func (s State) researched() bool {
+	asked := false
+	for _, r := range s.Runs {
+		if r.Role == RoleResearcher && r.Round == s.Round && !r.Stale {
+			if r.Receipt == nil {
+				return false
+			}
+			asked = true
+		}
+	}
+	return asked
+}

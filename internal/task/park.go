@@ -1,0 +1,81 @@
+package task
+
+import (
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Parking is why a task is parked: an agent's usage limit.
+type Parking struct {
+	// Until is when the limit ends, in the format of ExpireQuestions.Now.
+	Until string `json:"until"`
+	// Run is the run that met the limit.
+	Run string `json:"run"`
+	// Adapter is the adapter whose limit it is.
+	Adapter string `json:"adapter"`
+}
+
+// TaskParked parks a task until a usage limit ends.
+type TaskParked struct {
+	Round   int     `json:"round"`
+	Parking Parking `json:"parking"`
+}
+
+// ParkingEnded continues a parked task.
+type ParkingEnded struct {
+	// By is "expiry", or who ended it earlier.
+	By string `json:"by"`
+}
+
+// ParkTask parks an open task. It uses up neither the round nor the agent's attempt: the
+// run that met the limit no longer counts.
+type ParkTask struct{ Parking }
+
+func (c ParkTask) decide(s State) (Event, error) {
+	if err := allow(s, KindParked); err != nil {
+		return nil, err
+	}
+	return TaskParked{Round: max(s.Round, 1), Parking: c.Parking}, nil
+}
+
+func (e TaskParked) round() int { return e.Round }
+
+func (e TaskParked) apply(s State) (State, error) {
+	if e.Parking.Until == "" {
+		return s, fmt.Errorf("a task is parked for ever")
+	}
+	s.Status, s.Parked = Parked, &e.Parking
+	s.Runs = markStaleRun(s.Runs, e.Parking.Run)
+	return s, nil
+}
+
+// EndParking continues a parked task: if its time is over, or if By says who wants it
+// earlier.
+type EndParking struct{ Now, By string }
+
+func (c EndParking) decide(s State) (Event, error) {
+	switch {
+	case c.By != "":
+		if err := allow(s, KindUnparked); err != nil {
+			return nil, err
+		}
+		return ParkingEnded{By: c.By}, nil
+	case s.Status != Parked:
+		return nil, nil
+	case s.Parked.Until <= c.Now:
+		return ParkingEnded{By: "expiry"}, nil
+	default:
+		return nil, nil
+	}
+}
+
+func (e ParkingEnded) apply(s State) (State, error) {
+	s.Status, s.Parked = Open, nil
+	return s, nil
+}
+
+// errParked returns the error of a command that a parked task does not allow.
+func errParked(p *Parking) error {
+	return errs.New(errs.TaskParked, "the task is parked until %s, when the usage limit of %s ends", p.Until, p.Adapter).With("until", p.Until)
+}
