@@ -38,8 +38,8 @@ type Command struct {
 	// so that the next start finds orphans if this process is killed. It may be nil.
 	Record func(supervise.Identity) error
 	Line   string
-	// Root is the path of the project's root, in which the command runs.
-	Root string
+	// Dir is the folder in which the command runs.
+	Dir string
 	// Env is the whole environment, as NAME=value. The last entry of a name applies.
 	Env []string
 	// Timeout and OutputLimit, in bytes, apply to each run. For a verification, 0 means
@@ -56,7 +56,7 @@ type Command struct {
 // process-start and process-lost. When ctx is done, an error that wraps its cause.
 func (c Command) Report(ctx context.Context, output, errors *os.File) (supervise.Result, error) {
 	spec := shell(c.Line)
-	spec.Dir, spec.Env, spec.Output, spec.Errors = c.Root, c.Env, output, errors
+	spec.Dir, spec.Env, spec.Output, spec.Errors = c.Dir, c.Env, output, errors
 	spec.Timeout, spec.Grace, spec.OutputLimit = c.Timeout, grace, c.OutputLimit
 	if c.Record != nil {
 		spec.Reserved, spec.Started = c.Keeper.Reserve(""), c.Record
@@ -72,7 +72,8 @@ type Plan struct {
 	Command
 	// Runs is the number of runs that must succeed, at least 1.
 	Runs int
-	// Task and Round name the output file: .switchyard/verify/TASK-rROUND.log.
+	// Root is the path of the project's root. Task and Round name the output file: .switchyard/verify/TASK-rROUND.log.
+	Root  string
 	Task  string
 	Round int
 }

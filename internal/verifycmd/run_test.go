@@ -30,7 +30,8 @@ func plan(t testing.TB, command string) verifycmd.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return verifycmd.Plan{Command: verifycmd.Command{Keeper: k, Line: command, Root: t.TempDir(), Env: os.Environ()}, Runs: 1, Task: "T1", Round: 2}
+	root := t.TempDir()
+	return verifycmd.Plan{Command: verifycmd.Command{Keeper: k, Line: command, Dir: root, Env: os.Environ()}, Runs: 1, Root: root, Task: "T1", Round: 2}
 }
 
 func run(t testing.TB, p verifycmd.Plan) verifycmd.Outcome {

@@ -71,7 +71,7 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 	if err != nil {
 		return Report{}, err
 	}
-	paths := newPathMapper(r.project.Root)
+	paths := newPathMapper(r.tree)
 	defer paths.close()
 	paths.apply(result.Findings)
 	return Report{Path: ref.Path, Digest: prepared.report, Plugin: prepared.plugin.Identity(), Result: result, Took: time.Since(begin)}, nil

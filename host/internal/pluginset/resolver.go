@@ -29,6 +29,8 @@ type Resolver struct {
 	builtin *plugins.Catalog
 	project project.Project
 	config  project.Config
+	// tree is the working tree that absolute paths in reports are relative to.
+	tree string
 
 	lock      *project.Lock              // nil until read
 	files     map[string]*plugins.Plugin // by path
@@ -39,8 +41,14 @@ type Resolver struct {
 func (s *Set) Resolver(config project.Config) *Resolver {
 	shared := s.runtime(config.Limits)
 	return &Resolver{
-		runtime: shared.Runtime, builtin: shared.builtin, project: s.project, config: config, files: make(map[string]*plugins.Plugin),
+		runtime: shared.Runtime, builtin: shared.builtin, project: s.project, config: config, tree: s.project.Root, files: make(map[string]*plugins.Plugin),
 	}
+}
+
+// In sets the working tree that the reports are about, if it is not the project's root.
+func (r *Resolver) In(tree string) *Resolver {
+	r.tree = tree
+	return r
 }
 
 // newResolver is Resolver with the project's current configuration.

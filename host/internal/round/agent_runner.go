@@ -28,20 +28,21 @@ type agentRunner struct {
 // maxAdapter is the maximum size of an adapter file, in bytes.
 const maxAdapter = 1 << 20
 
-// newAgentRunner prepares spawns for the task id, or outside any task if id is "".
+// newAgentRunner prepares spawns in a working tree, for the task id, or outside any task if
+// id is "".
 //
 // # Errors
 //
 // spawn-reentrant and CodeDepth inside a spawned agent, config-foreign, those of adapters
 // and of leases.
-func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id string) (agentRunner, error) {
+func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id, tree string) (agentRunner, error) {
 	if err := e.checkNotNested(); err != nil {
 		return agentRunner{}, err
 	}
 	if err := config.Spawn.CheckTrusted(); err != nil {
 		return agentRunner{}, err
 	}
-	scope, err := e.treeScope(config, id)
+	scope, err := e.treeScope(config, id, tree)
 	if err != nil {
 		return agentRunner{}, err
 	}
@@ -59,7 +60,7 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id s
 	}
 	defer state.Close()
 	s, err := spawner.New(spawner.Options{
-		Root: e.project.Root, State: e.project.State(), Temp: os.TempDir(),
+		Root: e.project.Root, Tree: tree, State: e.project.State(), Temp: os.TempDir(),
 		Scope: scope, Supervisor: keeper, Catalog: catalog, Environ: e.environ,
 		Now: e.now, Random: rand.Float64, Warn: e.warn,
 	})
@@ -67,14 +68,14 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id s
 }
 
 func (a agentRunner) workingTree() worktree.Tree {
-	return worktree.Tree{Root: a.spawner.Root, Supervisor: a.spawner.Supervisor, Environ: a.spawner.Environ}
+	return worktree.Tree{Root: a.spawner.Tree, Supervisor: a.spawner.Supervisor, Environ: a.spawner.Environ}
 }
 
 // treeScope returns the paths that count as a change of the working tree while agents run
 // for a task ("" for none). It ignores files that other processes change, and always
 // includes the files that later rounds read their settings from.
-func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, error) {
-	ignored, err := e.ignoredPaths(config)
+func (e *Engine) treeScope(config project.Config, id, tree string) (worktree.Scope, error) {
+	ignored, err := ignoredPaths(config, tree)
 	if err != nil {
 		return worktree.Scope{}, err
 	}
@@ -99,8 +100,8 @@ func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, er
 
 // ignoredPaths lists the paths that change without an agent's doing: the metrics file with
 // its draft and lock, which other commands write, and the folder for temporary files if it
-// is in the project.
-func (e *Engine) ignoredPaths(config project.Config) (ignored []string, err error) {
+// is in the working tree.
+func ignoredPaths(config project.Config, tree string) (ignored []string, err error) {
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)
 		ignored = append(ignored, file, dir+"."+name+".draft", dir+"."+name+".lock")
@@ -109,7 +110,7 @@ func (e *Engine) ignoredPaths(config project.Config) (ignored []string, err erro
 	if err != nil {
 		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files cannot be used: %w", safefile.Reason(err))
 	}
-	root, err := filepath.EvalSymlinks(e.project.Root)
+	root, err := filepath.EvalSymlinks(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (e *Engine) ignoredPaths(config project.Config) (ignored []string, err erro
 	case err != nil || !filepath.IsLocal(rel):
 		return ignored, nil
 	case rel == ".":
-		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the project itself, so an agent's changes could not be detected")
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the working tree itself, so an agent's changes could not be detected")
 	default:
 		return append(ignored, rel+"/"), nil
 	}

@@ -73,7 +73,7 @@ func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) (
 			return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
 		}
 	}
-	resolver := rr.tx.engine.plugins.Resolver(rr.config)
+	resolver := rr.tx.engine.plugins.Resolver(rr.config).In(rr.tx.tree())
 	var found []pluginset.Report
 	for _, r := range ran {
 		ev, err := rr.readReport(ctx, r, resolver)

@@ -194,7 +194,7 @@ func reportPath(run string) string {
 
 // judgeReport normalizes a critic's report and checks that it is about this round.
 func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
-	ev, err := rr.tx.engine.plugins.Resolver(rr.config).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
+	ev, err := rr.tx.engine.plugins.Resolver(rr.config).In(rr.tx.tree()).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
 	if err != nil {
 		return pluginset.Report{}, err
 	}

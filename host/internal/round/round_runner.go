@@ -80,7 +80,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 // run runs the round under its lock, after it recovers what an earlier command left.
 func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
 	var err error
-	if rr.agents, err = rr.tx.engine.newAgentRunner(ctx, rr.config, rr.tx.id); err != nil {
+	if rr.agents, err = rr.tx.engine.newAgentRunner(ctx, rr.config, rr.tx.id, rr.tx.tree()); err != nil {
 		return api.RoundResult{}, err
 	}
 	held, err := rr.tx.lockRound(ctx)

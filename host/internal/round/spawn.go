@@ -107,7 +107,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err := e.checkAgentAvailable(ctx, config, definition.Name, req.Adapter); err != nil {
 		return SpawnResult{}, err
 	}
-	runner, err := e.newAgentRunner(ctx, config, "")
+	runner, err := e.newAgentRunner(ctx, config, "", e.project.Root)
 	if err != nil {
 		return SpawnResult{}, err
 	}

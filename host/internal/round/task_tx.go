@@ -40,6 +40,14 @@ type taskTx struct {
 // taskPrompt returns the caller's or the recorded description of the task.
 func (tx *taskTx) taskPrompt() string { return cmp.Or(tx.prompt, tx.status.Prompt) }
 
+// tree returns the path of the task's working tree: its own worktree, or the checkout.
+func (tx *taskTx) tree() string {
+	if b := tx.status.Branch; b != nil {
+		return b.Worktree
+	}
+	return tx.engine.project.Root
+}
+
 // beginTx opens a task. The caller must close the result, also after an error.
 func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
 	tx := &taskTx{engine: e, id: id}

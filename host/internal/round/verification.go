@@ -103,11 +103,11 @@ func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string
 	if err != nil {
 		return "", err
 	}
-	scope, err := tx.engine.treeScope(config, tx.id)
+	scope, err := tx.engine.treeScope(config, tx.id, tx.tree())
 	if err != nil {
 		return "", err
 	}
-	shot, err := worktree.Tree{Root: tx.engine.project.Root, Supervisor: keeper, Environ: tx.engine.environ}.Snapshot(ctx, scope)
+	shot, err := worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ}.Snapshot(ctx, scope)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +143,7 @@ func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Comm
 	}
 	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, true)
 	return verifycmd.Command{
-		Keeper: keeper, Line: line, Root: tx.engine.project.Root,
+		Keeper: keeper, Line: line, Dir: tx.tree(),
 		Record: func(child supervise.Identity) error {
 			return held.RecordIntent(lease.Record{Process: child, Run: run, Task: tx.id, Began: tx.engine.now().UTC().Format(time.RFC3339)})
 		},
@@ -178,7 +178,7 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Ve
 		at.Phase = spawner.Ended
 		tx.engine.observe(at)
 	}()
-	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Task: tx.id, Round: max(tx.status.Round, 1)})
+	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Root: tx.engine.project.Root, Task: tx.id, Round: max(tx.status.Round, 1)})
 	if err != nil {
 		return api.Verification{}, err
 	}
