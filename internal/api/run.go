@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// RunRequest drives a task from its text to a commit (ADR-0022).
+type RunRequest struct {
+	// Prompt describes the task, in its author's words; "" keeps the recorded description.
+	// A new task needs one.
+	Prompt string
+	// Base is the revision that a new task starts from, "" for HEAD.
+	Base string
+	// Adapter replaces the configured adapters of all agents and has no fallback; "" keeps
+	// them.
+	Adapter string
+	// MaxRounds is the cap, 0 for the task's or the project's.
+	MaxRounds int
+	// Policy is a policy reference, "" for the project's policy.
+	Policy string
+	// Verify is a command that replaces the project's verification, "" for none.
+	Verify string
+	// Budget replaces the project's budget, nil for none.
+	Budget *project.Budget
+	// Merge brings the committed task onto the branch that it started from, and Push names
+	// a remote that its branch is pushed to, "" for none.
+	Merge bool
+	Push  string
+	// Wait is how long to wait in all for usage limits to end, 0 for not at all.
+	Wait time.Duration
+	// Ask returns the user's answer to a question. If it is nil, or returns nil, the
+	// question is left open and the run ends.
+	Ask func(context.Context, string, task.Question) (*AnswerRequest, error)
+	// Observe receives each event of the run, and may be nil. The runs of several tasks call
+	// it concurrently.
+	Observe func(RunEvent)
+}
+
+// RunEventKind is what happened in a run.
+type RunEventKind string
+
+// The events of a run, with the fields of RunEvent that they set.
+const (
+	RunStarted   RunEventKind = "started"   // Branch
+	RunResumed   RunEventKind = "resumed"   // Branch: the task had begun before.
+	RunNotice    RunEventKind = "notice"    // Message
+	RunAgent     RunEventKind = "agent"     // Agent: it has ended.
+	RunDecided   RunEventKind = "decided"   // Decision
+	RunAsked     RunEventKind = "asked"     // Questions
+	RunAnswered  RunEventKind = "answered"  // none
+	RunParked    RunEventKind = "parked"    // Until
+	RunCommitted RunEventKind = "committed" // Commit, Subject
+	RunMerged    RunEventKind = "merged"    // Merge
+	RunPushed    RunEventKind = "pushed"    // Message: the remote
+	RunEnded     RunEventKind = "ended"     // Result
+)
+
+// RunEvent is something that happened in a run.
+type RunEvent struct {
+	TaskID string       `json:"task_id"`
+	Event  RunEventKind `json:"event"`
+	// At is the time in RFC 3339, and Round the task's round, 0 if it has not begun.
+	At        string          `json:"at"`
+	Round     int             `json:"round,omitzero"`
+	Message   string          `json:"message,omitzero"`
+	Branch    *task.Branch    `json:"branch,omitzero"`
+	Agent     *SpawnSummary   `json:"agent,omitzero"`
+	Decision  *RoundView      `json:"decision,omitzero"`
+	Questions []task.Question `json:"questions,omitzero"`
+	Until     string          `json:"until,omitzero"`
+	Commit    string          `json:"commit,omitzero"`
+	Subject   string          `json:"subject,omitzero"`
+	Merge     *task.Merge     `json:"merge,omitzero"`
+	Result    *RunResult      `json:"result,omitzero"`
+}
+
+// RunResult is where a run ended.
+type RunResult struct {
+	TaskID string      `json:"task_id"`
+	Status task.Status `json:"status"`
+	// NextAction is commit, askuser, stuck, parked, spawn-agent-tool (the caller must run an
+	// agent), or failed (see Error).
+	NextAction string `json:"next_action"`
+	// Reason says why the task is stuck, or which decision was the last.
+	Reason    string `json:"reason,omitzero"`
+	Round     int    `json:"round,omitzero"`
+	MaxRounds int    `json:"max_rounds,omitzero"`
+	// Branch is the task's own branch, nil if it has none yet. Commit and Subject are those
+	// of its commit, "" for none.
+	Branch  *task.Branch `json:"branch,omitzero"`
+	Commit  string       `json:"commit,omitzero"`
+	Subject string       `json:"subject,omitzero"`
+	Merge   *task.Merge  `json:"merge,omitzero"`
+	// Until is when a parked task continues, "" for other tasks.
+	Until     string          `json:"until,omitzero"`
+	Questions []task.Question `json:"questions,omitzero"`
+	// Spent is what all agents of the task have used.
+	Spent task.Spending `json:"spent,omitzero"`
+	// Error is why the run failed, nil if it did not.
+	Error *errs.Error `json:"error,omitzero"`
+}
+
+// Values of RunResult.NextAction that no decision has.
+const (
+	ActionParked = "parked"
+	ActionFailed = "failed"
+)
+
+// RunTask is one of several tasks to run.
+type RunTask struct {
+	ID string
+	// DependsOn lists the tasks that must be committed before it starts.
+	DependsOn []string
+	RunRequest
+}
