@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -17,8 +18,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 )
 
-// call runs an agent in the project with its adapter's command line, but without our
-// spawner, and returns the adapter's parsed output.
+// call runs an agent in v.WorkDir, by default the project, with its adapter's command
+// line, but without our spawner, and returns the adapter's parsed output.
 func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Output {
 	t.Helper()
 	a, err := adapter.NewCatalog().Get(name)
@@ -26,7 +27,8 @@ func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Outp
 		t.Fatal(err)
 	}
 	run := t.TempDir()
-	v.WorkDir, v.StateDir, v.TempDir, v.OutFile, v.Environ = p.dir, filepath.Join(run, "state"), t.TempDir(), filepath.Join(run, "last"), p.env
+	v.WorkDir = cmp.Or(v.WorkDir, p.dir)
+	v.StateDir, v.TempDir, v.OutFile, v.Environ = filepath.Join(run, "state"), t.TempDir(), filepath.Join(run, "last"), p.env
 	invocation, err := a.Invocation(v)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +39,7 @@ func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Outp
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.programs[name], invocation.Argv...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, append(slices.Clone(p.env), invocation.Env...), 5*time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = v.WorkDir, append(slices.Clone(p.env), invocation.Env...), 5*time.Second
 	cmd.Env = append(cmd.Env, "TMPDIR="+v.TempDir)
 	cmd.Stdin = strings.NewReader("You review.\ntask_id: T-1\nround: 1\nreport_path: " + v.ReportPath + "\n")
 	var out, errs bytes.Buffer
@@ -76,16 +78,19 @@ func trespasser(r request) reply {
 // laxity is what a CLI cannot be prevented from doing, and what it does not report.
 type laxity struct {
 	writesProject, obeysProject, readsAll, hidesTokens, hidesDenials, retries bool
+	// commandsEscape says that commands of an agent that edits may write anywhere, and
+	// offline that they have no network.
+	commandsEscape, offline bool
 }
 
 // laxities returns the limitations of the CLIs in docs/adapters.md.
 func laxities() map[string]laxity {
 	return map[string]laxity{
-		"claude":   {},
-		"codex":    {readsAll: true, hidesDenials: true},
+		"claude":   {commandsEscape: true},
+		"codex":    {readsAll: true, hidesDenials: true, offline: true},
 		"copilot":  {hidesTokens: true, retries: true},
-		"gemini":   {writesProject: true, obeysProject: true, hidesDenials: true},
-		"opencode": {retries: true},
+		"gemini":   {writesProject: true, obeysProject: true, hidesDenials: true, commandsEscape: true},
+		"opencode": {retries: true, commandsEscape: true},
 	}
 }
 

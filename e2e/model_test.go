@@ -90,6 +90,26 @@ func reads(r request, path string) reply {
 	})
 }
 
+// replaces returns the use of the available tool that replaces a text in a file.
+func replaces(r request, path, old, text string) reply {
+	return r.uses(map[string]map[string]any{
+		"Edit":         {"file_path": path, "old_string": old, "new_string": text},
+		"exec_command": {"cmd": "sed -i 's/" + old + "/" + text + "/' '" + path + "'"},
+		"replace":      {"file_path": path, "instruction": "Rename the package", "old_string": old, "new_string": text},
+		"edit":         {"filePath": path, "path": path, "oldString": old, "old_str": old, "newString": text, "new_str": text},
+	})
+}
+
+// commands returns the use of the available tool that runs a shell command.
+func commands(r request, command string) reply {
+	return r.uses(map[string]map[string]any{
+		"Bash":              {"command": command, "description": "Run it"},
+		"exec_command":      {"cmd": command},
+		"run_shell_command": {"command": command, "description": "Run it"},
+		"bash":              {"command": command, "description": "Run it"},
+	})
+}
+
 // uses returns the use of the first available of these tools, or a text that there is
 // none.
 func (r request) uses(inputs map[string]map[string]any) reply {

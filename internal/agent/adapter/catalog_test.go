@@ -41,7 +41,7 @@ func TestEveryEmbeddedAdapterIsWhole(t *testing.T) {
 func checkFlags(t *testing.T, a *adapter.Adapter) {
 	t.Helper()
 	used := map[string]bool{}
-	for _, may := range profile.All()[:2] {
+	for _, may := range profile.All() {
 		inv, err := a.Invocation(adapter.Values{
 			Model: "m", WorkDir: "/w", StateDir: "/s", TempDir: "/t", OutFile: "/s/o", ReportPath: "/w/r", MaxDollars: "1", Profile: may, Web: true,
 		})

@@ -85,8 +85,8 @@ func (v Values) named() map[string]string {
 //
 // # Errors
 //
-// adapter-invalid if a required argument has no value, or a value cannot be passed to
-// this CLI. adapter-repository-settings if the repository has settings that the CLI would
+// adapter-invalid if a required argument has no value, a value cannot be passed to this
+// CLI, or the adapter lacks the profile. adapter-repository-settings if the repository has settings that the CLI would
 // apply.
 func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	values := v.named()
@@ -98,10 +98,11 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	if err := a.undisturbed(v.WorkDir); err != nil {
 		return Invocation{}, err
 	}
-	may, web := a.spec.Profiles.ReadOnly, a.spec.Web.Off
-	if v.Profile == profile.Report {
-		may = a.spec.Profiles.Report
+	may, err := a.allowed(v.Profile)
+	if err != nil {
+		return Invocation{}, err
 	}
+	web := a.spec.Web.Off
 	if v.Web {
 		web = a.spec.Web.On
 	}
@@ -112,7 +113,6 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 		}
 	}
 	inv := Invocation{Pass: slices.Clone(a.spec.EnvPass), Stdin: a.spec.Prompt == "stdin", Files: make(map[string]string, len(a.spec.Files))}
-	var err error
 	if inv.Argv, err = a.argv(own, values, v.Command); err != nil {
 		return Invocation{}, err
 	}
@@ -135,6 +135,20 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 		}
 	}
 	return inv, nil
+}
+
+// allowed returns the placeholders of a profile.
+func (a *Adapter) allowed(p profile.Profile) (map[string]string, error) {
+	switch {
+	case p == profile.Report:
+		return a.spec.Profiles.Report, nil
+	case p != profile.Edit:
+		return a.spec.Profiles.ReadOnly, nil
+	case a.spec.Profiles.Edit == nil:
+		return nil, errs.New(errs.AdapterInvalid, "the adapter %s lacks the profile edit, so it cannot run agents that edit files", a.spec.Name).
+			With("adapter", a.spec.Name).With("problems", []Problem{{Path: "/profiles/edit", Text: "is missing"}})
+	}
+	return a.spec.Profiles.Edit, nil
 }
 
 // accepts refuses a value that this CLI would misinterpret.

@@ -75,6 +75,35 @@ func TestClaudeMayWriteItsReportAlone(t *testing.T) {
 	}
 }
 
+// What an agent may do without asking that edits: everything that it needs, in its
+// working tree, and nothing that ends all checks.
+func TestAgentsThatEdit(t *testing.T) {
+	v := spawn()
+	v.ReportPath, v.Profile = "", profile.Edit
+	for name, want := range map[string]string{
+		"claude":   "--permission-mode dontAsk --tools Read,Grep,Glob,Edit,Write,Bash --allowedTools Edit(./**),Bash",
+		"codex":    `permissions.switchyard.filesystem={":root"="read","/run/tmp"="write",":workspace_roots"={"."="write",".git"="read"}}`,
+		"gemini":   "--approval-mode auto_edit --allowed-mcp-server-names none --extensions none --allowed-tools run_shell_command",
+		"opencode": "run --format json --pure",
+		"copilot":  "--deny-tool=write(.git) --allow-tool=shell --allow-tool=write",
+	} {
+		argv := strings.Join(invoke(t, name, v).Argv, " ")
+		if !strings.Contains(argv, want) || strings.Contains(argv, "dangerous") || strings.Contains(argv, "yolo") {
+			t.Errorf("%s: %s", name, argv)
+		}
+	}
+	v.Command = []string{"fix"}
+	invoke(t, "exec", v)
+	// An adapter of one's own may know nothing of it.
+	own, err := adapter.Parse(with(t, "profiles", map[string]any{"readonly": map[string]any{}, "report": map[string]any{}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.Invocation(v); errs.CodeOf(err) != errs.AdapterInvalid || !strings.Contains(err.Error(), "profile edit") {
+		t.Errorf("an adapter without the profile: %v", err)
+	}
+}
+
 // A flag falls out with its value.
 func TestEmptyValuesFallOutWithTheirFlags(t *testing.T) {
 	v := spawn()
@@ -202,12 +231,19 @@ func TestFilesOfAnAdapterHaveItsValues(t *testing.T) {
 		return config.Permission.Edit
 	}
 	got := edit(v)
-	if len(got) != 3 || got["*"] != "deny" || got["/project/.switchyard/report.json"] != "allow" || got[".switchyard/report.json"] != "allow" {
+	if len(got) != 4 || got["*"] != "deny" || got[".git"] != "deny" || got["/project/.switchyard/report.json"] != "allow" || got[".switchyard/report.json"] != "allow" {
 		t.Errorf("report: %q", got)
 	}
 	v.Profile = profile.Readonly
-	if got := edit(v); len(got) != 1 || got["*"] != "deny" {
+	if got := edit(v); len(got) != 2 || got["*"] != "deny" || got[".git"] != "deny" {
 		t.Errorf("read-only: %q", got)
+	}
+	v.Profile = profile.Edit
+	if got := edit(v); len(got) != 2 || got["*"] != "allow" || got[".git"] != "deny" {
+		t.Errorf("edit: %q", got)
+	}
+	if got := core(v); !slices.Equal(got, append(reads, "write_file", "replace", "run_shell_command")) {
+		t.Errorf("edit: %q", got)
 	}
 }
 

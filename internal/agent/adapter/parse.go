@@ -46,18 +46,22 @@ func Parse(data []byte) (*Adapter, error) {
 func (s *schema) check(a *Adapter, members map[string]any) {
 	spawn := (Values{}).named()
 	named := maps.Clone(spawn)
-	for _, c := range []struct {
-		field, no, yes string
-		off, on        map[string]string
-	}{
-		{"profiles", "readonly", "report", a.spec.Profiles.ReadOnly, a.spec.Profiles.Report},
-		{"web", "off", "on", a.spec.Web.Off, a.spec.Web.On},
+	profiles := map[string]map[string]string{"readonly": a.spec.Profiles.ReadOnly, "report": a.spec.Profiles.Report}
+	if a.spec.Profiles.Edit != nil {
+		profiles["edit"] = a.spec.Profiles.Edit
+	}
+	for field, cases := range map[string]map[string]map[string]string{
+		"profiles": profiles, "web": {"off": a.spec.Web.Off, "on": a.spec.Web.On},
 	} {
-		s.templates("/"+c.field, members[c.field], spawn)
-		s.sameNames("/"+c.field+"/"+c.no, c.off, c.on)
-		s.sameNames("/"+c.field+"/"+c.yes, c.on, c.off)
-		maps.Copy(named, c.off)
-		maps.Copy(named, c.on)
+		s.templates("/"+field, members[field], spawn)
+		all := map[string]string{}
+		for _, values := range cases {
+			maps.Copy(all, values)
+		}
+		for name, values := range cases {
+			s.sameNames("/"+field+"/"+name, values, all)
+		}
+		maps.Copy(named, all)
 	}
 	argv, _ := members["argv"].([]any)
 	for i, arg := range argv {
@@ -104,11 +108,11 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 	}
 }
 
-// sameNames checks that one of two cases has the names of the other.
-func (s *schema) sameNames(at string, one, other map[string]string) {
-	for name := range other {
+// sameNames checks that one case has the names of all.
+func (s *schema) sameNames(at string, one, all map[string]string) {
+	for name := range all {
 		if _, ok := one[name]; !ok {
-			s.note(under(at, name), "is missing, for the other case has it")
+			s.note(under(at, name), "is missing, for another case has it")
 		}
 	}
 }

@@ -77,6 +77,7 @@ func TestParseNamesThePlaceOfEachProblem(t *testing.T) {
 		{"profiles", object("readonly", object()), "/profiles/report", "missing"},
 		{"profiles", object("readonly", object(), "report", object(), "other", object()), "/profiles/other", "unknown"},
 		{"profiles", object("readonly", object("a", ""), "report", object()), "/profiles/report/a", "other case"},
+		{"profiles", object("readonly", object("a", ""), "report", object("a", ""), "edit", object()), "/profiles/edit/a", "other case"},
 		{"profiles", object("readonly", object("model", ""), "report", object("model", "")), "/profiles/readonly/model", "taken"},
 		{"profiles", object("readonly", object("a/b", ""), "report", object("a/b", "")), "/profiles/readonly/a~1b", "letters"},
 		{"profiles", object("readonly", object("a", "{b}"), "report", object("a", "")), "/profiles/readonly/a", "{b}"},

@@ -29,6 +29,8 @@ type spec struct {
 	Profiles struct {
 		ReadOnly map[string]string `field:"readonly,required" keys:"own"`
 		Report   map[string]string `field:"report,required" keys:"own"`
+		// Edit is nil for an adapter that cannot run agents that edit.
+		Edit map[string]string `field:"edit" keys:"own"`
 	} `field:"profiles"`
 	Web struct {
 		Off map[string]string `field:"off,required" keys:"own"`
