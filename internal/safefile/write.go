@@ -40,7 +40,26 @@ func ReplaceWith(root *os.Root, name string, data io.Reader, o Options) error {
 	} else if err := root.Remove(o.Temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := write(root, o.Temp, data, o); err != nil {
+	return replace(root, o, func(w io.Writer) (string, error) {
+		_, err := io.Copy(w, data)
+		return name, err
+	})
+}
+
+// ReplaceNamed is ReplaceWith for a file in root whose name follows from its content:
+// fill writes the content and returns the name. o.Temp is not used.
+func ReplaceNamed(root *os.Root, o Options, fill func(io.Writer) (name string, err error)) error {
+	o.Temp = tempName(".", "new")
+	return replace(root, o, fill)
+}
+
+func replace(root *os.Root, o Options, fill func(io.Writer) (name string, err error)) error {
+	var name string
+	err := write(root, o.Temp, o, func(w io.Writer) (err error) {
+		name, err = fill(w)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if err := root.Rename(o.Temp, name); err != nil {
@@ -57,10 +76,14 @@ func ReplaceWith(root *os.Root, name string, data io.Reader, o Options) error {
 // first.
 func Create(root *os.Root, tempDir, name string, data []byte, mode fs.FileMode) error {
 	temp := tempName(tempDir, name)
-	if err := write(root, temp, bytes.NewReader(data), Options{Mode: mode}); err != nil {
+	err := write(root, temp, Options{Mode: mode}, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	err := root.Link(temp, name) // Unlike a rename, this does not replace a file.
+	err = root.Link(temp, name) // Unlike a rename, this does not replace a file.
 	if err := errors.Join(err, root.Remove(temp)); err != nil {
 		return err
 	}
@@ -74,7 +97,7 @@ func tempName(dir, name string) string {
 }
 
 // write creates a file with all its content, or removes it again.
-func write(root *os.Root, name string, data io.Reader, o Options) error {
+func write(root *os.Root, name string, o Options, fill func(io.Writer) error) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, o.Mode)
 	if err != nil {
 		return err
@@ -83,7 +106,7 @@ func write(root *os.Root, name string, data io.Reader, o Options) error {
 		err = f.Chmod(o.Mode)
 	}
 	if err == nil {
-		_, err = io.Copy(f, data)
+		err = fill(f)
 	}
 	if err == nil && !o.NoSync {
 		err = f.Sync()

@@ -1,0 +1,70 @@
+package transcript
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+const (
+	// lockFile is locked while files are removed.
+	lockFile = ".lock"
+	// block is the least that a file counts, in bytes. It is about what a file takes on a
+	// disk, and bounds their number.
+	block = 4 << 10
+	// maxDraft is how long a transcript may take to be written. Older drafts were left by
+	// killed processes.
+	maxDraft = time.Hour
+)
+
+// prune removes transcripts beyond the limits, oldest first. A file that cannot be removed,
+// such as an open one on Windows, stays for the next time.
+func prune(ctx context.Context, dir *os.Root, limits Limits) error {
+	lock, err := safefile.WaitLock(ctx, dir, lockFile)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return err
+	}
+	now := time.Now() // the clock of the files, whatever clock events have
+	var files []fs.FileInfo
+	var total int64
+	for _, entry := range entries {
+		info, err := entry.Info()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return err
+		case strings.HasPrefix(info.Name(), "."):
+			if info.Name() != lockFile && now.Sub(info.ModTime()) > maxDraft {
+				_ = dir.Remove(info.Name())
+			}
+		case info.Mode().IsRegular():
+			files = append(files, info)
+			total += max(info.Size(), block)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, file := range files {
+		if total <= limits.Size && now.Sub(file.ModTime()) <= limits.Age {
+			break
+		}
+		if dir.Remove(file.Name()) == nil {
+			total -= max(file.Size(), block)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+// Package transcript keeps what agents said: the standard output of their CLIs, without
+// secrets, compressed, and named by its digest. The digest is in the ledger, so that a
+// transcript that was altered is found. Old transcripts are removed.
+package transcript
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// Folder is the folder of transcripts in the state folder.
+const Folder = "transcripts"
+
+const (
+	suffix = ".gz"
+	// maxSize bounds what is read of a transcript, in bytes: an altered one may expand to
+	// any size. An output has at most 128 MiB.
+	maxSize = 1 << 30
+)
+
+// Limits say how long transcripts are kept.
+type Limits struct {
+	// Age is the maximum age of a transcript, and Size that of all files, in bytes.
+	Age  time.Duration
+	Size int64
+}
+
+// Save keeps what r yields, without secrets, and removes transcripts beyond the limits,
+// oldest first. It needs constant memory. Several processes may save in one folder.
+//
+// The file is not synced: that would make a run wait for the disk, and the digest in the
+// ledger shows what a power loss has damaged.
+//
+// # Errors
+//
+// Those of r and of the file system. If there is a digest beside the error, the transcript
+// is kept, and older ones could not be removed.
+func Save(ctx context.Context, dir *os.Root, r io.Reader, limits Limits) (string, error) {
+	sum := ""
+	err := safefile.ReplaceNamed(dir, safefile.Options{Mode: 0o600, NoSync: true}, func(w io.Writer) (string, error) {
+		// Twice as fast as the default, for files that are a fifth larger.
+		packed, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		if err != nil {
+			return "", err
+		}
+		h := sha256.New()
+		err = errors.Join(redact.Copy(io.MultiWriter(h, packed), r), packed.Close())
+		sum = digest.OfHash(h)
+		return fileOf(sum), err
+	})
+	if err != nil {
+		return "", err
+	}
+	return sum, prune(ctx, dir, limits)
+}
+
+// fileOf is the name of a transcript's file.
+func fileOf(sum string) string { return digest.Bare(sum) + suffix }
+
+// Open opens a transcript. Its reader yields what the agent said, and fails at the end if
+// that does not have the digest.
+//
+// # Errors
+//
+// transcript-gone, transcript-altered and file-unreadable, also from the reader.
+func Open(dir *os.Root, sum string) (io.ReadCloser, error) {
+	if !digest.Valid(sum) {
+		return nil, errAltered(sum, errors.New("this is no digest"))
+	}
+	f, err := safefile.OpenFile(dir, fileOf(sum), os.O_RDONLY)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrGone(sum)
+	case err != nil:
+		return nil, errRead(sum, err)
+	}
+	packed, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, errors.Join(errRead(sum, err), f.Close())
+	}
+	return &reader{file: f, text: io.LimitReader(packed, maxSize), sum: sum, hash: sha256.New()}, nil
+}
+
+// Check reads a transcript and fails as Open and its reader do.
+func Check(dir *os.Root, sum string) error {
+	r, err := Open(dir, sum)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, r)
+	return errors.Join(err, r.Close())
+}
+
+type reader struct {
+	file *os.File
+	text io.Reader
+	sum  string
+	hash hash.Hash
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.text.Read(p)
+	r.hash.Write(p[:n])
+	switch {
+	case err == io.EOF && digest.OfHash(r.hash) != r.sum:
+		err = errAltered(r.sum, errors.New("its content has another digest"))
+	case err != nil && err != io.EOF:
+		err = errRead(r.sum, err)
+	}
+	return n, err
+}
+
+func (r *reader) Close() error { return r.file.Close() }
+
+// ErrGone is the error of a transcript that is not there.
+func ErrGone(sum string) *errs.Error {
+	return errs.New(errs.TranscriptGone, "the transcript %.19s is gone", sum).With("transcript", sum)
+}
+
+// errRead tells a file that cannot be read from one that is damaged.
+func errRead(sum string, err error) error {
+	if _, failed := errors.AsType[*fs.PathError](err); failed {
+		return errs.New(errs.FileUnreadable, "the transcript %.19s cannot be read: %w", sum, safefile.Reason(err)).With("transcript", sum)
+	}
+	return errAltered(sum, err)
+}
+
+func errAltered(sum string, why error) error {
+	return errs.New(errs.TranscriptAltered, "the transcript %.19s was altered: %w", strings.ToValidUTF8(sum, "?"), why).With("transcript", sum)
+}
