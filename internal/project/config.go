@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
 // The limits of the configuration.
@@ -69,6 +70,8 @@ type Config struct {
 	Economy string
 	// Budget limits the consumption of agents.
 	Budget Budget
+	// Transcripts says how long transcripts of agents are kept. The zero value keeps none.
+	Transcripts transcript.Limits
 	// Metrics says where metrics are written.
 	Metrics Metrics
 }
@@ -135,6 +138,7 @@ func defaults() Config {
 		Phases:      []string{PhaseDesign, PhaseTests},
 		Spawn:       defaultSpawn(),
 		Economy:     EconomyLite,
+		Transcripts: defaultTranscripts(),
 	}
 }
 
@@ -212,12 +216,13 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		"research": func(v value) {
 			v.mapping(fields{"agents": func(v value) { c.Researchers = v.integer(1, maxResearchers) }})
 		},
-		"phases":  func(v value) { c.Phases = readPhases(v) },
-		"base":    func(v value) { c.Base = v.text() },
-		"spawn":   c.Spawn.read,
-		"economy": func(v value) { c.Economy = v.oneOf(EconomyOff, EconomyLite, EconomyFull, EconomyUltra) },
-		"budget":  c.Budget.read,
-		"metrics": c.Metrics.read,
+		"phases":      func(v value) { c.Phases = readPhases(v) },
+		"base":        func(v value) { c.Base = v.text() },
+		"spawn":       c.Spawn.read,
+		"economy":     func(v value) { c.Economy = v.oneOf(EconomyOff, EconomyLite, EconomyFull, EconomyUltra) },
+		"budget":      c.Budget.read,
+		"transcripts": func(v value) { c.Transcripts = readTranscripts(v) },
+		"metrics":     c.Metrics.read,
 	}
 }
 

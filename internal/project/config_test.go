@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
 // unset returns the configuration of a project that sets nothing.
@@ -30,7 +31,8 @@ func unset() project.Config {
 			SpawnAgent:  project.SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
 			Concurrency: 4,
 		},
-		Economy: "lite",
+		Economy:     "lite",
+		Transcripts: transcript.Limits{Age: 720 * time.Hour, Size: 200 << 20},
 	}
 }
 
@@ -40,7 +42,7 @@ func TestConfigFillsInTheDefaults(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "# nothing\n", "---\n", "{}\n", "null\n", "audit:\n", "audit: {}\n", "research:\nplugins:\nplugin_limits:\n", "\ufeff# a mark\n",
-		"spawn:\nbudget:\n", "spawn: {}\nbudget: {task: , round: {}, spawn: {}}\n",
+		"spawn:\nbudget:\ntranscripts:\n", "spawn: {}\nbudget: {task: , round: {}, spawn: {}}\n",
 	} {
 		if c, err := configured(t, text); err != nil || !reflect.DeepEqual(c, unset()) {
 			t.Errorf("%q: %+v, %v", text, c, err)

@@ -21,21 +21,21 @@ const (
 )
 
 func (l *Limits) read(v value) {
-	size := func(into *int64) func(value) {
-		return func(v value) {
-			n, ok := byteSize(v.node.Value)
-			if !v.isText() || !ok {
-				v.expected("from 1KiB to 1GiB, such as 64MiB")
-			}
-			*into = n
-		}
-	}
 	v.mapping(fields{
-		"memory": size(&l.Memory),
-		"report": size(&l.Report),
-		"output": size(&l.Output),
+		"memory": func(v value) { l.Memory = v.size() },
+		"report": func(v value) { l.Report = v.size() },
+		"output": func(v value) { l.Output = v.size() },
 		"time":   func(v value) { l.Time = v.duration(time.Millisecond, maxTime, "from 1ms to 1m, such as 2s") },
 	})
+}
+
+// size reads a size in bytes.
+func (v value) size() int64 {
+	n, ok := byteSize(v.node.Value)
+	if !v.isText() || !ok {
+		v.expected("from 1KiB to 1GiB, such as 64MiB")
+	}
+	return n
 }
 
 // byteSize parses a size in binary units (IEC 80000-13): 64MiB.

@@ -1,0 +1,45 @@
+package project
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/transcript"
+)
+
+// transcriptsOff is the value of transcripts that keeps none.
+const transcriptsOff = "off"
+
+// maxDays is how many days a transcript may be kept.
+const maxDays = 3650
+
+func defaultTranscripts() transcript.Limits {
+	return transcript.Limits{Age: 30 * 24 * time.Hour, Size: 200 << 20}
+}
+
+// readTranscripts reads how long transcripts are kept. The zero Limits mean not at all.
+func readTranscripts(v value) transcript.Limits {
+	l := defaultTranscripts()
+	if v.isText() {
+		if v.node.Value != transcriptsOff {
+			v.expected("%s, or a mapping of keep and size", transcriptsOff)
+		}
+		return transcript.Limits{}
+	}
+	v.mapping(fields{
+		"keep": func(v value) { l.Age = v.days() },
+		"size": func(v value) { l.Size = v.size() },
+	})
+	return l
+}
+
+// days reads a number of days: 30d.
+func (v value) days() time.Duration {
+	digits, ok := strings.CutSuffix(v.node.Value, "d")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if !v.isText() || !ok || err != nil || n < 1 || n > maxDays {
+		v.expected("from 1d to %dd, such as 30d", maxDays)
+	}
+	return time.Duration(n) * 24 * time.Hour
+}
