@@ -23,6 +23,11 @@
 // --version alone, or with --help among its arguments, the program prints that text and
 // counts nothing.
 //
+// A script may have scenarios for roles in addition, in "roles": a call for such a role
+// runs the entry of its round, so that agents of several tasks can run at once.
+//
+//	{"roles": {"executor": [{"play": "executor"}], "critic": [{"play": "findings"}, {"play": "clean"}]}}
+//
 // # Scenarios
 //
 // A call's scenario is a list of steps, run in order, each an object with one member; see
@@ -37,6 +42,7 @@
 // # Prompts
 //
 // A critic finds its task in its prompt: the last lines that begin with "task_id: ",
-// "round: ", "run_id: " and "report_path: ". In the paths and texts of steps, {task_id},
+// "round: ", "run_id: " and "report_path: ". What the prompt omits is taken from the
+// variables SWITCHYARD_TASK, _ROUND, _RUN and _REPORT. In the paths and texts of steps, {task_id},
 // {round}, {run_id} and {report_path} stand for those values.
 package fakeagent

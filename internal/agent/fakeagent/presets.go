@@ -24,7 +24,39 @@ func Presets() map[string]Scenario {
 		"cannot-write":    CannotWrite(),
 		"researcher":      Researches(answer),
 		"researcher-mute": Plays(Step{Read: &Read{}}, Step{Exit: new(1)}),
+
+		"executor":            Edits(),
+		"executor-idle":       Executes(),
+		"executor-crash":      Plays(Step{Read: &Read{}}, Step{Write: edit(draftFile)}, Step{Kill: "KILL"}),
+		"executor-commits":    Edits(git("add", "-A"), git("-c", "user.name=agent", "-c", "user.email=agent@example.org", "-c", "commit.gpgSign=false", "commit", "-q", "-m", "mine")),
+		"executor-stages":     Edits(git("add", "-A")),
+		"executor-branches":   Edits(git("checkout", "-q", "-b", "mine")),
+		"executor-remote":     Edits(git("remote", "add", "mine", "https://example.org/mine.git")),
+		"executor-hook":       Edits(Step{Hook: "pre-commit"}),
+		"executor-submodules": Edits(Step{Append: edit(".gitmodules")}),
+		"executor-settings":   Edits(Step{Append: edit("switchyard.yaml")}),
+		"executor-gone":       Edits(Step{Remove: "."}),
 	}
+}
+
+// draftFile is the file that the presets of executors edit.
+const draftFile = "draft.txt"
+
+// edit returns a file that is different in each round.
+func edit(path string) *File { return &File{Path: path, Text: "# round {round}\n"} }
+
+func git(args ...string) Step { return Step{Run: &Run{Argv: append([]string{"git"}, args...)}} }
+
+// Executes returns an executor that takes these steps, and says so.
+func Executes(steps ...Step) Scenario {
+	text := "Do the task of round {round}"
+	steps = append([]Step{{Read: &Read{}}}, steps...)
+	return Plays(append(steps, Step{Final: &Final{Text: &text}})...)
+}
+
+// Edits returns an executor that edits draft.txt before it takes these steps.
+func Edits(steps ...Step) Scenario {
+	return Executes(append([]Step{{Tool: &Tool{Name: "Edit"}}, {Append: edit(draftFile)}}, steps...)...)
 }
 
 // Plays returns a scenario of these steps, with a model, a usage and a cost.

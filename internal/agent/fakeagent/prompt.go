@@ -1,6 +1,7 @@
 package fakeagent
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -9,6 +10,15 @@ import (
 type Brief struct {
 	Task, RunID, ReportPath string
 	Round                   int
+}
+
+// or fills missing fields from the variables that every agent gets.
+func (b Brief) or(getenv func(string) string) Brief {
+	b.Task, b.RunID, b.ReportPath = cmp.Or(b.Task, getenv(taskVariable)), cmp.Or(b.RunID, getenv(runVariable)), cmp.Or(b.ReportPath, getenv(reportVariable))
+	if b.Round == 0 {
+		b.Round, _ = strconv.Atoi(getenv(roundVariable))
+	}
+	return b
 }
 
 // ReadBrief parses the labelled lines of a prompt. The last line with a label counts,

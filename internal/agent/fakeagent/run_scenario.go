@@ -21,6 +21,12 @@ const (
 	ScenarioVariable = "SWITCHYARD_FAKE_SCENARIO"
 	// launchedVariable is the number of the call that a launcher has begun.
 	launchedVariable = "SWITCHYARD_FAKE_LAUNCHED"
+	// The others say what an agent was spawned for.
+	roleVariable   = "SWITCHYARD_ROLE"
+	taskVariable   = "SWITCHYARD_TASK"
+	roundVariable  = "SWITCHYARD_ROUND"
+	runVariable    = "SWITCHYARD_RUN"
+	reportVariable = "SWITCHYARD_REPORT"
 )
 
 // brokenScript is the exit code for an invalid script.
@@ -99,7 +105,7 @@ type player struct {
 }
 
 func newPlayer(script *Script, path string) (*player, error) {
-	p := &player{base: filepath.Dir(path), calls: path + callsSuffix, status: "passed"}
+	p := &player{base: filepath.Dir(path), calls: path + callsSuffix, status: "passed", brief: Brief{}.or(os.Getenv)}
 	if launched := os.Getenv(launchedVariable); launched != "" {
 		number, err := strconv.Atoi(launched)
 		if err != nil {
@@ -112,8 +118,10 @@ func newPlayer(script *Script, path string) (*player, error) {
 			return nil, err
 		}
 	}
-	p.scenario = &script.Calls[min(p.number, len(script.Calls))-1]
 	var err error
+	if p.scenario, err = script.scenario(os.Getenv(roleVariable), p.brief.Round, p.number); err != nil {
+		return nil, err
+	}
 	p.out, err = newCLIOutput(p.scenario, cmp.Or(p.scenario.Session, fmt.Sprintf("fake-session-%d", p.number)), os.Args[1:])
 	return p, err
 }

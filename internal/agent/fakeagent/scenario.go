@@ -16,7 +16,10 @@ type Script struct {
 	Version string `json:"version,omitzero"`
 	Help    string `json:"help,omitzero"`
 	// Calls has a scenario for each call. Calls beyond the end repeat the last.
-	Calls []Scenario `json:"calls"`
+	Calls []Scenario `json:"calls,omitzero"`
+	// Roles has the scenarios of the calls for a role, SWITCHYARD_ROLE: one for each round,
+	// SWITCHYARD_ROUND. Rounds beyond the end repeat the last. Calls is for other roles.
+	Roles map[string][]Scenario `json:"roles,omitzero"`
 }
 
 // Scenario is the behaviour of one call.
@@ -69,10 +72,13 @@ type Step struct {
 	// Print writes any text; Flood writes a large amount.
 	Print *Print `json:"print,omitzero"`
 	Flood *Flood `json:"flood,omitzero"`
-	// Write writes a file, Remove removes one, and Run runs a command.
+	// Write writes a file, and Append adds to one. Remove removes a file or a directory, also
+	// the working folder itself. Run runs a command. Hook writes the git hook of that name.
 	Write  *File  `json:"write,omitzero"`
+	Append *File  `json:"append,omitzero"`
 	Remove string `json:"remove,omitzero"`
 	Run    *Run   `json:"run,omitzero"`
+	Hook   string `json:"hook,omitzero"`
 	// Child leaves a process behind.
 	Child *Child `json:"child,omitzero"`
 	// Sleep waits, Hang waits permanently, and Await waits for a condition.
@@ -247,7 +253,7 @@ func parse(data []byte) (*Script, error) {
 	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {
 		return nil, err
 	}
-	if len(s.Calls) == 0 {
+	if len(s.Calls) == 0 && len(s.Roles) == 0 {
 		return nil, fmt.Errorf("the script has no calls")
 	}
 	for i := range s.Calls {
@@ -255,7 +261,28 @@ func parse(data []byte) (*Script, error) {
 			return nil, fmt.Errorf("call %d: %w", i+1, err)
 		}
 	}
+	for role, rounds := range s.Roles {
+		if len(rounds) == 0 {
+			return nil, fmt.Errorf("role %s has no rounds", role)
+		}
+		for i := range rounds {
+			if err := rounds[i].check(); err != nil {
+				return nil, fmt.Errorf("role %s, round %d: %w", role, i+1, err)
+			}
+		}
+	}
 	return &s, nil
+}
+
+// scenario returns the scenario of a call, by its role and round, else by its number.
+func (s *Script) scenario(role string, round, number int) (*Scenario, error) {
+	if rounds := s.Roles[role]; len(rounds) > 0 {
+		return &rounds[min(max(round, 1), len(rounds))-1], nil
+	}
+	if len(s.Calls) == 0 {
+		return nil, fmt.Errorf("the script has nothing for the role %q", role)
+	}
+	return &s.Calls[min(number, len(s.Calls))-1], nil
 }
 
 // check rejects invalid scenarios, and replaces a scenario by the preset that it names.

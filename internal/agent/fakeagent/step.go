@@ -48,9 +48,13 @@ func (p *player) take(s Step) error {
 	case s.Print != nil:
 		return p.print(s.Print)
 	case s.Write != nil:
-		return p.write(s.Write)
+		return p.write(s.Write, os.O_TRUNC)
+	case s.Append != nil:
+		return p.write(s.Append, os.O_APPEND)
 	case s.Remove != "":
-		return os.Remove(p.brief.fill(s.Remove))
+		return remove(p.brief.fill(s.Remove))
+	case s.Hook != "":
+		return p.hook(s.Hook)
 	case s.Run != nil:
 		return p.run(s.Run)
 	case s.Child != nil:
@@ -102,7 +106,7 @@ func (p *player) read(r *Read) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.brief = ReadBrief(string(prompt))
+	p.brief = ReadBrief(string(prompt)).or(os.Getenv)
 	return os.WriteFile(filepath.Join(p.folder, promptFile), prompt, 0o600)
 }
 
@@ -166,7 +170,8 @@ func flood(f *Flood) error {
 	return nil
 }
 
-func (p *player) write(f *File) error {
+// write writes a file with this flag of os.OpenFile.
+func (p *player) write(f *File, flag int) error {
 	path := p.brief.fill(f.Path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -175,7 +180,33 @@ func (p *player) write(f *File) error {
 	if f.Executable {
 		mode = 0o755
 	}
-	return os.WriteFile(path, []byte(p.brief.fill(f.Text)), mode)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, mode)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(p.brief.fill(f.Text))
+	return errors.Join(err, file.Close())
+}
+
+// remove removes an existing file or directory.
+func remove(path string) error {
+	path, err := filepath.Abs(path) // os.RemoveAll refuses ".".
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
+}
+
+// hook writes a git hook, which in a linked working tree is outside of it.
+func (p *player) hook(name string) error {
+	path, err := exec.Command("git", "rev-parse", "--git-path", "hooks/"+name).Output()
+	if err != nil {
+		return err
+	}
+	return p.write(&File{Path: string(bytes.TrimSpace(path)), Text: "#!/bin/sh\nexit 0\n", Executable: true}, os.O_TRUNC)
 }
 
 func (p *player) run(r *Run) error {

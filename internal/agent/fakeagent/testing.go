@@ -25,7 +25,13 @@ const program = "github.com/switchyard-dev/switchyard/internal/agent/fakeagent/f
 // for ScenarioVariable.
 func Write(t testing.TB, dir string, scenarios ...Scenario) string {
 	t.Helper()
-	data, err := json.Marshal(Script{Calls: scenarios}, json.Deterministic(true), jsontext.Multiline(true))
+	return WriteScript(t, dir, Script{Calls: scenarios})
+}
+
+// WriteScript is Write for a whole script.
+func WriteScript(t testing.TB, dir string, script Script) string {
+	t.Helper()
+	data, err := json.Marshal(script, json.Deterministic(true), jsontext.Multiline(true))
 	if err != nil {
 		t.Fatal(err)
 	}
