@@ -18,12 +18,24 @@ const (
 	Git     Kind = "git"  // git's own files
 )
 
+// Area is what a change affects.
+type Area string
+
+// The areas.
+const (
+	Files    Area = "files"    // The project's files.
+	Index    Area = "index"    // Entries of git's index, which decide nothing for us.
+	Records  Area = "records"  // All else of git's own files.
+	Deciding Area = "deciding" // Files that affect later rounds, and .gitmodules.
+)
+
 // Change is one difference between two snapshots.
 type Change struct {
 	// Path is relative to the root, with slashes. It need not be valid UTF-8. Paths of
 	// git's own files begin with .git/, after the directory of a nested repository.
 	Path string
 	Kind Kind
+	Area Area
 	// Detail says more if the path does not say everything, else "".
 	Detail string
 	// Ordinary says that normal work in a tree makes this change: a file is written or
@@ -42,12 +54,14 @@ func Compare(before, after *Snapshot) []Change {
 			kinds = was.changes(is)
 		}
 		for _, kind := range kinds {
-			changes = append(changes, Change{Path: path, Kind: kind, Ordinary: after.ordinary(path, kind, is)})
+			c := Change{Path: path, Kind: kind, Area: after.area(path)}
+			c.Ordinary = (kind == Content || kind == Added) && is.mode.IsRegular() && !after.affects(path)
+			changes = append(changes, c)
 		}
 	}
 	for path := range before.files {
 		if _, ok := after.files[path]; !ok {
-			changes = append(changes, Change{Path: path, Kind: Removed})
+			changes = append(changes, Change{Path: path, Kind: Removed, Area: after.area(path)})
 		}
 	}
 	for key, is := range after.git {
@@ -68,10 +82,19 @@ func Compare(before, after *Snapshot) []Change {
 	return changes
 }
 
-// ordinary reports whether a change to the file is one of normal work.
-func (s *Snapshot) ordinary(path string, kind Kind, is *file) bool {
-	return (kind == Content || kind == Added) && is.mode.IsRegular() && !slices.ContainsFunc(s.alwaysTracked, func(o string) bool {
-		return path == o || below(path, o)
+// area is what a change to a file affects.
+func (s *Snapshot) area(path string) Area {
+	if path == gitModules || s.affects(path) {
+		return Deciding
+	}
+	return Files
+}
+
+// affects reports whether a file affects later rounds: it is one of those that always
+// count, or in the place of a directory that has some.
+func (s *Snapshot) affects(path string) bool {
+	return slices.ContainsFunc(s.alwaysTracked, func(o string) bool {
+		return path == o || below(path, o) || below(o, path)
 	})
 }
 
@@ -82,7 +105,7 @@ func Rewritten(before, after *Snapshot, paths []string) []Change {
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		was, is := before.files[path], after.files[path]
 		if was != nil && is != nil && was.stat != is.stat && len(was.changes(is)) == 0 {
-			changes = append(changes, Change{Path: path, Kind: Content, Detail: "written again"})
+			changes = append(changes, Change{Path: path, Kind: Content, Area: before.area(path), Detail: "written again"})
 		}
 	}
 	return changes
@@ -106,9 +129,13 @@ func (k gitKey) change(detail string, tag byte) Change {
 	if k.of != "" {
 		detail = k.of + ": " + detail
 	}
-	// These change with every commit.
-	ordinary := k.path == gitFolder+"/HEAD" || k.path == gitFolder+"/index"
-	return Change{Path: k.path, Kind: Git, Detail: detail, Ordinary: ordinary && (tag == 0 || tag == 'H')}
+	c := Change{Path: k.path, Kind: Git, Area: Records, Detail: detail}
+	shown := tag == 0 || tag == 'H' // No flag hides the file.
+	if k.path == gitFolder+"/index" && shown {
+		c.Area = Index
+	}
+	c.Ordinary = c.Area == Index || k.path == gitFolder+"/HEAD" // These change with every commit.
+	return c
 }
 
 // difference says how a value changed: the flags of an index entry can hide its file.

@@ -208,7 +208,7 @@ func (s *scanner) list(ctx context.Context, dir string, m *shadowRepo) error {
 var errWaits = errors.New("it is neither a file nor a folder, and git would wait for it")
 
 // gitReads are the files of a working tree that git itself reads.
-var gitReads = []string{ignoreFile, ".gitattributes", ".gitmodules", ".mailmap"}
+var gitReads = []string{ignoreFile, ".gitattributes", gitModules, ".mailmap"}
 
 // special lists files below dir that are not regular files, links or directories, such as
 // pipes and sockets, which git does not report. It enters ignored directories, since git

@@ -19,6 +19,8 @@ const (
 	ignoreFile  = ".gitignore"
 	// gitFolder is git's directory, or a file that leads to it.
 	gitFolder = ".git"
+	// gitModules says where submodules come from.
+	gitModules = ".gitmodules"
 )
 
 // effectiveFiles are our files that affect later rounds: what people write in the state
@@ -129,11 +131,8 @@ func (s *scanner) take(ctx context.Context) (*Snapshot, error) {
 	} else if err == nil {
 		err = s.walk(ctx, "")
 	}
-	// These count even if git ignores them.
-	for _, name := range s.alwaysTracked {
-		if err == nil {
-			err = s.walk(ctx, name)
-		}
+	if err == nil {
+		err = s.walkDeciding(ctx)
 	}
 	if err == nil {
 		err = s.findHiddenRepos(ctx)
@@ -141,6 +140,21 @@ func (s *scanner) take(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.snapshot(ctx)
+}
+
+// walkDeciding adds the files that count even if git ignores them.
+func (s *scanner) walkDeciding(ctx context.Context) error {
+	for _, name := range s.alwaysTracked {
+		if err := s.walk(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshot is the snapshot of what was found.
+func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
 	files, err := s.read(ctx)
 	if err != nil {
 		return nil, err

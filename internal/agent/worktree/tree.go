@@ -103,6 +103,23 @@ func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error
 	return s, err
 }
 
+// Deciding is Snapshot for the files alone that affect later rounds: Scope.AlwaysTracked,
+// our configuration, and the definitions and prompts of agents.
+//
+// # Errors
+//
+// Those of Snapshot.
+func (t Tree) Deciding(ctx context.Context, scope Scope) (s *Snapshot, err error) {
+	err = t.scan(ctx, scope, func(ctx context.Context, scanner *scanner) error {
+		if err := scanner.walkDeciding(ctx); err != nil {
+			return err
+		}
+		s, err = scanner.snapshot(ctx)
+		return err
+	})
+	return s, err
+}
+
 // Digest identifies all that counts, as "sha256:" and 64 hex digits. For a file that is
 // too large to be hashed, its size, times and inode number stand for its content.
 func (s *Snapshot) Digest() string { return s.digest }
