@@ -19,6 +19,11 @@ type Facts struct {
 	// Changed says that the working tree differs from before the run.
 	Changed bool
 
+	// Edits says that the agent is to edit the working tree. Then Tree counts, and Changed
+	// does not.
+	Edits bool
+	Tree  Tree
+
 	// Report says that the agent has to write a report. What follows counts only then.
 	Report bool
 	// Envelope is the result of ReadEnvelope, and File of CheckReport.
@@ -42,6 +47,19 @@ const (
 	KilledHungAfterResult EndCause = "hung-after-result" // It reported a final result and did not exit.
 	KilledCancelled       EndCause = "cancelled"         // The caller cancelled it.
 	KilledLost            EndCause = "lost"              // We were killed, and it was cleaned up later.
+)
+
+// Tree is what an agent that edits has done to its working tree.
+type Tree string
+
+// The states of a working tree. The first that applies counts.
+const (
+	TreeGone             Tree = "gone"
+	TreeUnreadable       Tree = "unreadable"        // It cannot be compared.
+	TreeGitChanged       Tree = "git-changed"       // Git's own records differ.
+	TreeProtectedChanged Tree = "protected-changed" // A file that affects later rounds differs.
+	TreeEdited           Tree = "edited"            // Only other files differ.
+	TreeUnchanged        Tree = "unchanged"
 )
 
 // Exit is how a process ended.

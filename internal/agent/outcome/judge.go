@@ -5,11 +5,19 @@ package outcome
 // decides. Without one, the contents of the report decide or, if no report is expected,
 // the existence of an answer.
 //
-// A refused tool outweighs a complete report: the critic might have seen more with it.
+// A refused tool outweighs a complete report: the critic might have seen more with it. It
+// is nothing against an agent that edited files: verification and review judge those. What
+// such an agent must not have changed outweighs all that it says, and how it ended.
 func Judge(f Facts) Verdict {
-	v := Verdict{Changed: f.Changed}
+	v := Verdict{Changed: f.Changed && !f.Edits}
 	v.Reason, v.Class = f.objection()
 	switch {
+	case v.Reason == ReasonNoChange:
+		v.Outcome = NoChange
+	case v.Reason != Nothing && f.Edits:
+		v.Outcome, v.Partial = Failed, f.Tree == TreeEdited
+	case f.Edits:
+		v.Outcome = Edited
 	case v.Reason != Nothing && f.Report:
 		v.Outcome = CriticError
 	case v.Reason != Nothing:
@@ -29,6 +37,8 @@ func (f Facts) objection() (Reason, Class) {
 	switch {
 	case !f.Started && f.Killed != KilledCancelled: // A cancelled run may not have started.
 		return ReasonStartFailed, Config
+	case f.Edits && f.spoiled() != Nothing:
+		return f.spoiled(), NoClass
 	case f.Killed != NotKilled:
 		r := known(string(f.Killed), ReasonKilled)
 		return r, r.endClass()
@@ -45,7 +55,7 @@ func (f Facts) objection() (Reason, Class) {
 		return ReasonEmptyResult, Malformed
 	case f.Text != TextPresent:
 		return ReasonUnreadableOutput, Malformed
-	case f.Denials:
+	case f.Denials && !(f.Edits && f.Tree == TreeEdited):
 		return ReasonDenied, Malformed
 	case f.Report && f.Envelope != EnvelopeOK:
 		return known("envelope-"+string(f.Envelope), ReasonEnvelopeInvalid), Malformed
@@ -55,10 +65,29 @@ func (f Facts) objection() (Reason, Class) {
 		return ReasonReportInvalid, Malformed
 	case f.Rejected:
 		return ReasonUnreadableOutput, Malformed
-	case f.Changed:
+	case f.Edits && f.Tree != TreeEdited:
+		return ReasonNoChange, Malformed
+	case f.Changed && !f.Edits:
 		return ReasonTreeChanged, NoClass
 	default:
 		return Nothing, NoClass
+	}
+}
+
+// spoiled says why nothing may build on the tree of an agent that edits, Nothing if it is
+// as it should be. A run that was cancelled or lost may not have been compared.
+func (f Facts) spoiled() Reason {
+	switch {
+	case f.Killed == KilledCancelled, f.Killed == KilledLost, f.Tree == TreeEdited, f.Tree == TreeUnchanged:
+		return Nothing
+	case f.Tree == TreeGone:
+		return ReasonTreeGone
+	case f.Tree == TreeGitChanged:
+		return ReasonGitChanged
+	case f.Tree == TreeProtectedChanged:
+		return ReasonProtectedChanged
+	default:
+		return ReasonTreeUnreadable
 	}
 }
 

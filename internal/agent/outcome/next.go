@@ -34,8 +34,8 @@ type Step struct {
 	Action Action
 	// Pause is how long to wait before a Retry.
 	Pause time.Duration
-	// Note tells the agent what was wrong, to be appended to the prompt of a Retry. It is
-	// empty if the agent could not have done better.
+	// Note tells the agent what was wrong, to be appended to the prompt of a Retry, or of
+	// the Fallback after partial edits. It is empty if the agent could not have done better.
 	Note string
 }
 
@@ -43,7 +43,9 @@ type Step struct {
 // adapter if only that may help, and stop if neither can help or no time is left. An
 // attempt during which the working tree changed is repeated if nothing else was wrong,
 // since another process may have changed it; otherwise it is the last one, because no
-// attempt may build on changes of an agent. random returns a number in [0, 1).
+// attempt may build on changes of an agent. An agent that is to edit continues from the
+// edits of the attempt before, unless it changed what it must not. random returns a number
+// in [0, 1).
 func Next(v Verdict, spent Spent, random func() float64) Step {
 	if v.Good() {
 		return Step{Action: Done}
@@ -63,7 +65,11 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 	if p.otherwise == Fallback && spent.Fallbacks <= 0 {
 		return Step{Action: Stop}
 	}
-	return Step{Action: p.otherwise}
+	step := Step{Action: p.otherwise}
+	if v.Partial && step.Action == Fallback {
+		step.Note = v.note()
+	}
+	return step
 }
 
 // retryPolicy is what helps against a class of errors.

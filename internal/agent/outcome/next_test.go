@@ -2,6 +2,8 @@ package outcome_test
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +22,7 @@ func wrong(reason outcome.Reason, class outcome.Class) outcome.Verdict {
 }
 
 func TestNextWhereThereIsSomethingToUse(t *testing.T) {
-	for _, o := range []outcome.Outcome{outcome.Clean, outcome.Findings, outcome.OK} {
+	for _, o := range []outcome.Outcome{outcome.Clean, outcome.Findings, outcome.OK, outcome.Edited} {
 		if step := outcome.Next(outcome.Verdict{Outcome: o}, outcome.Spent{}, never); step.Action != outcome.Done {
 			t.Errorf("%s: %s", o, step.Action)
 		}
@@ -87,6 +89,29 @@ func TestNextFromATouchedTree(t *testing.T) {
 		v := outcome.Judge(f)
 		if step := outcome.Next(v, outcome.Spent{MaxRetries: 9, Fallbacks: 9, Left: time.Hour}, never); step.Action != outcome.Stop {
 			t.Errorf("%s %s: %s", r.fact, r.value, step.Action)
+		}
+	}
+}
+
+// TestNextFromEdits: whatever went wrong, an agent that edits continues from the edits of
+// the attempt before, also with another adapter, and is told of them.
+func TestNextFromEdits(t *testing.T) {
+	for _, r := range rows() {
+		f := editor()
+		r.set(&f)
+		v := outcome.Judge(f)
+		if v.Good() != slices.Contains([]string{"a tool", "envelope", "report", "working tree"}, r.fact) || v.Good() == v.Partial || v.Changed {
+			t.Errorf("%s %s: %+v", r.fact, r.value, v)
+		}
+		if v.Good() {
+			continue
+		}
+		if then := next(t, v); then != r.then {
+			t.Errorf("%s %s: %s, want %s", r.fact, r.value, then, r.then)
+		}
+		step := outcome.Next(v, outcome.Spent{MaxRetries: 9, Fallbacks: 9, Left: time.Hour}, never)
+		if told := strings.Contains(step.Note, "as that attempt left it"); told != (step.Action != outcome.Stop) {
+			t.Errorf("%s %s: %s with the note %q", r.fact, r.value, step.Action, step.Note)
 		}
 	}
 }

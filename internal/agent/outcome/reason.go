@@ -27,6 +27,11 @@ const (
 	ReasonReportStale      Reason = "report-stale"
 	ReasonReportInvalid    Reason = "report-invalid"
 	ReasonTreeChanged      Reason = "tree-changed"
+	ReasonTreeGone         Reason = "tree-gone"
+	ReasonTreeUnreadable   Reason = "tree-unreadable"
+	ReasonGitChanged       Reason = "git-changed"
+	ReasonProtectedChanged Reason = "protected-changed"
+	ReasonNoChange         Reason = "no-change"
 )
 
 // Message describes the reason in one sentence without a full stop. It is empty for
@@ -73,6 +78,11 @@ var messages = map[Reason]string{
 	"report-wrong-critic":   "the report is another critic's",
 	"report-contradicts":    "the report's verdict differs from its contents, or the envelope's verdict or blockers_count from the report",
 	ReasonTreeChanged:       "the working tree changed while the agent ran, by the agent or by something else",
+	ReasonTreeGone:          "the agent's working tree is gone",
+	ReasonTreeUnreadable:    "the agent's working tree cannot be read, so that nothing is known of what changed",
+	ReasonGitChanged:        "git's own records of the working tree changed: a commit, a branch, a setting, a remote or a hook",
+	ReasonProtectedChanged:  "a file changed that affects later rounds: of the configuration, a policy, a plugin, an agent or .gitmodules",
+	ReasonNoChange:          "the agent changed no file",
 
 	Reason(RateLimit):  "the agent reports that it has made too many requests",
 	Reason(Overloaded): "the agent reports that the model's server is overloaded or unreachable",
@@ -89,17 +99,20 @@ var messages = map[Reason]string{
 	Reason(Lost):       "the spawner was killed, and it is not known how the agent ended",
 }
 
-// note tells the agent what was wrong with its last attempt, if it could do better.
+// note tells the agent what was wrong with its last attempt, if it could do better, and
+// whether the working tree has edits of that attempt.
 func (v Verdict) note() string {
-	if v.Class != Malformed && v.Reason != ReasonTreeChanged {
+	if v.Class != Malformed && v.Reason != ReasonTreeChanged && !v.Partial {
 		return ""
 	}
 	note := "An earlier attempt at this task was not accepted: " + v.Reason.Message() + "."
-	switch v.Reason {
-	case ReasonTreeChanged:
+	switch {
+	case v.Reason == ReasonTreeChanged:
 		note += " Review the tree as it is now, and write nothing but your report."
-	case ReasonDenied:
+	case v.Reason == ReasonDenied:
 		note += " Do the task with the tools that you have, and ask for no others."
+	case v.Partial:
+		note += " The working tree is as that attempt left it: check its edits, and continue from there."
 	}
 	return note
 }

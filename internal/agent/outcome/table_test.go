@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,6 +103,32 @@ func rows() []row {
 	})
 }
 
+// editor are facts of an agent that edits, that nothing can be said against.
+func editor() outcome.Facts {
+	return outcome.Facts{Started: true, Exit: outcome.ExitZero, Text: outcome.TextPresent, Edits: true, Tree: outcome.TreeEdited}
+}
+
+// editorRows has what is judged in another way for an agent that edits.
+func editorRows() []row {
+	var all []row
+	for _, value := range []string{"gone", "unreadable", "git-changed", "protected-changed"} {
+		reason := "tree-" + value
+		if strings.HasSuffix(value, "-changed") {
+			reason = value
+		}
+		all = append(all, row{
+			"working tree", value, func(f *outcome.Facts) { f.Tree = outcome.Tree(value) }, outcome.Reason(reason), "", "stop",
+		})
+	}
+	return append(all, row{
+		"a tool", "refused, and no file edited", func(f *outcome.Facts) { f.Denials, f.Tree = true, outcome.TreeUnchanged },
+		"denied", "malformed", "retry once, then fallback",
+	}, row{
+		"working tree", "unchanged", func(f *outcome.Facts) { f.Tree = outcome.TreeUnchanged },
+		"no-change", "malformed", "retry once, then fallback",
+	})
+}
+
 // next says what follows a verdict as long as a retry, a fallback and time are
 // left, and when no retry is.
 func next(t *testing.T, v outcome.Verdict) string {
@@ -140,16 +167,36 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestPage holds the table of docs/verdict.md against the program. UPDATE=1
-// rewrites it.
-func TestPage(t *testing.T) {
-	doccheck.Table(t, "../../../docs", "verdict.md", "verdicts", table(t))
+// TestEditorRows judges what is judged in another way for an agent that edits.
+func TestEditorRows(t *testing.T) {
+	for _, r := range editorRows() {
+		f := editor()
+		r.set(&f)
+		v := outcome.Judge(f)
+		want := outcome.Verdict{Outcome: outcome.Failed, Reason: r.reason, Class: r.class}
+		if r.reason == outcome.ReasonNoChange {
+			want.Outcome = outcome.NoChange
+		}
+		if v != want || v.Good() || v.Reason.Message() == "" {
+			t.Errorf("%s %s: %+v, want %+v", r.fact, r.value, v, want)
+		}
+		if then := next(t, v); then != r.then {
+			t.Errorf("%s %s: %s, want %s", r.fact, r.value, then, r.then)
+		}
+	}
 }
 
-func table(t *testing.T) string {
+// TestPage holds the tables of docs/verdict.md against the program. UPDATE=1
+// rewrites them.
+func TestPage(t *testing.T) {
+	doccheck.Table(t, "../../../docs", "verdict.md", "verdicts", table(t, rows(), good))
+	doccheck.Table(t, "../../../docs", "verdict.md", "verdicts of editors", table(t, editorRows(), editor))
+}
+
+func table(t *testing.T, all []row, good func() outcome.Facts) string {
 	var b strings.Builder
 	b.WriteString("\n| what was seen | reason | in words | class | what is tried next |\n|---|---|---|---|---|\n")
-	for _, r := range rows() {
+	for _, r := range all {
 		f := good()
 		r.set(&f)
 		v := outcome.Judge(f)
@@ -167,10 +214,11 @@ func table(t *testing.T) string {
 func TestEveryConstant(t *testing.T) {
 	types := map[string]string{ // to the fact of its rows
 		"EndCause": "ended by us", "Class": "its own error", "Exit": "exit", "Text": "final message", "Envelope": "envelope", "File": "report",
+		"Tree": "working tree",
 	}
-	fine := map[string]bool{"": true, "ok": true, "zero": true, "present": true}
+	fine := map[string]bool{"": true, "ok": true, "zero": true, "present": true, "edited": true}
 	judged, reasons := make(map[string]bool), make(map[string]bool)
-	for _, r := range rows() {
+	for _, r := range slices.Concat(rows(), editorRows()) {
 		judged[r.fact+": "+r.value] = true
 		reasons[string(r.reason)] = true
 	}

@@ -51,8 +51,11 @@ type Verdict struct {
 	Outcome Outcome
 	Reason  Reason
 	Class   Class
-	// Changed says that the working tree changed, whichever fact decided.
+	// Changed says that the working tree changed though the agent was not to edit it,
+	// whichever fact decided.
 	Changed bool
+	// Partial says that an agent that edits failed, and that its working tree has edits.
+	Partial bool
 }
 
 // Good reports whether the agent's answer or report can be used.

@@ -101,6 +101,77 @@ func expected(all []row, seen []int, f outcome.Facts) outcome.Verdict {
 	return want
 }
 
+// TestWalkOfEditors judges every combination of what can be seen of an agent that edits.
+// A tree that nothing may build on is the reason whatever else is wrong, unless the run
+// was cut short before the tree was compared.
+func TestWalkOfEditors(t *testing.T) {
+	all := slices.DeleteFunc(rows(), func(r row) bool { return r.fact == "envelope" || r.fact == "report" || r.fact == "working tree" })
+	spoiled := map[outcome.Tree]outcome.Reason{
+		"gone": "tree-gone", "unreadable": "tree-unreadable", "git-changed": "git-changed", "protected-changed": "protected-changed",
+		"": "tree-unreadable", "odd": "tree-unreadable",
+	}
+	var facts [][]row
+	for i, r := range all {
+		if i == 0 || r.fact != all[i-1].fact {
+			facts = append(facts, nil)
+		}
+		facts[len(facts)-1] = append(facts[len(facts)-1], r)
+	}
+	walked, edited := 0, 0
+	// first is the first row that applies.
+	var walk func(at int, f outcome.Facts, first *row)
+	walk = func(at int, f outcome.Facts, first *row) {
+		if at < len(facts) {
+			walk(at+1, f, first)
+			for _, r := range facts[at] {
+				changed, now := f, first
+				r.set(&changed)
+				if first == nil && (r.fact != "a tool" || f.Tree != outcome.TreeEdited) {
+					now = &r
+				}
+				walk(at+1, changed, now)
+			}
+			return
+		}
+		want := outcome.Verdict{Outcome: outcome.Edited}
+		cut := f.Killed == outcome.KilledCancelled || f.Killed == outcome.KilledLost
+		switch reason, ok := spoiled[f.Tree]; {
+		case !f.Started && f.Killed != outcome.KilledCancelled:
+			want = outcome.Verdict{Outcome: outcome.Failed, Reason: "start-failed", Class: outcome.Config}
+		case !f.Started:
+			want = outcome.Verdict{Outcome: outcome.Failed, Reason: "cancelled"}
+		case ok && !cut:
+			want = outcome.Verdict{Outcome: outcome.Failed, Reason: reason}
+		case first != nil:
+			want = outcome.Verdict{Outcome: outcome.Failed, Reason: first.reason, Class: first.class}
+			if first.fact == "the host's check" {
+				want.Reason = outcome.ReasonUnreadableOutput
+			}
+		case f.Tree == outcome.TreeUnchanged:
+			want = outcome.Verdict{Outcome: outcome.NoChange, Reason: "no-change", Class: outcome.Malformed}
+		}
+		want.Partial = want.Outcome == outcome.Failed && f.Tree == outcome.TreeEdited
+		for _, f.Changed = range []bool{true, false} {
+			if v := outcome.Judge(f); v != want {
+				t.Fatalf("%+v is %+v, want %+v", f, v, want)
+			}
+			walked++
+		}
+		if want.Outcome == outcome.Edited {
+			edited++
+		}
+	}
+	for _, tree := range []outcome.Tree{"gone", "unreadable", "git-changed", "protected-changed", "edited", "unchanged", "", "odd"} {
+		f := editor()
+		f.Tree = tree
+		walk(0, f, nil)
+	}
+	// Without and with a refused tool.
+	if walked < 100_000 || edited != 2 {
+		t.Errorf("of %d combinations %d count as edited, want 2", walked, edited)
+	}
+}
+
 // TestUnknownValues: what no version of ours has written is an error, wherever it
 // stands.
 func TestUnknownValues(t *testing.T) {
