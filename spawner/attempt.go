@@ -56,7 +56,7 @@ type attempt struct {
 	prompt         []byte
 	stdin          *os.File
 	stdout, stderr *os.File
-	before         *worktree.Snapshot
+	before         *snapshots
 	began          time.Time // by the clock of the file system
 }
 
@@ -75,10 +75,13 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	if err := a.writeFiles(); err != nil {
 		return res, step, err
 	}
-	if a.before, err = a.snapshot(ctx); err != nil {
+	if a.before, err = a.snapshots(ctx); err != nil {
 		return res, step, err
 	}
-	a.at.Tree = a.before.Digest()
+	if a.plan.first == nil {
+		a.plan.first = a.before
+	}
+	a.at.Tree = a.before.tree.Digest()
 	invocation, err := a.invocation()
 	if err != nil {
 		return res, step, err
@@ -180,8 +183,21 @@ func (a *attempt) closeFiles() {
 	}
 }
 
-func (a *attempt) snapshot(ctx context.Context) (*worktree.Snapshot, error) {
-	return worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ}.Snapshot(ctx, a.Scope)
+// snapshots is what an agent may change, at one time.
+type snapshots struct {
+	tree *worktree.Snapshot
+	// project has the files of the project's root that affect later rounds, nil if tree has
+	// them.
+	project *worktree.Snapshot
+}
+
+func (a *attempt) snapshots(ctx context.Context) (s *snapshots, err error) {
+	s = &snapshots{}
+	if s.tree, err = a.Snapshot(ctx); err != nil || a.Tree == a.Root {
+		return s, err
+	}
+	s.project, err = a.tree(a.Root).Deciding(ctx, a.Scope)
+	return s, err
 }
 
 // invocation asks the adapter how to call its CLI, and writes the files that it needs.
@@ -216,8 +232,15 @@ func (a *attempt) environment(inv adapter.Invocation) []string {
 	env = append(env, childenv.Marks(a.Environ, a.at.Run)...)
 	temp := a.dir.join(tempFolder)
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
+	env = append(env, "SWITCHYARD_RUN="+a.at.Run)
 	if a.job.Task != "" {
 		env = append(env, "SWITCHYARD_TASK="+a.job.Task, fmt.Sprintf("SWITCHYARD_ROUND=%d", a.job.Round))
+	}
+	if a.job.Role != "" {
+		env = append(env, "SWITCHYARD_ROLE="+a.job.Role)
+	}
+	if a.at.ReportPath != "" {
+		env = append(env, "SWITCHYARD_REPORT="+a.at.ReportPath)
 	}
 	return append(env, inv.Env...)
 }
@@ -297,7 +320,7 @@ func (a *attempt) observe(p Progress) {
 	if a.job.Observe == nil {
 		return
 	}
-	p.Agent, p.Adapter, p.Run, p.Attempt = a.job.Agent.Name, a.at.Adapter, a.at.Run, a.at.N
+	p.Agent, p.Adapter, p.Task, p.Run, p.Attempt = a.job.Agent.Name, a.at.Adapter, a.job.Task, a.at.Run, a.at.N
 	a.job.Observe(p)
 }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	res := Result{Attempt: a.at, Output: r.output, SeesTools: a.adapter.SeesTools(), Stdout: a.stdout}
 	facts := outcome.Facts{
 		Started: r.started(), Killed: endCause(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
-		Report: a.job.Profile == profile.Report,
+		Report: a.job.Profile == profile.Report, Edits: a.job.Profile == profile.Edit,
 	}
 	if r.output.Failure != nil {
 		facts.Failure = r.output.Failure.Class
@@ -50,6 +51,7 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 		changed = append(changed, strings.TrimSpace(fmt.Sprintf("%s %q %s", c.Kind, c.Path, c.Detail)))
 	}
 	facts.Changed = len(changed) > 0
+	facts.Tree = a.treeState(res.Changes, err)
 	res.Verdict = outcome.Judge(facts)
 	if res.Verdict.Good() && a.job.Check != nil {
 		res.CheckErr = a.job.Check(late, res)
@@ -63,14 +65,46 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	return res
 }
 
-// changes lists what differs in the working tree. A file that changed during an earlier
-// attempt also counts if it was rewritten with the same content: then it was this agent.
+// changes lists what differs in the working tree, and among the project's own files that
+// affect later rounds. A file that changed during an earlier attempt also counts if it was
+// rewritten with the same content: then it was this agent.
 func (a *attempt) changes(ctx context.Context) ([]worktree.Change, error) {
-	after, err := a.snapshot(ctx)
+	after, err := a.snapshots(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return append(worktree.Compare(a.before, after), worktree.Rewritten(a.before, after, a.plan.suspects)...), nil
+	before := a.before
+	if a.job.Profile == profile.Edit {
+		before = a.plan.first // It continues from the edits of earlier attempts.
+	}
+	changes := append(worktree.Compare(before.tree, after.tree), worktree.Rewritten(before.tree, after.tree, a.plan.suspects)...)
+	if before.project != nil {
+		changes = append(changes, worktree.Compare(before.project, after.project)...)
+	}
+	return changes, nil
+}
+
+// treeState says what an agent that edits did to its working tree, given what differs.
+func (a *attempt) treeState(changes []worktree.Change, err error) outcome.Tree {
+	if err != nil {
+		if info, statErr := os.Stat(a.Tree); errors.Is(statErr, fs.ErrNotExist) || statErr == nil && !info.IsDir() {
+			return outcome.TreeGone
+		}
+		return outcome.TreeUnreadable
+	}
+	in := func(area worktree.Area) bool {
+		return slices.ContainsFunc(changes, func(c worktree.Change) bool { return c.Area == area })
+	}
+	switch {
+	case in(worktree.Records):
+		return outcome.TreeGitChanged
+	case in(worktree.Deciding):
+		return outcome.TreeProtectedChanged
+	case in(worktree.Files):
+		return outcome.TreeEdited
+	default:
+		return outcome.TreeUnchanged
+	}
 }
 
 // checkReport checks the final message and the report.
@@ -176,6 +210,9 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 		Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,
 		ToolUses: r.output.ToolCount, Denials: excerpts(r.output.Denials), Changed: excerpts(changed),
 	}
+	if res.Verdict.Outcome == outcome.Edited {
+		rec.Summary = a.summary(r.output.Text)
+	}
 	if res.Report != nil {
 		rec.ReportSHA256 = digest.Hex(res.Report)
 	}
@@ -205,6 +242,22 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 	rec.StderrExcerpt, _ = redactedTail(a.stderr, stderrExcerpt)
 	rec.ResponseSHA256, rec.ResponseBytes, _ = hashFile(a.stdout)
 	return rec
+}
+
+// execAdapter runs a command of the user's, which may print more than its answer.
+const execAdapter = "exec"
+
+// maxSummary bounds Record.Summary, in bytes.
+const maxSummary = 8 << 10
+
+// summary is what an agent says that it did: its final message, and of a command of the
+// user's the last line.
+func (a *attempt) summary(text string) string {
+	text = strings.TrimSpace(redact.Text(text))
+	if a.adapter.Name() == execAdapter {
+		text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	}
+	return textutil.ClipBytes(text, maxSummary)
 }
 
 // hashFile returns the digest of a file's content in hex digits, and its size.

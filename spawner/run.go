@@ -143,6 +143,7 @@ type plan struct {
 	retries  map[outcome.Class]int // the same by class
 	repeated int                   // repeats because the working tree changed
 	suspects []string              // files that changed during the earlier attempts
+	first    *snapshots            // before the first attempt
 	random   func() float64
 }
 

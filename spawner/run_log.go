@@ -79,6 +79,7 @@ func isTorn(f *os.File) bool {
 func runLogLine(r Record) ([]byte, error) {
 	for _, shorten := range []func(){
 		func() {},
+		func() { r.Summary = textutil.Clip(r.Summary, maxText) },
 		func() { r.Notes = nil },
 		func() { r.Changed, r.Denials = firstOf(r.Changed), firstOf(r.Denials) },
 		func() { r.StderrExcerpt = "" },

@@ -24,6 +24,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
@@ -103,6 +104,24 @@ func New(o Options) (*Spawner, error) {
 		return nil, err
 	}
 	return &Spawner{Options: o, pool: pool}, nil
+}
+
+// Snapshot scans the working tree. Its digest is Attempt.Tree of an attempt that begins
+// now.
+//
+// # Errors
+//
+// Those of worktree.Tree.Snapshot.
+func (s *Spawner) Snapshot(ctx context.Context) (*worktree.Snapshot, error) {
+	scope := s.Scope
+	if s.Tree != s.Root { // Then we write nothing to the tree's own state directory.
+		scope.AlwaysTracked = append(slices.Clone(scope.AlwaysTracked), ".switchyard")
+	}
+	return s.tree(s.Tree).Snapshot(ctx, scope)
+}
+
+func (s *Spawner) tree(root string) worktree.Tree {
+	return worktree.Tree{Root: root, Supervisor: s.Supervisor, Environ: s.Environ}
 }
 
 func (s *Spawner) warn(err error) {

@@ -1,0 +1,246 @@
+package spawner_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// newEditor is a scene whose agents edit a linked git worktree of the project.
+func newEditor(t testing.TB, calls ...fakeagent.Scenario) *scene {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	s := newScene(t, calls...)
+	s.write(t, "switchyard.yaml", "version: 1\n")
+	s.write(t, ".gitignore", "*.log\n/.switchyard/\n")
+	s.git(t, s.Root, "init", "-q", "-b", "main")
+	s.git(t, s.Root, "add", "-A")
+	s.git(t, s.Root, "commit", "-q", "-m", "m")
+	s.Tree = filepath.Join(t.TempDir(), "tree of T")
+	if err := os.Symlink(s.Root, filepath.Join(filepath.Dir(s.Tree), "project")); err != nil {
+		t.Fatal(err)
+	}
+	s.git(t, s.Root, "worktree", "add", "-q", "-b", "switchyard/T", s.Tree)
+	return s
+}
+
+func (s *scene) git(t testing.TB, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgSign=false"}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// edits spawns an executor for round 1 of task T, with claude and without retries.
+func (s *scene) edits(t testing.TB) spawner.Job {
+	t.Helper()
+	job := s.job(t)
+	job.Agent = spawner.Agent{Name: "executor", Profile: profile.Edit, Body: "You edit."}
+	job.Profile, job.Role = profile.Edit, "executor"
+	return job
+}
+
+func step(steps ...fakeagent.Step) fakeagent.Scenario { return fakeagent.Executes(steps...) }
+
+func TestEditors(t *testing.T) {
+	t.Parallel()
+	write := func(path string) fakeagent.Scenario {
+		return step(fakeagent.Step{Write: &fakeagent.File{Path: path, Text: "x"}})
+	}
+	denied := fakeagent.Step{Tool: &fakeagent.Tool{Name: "WebFetch", Denied: true}}
+	for name, c := range map[string]struct {
+		call    fakeagent.Scenario
+		outcome outcome.Outcome
+		reason  outcome.Reason
+	}{
+		"edits":                       {play("executor"), outcome.Edited, ""},
+		"stages":                      {play("executor-stages"), outcome.Edited, ""},
+		"removes":                     {step(fakeagent.Step{Remove: "a.go"}), outcome.Edited, ""},
+		"looks at the state":          {step(fakeagent.Step{Run: &fakeagent.Run{Argv: []string{"git", "status"}}}), outcome.NoChange, "no-change"},
+		"does nothing":                {play("executor-idle"), outcome.NoChange, "no-change"},
+		"writes what git ignores":     {write("build.log"), outcome.NoChange, "no-change"},
+		"is refused a tool and edits": {fakeagent.Edits(denied), outcome.Edited, ""},
+		"is refused a tool":           {step(denied), outcome.Failed, "denied"},
+		"crashes after an edit":       {play("executor-crash"), outcome.Failed, "exit-signal"},
+		"says nothing":                {play("empty"), outcome.Failed, "unreadable-output"},
+		"commits":                     {play("executor-commits"), outcome.Failed, "git-changed"},
+		"changes the branch":          {play("executor-branches"), outcome.Failed, "git-changed"},
+		"adds a remote":               {play("executor-remote"), outcome.Failed, "git-changed"},
+		"writes a hook":               {play("executor-hook"), outcome.Failed, "git-changed"},
+		"commits and crashes":         {fakeagent.Scenario{Steps: append(play("executor-commits").Steps, fakeagent.Step{Exit: new(1)})}, outcome.Failed, "git-changed"},
+		"makes a repository":          {step(fakeagent.Step{Run: &fakeagent.Run{Argv: []string{"git", "init", "-q", "sub"}}}), outcome.Failed, "git-changed"},
+		"edits .gitmodules":           {play("executor-submodules"), outcome.Failed, "protected-changed"},
+		"edits the configuration":     {play("executor-settings"), outcome.Failed, "protected-changed"},
+		"edits a policy":              {write("policies/mine.rego"), outcome.Failed, "protected-changed"},
+		"edits an agent":              {write(".claude/agents/critic.md"), outcome.Failed, "protected-changed"},
+		"writes to the state":         {write(".switchyard/ledger.db"), outcome.Failed, "protected-changed"},
+		"edits the project's policy":  {write("../project/policies/mine.rego"), outcome.Failed, "protected-changed"},
+		"edits the project's files":   {write("../project/a.go"), outcome.NoChange, "no-change"},
+		"deletes its tree":            {play("executor-gone"), outcome.Failed, "tree-gone"},
+		"breaks its tree":             {step(fakeagent.Step{Write: &fakeagent.File{Path: ".git", Text: "gitdir: /none"}}), outcome.Failed, "tree-unreadable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newEditor(t, c.call)
+			s.Scope = worktree.Scope{AlwaysTracked: []string{"policies"}}
+			out, err := s.run(t, s.edits(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, rec := out.Last().Verdict, out.Last().Record
+			if v.Outcome != c.outcome || v.Reason != c.reason || rec.Outcome != v.Outcome {
+				t.Errorf("%+v with the changes %q, want %s %s", v, rec.Changed, c.outcome, c.reason)
+			}
+			want := ""
+			if c.outcome == outcome.Edited {
+				want = "Do the task of round 1"
+			}
+			if rec.Summary != want || want != "" && len(rec.Changed) == 0 {
+				t.Errorf("summary %q of %q", rec.Summary, rec.Changed)
+			}
+		})
+	}
+}
+
+// TestEditorContinues: an attempt goes on from the edits of the one before, is told of
+// them, and counts if the tree differs from before the first.
+func TestEditorContinues(t *testing.T) {
+	t.Parallel()
+	s := newEditor(t, play("executor-crash"), play("auth"), play("executor-idle"))
+	job := s.edits(t)
+	job.Retries, job.Adapters = 1, []string{"claude", "codex"}
+	out, err := s.run(t, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whys []string
+	for _, res := range out.Results {
+		whys = append(whys, res.Why)
+	}
+	if !slices.Equal(whys, []string{"first", "retry:crashed", "fallback:auth"}) || out.Last().Verdict.Outcome != outcome.Edited {
+		t.Errorf("attempts %v end as %+v", whys, out.Last().Verdict)
+	}
+	for i, call := range s.calls(t) {
+		if told := strings.Contains(string(call.Stdin), "as that attempt left it"); told != (i > 0) {
+			t.Errorf("prompt %d is\n%s", i+1, call.Stdin)
+		}
+	}
+}
+
+func TestEditorStops(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"executor-commits", "executor-settings", "executor-gone"} {
+		s := newEditor(t, play(name))
+		job := s.edits(t)
+		job.Retries, job.Adapters = 5, []string{"claude", "codex"}
+		if out, err := s.run(t, job); err != nil || len(out.Results) != 1 || out.Last().Next != outcome.Stop {
+			t.Errorf("%s: %d attempts, %v", name, len(out.Results), err)
+		}
+	}
+}
+
+// TestEditorsInTheProject: without a tree of their own agents edit the project itself,
+// while other files of the state directory are written.
+func TestEditorsInTheProject(t *testing.T) {
+	t.Parallel()
+	s := newEditor(t, play("executor"))
+	s.Tree = ""
+	out, err := s.run(t, s.edits(t))
+	if err != nil || out.Last().Verdict.Outcome != outcome.Edited {
+		t.Fatalf("%+v, %v", out.Last().Verdict, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.Root, "draft.txt")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProfileOfAJob: an agent that edits is run only by a job that lets it.
+func TestProfileOfAJob(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, play("executor"))
+	job := s.edits(t)
+	for _, p := range profile.All()[:2] {
+		job.Profile = p
+		if _, err := s.run(t, job); errs.CodeOf(err) != errs.AgentEdits {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+}
+
+// TestSummaries: the message of a command is the last line of its output; that of others
+// is whole, redacted and bounded.
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	for name, c := range map[string]struct{ adapter, text, want string }{
+		"a command":          {"exec", "Running the tests\nok\n\nAdd a cache \n\n", "Add a cache"},
+		"an agent":           {"claude", "Add a cache\n\nIt holds 10 entries.\n", "Add a cache\n\nIt holds 10 entries."},
+		"a secret":           {"claude", "Use " + secret, "Use [REDACTED:github-token]"},
+		"a long text":        {"claude", "x" + strings.Repeat("ü", 8<<10), "x" + strings.Repeat("ü", 4<<10-1)},
+		"a command's secret": {"exec", "x\nUse " + secret, "Use [REDACTED:github-token]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			call := fakeagent.Edits()
+			call.Steps[len(call.Steps)-1].Final.Text = &c.text
+			s := newEditor(t, call)
+			job := s.edits(t)
+			job.Adapters, job.Command = []string{c.adapter}, []string{fakeagent.Build(t)}
+			s.Environ = append(s.Environ, fakeagent.ScenarioVariable+"="+s.script)
+			out, err := s.run(t, job)
+			if err != nil || out.Last().Record.Summary != c.want {
+				t.Fatalf("%+v, %.100q, %v", out.Last().Verdict, out.Last().Record.Summary, err)
+			}
+			if trail := s.trail(t); len(trail) != 1 || !strings.HasPrefix(c.want, strings.TrimSuffix(trail[0].Summary, "…")) {
+				t.Errorf("the run log has %+v", trail)
+			}
+		})
+	}
+}
+
+// TestEnvironmentOfAgents: a command of one's own needs to parse no prompt.
+func TestEnvironmentOfAgents(t *testing.T) {
+	t.Parallel()
+	s := newEditor(t, fakeagent.Clean(), play("executor"))
+	critic := s.job(t)
+	critic.Role = "critic"
+	var tasks []string
+	critic.Observe = func(p spawner.Progress) { tasks = append(tasks, p.Task) }
+	for _, job := range []spawner.Job{critic, s.edits(t)} {
+		out, err := s.run(t, job)
+		if err != nil || !out.Last().Verdict.Good() {
+			t.Fatalf("%+v, %v", out.Last().Verdict, err)
+		}
+		calls := s.calls(t)
+		call := calls[len(calls)-1]
+		for name, want := range map[string]string{
+			"SWITCHYARD_TASK": "T", "SWITCHYARD_ROUND": "1", "SWITCHYARD_ROLE": job.Role, "SWITCHYARD_RUN": out.Last().Run,
+			"SWITCHYARD_REPORT": out.Last().ReportPath,
+		} {
+			if got, ok := call.Variable(name); got != want || ok != (want != "") {
+				t.Errorf("%s: %s is %q", job.Role, name, got)
+			}
+		}
+		if call.Dir != s.Tree {
+			t.Errorf("%s works in %s", job.Role, call.Dir)
+		}
+	}
+	if len(tasks) == 0 || slices.ContainsFunc(tasks, func(task string) bool { return task != "T" }) {
+		t.Errorf("progress of the tasks %q", fmt.Sprint(tasks))
+	}
+}
