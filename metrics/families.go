@@ -96,7 +96,7 @@ func spawnFamilies() []Family {
 	agent, reason, direction := open("agent"), of("reason", classes...), of("direction", "cached", "in", "out")
 	return []Family{
 		counter("spawns_total", "Runs of agents that have ended, by what they came to.",
-			counters.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "failed", "findings", "lost", "ok")).
+			counters.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "edited", "failed", "findings", "lost", "no-change", "ok")).
 			seeded(func(k Seed, _ [][]string) (all [][]string) {
 				for _, a := range k.Agents {
 					all = append(all, combined([]string{a.Name}, a.Adapters, a.outcomes())...)

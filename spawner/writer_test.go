@@ -117,7 +117,7 @@ func TestEditors(t *testing.T) {
 	}
 }
 
-// TestEditorContinues: an attempt goes on from the edits of the one before, is told of
+// TestEditorContinues: an attempt goes on from the edits of the one before, is noted of
 // them, and counts if the tree differs from before the first.
 func TestEditorContinues(t *testing.T) {
 	t.Parallel()
@@ -136,7 +136,7 @@ func TestEditorContinues(t *testing.T) {
 		t.Errorf("attempts %v end as %+v", whys, out.Last().Verdict)
 	}
 	for i, call := range s.calls(t) {
-		if told := strings.Contains(string(call.Stdin), "as that attempt left it"); told != (i > 0) {
+		if noted := strings.Contains(string(call.Stdin), "as that attempt left it"); noted != (i > 0) {
 			t.Errorf("prompt %d is\n%s", i+1, call.Stdin)
 		}
 	}

@@ -94,7 +94,7 @@ func TestNextFromATouchedTree(t *testing.T) {
 }
 
 // TestNextFromEdits: whatever went wrong, an agent that edits continues from the edits of
-// the attempt before, also with another adapter, and is told of them.
+// the attempt before, also with another adapter, and is noted of them.
 func TestNextFromEdits(t *testing.T) {
 	for _, r := range rows() {
 		f := editor()
@@ -110,7 +110,7 @@ func TestNextFromEdits(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", r.fact, r.value, then, r.then)
 		}
 		step := outcome.Next(v, outcome.Spent{MaxRetries: 9, Fallbacks: 9, Left: time.Hour}, never)
-		if told := strings.Contains(step.Note, "as that attempt left it"); told != (step.Action != outcome.Stop) {
+		if noted := strings.Contains(step.Note, "as that attempt left it"); noted != (step.Action != outcome.Stop) {
 			t.Errorf("%s %s: %s with the note %q", r.fact, r.value, step.Action, step.Note)
 		}
 	}
@@ -128,7 +128,7 @@ func TestNextTellsTheAgent(t *testing.T) {
 		t.Errorf("a refused tool: %+v", step)
 	}
 	if step := outcome.Next(wrong("overloaded", outcome.Overloaded), spent, never); step.Note != "" {
-		t.Errorf("the agent is told of what it could not help: %+v", step)
+		t.Errorf("the agent is noted of what it could not help: %+v", step)
 	}
 }
 

@@ -71,7 +71,7 @@ func lastLine(text string) string {
 
 func good(result outcome.Outcome) bool {
 	switch result {
-	case outcome.Clean, outcome.Findings, outcome.OK:
+	case outcome.Clean, outcome.Findings, outcome.OK, outcome.Edited:
 		return true
 	default:
 		return false
