@@ -84,16 +84,47 @@ func status(text string) int {
 // maxWait bounds a time to wait.
 const maxWait = 366 * 24 * time.Hour
 
-// wait parses a time to wait: seconds, or a number with a unit.
+// waitPart is a part of a time to wait.
+var waitPart = pattern(`^[\s,]*(?:and\s+)?(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]*)`)
+
+// wait parses a time to wait: seconds, or numbers with units, such as 1.5s, 5h32m or
+// "3 days 4 hours".
 func wait(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		d, err = time.ParseDuration(text + "s")
+	total := 0.0
+	for rest := strings.ToLower(strings.TrimSpace(text)); rest != ""; {
+		m := waitPart().FindStringSubmatch(rest)
+		if m == nil || unit(m[2]) == 0 {
+			return 0
+		}
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return 0
+		}
+		total += n * float64(unit(m[2]))
+		rest = rest[len(m[0]):]
 	}
-	if err != nil || d < 0 || d > maxWait {
+	if total > float64(maxWait) {
 		return 0
 	}
-	return d
+	return time.Duration(total)
+}
+
+// unit is the unit with a name, 0 for none.
+func unit(name string) time.Duration {
+	switch name {
+	case "ms":
+		return time.Millisecond
+	case "", "s", "sec", "secs", "second", "seconds":
+		return time.Second
+	case "m", "min", "mins", "minute", "minutes":
+		return time.Minute
+	case "h", "hr", "hrs", "hour", "hours":
+		return time.Hour
+	case "d", "day", "days":
+		return 24 * time.Hour
+	default:
+		return 0
+	}
 }
 
 // classRule classifies an error by its kind or its message. Exactly one of Kind and Match

@@ -67,14 +67,19 @@ type Failure struct {
 type Progress struct {
 	// Tokens is 0 if unknown.
 	Tokens int64
-	// Tools counts uses of tools, and Events JSON objects of the output.
+	// Tools counts uses of tools, and Events JSON objects of the output. Tool is the CLI's
+	// name of the tool that was used last, "" for none.
 	Tools, Events int
+	Tool          string
 	// Done says that the run's last event has come. Others may follow.
 	Done bool
 }
 
 // Ended is how an agent's process ended, and what it left beside standard output.
 type Ended struct {
+	// At is the time of the end, in the zone in which the CLI prints times. The zero time
+	// is unknown: then the ends of usage limits are, too.
+	At time.Time
 	// ExitCode is -1 if a signal ended the process.
 	ExitCode int
 	// Signal is "" for none.

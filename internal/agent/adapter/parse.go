@@ -95,6 +95,11 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 			}
 		}
 	}
+	for i, rule := range a.spec.Resets {
+		if (rule.Path == nil) == (rule.Match.Regexp == nil) {
+			s.note(fmt.Sprintf("/resets/%d", i), "must have path or match, and not both")
+		}
+	}
 	if a.spec.Output == formJSON {
 		if len(a.spec.Result) == 0 && !a.uses(atOutFile) {
 			s.note("/result", "is missing, and argv has no {%s}", atOutFile)

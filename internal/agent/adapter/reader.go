@@ -37,9 +37,11 @@ type Reader struct {
 	result, model, session           *texts
 	in, out, cached, cost, progress  *numbers
 	tools                            []ToolUse
+	lastTool                         string
 	toolCount, events, ends, skipped int // skipped is documents.skipped at the last end
 	denials, warnings                []string
 	failures                         []*failed // by error rule
+	resets                           []string  // by reset rule, what an event has
 }
 
 // NewReader returns a reader for one run.
@@ -49,7 +51,7 @@ func (a *Adapter) NewReader() *Reader {
 		result: newTexts(a.spec.Result), model: newTexts(a.spec.Model), session: newTexts(a.spec.Session),
 		in: newNumbers(a.spec.Usage.In), out: newNumbers(a.spec.Usage.Out), cached: newNumbers(a.spec.Usage.Cached),
 		cost: newNumbers(a.spec.Cost), progress: newNumbers(a.spec.Progress),
-		failures: make([]*failed, len(a.spec.Error)),
+		failures: make([]*failed, len(a.spec.Error)), resets: make([]string, len(a.spec.Resets)),
 	}
 	r.documents.emit = r.event
 	return r
@@ -91,6 +93,11 @@ func (r *Reader) event(e event) {
 		r.warnings = appendUpTo(r.warnings, maxWarnings, maxWarning, rule.all(e))
 	}
 	r.fail(e, false)
+	for i, rule := range r.spec.Resets {
+		if rule.Path != nil && rule.Where.holds(e) {
+			r.resets[i] = firstOf(rule.Path.scalars(e), groupFinder{}, "")
+		}
+	}
 	for _, done := range r.spec.Done {
 		if done.holds(e) {
 			r.ends++
@@ -109,10 +116,11 @@ func (r rule) all(e event) []string {
 }
 
 func (r *Reader) tool(name string) {
+	name = excerpt(name, maxToolName)
+	r.lastTool = name
 	if r.toolCount++; r.toolCount > MaxTools {
 		return
 	}
-	name = excerpt(name, maxToolName)
 	r.tools = append(r.tools, ToolUse{Name: name, Search: r.adapter.searches(name)})
 }
 
@@ -138,7 +146,7 @@ func (r *Reader) fail(e event, errors bool) {
 }
 
 func (r *Reader) Progress() Progress {
-	p := Progress{Tools: r.toolCount, Events: r.events, Done: r.ends > 0}
+	p := Progress{Tools: r.toolCount, Tool: r.lastTool, Events: r.events, Done: r.ends > 0}
 	in, out := r.in.whole(), r.out.whole()
 	if in != nil && out != nil {
 		p.Tokens = *in + *out
@@ -161,6 +169,7 @@ func (r *Reader) Finish(end Ended) Output {
 	o.Session, _ = r.session.get()
 	o.Text, o.HasText = r.text(end.File)
 	o.Failure = r.failure(end)
+	r.limit(o.Failure, end.At)
 	if o.Valid = r.valid(o); !o.Valid && o.Failure == nil && r.tooLong() {
 		o.Failure = &Failure{Class: outcome.Malformed, Message: fmt.Sprintf("too long: what has to be read has more than %d bytes", r.most())}
 	}

@@ -68,7 +68,9 @@ type spec struct {
 	Cost     []numberRule `field:"cost"`
 	Progress []numberRule `field:"progress"`
 
-	Error   []errorRule `field:"error"`
+	Error []errorRule `field:"error"`
+	// Resets find when a usage limit ends.
+	Resets  []resetRule `field:"resets"`
 	Classes []classRule `field:"classes"`
 	// Silent classifies a run that failed without any event by its standard error, if
 	// Classes do not.
