@@ -248,6 +248,7 @@ func definitionName(t reflect.Type) string {
 		reflect.TypeFor[routing.Input]():          "PolicyInput",
 		reflect.TypeFor[routing.Source]():         "RegoSource",
 		reflect.TypeFor[stats.Questions]():        "QuestionTotals",
+		reflect.TypeFor[task.Branch]():            "GitBranch",
 		reflect.TypeFor[task.Verification]():      "RecordedVerification",
 		reflect.TypeFor[verbs.Finding]():          "FindingWithRaw",
 		reflect.TypeFor[verbs.Routing]():          "FindingsByRoute",
