@@ -193,7 +193,7 @@ type snapshots struct {
 
 func (a *attempt) snapshots(ctx context.Context) (s *snapshots, err error) {
 	s = &snapshots{}
-	if s.tree, err = a.Snapshot(ctx); err != nil || a.Tree == a.Root {
+	if s.tree, err = a.tree(a.Tree).Snapshot(ctx, a.Scope); err != nil || a.Tree == a.Root {
 		return s, err
 	}
 	s.project, err = a.tree(a.Root).Deciding(ctx, a.Scope)

@@ -24,7 +24,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
@@ -81,6 +80,7 @@ func New(o Options) (*Spawner, error) {
 	if o.Tree == "" {
 		o.Tree = o.Root
 	}
+	o.Scope.TaskTree = o.Tree != o.Root
 	if o.Temp == "" {
 		o.Temp = os.TempDir()
 	}
@@ -104,20 +104,6 @@ func New(o Options) (*Spawner, error) {
 		return nil, err
 	}
 	return &Spawner{Options: o, pool: pool}, nil
-}
-
-// Snapshot scans the working tree. Its digest is Attempt.Tree of an attempt that begins
-// now.
-//
-// # Errors
-//
-// Those of worktree.Tree.Snapshot.
-func (s *Spawner) Snapshot(ctx context.Context) (*worktree.Snapshot, error) {
-	scope := s.Scope
-	if s.Tree != s.Root { // Then we write nothing to the tree's own state directory.
-		scope.AlwaysTracked = append(slices.Clone(scope.AlwaysTracked), ".switchyard")
-	}
-	return s.tree(s.Tree).Snapshot(ctx, scope)
 }
 
 func (s *Spawner) tree(root string) worktree.Tree {

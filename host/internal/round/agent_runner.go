@@ -95,7 +95,7 @@ func (e *Engine) treeScope(config project.Config, id, tree string) (worktree.Sco
 	for i, path := range effective {
 		effective[i] = filepath.Clean(path)
 	}
-	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: effective}, nil
+	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: effective, TaskTree: tree != e.project.Root}, nil
 }
 
 // ignoredPaths lists the paths that change without an agent's doing: the metrics file with

@@ -61,7 +61,7 @@ func TestAreas(t *testing.T) {
 					s.git(".", "worktree", "add", "-q", "-b", "linked", "../linked")
 					s.dir = filepath.Join(filepath.Dir(s.dir), "linked")
 				}
-				scope := worktree.Scope{AlwaysTracked: []string{"policies", ".switchyard"}}
+				scope := worktree.Scope{AlwaysTracked: []string{"policies"}, TaskTree: true}
 				before, err := s.tree().Snapshot(t.Context(), scope)
 				s.must(err)
 				c.do(s)
@@ -85,12 +85,14 @@ func TestAreas(t *testing.T) {
 func TestDeciding(t *testing.T) {
 	kinds(t, func(t *testing.T, s scene) {
 		s.write("policies/mine.rego", "x")
-		scope := worktree.Scope{AlwaysTracked: []string{"policies"}}
+		scope := worktree.Scope{AlwaysTracked: []string{"policies"}, TaskTree: true}
+		s.write(".switchyard/ledger.db", "x")
 		tree := s.tree()
 		tree.Environ = nil // without a path to git
 		before, err := tree.Deciding(t.Context(), scope)
 		s.must(err)
 		s.write("src/a.go", "other")
+		s.write(".switchyard/ledger.db", "y")
 		same, err := tree.Deciding(t.Context(), scope)
 		s.must(err)
 		if same.Digest() != before.Digest() {

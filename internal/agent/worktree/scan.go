@@ -68,6 +68,9 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 	defer s.root.Close()
 	s.ignored = s.local(scope.IgnorePaths)
 	s.alwaysTracked = slices.Concat(effectiveFiles, s.local(scope.AlwaysTracked))
+	if scope.TaskTree {
+		s.alwaysTracked = append(s.alwaysTracked, stateFolder)
+	}
 	s.dirs.root = s.root
 	defer s.dirs.close()
 	s.git = newGit(t.Supervisor, t.Environ)

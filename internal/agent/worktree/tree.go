@@ -6,7 +6,7 @@
 // In a git repository, tracked files and files that are neither tracked nor ignored;
 // elsewhere all files. Nested repositories and submodules follow the same rules. Of our own
 // directory .switchyard only agents/, prompts/ and .gitignore count, ignored or not; the
-// rest is our state, which other processes may write. Other files that affect later rounds
+// rest is our state, which other processes may write, unless the tree is a task's. Other files that affect later rounds
 // always count: our configuration, and the agents in .nubos-pilot and .claude. Directories
 // do not count. A repository that ignores the root itself has no say.
 //
@@ -77,6 +77,9 @@ type Scope struct {
 	// AlwaysTracked are files and directories that affect later rounds. They count even
 	// if git ignores them.
 	AlwaysTracked []string
+	// TaskTree says that the tree is not the project's root, but that of a task. Then
+	// nothing of ours writes to its .switchyard, and all of that counts.
+	TaskTree bool
 }
 
 // Tree is a working tree.
@@ -104,12 +107,14 @@ func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error
 }
 
 // Deciding is Snapshot for the files alone that affect later rounds: Scope.AlwaysTracked,
-// our configuration, and the definitions and prompts of agents.
+// our configuration, and the definitions and prompts of agents. The tree is the project's
+// root, whatever Scope.TaskTree says.
 //
 // # Errors
 //
 // Those of Snapshot.
 func (t Tree) Deciding(ctx context.Context, scope Scope) (s *Snapshot, err error) {
+	scope.TaskTree = false
 	err = t.scan(ctx, scope, func(ctx context.Context, scanner *scanner) error {
 		if err := scanner.walkDeciding(ctx); err != nil {
 			return err
