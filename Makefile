@@ -57,6 +57,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzCheck$$' -fuzztime 30s ./internal/task
 	$(GO) test -run '^$$' -fuzz '^FuzzApply$$' -fuzztime 30s ./internal/task
 	$(GO) test -run '^$$' -fuzz '^FuzzConfig$$' -fuzztime 30s ./internal/project
+	$(GO) test -run '^$$' -fuzz '^FuzzTasks$$' -fuzztime 30s ./internal/project
 	$(GO) test -run '^$$' -fuzz '^FuzzMark$$' -fuzztime 30s ./internal/project
 	$(GO) test -run '^$$' -fuzz '^FuzzCheckpoint$$' -fuzztime 30s ./internal/compat/nubospilot
 	$(GO) test -run '^$$' -fuzz '^FuzzParseExitCode$$' -fuzztime 30s ./internal/verifycmd

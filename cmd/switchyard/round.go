@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -10,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 func newRoundCmd(a *app) *cobra.Command {
@@ -127,10 +127,6 @@ func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flag
 	return req, err
 }
 
-// maxTaskText is the maximum size of a task's text, in bytes: it is part of the task's
-// state.
-const maxTaskText = 64 << 10
-
 // taskText returns the task's text from the flags, or "" if they have none.
 func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSet) (string, error) {
 	if len(given(flags, "prompt", "plan")) == 0 {
@@ -139,20 +135,22 @@ func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSe
 	if err := checkExclusive(flags, "prompt", "plan"); err != nil {
 		return "", err
 	}
-	prompt := f.prompt
-	if f.plan != "" {
-		text, err := a.project.Read(ctx, f.plan, maxTaskText)
+	return a.taskText(ctx, f.prompt, f.plan, a.project.Read)
+}
+
+// taskText returns a task's text: the prompt, or the content of a file that read reads.
+func (a *app) taskText(ctx context.Context, prompt, file string, read func(context.Context, string, int64) ([]byte, error)) (string, error) {
+	name := "--prompt"
+	if file != "" {
+		data, err := read(ctx, file, task.MaxPrompt)
 		if err != nil {
 			return "", err
 		}
-		prompt = string(text)
+		name, prompt = file, string(data)
 	}
-	prompt = strings.TrimSpace(strings.ToValidUTF8(prompt, "\ufffd"))
-	switch {
-	case prompt == "":
-		return "", usagef("--prompt, or the file of --plan, is empty")
-	case len(prompt) > maxTaskText:
-		return "", usagef("--prompt has more than %d bytes", maxTaskText)
+	text, err := task.CleanPrompt(prompt)
+	if err != nil {
+		return "", usagef("%s %w", name, err)
 	}
-	return prompt, nil
+	return text, nil
 }

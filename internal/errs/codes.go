@@ -231,6 +231,7 @@ const (
 	TaskStarted                                      Code = "task-started"
 	TaskStuck                                        Code = "task-stuck"
 	TaskWaiting                                      Code = "task-waiting"
+	TasksInvalid                                     Code = "tasks-invalid"
 	TextfileRefused                                  Code = "textfile-refused"
 	TextfileUnwritable                               Code = "textfile-unwritable"
 	ToolUseLogInvalid                                Code = "tool-use-log-invalid"

@@ -1,0 +1,216 @@
+package project
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// The limits of a tasks file, in tasks and in bytes.
+const (
+	maxTasks     = 1000
+	maxTasksFile = 4 << 20
+)
+
+// Task is an entry of a tasks file.
+type Task struct {
+	ID string
+	// Prompt describes the task. It is that of the entry, or the content of its file.
+	Prompt string
+	// Base is the revision that the task starts from, "" if not set.
+	Base string
+	// DependsOn lists other tasks of the file.
+	DependsOn []string
+	// Verify is the command that replaces the project's verification, "" for none.
+	Verify string
+	// Budget replaces the project's budget, nil for none.
+	Budget *Budget
+}
+
+// Tasks reads a file that lists tasks, and the files with their texts, which are relative
+// to it and inside the project. Dependencies have no cycle.
+//
+// # Errors
+//
+// tasks-invalid: the detail "problems" has every problem with its line. And the codes of
+// Read.
+func (p Project) Tasks(ctx context.Context, path string) ([]Task, error) {
+	data, err := p.Read(ctx, path, maxTasksFile)
+	if err != nil {
+		return nil, err
+	}
+	folder := Project{Root: p.Root, Dir: filepath.Dir(p.Abs(path))}
+	r := &tasksReader{
+		reader: reader{file: path, code: errs.TasksInvalid},
+		read: func(v value) string {
+			if _, inside := folder.Rel(v.node.Value); !inside {
+				v.fail(": %s does not lie in the project", v)
+				return ""
+			}
+			text, err := folder.Read(ctx, v.node.Value, task.MaxPrompt)
+			if err != nil {
+				v.fail(": %v", err)
+			}
+			return string(text)
+		},
+	}
+	if err := r.parse(data); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.tasks, r.err()
+}
+
+// tasksReader reads a tasks file.
+type tasksReader struct {
+	reader
+	// read returns the content of a prompt_file, and reports its problems.
+	read  func(v value) string
+	tasks []Task
+	// at maps the ids of tasks to their entries, and needs has the positions of each
+	// task's dependencies.
+	at    map[string]value
+	needs [][]value
+}
+
+func (r *tasksReader) parse(data []byte) error {
+	r.at = make(map[string]value)
+	err := r.reader.read(data, func(root value) {
+		root.mapping(fields{"tasks": func(v value) { v.list(maxTasks, r.readTask) }})
+	})
+	if err != nil {
+		return err
+	}
+	if len(r.tasks) == 0 && r.problemCount() == 0 {
+		r.addProblem(1, "there are no tasks")
+	}
+	r.checkDependencies()
+	return nil
+}
+
+// readTask reads an entry.
+func (r *tasksReader) readTask(v value) {
+	var t Task
+	var needs []value
+	var id value
+	texts := 0
+	prompt := func(v value, text string) {
+		if texts++; texts > 1 {
+			v.fail(" is the second text of the task; give prompt or prompt_file")
+			return
+		}
+		var err error
+		if t.Prompt, err = task.CleanPrompt(text); err != nil && v.isText() {
+			v.fail(" %v", err)
+		}
+	}
+	before := r.problemCount()
+	ok := v.mapping(fields{
+		"id":     func(v value) { t.ID, id = v.text(), v },
+		"prompt": func(v value) { prompt(v, v.text()) },
+		"prompt_file": func(v value) {
+			path, before := v.text(), v.problemCount()
+			switch {
+			case !v.isText():
+			case path == "" || filepath.IsAbs(path):
+				v.expected("a path relative to the tasks file")
+			default:
+				path = r.read(v)
+			}
+			if v.problemCount() > before {
+				texts++ // Its content is not the problem.
+				return
+			}
+			prompt(v, path)
+		},
+		"base": func(v value) {
+			if t.Base = v.text(); strings.TrimSpace(t.Base) == "" && v.isText() {
+				v.expected("a revision")
+			}
+		},
+		"depends_on": func(v value) {
+			seen := make(map[string]bool)
+			v.list(maxTasks, func(v value) {
+				name := v.text()
+				if seen[name] {
+					v.fail(" has %s twice", v)
+					return
+				}
+				seen[name] = true
+				t.DependsOn, needs = append(t.DependsOn, name), append(needs, v)
+			})
+		},
+		"verify": func(v value) { t.Verify = readCommand(v) },
+		"budget": func(v value) { t.Budget = &Budget{}; t.Budget.read(v) },
+	})
+	if ok && v.problemCount() == before {
+		r.checkTask(v, id, t, texts)
+	}
+	r.tasks, r.needs = append(r.tasks, t), append(r.needs, needs)
+	if _, twice := r.at[t.ID]; !twice {
+		r.at[t.ID] = v
+	}
+}
+
+// checkTask reports a wrong id, and a missing text.
+func (r *tasksReader) checkTask(v, id value, t Task, texts int) {
+	first, twice := r.at[t.ID]
+	switch err := task.CheckID(t.ID); {
+	case id.node == nil:
+		v.fail(": the task has no id")
+	case err != nil:
+		id.fail(": %v", err)
+	case twice:
+		id.fail(": %s is already defined in line %d", id, first.line)
+	}
+	if texts == 0 {
+		v.fail(": the task has neither prompt nor prompt_file")
+	}
+}
+
+// checkDependencies reports dependencies that do not exist, and cycles. It stops once
+// there are too many problems to show.
+func (r *tasksReader) checkDependencies() {
+	index := make(map[string]int)
+	ids := make([]string, len(r.tasks))
+	for i, t := range r.tasks {
+		index[t.ID], ids[i] = i, t.ID
+	}
+	for i, needs := range r.needs {
+		for n, v := range needs {
+			name := r.tasks[i].DependsOn[n]
+			if _, ok := index[name]; !ok && r.problemCount() < maxProblems {
+				v.fail(": there is no task %s%s", v, textutil.DidYouMean(name, ids))
+			}
+		}
+	}
+	seen, open := make([]bool, len(r.tasks)), make([]bool, len(r.tasks))
+	var path []string // the tasks on the way to the visited one, which are open
+	var visit func(i int)
+	visit = func(i int) {
+		seen[i], open[i], path = true, true, append(path, textutil.Clip(ids[i], maxShown))
+		for n, name := range r.tasks[i].DependsOn {
+			switch next, ok := index[name]; {
+			case !ok || r.problemCount() >= maxProblems:
+			case open[next]:
+				cycle := path[slices.Index(path, textutil.Clip(name, maxShown)):]
+				r.needs[i][n].fail(": the tasks depend on each other in a cycle: %s", strings.Join(append(slices.Clone(cycle), cycle[0]), " on "))
+			case !seen[next]:
+				visit(next)
+			}
+		}
+		open[i], path = false, path[:len(path)-1]
+	}
+	for i := range r.tasks {
+		if !seen[i] {
+			visit(i)
+		}
+	}
+}
