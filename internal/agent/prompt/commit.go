@@ -1,0 +1,125 @@
+package prompt
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// The limits of a commit's message: the subject in code points, the body in bytes.
+const (
+	maxSubject = 72
+	maxBody    = 4 << 10
+)
+
+// CommitMessage makes a commit's message of what an agent said at the end. The subject is
+// the first line that says anything, or that of fallback: without Markdown, at most 72
+// code points, cut between words, and "" only if fallback says nothing either. The body
+// is the rest, at most 4 KiB. It begins with the whole first line if that was cut.
+//
+// Nothing in them is a trailer to git or ends a message. So if trailers are appended after
+// an empty line, git finds these and no others. Lines that look like Switchyard's own
+// trailers are left out.
+func CommitMessage(summary, fallback string) (subject, body string) {
+	lines := messageLines(summary)
+	for i, line := range lines {
+		whole := subjectOf(line)
+		if subject = clipSubject(whole); subject == "" {
+			continue
+		}
+		lines = lines[i+1:]
+		if subject != whole {
+			lines = append([]string{whole}, lines...)
+		}
+		body = neutral(strings.TrimSpace(strings.Join(lines, "\n")))
+		return subject, strings.TrimSpace(textutil.ClipBytes(body, maxBody))
+	}
+	for _, line := range messageLines(fallback) {
+		if subject = clipSubject(subjectOf(line)); subject != "" {
+			break
+		}
+	}
+	return subject, ""
+}
+
+// messageLines returns the lines of a message without what git or Switchyard would read
+// as more than text, and without invisible characters.
+func messageLines(text string) []string {
+	lines := []string{""}
+	for line := range strings.Lines(strings.ToValidUTF8(text, "\ufffd")) {
+		line = strings.TrimRight(strings.Map(shown, line), " ")
+		bare := strings.TrimLeft(line, " ")
+		if strings.HasPrefix(bare, "#") { // A comment to git, and a heading in Markdown.
+			bare = strings.TrimLeft(bare, "# ")
+			line = bare
+		}
+		switch {
+		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "---"), ownTrailer().MatchString(line):
+			// A fence, the end of a message in a patch, or a false trailer.
+		case line != "" || lines[len(lines)-1] != "":
+			lines = append(lines, neutral(line))
+		}
+	}
+	return lines
+}
+
+// shown maps white space to a space, and drops what cannot be seen.
+func shown(c rune) rune {
+	switch {
+	case unicode.IsSpace(c):
+		return ' '
+	case textutil.Hidden(c):
+		return -1
+	default:
+		return c
+	}
+}
+
+// neutral makes an item of a list of a line that may be a trailer to git.
+func neutral(line string) string {
+	if trailer().MatchString(line) {
+		return "- " + line
+	}
+	return line
+}
+
+// subjectOf returns a line without the marks of Markdown, "" if it says nothing.
+func subjectOf(line string) string {
+	line = listMark().ReplaceAllString(line, "")
+	line = link().ReplaceAllString(line, "$1")
+	line = strings.Join(strings.Fields(strings.NewReplacer("**", "", "`", "").Replace(line)), " ")
+	for _, mark := range []string{"*", "_"} {
+		if strings.HasPrefix(line, mark) && strings.HasSuffix(line, mark) {
+			line = strings.Trim(line, mark)
+		}
+	}
+	if !strings.ContainsFunc(line, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+		return ""
+	}
+	return strings.TrimRight(strings.TrimLeft(line, "#- "), " .,;:")
+}
+
+// clipSubject cuts a subject that is too long, between words if it has several.
+func clipSubject(line string) string {
+	c := []rune(line)
+	if len(c) <= maxSubject {
+		return line
+	}
+	head := string(c[:maxSubject])
+	if at := strings.LastIndex(string(c[:maxSubject+1]), " "); at > 0 {
+		head = head[:at]
+	}
+	return strings.TrimRight(head, " .,;:")
+}
+
+var (
+	// ownTrailer matches a trailer of Switchyard, also in a list or a quotation.
+	ownTrailer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\W*switchyard-[a-z-]*\s*:`) })
+	// trailer matches what git takes for a trailer at the end of a message.
+	trailer  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9-]+ *:|\(cherry picked from commit )`) })
+	listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*([#>+]+|[-*]|\d+[.)])\s+)+`) })
+	link     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })
+)
