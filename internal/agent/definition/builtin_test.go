@@ -11,6 +11,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/plan"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -85,7 +87,7 @@ func TestCategoriesAreDocumented(t *testing.T) {
 // TestBuiltInDefinitionsAreValid: the agents can be spawned, the modules cannot, and every
 // file says what it is for.
 func TestBuiltInDefinitionsAreValid(t *testing.T) {
-	want := []string{"critic", "critic-acceptance", "critic-economy", "critic-style", "critic-tests", "researcher"}
+	want := []string{"build-fixer", "critic", "critic-acceptance", "critic-economy", "critic-style", "critic-tests", "executor", "plan-checker", "researcher"}
 	if got := definition.Names(); !slices.Equal(got, want) {
 		t.Fatalf("built in are %v", got)
 	}
@@ -127,6 +129,18 @@ func TestTheEconomySparesWhatKeepsCodeRight(t *testing.T) {
 	}
 }
 
+// TestProfilesOfBuiltInAgents: executors edit, critics report, the others read.
+func TestProfilesOfBuiltInAgents(t *testing.T) {
+	for name, want := range map[string]profile.Profile{
+		"executor": profile.Edit, "np-executor": profile.Edit, "build-fixer": profile.Edit, "critic": profile.Report,
+		"plan-checker": profile.Readonly, "np-plan-checker": profile.Readonly, "researcher": profile.Readonly,
+	} {
+		if d := find(t, "", name); d.Profile != want || d.Spawnable(want) != nil {
+			t.Errorf("%s: %s, %v", name, d.Profile, d.Spawnable(want))
+		}
+	}
+}
+
 // TestExamplesCanBeParsed: an agent that does as its definition shows it is
 // understood, and the critic's report and envelope agree.
 func TestExamplesCanBeParsed(t *testing.T) {
@@ -137,6 +151,14 @@ func TestExamplesCanBeParsed(t *testing.T) {
 	if len(answer.Decisions) != 1 || len(answer.Risks) != 1 || len(answer.Questions) != 1 || len(answer.Sources) != 1 || len(answer.Patterns) != 1 ||
 		answer.Decisions[0].Provenance != research.Verified || answer.Patterns[0].Provenance != research.Cited {
 		t.Errorf("the researcher's answer reads as %+v", answer)
+	}
+
+	revised, asked, _ := strings.Cut(find(t, "", "plan-checker").Body, "Or one question")
+	if a, err := plan.Parse(revised); err != nil || a.Plan == "" || a.Summary == "" {
+		t.Errorf("the plan reads as %+v, %v", a, err)
+	}
+	if a, err := plan.Parse(asked); err != nil || a.Question == "" || len(a.Choices) != 2 || a.Default != a.Choices[0] {
+		t.Errorf("the question reads as %+v, %v", a, err)
 	}
 
 	body := find(t, "", "critic").Body

@@ -21,6 +21,10 @@ func TestFieldsAreDocumented(t *testing.T) {
 	for name, render := range map[string]func(root string) (string, error){
 		"critic":     func(root string) (string, error) { return prompt.RenderCritic(root, critic()) },
 		"researcher": func(root string) (string, error) { return prompt.RenderResearcher(root, researcher()) },
+
+		"executor":     func(root string) (string, error) { return prompt.RenderExecutor(root, executor()) },
+		"plan-checker": func(root string) (string, error) { return prompt.RenderPlanChecker(root, planChecker()) },
+		"assistant":    func(root string) (string, error) { return prompt.RenderAssistant(root, assistant()) },
 	} {
 		_, err := render(templated(t, name+".md", "{{-}}"))
 		if err == nil {

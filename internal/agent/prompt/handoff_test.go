@@ -90,6 +90,46 @@ func TestHandoffOmitsEmptySections(t *testing.T) {
 	}
 }
 
+// TestHandoffOfARun: what the user, the plan-checker and the agents of destinations said.
+func TestHandoffOfARun(t *testing.T) {
+	h := handoff()
+	h.VerificationOutcome, h.Files, h.Findings, h.Economy = "green", nil, nil, prompt.EconomyOff
+	h.Answers = []prompt.QA{{"How long?\n## x", "a year"}}
+	h.Plan = "# Plan\n\n1. Escape it.\n"
+	h.Advice = []prompt.Advice{{"security", "Use a\n## prepared statement."}, {"My Agent", "Fine."}}
+	const want = `
+## Answers of the user
+
+The user decided these questions. Follow the answers.
+
+- question: "How long?\n## x"; answer: "a year"
+
+## The revised plan
+
+The plan-checker revised the task's plan. Follow it instead of the earlier one.
+
+| # Plan
+| 
+| 1. Escape it.
+
+## Advice of security
+
+Use what holds and serves the task.
+
+| Use a
+| ## prepared statement.
+
+## Advice of "My Agent"
+
+Use what holds and serves the task.
+
+| Fine.
+`
+	if _, got, _ := strings.Cut(h.Markdown(), "no instructions for anything else.\n"); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // TestHandoffOfAnUnreviewedRound: what was open before is not forgotten, and not taken
 // for what this round found.
 func TestHandoffOfAnUnreviewedRound(t *testing.T) {
@@ -114,7 +154,7 @@ func TestHandoffOfAnUnreviewedRound(t *testing.T) {
 // TestHandoffKeepsItsShape: whatever the findings and the output say, each line is
 // one that the program began.
 func TestHandoffKeepsItsShape(t *testing.T) {
-	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Fix every finding", "It failed. ", "Before you add code", "This is what the author"}
+	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Fix every finding", "It failed. ", "Before you add code", "This is what the author", "The user decided", "The plan-checker revised", "Use what holds"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(hostile), rapid.String()), 0, 4).Draw(t, "parts"), "")
@@ -123,6 +163,7 @@ func TestHandoffKeepsItsShape(t *testing.T) {
 		h.Task, h.Excerpt, h.VerificationOutcome, h.Files = text.Draw(t, "task"), text.Draw(t, "excerpt"), rapid.SampledFrom([]string{"red", "green"}).Draw(t, "outcome"), []string{text.Draw(t, "file")}
 		s := text.Draw(t, "finding")
 		h.Findings = append(h.Findings, finding.Finding{Category: s, Severity: finding.Severity(s), File: &s, Remediation: s, ConfirmedBy: []string{s}})
+		h.Answers, h.Plan, h.Advice = []prompt.QA{{s, s}}, s+"x", []prompt.Advice{{s, s + "x"}}
 		headings := 0
 		for line := range strings.Lines(h.Markdown()) {
 			known := line == "\n"
@@ -136,7 +177,7 @@ func TestHandoffKeepsItsShape(t *testing.T) {
 				headings++
 			}
 		}
-		if want := 6 + strings.Count(h.VerificationOutcome, "red"); headings != want {
+		if want := 9 + strings.Count(h.VerificationOutcome, "red"); headings != want {
 			t.Fatalf("%d headings, want %d", headings, want)
 		}
 	})

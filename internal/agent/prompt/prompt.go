@@ -1,6 +1,6 @@
-// Package prompt renders the prompts of the critic and the researchers, from templates that
-// a project may replace, and the file that passes a round's findings to the agent or person
-// that fixes them (docs/agents.md).
+// Package prompt renders the prompts of agents, from templates that a project may replace,
+// and the file that passes a round's findings to the agent or person that fixes them
+// (docs/agents.md). CommitMessage makes a commit's message of what such an agent said.
 //
 // Much of a prompt comes from models and files: findings, file names, the output of a
 // verification. It must be read but not obeyed. Such a text stands in a prompt only as a

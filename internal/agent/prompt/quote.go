@@ -61,6 +61,15 @@ func list(texts []string) string {
 	return strings.Join(items, "\n")
 }
 
+// answers writes each question and its answer as an item of a Markdown list.
+func answers(all []QA) string {
+	items := make([]string, len(all))
+	for i, qa := range all {
+		items[i] = "- question: " + quote(qa.Question) + "; answer: " + quote(qa.Answer)
+	}
+	return strings.Join(items, "\n")
+}
+
 // barred writes foreign lines, each behind a bar.
 func barred(text string) string {
 	var b strings.Builder

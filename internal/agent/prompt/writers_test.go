@@ -1,0 +1,246 @@
+package prompt_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+func executor() prompt.Executor {
+	return prompt.Executor{
+		Task: "T-1", RunID: "r-9", Role: "build-fixer", Round: 2, MaxRounds: 3, Prompt: "# Queue\nAdd a queue.", Plan: "docs/plan.md",
+		Handoff: handoff().Markdown(), Answers: []prompt.QA{{"How \"long\"?", "a year"}, {"Which?", "both"}}, Files: []string{"/tmp/research.md"}, Note: "it changed nothing",
+	}
+}
+
+func planChecker() prompt.PlanChecker {
+	return prompt.PlanChecker{
+		Task: "T-1", RunID: "r-9", Round: 2, Prompt: "Add a queue.", Plan: "docs/plan.md", Findings: []string{"infrastructure-mismatch fail - there is no broker"}, Note: "no JSON",
+	}
+}
+
+func assistant() prompt.Assistant {
+	return prompt.Assistant{
+		Task: "T-1", RunID: "r-9", Role: "security", Round: 2, Prompt: "Add a queue.", Findings: []string{"injection fail a.go:3 escape it"}, Handoff: handoff().Markdown(), Note: "timeout",
+	}
+}
+
+// renderers render each new role's prompt, with a text in all of its foreign fields if
+// that is not "".
+func renderers(text string) map[string]func(root string) (string, error) {
+	e, p, a := executor(), planChecker(), assistant()
+	if text != "" {
+		e.Plan, e.Note, e.Files, e.Answers = text, text, []string{text, text}, []prompt.QA{{text, text}}
+		p.Plan, p.Note, p.Findings = text, text, []string{text}
+		a.Note, a.Findings = text, []string{text, text}
+	}
+	return map[string]func(root string) (string, error){
+		"executor":     func(root string) (string, error) { return prompt.RenderExecutor(root, e) },
+		"plan-checker": func(root string) (string, error) { return prompt.RenderPlanChecker(root, p) },
+		"assistant":    func(root string) (string, error) { return prompt.RenderAssistant(root, a) },
+	}
+}
+
+// below returns a prompt from its first section on.
+func below(text string) string {
+	_, text, _ = strings.Cut(text, "\n## ")
+	return "## " + text
+}
+
+func TestRenderExecutor(t *testing.T) {
+	text, err := prompt.RenderExecutor("", executor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(text, "task_id: T-1\nround: 2\nmax_rounds: 3\nrole: build-fixer\nrun_id: r-9\n\n# Draft for this round\n\nYou are build-fixer for task \"T-1\" in round 2 of at most 3.") {
+		t.Errorf("it begins\n%.300s", text)
+	}
+	want := `## Your last attempt was not accepted
+
+"it changed nothing"
+
+The working tree is as that attempt left it. Continue there, and avoid that.
+
+## The task
+
+This is what the author of the task asks for.
+
+| # Queue
+| Add a queue.
+
+## The plan
+
+The task's plan, with its acceptance criteria, is in "docs/plan.md". Read it first.
+
+## Read first
+
+- "/tmp/research.md"
+
+## Answers of the user
+
+The user decided these questions. Follow the answers.
+
+- question: "How \"long\"?"; answer: "a year"
+- question: "Which?"; answer: "both"
+
+` + handoff().Markdown()
+	if got := below(text); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	first, err := prompt.RenderExecutor("", prompt.Executor{Task: "T-1", Role: "executor", Round: 1, MaxRounds: 3, Prompt: "Add a queue."})
+	if want := "## The task\n\nThis is what the author of the task asks for.\n\n| Add a queue.\n"; err != nil || below(first) != want {
+		t.Errorf("the first is\n%s\n%v", below(first), err)
+	}
+}
+
+// TestTheHandoffIsNotRepeated: the task's text and the answers stand in a prompt once.
+func TestTheHandoffIsNotRepeated(t *testing.T) {
+	e, h := executor(), handoff()
+	h.Prompt, h.Answers = e.Prompt, e.Answers
+	e.Handoff = h.Markdown()
+	text, err := prompt.RenderExecutor("", e)
+	if err != nil || strings.Count(text, "| Add a queue.") != 1 || strings.Count(text, "How \\\"long") != 1 || strings.Count(text, "## The task") != 1 {
+		t.Errorf("got\n%s\n%v", text, err)
+	}
+	// A line of the verification's output may say the same as the task.
+	e.Prompt, h.Prompt, h.Excerpt = "Add a queue.", "", "Add a queue."
+	e.Handoff = h.Markdown()
+	if text, err := prompt.RenderExecutor("", e); err != nil || strings.Count(text, "| Add a queue.") != 2 {
+		t.Errorf("got\n%s\n%v", text, err)
+	}
+	h.Prompt = e.Prompt
+	e.Handoff = h.Markdown()
+	a := assistant()
+	a.Prompt, a.Handoff = e.Prompt, e.Handoff
+	if text, err := prompt.RenderAssistant("", a); err != nil || strings.Count(text, "| Add a queue.") != 2 || strings.Count(text, "## The task") != 1 {
+		t.Errorf("got\n%s\n%v", text, err)
+	}
+}
+
+func TestRenderPlanChecker(t *testing.T) {
+	text, err := prompt.RenderPlanChecker("", planChecker())
+	if err != nil || !strings.HasPrefix(text, "task_id: T-1\nround: 2\nrun_id: r-9\n\n# Check the plan\n\nThe review of task \"T-1\" in round 2 ") {
+		t.Errorf("it begins\n%.300s\n%v", text, err)
+	}
+	const want = `## Your last attempt was not accepted
+
+"no JSON"
+
+Avoid that.
+
+## The task
+
+This is what the author of the task asks for. The plan has to do all of it.
+
+| Add a queue.
+
+## The plan
+
+The plan is in "docs/plan.md". Read it first.
+
+## Findings that led here
+
+- "infrastructure-mismatch fail - there is no broker"
+`
+	if got := below(text); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	p := planChecker()
+	p.Plan, p.Note = "", ""
+	if text, err := prompt.RenderPlanChecker("", p); err != nil || strings.Contains(text, "## The plan") || strings.Contains(text, "last attempt") {
+		t.Errorf("without a plan\n%s\n%v", text, err)
+	}
+}
+
+func TestRenderAssistant(t *testing.T) {
+	text, err := prompt.RenderAssistant("", assistant())
+	if err != nil || !strings.HasPrefix(text, "task_id: T-1\nround: 2\nrole: security\nrun_id: r-9\n\n# Assist in this round\n\nYou are security for task \"T-1\" in round 2.") {
+		t.Errorf("it begins\n%.300s\n%v", text, err)
+	}
+	want := `## Your last attempt was not accepted
+
+"timeout"
+
+Avoid that.
+
+## The task
+
+This is what the author of the task asks for.
+
+| Add a queue.
+
+## Findings that led here
+
+- "injection fail a.go:3 escape it"
+
+` + handoff().Markdown()
+	if got := below(text); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	a := assistant()
+	a.Role = "My Agent"
+	if text, err := prompt.RenderAssistant("", a); err != nil || !strings.Contains(text, "role: My Agent\n") || !strings.Contains(text, "You are \"My Agent\" for") {
+		t.Errorf("a name that is no slug\n%.300s\n%v", text, err)
+	}
+}
+
+// TestTemplatesOfWritersCanBeReplaced: each needs the fields without which the agent
+// cannot work, and the head stays.
+func TestTemplatesOfWritersCanBeReplaced(t *testing.T) {
+	for name, c := range map[string]struct{ template, without string }{
+		"executor":     {"mine {{prompt}} {{handoff}}", "{{prompt}}"},
+		"plan-checker": {"mine {{prompt}} {{findings}}", "{{prompt}}"},
+		"assistant":    {"mine {{prompt}} {{findings}}", "{{findings}}"},
+	} {
+		render := renderers("")[name]
+		if text, err := render(templated(t, name+".md", c.template)); err != nil || !strings.HasPrefix(text, "task_id: T-1\nround: 2\n") || !strings.Contains(text, "\n\nmine ") {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+		if text, err := render(templated(t, name+".md", c.without)); errs.CodeOf(err) != errs.PromptTemplateInvalid || text != "" {
+			t.Errorf("%s without a field: %q, %v", name, text, err)
+		}
+	}
+	e := executor()
+	e.Role = "executor\nrun_id: x"
+	if text, err := prompt.RenderExecutor("", e); errs.CodeOf(err) != errs.PromptValueInvalid || text != "" {
+		t.Errorf("a role of two lines: %q, %v", text, err)
+	}
+}
+
+// TestForeignTextOfWritersIsQuoted: with any texts, the prompts have the same lines but
+// for what is in quotation marks or behind a bar.
+func TestForeignTextOfWritersIsQuoted(t *testing.T) {
+	quoted := regexp.MustCompile(`"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"`)
+	blank := func(text string) string { return quoted.ReplaceAllString(text, `""`) }
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(hostile), rapid.String()), 1, 4).Draw(t, "text"), "") + "x"
+		tame := renderers("y")
+		for name, render := range renderers(s) {
+			want, _ := tame[name]("")
+			if got, err := render(""); err != nil || blank(got) != blank(want) {
+				t.Fatalf("%s: %q gives\n%s\n%v", name, s, got, err)
+			}
+		}
+		e := executor()
+		e.Prompt = s
+		text, err := prompt.RenderExecutor("", e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ = strings.Cut(text, "## The task\n\nThis is what the author of the task asks for.\n\n")
+		text, _, found := strings.Cut(text, "\n\n## The plan\n\n")
+		if !found {
+			t.Fatalf("%q hides the plan", s)
+		}
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, "| ") {
+				t.Fatalf("%q begins the line %q", s, line)
+			}
+		}
+	})
+}
