@@ -64,6 +64,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseStat$$' -fuzztime 30s ./internal/supervise
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/definition
 	$(GO) test -run '^$$' -fuzz '^FuzzTemplate$$' -fuzztime 30s ./internal/agent/prompt
+	$(GO) test -run '^$$' -fuzz '^FuzzCommitMessage$$' -fuzztime 30s ./internal/agent/prompt
 	$(GO) test -run '^$$' -fuzz '^FuzzText$$' -fuzztime 30s ./internal/redact
 	$(GO) test -run '^$$' -fuzz '^FuzzReader$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
@@ -71,6 +72,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzObjects$$' -fuzztime 30s ./internal/jsonscan
 	$(GO) test -run '^$$' -fuzz '^FuzzReadEnvelope$$' -fuzztime 30s ./internal/agent/outcome
 	$(GO) test -run '^$$' -fuzz '^FuzzCheckReport$$' -fuzztime 30s ./internal/agent/outcome
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/plan
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/research
 	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./internal/agent/worktree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./internal/agent/lease

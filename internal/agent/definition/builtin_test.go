@@ -129,6 +129,28 @@ func TestTheEconomySparesWhatKeepsCodeRight(t *testing.T) {
 	}
 }
 
+// TestDestinationsAreAgents: the policy's destinations of kind agent can run without a
+// definition of the project.
+func TestDestinationsAreAgents(t *testing.T) {
+	policy, err := policies.Load(t.Context(), policies.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := 0
+	for name, to := range policy.Destinations() {
+		if to.Kind != policies.Agent {
+			continue
+		}
+		agents++
+		if d, err := (definition.Library{}).Find(name); err != nil || d.Spawnable(d.Profile) != nil {
+			t.Errorf("%s: %v, %v", name, err, d.Spawnable(d.Profile))
+		}
+	}
+	if agents == 0 {
+		t.Error("the policy has no agents")
+	}
+}
+
 // TestProfilesOfBuiltInAgents: executors edit, critics report, the others read.
 func TestProfilesOfBuiltInAgents(t *testing.T) {
 	for name, want := range map[string]profile.Profile{

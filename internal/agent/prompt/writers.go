@@ -116,7 +116,7 @@ func RenderAssistant(root string, a Assistant) (string, error) {
 	}, "prompt", "findings")
 }
 
-// unless returns a part of a prompt, or "" if the hand-off has it already, after its
+// unless returns a part of a prompt, or "" if the handoff has it already, after its
 // introduction. Foreign text cannot pass for that.
 func unless(handoff, intro, part string) string {
 	if strings.Contains(handoff, intro+part) {
