@@ -264,7 +264,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	w := &outputWatcher{
 		stdout: a.stdout, reader: reader, maxTokens: a.job.Tokens, now: a.Now,
 		progress: func(p adapter.Progress) {
-			a.observe(Progress{Phase: Running, Since: r.start, Limit: a.at.Timeout, Tokens: p.Tokens, Tools: p.Tools})
+			a.observe(Progress{Phase: Running, Since: r.start, Limit: a.at.Timeout, Tokens: p.Tokens, Tools: p.Tools, Tool: excerpt(p.Tool)})
 		},
 	}
 	a.observe(Progress{Phase: Running, Since: r.start, Limit: a.at.Timeout})
@@ -296,7 +296,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	if err == nil {
 		err = w.err
 	}
-	r.output = reader.Finish(adapter.Ended{ExitCode: r.ExitCode, Signal: r.Signal, Errors: []byte(tail), File: a.finalMessage()})
+	r.output = reader.Finish(adapter.Ended{At: r.end, ExitCode: r.ExitCode, Signal: r.Signal, Errors: []byte(tail), File: a.finalMessage()})
 	if err != nil {
 		r.output = adapter.Output{Notes: append(r.output.Notes, "its output cannot be read: "+err.Error())}
 	}

@@ -237,6 +237,9 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 	rec.Notes = append(rec.Notes, excerpts(r.output.Notes)...)
 	if f := r.output.Failure; f != nil {
 		rec.Notes = append(rec.Notes, excerpt(f.Message))
+		if !f.ResetsAt.IsZero() {
+			rec.ResetsAt = f.ResetsAt.UTC().Format(time.RFC3339)
+		}
 	}
 	// Both files are ours and were just read.
 	rec.StderrExcerpt, _ = redactedTail(a.stderr, stderrExcerpt)

@@ -1,6 +1,8 @@
 package spawner_test
 
 import (
+	"context"
+	"errors"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // TestBudgetOfAnAttempt tests that an agent that exceeds its tokens is ended while it
@@ -147,5 +150,44 @@ func TestRecord(t *testing.T) {
 	}
 	if temp, _ := call.Variable("TMPDIR"); !strings.HasPrefix(temp, s.Temp) || temp == s.Temp {
 		t.Errorf("its temporary folder is %s", temp)
+	}
+}
+
+// TestEndOfAUsageLimit tests that the record says when a usage limit ends.
+func TestEndOfAUsageLimit(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, play("usage-limit"), play("rate-limit"))
+	before := time.Now().Truncate(time.Second).Add(time.Hour)
+	for range 2 {
+		if _, err := s.run(t, s.job(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	records := s.trail(t)
+	ends, err := time.Parse(time.RFC3339, records[0].ResetsAt)
+	if err != nil || ends.Before(before) || ends.After(time.Now().Add(time.Hour)) || !strings.HasSuffix(records[0].ResetsAt, "Z") {
+		t.Errorf("it ends at %q, %v", records[0].ResetsAt, err)
+	}
+	if records[0].Class != outcome.Quota || records[1].Class != outcome.RateLimit || records[1].ResetsAt != "" {
+		t.Errorf("classes %s and %s, ends %q", records[0].Class, records[1].Class, records[1].ResetsAt)
+	}
+}
+
+// TestProgressNamesTheTool tests that a running agent's progress has the tool that it
+// used last.
+func TestProgressNamesTheTool(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Tool: &fakeagent.Tool{Name: "Read"}},
+		fakeagent.Step{Tool: &fakeagent.Tool{Name: "Grep"}}, fakeagent.Step{Hang: true}))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	job := s.job(t)
+	job.Observe = func(p spawner.Progress) {
+		if p.Tool == "Grep" && p.Task == "T" {
+			cancel()
+		}
+	}
+	if _, err := s.spawner(t).Run(ctx, job); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
 	}
 }

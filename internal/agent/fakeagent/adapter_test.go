@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
@@ -26,7 +27,7 @@ func (s runner) read(t *testing.T, a *adapter.Adapter) adapter.Output {
 	if _, err := r.Write([]byte(stdout)); err != nil {
 		t.Fatal(err)
 	}
-	ended := adapter.Ended{ExitCode: code, Errors: []byte(stderr)}
+	ended := adapter.Ended{At: time.Now(), ExitCode: code, Errors: []byte(stderr)}
 	if file, err := os.ReadFile(out); err == nil {
 		ended.File = file
 	}
@@ -92,10 +93,12 @@ func TestAdaptersReadTheFakesFailures(t *testing.T) {
 		}
 		for f, want := range map[fakeagent.Failure]outcome.Class{
 			{Status: 401}: outcome.Auth, {Status: 404}: outcome.NotFound, {Status: 413}: outcome.Input,
-			{Status: 429}: outcome.RateLimit, {Status: 529}: outcome.Overloaded, {Kind: "usage"}: outcome.Config,
+			{Status: 429}: outcome.RateLimit, {Status: 429, Kind: "limit", RetryAfter: 7200}: outcome.Quota, {Status: 529}: outcome.Overloaded, {Kind: "usage"}: outcome.Config,
 		} {
 			if o := newStage(t, fakeagent.Fails(f)).read(t, a); o.Failure == nil || o.Failure.Class != want {
 				t.Errorf("%s, %+v: %+v, not %s", name, f, o.Failure, want)
+			} else if ends := !o.Failure.ResetsAt.IsZero(); ends != (want == outcome.Quota) {
+				t.Errorf("%s, %+v: it ends at %v", name, f, o.Failure.ResetsAt)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -110,13 +111,16 @@ func (c *cliOutput) fail(f Failure) int {
 		_ = json.Unmarshal(raw, &messages) // The file is embedded and valid.
 	}
 	status := strconv.Itoa(f.Status)
-	message := cmp.Or(f.Message, messages[status], messages[""], "mock $status")
-	values := map[string]any{"text": strings.NewReplacer("$status", status, "$reason", cmp.Or(http.StatusText(f.Status), "<unknown status code>")).Replace(message)}
+	message := cmp.Or(f.Message, messages[cmp.Or(f.Kind, status)], messages[""], "mock $status")
+	values := map[string]any{"text": strings.NewReplacer(
+		"$status", status, "$reason", cmp.Or(http.StatusText(f.Status), "<unknown status code>"), "$retry_after", strconv.Itoa(f.RetryAfter),
+	).Replace(message)}
 	if f.Status != 0 {
 		values["status"] = f.Status
 	}
 	if f.RetryAfter != 0 {
 		values["retry_after"] = strconv.Itoa(f.RetryAfter)
+		values["resets_at"] = time.Now().Unix() + int64(f.RetryAfter)
 	}
 	kind := "fail"
 	if _, ok := c.events["fail "+f.Kind]; ok {

@@ -10,6 +10,7 @@ func Presets() map[string]Scenario {
 	return map[string]Scenario{
 		"clean":           Clean(),
 		"findings":        Finds(Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 7, Remediation: "Test the empty list"}),
+		"usage-limit":     Fails(Failure{Status: 429, Kind: "limit", RetryAfter: 3600}),
 		"rate-limit":      Fails(Failure{Status: 429}),
 		"overloaded":      Fails(Failure{Status: 529}),
 		"auth":            Fails(Failure{Status: 401}),

@@ -169,9 +169,9 @@ type Failure struct {
 	Status int `json:"status,omitzero"`
 	// Message is the text; "" uses the CLI's text for the status.
 	Message string `json:"message,omitzero"`
-	// Kind is a failure without an answer of the API: max-turns, budget, refusal, or
-	// usage, which is only a line on standard error. CLIs other than claude support only
-	// usage.
+	// Kind is limit, a usage limit that ends after RetryAfter, or a failure without an
+	// answer of the API: max-turns, budget, refusal, or usage, which is only a line on
+	// standard error. CLIs other than claude support only limit and usage.
 	Kind string `json:"kind,omitzero"`
 	// RetryAfter is in seconds, if the CLI reports it.
 	RetryAfter int `json:"retry_after,omitzero"`
@@ -327,7 +327,7 @@ func (s Step) check() error {
 		return fmt.Errorf("output goes to stdout or stderr")
 	case s.Final != nil && !slices.Contains([]string{"", "fence", "prose", "twice"}, s.Final.Wrap):
 		return fmt.Errorf("wrap cannot be %q", s.Final.Wrap)
-	case s.Fail != nil && !slices.Contains([]string{"", "max-turns", "budget", "refusal", "usage"}, s.Fail.Kind):
+	case s.Fail != nil && !slices.Contains([]string{"", "limit", "max-turns", "budget", "refusal", "usage"}, s.Fail.Kind):
 		return fmt.Errorf("kind cannot be %q", s.Fail.Kind)
 	case s.Tool != nil && (s.Tool.Name == "") != s.Tool.Search:
 		return fmt.Errorf("a tool has a name, or it is the search")
