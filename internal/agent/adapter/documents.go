@@ -24,6 +24,10 @@ const quoted = 160
 // on how the output is split into writes.
 type documents struct {
 	emit func(event)
+	// other receives what is not an object, nil for what is too long. It may be nil.
+	other func([]byte)
+	// raw is the object that is emitted.
+	raw []byte
 	// line is the current line, and block the current object over several lines, nil for
 	// none.
 	line, block []byte
@@ -82,6 +86,7 @@ func (d *documents) endLine() {
 		d.long = false
 		d.skipped++
 		d.block = nil
+		d.tell(nil)
 	case d.block != nil:
 		d.inBlock(line)
 	default:
@@ -122,6 +127,7 @@ func (d *documents) document(b []byte) {
 		d.note(b)
 		return
 	}
+	d.raw = b
 	d.emit(eventOf(v))
 }
 
@@ -133,6 +139,13 @@ func (d *documents) breakBlock() {
 func (d *documents) note(b []byte) {
 	if d.broken++; d.broken == 1 {
 		d.example = excerpt(string(b), quoted)
+	}
+	d.tell(b)
+}
+
+func (d *documents) tell(b []byte) {
+	if d.other != nil {
+		d.other(b)
 	}
 }
 

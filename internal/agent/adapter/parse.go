@@ -106,7 +106,7 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 		}
 		return
 	}
-	for _, name := range []string{"done", "result", "model", "session", "tools", "denials", "notes", "usage", "cost", "progress"} {
+	for _, name := range []string{"done", "result", "model", "session", "tools", "denials", "notes", "usage", "cost", "progress", "transcript"} {
 		if _, ok := members[name]; ok {
 			s.note("/"+name, "must not be there: the output is a text")
 		}

@@ -67,6 +67,15 @@ type spec struct {
 	} `field:"usage"`
 	Cost     []numberRule `field:"cost"`
 	Progress []numberRule `field:"progress"`
+	// Transcript says what to show to a person besides Result, Tools, Notes and Error:
+	// messages, the inputs of tools in the order of Tools, and what they returned. Skip
+	// chooses events that say nothing to a person.
+	Transcript struct {
+		Text   []rule  `field:"text"`
+		Input  []rule  `field:"input"`
+		Output []rule  `field:"output"`
+		Skip   []where `field:"skip"`
+	} `field:"transcript"`
 
 	Error []errorRule `field:"error"`
 	// Resets find when a usage limit ends.
