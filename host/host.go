@@ -8,7 +8,10 @@
 package host
 
 import (
+	"context"
+
 	"github.com/switchyard-dev/switchyard/host/internal/round"
+	"github.com/switchyard-dev/switchyard/host/internal/runqueue"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -59,3 +62,8 @@ func New(o Options) *Engine { return round.New(o) }
 // FindProject returns the project that a folder belongs to: its root is the nearest
 // parent folder that holds .switchyard, switchyard.yaml or .git, else the folder itself.
 func FindProject(dir string) (Project, error) { return project.Find(dir) }
+
+// RunTasks runs several tasks with an engine's Run, as runqueue.Run says.
+func RunTasks(ctx context.Context, e *Engine, tasks []api.RunTask, jobs int, ended func(api.RunResult)) {
+	runqueue.Run(ctx, tasks, jobs, e.Run, ended)
+}

@@ -84,9 +84,9 @@ type RunResult struct {
 	TaskID string      `json:"task_id"`
 	Status task.Status `json:"status"`
 	// NextAction is commit, askuser, stuck, parked, spawn-agent-tool (the caller must run an
-	// agent), or failed (see Error).
+	// agent), failed (see Error), or blocked.
 	NextAction string `json:"next_action"`
-	// Reason says why the task is stuck, or which decision was the last.
+	// Reason says why the task is stuck or blocked, or which decision was the last.
 	Reason    string `json:"reason,omitzero"`
 	Round     int    `json:"round,omitzero"`
 	MaxRounds int    `json:"max_rounds,omitzero"`
@@ -109,6 +109,8 @@ type RunResult struct {
 const (
 	ActionParked = "parked"
 	ActionFailed = "failed"
+	// ActionBlocked: a task that it depends on is not committed, so it did not run.
+	ActionBlocked = "blocked"
 )
 
 // RunTask is one of several tasks to run.

@@ -18,14 +18,14 @@ type Code string
 // been returned.
 type Error struct {
 	// Code says what kind of failure this is.
-	Code Code
+	Code Code `json:"code"`
 	// Message is one lower-case sentence without a full stop.
-	Message string
+	Message string `json:"message"`
 	// Hint says how to fix it. It is usually empty, because the command line has a
 	// hint for every code. A plugin may bring its own.
-	Hint string
+	Hint string `json:"hint"`
 	// Details holds the evidence under stable snake_case names.
-	Details map[string]any
+	Details map[string]any `json:"details"`
 
 	cause error
 }
