@@ -1,0 +1,203 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// Worktree is the worktree of a task.
+type Worktree struct {
+	// Path is absolute, and outside of every checkout of the repository.
+	Path string
+	// Branch is the name of the task's branch, see TaskBranch.
+	Branch string
+}
+
+// The reasons for the locks of worktrees, which keep git worktree prune away from them.
+// Git's own reason marks a worktree that it has not completed.
+const (
+	taskReason  = "in use by a switchyard task"
+	mergeReason = "in use by a switchyard merge"
+	gitReason   = "initializing"
+)
+
+// AddWorktree creates the branch at the commit base and checks it out in a new worktree,
+// locked. If both are there it does nothing, wherever the branch is by now; if a killed
+// call or an agent left only a part, it adds the rest. The parent directory is created.
+//
+// # Errors
+//
+// branch-exists, branch-checked-out and worktree-exists if another owner has the branch or
+// the path, which are unchanged then; worktree-inside, worktree-switched if HEAD of the
+// worktree is elsewhere, file-unwritable, git-locked, git-failed and those of the
+// supervisor.
+func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
+	path, there, err := r.prepare(ctx, w.Path)
+	if err != nil {
+		return err
+	}
+	if holder, err := r.holder(ctx, w.Branch); err != nil {
+		return err
+	} else if holder != "" && holder != path {
+		return errHeld(w.Branch, holder)
+	}
+	mark := "switchyard: created for the worktree " + digest.Of(path)
+	if there != nil {
+		switch complete, err := r.complete(ctx, *there, w.Branch, mark); {
+		case err != nil:
+			return err
+		case complete:
+			return r.lock(ctx, path, taskReason, there.locked)
+		}
+		if err := r.discard(ctx, *there); err != nil {
+			return err
+		}
+	}
+	if err := r.createBranch(ctx, w.Branch, base, mark); err != nil {
+		return err
+	}
+	if err := r.checkOut(ctx, path, w.Branch); err != nil {
+		return err
+	}
+	return r.lock(ctx, path, taskReason, false)
+}
+
+// prepare makes the parent directory of a new worktree and returns the worktree's path as
+// git names it, and what git knows there already, nil for nothing. A directory with files
+// that git does not know belongs to another owner.
+func (r *Repo) prepare(ctx context.Context, path string) (string, *worktree, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", nil, unwritable(err)
+	}
+	path = canonical(path)
+	all, err := r.worktrees(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	var there *worktree
+	for _, w := range all {
+		if w.path == path {
+			there = &w
+		} else if below, err := filepath.Rel(w.path, path); err == nil && filepath.IsLocal(below) {
+			return "", nil, errs.New(errs.WorktreeInside, "a worktree at %s would be inside the checkout %s", path, w.path).With("path", path)
+		}
+	}
+	if there == nil {
+		if entries, err := os.ReadDir(path); len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", nil, errExists(path, "it is not a worktree of this repository")
+		}
+	}
+	return path, there, nil
+}
+
+// errExists is the error of a path that belongs to another owner.
+func errExists(path, why string) error {
+	return errs.New(errs.WorktreeExists, "%s is in the way of a worktree: %s", path, why).With("path", path)
+}
+
+// complete reports whether the worktree has the branch checked out. Otherwise it may be
+// discarded: it has nothing, or only what git checked out before it was killed.
+func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string) (bool, error) {
+	if there.locked && there.reason != taskReason && there.reason != gitReason {
+		return false, errExists(there.path, "it is another worktree")
+	}
+	entries, err := os.ReadDir(there.path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return false, errExists(there.path, safefile.Reason(err).Error())
+	case there.reason == gitReason || len(entries) == 0:
+		created, err := r.created(ctx, branch, mark)
+		if err == nil && !created {
+			err = errExists(there.path, "it is another worktree")
+		}
+		return false, err
+	case there.branch != branch && there.reason == taskReason:
+		return false, errSwitched(there.path, branch)
+	case there.branch != branch:
+		return false, errExists(there.path, "it is another worktree")
+	}
+	if _, err := os.Lstat(filepath.Join(there.path, ".git")); err != nil {
+		return false, errExists(there.path, "it has files and no longer a .git")
+	}
+	return true, nil
+}
+
+// errSwitched is the error of a worktree whose HEAD is not on its branch.
+func errSwitched(path, branch string) error {
+	return errs.New(errs.WorktreeSwitched, "the worktree %s is no longer on its branch %s", path, branch).With("path", path).With("branch", branch)
+}
+
+// createBranch creates the branch at base, unless it is there and was created for the
+// same worktree: the first entry of its reflog says so.
+func (r *Repo) createBranch(ctx context.Context, branch, base, mark string) error {
+	err := r.move(ctx, r.checkout, branch, base, "", mark)
+	if failureOf(err) == nil || errs.CodeOf(err) == errs.GitLocked {
+		return err
+	}
+	created, createdErr := r.created(ctx, branch, mark)
+	switch f := failureOf(err); {
+	case createdErr != nil:
+		return createdErr
+	case created:
+		return nil
+	case errs.CodeOf(err) == errs.BranchMoved, strings.Contains(f.stderr, "cannot create"):
+		return errs.New(errs.BranchExists, "there is a branch in the way of %s that was not created for this task", branch).With("branch", branch)
+	}
+	return err
+}
+
+// created reports whether the branch exists and was created with this mark.
+func (r *Repo) created(ctx context.Context, branch, mark string) (bool, error) {
+	if tip, err := r.tip(ctx, branch); err != nil || tip == "" {
+		return false, err
+	}
+	log, err := r.output(ctx, r.checkout, "log", "--walk-reflogs", "--no-show-signature", "--format=%gs", headsPrefix+branch, "--")
+	return log[strings.LastIndexByte(log, '\n')+1:] == mark, err
+}
+
+// checkOut makes git create a worktree of a branch.
+func (r *Repo) checkOut(ctx context.Context, path, branch string) error {
+	_, err := r.run(ctx, command{place: r.checkout, args: []string{"worktree", "add", "--quiet", "--", path, branch}, limit: slow})
+	return err
+}
+
+// lock locks a worktree, unless it is locked.
+func (r *Repo) lock(ctx context.Context, path, reason string, locked bool) error {
+	if locked {
+		return nil
+	}
+	_, err := r.output(ctx, r.checkout, "worktree", "lock", "--reason", reason, path)
+	return err
+}
+
+// discard removes a worktree with its files.
+func (r *Repo) discard(ctx context.Context, w worktree) error {
+	parent, err := safefile.OpenDir(filepath.Dir(w.path))
+	if err == nil {
+		err = errors.Join(safefile.RemoveAll(parent, filepath.Base(w.path)), parent.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(err)
+	}
+	return r.unregister(ctx, w)
+}
+
+// unregister makes git forget a worktree. Git refuses it if there are files that it would
+// lose.
+func (r *Repo) unregister(ctx context.Context, w worktree) error {
+	if w.locked {
+		if _, err := r.output(ctx, r.checkout, "worktree", "unlock", w.path); err != nil {
+			return err
+		}
+	}
+	_, err := r.run(ctx, command{place: r.checkout, args: []string{"worktree", "remove", w.path}, limit: slow})
+	return err
+}

@@ -1,0 +1,178 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// branchPrefix begins the names of tasks' branches, and headsPrefix those of the refs of
+// all branches.
+const branchPrefix, headsPrefix = "switchyard/", "refs/heads/"
+
+// TaskBranch returns the name of a task's branch, switchyard/TASK. A dot that git refuses
+// there becomes a plus, and any other byte that no task id has becomes a percent sign
+// with two hex digits. Different ids have different branches.
+func TaskBranch(id string) string {
+	name := []byte(branchPrefix)
+	for i := range len(id) {
+		c := id[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			name = append(name, c)
+		case c == '.' && (i == 0 || id[i-1] == '.' || i == len(id)-1 || id[i:] == ".lock"):
+			name = append(name, '+')
+		case c == '.':
+			name = append(name, c)
+		default:
+			name = fmt.Appendf(name, "%%%02X", c)
+		}
+	}
+	if id == "" {
+		name = append(name, '%')
+	}
+	return string(name)
+}
+
+// tip returns the commit of a branch, "" if there is no such branch.
+func (r *Repo) tip(ctx context.Context, branch string) (string, error) {
+	hash, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", headsPrefix+branch)
+	if negative(err) {
+		return "", nil
+	}
+	return hash, err
+}
+
+// move moves a branch from the commit old, "" if it does not exist, to next, "" to delete
+// it. reason is for its reflog.
+func (r *Repo) move(ctx context.Context, p place, branch, next, old, reason string) error {
+	if old == "" {
+		old = strings.Repeat("0", len(next))
+	}
+	args := []string{"update-ref", "--create-reflog", "-m", reason, headsPrefix + branch, next, old}
+	if next == "" {
+		args = []string{"update-ref", "-d", "-m", reason, headsPrefix + branch, old}
+	}
+	_, err := r.output(ctx, p, args...)
+	if failureOf(err) == nil || errs.CodeOf(err) == errs.GitLocked {
+		return err
+	}
+	if now, tipErr := r.tip(ctx, branch); tipErr == nil && now != old && now != "" {
+		return errs.New(errs.BranchMoved, "the branch %s is at %s and not at %s, as it should be", branch, now, old).
+			With("branch", branch).With("commit", now).Because(err)
+	}
+	return err
+}
+
+// worktree is a worktree that git knows.
+type worktree struct {
+	path   string
+	branch string // "" if HEAD is detached
+	locked bool
+	reason string // for the lock
+}
+
+// worktrees lists all of the repository, the main one first.
+func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
+	out, err := r.output(ctx, r.checkout, "worktree", "list", "--porcelain", "-z")
+	var all []worktree
+	for _, line := range records(out) {
+		name, value, _ := strings.Cut(line, " ")
+		switch name {
+		case "worktree":
+			all = append(all, worktree{path: filepath.FromSlash(value)})
+		case "branch":
+			all[len(all)-1].branch = strings.TrimPrefix(value, headsPrefix)
+		case "locked":
+			all[len(all)-1].locked, all[len(all)-1].reason = true, value
+		}
+	}
+	return all, err
+}
+
+// worktreeAt returns the worktree at a path, nil if there is none.
+func (r *Repo) worktreeAt(ctx context.Context, path string) (*worktree, error) {
+	all, err := r.worktrees(ctx)
+	for _, w := range all {
+		if w.path == path {
+			return &w, err
+		}
+	}
+	return nil, err
+}
+
+// holder returns the path of a worktree that has the branch checked out, or is in the
+// middle of rebasing it, "" if there is none.
+func (r *Repo) holder(ctx context.Context, branch string) (string, error) {
+	all, err := r.worktrees(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range all {
+		if w.branch == branch {
+			return w.path, nil
+		}
+	}
+	for _, dir := range append(r.linkedDirs(), r.common) {
+		for _, name := range []string{"rebase-merge", "rebase-apply"} {
+			text, err := os.ReadFile(filepath.Join(dir, name, "head-name"))
+			if err == nil && strings.TrimSpace(string(text)) == headsPrefix+branch {
+				return dir, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// errHeld is the error of a branch that a worktree has checked out.
+func errHeld(branch, path string) error {
+	return errs.New(errs.BranchCheckedOut, "the branch %s is checked out in %s", branch, path).With("branch", branch).With("path", path)
+}
+
+// place returns the place of a linked worktree that the repository knows. Its .git file is
+// not read, since an agent could have written it.
+func (r *Repo) place(path string) (place, error) {
+	path = canonical(path)
+	for _, dir := range r.linkedDirs() {
+		text, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+		if err != nil {
+			continue // It was removed meanwhile.
+		}
+		target := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		if filepath.Clean(target) != filepath.Join(path, ".git") {
+			continue
+		}
+		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+			break
+		}
+		return place{top: path, git: dir}, nil
+	}
+	return place{}, errs.New(errs.WorktreeMissing, "there is no worktree at %s", path).With("path", path)
+}
+
+// linkedDirs lists the git directories of linked worktrees.
+func (r *Repo) linkedDirs() []string {
+	dir := filepath.Join(r.common, "worktrees")
+	entries, _ := os.ReadDir(dir) // Before the first worktree there is none.
+	var dirs []string
+	for _, e := range entries {
+		dirs = append(dirs, filepath.Join(dir, e.Name()))
+	}
+	return dirs
+}
+
+// canonical returns a path as git names it: absolute, and without symbolic links in its
+// directory.
+func canonical(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return filepath.Clean(path)
+}

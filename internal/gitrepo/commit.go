@@ -1,0 +1,149 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// DecisionTrailer is the key of the trailer by which a commit is found again.
+const DecisionTrailer = "Switchyard-Decision"
+
+// Trailer is a line at the end of a commit's message.
+type Trailer struct{ Key, Value string }
+
+// CommitRequest says what to commit.
+type CommitRequest struct {
+	// Tree is the result of WriteTree, and Parent the commit that the branch is at.
+	Tree, Parent string
+	// Message is without the trailers. Hidden characters are escaped.
+	Message string
+	// Trailers have a DecisionTrailer. White space in a value becomes a space.
+	Trailers []Trailer
+}
+
+// Commit commits a tree to the worktree's branch and returns the commit's hash. If the
+// branch is at a commit with the same DecisionTrailer already, it returns that. Then it
+// makes the worktree's index agree with the commit; no file is written. Author, committer
+// and signature are those of git's settings.
+//
+// # Errors
+//
+// worktree-missing, worktree-switched, branch-moved if the branch is at another commit
+// than Parent, author-unknown, signing-failed, git-locked, git-failed and those of the
+// supervisor. The branch has not moved, unless only the index could not be written; the
+// call may be repeated.
+func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string, error) {
+	p, err := r.place(w.Path)
+	if err != nil {
+		return "", err
+	}
+	if err := r.onBranch(ctx, p, w.Branch); err != nil {
+		return "", err
+	}
+	commit, err := r.committed(ctx, w.Branch, c.Trailers)
+	if err != nil {
+		return "", err
+	}
+	if commit == "" {
+		if commit, err = r.commitTree(ctx, c.Tree, []string{c.Parent}, c.Message, c.Trailers); err != nil {
+			return "", err
+		}
+		if err := r.move(ctx, p, w.Branch, commit, c.Parent, "switchyard: commit"); err != nil {
+			return "", err
+		}
+	}
+	if _, err := r.output(ctx, p, "read-tree", "--reset", commit); err != nil {
+		return "", err
+	}
+	// It fails if a file differs, which the caller sees by WriteTree.
+	if _, err := r.output(ctx, p, "update-index", "-q", "--refresh"); err != nil && !negative(err) {
+		return "", err
+	}
+	return commit, nil
+}
+
+// onBranch fails unless HEAD of the worktree is on the branch.
+func (r *Repo) onBranch(ctx context.Context, p place, branch string) error {
+	head, err := r.output(ctx, p, "symbolic-ref", "--quiet", "HEAD")
+	if negative(err) || err == nil && head != headsPrefix+branch {
+		return errSwitched(p.top, branch)
+	}
+	return err
+}
+
+// committed returns the tip of the branch if it has the same DecisionTrailer, else "".
+func (r *Repo) committed(ctx context.Context, branch string, trailers []Trailer) (string, error) {
+	tip, err := r.tip(ctx, branch)
+	if err != nil {
+		return "", err
+	}
+	if tip == "" {
+		return "", errs.New(errs.BranchMoved, "the branch %s is gone", branch).With("branch", branch)
+	}
+	has, err := r.Trailers(ctx, tip)
+	for _, t := range trailers {
+		if t.Key == DecisionTrailer && slices.Contains(has, t) {
+			return tip, err
+		}
+	}
+	return "", err
+}
+
+// Trailers returns the trailers of a commit, in their order.
+//
+// # Errors
+//
+// revision-unknown, git-failed and those of the supervisor.
+func (r *Repo) Trailers(ctx context.Context, rev string) ([]Trailer, error) {
+	commit, err := r.Resolve(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.output(ctx, r.checkout, "-c", "trailer.separators=:", "rev-list", "--max-count=1", "--no-commit-header",
+		"--format=%(trailers:only=true,unfold=true)", commit.Hash)
+	var trailers []Trailer
+	for line := range strings.Lines(out) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			trailers = append(trailers, Trailer{key, strings.TrimSpace(value)})
+		}
+	}
+	return trailers, err
+}
+
+// commitTree creates a commit and moves no branch.
+func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, message string, trailers []Trailer) (string, error) {
+	text := strings.TrimSpace(textutil.Lines(message)) + "\n\n"
+	for _, t := range trailers {
+		text += fmt.Sprintf("%s: %s\n", t.Key, strings.TrimSpace(textutil.Line(t.Value)))
+	}
+	args := []string{"commit-tree", tree}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	sign, err := r.output(ctx, r.checkout, "config", "--type=bool", "--get", "commit.gpgSign")
+	if err != nil && !negative(err) {
+		return "", err
+	}
+	if sign == "true" {
+		args = append(args, "-S")
+	}
+	out, err := r.run(ctx, command{place: r.checkout, args: args, input: text})
+	failed := failureOf(err)
+	if failed == nil {
+		return strings.TrimSpace(out), err
+	}
+	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		if _, err := r.output(ctx, r.checkout, "var", ident); failureOf(err) != nil {
+			return "", errs.New(errs.AuthorUnknown, "git knows no name and email address for a commit").Because(failed)
+		}
+	}
+	if sign == "true" {
+		return "", errs.New(errs.SigningFailed, "the commit cannot be signed: %s", failed.excerpt()).With("output", failed.stderr).Because(failed)
+	}
+	return "", err
+}

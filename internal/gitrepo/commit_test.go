@@ -1,0 +1,290 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+)
+
+func TestWriteTree(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, "gone.txt"), "x\n")
+	s.write(filepath.Join(s.dir, "turns"), "a file\n")
+	s.write(filepath.Join(s.dir, "assumed.txt"), "x\n")
+	s.write(filepath.Join(s.dir, "skipped.txt"), "x\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "second")
+	r := s.open()
+	w := s.add(r, "T")
+	s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+
+	s.write(s.file(w, "a.txt"), "two\n")
+	s.write(s.file(w, "dir/new\n\"ü\""), "new\n")
+	s.write(s.file(w, "ignored.log"), "x\n")
+	s.must(os.Remove(s.file(w, "gone.txt")))
+	s.must(os.Remove(s.file(w, "turns")))
+	s.write(s.file(w, "turns/into a directory"), "x\n")
+	s.must(os.Symlink("a.txt", s.file(w, "link")))
+	s.must(os.WriteFile(s.file(w, "run.sh"), nil, 0o755))
+	s.git(w.Path, "update-index", "--assume-unchanged", "assumed.txt")
+	s.git(w.Path, "update-index", "--skip-worktree", "skipped.txt")
+	s.write(s.file(w, "assumed.txt"), "hidden\n")
+	s.write(s.file(w, "skipped.txt"), "hidden\n")
+	index, err := os.ReadFile(filepath.Join(s.dir, ".git", "worktrees", "T", "index"))
+	s.must(err)
+	tree := s.tree(r, w)
+	s.equal(s.git(s.dir, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "main", tree), strings.Join([]string{
+		"M", "a.txt", "M", "assumed.txt", "A", "dir/new\n\"ü\"", "D", "gone.txt", "A", "link", "A", "run.sh", "M", "skipped.txt", "D", "turns", "A", "turns/into a directory", "",
+	}, "\x00"))
+	s.equal(strings.Fields(s.git(s.dir, "ls-tree", tree, "run.sh"))[0], "100755")
+	after, err := os.ReadFile(filepath.Join(s.dir, ".git", "worktrees", "T", "index"))
+	s.must(err)
+	if string(index) != string(after) {
+		t.Error("the worktree's index changed")
+	}
+
+	// Without an index, or with a broken one, all files are read.
+	own := filepath.Join(s.dir, ".git", "worktrees", "T", "switchyard-index")
+	s.write(own, "broken")
+	s.equal(s.tree(r, w), tree)
+	s.must(os.Remove(own))
+	s.must(os.Remove(filepath.Join(s.dir, ".git", "worktrees", "T", "index")))
+	s.equal(s.tree(r, w), tree)
+
+	// A .git of an agent's own leads nowhere.
+	s.must(os.Remove(s.file(w, ".git")))
+	s.git(w.Path, "init", "-q")
+	s.equal(s.tree(r, w), tree)
+	s.must(os.RemoveAll(w.Path))
+	_, err = r.WriteTree(t.Context(), w.Path)
+	s.want(err, errs.WorktreeMissing)
+}
+
+func TestNestedRepository(t *testing.T) {
+	for name, prepare := range map[string]func(s *scene, w gitrepo.Worktree){
+		"without a commit": func(*scene, gitrepo.Worktree) {},
+		"with a commit": func(s *scene, w gitrepo.Worktree) {
+			s.git(s.file(w, "nested repo"), "commit", "-q", "--allow-empty", "-m", "x")
+		},
+		"added": func(s *scene, w gitrepo.Worktree) {
+			s.git(s.file(w, "nested repo"), "commit", "-q", "--allow-empty", "-m", "x")
+			s.git(w.Path, "add", "nested repo")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			r := s.open()
+			w := s.add(r, "T")
+			s.git(w.Path, "init", "-q", "nested repo")
+			s.write(s.file(w, "nested repo/file"), "x\n")
+			prepare(s, w)
+			_, err := r.WriteTree(t.Context(), w.Path)
+			s.want(err, errs.RepositoryNested)
+		})
+	}
+}
+
+func TestCommit(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	before := s.state()
+	w := s.add(r, "T")
+	s.git(s.dir, "config", "trailer.separators", "#")
+	s.write(s.file(w, "a.txt"), "two\n")
+	s.write(s.file(w, "new.txt"), "new\n")
+	c := s.request(r, w, "sha256:1")
+	c.Message = "Subject\n\nA body with a forged trailer\n\nSwitchyard-Decision: sha256:forged\n# no comment\n---\n"
+	c.Trailers = append(c.Trailers, gitrepo.Trailer{Key: "Switchyard-Deferred", Value: "two\nlines\u202e"}, gitrepo.Trailer{Key: "Switchyard-Deferred", Value: "b"})
+	commit, err := r.Commit(t.Context(), w, c)
+	s.must(err)
+	s.wantWorktree(w, commit)
+	s.git(w.Path, "diff-files", "--quiet")
+	s.equal(s.git(s.dir, "log", "-1", "--format=%an <%ae> %cn %P%n%B", commit), "Ada <ada@example.org> Ada "+c.Parent+"\n"+
+		strings.TrimSpace(c.Message)+"\n\nSwitchyard-Task: T\nSwitchyard-Decision: sha256:1\nSwitchyard-Deferred: two lines<U+202E>\nSwitchyard-Deferred: b")
+	s.equal(s.git(s.dir, "rev-parse", commit+"^{tree}"), c.Tree)
+	trailers, err := r.Trailers(t.Context(), w.Branch)
+	s.must(err)
+	if want := []gitrepo.Trailer{{"Switchyard-Task", "T"}, {gitrepo.DecisionTrailer, "sha256:1"}, {"Switchyard-Deferred", "two lines<U+202E>"}, {"Switchyard-Deferred", "b"}}; !slices.Equal(trailers, want) {
+		t.Errorf("the trailers are %q", trailers)
+	}
+	if trailers, err := r.Trailers(t.Context(), "main"); err != nil || len(trailers) > 0 {
+		t.Errorf("a commit without trailers has %q, %v", trailers, err)
+	}
+	_, err = r.Trailers(t.Context(), "none")
+	s.want(err, errs.RevisionUnknown)
+
+	// The same decision is committed once, and changes since then stay.
+	s.write(s.file(w, "a.txt"), "three\n")
+	again, err := r.Commit(t.Context(), w, c)
+	s.must(err)
+	s.equal(again, commit)
+	s.equal(s.git(w.Path, "status", "--porcelain"), "M a.txt")
+
+	// Another one needs the right parent.
+	c.Trailers[1].Value = "sha256:2"
+	_, err = r.Commit(t.Context(), w, c)
+	s.want(err, errs.BranchMoved)
+	s.equal(s.git(s.dir, "rev-parse", w.Branch), commit)
+	s.git(s.dir, "config", "--unset", "trailer.separators")
+	s.equal(s.state(), before)
+}
+
+func TestCommitRefuses(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	head := s.git(s.dir, "rev-parse", "HEAD")
+	s.write(s.file(w, "a.txt"), "two\n")
+	c := s.request(r, w, "1")
+	refused := func(code errs.Code) {
+		t.Helper()
+		_, err := r.Commit(t.Context(), w, c)
+		s.want(err, code)
+		s.equal(s.git(s.dir, "rev-parse", w.Branch), head)
+	}
+	config := filepath.Join(s.base, "home", ".gitconfig")
+	s.must(os.Rename(config, config+".away"))
+	refused(errs.AuthorUnknown)
+	s.must(os.Rename(config+".away", config))
+
+	s.git(s.dir, "config", "commit.gpgSign", "true")
+	s.git(s.dir, "config", "gpg.program", "false")
+	refused(errs.SigningFailed)
+	s.git(s.dir, "config", "--remove-section", "commit")
+
+	s.git(w.Path, "switch", "-q", "--detach")
+	refused(errs.WorktreeSwitched)
+	s.git(w.Path, "switch", "-q", w.Branch)
+
+	c.Tree = strings.Repeat("1", 40)
+	refused(errs.GitFailed)
+	c.Tree = s.tree(r, w)
+
+	// Another git process holds the branch, or was killed.
+	lock := filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock")
+	s.write(lock, "")
+	refused(errs.GitLocked)
+	s.must(os.Remove(lock))
+
+	// With a locked index the commit is there, and the next call completes it.
+	lock = filepath.Join(s.dir, ".git", "worktrees", "T", "index.lock")
+	s.write(lock, "")
+	_, err := r.Commit(t.Context(), w, c)
+	s.want(err, errs.GitLocked)
+	s.must(os.Remove(lock))
+	commit, err := r.Commit(t.Context(), w, c)
+	s.must(err)
+	s.wantWorktree(w, commit)
+	s.equal(s.git(s.dir, "rev-list", "--count", "main.."+w.Branch), "1")
+
+	s.git(w.Path, "switch", "-q", "--detach")
+	s.git(s.dir, "branch", "-D", w.Branch)
+	s.git(w.Path, "symbolic-ref", "HEAD", "refs/heads/"+w.Branch)
+	_, err = r.Commit(t.Context(), w, c)
+	s.want(err, errs.BranchMoved)
+}
+
+func TestSignedCommit(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	signer := filepath.Join(s.base, "signer.sh")
+	s.must(os.WriteFile(signer, []byte("#!/bin/sh\ncat >/dev/null\necho SIGNED BY ME\nprintf '\\n[GNUPG:] SIG_CREATED \\n' >&2\n"), 0o700))
+	s.git(s.dir, "config", "commit.gpgSign", "true")
+	s.git(s.dir, "config", "gpg.program", signer)
+	commit := s.edit(r, w, "b.txt", "two\n")
+	if text := s.git(s.dir, "cat-file", "commit", commit); !strings.Contains(text, "gpgsig SIGNED BY ME") {
+		t.Errorf("it is not signed: %s", text)
+	}
+}
+
+func TestCommitInterrupted(t *testing.T) {
+	s := newScene(t)
+	w := s.add(s.open(), "T")
+	n := 0
+	var c gitrepo.CommitRequest
+	next := func() {
+		n++
+		s.write(s.file(w, "a.txt"), fmt.Sprintf("version %d\n", n))
+		c = s.request(s.open(), w, fmt.Sprint(n))
+	}
+	next()
+	s.interrupted(
+		func(r *gitrepo.Repo) error { _, err := r.Commit(t.Context(), w, c); return err },
+		func(when string) {
+			s.wantWorktree(w, s.git(s.dir, "rev-parse", w.Branch))
+			if got := s.git(s.dir, "rev-parse", w.Branch+"^"); got != c.Parent {
+				t.Errorf("%s, there is not exactly one commit", when)
+			}
+		}, next)
+}
+
+func TestHooks(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	s.write(s.file(w, "a.txt"), "two\n")
+	s.write(s.file(w, "new.txt"), "new\n")
+	tree := s.tree(r, w)
+	run := func(message string) (string, error) { return r.RunHooks(t.Context(), w.Path, tree, message) }
+	if message, err := run("Subject"); err != nil || message != "Subject" {
+		t.Errorf("without hooks it returns %q, %v", message, err)
+	}
+	hook := func(dir, name, script string) {
+		t.Helper()
+		s.must(os.MkdirAll(dir, 0o755))
+		s.must(os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	}
+	dir := filepath.Join(s.dir, ".git", "hooks")
+	// The hook sees what is to be committed.
+	hook(dir, "pre-commit", `test "$(git diff --cached --name-only | tr '\n' ' ')" = "a.txt new.txt " && git diff --quiet && test "$GIT_EDITOR" = :`)
+	hook(dir, "prepare-commit-msg", `test "$2" = message && echo "Prepared: yes" >>"$1"`)
+	hook(dir, "commit-msg", `echo "Change-Id: 1" >>"$1"`)
+	s.write(filepath.Join(dir, "pre-push"), "not executable")
+	hooks, err := r.Hooks(t.Context(), w.Path)
+	s.must(err)
+	s.equal(fmt.Sprint(hooks), "[pre-commit prepare-commit-msg commit-msg]")
+	message, err := run("Subject\n\n")
+	s.must(err)
+	s.equal(message, "Subject\n\nPrepared: yes\nChange-Id: 1\n")
+
+	for script, code := range map[string]errs.Code{
+		"echo no; echo https://me:secret@example.org >&2; exit 3": errs.HookRefused,
+		"echo x >>a.txt":            errs.HookChanged,
+		"echo x >other.txt":         errs.HookChanged,
+		"git rm -q --cached a.txt":  errs.HookChanged,
+		"echo x >a.txt; git add -u": errs.HookChanged,
+	} {
+		hook(dir, "pre-commit", script)
+		_, err := run("Subject")
+		s.want(err, code)
+		if strings.Contains(fmt.Sprintf("%v %#v", err, err), "secret") {
+			t.Errorf("a password is in %#v", err)
+		}
+		s.write(s.file(w, "a.txt"), "two\n")
+		s.must(os.RemoveAll(s.file(w, "other.txt")))
+	}
+	hook(dir, "pre-commit", "")
+	hook(dir, "commit-msg", `rm "$1"; mkdir "$1"`)
+	_, err = run("Subject")
+	s.want(err, errs.HookChanged)
+
+	// Other directories of hooks, also of the worktree.
+	s.git(s.dir, "config", "core.hooksPath", ".hooks")
+	if hooks, err := r.Hooks(t.Context(), w.Path); err != nil || len(hooks) > 0 {
+		t.Errorf("there are hooks %q, %v", hooks, err)
+	}
+	hook(s.file(w, ".hooks"), "commit-msg", "exit 1")
+	tree = s.tree(r, w)
+	_, err = run("Subject")
+	s.want(err, errs.HookRefused)
+	s.equal(s.git(s.dir, "status", "--porcelain"), "")
+}

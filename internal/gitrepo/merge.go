@@ -1,0 +1,136 @@
+package gitrepo
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// MergeRequest says what to merge.
+type MergeRequest struct {
+	// Base is the name of the branch to merge into, and Tip the commit to merge.
+	Base, Tip string
+	// Path is that of a worktree for the merge, with the rules of Worktree.Path. What a
+	// merge or a verification left there is discarded.
+	Path string
+	// Message and Trailers are for the commit of the merge, as in CommitRequest.
+	Message  string
+	Trailers []Trailer
+}
+
+// MergeResult is what a merge gives.
+type MergeResult struct {
+	// Base is the commit that the base branch was at.
+	Base string
+	// Commit is the merged commit, checked out in the worktree. It is Base if the branch
+	// has the commit already, and the merged tip if that is a descendant of Base. It is ""
+	// if there are conflicts.
+	Commit string
+	// Conflicts are the files that cannot be merged.
+	Conflicts []string
+}
+
+// Merge merges a commit into the base branch and checks the result out at a detached HEAD
+// in a worktree of its own. No branch moves: see Advance. If there are conflicts, the
+// worktree has the base.
+//
+// # Errors
+//
+// revision-unknown if there is no such branch, worktree-exists, worktree-inside,
+// author-unknown, signing-failed, file-unwritable, git-locked, git-failed and those of the
+// supervisor.
+func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
+	base, err := r.tip(ctx, m.Base)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	if base == "" {
+		return MergeResult{}, errs.New(errs.RevisionUnknown, "there is no branch %.200q to merge into", m.Base).With("revision", m.Base)
+	}
+	if err := r.RemoveMerge(ctx, m.Path); err != nil {
+		return MergeResult{}, err
+	}
+	if _, _, err := r.prepare(ctx, m.Path); err != nil {
+		return MergeResult{}, err
+	}
+	if _, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
+		"worktree", "add", "--quiet", "--detach", "--lock", "--reason", mergeReason, "--", canonical(m.Path), base,
+	}}); err != nil {
+		return MergeResult{}, err
+	}
+	p, err := r.place(m.Path)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	result := MergeResult{Base: base}
+	if result.Commit, result.Conflicts, err = r.merged(ctx, p, base, m); err == nil && result.Commit != "" {
+		_, err = r.run(ctx, command{place: p, limit: slow, args: []string{"checkout", "--quiet", "--detach", result.Commit, "--"}})
+	}
+	return result, err
+}
+
+// merged returns the merged commit or the conflicts.
+func (r *Repo) merged(ctx context.Context, p place, base string, m MergeRequest) (commit string, conflicts []string, err error) {
+	if has, err := r.isAncestor(ctx, m.Tip, base); err != nil || has {
+		return base, nil, err
+	}
+	if follows, err := r.isAncestor(ctx, base, m.Tip); err != nil || follows {
+		return m.Tip, nil, err
+	}
+	// It runs in the worktree, whose attributes name merge drivers.
+	out, err := r.run(ctx, command{place: p, limit: slow, args: []string{
+		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, m.Tip,
+	}})
+	found := records(out)
+	if negative(err) && len(found) > 1 {
+		return "", found[1:], nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	commit, err = r.commitTree(ctx, found[0], []string{base, m.Tip}, m.Message, m.Trailers)
+	return commit, nil, err
+}
+
+// isAncestor reports whether the commit of is reachable from to.
+func (r *Repo) isAncestor(ctx context.Context, of, to string) (bool, error) {
+	_, err := r.output(ctx, r.checkout, "merge-base", "--is-ancestor", of, to)
+	if negative(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Advance moves the base branch from the commit old to next, after a merge was verified.
+//
+// # Errors
+//
+// branch-checked-out if a worktree has the branch checked out, the user's checkout
+// included: its files would no longer be those of its HEAD. branch-moved, git-locked,
+// git-failed and those of the supervisor.
+func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
+	if holder, err := r.holder(ctx, branch); err != nil {
+		return err
+	} else if holder != "" {
+		return errHeld(branch, holder)
+	}
+	return r.move(ctx, r.checkout, branch, next, old, "switchyard: merge")
+}
+
+// RemoveMerge removes the worktree of a merge, with what a verification left in it. If
+// there is none it does nothing.
+//
+// # Errors
+//
+// worktree-exists if the path belongs to another owner, worktree-inside, file-unwritable,
+// git-locked, git-failed and those of the supervisor.
+func (r *Repo) RemoveMerge(ctx context.Context, path string) error {
+	path, there, err := r.prepare(ctx, path)
+	if err != nil || there == nil {
+		return err
+	}
+	if there.reason != mergeReason {
+		return errExists(path, "it is another worktree")
+	}
+	return r.discard(ctx, *there)
+}

@@ -1,0 +1,250 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+)
+
+// mergeRequest merges a task's branch into main, which the user has not checked out.
+func (s *scene) mergeRequest(w gitrepo.Worktree) gitrepo.MergeRequest {
+	return gitrepo.MergeRequest{
+		Base: "main", Tip: s.git(s.dir, "rev-parse", w.Branch), Path: filepath.Join(s.base, "state dir", "merge"), Message: "Merge " + w.Branch,
+		Trailers: []gitrepo.Trailer{{Key: gitrepo.DecisionTrailer, Value: "m"}},
+	}
+}
+
+func (s *scene) merge(r *gitrepo.Repo, m gitrepo.MergeRequest) gitrepo.MergeResult {
+	s.Helper()
+	main := s.git(s.dir, "rev-parse", "main")
+	result, err := r.Merge(s.Context(), m)
+	s.must(err)
+	s.equal(s.git(s.dir, "rev-parse", "main"), main)
+	s.equal(result.Base, main)
+	s.equal(s.git(m.Path, "status", "--porcelain"), "")
+	return result
+}
+
+func TestMerge(t *testing.T) {
+	s := newScene(t)
+	s.git(s.dir, "switch", "-q", "-c", "mine")
+	r, before := s.open(), s.state()
+	one, two, three := s.add(r, "one"), s.add(r, "two"), s.add(r, "three")
+
+	// A descendant of the base needs no commit of its own.
+	tip := s.edit(r, one, "one.txt", "1\n")
+	m := s.mergeRequest(one)
+	result := s.merge(r, m)
+	s.equal(result.Commit, tip)
+	s.equal(s.git(m.Path, "rev-parse", "HEAD"), tip)
+	s.equal(s.git(m.Path, "branch", "--show-current"), "")
+	s.must(r.Advance(t.Context(), "main", result.Commit, result.Base))
+	s.equal(s.git(s.dir, "rev-parse", "main"), tip)
+
+	// Another one is merged, over what the last merge and its verification left.
+	s.write(filepath.Join(m.Path, "build"), "x\n")
+	s.write(filepath.Join(m.Path, "a.txt"), "x\n")
+	tip2 := s.edit(r, two, "two.txt", "2\n")
+	m = s.mergeRequest(two)
+	result = s.merge(r, m)
+	s.equal(s.git(s.dir, "log", "-1", "--format=%P%n%B", result.Commit), tip+" "+tip2+"\nMerge switchyard/two\n\nSwitchyard-Decision: m")
+	s.equal(s.git(m.Path, "rev-parse", "HEAD"), result.Commit)
+	for _, name := range []string{"one.txt", "two.txt"} {
+		if _, err := os.Stat(filepath.Join(m.Path, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	s.must(r.Advance(t.Context(), "main", result.Commit, result.Base))
+	merged := result.Commit
+
+	// What is merged already changes nothing.
+	result = s.merge(r, m)
+	s.equal(result.Commit, merged)
+
+	// A conflict names its files and leaves the base.
+	s.edit(r, three, "one.txt", "another 1\n")
+	s.edit(r, three, "d\n/two ü.txt", "3\n")
+	m = s.mergeRequest(three)
+	result = s.merge(r, m)
+	s.equal(fmt.Sprintf("%q %q", result.Commit, result.Conflicts), `"" ["one.txt"]`)
+	s.equal(s.git(m.Path, "rev-parse", "HEAD"), merged)
+	s.equal(s.git(s.dir, "rev-parse", three.Branch), m.Tip)
+
+	s.must(r.RemoveMerge(t.Context(), m.Path))
+	s.must(r.RemoveMerge(t.Context(), m.Path))
+	if _, err := os.Stat(m.Path); err == nil || strings.Contains(s.git(s.dir, "worktree", "list"), "/merge ") {
+		t.Error("the worktree of the merge is still there")
+	}
+	s.git(s.dir, "update-ref", "refs/heads/main", s.git(s.dir, "rev-parse", "mine"))
+	s.equal(s.state(), before)
+}
+
+// A merge driver that the attributes of the base name is used.
+func TestMergeDriver(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, ".gitattributes"), "*.txt merge=union\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "attributes")
+	s.git(s.dir, "switch", "-q", "-c", "mine", "HEAD~") // without the attributes
+	r := s.open()
+	w := s.worktree("T")
+	s.must(r.AddWorktree(t.Context(), w, s.git(s.dir, "rev-parse", "main")))
+	other := s.worktree("U")
+	s.must(r.AddWorktree(t.Context(), other, s.git(s.dir, "rev-parse", "main")))
+	s.edit(r, w, "a.txt", "one\ntwo\n")
+	s.must(r.Advance(t.Context(), "main", s.edit(r, other, "a.txt", "one\nthree\n"), s.git(s.dir, "rev-parse", "main")))
+	result := s.merge(r, s.mergeRequest(w))
+	s.equal(s.git(s.dir, "show", result.Commit+":a.txt"), "one\nthree\ntwo")
+}
+
+func TestMergeRefuses(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	s.edit(r, w, "b.txt", "two\n")
+	m := s.mergeRequest(w)
+	m.Base = "none"
+	_, err := r.Merge(t.Context(), m)
+	s.want(err, errs.RevisionUnknown)
+	m = s.mergeRequest(w)
+	for path, code := range map[string]errs.Code{w.Path: errs.WorktreeExists, filepath.Join(s.dir, "merge"): errs.WorktreeInside} {
+		m.Path = path
+		_, err := r.Merge(t.Context(), m)
+		s.want(err, code)
+	}
+	s.wantWorktree(w, m.Tip)
+}
+
+func TestAdvanceRefuses(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	old := s.git(s.dir, "rev-parse", "HEAD")
+	tip := s.edit(r, w, "b.txt", "two\n")
+	advance := func(code errs.Code) {
+		t.Helper()
+		before := s.state() + s.git(s.dir, "rev-parse", "main")
+		s.want(r.Advance(t.Context(), "main", tip, old), code)
+		s.equal(s.state()+s.git(s.dir, "rev-parse", "main"), before)
+	}
+	advance(errs.BranchCheckedOut) // in the user's checkout
+	s.git(s.dir, "switch", "-q", "-c", "mine")
+	other := filepath.Join(s.base, "other")
+	s.git(s.dir, "worktree", "add", "-q", other, "main")
+	advance(errs.BranchCheckedOut)
+	s.write(filepath.Join(other, "a.txt"), "x\n")
+	s.git(other, "commit", "-q", "-a", "-m", "to rebase")
+	old = s.git(s.dir, "rev-parse", "main")
+	if out, err := s.tryGit(other, "rebase", "--exec", "false", "HEAD~"); err == nil {
+		t.Fatalf("the rebase does not stop: %s", out)
+	}
+	advance(errs.BranchCheckedOut) // HEAD is detached, and the rebase will move main
+	s.git(other, "rebase", "--abort")
+	s.git(s.dir, "worktree", "remove", other)
+	s.git(s.dir, "update-ref", "refs/heads/main", "main~")
+	advance(errs.BranchMoved)
+}
+
+func TestMergeInterrupted(t *testing.T) {
+	s := newScene(t)
+	s.git(s.dir, "switch", "-q", "-c", "mine")
+	r := s.open()
+	base := s.git(s.dir, "rev-parse", "main")
+	one, two := s.add(r, "one"), s.add(r, "two")
+	s.edit(r, one, "one.txt", "1\n")
+	s.edit(r, two, "two.txt", "2\n")
+	s.must(r.Advance(t.Context(), "main", s.git(s.dir, "rev-parse", one.Branch), base))
+	m := s.mergeRequest(two)
+	s.interrupted(
+		func(r *gitrepo.Repo) error { _, err := r.Merge(t.Context(), m); return err },
+		func(when string) {
+			if files := s.git(m.Path, "ls-files"); !strings.Contains(files, "one.txt\ntwo.txt") {
+				t.Errorf("%s, the merge has %s", when, files)
+			}
+		},
+		func() { s.must(r.RemoveMerge(t.Context(), m.Path)) })
+}
+
+func TestRemoveWorktree(t *testing.T) {
+	s := newScene(t)
+	s.git(s.dir, "switch", "-q", "-c", "mine")
+	r := s.open()
+	before := s.state()
+	w := s.add(r, "T")
+	tip := s.edit(r, w, "b.txt", "two\n")
+	s.write(s.file(w, "x.log"), "ignored\n")
+	s.want(r.RemoveWorktree(t.Context(), w, "main"), errs.BranchUnmerged)
+	s.wantWorktree(w, tip)
+	s.want(r.RemoveWorktree(t.Context(), w, "none"), errs.RevisionUnknown)
+	for range 2 {
+		s.must(r.RemoveWorktree(t.Context(), w, tip))
+		s.equal(s.git(s.dir, "branch", "--list", "switchyard/*"), "")
+		if _, err := os.Stat(w.Path); err == nil {
+			t.Error("the worktree is still there")
+		}
+	}
+	s.equal(s.state(), before)
+
+	// What others own stays.
+	s.git(s.dir, "worktree", "add", "-q", "--detach", w.Path)
+	s.git(s.dir, "worktree", "lock", w.Path)
+	s.want(r.RemoveWorktree(t.Context(), w, "main"), errs.WorktreeExists)
+	s.git(s.dir, "worktree", "remove", "-f", "-f", w.Path)
+	s.write(s.file(w, "precious"), "x")
+	s.want(r.RemoveWorktree(t.Context(), w, "main"), errs.WorktreeExists)
+	s.must(os.RemoveAll(w.Path))
+	s.git(s.dir, "switch", "-q", "-c", w.Branch)
+	s.want(r.RemoveWorktree(t.Context(), w, "main"), errs.BranchCheckedOut)
+	s.git(s.dir, "rev-parse", "--verify", w.Branch)
+}
+
+func TestRemoveWorktreeInterrupted(t *testing.T) {
+	s := newScene(t)
+	w := s.add(s.open(), "T")
+	s.interrupted(
+		func(r *gitrepo.Repo) error { return r.RemoveWorktree(t.Context(), w, "main") },
+		func(when string) {
+			if list := s.git(s.dir, "worktree", "list") + s.git(s.dir, "branch"); strings.Contains(list, "switchyard") {
+				t.Errorf("%s, there is %s", when, list)
+			}
+		},
+		func() { s.add(s.open(), "T") })
+}
+
+func TestPush(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	remote := filepath.Join(s.base, "remote")
+	s.git(s.base, "init", "-q", "--bare", remote)
+	s.git(s.dir, "remote", "add", "origin", remote)
+	s.git(s.dir, "tag", "-a", "-m", "x", "v1")
+	s.git(s.dir, "config", "push.followTags", "true")
+	hook := filepath.Join(s.dir, ".git", "hooks", "pre-push")
+	s.must(os.WriteFile(hook, []byte("#!/bin/sh\necho \"$1\" >>'"+s.base+"/pushed'\n"), 0o700))
+	for range 2 {
+		s.must(r.Push(t.Context(), "origin", w.Branch))
+	}
+	s.equal(s.git(remote, "for-each-ref", "--format=%(refname)"), "refs/heads/"+w.Branch)
+	if pushed, err := os.ReadFile(s.base + "/pushed"); err != nil || string(pushed) != "origin\norigin\n" {
+		t.Errorf("the hook ran %q, %v", pushed, err)
+	}
+	for _, url := range []string{"none", "--mirror", filepath.Join(s.base, "gone"), "https://me:secret@127.0.0.1:1/x", "ext::touch " + s.base + "/ran"} {
+		err := r.Push(t.Context(), url, w.Branch)
+		s.want(err, errs.PushFailed)
+		if strings.Contains(fmt.Sprintf("%v %#v", err, err), "secret") {
+			t.Errorf("a password is in %#v", err)
+		}
+	}
+	s.must(os.WriteFile(hook, []byte("#!/bin/sh\necho not today >&2; exit 1\n"), 0o700))
+	if err := r.Push(t.Context(), "origin", w.Branch); errs.CodeOf(err) != errs.PushFailed || !strings.Contains(err.Error(), "not today") {
+		t.Errorf("a hook that refuses gives %v", err)
+	}
+}

@@ -1,0 +1,37 @@
+package gitrepo
+
+import (
+	"context"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// Push pushes a branch to the branch of the same name of a remote. The repository's
+// pre-push hook runs, as it does for the user.
+//
+// # Errors
+//
+// push-rejected if the remote does not take the branch, for example because it has other
+// commits there; push-failed if it cannot be reached or the hook refuses; those of the
+// supervisor.
+func (r *Repo) Push(ctx context.Context, remote, branch string) error {
+	ref := headsPrefix + branch
+	out, err := r.run(ctx, command{place: r.checkout, limit: slow, hooks: true, args: []string{
+		"push", "--porcelain", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--", remote, ref + ":" + ref,
+	}})
+	f := failureOf(err)
+	if f == nil {
+		return err
+	}
+	for line := range strings.Lines(out) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == "!" && len(fields) == 3 {
+			return errs.New(errs.PushRejected, "the remote does not take the branch %s: %s", branch, textutil.Clip(textutil.Line(redact.Text(fields[2])), 200)).
+				With("branch", branch).With("output", f.stderr).Because(f)
+		}
+	}
+	return errs.New(errs.PushFailed, "the branch %s cannot be pushed: %s", branch, f.excerpt()).
+		With("branch", branch).With("output", f.stderr).Because(f)
+}

@@ -1,0 +1,97 @@
+package gitrepo
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// RemoveWorktree removes a task's worktree and its branch, if all files are committed and
+// the commit into has all commits. Files that git ignores are lost. If there is neither a
+// worktree nor a branch it does nothing.
+//
+// # Errors
+//
+// worktree-dirty, branch-unmerged, worktree-switched, worktree-exists if the path belongs
+// to another owner, branch-checked-out, branch-moved, revision-unknown, git-locked,
+// git-failed, those of WriteTree and of the supervisor.
+func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) error {
+	path := canonical(w.Path)
+	there, err := r.worktreeAt(ctx, path)
+	if err != nil {
+		return err
+	}
+	tip, err := r.tip(ctx, w.Branch)
+	if err != nil {
+		return err
+	}
+	if tip != "" {
+		target, err := r.Resolve(ctx, into)
+		if err != nil {
+			return err
+		}
+		if merged, err := r.isAncestor(ctx, tip, target.Hash); err != nil {
+			return err
+		} else if !merged {
+			return errs.New(errs.BranchUnmerged, "the branch %s has commits that %s does not have", w.Branch, into).With("branch", w.Branch)
+		}
+	}
+	switch {
+	case there == nil && exists(path):
+		return errExists(path, "it is not a worktree of this repository")
+	case there == nil:
+	case there.locked && there.reason != taskReason:
+		return errExists(path, "it is another worktree")
+	case exists(path):
+		if err := r.removeClean(ctx, *there, w.Branch); err != nil {
+			return err
+		}
+	default:
+		if err := r.unregister(ctx, *there); err != nil {
+			return err
+		}
+	}
+	if tip == "" {
+		return nil
+	}
+	if holder, err := r.holder(ctx, w.Branch); err != nil {
+		return err
+	} else if holder != "" {
+		return errHeld(w.Branch, holder)
+	}
+	return r.move(ctx, r.checkout, w.Branch, "", tip, "switchyard: merged")
+}
+
+// removeClean removes a worktree on the branch, if it has no changes.
+func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) error {
+	if there.branch != branch {
+		return errSwitched(there.path, branch)
+	}
+	// Git's own check below does not see what flags of the index hide.
+	tree, err := r.WriteTree(ctx, there.path)
+	if err != nil {
+		return err
+	}
+	committed, err := r.Resolve(ctx, headsPrefix+branch)
+	if err != nil {
+		return err
+	}
+	if tree != committed.Tree {
+		return errDirty(there.path, "")
+	}
+	err = r.unregister(ctx, there)
+	f := failureOf(err)
+	if f == nil {
+		return err
+	}
+	if err := r.lock(ctx, there.path, taskReason, false); err != nil {
+		return err
+	}
+	return errDirty(there.path, ": "+f.excerpt())
+}
+
+// errDirty is the error of a worktree with files that are not committed.
+func errDirty(path, why string) error {
+	return errs.New(errs.WorktreeDirty, "the worktree %s has changes that are not committed%s", textutil.Line(path), why).With("path", path)
+}

@@ -1,0 +1,204 @@
+// Package gitrepo writes to git for the host: branches and worktrees of tasks, commits,
+// merges and pushes.
+//
+// The index, the stash, the files and the branches of the user's checkout are never
+// written, and nothing is forced. A branch moves only from the commit that the caller
+// expects it at. Every operation may be repeated after its process was killed: it finds
+// what is there already, and completes it.
+//
+// Git runs without a terminal, an editor, a pager or a prompt, with a time limit, and
+// without the hooks of the repository, except for RunHooks and Push. Filters, merge
+// drivers and programs that sign run as the user's settings say.
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// minMajor and minMinor are the oldest version of git that works: it is the first one
+// whose git merge-tree can merge.
+const minMajor, minMinor = 2, 38
+
+// Options say how a Repo runs git. Both fields are required.
+type Options struct {
+	Supervisor *supervise.Supervisor
+	// Environ is the caller's environment. Git and the programs that it runs get it
+	// without the variables that name another repository.
+	Environ []string
+}
+
+// Repo is the repository of a checkout. It is safe for concurrent use, also by several
+// processes; only operations on the same branch must not run at the same time.
+type Repo struct {
+	supervisor *supervise.Supervisor
+	environ    []string
+	bin        string
+	checkout   place
+	common     string // the git directory of the whole repository
+}
+
+// Open opens the repository of the checkout that contains dir.
+//
+// # Errors
+//
+// git-missing, git-too-old, repository-missing, repository-bare, repository-unsafe if it
+// belongs to another user, repository-empty if HEAD has no commit, git-failed and those
+// of the supervisor.
+func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
+	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: findGit(o.Environ)}
+	if r.bin == "" {
+		return nil, errs.New(errs.GitMissing, "git is not installed")
+	}
+	here := place{top: dir}
+	version, err := r.output(ctx, here, "version")
+	if err != nil {
+		return nil, err
+	}
+	if !recent(version) {
+		return nil, errs.New(errs.GitTooOld, "%s is older than %d.%d", version, minMajor, minMinor)
+	}
+	// Each path is asked for on its own, since it may contain line ends.
+	kind, err := r.output(ctx, here, "rev-parse", "--is-bare-repository", "--is-inside-work-tree")
+	switch f := failureOf(err); {
+	case f != nil && strings.Contains(f.stderr, "dubious ownership"):
+		return nil, errs.New(errs.RepositoryUnsafe, "the repository of %s belongs to another user", dir)
+	case f != nil && strings.Contains(f.stderr, "not a git repository"):
+		return nil, errs.New(errs.RepositoryMissing, "%s is in no git repository", dir)
+	case err != nil:
+		return nil, err
+	case kind != "false\ntrue":
+		return nil, errs.New(errs.RepositoryBare, "%s is in a bare repository, or in a directory of git's own", dir)
+	}
+	for arg, field := range map[string]*string{"--show-toplevel": &r.checkout.top, "--absolute-git-dir": &r.checkout.git, "--git-common-dir": &r.common} {
+		if *field, err = r.output(ctx, here, "rev-parse", "--path-format=absolute", arg); err != nil {
+			return nil, err
+		}
+		*field = filepath.FromSlash(*field)
+	}
+	if _, err := r.Resolve(ctx, "HEAD"); errs.CodeOf(err) == errs.RevisionUnknown {
+		return nil, errs.New(errs.RepositoryEmpty, "the repository of %s has no commit yet", dir)
+	} else if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// recent reports whether the output of git version names a version that works.
+func recent(version string) bool {
+	numbers := strings.Split(strings.TrimPrefix(version, "git version "), ".")
+	if len(numbers) < 2 {
+		return false
+	}
+	major, err := strconv.Atoi(numbers[0])
+	minor, err2 := strconv.Atoi(numbers[1])
+	return err == nil && err2 == nil && (major > minMajor || major == minMajor && minor >= minMinor)
+}
+
+// Commit is a commit of the repository.
+type Commit struct {
+	// Hash and Tree are object names in hex digits.
+	Hash, Tree string
+}
+
+// Resolve finds the commit that a revision names, as gitrevisions(7) says.
+//
+// # Errors
+//
+// revision-unknown, git-failed and those of the supervisor.
+func (r *Repo) Resolve(ctx context.Context, rev string) (Commit, error) {
+	hash, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+	if f := failureOf(err); f != nil && f.code > 0 {
+		return Commit{}, errs.New(errs.RevisionUnknown, "git knows no commit of the name %.200q", rev).With("revision", rev)
+	}
+	if err != nil {
+		return Commit{}, err
+	}
+	tree, err := r.output(ctx, r.checkout, "rev-parse", "--verify", hash+"^{tree}")
+	return Commit{Hash: hash, Tree: tree}, err
+}
+
+// Dirty lists the files of the user's checkout that differ from its HEAD, and those that
+// are untracked and not ignored. A directory of untracked files is one entry that ends
+// with a slash.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) Dirty(ctx context.Context) ([]string, error) {
+	out, err := r.output(ctx, r.checkout, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+	var files []string
+	for _, entry := range records(out) {
+		if len(entry) > 3 { // Two letters and a space precede the name.
+			files = append(files, entry[3:])
+		}
+	}
+	return files, err
+}
+
+// Submodules lists the submodules of a worktree that are not checked out. They stay so,
+// since that may need the network.
+//
+// # Errors
+//
+// worktree-missing, git-failed and those of the supervisor.
+func (r *Repo) Submodules(ctx context.Context, path string) ([]string, error) {
+	p, err := r.place(path)
+	if err != nil {
+		return nil, err
+	}
+	modules := filepath.Join(p.top, ".gitmodules")
+	if _, err := os.Lstat(modules); err != nil {
+		return nil, nil
+	}
+	out, err := r.output(ctx, p, "config", "-z", "--file", modules, "--get-regexp", `^submodule\..*\.path$`)
+	if negative(err) {
+		return nil, nil // It names none.
+	}
+	var missing []string
+	for _, entry := range records(out) {
+		_, name, _ := strings.Cut(entry, "\n")
+		if _, err := os.Lstat(filepath.Join(p.top, filepath.FromSlash(name), ".git")); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	return missing, err
+}
+
+// records splits output whose entries end with NUL.
+func records(out string) []string {
+	if out == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+}
+
+// unwritable is the error of a directory or file of ours.
+func unwritable(err error) error {
+	return errs.New(errs.FileUnwritable, "git cannot be run: %w", err)
+}
+
+// tempPrefix begins the names of temporary directories. Those of killed processes are
+// removed by internal/agent/worktree, which has the same prefix.
+const tempPrefix = "switchyard-tree-"
+
+// inTemp calls f with a temporary directory.
+func inTemp(f func(dir string) error) (err error) {
+	dir, err := os.MkdirTemp("", tempPrefix)
+	if err != nil {
+		return unwritable(err)
+	}
+	defer func() {
+		if removing := os.RemoveAll(dir); err == nil && removing != nil {
+			err = fmt.Errorf("remove a temporary directory: %w", removing)
+		}
+	}()
+	return f(dir)
+}

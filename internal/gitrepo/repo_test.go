@@ -1,0 +1,139 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+)
+
+func TestOpenRefuses(t *testing.T) {
+	s := newScene(t)
+	dir := func(name string) string {
+		dir := filepath.Join(s.base, name)
+		s.must(os.Mkdir(dir, 0o700))
+		return dir
+	}
+	bare, empty, foreign := dir("bare"), dir("empty"), dir("foreign")
+	s.git(bare, "init", "-q", "--bare")
+	s.git(empty, "init", "-q")
+	s.git(foreign, "init", "-q")
+	for path, code := range map[string]errs.Code{
+		dir("none"): errs.RepositoryMissing, bare: errs.RepositoryBare, filepath.Join(s.dir, ".git"): errs.RepositoryBare, empty: errs.RepositoryEmpty,
+	} {
+		_, err := s.tryOpen(path)
+		s.want(err, code)
+	}
+	if os.Geteuid() == 0 {
+		s.must(os.Chown(foreign, 12345, 12345))
+		_, err := s.tryOpen(foreign)
+		s.want(err, errs.RepositoryUnsafe)
+	} else {
+		t.Log("only root can give a repository to another user")
+	}
+}
+
+func TestOpenWithoutGit(t *testing.T) {
+	s := newScene(t)
+	bin := filepath.Join(s.base, "bin")
+	s.must(os.Mkdir(bin, 0o700))
+	s.environ[0] = "PATH=" + bin
+	_, err := s.tryOpen(s.dir)
+	s.want(err, errs.GitMissing)
+	for version, code := range map[string]errs.Code{
+		"git version 2.37.9": errs.GitTooOld, "git version 1.99": errs.GitTooOld, "nonsense": errs.GitTooOld, "git version 3.0.rc1 (Apple Git-1)": errs.RepositoryBare,
+	} {
+		s.must(os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho '"+version+"'\n"), 0o700))
+		_, err := s.tryOpen(s.dir)
+		s.want(err, code)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	s.git(s.dir, "switch", "-q", "--detach")
+	s.git(s.dir, "tag", "-a", "-m", "tag", "v1")
+	for _, rev := range []string{"HEAD", "main", "v1"} {
+		c, err := r.Resolve(t.Context(), rev)
+		s.must(err)
+		s.equal(c.Hash+" "+c.Tree, s.git(s.dir, "log", "-1", "--format=%H %T"))
+	}
+	for _, rev := range []string{"", "none", "--all", "a..b", "HEAD:a.txt", "x\ny", "@{"} {
+		_, err := r.Resolve(t.Context(), rev)
+		s.want(err, errs.RevisionUnknown)
+	}
+}
+
+func TestDirty(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	before := s.state()
+	if files, err := r.Dirty(t.Context()); err != nil || len(files) > 0 {
+		t.Errorf("a clean checkout has %q, %v", files, err)
+	}
+	s.equal(s.state(), before)
+	s.write(filepath.Join(s.dir, "a.txt"), "two\n")
+	s.write(filepath.Join(s.dir, "new\n\"file"), "")
+	s.write(filepath.Join(s.dir, "dir", "x"), "")
+	s.write(filepath.Join(s.dir, "x.log"), "")
+	files, err := r.Dirty(t.Context())
+	s.must(err)
+	slices.Sort(files)
+	s.equal(fmt.Sprintf("%q", files), fmt.Sprintf("%q", []string{"a.txt", "dir/", "new\n\"file"}))
+}
+
+// Git accepts the branch of every task, and no two tasks have the same.
+func TestTaskBranch(t *testing.T) {
+	ids := []string{"", "a", "a..b", "a.", ".", "..", ".a", "x.lock", "x.lock.lock", "-", "@", "a@{b", "a b", "a/b", "ä", "a+b", "a%2Bb", "a.+b", "a+.b", "HEAD"}
+	const letters = "aA0.-_lock.+%@{~^:?*[\\ /\x7f\n"
+	for range 150 {
+		id := make([]byte, 1+rand.IntN(8))
+		for i := range id {
+			id[i] = letters[rand.IntN(len(letters))]
+		}
+		ids = append(ids, string(id))
+	}
+	longest := strings.Repeat("a..", 42) + "ab"
+	ids = append(ids, longest)
+	seen := make(map[string]string)
+	for _, id := range ids {
+		branch := gitrepo.TaskBranch(id)
+		if other, ok := seen[branch]; ok && other != id {
+			t.Errorf("%q and %q have the same branch %q", id, other, branch)
+		}
+		seen[branch] = id
+		if out, err := exec.Command("git", "check-ref-format", "--branch", branch).CombinedOutput(); err != nil {
+			t.Errorf("git refuses the branch %q of %q: %v %s", branch, id, err, out)
+		}
+	}
+	if n := len(gitrepo.TaskBranch(longest)); n > 140 {
+		t.Errorf("a task id makes a branch of %d bytes", n)
+	}
+}
+
+func TestSubmodules(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	if missing, err := r.Submodules(t.Context(), s.add(r, "before").Path); err != nil || missing != nil {
+		t.Errorf("without submodules there are %q, %v", missing, err)
+	}
+	s.git(s.dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", s.dir, "lib one")
+	s.git(s.dir, "commit", "-q", "-m", "a submodule")
+	w := s.add(r, "T")
+	missing, err := r.Submodules(t.Context(), w.Path)
+	s.must(err)
+	s.equal(fmt.Sprintf("%q", missing), `["lib one"]`)
+	s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+	s.edit(r, w, "b.txt", "two\n")
+	s.equal(s.git(w.Path, "status", "--porcelain"), "")
+}

@@ -1,0 +1,209 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/retry"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// The limits of one git command.
+const (
+	// quick bounds a command on git's own files, and slow one that checks out files, runs
+	// programs of the user, or uses the network.
+	quick, slow = 2 * time.Minute, 10 * time.Minute
+	grace       = 2 * time.Second
+	maxOutput   = 256 << 20 // bytes
+	maxStderr   = 4 << 10   // bytes, of its end
+)
+
+// place is a working tree and its git directory. Naming both keeps git from following a
+// .git file that an agent has written.
+type place struct{ top, git string }
+
+// command is a git command.
+type command struct {
+	place
+	args  []string
+	env   []string
+	input string
+	limit time.Duration // quick if it is 0
+	// hooks lets the repository's hooks run.
+	hooks bool
+}
+
+// failure is a git command that ended with an exit code, without a code of an errs.Error.
+type failure struct {
+	verb, stderr string
+	code         int
+}
+
+func (f *failure) Error() string { return "git " + f.verb + ": " + f.excerpt() }
+
+// excerpt is the end of what the command said on one line.
+func (f *failure) excerpt() string {
+	return textutil.Clip(textutil.Line(strings.TrimSpace(f.stderr)), 500)
+}
+
+// failureOf returns the failure in err's tree, or nil.
+func failureOf(err error) *failure {
+	var f *failure
+	errors.As(err, &f)
+	return f
+}
+
+// negative reports whether err is that of a command which answers no by its exit code.
+func negative(err error) bool {
+	f := failureOf(err)
+	return f != nil && f.code == 1
+}
+
+// output runs a command for its output, without the line end.
+func (r *Repo) output(ctx context.Context, p place, args ...string) (string, error) {
+	out, err := r.run(ctx, command{place: p, args: args})
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// A lock or a worktree that another git process is creating is there for milliseconds.
+var (
+	lockPattern = regexp.MustCompile(`(?s)Unable to create '(.*\.lock)': File exists`)
+	halfPattern = regexp.MustCompile(`failed to read .*worktrees/.*/(commondir|gitdir|HEAD)|could not (open|read) .*worktrees/`)
+)
+
+// run runs git and returns its output. It tries again while another git process has a
+// lock. If the command fails, the error is a git-failed or git-locked that wraps a
+// failure.
+func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
+	for range (retry.Backoff{First: 10 * time.Millisecond, Max: 400 * time.Millisecond, Limit: 10}).Attempts(ctx) {
+		out, err = r.once(ctx, c)
+		if f := failureOf(err); f == nil || !lockPattern.MatchString(f.stderr) && !halfPattern.MatchString(f.stderr) {
+			break
+		}
+	}
+	f := failureOf(err)
+	if f == nil {
+		return out, err
+	}
+	if found := lockPattern.FindStringSubmatch(f.stderr); found != nil {
+		return out, errs.New(errs.GitLocked, "another git process has the lock %s, or was killed and left it", textutil.Line(found[1])).
+			With("lock", found[1]).Because(f)
+	}
+	return out, errs.New(errs.GitFailed, "git %s failed: %s", f.verb, f.excerpt()).With("output", f.stderr).Because(f)
+}
+
+// once runs git once.
+func (r *Repo) once(ctx context.Context, c command) (out string, err error) {
+	err = inTemp(func(dir string) error {
+		out, err = r.runIn(ctx, c, dir)
+		return err
+	})
+	return out, err
+}
+
+// runIn runs git with files for its streams in dir.
+func (r *Repo) runIn(ctx context.Context, c command, dir string) (string, error) {
+	var files [3]*os.File
+	for i, name := range []string{"input", "output", "errors"} {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return "", unwritable(err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	if _, err := files[0].WriteString(c.input); err != nil {
+		return "", unwritable(err)
+	}
+	if _, err := files[0].Seek(0, io.SeekStart); err != nil {
+		return "", unwritable(err)
+	}
+	argv := []string{r.bin, "--no-pager", "--no-optional-locks"}
+	settings := []string{
+		"core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "gc.auto=0", "maintenance.auto=false",
+		"submodule.recurse=false", "i18n.commitEncoding=UTF-8", "user.useConfigOnly=true",
+	}
+	if !c.hooks {
+		settings = append(settings, "core.hooksPath="+os.DevNull)
+	}
+	for _, s := range settings {
+		argv = append(argv, "-c", s)
+	}
+	env := slices.Concat(r.environ, c.env)
+	if c.git != "" {
+		env = append(env, "GIT_DIR="+c.git, "GIT_WORK_TREE="+c.top)
+	}
+	limit := c.limit
+	if limit == 0 {
+		limit = quick
+	}
+	result, err := r.supervisor.Run(ctx, supervise.Spec{
+		Argv: append(argv, c.args...), Dir: c.top, Env: env, Input: files[0], Output: files[1], Errors: files[2],
+		OutputLimit: maxOutput, Timeout: limit, Grace: grace,
+	})
+	if err != nil {
+		return "", err
+	}
+	if result.End != supervise.Exited {
+		return "", &failure{verb: c.args[0], stderr: "it was ended: " + string(result.End), code: -1}
+	}
+	stderr, err := redact.Tail(files[2], result.ErrorBytes, maxStderr)
+	if err != nil {
+		return "", unwritable(err)
+	}
+	out, err := io.ReadAll(io.NewSectionReader(files[1], 0, result.OutputBytes))
+	if err != nil {
+		return "", unwritable(err)
+	}
+	if result.ExitCode != 0 {
+		return string(out), &failure{verb: c.args[0], stderr: stderr, code: result.ExitCode}
+	}
+	return string(out), nil
+}
+
+// findGit finds git in the absolute directories of the environment's PATH. It returns ""
+// if there is none.
+func findGit(environ []string) string {
+	for _, entry := range slices.Backward(environ) {
+		name, value, _ := strings.Cut(entry, "=")
+		if name != "PATH" && (runtime.GOOS != "windows" || !strings.EqualFold(name, "PATH")) {
+			continue
+		}
+		for _, dir := range filepath.SplitList(value) {
+			if bin, err := exec.LookPath(filepath.Join(dir, "git")); err == nil && filepath.IsAbs(dir) {
+				return bin
+			}
+		}
+		break
+	}
+	return ""
+}
+
+// passed are git's variables that belong to the user, not to a repository.
+var passed = regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
+
+// environment is what git gets of the caller's environment, which may be that of a hook
+// of another repository.
+func environment(caller []string) []string {
+	env := slices.DeleteFunc(slices.Clone(caller), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "GIT_") && !passed.MatchString(name) || name == "LANGUAGE" || strings.HasPrefix(name, "LC_")
+	})
+	return append(env,
+		"LC_ALL=C.UTF-8", // Its messages are compared.
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never",
+		"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_MERGE_AUTOEDIT=no",
+	)
+}

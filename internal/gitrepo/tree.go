@@ -1,0 +1,163 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// gitlink is the mode of a nested repository in an index.
+const gitlink = "160000"
+
+// WriteTree stores the files of a worktree, tracked or untracked and not ignored, and
+// returns their tree. The worktree's index is only read. Flags of the index that hide a
+// change of a file have no effect.
+//
+// # Errors
+//
+// worktree-missing, repository-nested if there is a repository in the worktree that its
+// commit does not have, file-unwritable, git-failed and those of the supervisor.
+func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
+	p, err := r.place(path)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{ownIndex, "index"} {
+		if name == ownIndex && !exists(filepath.Join(p.git, name)) {
+			continue
+		}
+		if tree, err = r.writeTree(ctx, p, name); failureOf(err) == nil {
+			break
+		}
+	}
+	return tree, err
+}
+
+// ownIndex is our index of a worktree, in its git directory. It keeps the times of files,
+// so that the next WriteTree reads only those that have changed. The worktree's index has
+// the age of its files after a checkout, so that git would read all of them each time.
+const ownIndex = "switchyard-index"
+
+// writeTree is WriteTree with the times of the index of that name.
+func (r *Repo) writeTree(ctx context.Context, p place, name string) (tree string, err error) {
+	err = inTemp(func(dir string) error {
+		index := filepath.Join(dir, "index")
+		if err := copyIndex(filepath.Join(p.git, name), index); err != nil {
+			return unwritable(err)
+		}
+		if tree, err = r.treeOf(ctx, p, []string{"GIT_INDEX_FILE=" + index}); err != nil {
+			return err
+		}
+		own := filepath.Join(p.git, ownIndex)
+		_ = os.Remove(own + ".new") // of a killed process
+		if err = copyIndex(index, own+".new"); err == nil {
+			err = os.Rename(own+".new", own)
+		}
+		if err != nil {
+			return unwritable(err)
+		}
+		return nil
+	})
+	return tree, err
+}
+
+// treeOf is WriteTree with the index that the environment names.
+func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error) {
+	run := func(input string, args ...string) (string, error) {
+		return r.run(ctx, command{place: p, args: args, env: env, input: input, limit: slow})
+	}
+	add := []string{"-c", "advice.addEmbeddedRepo=false", "add", "--all"}
+	if _, err := run("", add...); err != nil {
+		// Git cannot add a repository without a commit. It lists each with a slash.
+		if out, listErr := run("", "ls-files", "-z", "--others", "--exclude-standard"); listErr == nil {
+			for _, name := range records(out) {
+				if strings.HasSuffix(name, "/") {
+					return "", errNested(name)
+				}
+			}
+		}
+		return "", err
+	}
+	entries, err := run("", "ls-files", "-z", "-v", "--stage")
+	if err != nil {
+		return "", err
+	}
+	var hidden strings.Builder
+	for _, entry := range records(entries) {
+		attributes, name, _ := strings.Cut(entry, "\t")
+		if len(attributes) < 2 {
+			continue
+		}
+		tag := attributes[0]
+		if tag == 'h' || tag == 's' || tag == 'S' && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
+			hidden.WriteString(name + "\x00")
+		}
+		if strings.HasPrefix(attributes[2:], gitlink) {
+			was, err := run("", "ls-tree", "-z", "HEAD", "--", ":(top,literal)"+name)
+			if err != nil {
+				return "", err
+			}
+			if !strings.HasPrefix(was, gitlink) {
+				return "", errNested(name)
+			}
+		}
+	}
+	if hidden.Len() > 0 {
+		// Each flag needs a command of its own.
+		for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
+			if _, err := run(hidden.String(), "update-index", flag, "-z", "--stdin"); err != nil {
+				return "", err
+			}
+		}
+		if _, err := run("", add...); err != nil {
+			return "", err
+		}
+	}
+	tree, err := run("", "write-tree")
+	return strings.TrimSpace(tree), err
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// errNested is the error of a repository in a worktree.
+func errNested(name string) error {
+	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository of its own, whose files cannot be committed", textutil.Line(name)).
+		With("path", name)
+}
+
+// copyIndex copies an index with its time: git compares files that are as new as their
+// index. A missing index stays missing.
+func copyIndex(from, to string) error {
+	source, err := safefile.OpenPath(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
