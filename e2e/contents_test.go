@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -76,4 +78,10 @@ func (c *contents) fail(w http.ResponseWriter, status int) {
 		panic(err)
 	}
 	w.Write(text)
+}
+
+func (c *contents) limit(w http.ResponseWriter, until time.Time) {
+	writeError(w, http.StatusTooManyRequests, map[string]any{"error": map[string]any{
+		"code": http.StatusTooManyRequests, "status": "RESOURCE_EXHAUSTED",
+		"message": fmt.Sprintf("You exceeded your current quota. Please retry in %ds.", int(time.Until(until).Seconds()))}})
 }

@@ -51,7 +51,7 @@ func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Outp
 	if _, err := reader.Write(out.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	ended := adapter.Ended{ExitCode: cmd.ProcessState.ExitCode(), Errors: errs.Bytes()}
+	ended := adapter.Ended{At: time.Now(), ExitCode: cmd.ProcessState.ExitCode(), Errors: errs.Bytes()}
 	if last, err := os.ReadFile(v.OutFile); err == nil {
 		ended.File = last
 	}
@@ -198,6 +198,25 @@ func TestContractErrors(t *testing.T) {
 						t.Errorf("the model was asked %d times", n)
 					}
 				})
+			}
+		})
+	}
+}
+
+// TestContractLimits tests that the adapters read when a usage limit ends. opencode is
+// silent until then.
+func TestContractLimits(t *testing.T) {
+	r := newRig(t)
+	for _, name := range []string{"claude", "codex", "gemini", "copilot"} {
+		t.Run(name, func(t *testing.T) {
+			r.needs(t, name)
+			until := time.Now().Add(2 * time.Hour)
+			p := r.newProject(t, r.model.url("limited-until-"+name, func(request) reply { return reply{until: until} }), config(name))
+			// Only a subscription has such limits.
+			p.env = append(slices.DeleteFunc(p.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") }), "CLAUDE_CODE_OAUTH_TOKEN=dummy")
+			o := p.call(t, name, adapter.Values{Model: models[name]})
+			if o.Failure == nil || o.Failure.Class != outcome.Quota || o.Failure.ResetsAt.Sub(until).Abs() > time.Minute {
+				t.Errorf("%+v, not until %v", o.Failure, until)
 			}
 		})
 	}

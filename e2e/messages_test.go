@@ -3,7 +3,9 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,3 +97,16 @@ func (m *messages) write(w http.ResponseWriter, n int, a reply) {
 }
 
 func (m *messages) fail(w http.ResponseWriter, status int) { failed(w, status) }
+
+// limit is the answer to the user of a subscription. Claude Code reads its headers, and
+// Copilot prints its message.
+func (m *messages) limit(w http.ResponseWriter, until time.Time) {
+	for name, value := range map[string]string{
+		"status": "rejected", "reset": strconv.FormatInt(until.Unix(), 10), "representative-claim": "five_hour", "5h-status": "rejected",
+		"5h-reset": strconv.FormatInt(until.Unix(), 10), "overage-status": "rejected", "fallback": "unavailable",
+	} {
+		w.Header().Set("anthropic-ratelimit-unified-"+name, value)
+	}
+	writeError(w, http.StatusTooManyRequests, map[string]any{"type": "error", "error": map[string]any{
+		"type": "rate_limit_error", "message": fmt.Sprintf("You've hit a rate limit. Please try again in %d seconds.", int(time.Until(until).Seconds()))}})
+}

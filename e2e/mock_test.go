@@ -5,9 +5,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -32,6 +34,8 @@ type reply struct {
 	input map[string]any
 	// status is an error instead, unless it is 0.
 	status int
+	// until is a usage limit that ends then, unless it is the zero time.
+	until time.Time
 	// stall never answers, and drop closes the connection in the middle of an answer.
 	stall, drop bool
 }
@@ -102,6 +106,8 @@ type front interface {
 	read() request
 	write(w http.ResponseWriter, n int, a reply)
 	fail(w http.ResponseWriter, status int)
+	// limit writes the error of a usage limit.
+	limit(w http.ResponseWriter, until time.Time)
 }
 
 // frontOf returns the API at a path below a base URL, or nil.
@@ -158,6 +164,10 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(answer.status)
 		front.fail(w, answer.status)
+	case !answer.until.IsZero():
+		w.Header().Set("Retry-After", strconv.Itoa(int(time.Until(answer.until).Seconds())))
+		w.Header().Set("Content-Type", "application/json")
+		front.limit(w, answer.until)
 	default:
 		w.Header().Set("Content-Type", "text/event-stream")
 		front.write(w, n, answer)
@@ -184,5 +194,15 @@ func failed(w io.Writer, status int) {
 	if err != nil {
 		panic(err)
 	}
+	w.Write(text)
+}
+
+// writeError writes a JSON object as the body of an error.
+func writeError(w http.ResponseWriter, status int, body map[string]any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	w.WriteHeader(status)
 	w.Write(text)
 }

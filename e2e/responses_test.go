@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,3 +70,8 @@ func (m *responses) write(w http.ResponseWriter, n int, a reply) {
 }
 
 func (m *responses) fail(w http.ResponseWriter, status int) { failed(w, status) }
+
+func (m *responses) limit(w http.ResponseWriter, until time.Time) {
+	writeError(w, http.StatusTooManyRequests, map[string]any{"error": map[string]any{
+		"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus", "resets_at": until.Unix()}})
+}

@@ -31,6 +31,7 @@ type want struct {
 	status         int
 	message        string
 	retryAfter     time.Duration
+	resetsAt       time.Time
 	invalid        bool // the output is not what was promised
 	notes          int
 }
@@ -56,6 +57,11 @@ func recordings() map[string]want {
 		"claude-2.1.197-write-ok.json": counted(want{
 			text: envelope, model: "claude-opus-4-8[1m]", session: "b129718b-60cd-4224-9b41-5349913d25dd",
 		}, 200, 40, 0, 2000),
+		"claude-2.1.197-limit-rc1.jsonl": counted(want{
+			exit: 1, text: "You've hit your limit · resets 12:02am (UTC)", model: "claude-opus-4-8", session: "76475fdf-0115-4697-a604-12fcb6687121",
+			class: outcome.Quota, status: 429, message: "You've hit your limit · resets 12:02am (UTC)",
+			resetsAt: time.Date(2026, 11, 23, 0, 2, 24, 0, time.UTC),
+		}, 0, 0, 0, 0),
 		"claude-2.1.329-budget.json": counted(want{
 			exit: 1, noText: true, model: opus, session: "435b2b4e-17f9-4c09-8878-57ab79c8e290",
 			class: outcome.Limit, message: "Reached maximum budget ($5)",
@@ -125,6 +131,12 @@ func recordings() map[string]want {
 		"codex-0.169.0-e529-rc1.jsonl": codex(want{
 			session: "01a1fc94-2457-73f1-933d-51c430661f8d", class: outcome.Overloaded, status: 529, notes: 3,
 			message: "unexpected status 529 <unknown status code>: mock 529, url: http://127.0.0.1:8787/s/e529~2455517817/v1/responses",
+		}),
+		"codex-0.169.0-limit-rc1.jsonl": codex(want{
+			session: "01a20548-2b8d-73a2-80f4-b634acd0863b", class: outcome.Quota, notes: 2,
+			message: "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage " +
+				"to purchase more credits or try again at Nov 23rd, 2026 12:02 AM.",
+			resetsAt: time.Date(2026, 11, 23, 0, 2, 0, 0, time.UTC),
 		}),
 		"codex-0.169.0-write-ok.jsonl": tokens(want{
 			text: envelope, session: "01a1fc94-cafd-7100-bc31-215fdb596237", tools: []string{"command_execution"}, notes: 1,
@@ -204,6 +216,7 @@ func TestRecordedOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted := recordings()
+	limitedAt := time.Date(2026, 11, 22, 22, 2, 25, 0, time.UTC) // Those with a usage limit were recorded then.
 	for _, entry := range entries {
 		name := entry.Name()
 		if name == "README.md" {
@@ -216,7 +229,7 @@ func TestRecordedOutputs(t *testing.T) {
 		delete(wanted, name)
 		t.Run(name, func(t *testing.T) {
 			a, output, errors := replay(t, name)
-			w.check(t, read(a, output, adapter.Ended{ExitCode: w.exit, Errors: errors}))
+			w.check(t, read(a, output, adapter.Ended{At: limitedAt, ExitCode: w.exit, Errors: errors}))
 		})
 	}
 	for name := range wanted {
@@ -262,9 +275,15 @@ func (w want) check(t *testing.T, o adapter.Output) {
 	case w.class == "":
 	case o.Failure == nil:
 		t.Errorf("no failure, want %s", w.class)
-	case *o.Failure != adapter.Failure{Class: w.class, Status: w.status, Message: w.message, RetryAfter: w.retryAfter}:
-		t.Errorf("failure %+v, want %s %d %q %s", *o.Failure, w.class, w.status, w.message, w.retryAfter)
+	case utc(*o.Failure) != adapter.Failure{Class: w.class, Status: w.status, Message: w.message, RetryAfter: w.retryAfter, ResetsAt: w.resetsAt}:
+		t.Errorf("failure %+v, want %s %d %q %s %s", *o.Failure, w.class, w.status, w.message, w.retryAfter, w.resetsAt)
 	}
+}
+
+// utc returns a failure whose times can be compared.
+func utc(f adapter.Failure) adapter.Failure {
+	f.ResetsAt = f.ResetsAt.UTC()
+	return f
 }
 
 func checkNumber(t *testing.T, what string, got, want *int64) {
