@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"os"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 )
 
 // Ext4 exchanges the blocks of two files for everybody who may write them, and sets
@@ -16,7 +19,12 @@ func TestContentThatChangesWithoutATime(t *testing.T) {
 	s.write("victim", string(bytes.Repeat([]byte("v"), 8<<10)))
 	other := s.home + "/other"
 	s.must(os.WriteFile(other, bytes.Repeat([]byte("e"), 8<<10), 0o600))
+	time.Sleep(100 * time.Millisecond) // so that a cache would rely on the times
 	moved := false
+	tree := s.tree()
+	tree.Cache = &worktree.Cache{}
+	cached, err := tree.Snapshot(t.Context(), worktree.Scope{})
+	s.must(err)
 	changes := s.changed(func() {
 		var before, after unix.Stat_t
 		s.must(unix.Stat(s.path("victim"), &before))
@@ -31,6 +39,10 @@ func TestContentThatChangesWithoutATime(t *testing.T) {
 		t.Skip("skipped: no file system here lets a content change without a time")
 	}
 	s.want(changes, "content victim")
+	tree.Reread = true
+	again, err := tree.Snapshot(t.Context(), worktree.Scope{})
+	s.must(err)
+	s.want(lines(worktree.Compare(cached, again)), "content victim")
 }
 
 // exchange puts the blocks of one file in place of another's, and reports whether

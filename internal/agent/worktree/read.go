@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // file is what is known of a file.
@@ -18,6 +19,8 @@ type file struct {
 	stat   stat
 	hashed bool
 	sum    [sha256.Size]byte // of the content, or of a link's target
+	// settled says that the content cannot change without a change of stat.
+	settled bool
 }
 
 // stat is metadata that changes with a file's content, with exceptions; see reader.hash.
@@ -48,10 +51,11 @@ func (f *file) changes(is *file) []Kind {
 const readers = 2
 
 // read reads the metadata and contents of the files that were found. A file that was
-// removed meanwhile does not exist.
-func (s *scanner) read(ctx context.Context) (map[string]*file, error) {
+// removed meanwhile does not exist. Files that are as they were before are those of before.
+func (s *scanner) read(ctx context.Context, before map[string]*file) (map[string]*file, error) {
 	names := sorted(s.names)
 	found := make([]*file, len(names))
+	now := time.Now()
 	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
 		found[i], err = r.there(names[i])
 		return err
@@ -71,7 +75,18 @@ func (s *scanner) read(ctx context.Context) (map[string]*file, error) {
 		}
 	}
 	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
-		found[i], err = r.content(ctx, names[i], found[i])
+		was, is := before[names[i]], found[i]
+		if was.isUnchanged(is) && !s.reread {
+			found[i] = was
+			return nil
+		}
+		if is, err = r.content(ctx, names[i], is); is != nil {
+			is.settled = is.hashed && is.stat.settled(now)
+			if was != nil && *was == *is {
+				is = was
+			}
+		}
+		found[i] = is
 		return err
 	}); err != nil {
 		return nil, err
@@ -167,9 +182,9 @@ var errChanging = errors.New("it keeps changing")
 
 // hash hashes a regular file, whose metadata must not change meanwhile.
 //
-// Every scan hashes every file, even if its metadata did not change: metadata need not
-// reveal a changed content. On ext4, for example, a process that may write two files can
-// exchange their blocks without changing any time.
+// Without a Cache, or with Tree.Reread, every scan hashes every file, even if its metadata
+// did not change: metadata need not reveal a changed content. On ext4, for example, a
+// process that may write two files can exchange their blocks without changing any time.
 func (r *reader) hash(ctx context.Context, name string, f *file) error {
 	opened, err := r.open(name)
 	if err != nil {

@@ -341,24 +341,24 @@ func (e indexEntry) untracked() bool { return e.tag == '?' }
 
 // parseEntry parses a record of git ls-files -z -v --stage.
 func parseEntry(text string) (indexEntry, error) {
-	malformed := fmt.Errorf("git ls-files: %.200q is not an entry", text)
 	if len(text) < 3 || text[1] != ' ' {
-		return indexEntry{}, malformed
+		return indexEntry{}, malformed(text)
 	}
 	e := indexEntry{tag: text[0], path: text[2:]}
 	if !e.untracked() {
-		var meta string
-		var ok bool
-		meta, e.path, ok = strings.Cut(text[2:], "\t")
-		words := strings.Split(meta, " ")
-		if !ok || len(words) != 3 {
-			return indexEntry{}, malformed
+		meta, name, ok1 := strings.Cut(text[2:], "\t")
+		mode, rest, ok2 := strings.Cut(meta, " ")
+		oid, stage, ok3 := strings.Cut(rest, " ")
+		if !ok1 || !ok2 || !ok3 || strings.Contains(stage, " ") {
+			return indexEntry{}, malformed(text)
 		}
-		e.mode, e.oid, e.stage = words[0], words[1], words[2]
+		e.path, e.mode, e.oid, e.stage = name, mode, oid, stage
 	}
 	// A path that is not clean and local would lead elsewhere.
 	if clean := strings.TrimSuffix(e.path, "/"); clean == "." || !filepath.IsLocal(clean) || path.Clean(clean) != clean {
-		return indexEntry{}, malformed
+		return indexEntry{}, malformed(text)
 	}
 	return e, nil
 }
+
+func malformed(text string) error { return fmt.Errorf("git ls-files: %.200q is not an entry", text) }

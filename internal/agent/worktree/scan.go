@@ -49,13 +49,15 @@ type scanner struct {
 	common        string          // the common git directory of the outermost repository
 	notes         []string
 	depth         int // of nested repositories
+	cache         *Cache
+	reread        bool
 }
 
 // scan calls do with a scanner of the tree, within scanTimeout.
 func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *scanner) error) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
-	s := &scanner{names: make(map[string]bool), items: make(map[gitKey]gitValue), repos: make(map[string]bool)}
+	s := &scanner{cache: t.Cache, reread: t.Reread, names: make(map[string]bool), items: make(map[gitKey]gitValue), repos: make(map[string]bool)}
 	if s.given, err = filepath.Abs(t.Root); err != nil {
 		return unreadable(".", err)
 	}
@@ -156,13 +158,20 @@ func (s *scanner) walkDeciding(ctx context.Context) error {
 	return nil
 }
 
-// snapshot is the snapshot of what was found.
+// snapshot is the snapshot of what was found: the latest one if nothing changed.
 func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
-	files, err := s.read(ctx)
+	latest := s.cache.latest(s.real)
+	files, err := s.read(ctx, latest.files)
 	if err != nil {
 		return nil, err
 	}
-	return newSnapshot(files, s.items, s.alwaysTracked, s.notes), nil
+	if latest.files != nil && maps.Equal(files, latest.files) && maps.Equal(s.items, latest.git) &&
+		slices.Equal(s.alwaysTracked, latest.alwaysTracked) && slices.Equal(s.notes, latest.notes) {
+		return latest, nil
+	}
+	shot := newSnapshot(files, s.items, s.alwaysTracked, s.notes)
+	s.cache.keep(s.real, shot)
+	return shot, nil
 }
 
 // add adds a file.

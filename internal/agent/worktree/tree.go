@@ -33,7 +33,6 @@
 package worktree
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -41,6 +40,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -89,6 +89,11 @@ type Tree struct {
 	Supervisor *supervise.Supervisor
 	// Environ is the caller's environment: it says where git and its settings are.
 	Environ []string
+	// Cache has what was read before, nil for nothing. Reread reads all files again,
+	// whatever the cache has: the snapshot after an agent that was to change nothing must
+	// not rely on metadata.
+	Cache  *Cache
+	Reread bool
 }
 
 // Snapshot scans the tree, and git's records if the root is in a repository. It takes a
@@ -114,7 +119,7 @@ func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error
 //
 // Those of Snapshot.
 func (t Tree) Deciding(ctx context.Context, scope Scope) (s *Snapshot, err error) {
-	scope.TaskTree = false
+	scope.TaskTree, t.Cache = false, nil
 	err = t.scan(ctx, scope, func(ctx context.Context, scanner *scanner) error {
 		if err := scanner.walkDeciding(ctx); err != nil {
 			return err
@@ -136,27 +141,42 @@ func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
 // unambiguous.
 func newSnapshot(files map[string]*file, git map[gitKey]gitValue, alwaysTracked, notes []string) *Snapshot {
 	h := sha256.New()
-	w := bufio.NewWriter(h)
+	var line []byte
 	for _, path := range sorted(files) {
 		f := files[path]
-		fmt.Fprintf(w, "file %q %o ", path, f.mode)
+		line = append(appendQuoted(append(line[:0], "file "...), path), ' ')
+		line = append(strconv.AppendUint(line, uint64(f.mode), 8), ' ')
 		switch {
 		case f.hashed:
-			fmt.Fprintf(w, "content %x\n", f.sum)
+			line = hex.AppendEncode(append(line, "content "...), f.sum[:])
 		case f.mode.IsRegular():
-			fmt.Fprintf(w, "stat %d\n", f.stat)
+			line = fmt.Appendf(line, "stat %d", f.stat)
 		default:
-			fmt.Fprintln(w, "other")
+			line = append(line, "other"...)
 		}
+		h.Write(append(line, '\n'))
 	}
 	keys := slices.SortedFunc(maps.Keys(git), func(a, b gitKey) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.of, b.of))
 	})
 	for _, key := range keys {
-		fmt.Fprintf(w, "git %q %q %q %d\n", key.path, key.of, git[key].text, git[key].tag)
+		line = append(line[:0], "git "...)
+		for _, text := range []string{key.path, key.of, git[key].text} {
+			line = append(appendQuoted(line, text), ' ')
+		}
+		h.Write(append(strconv.AppendUint(line, uint64(git[key].tag), 10), '\n'))
 	}
-	_ = w.Flush()
 	return &Snapshot{files: files, git: git, alwaysTracked: alwaysTracked, notes: notes, digest: "sha256:" + hex.EncodeToString(h.Sum(nil))}
+}
+
+// appendQuoted is strconv.AppendQuote, which is slow for what most names are.
+func appendQuoted(line []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return strconv.AppendQuote(line, text)
+		}
+	}
+	return append(append(append(line, '"'), text...), '"')
 }
 
 // unreadable gives an error its code and a path relative to the root, with slashes.
