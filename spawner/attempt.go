@@ -75,7 +75,7 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	if err := a.writeFiles(); err != nil {
 		return res, step, err
 	}
-	if a.before, err = a.snapshots(ctx); err != nil {
+	if a.before, err = a.snapshots(ctx, false); err != nil {
 		return res, step, err
 	}
 	if a.plan.first == nil {
@@ -191,12 +191,15 @@ type snapshots struct {
 	project *worktree.Snapshot
 }
 
-func (a *attempt) snapshots(ctx context.Context) (s *snapshots, err error) {
+// snapshots takes them. With reread, it relies on no metadata of files.
+func (a *attempt) snapshots(ctx context.Context, reread bool) (s *snapshots, err error) {
 	s = &snapshots{}
-	if s.tree, err = a.tree(a.Tree).Snapshot(ctx, a.Scope); err != nil || a.Tree == a.Root {
+	tree := worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ, Cache: a.Cache, Reread: reread}
+	if s.tree, err = tree.Snapshot(ctx, a.Scope); err != nil || a.Tree == a.Root {
 		return s, err
 	}
-	s.project, err = a.tree(a.Root).Deciding(ctx, a.Scope)
+	tree.Root = a.Root
+	s.project, err = tree.Deciding(ctx, a.Scope)
 	return s, err
 }
 

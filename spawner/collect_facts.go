@@ -69,12 +69,13 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 // affect later rounds. A file that changed during an earlier attempt also counts if it was
 // rewritten with the same content: then it was this agent.
 func (a *attempt) changes(ctx context.Context) ([]worktree.Change, error) {
-	after, err := a.snapshots(ctx)
+	edits := a.job.Profile == profile.Edit
+	after, err := a.snapshots(ctx, !edits) // What edits needs to hide no edit.
 	if err != nil {
 		return nil, err
 	}
 	before := a.before
-	if a.job.Profile == profile.Edit {
+	if edits {
 		before = a.plan.first // It continues from the edits of earlier attempts.
 	}
 	changes := append(worktree.Compare(before.tree, after.tree), worktree.Rewritten(before.tree, after.tree, a.plan.suspects)...)

@@ -45,6 +45,8 @@ type Options struct {
 	Temp string
 	// Scope says which changes of the working tree count.
 	Scope worktree.Scope
+	// Cache remembers the files of working trees between jobs; nil for a new one.
+	Cache *worktree.Cache
 	// Supervisor runs the processes; nil for a new one.
 	Supervisor *supervise.Supervisor
 	// Catalog has the adapters; nil for the embedded ones.
@@ -90,6 +92,9 @@ func New(o Options) (*Spawner, error) {
 			return nil, err
 		}
 	}
+	if o.Cache == nil {
+		o.Cache = &worktree.Cache{}
+	}
 	if o.Catalog == nil {
 		o.Catalog = adapter.NewCatalog()
 	}
@@ -104,10 +109,6 @@ func New(o Options) (*Spawner, error) {
 		return nil, err
 	}
 	return &Spawner{Options: o, pool: pool}, nil
-}
-
-func (s *Spawner) tree(root string) worktree.Tree {
-	return worktree.Tree{Root: root, Supervisor: s.Supervisor, Environ: s.Environ}
 }
 
 func (s *Spawner) warn(err error) {

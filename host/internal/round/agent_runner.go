@@ -61,7 +61,7 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id, 
 	defer state.Close()
 	s, err := spawner.New(spawner.Options{
 		Root: e.project.Root, Tree: tree, State: e.project.State(), Temp: os.TempDir(),
-		Scope: scope, Supervisor: keeper, Catalog: catalog, Environ: e.environ,
+		Scope: scope, Cache: &e.trees, Supervisor: keeper, Catalog: catalog, Environ: e.environ,
 		Now: e.now, Random: rand.Float64, Transcript: e.keepTranscripts(config.Transcripts), Warn: e.warn,
 	})
 	return agentRunner{spawner: s, library: definition.Library{Root: e.project.Root}}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -58,6 +59,8 @@ type Engine struct {
 	supervisor func() (*supervise.Supervisor, error)
 	policies   *policyset.Set
 	plugins    *pluginset.Set
+	// trees remembers working trees between their snapshots.
+	trees worktree.Cache
 	// loads tracks loads that outlive a failed request.
 	loads sync.WaitGroup
 	// recorded is set once any event has been appended.

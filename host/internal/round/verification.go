@@ -107,7 +107,7 @@ func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string
 	if err != nil {
 		return "", err
 	}
-	shot, err := worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ}.Snapshot(ctx, scope)
+	shot, err := worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ, Cache: &tx.engine.trees}.Snapshot(ctx, scope)
 	if err != nil {
 		return "", err
 	}
