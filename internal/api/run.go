@@ -105,10 +105,12 @@ type RunResult struct {
 	Error *errs.Error `json:"error,omitzero"`
 }
 
-// Values of RunResult.NextAction that no decision has.
+// Values of RunResult.NextAction: a run that is parked or failed has no decision, and a
+// task can wait for the user whatever its policy calls that.
 const (
-	ActionParked = "parked"
-	ActionFailed = "failed"
+	ActionParked  = "parked"
+	ActionFailed  = "failed"
+	ActionAskUser = "askuser"
 	// ActionBlocked: a task that it depends on is not committed, so it did not run.
 	ActionBlocked = "blocked"
 )

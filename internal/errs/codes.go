@@ -91,6 +91,7 @@ const (
 	LoopStuckMissingReason                           Code = "loop-stuck-missing-reason"
 	MarkerUnsafe                                     Code = "marker-unsafe"
 	MarkerUnwritable                                 Code = "marker-unwritable"
+	MergeNoBranch                                    Code = "merge-no-branch"
 	MetricsLabelInvalid                              Code = "metrics-label-invalid"
 	MetricsLedgerGone                                Code = "metrics-ledger-gone"
 	NameTooLong                                      Code = "name-too-long"
@@ -241,7 +242,9 @@ const (
 	TaskExists                                       Code = "task-exists"
 	TaskInvalidID                                    Code = "task-invalid-id"
 	TaskMerging                                      Code = "task-merging"
+	TaskNeedsRun                                     Code = "task-needs-run"
 	TaskNoBranch                                     Code = "task-no-branch"
+	TaskNoText                                       Code = "task-no-text"
 	TaskNotCommitted                                 Code = "task-not-committed"
 	TaskNotFound                                     Code = "task-not-found"
 	TaskNotParked                                    Code = "task-not-parked"
@@ -276,6 +279,7 @@ const (
 	WorktreeInside                                   Code = "worktree-inside"
 	WorktreeMissing                                  Code = "worktree-missing"
 	WorktreeSwitched                                 Code = "worktree-switched"
+	WorktreesNoHome                                  Code = "worktrees-no-home"
 )
 
 // PluginFailures returns the codes of rounds that fail because a plugin breaks, in

@@ -72,8 +72,21 @@ type Config struct {
 	Budget Budget
 	// Transcripts says how long transcripts of agents are kept. The zero value keeps none.
 	Transcripts transcript.Limits
+	// Run configures commits by run.
+	Run Run
 	// Metrics says where metrics are written.
 	Metrics Metrics
+}
+
+// Run configures commits by run.
+type Run struct {
+	// Hooks runs the repository's commit hooks before a reviewed tree is committed;
+	// otherwise they are skipped.
+	Hooks bool
+}
+
+func (r *Run) read(v value) {
+	v.mapping(fields{"hooks": func(v value) { r.Hooks = v.oneOf("skip", "run") == "run" }})
 }
 
 // Verify is the command that verifies a draft. It is code from the repository.
@@ -222,6 +235,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		"economy":     func(v value) { c.Economy = v.oneOf(EconomyOff, EconomyLite, EconomyFull, EconomyUltra) },
 		"budget":      c.Budget.read,
 		"transcripts": func(v value) { c.Transcripts = readTranscripts(v) },
+		"run":         c.Run.read,
 		"metrics":     c.Metrics.read,
 	}
 }

@@ -127,7 +127,7 @@ func markStale(runs []Run, role Role) []Run {
 // startOver restarts the work in a round.
 func (s State) startOver(round int) State {
 	s = s.enterRound(round)
-	s.StartedRound, s.Tests = round, nil
+	s.StartedRound, s.Tests, s.Plan = round, nil, nil
 	s.Restarts++
 	return s
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -17,9 +18,14 @@ type Branch struct {
 	// Onto is the branch that Base was taken from and that the work is merged into, "" for
 	// none.
 	Onto string `json:"onto,omitzero"`
+	// Tip is the last commit that the host made on it, "" for none.
+	Tip string `json:"tip,omitzero"`
 	// Created is set once branch and worktree exist.
 	Created bool `json:"created,omitzero"`
 }
+
+// Head is the commit that the branch is at: the host alone moves it.
+func (b Branch) Head() string { return cmp.Or(b.Tip, b.Base) }
 
 // GitCommit is the commit that the host made for a decision to commit.
 type GitCommit struct {
@@ -122,7 +128,9 @@ func (e CommitCreated) apply(s State) (State, error) {
 	if s.Branch == nil || s.Commit != nil || s.Last == nil || e.Commit.SHA == "" || e.Commit.Tree != s.Last.Tree {
 		return s, fmt.Errorf("commit %q of tree %q follows a decision about another tree", e.Commit.SHA, e.Commit.Tree)
 	}
-	s.Commit = &e.Commit
+	on := *s.Branch
+	on.Tip = e.Commit.SHA
+	s.Branch, s.Commit = &on, &e.Commit
 	return s, nil
 }
 

@@ -39,7 +39,9 @@ type Questions struct {
 // Answer is an answer of the user.
 type Answer struct {
 	Fingerprint string `json:"fingerprint"`
-	Text        string `json:"text"`
+	// Question is the text of the question.
+	Question string `json:"question,omitzero"`
+	Text     string `json:"text"`
 	// Choice counts the question's choices from 1; 0 for a free text.
 	Choice int    `json:"choice,omitzero"`
 	By     string `json:"by"`
@@ -99,7 +101,7 @@ func (c AnswerQuestion) decide(s State) (Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		return QuestionsAnswered{Round: q.Round, Answers: []Answer{{Fingerprint: open.Fingerprint, Text: text, Choice: open.choice(text), By: c.By}}}, nil
+		return QuestionsAnswered{Round: q.Round, Answers: []Answer{{Fingerprint: open.Fingerprint, Question: open.Text, Text: text, Choice: open.choice(text), By: c.By}}}, nil
 	}
 	return nil, q.unknown("the task has no question %s", c.Fingerprint)
 }
@@ -154,7 +156,7 @@ func (c ExpireQuestions) decide(s State) (Event, error) {
 	e := QuestionsAnswered{Round: s.Questions.Round}
 	for _, q := range s.Questions.Open {
 		if q.Default != "" && q.ExpiresAt != "" && q.ExpiresAt <= c.Now {
-			e.Answers = append(e.Answers, Answer{Fingerprint: q.Fingerprint, Text: q.Default, Choice: q.choice(q.Default), By: "expiry", Default: true})
+			e.Answers = append(e.Answers, Answer{Fingerprint: q.Fingerprint, Question: q.Text, Text: q.Default, Choice: q.choice(q.Default), By: "expiry", Default: true})
 		}
 	}
 	if len(e.Answers) == 0 {

@@ -37,7 +37,7 @@ func TestReply(t *testing.T) {
 		if s.Status != task.Open || s.Round != 2 || s.DraftAgent() != task.AgentFixer {
 			t.Errorf("%s in round %d", s.Status, s.Round)
 		}
-		want := []task.Answer{{Fingerprint: "q2", Text: "next week", By: "somebody"}, {Fingerprint: "q1", Text: "ours", Choice: 1, By: "somebody"}}
+		want := []task.Answer{{Fingerprint: "q2", Question: "Until when?", Text: "next week", By: "somebody"}, {Fingerprint: "q1", Question: "Which key?", Text: "ours", Choice: 1, By: "somebody"}}
 		if !slices.Equal(s.Questions.Answers, want) {
 			t.Errorf("answers %+v", s.Questions.Answers)
 		}
@@ -107,7 +107,7 @@ func TestExpire(t *testing.T) {
 	nothing(t, both, task.ExpireQuestions{Now: morning})
 	for _, now := range []string{noon, evening} {
 		s := do(t, both, task.ExpireQuestions{Now: now})
-		want := []task.Answer{{Fingerprint: "q2", Text: "tomorrow", By: "expiry", Default: true}}
+		want := []task.Answer{{Fingerprint: "q2", Question: "Until when?", Text: "tomorrow", By: "expiry", Default: true}}
 		if s.Status != task.Waiting || !slices.Equal(s.Questions.Answers, want) {
 			t.Errorf("at %s: %s, %+v", now, s.Status, s.Questions.Answers)
 		}

@@ -75,6 +75,9 @@ func (e SpawnEnded) apply(s State) (State, error) {
 	s.Runs = slices.Clone(s.Runs)
 	ended := &s.Runs[at]
 	ended.Receipt = &e.Receipt
+	if ended.Role == RolePlanChecker && e.Receipt.Path != "" {
+		s.Plan = &RevisedPlan{Path: e.Receipt.Path, Digest: e.Receipt.Report}
+	}
 	cost := ended.Cost()
 	s.Spent.Task = s.Spent.Task.Add(cost)
 	s.Spent.Runs++

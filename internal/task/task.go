@@ -93,6 +93,8 @@ type State struct {
 	Branch *Branch    `json:"branch,omitzero"`
 	Commit *GitCommit `json:"commit,omitzero"`
 	Merge  *Merge     `json:"merge,omitzero"`
+	// Plan is the plan that a plan-checker has revised, nil for none.
+	Plan *RevisedPlan `json:"revised_plan,omitzero"`
 	// Raised is what the user has added to the task's budgets.
 	Raised Raise `json:"raised_budget,omitzero"`
 	// Stop is why the task is stuck, or nil.
@@ -133,6 +135,13 @@ type Internals struct {
 	// ResetReview is the last review before a reset: a finding last seen in it or
 	// earlier counts as new.
 	ResetReview int `json:"forgotten,omitzero"`
+}
+
+// RevisedPlan is the host's copy of a revised plan.
+type RevisedPlan struct {
+	Path string `json:"path"`
+	// Digest is that of the plan-checker's whole answer.
+	Digest string `json:"digest"`
 }
 
 // Stop is why a task is stuck.

@@ -88,6 +88,9 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	}
 	settings := agentSettings(rr.config, criticName, rr.req.Adapter)
 	p := spawnTarget{role: task.RoleCritic, attested: task.AgentCritic, round: rr.round.Number}
+	if rr.driven {
+		p.ended = parkOnLimit
+	}
 	job := rr.recorder.newJob(rr.config, agentDef, settings, p)
 	job.Profile, job.Role = profile.Report, string(task.RoleCritic)
 	job.Resumed = rr.tx.status.Attempts(p.role, p.index) > 0
@@ -102,6 +105,8 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	r.verification = critic.verification
 	last := result.Last()
 	switch {
+	case rr.tx.status.Status == task.Parked:
+		return r, rr.enter()
 	case r.verification.Outcome == policies.Red:
 		return r, nil
 	case err != nil:

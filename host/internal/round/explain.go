@@ -75,7 +75,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 		}
 	}
 	if len(x.Decision.Questions) > 0 {
-		x.Answers, err = answers(ctx, l, id, x.Decision.Round)
+		x.Answers, err = answers(ctx, l, id, answersOf(x.Decision.Round))
 	}
 	return x, err
 }
@@ -124,9 +124,9 @@ func spawnsAfter(ctx context.Context, l *ledger.Ledger, id string, n int64) ([]a
 	return all[max(len(all)-maxSpawns, 0):], nil
 }
 
-// answers returns the answers to the questions of a round.
-func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]api.AnswerEntry, error) {
-	events, err := listed[int64](ctx, l, id, answersOf(round), maxHistory)
+// answers returns the answers whose entries have a prefix: keyAnswer, or answersOf a round.
+func answers(ctx context.Context, l *ledger.Ledger, id, prefix string) ([]api.AnswerEntry, error) {
+	events, err := listed[int64](ctx, l, id, prefix, maxHistory)
 	if err != nil {
 		return nil, err
 	}

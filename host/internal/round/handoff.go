@@ -61,9 +61,8 @@ func handoffFile(id string, round int, name string) string {
 	return fmt.Sprintf("%s-r%d-%s", id, round, name)
 }
 
-// writeHandoff writes the next executor's instructions. The ledger has the findings too,
-// so the file need not survive a power loss, and the round does not wait for the disk.
-func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
+// handoff returns the next executor's instructions after a decision.
+func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff {
 	h := prompt.Handoff{
 		Task: tx.id, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
 		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(config.Economy),
@@ -83,8 +82,18 @@ func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, e
 			h.Files = append(h.Files, research)
 		}
 	}
-	path := handoffPath(tx.id, d.NextRound, findingsFile)
-	state, err := tx.engine.openState()
+	return h
+}
+
+// writeHandoff writes the next executor's instructions.
+func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
+	return tx.engine.writeHandoffFile(handoffPath(tx.id, d.NextRound, findingsFile), tx.handoff(config, d))
+}
+
+// writeHandoffFile writes instructions. The ledger has the findings too, so the file need
+// not survive a power loss, and the round does not wait for the disk.
+func (e *Engine) writeHandoffFile(path string, h prompt.Handoff) (string, error) {
+	state, err := e.openState()
 	if err != nil {
 		return "", err
 	}

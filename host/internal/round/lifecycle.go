@@ -110,7 +110,7 @@ func found(all []pluginset.Report) []finding.Finding {
 	return findings
 }
 
-// Resume moves a stuck task into its next round.
+// Resume moves a stuck task into its next round. It ends the parking of a parked one.
 //
 // # Errors
 //
@@ -120,8 +120,13 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.apply(ctx, id, task.ResumeTask{
-		Mode: req.Mode, Rounds: req.Rounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Reason: req.Reason, By: e.by,
+	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+		if tx.status.Status == task.Parked {
+			return task.EndParking{By: e.by}, event.Full{}, nil
+		}
+		return task.ResumeTask{
+			Mode: req.Mode, Rounds: req.Rounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Reason: req.Reason, By: e.by,
+		}, event.Full{}, nil
 	})
 }
 

@@ -120,6 +120,9 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	all.Wait()
 	if err := firstCause(failures); err != nil {
+		if rr.tx.status.Status == task.Parked {
+			err = rr.enter()
+		}
 		return api.RoundResult{}, err
 	}
 	consensus := research.Merge(answers)
@@ -177,7 +180,10 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		return v, err
 	}
 	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
-	at := spawnTarget{role: task.RoleResearcher, index: index, attested: task.AgentResearcher, round: round}
+	at := spawnTarget{role: task.RoleResearcher, index: index, attested: task.AgentResearcher, round: round, store: finalText}
+	if rr.driven {
+		at.ended = parkOnLimit
+	}
 	job := rr.recorder.newJob(rr.config, agentDef, settings, at)
 	job.Concurrency = max(job.Concurrency, k)
 	job.Run, job.Resumed = rr.reservedRun(index)
@@ -219,6 +225,9 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	v.Output, err = research.Parse(last.Output.Text)
 	return v, err
 }
+
+// finalText returns the final message of an agent.
+func finalText(res spawner.Result) []byte { return []byte(res.Output.Text) }
 
 // reservedRun returns the run that is reserved for a researcher and has not begun, and
 // whether another attempt was made before.

@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -50,7 +51,7 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 	// If report commands are configured, the critic runs only if it is configured too.
 	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && (len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named)
 	if critic || agents || len(in.config.Reports.Commands) > 0 {
-		return e.runHeadless(ctx, in, req, critic)
+		return e.runHeadless(ctx, in, req, critic, false)
 	}
 	d, err := e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
 	return api.RoundResult{Decision: &d}, err
@@ -185,6 +186,9 @@ type decisionInput struct {
 	// that produced the review, "" for none.
 	own []finding.Finding
 	run string
+	// tree returns the git tree of the verified draft, for a decision to commit. It may be
+	// nil.
+	tree func(context.Context, api.Verification) (string, error)
 	// then is called before the decision is recorded; it may be nil.
 	then func(*api.Decision) error
 }
@@ -227,6 +231,14 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
 			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
 		},
+	}
+	if tx.status.Branch != nil && d.NextAction == policies.Commit {
+		if r.tree == nil {
+			return api.Decision{}, errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.id)
+		}
+		if outcome.Tree, err = r.tree(ctx, r.verification); err != nil {
+			return api.Decision{}, err
+		}
 	}
 	if r.verification.Outcome != policies.Absent {
 		d.Verification = &r.verification

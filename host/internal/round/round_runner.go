@@ -40,8 +40,11 @@ type roundRunner struct {
 	withoutCriteria bool
 	// researchers reports whether the project names researchers that can run.
 	researchers bool
-	round       task.Round
-	policy      policyset.Selection
+	// driven reports whether Run drives the task: usage limits park it, and budgets that run
+	// out ask the user.
+	driven bool
+	round  task.Round
+	policy policyset.Selection
 	// tree is the digest of the working tree, "" if not read yet.
 	tree string
 	// emptyDraft reports whether the critic got a draft equal to its base.
@@ -50,8 +53,8 @@ type roundRunner struct {
 
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
 // researchers.
-func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool) (api.RoundResult, error) {
-	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic}
+func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic, driven bool) (api.RoundResult, error) {
+	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: driven}
 	if err := rr.enter(); err != nil {
 		rr.tx.refreshStateMD(ctx, err)
 		return api.RoundResult{}, rr.tx.withTaskID(err)
@@ -143,7 +146,7 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
 	r := decisionInput{
 		policy: rr.policy, evidence: given, round: rr.round, verification: api.Verification{Outcome: policies.Absent},
-		final: true, config: rr.config,
+		final: true, config: rr.config, tree: rr.reviewedTree,
 	}
 	var review review
 	var err error
@@ -197,7 +200,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 // researches reports whether the engine's researchers act on a decision; a policy may use
 // the same name for another destination.
 func (rr *roundRunner) researches(d api.Decision) bool {
-	return d.NextAction == actionResearcher && rr.tx.status.Status == task.Open && (rr.critic || rr.researchers)
+	return d.NextAction == actionResearcher && rr.tx.status.Status == task.Open && (rr.critic || rr.researchers || rr.driven)
 }
 
 // decided evaluates the policy. Events that other processes recorded meanwhile do not
@@ -253,9 +256,13 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	return err
 }
 
-// stop marks the task as stuck because of the budget that why names.
+// stop marks the task as stuck because of the budget that why names, or asks whether to
+// raise it.
 func (rr *roundRunner) stop(why error) error {
 	reported := event.Full{By: bySwitchyard}
+	if f, ok := errors.AsType[*errs.Error](why); ok && rr.driven {
+		return rr.tx.apply(task.AskUser{Question: task.AskForBudget(rr.tx.status.State, f)}, reported)
+	}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
 		reported.Budget, _ = f.Details["unit"].(string)
 	}
@@ -282,4 +289,29 @@ func (rr *roundRunner) undecided() api.Undecided {
 		TaskID: rr.tx.id, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Policy: rr.policy.Identity(),
 		Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
 	}
+}
+
+// reviewedTree stores the draft of a task with its own branch as a git tree, to be
+// committed. The draft must still be the one that was verified and reviewed.
+func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (string, error) {
+	reviewed := v.Tree
+	if run := rr.tx.status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
+		reviewed = run.Tree
+	}
+	repo, err := rr.tx.engine.repository(ctx)
+	if err != nil {
+		return "", err
+	}
+	tree, err := repo.WriteTree(ctx, rr.tx.tree())
+	if err != nil || reviewed == "" {
+		return tree, err
+	}
+	if err := rr.readTree(ctx); err != nil {
+		return "", err
+	}
+	if rr.tree != reviewed {
+		return "", errs.New(errs.RoundShifted, "the working tree changed after the review of round %d", rr.round.Number).
+			With("expected", rr.round.Number).With("actual", rr.tx.status.Round)
+	}
+	return tree, nil
 }

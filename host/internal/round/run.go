@@ -1,13 +1,289 @@
 package round
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Run drives a task from its text to a commit, or continues it where it was.
+// Run drives a task from its text to a commit, or continues it where it was (ADR-0022).
+// task.Next says which step comes next; each step records its end, so a run that was killed
+// repeats at most the step that it was in, and looks first for what that step has done.
+//
+// It ends if the task is committed, waits for the user, is stuck or parked. Its result says
+// which, also if there is an error.
+//
+// # Errors
+//
+// task-no-text for a new task without a text, task-no-branch for a task that is worked on
+// in the checkout, those of the repository, and those of Round.
 func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.RunResult, error) {
-	return api.RunResult{}, errs.New(errs.Internal, "not built yet")
+	d := &driver{engine: e, id: id, req: req}
+	err := d.run(ctx)
+	if failed := e.recordFailedRound(ctx, id, err); err != nil {
+		err = failed
+	}
+	result := d.result(context.WithoutCancel(ctx), err)
+	d.emit(api.RunEvent{Event: api.RunEnded, Result: &result})
+	return result, err
+}
+
+// driver runs the steps of one task.
+type driver struct {
+	engine *Engine
+	id     string
+	req    api.RunRequest
+	// began is set once the first event was emitted.
+	began bool
+	// waited is how long the run has waited for usage limits.
+	waited time.Duration
+	// triedMerge is set once this run has begun a merge.
+	triedMerge bool
+	// action and subject are of the result: how the loop ended, and the commit's subject.
+	action, subject string
+	// repo is nil until a step needs it.
+	repo *gitrepo.Repo
+}
+
+func (d *driver) emit(ev api.RunEvent) {
+	if d.req.Observe == nil {
+		return
+	}
+	ev.TaskID, ev.At = d.id, d.engine.now().UTC().Format(time.RFC3339)
+	d.req.Observe(ev)
+}
+
+func (d *driver) run(ctx context.Context) error {
+	if err := childenv.Inside(d.engine.environ); err != nil {
+		return err // An agent must not drive tasks.
+	}
+	for {
+		over, err := d.step(ctx)
+		switch {
+		case errs.CodeOf(err) == errs.TaskParked || errs.CodeOf(err) == errs.TaskWaiting:
+			// The step ended with a usage limit or a question, which are steps of their own.
+		case err != nil || over:
+			return err
+		}
+	}
+}
+
+// step carries out the task's next step, and reports whether the run is over.
+func (d *driver) step(ctx context.Context) (over bool, err error) {
+	w, err := d.open(ctx)
+	defer w.close()
+	if err != nil {
+		return false, err
+	}
+	next := task.Next(w.tx.status.State)
+	if err := d.begin(w, next.Kind); err != nil {
+		return false, err
+	}
+	switch next.Kind {
+	case task.StepStart:
+		return false, w.start(ctx)
+	case task.StepBranch:
+		return false, w.createBranch(ctx)
+	case task.StepDraft:
+		return false, w.runAgent(ctx, next.Role, true)
+	case task.StepAssist:
+		return false, w.assist(ctx, next.Role)
+	case task.StepReview:
+		return d.review(ctx, w)
+	case task.StepAsk:
+		return d.ask(ctx, w)
+	case task.StepPark:
+		return d.park(ctx, w)
+	case task.StepCommit:
+		return false, w.commit(ctx)
+	case task.StepMerge:
+		return false, w.merge(ctx)
+	case task.StepStuck:
+		if d.req.Merge && w.tx.status.MergeFailed() && !d.triedMerge {
+			return false, w.merge(ctx)
+		}
+		return true, nil
+	default:
+		return d.finish(ctx, w)
+	}
+}
+
+// begin emits the first event of a run.
+func (d *driver) begin(w *work, next task.StepKind) error {
+	if next != task.StepStart && w.tx.status.Branch == nil {
+		return w.tx.withTaskID(task.ErrNoBranch())
+	}
+	if d.began || next == task.StepStart || next == task.StepBranch {
+		return nil
+	}
+	d.began = true
+	d.emit(api.RunEvent{Event: api.RunResumed, Round: w.tx.status.Round, Branch: w.tx.status.Branch})
+	return nil
+}
+
+// work is one step of a task: its transaction and the configuration that it runs with.
+type work struct {
+	*driver
+	tx       *taskTx
+	config   project.Config
+	recorder *spawnRecorder
+}
+
+// open begins a step. The caller must close it, also after an error.
+func (d *driver) open(ctx context.Context) (*work, error) {
+	w := &work{driver: d}
+	config, err := d.engine.Config(ctx)
+	if err != nil {
+		return w, err
+	}
+	if d.req.Budget != nil {
+		config.Budget = *d.req.Budget
+	}
+	w.config = config
+	w.tx, err = d.engine.beginTx(ctx, d.id)
+	w.recorder = &spawnRecorder{tx: w.tx, config: config}
+	return w, err
+}
+
+func (w *work) close() {
+	if w.tx != nil {
+		w.tx.close()
+	}
+}
+
+// review verifies, reviews and decides the draft, and runs the researchers that the
+// decision asks for.
+func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
+	if err := w.checkBranch(ctx); err != nil {
+		return false, err
+	}
+	req := api.Request{Adapter: d.req.Adapter, MaxRounds: d.req.MaxRounds, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}}
+	in, err := d.engine.open(ctx, d.id, req)
+	defer in.close()
+	if err != nil {
+		return false, err
+	}
+	in.config.Budget = w.config.Budget
+	critic := len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named || d.req.Adapter != ""
+	r, err := d.engine.runHeadless(ctx, in, req, critic, true)
+	if err != nil {
+		return false, err
+	}
+	view := r.View()
+	for _, spawn := range view.Spawns {
+		d.emit(api.RunEvent{Event: api.RunAgent, Round: view.Round, Agent: &spawn})
+	}
+	if r.BudgetStop == nil || r.BudgetStop.Decision != nil {
+		d.emit(api.RunEvent{Event: api.RunDecided, Round: view.Round, Decision: &view})
+	}
+	if r.ManualFallback != nil {
+		d.action = api.ActionManualFallback
+		return true, nil
+	}
+	return false, nil
+}
+
+// ask asks the user, if there is one, and reports whether a question stays open.
+func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
+	questions := w.tx.status.Questions
+	d.emit(api.RunEvent{Event: api.RunAsked, Round: questions.Round, Questions: questions.Open})
+	if d.req.Ask == nil {
+		return true, nil
+	}
+	for _, q := range questions.Open {
+		answer, err := d.req.Ask(ctx, d.id, q)
+		if err != nil || answer == nil {
+			return true, err
+		}
+		answer.Question = q.Fingerprint
+		if _, err := d.engine.Answer(ctx, d.id, *answer); err != nil {
+			return false, err
+		}
+	}
+	d.emit(api.RunEvent{Event: api.RunAnswered, Round: questions.Round})
+	return false, nil
+}
+
+// The margin after a usage limit's end before agents run again, and how often a wait looks
+// whether somebody ended it earlier.
+const (
+	parkMargin = time.Minute
+	parkPoll   = time.Second
+)
+
+// park waits for the end of a usage limit, if the caller wants to, and reports whether the
+// task stays parked.
+func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
+	until := w.tx.status.Parked.Until
+	d.emit(api.RunEvent{Event: api.RunParked, Round: w.tx.status.Round, Until: until})
+	end := ledger.Event{At: until}.Time()
+	if left := end.Sub(d.engine.now()); d.req.Wait < d.waited+left {
+		return true, nil
+	}
+	w.close()
+	w.tx = nil
+	begin := d.engine.now()
+	defer func() { d.waited += d.engine.now().Sub(begin) }()
+	tick := time.NewTicker(parkPoll)
+	defer tick.Stop()
+	for d.engine.now().Before(end) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+		if now, err := d.engine.Task(ctx, d.id); err != nil || now.Status != task.Parked {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// result says where the run ended.
+func (d *driver) result(ctx context.Context, failure error) api.RunResult {
+	r := api.RunResult{TaskID: d.id, NextAction: api.ActionFailed, Subject: d.subject}
+	if failure != nil {
+		if f, ok := errors.AsType[*errs.Error](failure); ok {
+			r.Error = f
+		} else {
+			r.Error = errs.New(errs.Internal, "%w", failure)
+		}
+	}
+	now, err := d.engine.Task(ctx, d.id)
+	if err != nil {
+		return r
+	}
+	r.Status, r.Round, r.MaxRounds, r.Branch, r.Merge, r.Spent = now.Status, now.Round, now.MaxRounds, now.Branch, now.Merge, now.Spent
+	if now.Commit != nil {
+		r.Commit = now.Commit.SHA
+	}
+	if now.Last != nil {
+		r.Reason = now.Last.Reason
+	}
+	if failure != nil {
+		return r
+	}
+	switch {
+	case now.Status == task.Committed || now.Status == task.Merging:
+		r.NextAction = policies.Commit
+	case now.Status == task.Waiting:
+		r.NextAction, r.Questions = api.ActionAskUser, now.Questions.Open
+	case now.Status == task.Parked:
+		r.NextAction, r.Until = api.ActionParked, now.Parked.Until
+	case now.Status == task.Stuck:
+		r.NextAction, r.Reason = api.ActionStuck, now.Stop.Reason
+	default:
+		r.NextAction = cmp.Or(d.action, api.ActionFailed)
+	}
+	return r
 }

@@ -55,12 +55,19 @@ type spawnTarget struct {
 	// attested is the agent whose attestation the run gives, "" for none.
 	attested string
 	round    int
+	// edits is set if it edits the task's tree.
+	edits bool
+	// store returns what is kept of a good answer, nil for nothing. It may be nil: then a
+	// critic's report is kept.
+	store func(spawner.Result) []byte
+	// ended adds events to the receipt of the last attempt. It may be nil.
+	ended func(*taskTx, spawner.Result) error
 }
 
 func (rec *spawnRecorder) intent(p spawnTarget, agent string, at spawner.Attempt) task.Intent {
 	return task.Intent{
 		Run: at.Run, Role: p.role, Agent: agent, Index: p.index, Attempt: rec.tx.status.Attempts(p.role, p.index) + 1,
-		Adapter: at.Adapter, Why: at.Why, Prompt: at.Prompt, Tree: at.Tree,
+		Adapter: at.Adapter, Why: at.Why, Prompt: at.Prompt, Tree: at.Tree, Edits: p.edits,
 		Reserve: task.Amount{
 			Millis: max(at.Timeout.Milliseconds(), 1), Tokens: rec.config.Budget.Spawn.Tokens, MicroDollars: rec.config.Budget.Spawn.MicroDollars,
 		},
@@ -99,8 +106,8 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 		receipt.Next = nextManualFallback
 	}
 	stored := res.Report
-	if stored == nil && res.Verdict.Outcome == outcome.OK && p.role == task.RoleResearcher {
-		stored = []byte(res.Output.Text)
+	if p.store != nil && res.Verdict.Good() {
+		stored = p.store(res)
 	}
 	if stored != nil && res.Verdict.Good() {
 		path, err := rec.tx.engine.writeStateFile(reportsFolder, res.Run+".json", stored)
@@ -110,31 +117,40 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 		receipt.Path, receipt.Report = path, digest.Of(stored)
 	}
 	_, err := rec.write(ctx, func() error {
-		if err := rec.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record}); err != nil {
-			return err
+		err := rec.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record})
+		if err == nil {
+			err = rec.attest(p, res, receipt)
 		}
-		// An agent that failed, or whose round is over, gives no evidence.
-		if p.attested == "" || !res.Verdict.Good() || rec.tx.status.Status == task.Committed || max(rec.tx.status.Round, 1) != p.round {
-			return nil
+		if err == nil && p.ended != nil && res.Next != outcome.Retry && res.Next != outcome.Fallback {
+			err = p.ended(rec.tx, res)
 		}
-		audited := rec.config.Audit.Agents
-		if !res.SeesTools {
-			audited = nil // The adapter does not report tools, so a search cannot be seen.
-		}
-		var tools []string
-		search := slices.Clone(rec.config.Audit.SearchTools)
-		for _, tool := range res.Output.Tools {
-			tools = append(tools, tool.Name)
-			if tool.Search && !slices.Contains(search, tool.Name) {
-				search = append(search, tool.Name)
-			}
-		}
-		return rec.tx.apply(task.AttestAgent{
-			Agent: p.attested, Source: task.ByHost, By: bySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
-			Audited: audited, SearchTools: search,
-		}, event.Full{By: bySwitchyard})
+		return err
 	})
 	return err
+}
+
+// attest records that an agent ran. One that failed, or whose round is over, gives no
+// evidence.
+func (rec *spawnRecorder) attest(p spawnTarget, res spawner.Result, receipt task.Receipt) error {
+	if p.attested == "" || !res.Verdict.Good() || rec.tx.status.Status == task.Committed || max(rec.tx.status.Round, 1) != p.round {
+		return nil
+	}
+	audited := rec.config.Audit.Agents
+	if !res.SeesTools {
+		audited = nil // The adapter does not report tools, so a search cannot be seen.
+	}
+	var tools []string
+	search := slices.Clone(rec.config.Audit.SearchTools)
+	for _, tool := range res.Output.Tools {
+		tools = append(tools, tool.Name)
+		if tool.Search && !slices.Contains(search, tool.Name) {
+			search = append(search, tool.Name)
+		}
+	}
+	return rec.tx.apply(task.AttestAgent{
+		Agent: p.attested, Source: task.ByHost, By: bySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
+		Audited: audited, SearchTools: search,
+	}, event.Full{By: bySwitchyard})
 }
 
 // nextManualFallback is the next step in a receipt if the caller must run the agent.

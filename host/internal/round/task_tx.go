@@ -68,13 +68,17 @@ func (tx *taskTx) close() {
 	}
 }
 
-// begin begins a command on the current task. Default answers that have become due precede
-// the command's own event, in the same transaction.
+// begin begins a command on the current task. Default answers and ends of usage limits that
+// have become due precede the command's own event, in the same transaction.
 func (tx *taskTx) begin(ctx context.Context) error {
 	if err := tx.reload(ctx); err != nil {
 		return err
 	}
-	return tx.apply(task.ExpireQuestions{Now: timestamp(tx.engine.now())}, event.Full{By: bySwitchyard})
+	now := timestamp(tx.engine.now())
+	return cmp.Or(
+		tx.apply(task.ExpireQuestions{Now: now}, event.Full{By: bySwitchyard}),
+		tx.apply(task.EndParking{Now: now}, event.Full{By: bySwitchyard}),
+	)
 }
 
 // reload reads the task's status and drops the pending events.

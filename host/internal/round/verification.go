@@ -49,7 +49,7 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 		if config.Verify != nil {
 			command.Runs, command.Timeout = config.Verify.Runs, config.Verify.Timeout
 		}
-		return tx.runVerification(ctx, command)
+		return tx.runVerification(ctx, command, tx.tree())
 	case req.ExitCode != nil:
 		v := api.Verification{
 			Outcome: policies.Green, Excerpt: req.Excerpt,
@@ -61,7 +61,7 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 		return v, nil
 	}
 	if run && config.Verify != nil && req.Claim == "" {
-		return tx.runVerification(ctx, *config.Verify)
+		return tx.runVerification(ctx, *config.Verify, tx.tree())
 	}
 	outcome, attestation := tx.status.VerificationOutcome(string(req.Claim))
 	if attestation != nil && attestation.Tree != "" {
@@ -164,13 +164,13 @@ func (e *Engine) getenv(name string) string {
 	return ""
 }
 
-func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Verification, error) {
+func (tx *taskTx) runVerification(ctx context.Context, v project.Verify, dir string) (api.Verification, error) {
 	command, held, err := tx.command(ctx, v.Command, "verification")
 	if err != nil {
 		return api.Verification{}, err
 	}
 	defer tx.engine.release(held)
-	command.Timeout = v.Timeout
+	command.Dir, command.Timeout = dir, v.Timeout
 	// Without an adapter, it is not shown as an agent.
 	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
 	tx.engine.observe(at)

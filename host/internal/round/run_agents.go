@@ -1,0 +1,302 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/plan"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// assist runs the agent that the last decision named.
+func (w *work) assist(ctx context.Context, role task.Role) error {
+	if role != task.RoleResearcher {
+		return w.runAgent(ctx, role, false)
+	}
+	rr := &roundRunner{tx: w.tx, recorder: w.recorder, config: w.config, req: api.Request{Adapter: w.req.Adapter}, driven: true}
+	return w.withAgents(ctx, func(agents agentRunner) error {
+		rr.agents = agents
+		last, err := rr.lastDecision(ctx)
+		if err != nil {
+			return err
+		}
+		wanted := max(rr.researcherCount(max(w.tx.status.Round, 1)), w.config.Researchers)
+		if _, err := w.recorder.write(ctx, func() error { return rr.reserveResearchers(wanted) }); err != nil {
+			return w.askForBudget(ctx, err)
+		}
+		_, err = rr.research(ctx, last)
+		for _, spawn := range w.recorder.spawns {
+			w.emit(api.RunEvent{Event: api.RunAgent, Round: w.tx.status.Round, Agent: &spawn})
+		}
+		return err
+	})
+}
+
+// withAgents calls f under the task's lock, after it recovers what a killed command left.
+func (w *work) withAgents(ctx context.Context, f func(agentRunner) error) error {
+	agents, err := w.engine.newAgentRunner(ctx, w.config, w.id, w.tx.tree())
+	if err != nil {
+		return err
+	}
+	held, err := w.tx.lockRound(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.engine.release(held)
+	if err := w.engine.recoverOrphans(ctx); err != nil {
+		return err
+	}
+	if err := w.recorder.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
+		return err
+	}
+	return f(agents)
+}
+
+// runAgent runs the agent of a role. An agent that drafts must be allowed to edit; any
+// other edits if its definition says so.
+func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error {
+	if err := w.checkBranch(ctx); err != nil {
+		return err
+	}
+	return w.withAgents(ctx, func(agents agentRunner) error {
+		def, err := agents.library.Find(string(role))
+		if err != nil {
+			return err
+		}
+		may := def.Profile
+		if drafts {
+			may = profile.Edit
+		}
+		if err := def.Spawnable(may); err != nil {
+			return err
+		}
+		job, err := w.agentJob(ctx, agents, def, role, may)
+		if err != nil {
+			return err
+		}
+		ran, err := agents.spawner.Run(ctx, job)
+		for _, res := range ran.Results {
+			summary := summarizeSpawn(res.Record)
+			w.emit(api.RunEvent{Event: api.RunAgent, Round: job.Round, Agent: &summary})
+		}
+		last := ran.Last()
+		switch {
+		case err != nil:
+			return w.askForBudget(ctx, err)
+		case last == nil:
+			return errors.Join(ran.Skipped...)
+		case last.Verdict.Good() || w.tx.status.Status != task.Open: // Its end has made the task stuck or parked.
+			return nil
+		default:
+			return w.tx.withTaskID(errSpawnFailed(*last, agentSettings(w.config, def.Name, w.req.Adapter)))
+		}
+	})
+}
+
+// agentJob returns the spawn of a role, with its prompt and what its end records.
+func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
+	round := max(w.tx.status.Round, 1)
+	p := spawnTarget{role: role, round: round, edits: may == profile.Edit, ended: w.agentEnded(role)}
+	switch {
+	case role == task.RoleExecutor:
+		p.attested = task.AgentExecutor
+	case role == task.RoleFixer:
+		p.attested = task.AgentFixer
+	case role == task.RolePlanChecker:
+		p.store = planOf
+	case !p.edits:
+		p.store = finalText
+	}
+	text, err := w.agentPrompt(ctx, agents, role)
+	if err != nil {
+		return spawner.Job{}, err
+	}
+	job := w.recorder.newJob(w.config, def, agentSettings(w.config, def.Name, w.req.Adapter), p)
+	job.Profile, job.Role, job.Prompt = may, string(role), text
+	job.Resumed = w.tx.status.Attempts(role, 0) > 0
+	if role == task.RolePlanChecker {
+		job.Check = func(_ context.Context, res spawner.Result) error {
+			_, err := plan.Parse(res.Output.Text)
+			return err
+		}
+	}
+	return job, nil
+}
+
+// planOf returns the revised plan in a plan-checker's answer, nil if it asks a question.
+func planOf(res spawner.Result) []byte {
+	answer, err := plan.Parse(res.Output.Text)
+	if err != nil || answer.Plan == "" {
+		return nil
+	}
+	return []byte(answer.Plan)
+}
+
+// agentEnded returns what the end of a role's last attempt records beside its receipt, in
+// the same transaction: otherwise a kill in between would run the agent again.
+func (w *work) agentEnded(role task.Role) func(*taskTx, spawner.Result) error {
+	return func(tx *taskTx, res spawner.Result) error {
+		reported := event.Full{By: bySwitchyard}
+		if tx.status.Status != task.Open {
+			return nil // Somebody has stopped it meanwhile.
+		}
+		if parked, err := tx.parkFor(res); parked || err != nil {
+			return err
+		}
+		switch res.Verdict.Reason {
+		case outcome.ReasonNoChange, outcome.ReasonGitChanged, outcome.ReasonProtectedChanged, outcome.ReasonTreeGone:
+			return tx.apply(task.StopTask{Reason: string(role) + "-" + string(res.Verdict.Reason), By: bySwitchyard, FindingCount: -1}, reported)
+		}
+		if role != task.RolePlanChecker || !res.Verdict.Good() {
+			return nil
+		}
+		answer, err := plan.Parse(res.Output.Text)
+		if err != nil || answer.Question == "" {
+			return err
+		}
+		return tx.apply(task.AskUser{Question: task.Question{
+			Fingerprint: "plan-" + res.Run, Text: answer.Question, Choices: answer.Choices, Default: answer.Default,
+		}}, reported)
+	}
+}
+
+// parkOnLimit is what the end of a critic or a researcher records for Run.
+func parkOnLimit(tx *taskTx, res spawner.Result) error {
+	if tx.status.Status != task.Open {
+		return nil
+	}
+	_, err := tx.parkFor(res)
+	return err
+}
+
+// parkFor parks the task if a run ended with a usage limit whose end is known.
+func (tx *taskTx) parkFor(res spawner.Result) (bool, error) {
+	if res.Verdict.Class != outcome.Quota || res.Record.ResetsAt == "" {
+		return false, nil
+	}
+	ends, err := time.Parse(time.RFC3339, res.Record.ResetsAt)
+	if err != nil {
+		return false, err
+	}
+	return true, tx.apply(task.ParkTask{Parking: task.Parking{
+		Until: timestamp(ends.Add(parkMargin)), Run: res.Run, Adapter: res.Record.Adapter,
+	}}, event.Full{By: bySwitchyard})
+}
+
+// askForBudget turns budget-exhausted into a question whether to raise the budget, and
+// returns other errors as they are.
+func (w *work) askForBudget(ctx context.Context, err error) error {
+	f, ok := errors.AsType[*errs.Error](err)
+	if !ok || f.Code != errs.BudgetExhausted {
+		return err
+	}
+	_, err = w.recorder.write(ctx, func() error {
+		return w.tx.apply(task.AskUser{Question: task.AskForBudget(w.tx.status.State, f)}, event.Full{By: bySwitchyard})
+	})
+	return err
+}
+
+// agentPrompt returns the renderer of a role's prompt.
+func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Role) (func(spawner.Attempt) (string, error), error) {
+	root, round := agents.spawner.Root, max(w.tx.status.Round, 1)
+	h, decided, err := w.runHandoff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var findings []string
+	for _, f := range h.Findings {
+		findings = append(findings, lineOf(f))
+	}
+	text, id := w.tx.taskPrompt(), w.id
+	planFile := w.config.Spawn.PlanOf(id)
+	if planFile != "" {
+		planFile = w.engine.absolute(planFile)
+	}
+	handoff := ""
+	if decided {
+		handoff = h.Markdown()
+	}
+	switch role {
+	case task.RoleExecutor, task.RoleFixer:
+		e := prompt.Executor{
+			Task: id, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
+			Prompt: text, Plan: planFile, Handoff: handoff, Answers: h.Answers, Files: h.Files,
+		}
+		return func(at spawner.Attempt) (string, error) {
+			e.RunID, e.Note = at.Run, at.Note
+			return prompt.RenderExecutor(root, e)
+		}, nil
+	case task.RolePlanChecker:
+		p := prompt.PlanChecker{Task: id, Round: round, Prompt: text, Plan: planFile, Findings: findings}
+		if h.Plan != "" {
+			p.Plan = w.engine.absolute(w.tx.status.Plan.Path)
+		}
+		for _, qa := range h.Answers {
+			p.Findings = append(p.Findings, fmt.Sprintf("The user was asked: %s The answer: %s", qa.Question, qa.Answer))
+		}
+		return func(at spawner.Attempt) (string, error) {
+			p.RunID, p.Note = at.Run, at.Note
+			return prompt.RenderPlanChecker(root, p)
+		}, nil
+	default:
+		a := prompt.Assistant{Task: id, Role: string(role), Round: round, Prompt: text, Findings: findings, Handoff: handoff}
+		return func(at spawner.Attempt) (string, error) {
+			a.RunID, a.Note = at.Run, at.Note
+			return prompt.RenderAssistant(root, a)
+		}, nil
+	}
+}
+
+// runHandoff returns what the last decision passes on, with the user's answers, the revised
+// plan and the advice of other agents, and writes it for people to read. decided is false
+// before the first decision.
+func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, err error) {
+	all, err := answers(ctx, w.tx.ledger, w.id, keyAnswer)
+	if err != nil {
+		return h, false, err
+	}
+	if w.tx.status.Last != nil {
+		last, err := (&roundRunner{tx: w.tx}).lastDecision(ctx)
+		if err != nil {
+			return h, false, err
+		}
+		last.NextRound = max(w.tx.status.Round, 1)
+		h, decided = w.tx.handoff(w.config, last), true
+	}
+	for _, a := range all {
+		h.Answers = append(h.Answers, prompt.QA{Question: a.Question, Answer: a.Text})
+	}
+	rr := &roundRunner{tx: w.tx}
+	if p := w.tx.status.Plan; p != nil {
+		text, err := rr.readRunReport(ctx, task.Run{Receipt: &task.Receipt{Path: p.Path, Report: p.Digest}})
+		if err != nil {
+			return h, decided, err
+		}
+		h.Plan = string(text)
+	}
+	for _, r := range w.tx.status.Runs {
+		if known := r.Role == task.RoleCritic || r.Role == task.RoleResearcher || r.Role == task.RolePlanChecker; known || r.Stale || r.Receipt == nil || r.Receipt.Path == "" {
+			continue
+		}
+		text, err := rr.readRunReport(ctx, r)
+		if err != nil {
+			return h, decided, err
+		}
+		h.Advice = append(h.Advice, prompt.Advice{Role: string(r.Role), Text: string(text)})
+	}
+	if decided {
+		_, err = w.engine.writeHandoffFile(handoffPath(w.id, h.NextRound, findingsFile), h)
+	}
+	return h, decided, err
+}

@@ -1,0 +1,252 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// repository opens the repository of the project.
+func (e *Engine) repository(ctx context.Context) (*gitrepo.Repo, error) {
+	keeper, err := e.supervisor()
+	if err != nil {
+		return nil, err
+	}
+	return gitrepo.Open(ctx, e.project.Root, gitrepo.Options{Supervisor: keeper, Environ: e.environ})
+}
+
+// repository opens the repository once for all steps of a run.
+func (d *driver) repository(ctx context.Context) (repo *gitrepo.Repo, err error) {
+	if d.repo == nil {
+		d.repo, err = d.engine.repository(ctx)
+	}
+	return d.repo, err
+}
+
+// start records a new task with its text and the branch that it will have.
+func (w *work) start(ctx context.Context) error {
+	if w.req.Prompt == "" {
+		return errs.New(errs.TaskNoText, "task %s does not exist yet, and nothing says what it is", w.id).With("task", w.id)
+	}
+	// What would make it fail later is found before anything is recorded.
+	for _, role := range []task.Role{task.RoleExecutor, task.RoleCritic} {
+		if len(w.config.Reports.Commands) > 0 && role == task.RoleCritic && !w.config.Spawn.For(criticName).Named {
+			continue
+		}
+		if err := w.engine.checkAgentAvailable(ctx, w.config, string(role), w.req.Adapter); err != nil {
+			return err
+		}
+	}
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
+	}
+	branch, err := w.newBranch(ctx, repo)
+	if err != nil {
+		return err
+	}
+	dirty, err := repo.Dirty(ctx)
+	if err != nil {
+		return err
+	}
+	w.tx.prompt, w.tx.baseRev = w.req.Prompt, branch.Base
+	result, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: cmp.Or(w.config.MaxRounds, task.DefaultRounds), Branch: branch}, event.Full{}, nil
+	})
+	if err != nil {
+		return err
+	}
+	w.began = true
+	w.emit(api.RunEvent{Event: api.RunStarted, Round: result.Round, Branch: branch})
+	if len(dirty) > 0 {
+		w.notice("the task starts from commit %.12s, without the changes in your checkout: %s", branch.Base, textutil.List(dirty, maxNamedChanges))
+	}
+	return nil
+}
+
+func (w *work) notice(format string, args ...any) {
+	w.emit(api.RunEvent{Event: api.RunNotice, Round: w.tx.status.Round, Message: fmt.Sprintf(format, args...)})
+}
+
+// newBranch returns the branch of a new task.
+func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch, error) {
+	if top := repo.Top(); !w.engine.isRoot(top) {
+		return nil, errs.New(errs.RepositoryNested, "the project in %s is a part of the repository in %s", w.engine.project.Root, top).
+			WithHint("put " + project.ConfigFile + " at the top of the repository")
+	}
+	base, err := repo.Resolve(ctx, cmp.Or(w.req.Base, "HEAD"))
+	if err != nil {
+		return nil, err
+	}
+	onto, err := repo.BranchOf(ctx, cmp.Or(w.req.Base, "HEAD"))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := w.engine.worktreesFolder()
+	if err != nil {
+		return nil, err
+	}
+	name := gitrepo.TaskBranch(w.id)
+	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, "switchyard/")), Base: base.Hash, Onto: onto}, nil
+}
+
+// isRoot reports whether a path is that of the project's root, by any name.
+func (e *Engine) isRoot(path string) bool {
+	one, err := os.Stat(path)
+	other, err2 := os.Stat(e.project.Root)
+	return err == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// worktreesFolder returns the folder of the project's worktrees. It is outside of the
+// checkout, where tools would find their files twice, and in no folder that the system
+// cleans up.
+func (e *Engine) worktreesFolder() (string, error) {
+	state := e.getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home := cmp.Or(e.getenv("HOME"), e.getenv("USERPROFILE"))
+		if !filepath.IsAbs(home) {
+			return "", errs.New(errs.WorktreesNoHome, "neither HOME nor XDG_STATE_HOME says where worktrees belong")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	root, err := filepath.EvalSymlinks(e.project.Root)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(state, "switchyard", "worktrees", fmt.Sprintf("%s-%x", filepath.Base(root), sum[:6])), nil
+}
+
+// createBranch creates the task's branch and worktree.
+func (w *work) createBranch(ctx context.Context) error {
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
+	}
+	b := w.tx.status.Branch
+	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
+		return err
+	}
+	if missing, err := repo.Submodules(ctx, b.Worktree); err != nil {
+		return err
+	} else if len(missing) > 0 {
+		w.notice("submodules are not checked out in the worktree: %s", textutil.List(missing, maxNamedChanges))
+	}
+	_, err = w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+		return task.CreateBranch{}, event.Full{By: bySwitchyard}, nil
+	})
+	return err
+}
+
+func worktreeOf(b *task.Branch) gitrepo.Worktree {
+	return gitrepo.Worktree{Path: b.Worktree, Branch: b.Name}
+}
+
+// checkBranch fails unless the worktree is there, on its branch, and the branch is where
+// the host left it. In a round by hand a person may have committed.
+func (w *work) checkBranch(ctx context.Context) error {
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
+	}
+	b := w.tx.status.Branch
+	tip, err := repo.Tip(ctx, worktreeOf(b))
+	if err != nil || tip == b.Head() || w.tx.status.DraftAgent() == "" {
+		return err
+	}
+	return errs.New(errs.BranchMoved, "branch %s is at %.12s, and not at %.12s where it was left", b.Name, tip, b.Head()).
+		With("branch", b.Name).WithHint(fmt.Sprintf("keep what the commits change and take them back with git -C %s reset --soft %.12s, then run the task again", b.Worktree, b.Head()))
+}
+
+// commit commits the reviewed tree.
+func (w *work) commit(ctx context.Context) error {
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
+	}
+	b, last := w.tx.status.Branch, w.tx.status.Last
+	decision, err := (&roundRunner{tx: w.tx}).lastDecision(ctx)
+	if err != nil {
+		return err
+	}
+	message, err := w.message(ctx)
+	if err != nil {
+		return err
+	}
+	hooks, err := repo.Hooks(ctx, b.Worktree)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(hooks) > 0 && w.config.Run.Hooks:
+		if message, err = repo.RunHooks(ctx, b.Worktree, last.Tree, message); err != nil {
+			return w.tx.withTaskID(err)
+		}
+	case len(hooks) > 0:
+		w.notice("the repository's hooks are not run: %s (run.hooks in %s)", strings.Join(hooks, ", "), project.ConfigFile)
+	}
+	parent, err := repo.Tip(ctx, worktreeOf(b))
+	if err != nil {
+		return err
+	}
+	if w.tx.status.DraftAgent() != "" {
+		parent = b.Head()
+	}
+	sha, err := repo.Commit(ctx, worktreeOf(b), gitrepo.CommitRequest{Tree: last.Tree, Parent: parent, Message: message, Trailers: []gitrepo.Trailer{
+		{Key: "Switchyard-Task", Value: w.id}, {Key: "Switchyard-Round", Value: fmt.Sprint(last.Round)},
+		{Key: gitrepo.DecisionTrailer, Value: decision.Event.Hash}, {Key: "Switchyard-Policy", Value: last.Policy},
+	}})
+	if err != nil {
+		return w.tx.withTaskID(err)
+	}
+	if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+		return task.RecordCommit{GitCommit: task.GitCommit{SHA: sha, Tree: last.Tree, Decision: decision.Event.Hash}}, event.Full{By: bySwitchyard}, nil
+	}); err != nil {
+		return err
+	}
+	w.subject, _, _ = strings.Cut(message, "\n")
+	w.emit(api.RunEvent{Event: api.RunCommitted, Round: last.Round, Branch: w.tx.status.Branch, Commit: sha, Subject: w.subject})
+	return nil
+}
+
+// message returns the commit's message: what the executor says that it did, else what the
+// last agent that edited says, else the task's own words.
+func (w *work) message(ctx context.Context) (string, error) {
+	var summary, other string
+	for e, err := range w.tx.ledger.Events(ctx, w.id, 1) {
+		if err != nil {
+			return "", err
+		}
+		if e.Kind != string(task.KindSpawnEnded) {
+			continue
+		}
+		record, err := spawnRecord(e)
+		if err != nil {
+			return "", err
+		}
+		if other = cmp.Or(record.Summary, other); record.Agent == string(task.RoleExecutor) {
+			summary = cmp.Or(record.Summary, summary)
+		}
+	}
+	subject, body := prompt.CommitMessage(cmp.Or(summary, other), w.tx.taskPrompt())
+	if subject == "" {
+		subject = "Complete task " + w.id
+	}
+	if body == "" {
+		return subject, nil
+	}
+	return subject + "\n\n" + body, nil
+}

@@ -1,0 +1,148 @@
+package round
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// finish does what the caller wants of a committed task, and reports that the run is over.
+func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
+	if w.tx.status.Branch == nil || w.tx.status.Commit == nil {
+		return true, nil // It was committed by single rounds.
+	}
+	if d.req.Merge && w.tx.status.Merge == nil {
+		return false, w.merge(ctx)
+	}
+	if d.req.Push == "" {
+		return true, nil
+	}
+	repo, err := d.repository(ctx)
+	if err == nil {
+		err = repo.Push(ctx, d.req.Push, w.tx.status.Branch.Name)
+	}
+	if err == nil {
+		d.emit(api.RunEvent{Event: api.RunPushed, Round: w.tx.status.Round, Branch: w.tx.status.Branch, Message: d.req.Push})
+	}
+	return true, err
+}
+
+// mergeLock is the lease of merges: they run one after the other, since each is verified
+// on what the one before left.
+const mergeLock = "merge"
+
+// merge brings the commit of a task onto the branch that it started from. The merged tree
+// is verified before the branch moves. A merge that was killed begins anew; one that had
+// moved the branch finds its commit there.
+func (w *work) merge(ctx context.Context) error {
+	w.triedMerge = true
+	pool, err := w.engine.leasePool()
+	if err != nil {
+		return err
+	}
+	held, err := pool.Take(ctx, mergeLock, 1, true)
+	if err != nil {
+		return err
+	}
+	defer w.engine.release(held)
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
+	}
+	b := w.tx.status.Branch
+	if b.Onto == "" {
+		return errs.New(errs.MergeNoBranch, "task %s starts from a commit that is no branch, so that there is nothing to merge it into", w.id).With("task", w.id)
+	}
+	if w.tx.status.Status != task.Merging {
+		if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+			return task.BeginMerge{Into: b.Onto}, event.Full{}, nil
+		}); err != nil {
+			return err
+		}
+	}
+	ended, err := w.mergeOnto(ctx, repo, b)
+	if err != nil {
+		return w.tx.withTaskID(err)
+	}
+	if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+		return task.EndMerge{MergeEnded: ended}, event.Full{By: bySwitchyard}, nil
+	}); err != nil {
+		return err
+	}
+	w.emit(api.RunEvent{Event: api.RunMerged, Round: w.tx.status.Round, Merge: w.tx.status.Merge})
+	if ended.Outcome != task.Merged {
+		return nil
+	}
+	if err := repo.RemoveWorktree(ctx, worktreeOf(b), ended.Commit); err != nil {
+		w.notice("the worktree stays in %s: %s", b.Worktree, err)
+	}
+	return nil
+}
+
+// mergeFolder is the worktree of merges. No task has this name, since none begins with a
+// dot.
+const mergeFolder = ".merge"
+
+// mergeOnto merges and verifies in a worktree of its own.
+func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch) (task.MergeEnded, error) {
+	dir, err := w.engine.worktreesFolder()
+	if err != nil {
+		return task.MergeEnded{}, err
+	}
+	at := filepath.Join(dir, mergeFolder)
+	decision := w.tx.status.Commit.Decision
+	m, err := repo.Merge(ctx, gitrepo.MergeRequest{
+		Base: b.Onto, Tip: w.tx.status.Commit.SHA, Path: at, Message: fmt.Sprintf("Merge task %s", w.id),
+		Trailers: []gitrepo.Trailer{{Key: "Switchyard-Task", Value: w.id}, {Key: gitrepo.DecisionTrailer, Value: decision}},
+	})
+	if err != nil {
+		return task.MergeEnded{}, err
+	}
+	defer func() {
+		if err := repo.RemoveMerge(context.WithoutCancel(ctx), at); err != nil {
+			w.engine.warn(err) // The next merge removes it.
+		}
+	}()
+	switch {
+	case len(m.Conflicts) > 0:
+		w.notice("%s and %s change the same lines of %s", b.Name, b.Onto, textutil.List(m.Conflicts, maxNamedChanges))
+		return task.MergeEnded{Outcome: task.MergeConflict}, nil
+	case m.Commit == m.Base:
+		return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
+	}
+	if v, err := w.verifyMerge(ctx, at); err != nil {
+		return task.MergeEnded{}, err
+	} else if v.Outcome == policies.Red {
+		w.notice("the merge of %s and %s does not pass the verification; its output is in %s", b.Name, b.Onto, v.Output)
+		return task.MergeEnded{Outcome: task.MergeRed}, nil
+	}
+	if err := repo.Advance(ctx, b.Onto, m.Commit, m.Base); err != nil {
+		return task.MergeEnded{}, err
+	}
+	return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
+}
+
+// verifyMerge runs the task's verification in another folder; it is absent if there is
+// none.
+func (w *work) verifyMerge(ctx context.Context, dir string) (api.Verification, error) {
+	v := w.config.Verify
+	if w.req.Verify != "" {
+		v = &project.Verify{Command: w.req.Verify, Runs: 1}
+	}
+	if v == nil {
+		return api.Verification{Outcome: policies.Absent}, nil
+	}
+	if err := w.tx.checkMayVerify(api.VerifyRequest{Command: w.req.Verify}, w.config); err != nil {
+		return api.Verification{}, err
+	}
+	return w.tx.runVerification(ctx, *v, dir)
+}
