@@ -32,12 +32,16 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 its events again. It fails if anything was changed, removed or reordered. With
 --verbose it prints the latest hash of every task, to be kept elsewhere.
 
+It also reads the transcripts of agents that the ledger names, and fails if one
+was altered. One that is gone is no failure, as old ones are removed; --verbose
+lists these too.
+
 With --decisions it also decides every recorded round again, with the policy that
 decided it, and fails if anything differs: the route of a finding, the policy's
 input, or its decision.`,
 		Args: noArgs,
 	}
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every chain with its latest hash")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every chain with its latest hash, and the transcripts that are gone")
 	cmd.Flags().BoolVar(&decisions, "decisions", false, "decide every recorded round again")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		result, err := a.verifyLedger(ctx, e, decisions)
@@ -53,7 +57,7 @@ input, or its decision.`,
 // also decides all rounds again.
 func (a *app) verifyLedger(ctx context.Context, e *host.Engine, decisions bool) (render.LedgerReport, error) {
 	report, err := e.Verify(ctx)
-	result := render.LedgerReport{Report: report}
+	result := render.LedgerReport{Report: report.Report, Transcripts: report.Transcripts}
 	if err != nil || !decisions || !report.Sound() {
 		return result, err
 	}
@@ -66,16 +70,19 @@ func (a *app) verifyLedger(ctx context.Context, e *host.Engine, decisions bool) 
 
 // ledgerFailure returns the error for the problems of a report, or nil if it has none.
 func ledgerFailure(r render.LedgerReport) error {
-	d := r.Decisions
+	d, altered := r.Decisions, r.Transcripts.Altered
 	switch {
 	case !r.Sound():
 		return errs.New(errs.LedgerTampered, "the ledger was changed: %s in %s",
 			textutil.Count(int64(len(r.Problems))+r.Omitted, "problem"), textutil.Count(r.Tasks, "task")).With("problems", r.Problems)
-	case d == nil || d.Sound():
-		return nil
-	case len(d.Problems) > 0:
+	case d != nil && len(d.Problems) > 0:
 		return errs.New(errs.LedgerTampered, "%d of %s do not match their policy",
 			int64(len(d.Problems))+d.Omitted, textutil.Count(d.Decisions, "recorded decision")).With("problems", d.Problems).With("decisions", d)
+	case len(altered) > 0:
+		return errs.New(errs.TranscriptAltered, "%s not what the ledger says", textutil.Count(len(altered), "transcript is", "transcripts are")).
+			With("altered", altered)
+	case d == nil || d.Sound():
+		return nil
 	default:
 		return errs.New(errs.PolicyLost, "%s cannot be decided again: the policy is no longer available", textutil.Count(d.Unchecked, "decision")).
 			With("lost", d.Lost).With("decisions", d)

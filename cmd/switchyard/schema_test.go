@@ -388,8 +388,9 @@ func checkOutput(args []string, out []byte) error {
 		return nil // An unknown command prints an error and no result.
 	}
 	name := commandName(cmd)
-	// A bundle that is built to standard output is not JSON.
-	if results()[name] == nil || name == "policy build" && bytes.HasPrefix(out, []byte{0x1f}) {
+	// A bundle that is built to standard output is not JSON, and a transcript is whatever
+	// the agent's program printed.
+	if results()[name] == nil || name == "policy build" && bytes.HasPrefix(out, []byte{0x1f}) || slices.Contains(args, "--transcript") {
 		return nil
 	}
 	text, err := os.ReadFile(filepath.Join(os.Getenv(schemaVariable), filepath.Base(schemaFile(name))))

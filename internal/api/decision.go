@@ -295,12 +295,49 @@ type Explanation struct {
 	// beginning if none is decided yet, in the order in which they ended. It is empty if
 	// an older round was asked for.
 	Spawns []SpawnSummary `json:"spawns"`
+	// Transcripts are the latest agent runs of the whole task whose transcripts were kept,
+	// oldest first.
+	Transcripts []TranscriptEntry `json:"transcripts,omitzero"`
 	// History lists the task's latest decisions, oldest first.
 	History []HistoryEntry `json:"history"`
 	// Lifecycle lists manual actions on the task, oldest first.
 	Lifecycle []LifecycleEntry `json:"turns"`
 	// Overrides lists the forced gates, oldest first.
 	Overrides []OverrideEntry `json:"overrides"`
+}
+
+// TranscriptEntry is an agent run with what the agent said.
+type TranscriptEntry struct {
+	Run     string          `json:"run"`
+	Role    task.Role       `json:"role"`
+	Agent   string          `json:"agent"`
+	Adapter string          `json:"adapter"`
+	Round   int             `json:"round"`
+	Outcome outcome.Outcome `json:"outcome"`
+	// EndedAt is RFC 3339 in UTC.
+	EndedAt string `json:"ended_at"`
+	// Digest is that of the transcript, which may have been removed since.
+	Digest string `json:"digest"`
+}
+
+// TranscriptCheck compares the transcripts with the digests in the ledger.
+type TranscriptCheck struct {
+	// Sound counts the transcripts that are as the ledger says.
+	Sound int64 `json:"sound"`
+	// Gone counts the runs whose transcripts were removed, as old ones are. GoneRuns are
+	// the first 1,000.
+	Gone     int64           `json:"gone"`
+	GoneRuns []TranscriptRef `json:"gone_runs,omitzero"`
+	// Altered are those whose content has another digest.
+	Altered []TranscriptRef `json:"altered,omitzero"`
+}
+
+// TranscriptRef is a transcript that the ledger names.
+type TranscriptRef struct {
+	// Task is the chain of the run.
+	Task   string `json:"task"`
+	Run    string `json:"run"`
+	Digest string `json:"digest"`
 }
 
 // AnswerEntry is an answer with its time.

@@ -55,6 +55,11 @@ func (l *Ledger) Events(ctx context.Context, task string, from int64) iter.Seq2[
 	return l.events(ctx, "WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, max(from, 1)-1, func(e Event) int64 { return e.N })
 }
 
+// EventsOf is Events for all of a task's events of two kinds. It reads no bodies of others.
+func (l *Ledger) EventsOf(ctx context.Context, task, kind, other string) iter.Seq2[Event, error] {
+	return l.events(ctx, "WHERE task = ? AND kind IN (?, ?) AND n > ? ORDER BY n LIMIT ?", []any{task, kind, other}, 0, func(e Event) int64 { return e.N })
+}
+
 // Event returns one event of a task by one key look-up, or the zero Event.
 func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error) {
 	var e Event

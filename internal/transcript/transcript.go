@@ -83,7 +83,7 @@ func Open(dir *os.Root, sum string) (io.ReadCloser, error) {
 	f, err := safefile.OpenFile(dir, fileOf(sum), os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, ErrGone(sum)
+		return nil, errs.New(errs.TranscriptGone, "the transcript %.19s is gone", sum).With("transcript", sum)
 	case err != nil:
 		return nil, errRead(sum, err)
 	}
@@ -92,6 +92,12 @@ func Open(dir *os.Root, sum string) (io.ReadCloser, error) {
 		return nil, errors.Join(errRead(sum, err), f.Close())
 	}
 	return &reader{file: f, text: io.LimitReader(packed, maxSize), sum: sum, hash: sha256.New()}, nil
+}
+
+// Exists reports whether there is a file of a transcript. It does not read it.
+func Exists(dir *os.Root, sum string) bool {
+	_, err := dir.Lstat(fileOf(sum))
+	return err == nil
 }
 
 // Check reads a transcript and fails as Open and its reader do.
@@ -124,11 +130,6 @@ func (r *reader) Read(p []byte) (int, error) {
 }
 
 func (r *reader) Close() error { return r.file.Close() }
-
-// ErrGone is the error of a transcript that is not there.
-func ErrGone(sum string) *errs.Error {
-	return errs.New(errs.TranscriptGone, "the transcript %.19s is gone", sum).With("transcript", sum)
-}
 
 // errRead tells a file that cannot be read from one that is damaged.
 func errRead(sum string, err error) error {

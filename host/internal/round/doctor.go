@@ -20,7 +20,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
@@ -138,9 +137,14 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 	case events == 0:
 		fine = "is empty: nothing was recorded yet"
 	case deep:
-		var report ledger.Report
-		if report, err = e.Verify(ctx); err == nil && !report.Sound() {
+		var report Verified
+		report, err = e.Verify(ctx)
+		switch {
+		case err != nil:
+		case !report.Sound():
 			err = errs.New(errs.LedgerTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
+		case len(report.Transcripts.Altered) > 0:
+			err = errs.New(errs.TranscriptAltered, "%d transcripts were altered: switchyard ledger verify lists them", len(report.Transcripts.Altered))
 		}
 		fine = fmt.Sprintf("%d events, intact", report.Events)
 	}

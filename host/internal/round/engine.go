@@ -132,16 +132,6 @@ func (e *Engine) appendEvents(ctx context.Context, l *ledger.Ledger, batches ...
 // whether to publish metrics again.
 func (e *Engine) Recorded() bool { return e.recorded.Load() }
 
-// Verify checks every chain of the ledger.
-func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return ledger.Report{}, err
-	}
-	defer l.Close()
-	return l.Verify(ctx)
-}
-
 // Events yields every event of the ledger in the order of recording. It ends at the first
 // error, with a zero Event.
 func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {

@@ -1,10 +1,22 @@
 package round
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
@@ -27,4 +39,124 @@ func (e *Engine) keepTranscripts(limits transcript.Limits) func(context.Context,
 		}
 		return sum
 	}
+}
+
+// openTranscripts opens the folder of transcripts, nil if there is none.
+func (e *Engine) openTranscripts() (*os.Root, error) {
+	path := filepath.Join(e.project.State(), transcript.Folder)
+	dir, err := safefile.OpenDir(path)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return dir, nil
+	case safefile.Unsafe(err):
+		return nil, errs.New(errs.StateUnsafe, "%s cannot be used: %w", path, err).With("path", path)
+	default:
+		return nil, errs.New(errs.FileUnreadable, "%s cannot be read: %w", path, safefile.Reason(err)).With("path", path)
+	}
+}
+
+// Transcript is what an agent said in one run. The caller must close it.
+type Transcript struct {
+	api.TranscriptEntry
+	// ReadCloser yields the CLI's output as it was, without secrets.
+	io.ReadCloser
+	adapter *adapter.Adapter
+}
+
+// Tell passes the parts of the output to say, instead of reading the Transcript otherwise.
+func (t Transcript) Tell(say func(adapter.Said)) error { return t.adapter.Read(t, say) }
+
+// Transcript opens the transcript of a task's run, and checks it. run is the run's id, the
+// beginning of it, or a role or agent, which means its latest run that has ended.
+//
+// # Errors
+//
+// run-unknown, transcript-none, transcript-gone, transcript-altered, file-unreadable,
+// state-unsafe, task-not-found, and the codes of the ledger and of Config.
+func (e *Engine) Transcript(ctx context.Context, id, run string) (Transcript, error) {
+	if err := task.CheckID(id); err != nil {
+		return Transcript{}, err
+	}
+	config, err := e.Config(ctx)
+	if err != nil {
+		return Transcript{}, err
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return Transcript{}, err
+	}
+	defer l.Close()
+	runs, err := agentRuns(ctx, l, id)
+	if err != nil {
+		return Transcript{}, err
+	}
+	if len(runs) == 0 {
+		head, err := l.Head(ctx, id)
+		if err != nil || head.N == 0 {
+			return Transcript{}, cmp.Or(err, errTaskNotFound(id))
+		}
+	}
+	entry, err := findRun(id, run, runs)
+	if err != nil {
+		return Transcript{}, err
+	}
+	t := Transcript{TranscriptEntry: entry}
+	if entry.Digest == "" {
+		return t, errNoTranscript(entry, config.Transcripts)
+	}
+	dir, err := e.openTranscripts()
+	if err != nil {
+		return t, err
+	}
+	if dir == nil {
+		return t, e.errGone(entry, config.Transcripts)
+	}
+	defer dir.Close()
+	if err = transcript.Check(dir, entry.Digest); err == nil { // Before any of it is shown.
+		t.ReadCloser, err = transcript.Open(dir, entry.Digest)
+	}
+	if errs.CodeOf(err) == errs.TranscriptGone {
+		err = e.errGone(entry, config.Transcripts)
+	}
+	if err != nil {
+		return t, err
+	}
+	catalog, err := e.catalog(ctx, config)
+	if err == nil {
+		t.adapter, err = catalog.Get(entry.Adapter)
+	}
+	if errs.CodeOf(err) == errs.AdapterUnknown { // The project had an adapter of its own.
+		t.adapter, err = catalog.Get(project.AdapterExec)
+	}
+	if err != nil {
+		return t, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// errNoTranscript says why a run has no transcript.
+func errNoTranscript(r api.TranscriptEntry, limits transcript.Limits) error {
+	why := "the agent printed nothing, or it could not be kept"
+	switch {
+	case r.EndedAt == "":
+		why = "it runs still, or was lost with its host"
+	case limits == (transcript.Limits{}):
+		why = "transcripts are off in " + project.ConfigFile
+	}
+	return errs.New(errs.TranscriptNone, "run %s has no transcript: %s", r.Run, why).With("run", r.Run)
+}
+
+// errGone says when and why a transcript was removed, as far as that is known.
+func (e *Engine) errGone(r api.TranscriptEntry, limits transcript.Limits) error {
+	days := int(limits.Age.Hours() / 24)
+	why := fmt.Sprintf("transcripts are kept for %d days, so it was removed to save space, or by hand", days)
+	ended, err := time.Parse(time.RFC3339, r.EndedAt)
+	switch due := ended.Add(limits.Age); {
+	case limits == (transcript.Limits{}):
+		why = "transcripts are off in " + project.ConfigFile
+	case err == nil && e.now().After(due):
+		why = fmt.Sprintf("transcripts are kept for %d days, so it was due on %s", days, due.Format(time.DateOnly))
+	}
+	return errs.New(errs.TranscriptGone, "the transcript of run %s, which ended at %s, is gone: %s", r.Run, r.EndedAt, why).
+		With("run", r.Run).With("transcript", r.Digest).With("ended_at", r.EndedAt).With("keep_days", days).With("size", limits.Size)
 }

@@ -29,6 +29,7 @@ func (p *Printer) Explanation(x host.Explanation) {
 	p.history(x.History)
 	p.turns(x.Lifecycle)
 	p.overrides(x.Overrides)
+	p.transcripts(x.Task.TaskID, x.Transcripts)
 }
 
 // explained prints a decision and the evidence for it.

@@ -19,6 +19,7 @@ import (
 // LedgerReport is the JSON output of ledger verify.
 type LedgerReport struct {
 	ledger.Report
+	Transcripts api.TranscriptCheck `json:"transcripts"`
 	// Decisions is nil unless the decisions were checked, too.
 	Decisions *api.DecisionsReport `json:"decisions,omitzero"`
 }
@@ -34,6 +35,7 @@ func (p *Printer) Ledger(r LedgerReport, chains bool) {
 		}
 		p.list(rows)
 	}
+	p.transcriptCheck(r.Transcripts, chains)
 	d := r.Decisions
 	if d == nil {
 		return

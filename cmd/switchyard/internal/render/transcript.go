@@ -1,0 +1,78 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// transcriptCheck prints what became of the transcripts, and which are gone if all is set.
+func (p *Printer) transcriptCheck(c api.TranscriptCheck, all bool) {
+	p.lineIf(c.Sound > 0, "%s  %s", p.Paint(Green, "intact"), textutil.Count(c.Sound, "transcript"))
+	for _, ref := range c.Altered {
+		p.Line("%s  the transcript %s of run %s, task %s", p.Paint(Red, "altered"), shortDigest(ref.Digest), ref.Run, ref.Task)
+	}
+	p.lineIf(c.Gone > 0, "%s  %s, as old ones are removed", p.Paint(Dim, "gone"), textutil.Count(c.Gone, "transcript"))
+	if !all {
+		return
+	}
+	for _, ref := range c.GoneRuns {
+		p.Line("      %s of run %s, task %s", shortDigest(ref.Digest), ref.Run, ref.Task)
+	}
+	p.lineIf(c.Gone > int64(len(c.GoneRuns)), "      and %d more", c.Gone-int64(len(c.GoneRuns)))
+}
+
+// transcripts lists the runs of a task that have a transcript.
+func (p *Printer) transcripts(task string, all []api.TranscriptEntry) {
+	if len(all) == 0 {
+		return
+	}
+	rows := newTable("ROUND", "ROLE", "AGENT", "ADAPTER", "OUTCOME", "ENDED", "TRANSCRIPT OF RUN")
+	for _, t := range all {
+		rows.add(t.Round, string(t.Role), t.Agent, t.Adapter, string(t.Outcome), dim(Time(t.EndedAt)), t.Run)
+	}
+	p.list(rows)
+	p.Line("switchyard explain %s --transcript RUN shows one", task)
+}
+
+const (
+	// maxInput and maxSaid bound the input of a tool, and a line that nothing explains, in
+	// code points. --output json has all of it.
+	maxInput, maxSaid = 200, 2000
+	// maxResultLine bounds a line of a tool's result, in code points.
+	maxResultLine = 300
+)
+
+// Transcript prints the head of a transcript.
+func (p *Printer) Transcript(t api.TranscriptEntry) {
+	p.Line("%s  %s by %s, round %d, %s at %s", p.Paint(Bold, t.Run), t.Agent, t.Adapter, t.Round, t.Outcome, Time(t.EndedAt))
+}
+
+// Said prints a part of a transcript: messages whole, and the rest clipped.
+func (p *Printer) Said(s adapter.Said) {
+	switch text := strings.TrimSpace(s.Text); s.Kind {
+	case adapter.SaidText:
+		p.Line("")
+		for line := range strings.Lines(text) {
+			p.Line("%s", strings.TrimRight(line, "\r\n"))
+		}
+	case adapter.SaidTool:
+		p.Line("")
+		p.Line("%s %s", p.Paint(Cyan, "> "+s.Name), textutil.Fit(text, maxInput))
+	case adapter.SaidResult:
+		if text == "" {
+			return
+		}
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = textutil.Fit(line, maxResultLine)
+		}
+		p.block(strings.Join(lines, "\n"))
+	case adapter.SaidError:
+		p.Line("%s %s", p.Paint(Yellow, "! error:"), text)
+	default:
+		p.Line("%s", textutil.Fit(strings.TrimRight(s.Text, " \t"), maxSaid))
+	}
+}
