@@ -84,11 +84,11 @@ func TestOpenOfWhatWasAltered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var other, bomb bytes.Buffer
+	var other, huge bytes.Buffer
 	w := gzip.NewWriter(&other)
 	fmt.Fprint(w, "something else")
 	w.Close()
-	w = gzip.NewWriter(&bomb)
+	w = gzip.NewWriter(&huge)
 	zeros := make([]byte, 1<<20)
 	for range 1<<10 + 1 {
 		if _, err := w.Write(zeros); err != nil {
@@ -110,7 +110,7 @@ func TestOpenOfWhatWasAltered(t *testing.T) {
 		"something":  {other.Bytes(), errs.TranscriptAltered},
 		"more":       {append(bytes.Clone(whole), other.Bytes()...), errs.TranscriptAltered},
 		"more bytes": {append(bytes.Clone(whole), 'x'), errs.TranscriptAltered},
-		"a bomb":     {bomb.Bytes(), errs.TranscriptAltered},
+		"huge":     {huge.Bytes(), errs.TranscriptAltered},
 	} {
 		if err := os.WriteFile(file, c.content, 0o600); err != nil {
 			t.Fatal(err)

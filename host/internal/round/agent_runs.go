@@ -40,8 +40,8 @@ func agentRuns(ctx context.Context, l *ledger.Ledger, id string) ([]api.Transcri
 	return runs, nil
 }
 
-// keptTranscripts returns the latest runs of a task that have a transcript.
-func keptTranscripts(ctx context.Context, l *ledger.Ledger, id string) ([]api.TranscriptEntry, error) {
+// savedTranscripts returns the latest runs of a task that have a transcript.
+func savedTranscripts(ctx context.Context, l *ledger.Ledger, id string) ([]api.TranscriptEntry, error) {
 	runs, err := agentRuns(ctx, l, id)
 	if err != nil {
 		return nil, err

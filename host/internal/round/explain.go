@@ -52,7 +52,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 	if x.Lifecycle, err = listed[api.LifecycleEntry](ctx, l, id, keyTurn, maxHistory); err != nil {
 		return api.Explanation{}, err
 	}
-	if x.Transcripts, err = keptTranscripts(ctx, l, id); err != nil {
+	if x.Transcripts, err = savedTranscripts(ctx, l, id); err != nil {
 		return api.Explanation{}, err
 	}
 	if round == 0 && len(x.History) == 0 {

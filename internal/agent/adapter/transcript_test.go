@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 )
 
-// told returns what an adapter says about an output, a part in each line.
-func told(t testing.TB, name, output string) string {
+// partsOf returns the parts of an output, each in a line.
+func partsOf(t testing.TB, name, output string) string {
 	t.Helper()
 	a, err := adapter.NewCatalog().Get(name)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestReadOfRecordings(t *testing.T) {
 			t.Fatal(err)
 		}
 		name, _, _ := strings.Cut(file, "-")
-		if got := told(t, name, string(text)); got != want {
+		if got := partsOf(t, name, string(text)); got != want {
 			t.Errorf("%s:\n%swant\n%s", file, got, want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestReadOfAnyOutput(t *testing.T) {
 		{"exec", "{\"a\":1}\r\n  two\n\nend", "line \"{\\\"a\\\":1}\"\nline \"  two\"\nline \"\"\nline \"end\"\n"},
 		{"exec", strings.Repeat("x", 1<<20+1), "line \"" + strings.Repeat("x", 40) + "… (1048576)\"\nline \"x\"\n"},
 	} {
-		if got := told(t, c.adapter, c.output); got != c.want {
+		if got := partsOf(t, c.adapter, c.output); got != c.want {
 			t.Errorf("%s: %.80q:\n%swant\n%s", c.adapter, c.output, got, c.want)
 		}
 	}
