@@ -84,17 +84,9 @@ func TestOpenOfWhatWasAltered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var other, huge bytes.Buffer
+	var other bytes.Buffer
 	w := gzip.NewWriter(&other)
 	fmt.Fprint(w, "something else")
-	w.Close()
-	w = gzip.NewWriter(&huge)
-	zeros := make([]byte, 1<<20)
-	for range 1<<10 + 1 {
-		if _, err := w.Write(zeros); err != nil {
-			t.Fatal(err)
-		}
-	}
 	w.Close()
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/2] ^= 1
@@ -110,7 +102,6 @@ func TestOpenOfWhatWasAltered(t *testing.T) {
 		"something":  {other.Bytes(), errs.TranscriptAltered},
 		"more":       {append(bytes.Clone(whole), other.Bytes()...), errs.TranscriptAltered},
 		"more bytes": {append(bytes.Clone(whole), 'x'), errs.TranscriptAltered},
-		"huge":     {huge.Bytes(), errs.TranscriptAltered},
 	} {
 		if err := os.WriteFile(file, c.content, 0o600); err != nil {
 			t.Fatal(err)
