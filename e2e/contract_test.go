@@ -78,9 +78,10 @@ func trespasser(r request) reply {
 // laxity is what a CLI cannot be prevented from doing, and what it does not report.
 type laxity struct {
 	writesProject, obeysProject, readsAll, hidesTokens, hidesDenials, retries bool
-	// commandsEscape says that commands of an agent that edits may write anywhere, and
-	// offline that they have no network.
-	commandsEscape, offline bool
+	// commandsEscape says that commands of an agent that edits may write anywhere,
+	// followsLinks that its tools may write outside through a symbolic link, and offline
+	// that its commands have no network.
+	commandsEscape, followsLinks, offline bool
 }
 
 // laxities returns the limitations of the CLIs in docs/adapters.md.
@@ -90,7 +91,7 @@ func laxities() map[string]laxity {
 		"codex":    {readsAll: true, hidesDenials: true, offline: true},
 		"copilot":  {hidesTokens: true, retries: true},
 		"gemini":   {writesProject: true, obeysProject: true, hidesDenials: true, commandsEscape: true},
-		"opencode": {retries: true, commandsEscape: true},
+		"opencode": {retries: true, commandsEscape: true, followsLinks: true},
 	}
 }
 

@@ -27,6 +27,7 @@ func TestEdits(t *testing.T) {
 				func(q request) reply { return writes(q, filepath.Join(tree, "new.go"), "package b\n") },
 				func(q request) reply { return commands(q, "cat a.go new.go > both.txt") },
 				func(q request) reply { return writes(q, filepath.Join(foreign, "new.go"), "package b\n") },
+				func(q request) reply { return writes(q, filepath.Join(tree, "aside", "linked.go"), "package b\n") },
 				func(q request) reply { return reads(q, link) },
 				func(q request) reply { return replaces(q, link, "gitdir", "nowhere") },
 				func(q request) reply {
@@ -42,6 +43,9 @@ func TestEdits(t *testing.T) {
 			}), config(name))
 			p.git(t, "worktree", "add", "-q", "-b", "switchyard/T-1", tree)
 			linked := read(t, link)
+			if err := os.Symlink(foreign, filepath.Join(tree, "aside")); err != nil {
+				t.Fatal(err)
+			}
 			o := p.call(t, name, adapter.Values{Model: models[name], WorkDir: tree, Profile: profile.Edit})
 
 			if !o.Valid || !o.Done || o.Failure != nil || o.Text != "Rename the package" {
@@ -50,7 +54,7 @@ func TestEdits(t *testing.T) {
 			if err := os.Remove(filepath.Join(tree, "online.txt")); err == nil && lax.offline {
 				t.Error("its commands may connect")
 			}
-			if status := p.git(t, "-C", tree, "status", "--porcelain"); status != " M a.go\n?? both.txt\n?? new.go\n" {
+			if status := p.git(t, "-C", tree, "status", "--porcelain"); status != " M a.go\n?? aside\n?? both.txt\n?? new.go\n" {
 				t.Errorf("the worktree has\n%s", status)
 			}
 			if both := read(t, filepath.Join(tree, "both.txt")); strings.Join(strings.Fields(both), " ") != "package b package b" {
@@ -59,11 +63,10 @@ func TestEdits(t *testing.T) {
 			if got := read(t, link); got != linked {
 				t.Errorf(".git is %q", got)
 			}
-			if _, err := os.Stat(filepath.Join(foreign, "new.go")); err == nil {
-				t.Error("its tools may write outside")
-			}
-			if _, err := os.Stat(filepath.Join(foreign, "copy.go")); (err == nil) != lax.commandsEscape {
-				t.Errorf("its commands may write outside: %v", err == nil)
+			for file, want := range map[string]bool{"new.go": false, "linked.go": lax.followsLinks, "copy.go": lax.commandsEscape} {
+				if _, err := os.Stat(filepath.Join(foreign, file)); (err == nil) != want {
+					t.Errorf("it may write %s outside: %v", file, err == nil)
+				}
 			}
 			if (len(o.Denials) > 0) == lax.hidesDenials {
 				t.Errorf("denials %q", o.Denials)
