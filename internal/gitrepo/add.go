@@ -29,7 +29,7 @@ const (
 	gitReason   = "initializing"
 )
 
-// AddWorktree creates the branch at the commit base and checks it out in a new worktree,
+// AddWorktree creates the branch at base, the hash of a commit, and checks it out in a new worktree,
 // locked. If both are there it does nothing, wherever the branch is by now; if a killed
 // call or an agent left only a part, it adds the rest. The parent directory is created.
 //
@@ -44,10 +44,12 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 	if err != nil {
 		return err
 	}
-	if holder, err := r.holder(ctx, w.Branch); err != nil {
-		return err
-	} else if holder != "" && holder != path {
-		return errHeld(w.Branch, holder)
+	if there == nil || there.branch != w.Branch {
+		if holder, err := r.holder(ctx, w.Branch); err != nil {
+			return err
+		} else if holder != "" && holder != path {
+			return errHeld(w.Branch, holder)
+		}
 	}
 	mark := "switchyard: created for the worktree " + digest.Of(path)
 	if there != nil {
@@ -109,6 +111,9 @@ func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string
 	if there.locked && there.reason != taskReason && there.reason != gitReason {
 		return false, errExists(there.path, "it is another worktree")
 	}
+	if there.reason == taskReason && there.branch != branch {
+		return false, errSwitched(there.path, branch)
+	}
 	entries, err := os.ReadDir(there.path)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -119,8 +124,6 @@ func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string
 			err = errExists(there.path, "it is another worktree")
 		}
 		return false, err
-	case there.branch != branch && there.reason == taskReason:
-		return false, errSwitched(there.path, branch)
 	case there.branch != branch:
 		return false, errExists(there.path, "it is another worktree")
 	}

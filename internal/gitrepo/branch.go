@@ -50,9 +50,6 @@ func (r *Repo) tip(ctx context.Context, branch string) (string, error) {
 // move moves a branch from the commit old, "" if it does not exist, to next, "" to delete
 // it. reason is for its reflog.
 func (r *Repo) move(ctx context.Context, p place, branch, next, old, reason string) error {
-	if old == "" {
-		old = strings.Repeat("0", len(next))
-	}
 	args := []string{"update-ref", "--create-reflog", "-m", reason, headsPrefix + branch, next, old}
 	if next == "" {
 		args = []string{"update-ref", "-d", "-m", reason, headsPrefix + branch, old}
@@ -117,11 +114,11 @@ func (r *Repo) holder(ctx context.Context, branch string) (string, error) {
 			return w.path, nil
 		}
 	}
-	for _, dir := range append(r.linkedDirs(), r.common) {
+	for _, p := range append(r.linked(), place{filepath.Dir(r.common), r.common}) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
-			text, err := os.ReadFile(filepath.Join(dir, name, "head-name"))
+			text, err := os.ReadFile(filepath.Join(p.git, name, "head-name"))
 			if err == nil && strings.TrimSpace(string(text)) == headsPrefix+branch {
-				return dir, nil
+				return p.top, nil
 			}
 		}
 	}
@@ -137,35 +134,32 @@ func errHeld(branch, path string) error {
 // not read, since an agent could have written it.
 func (r *Repo) place(path string) (place, error) {
 	path = canonical(path)
-	for _, dir := range r.linkedDirs() {
-		text, err := os.ReadFile(filepath.Join(dir, "gitdir"))
-		if err != nil {
-			continue // It was removed meanwhile.
+	for _, p := range r.linked() {
+		if info, err := os.Lstat(path); p.top == path && err == nil && info.IsDir() {
+			return p, nil
 		}
-		target := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(dir, target)
-		}
-		if filepath.Clean(target) != filepath.Join(path, ".git") {
-			continue
-		}
-		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-			break
-		}
-		return place{top: path, git: dir}, nil
 	}
 	return place{}, errs.New(errs.WorktreeMissing, "there is no worktree at %s", path).With("path", path)
 }
 
-// linkedDirs lists the git directories of linked worktrees.
-func (r *Repo) linkedDirs() []string {
+// linked lists the linked worktrees. Their directories need not exist.
+func (r *Repo) linked() []place {
 	dir := filepath.Join(r.common, "worktrees")
 	entries, _ := os.ReadDir(dir) // Before the first worktree there is none.
-	var dirs []string
+	var all []place
 	for _, e := range entries {
-		dirs = append(dirs, filepath.Join(dir, e.Name()))
+		git := filepath.Join(dir, e.Name())
+		text, err := os.ReadFile(filepath.Join(git, "gitdir"))
+		if err != nil {
+			continue // It is being added or removed.
+		}
+		link := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(git, link)
+		}
+		all = append(all, place{filepath.Dir(link), git})
 	}
-	return dirs
+	return all
 }
 
 // canonical returns a path as git names it: absolute, and without symbolic links in its

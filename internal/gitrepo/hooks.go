@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -28,7 +29,7 @@ func (r *Repo) Hooks(ctx context.Context, path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir = filepath.FromSlash(dir[:len(dir)-1])
+	dir = filepath.FromSlash(strings.TrimSuffix(dir, "\n"))
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.top, dir)
 	}
@@ -89,7 +90,7 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 			return err
 		}
 		if staged != tree+"\n" || files != tree {
-			return errs.New(errs.HookChanged, "a hook of the repository (%s) changed what is to be committed", hooks[0]).With("hooks", hooks)
+			return errs.New(errs.HookChanged, "a hook of the repository changed what is to be committed: one of %s", strings.Join(hooks, ", ")).With("hooks", hooks)
 		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {

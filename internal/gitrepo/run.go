@@ -80,7 +80,7 @@ func (r *Repo) output(ctx context.Context, p place, args ...string) (string, err
 // A lock or a worktree that another git process is creating is there for milliseconds.
 var (
 	lockPattern = regexp.MustCompile(`(?s)Unable to create '(.*\.lock)': File exists`)
-	halfPattern = regexp.MustCompile(`failed to read .*worktrees/.*/(commondir|gitdir|HEAD)|could not (open|read) .*worktrees/`)
+	halfPattern = regexp.MustCompile(`(?s)failed to read .*worktrees/.*/(commondir|gitdir|HEAD)|could not (open|read|create directory of) .*worktrees`)
 )
 
 // run runs git and returns its output. It tries again while another git process has a
@@ -203,7 +203,7 @@ func environment(caller []string) []string {
 	})
 	return append(env,
 		"LC_ALL=C.UTF-8", // Its messages are compared.
-		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never",
 		"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_MERGE_AUTOEDIT=no",
 	)
 }

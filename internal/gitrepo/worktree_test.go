@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 )
 
@@ -91,6 +92,19 @@ func TestAddWorktreeRefuses(t *testing.T) {
 			s.add(s.open(), "T")
 			s.git(w.Path, "switch", "-q", "-c", "elsewhere")
 		}, errs.WorktreeSwitched},
+		"deleted on no branch": {func(s *scene, w gitrepo.Worktree) {
+			s.add(s.open(), "T")
+			s.git(w.Path, "switch", "-q", "--detach")
+			s.git(w.Path, "commit", "-q", "--allow-empty", "-m", "work")
+			s.must(os.RemoveAll(w.Path))
+		}, errs.WorktreeSwitched},
+		"rebase of an agent": {func(s *scene, w gitrepo.Worktree) {
+			s.add(s.open(), "T")
+			s.git(w.Path, "commit", "-q", "--allow-empty", "-m", "work")
+			if out, err := s.tryGit(w.Path, "rebase", "--exec", "false", "HEAD~"); err == nil {
+				s.Fatalf("the rebase does not stop: %s", out)
+			}
+		}, errs.WorktreeSwitched},
 		"no .git": {func(s *scene, w gitrepo.Worktree) {
 			s.add(s.open(), "T")
 			s.must(os.Remove(s.file(w, ".git")))
@@ -142,7 +156,7 @@ func (s *scene) interrupted(do func(r *gitrepo.Repo) error, check func(when stri
 		s.environ[0] = "PATH=" + bin + ":" + os.Getenv("PATH")
 		r := s.open()
 		s.environ[0] = was
-		for n := 1; ; n++ {
+		for n := 1; ; n += exhaustive.Count(3, 1) {
 			s.write(count, fmt.Sprint(n))
 			before := s.state()
 			err := do(r)
@@ -156,7 +170,6 @@ func (s *scene) interrupted(do func(r *gitrepo.Repo) error, check func(when stri
 			s.equal(s.state(), before)
 			reset()
 			if finished {
-				s.Logf("%d commands", n-1)
 				break
 			}
 		}
@@ -198,6 +211,64 @@ func TestAddWorktreeKilledGit(t *testing.T) {
 	s.wantWorktree(w, head)
 }
 
+// The user's repository may be of any kind that git knows.
+func TestKindsOfRepositories(t *testing.T) {
+	for name, prepare := range map[string]func(s *scene){
+		"linked worktree": func(s *scene) {
+			other := filepath.Join(s.base, "other")
+			s.git(s.dir, "worktree", "add", "-q", "-b", "other", other)
+			s.dir = other
+		},
+		"project in a subdirectory": func(s *scene) {
+			s.write(filepath.Join(s.dir, "sub", "x"), "x\n")
+			s.git(s.dir, "add", "-A")
+			s.git(s.dir, "commit", "-q", "-m", "second")
+			s.dir = filepath.Join(s.dir, "sub")
+		},
+		"detached HEAD": func(s *scene) { s.git(s.dir, "switch", "-q", "--detach") },
+		"SHA-256": func(s *scene) {
+			s.dir = filepath.Join(s.base, "sha256")
+			s.git(s.base, "init", "-q", "--object-format=sha256", s.dir)
+			s.write(filepath.Join(s.dir, "a.txt"), "one\n")
+			s.git(s.dir, "add", "-A")
+			s.git(s.dir, "commit", "-q", "-m", "first")
+		},
+		"sparse checkout": func(s *scene) {
+			for _, name := range []string{"in/x", "out/x"} {
+				s.write(filepath.Join(s.dir, name), "x\n")
+			}
+			s.git(s.dir, "add", "-A")
+			s.git(s.dir, "commit", "-q", "-m", "second")
+			s.git(s.dir, "sparse-checkout", "set", "in")
+		},
+		"partial clone": func(s *scene) {
+			s.git(s.dir, "config", "uploadpack.allowFilter", "true")
+			s.write(filepath.Join(s.dir, "b.txt"), "b\n")
+			s.git(s.dir, "add", "-A")
+			s.git(s.dir, "commit", "-q", "-m", "second")
+			clone := filepath.Join(s.base, "clone")
+			s.git(s.base, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+s.dir, clone)
+			s.dir = clone
+		},
+		"split index": func(s *scene) { s.git(s.dir, "config", "core.splitIndex", "true") },
+		"packed refs": func(s *scene) { s.git(s.dir, "pack-refs", "--all") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			prepare(s)
+			r, head := s.open(), s.git(s.dir, "rev-parse", "HEAD")
+			w := s.add(r, "T")
+			s.wantWorktree(w, head)
+			s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+			commit := s.edit(r, w, "out/new", "new\n")
+			s.wantWorktree(w, commit)
+			s.equal(s.git(s.dir, "diff-tree", "-r", "--name-status", head, commit), "A\tout/new")
+			s.must(r.AddWorktree(t.Context(), w, head))
+			s.must(r.RemoveWorktree(t.Context(), w, commit))
+		})
+	}
+}
+
 // Tasks work on one repository at the same time.
 func TestConcurrentTasks(t *testing.T) {
 	s := newScene(t)
@@ -220,6 +291,14 @@ func TestConcurrentTasks(t *testing.T) {
 				s.write(s.file(w, "file"), fmt.Sprint(n, i))
 				c := s.request(r, w, fmt.Sprint(i))
 				if _, err := r.Commit(t.Context(), w, c); err != nil {
+					t.Error(err)
+				}
+			}
+			for range 5 {
+				if err := r.RemoveWorktree(t.Context(), w, w.Branch); err != nil {
+					t.Error(err)
+				}
+				if err := r.AddWorktree(t.Context(), w, head); err != nil {
 					t.Error(err)
 				}
 			}
