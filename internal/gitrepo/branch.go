@@ -59,10 +59,15 @@ func (r *Repo) move(ctx context.Context, p place, branch, next, old, reason stri
 		return err
 	}
 	if now, tipErr := r.tip(ctx, branch); tipErr == nil && now != old && now != "" {
-		return errs.New(errs.BranchMoved, "the branch %s is at %s and not at %s, as it should be", branch, now, old).
-			With("branch", branch).With("commit", now).Because(err)
+		return errMoved(branch, now, old).Because(err)
 	}
 	return err
+}
+
+// errMoved is the error of a branch that is at another commit than it should be.
+func errMoved(branch, now, old string) *errs.Error {
+	return errs.New(errs.BranchMoved, "the branch %s is at %s and not at %s, as it should be", branch, now, old).
+		With("branch", branch).With("commit", now)
 }
 
 // worktree is a worktree that git knows.
@@ -126,7 +131,7 @@ func (r *Repo) holder(ctx context.Context, branch string) (string, error) {
 }
 
 // errHeld is the error of a branch that a worktree has checked out.
-func errHeld(branch, path string) error {
+func errHeld(branch, path string) *errs.Error {
 	return errs.New(errs.BranchCheckedOut, "the branch %s is checked out in %s", branch, path).With("branch", branch).With("path", path)
 }
 

@@ -102,19 +102,44 @@ func (r *Repo) isAncestor(ctx context.Context, of, to string) (bool, error) {
 }
 
 // Advance moves the base branch from the commit old to next, after a merge was verified.
+// If the checkout that the repository was opened for has the branch checked out, its files
+// follow, as by git merge --ff-only.
 //
 // # Errors
 //
-// branch-checked-out if a worktree has the branch checked out, the user's checkout
-// included: its files would no longer be those of its HEAD. branch-moved, git-locked,
-// git-failed and those of the supervisor.
+// branch-checked-out if that checkout has changes in tracked files, or another worktree has
+// the branch checked out: its files would no longer be those of its HEAD. branch-moved,
+// git-locked, git-failed and those of the supervisor. Nothing has moved then.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
-	if holder, err := r.holder(ctx, branch); err != nil {
+	switch holder, err := r.holder(ctx, branch); {
+	case err != nil:
 		return err
-	} else if holder != "" {
+	case holder == "":
+		return r.move(ctx, r.checkout, branch, next, old, "switchyard: merge")
+	case holder != canonical(r.checkout.top):
 		return errHeld(branch, holder)
+	default:
+		return r.forward(ctx, branch, next, old)
 	}
-	return r.move(ctx, r.checkout, branch, next, old, "switchyard: merge")
+}
+
+// forward moves the branch of the checkout together with its files.
+func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
+	changed, err := r.output(ctx, r.checkout, "status", "--porcelain", "--untracked-files=no")
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return errHeld(branch, r.checkout.top).WithHint("commit or stash what you changed there, or check out another branch, then run the task again with --merge")
+	}
+	if tip, err := r.tip(ctx, branch); err != nil {
+		return err
+	} else if tip != old {
+		return errMoved(branch, tip, old)
+	}
+	// It refuses by itself to overwrite an untracked file.
+	_, err = r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"merge", "--ff-only", "--quiet", next}})
+	return err
 }
 
 // RemoveMerge removes the worktree of a merge, with what a verification left in it. If

@@ -134,7 +134,12 @@ func TestAdvanceRefuses(t *testing.T) {
 		s.want(r.Advance(t.Context(), "main", tip, old), code)
 		s.equal(s.state()+s.git(s.dir, "rev-parse", "main"), before)
 	}
-	advance(errs.BranchCheckedOut) // in the user's checkout
+	s.write(filepath.Join(s.dir, "a.txt"), "mine\n")
+	advance(errs.BranchCheckedOut) // The checkout has a change.
+	s.git(s.dir, "checkout", "-q", "--", "a.txt")
+	s.write(filepath.Join(s.dir, "b.txt"), "mine\n")
+	advance(errs.GitFailed) // It has an untracked file of that name.
+	s.must(os.Remove(filepath.Join(s.dir, "b.txt")))
 	s.git(s.dir, "switch", "-q", "-c", "mine")
 	other := filepath.Join(s.base, "other")
 	s.git(s.dir, "worktree", "add", "-q", other, "main")
@@ -150,6 +155,23 @@ func TestAdvanceRefuses(t *testing.T) {
 	s.git(s.dir, "worktree", "remove", other)
 	s.git(s.dir, "update-ref", "refs/heads/main", "main~")
 	advance(errs.BranchMoved)
+}
+
+// TestAdvanceForwardsTheCheckout checks that the checkout follows its branch if nothing
+// there would be lost.
+func TestAdvanceForwardsTheCheckout(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	old := s.git(s.dir, "rev-parse", "HEAD")
+	s.write(filepath.Join(s.dir, "notes.txt"), "untracked\n")
+	tip := s.edit(r, w, "b.txt", "two\n")
+	s.must(r.Advance(t.Context(), "main", tip, old))
+	s.equal(s.git(s.dir, "rev-parse", "HEAD", "main"), tip+"\n"+tip)
+	s.equal(s.git(s.dir, "status", "--porcelain"), "?? notes.txt")
+	text, err := os.ReadFile(filepath.Join(s.dir, "b.txt"))
+	s.must(err)
+	s.equal(string(text), "two\n")
 }
 
 func TestMergeInterrupted(t *testing.T) {
