@@ -25,7 +25,7 @@ func TestEdits(t *testing.T) {
 				func(q request) reply { return reads(q, draft) },
 				func(q request) reply { return replaces(q, draft, "package a", "package b") },
 				func(q request) reply { return writes(q, filepath.Join(tree, "new.go"), "package b\n") },
-				func(q request) reply { return commands(q, "cat a.go new.go > both.txt") },
+				func(q request) reply { return commands(q, "cat a.go new.go 2>/dev/null > both.txt") },
 				func(q request) reply { return writes(q, filepath.Join(foreign, "new.go"), "package b\n") },
 				func(q request) reply { return writes(q, filepath.Join(tree, "aside", "linked.go"), "package b\n") },
 				func(q request) reply { return reads(q, link) },
