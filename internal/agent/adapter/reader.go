@@ -169,7 +169,7 @@ func (r *Reader) Finish(end Ended) Output {
 	o.Session, _ = r.session.get()
 	o.Text, o.HasText = r.text(end.File)
 	o.Failure = r.failure(end)
-	r.limit(o.Failure, end.At)
+	r.findReset(o.Failure, end.At)
 	if o.Valid = r.valid(o); !o.Valid && o.Failure == nil && r.tooLong() {
 		o.Failure = &Failure{Class: outcome.Malformed, Message: fmt.Sprintf("too long: what has to be read has more than %d bytes", r.most())}
 	}

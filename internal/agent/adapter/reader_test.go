@@ -142,6 +142,8 @@ func TestReaderClassifiesErrors(t *testing.T) {
 		{"claude", claude("413", "no"), outcome.Input, 413, 0},
 		{"claude", claude("429", "no"), outcome.RateLimit, 429, 0},
 		{"claude", claude("429", "You've hit your weekly limit · resets 3pm"), outcome.Quota, 429, 0},
+		{"claude", claude("429", "You've hit your org's monthly spend limit · run /usage-credits"), outcome.Quota, 429, 0},
+		{"claude", claude("429", "You're out of usage credits · resets 3pm"), outcome.Quota, 429, 0},
 		{"claude", claude("500", "no"), outcome.Overloaded, 500, 0},
 		{"claude", claude("504", "no"), outcome.Timeout, 504, 0},
 		{"claude", claude("null", "Repeated (529) errors"), outcome.Overloaded, 529, 0},

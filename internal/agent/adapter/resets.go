@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// longWait is how long an API asks to wait at most at a rate limit. If it asks for
-	// more, a quota is used up.
+	// longWait is how long an API may ask to wait at a rate limit. If it asks for more, a
+	// quota is used up.
 	longWait = 10 * time.Minute
-	// A usage limit ends at most maxPast before the output reports it, which was late then,
-	// and at most maxAhead after it. Other times were misread.
+	// A usage limit ends at most maxPast before the output reports it, and at most maxAhead
+	// after that. Other times were misread.
 	maxPast, maxAhead = 24 * time.Hour, 8 * 24 * time.Hour
-	// justPast is for a time of day: it is today's if that passed less than this ago, and
-	// not tomorrow's.
+	// justPast is how long ago a time of day may have passed. If it passed before that,
+	// the one of the next day is meant.
 	justPast = 10 * time.Minute
 )
 
@@ -35,7 +35,7 @@ type resetRule struct {
 	Zone zone `field:"zone"`
 }
 
-// zone is a time zone by its IANA name.
+// zone is a time zone by its IANA name, nil for none.
 type zone struct{ *time.Location }
 
 func (z *zone) parse(text string) (err error) {
@@ -45,7 +45,7 @@ func (z *zone) parse(text string) (err error) {
 	return nil
 }
 
-// location returns a time zone. The names of Go that depend on this computer are unknown.
+// location returns a time zone. It knows none of Go's names for this computer's zone.
 func location(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {
 		return nil, errors.New("not the name of a zone")
@@ -83,8 +83,8 @@ func (a *spec) resetTime(found []string, message string, at time.Time) time.Time
 	return time.Time{}
 }
 
-// limit says when the usage limit ends that a failure is about, if it is about one.
-func (r *Reader) limit(f *Failure, at time.Time) {
+// findReset finds when the usage limit ends that a failure is about, if it is about one.
+func (r *Reader) findReset(f *Failure, at time.Time) {
 	if f == nil || f.Class != outcome.Quota && f.Class != outcome.RateLimit {
 		return
 	}
@@ -128,10 +128,10 @@ func (f *timeForm) parse(text string) error {
 	switch {
 	case err != nil || parsed.Hour() != sample.Hour():
 		return errors.New("must be unix, or a layout of a time as in Go, with an hour: Jan 2, 2006 3:04PM")
-	case !f.day && sample.Format(text) != sample.AddDate(0, 0, 1).Format(text):
-		return errors.New("must have a month and a day, or neither")
-	case strings.Contains(sample.Format(text), "ABC"):
-		return errors.New("must not have the abbreviation of a zone, which may mean several")
+	case !f.day && sample.Format(text) != sample.AddDate(1, 1, 1).Format(text):
+		return errors.New("must have a month and a day, or no part of a date")
+	case !f.zoned && sample.Format(text) != sample.UTC().Add(3*time.Hour).Format(text):
+		return errors.New("must not have a zone, except the offset from UTC after a date with a year")
 	}
 	return nil
 }
@@ -173,8 +173,8 @@ func (f timeForm) time(text string, at time.Time) time.Time {
 	return time.Time{}
 }
 
-// onDay returns that time of a day, or the zero time if the day has it not once, because
-// the clock changes.
+// onDay returns that time of a day, or the zero time if the clock shows it twice or never,
+// because it is changed on that day.
 func onDay(clock time.Time, year int, month time.Month, day int, in *time.Location) time.Time {
 	t := time.Date(year, month, day, clock.Hour(), clock.Minute(), clock.Second(), 0, in)
 	if t.Day() != day || t.Hour() != clock.Hour() || t.Minute() != clock.Minute() {

@@ -152,6 +152,38 @@ func TestUsageLimitsOfEvents(t *testing.T) {
 	}
 }
 
+// An adapter of one's own may find times in other forms.
+func TestUsageLimitsInOtherForms(t *testing.T) {
+	now := time.Date(2026, 11, 22, 14, 30, 0, 0, in(t, "Asia/Tokyo"))
+	for _, c := range []struct {
+		rules []any
+		says  string
+		want  time.Time
+	}{
+		{rule("path", "at", "forms", []any{"2006-01-02T15:04:05Z07:00"}), "2026-11-22T09:00:00+02:00", time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)},
+		{rule("path", "at", "forms", []any{"15:04"}, "zone", "UTC"), "07:00", time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)},
+		{rule("path", "at", "forms", []any{"15:04"}), "07:00", time.Date(2026, 11, 22, 22, 0, 0, 0, time.UTC)},
+		{append(rule("path", "no", "forms", []any{"unix"}), rule("match", "until (.*)", "forms", []any{"unix", "15:04"})...), "until 16:00", time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)},
+	} {
+		fields := map[string]any{
+			"name": "mine", "bin": "mine", "prompt": "stdin", "argv": []any{"run"}, "output": "json", "result": rule("path", "text"),
+			"error": rule("where", "at", "class", "quota", "message", "at"), "resets": c.rules,
+		}
+		data, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := adapter.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := read(a, fmt.Appendf(nil, "{\"at\":%q}\n", c.says), adapter.Ended{ExitCode: 1, At: now}).Failure
+		if !f.ResetsAt.Equal(c.want) {
+			t.Errorf("%v of %q: %v, want %v", c.rules, c.says, f.ResetsAt, c.want)
+		}
+	}
+}
+
 // A time that the clock shows twice, or never, is not known.
 func TestUsageLimitsWhileTheClockChanges(t *testing.T) {
 	berlin := in(t, "Europe/Berlin")
