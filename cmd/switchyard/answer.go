@@ -65,8 +65,8 @@ func newResumeCmd(a *app) *cobra.Command {
 	var rounds string
 	var req host.ResumeRequest
 	cmd := &cobra.Command{
-		Use:   "resume TASK --rounds +N | --replan | --manual | --reset",
-		Short: "Continue a stuck task",
+		Use:   "resume TASK [--rounds +N | --replan | --manual | --reset]",
+		Short: "Continue a stuck or parked task",
 		Long: `Resume continues a stuck task in its next round. Evidence of the round in which
 it became stuck no longer counts.
 
@@ -76,7 +76,10 @@ it became stuck no longer counts.
   --reset      begins again, and forgets the history of the findings
 
 All but --rounds grant as many rounds as a new task of the project has. Who resumed
-a task, and how, is recorded.`,
+a task, and how, is recorded.
+
+A task that is parked until a usage limit ends is continued at once, without any of
+these: use it if the limit has ended earlier.`,
 		Example: `  switchyard resume TASK-1 --rounds +5
   switchyard resume TASK-1 --replan --reason 'the API was withdrawn'`,
 		Args: oneTask,
@@ -91,6 +94,11 @@ a task, and how, is recorded.`,
 	flags.StringVar(&req.Reason, "reason", "", "the reason: `TEXT`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		modes := given(flags, "rounds", "replan", "manual", "reset")
+		if len(modes) == 0 {
+			if t, err := e.Task(ctx, args[0]); err == nil && t.Status == task.Parked {
+				return a.showTask(e.Resume(ctx, args[0], req))
+			}
+		}
 		if len(modes) != 1 {
 			return usagef("give one of --rounds +N, --replan, --manual and --reset")
 		}

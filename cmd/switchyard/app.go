@@ -34,6 +34,8 @@ type app struct {
 	compatErrors bool
 	// progress tracks the spawned agents.
 	progress progress
+	// live are the status lines on the terminal, nil if there are none.
+	live *liveLines
 	// exit is the exit code of a run that ends without an error.
 	exit int
 	// command is the command that failed, as the user types it, and task is the task
@@ -135,5 +137,5 @@ func cacheDir() string {
 
 // warn reports a problem that does not fail the command.
 func (a *app) warn(err error) {
-	fmt.Fprintf(a.err, "switchyard: warning: %s\n", textutil.Line(err.Error()))
+	a.live.above(func() { fmt.Fprintf(a.err, "switchyard: warning: %s\n", textutil.Line(err.Error())) })
 }

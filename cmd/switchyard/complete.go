@@ -55,7 +55,9 @@ func taken(cmd *cobra.Command) []task.Status {
 	case "answer":
 		return []task.Status{task.Waiting}
 	case "resume":
-		return []task.Status{task.Stuck}
+		return []task.Status{task.Stuck, task.Parked}
+	case "run":
+		return []task.Status{task.Open, task.Waiting, task.Stuck, task.Parked, task.Merging}
 	case "status", "explain":
 		return nil
 	default:

@@ -120,7 +120,7 @@ func awaitCalls(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	await(ts, func() bool {
+	poll(ts, func() bool {
 		calls := played(ts)
 		return len(calls) >= want && !slices.ContainsFunc(calls, func(c fakeagent.Call) bool { return len(c.Stdin) == 0 })
 	})
@@ -133,14 +133,14 @@ func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await-file file")
 	}
-	await(ts, func() bool {
+	poll(ts, func() bool {
 		_, err := os.Stat(ts.MkAbs(args[0]))
 		return err == nil
 	})
 }
 
-// await polls until a condition holds, for much longer than the slowest machine needs.
-func await(ts *testscript.TestScript, so func() bool) {
+// poll waits until a condition holds, for much longer than the slowest machine needs.
+func poll(ts *testscript.TestScript, so func() bool) {
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if so() {
 			return

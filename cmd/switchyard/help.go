@@ -50,7 +50,7 @@ const compatGroup = "compat"
 // Commands without a group come last.
 func commandGroups() []commandGroup {
 	return []commandGroup{
-		{"everyday", "Daily commands:", []string{"init", "doctor", "route", "round", "status", "answer", "resume"}},
+		{"everyday", "Daily commands:", []string{"init", "doctor", "run", "route", "round", "status", "answer", "resume"}},
 		{"back", "Decisions and counters:", []string{"explain", "ledger", "stats", "metrics"}},
 		{"rules", "Policy and plugins:", []string{"policy", "plugin"}},
 		{"single", "Single steps of a round:", []string{"phase", "audit", "spawn"}},
@@ -86,6 +86,9 @@ func layOutHelp(root *cobra.Command) {
 
 // exitStatusOf returns the end of a command's help.
 func exitStatusOf(cmd *cobra.Command) string {
+	if cmd.Name() == "run" && !cmd.Parent().HasParent() {
+		return runStatus
+	}
 	if cmd.Flags().Lookup("exit-code") != nil && cmd.Name() != "diff" {
 		return decisionStatus
 	}

@@ -93,6 +93,8 @@ const (
 	exitFault = 1
 	exitUsage = 2
 	exitOther = 15 // with --exit-code: any other destination
+	// exitParked is a run's that waits for the end of a usage limit.
+	exitParked = 16
 )
 
 // exitStatus is the end of a command's help.

@@ -22,7 +22,7 @@ func TestStatusLinesWithoutTerminal(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var reported bytes.Buffer
 			a := &app{streams: streams{err: &reported}, output: c.output, compatErrors: c.compatErrors}
-			done := a.ticking(func() string { return "" })
+			done := a.ticking(func() []string { return []string{""} })
 			done() // Short work is not reported.
 			start := time.Now()
 			done = a.waiting("deciding T")

@@ -46,6 +46,7 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 	root.SetHelpCommand(newHelpCmd(a))
 	root.AddCommand(
 		newInitCmd(a),
+		newRunCmd(a),
 		newRouteCmd(a),
 		newRoundCmd(a),
 		newPhaseCmd(a),

@@ -24,6 +24,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
@@ -92,6 +93,7 @@ func results() map[string][]reflect.Type {
 		"resume":           {reflect.TypeFor[host.TaskResult]()},
 		"round":            {reflect.TypeFor[api.RoundView]()},
 		"route":            {reflect.TypeFor[host.Decision]()},
+		"run":              {reflect.TypeFor[api.RunEvent]()},
 		"spawn":            {reflect.TypeFor[host.SpawnResult]()},
 		"spawn-headless":   {reflect.TypeFor[compatSpawn]()},
 		"stats":            {reflect.TypeFor[stats.Stats](), reflect.TypeFor[writtenPage]()},
@@ -238,6 +240,7 @@ func definitionName(t reflect.Type) string {
 		reflect.TypeFor[check.Answer]():           "PolicyAnswer",
 		reflect.TypeFor[check.Report]():           "PolicyReport",
 		reflect.TypeFor[check.Violation]():        "InvariantViolation",
+		reflect.TypeFor[errs.Error]():             "RunError",
 		reflect.TypeFor[explain.Count]():          "CountChange",
 		reflect.TypeFor[explain.Verify]():         "VerifyChange",
 		reflect.TypeFor[plugintest.Check]():       "PluginCheck",

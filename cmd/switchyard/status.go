@@ -26,8 +26,8 @@ func newStatusCmd(a *app) *cobra.Command {
 decision, the open findings and since when they are open, and the questions that
 wait for an answer.
 
---open, --stuck and --waiting show only the tasks with one of these statuses, and
---limit N only the N tasks that changed last.
+--open, --stuck, --waiting and --parked show only the tasks with one of these
+statuses, and --limit N only the N tasks that changed last.
 
 With --wait it first waits until something changes. --after N names the latest
 event that the caller has seen, which status TASK shows as event, so that no
@@ -44,13 +44,14 @@ change is missed between two calls.`,
 	numberVar(flags, &after, "after", 0, 0, "with --wait: return once there is an event after number `N` (default the latest)")
 	for status, usage := range map[task.Status]string{
 		task.Open: "show the tasks that are open", task.Stuck: "show the tasks that are stuck", task.Waiting: "show the tasks that wait for an answer",
+		task.Parked: "show the tasks that wait for the end of a usage limit",
 	} {
 		flags.Bool(string(status), false, usage)
 	}
 	numberVar(flags, &limit, "limit", 1, 0, "show no more than the `N` tasks that changed last")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if len(args) > 0 && len(given(flags, "open", "stuck", "waiting", "limit")) > 0 {
-			return usagef("--open, --stuck, --waiting and --limit choose among all tasks: leave %s out", args[0])
+		if len(args) > 0 && len(given(flags, "open", "stuck", "waiting", "parked", "limit")) > 0 {
+			return usagef("--open, --stuck, --waiting, --parked and --limit choose among all tasks: leave %s out", args[0])
 		}
 		if names := given(flags, "timeout", "after"); !wait && len(names) > 0 {
 			return usagef("%s needs --wait", names[0])
@@ -73,7 +74,7 @@ change is missed between two calls.`,
 			return err
 		}
 		var statuses []task.Status
-		for _, name := range given(flags, "open", "stuck", "waiting") {
+		for _, name := range given(flags, "open", "stuck", "waiting", "parked") {
 			statuses = append(statuses, task.Status(strings.TrimPrefix(name, "--")))
 		}
 		list := render.TaskList{Total: len(tasks)}

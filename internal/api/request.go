@@ -208,8 +208,9 @@ type StopRequest struct {
 	ForgetCap bool
 }
 
-// ResumeRequest resumes a stuck task.
+// ResumeRequest resumes a stuck or parked task.
 type ResumeRequest struct {
+	// Mode has no effect on a parked task, which continues at once.
 	Mode task.Mode
 	// Rounds are added to the cap in the mode task.MoreRounds.
 	Rounds int

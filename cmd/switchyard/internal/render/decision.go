@@ -313,11 +313,11 @@ func shortDigest(digest string) string {
 
 // The colours of words.
 var (
-	actionColors   = map[string]string{policies.Commit: Green, policies.Stuck: Red, "askuser": Yellow}
+	actionColors   = map[string]string{policies.Commit: Green, policies.Stuck: Red, "askuser": Yellow, api.ActionParked: Yellow, api.ActionFailed: Red}
 	severityColors = map[finding.Severity]string{finding.Fail: Red, finding.Risk: Yellow}
 	verifyColors   = map[policies.Verify]string{policies.Green: Green, policies.Red: Red}
 	stateColors    = map[release.State]string{release.StateEdited: Red, release.StateDraft: Yellow}
-	statusColors   = map[task.Status]string{task.Stuck: Red, task.Waiting: Yellow, task.Committed: Green}
+	statusColors   = map[task.Status]string{task.Stuck: Red, task.Waiting: Yellow, task.Parked: Yellow, task.Committed: Green}
 )
 
 func actionColor(action string) string { return cmp.Or(actionColors[action], Cyan) }

@@ -95,7 +95,16 @@ func (in *indenter) newLine(levels int) {
 // JSON writes value as indented JSON. It replaces invalid UTF-8: a path may contain any
 // bytes, and an error about it must not get lost. It escapes hidden characters.
 func JSON(w io.Writer, value any) error {
-	err := json.MarshalWrite(&indenter{w: textutil.JSONWriter(w)}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	return writeJSON(w, &indenter{w: textutil.JSONWriter(w)}, value)
+}
+
+// JSONObject is JSON in one line.
+func JSONObject(w io.Writer, value any) error {
+	return writeJSON(w, textutil.JSONWriter(w), value)
+}
+
+func writeJSON(w, formatted io.Writer, value any) error {
+	err := json.MarshalWrite(formatted, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}

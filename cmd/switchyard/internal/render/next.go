@@ -37,30 +37,45 @@ func afterDecision(d host.Decision) step {
 	case d.Stuck:
 		return whenStuck(d.TaskID)
 	case len(d.Questions) > 0:
-		return whenAsked(d.TaskID, d.Questions)
+		return whenAsked(d.TaskID, d.Questions, "switchyard round "+d.TaskID)
 	default:
 		return toAgent(d.TaskID, d.NextAction, d.Handoff)
 	}
 }
 
+// continuing returns the command that continues a task.
+func continuing(t host.TaskStatus) string {
+	if t.Branch != nil {
+		return "switchyard run " + t.TaskID
+	}
+	return "switchyard round " + t.TaskID
+}
+
 // afterStatus returns the step for a task in its current state.
 func afterStatus(t host.TaskStatus, handoff *string) step {
 	last := t.Last
+	again := continuing(t)
 	switch {
+	case t.MergeFailed():
+		return whenUnmerged(t.TaskID, t.Branch, *t.Merge)
 	case t.Status == task.Stuck:
 		return whenStuck(t.TaskID)
 	case t.Status == task.Waiting && t.Questions != nil:
-		return whenAsked(t.TaskID, t.Questions.Open)
+		return whenAsked(t.TaskID, t.Questions.Open, again)
+	case t.Status == task.Parked:
+		return step{again + " --wait waits and goes on", "switchyard resume " + t.TaskID + " goes on at once"}
+	case t.Status == task.Merging, t.Status == task.Open && t.Branch != nil:
+		return step{now: again}
 	case t.Status != task.Open, t.Phase != "" && t.Phase != task.Review:
 		return step{} // The phases print what follows.
 	case last == nil:
-		return step{"make the draft", "switchyard round " + t.TaskID}
+		return step{"make the draft", again}
 	case last.NextAction == policies.Commit:
 		return step{now: "switchyard phase commit " + t.TaskID}
 	case last.NextRound != t.Round, task.IsStuckDestination(last.NextAction, last.DestinationKind):
-		return step{"change the draft", "switchyard round " + t.TaskID}
+		return step{"change the draft", again}
 	case t.Questions != nil && len(t.Questions.Answers) > 0:
-		return step{"give the answer to the executor", "switchyard round " + t.TaskID}
+		return step{"give the answer to the executor", again}
 	default:
 		return toAgent(t.TaskID, last.NextAction, handoff)
 	}
@@ -70,15 +85,16 @@ func whenStuck(id string) step {
 	return step{"switchyard explain " + id + " shows why", "switchyard resume " + id + " --rounds +N, or --replan, --manual or --reset"}
 }
 
-func whenAsked(id string, questions []task.Question) step {
+// whenAsked returns the step for open questions. then is the command after the answer.
+func whenAsked(id string, questions []task.Question, then string) step {
 	now := "answer the question: switchyard answer " + id
 	if len(questions) > 1 {
 		now = "answer the questions: switchyard answer " + id + " --question ID"
 	}
 	if len(questions) > 0 && len(questions[0].Choices) > 0 {
-		return step{now + " --choice N", "switchyard round " + id}
+		return step{now + " --choice N", then}
 	}
-	return step{now + " --text TEXT", "switchyard round " + id}
+	return step{now + " --text TEXT", then}
 }
 
 // toAgent returns the step for an agent's destination, with its file if there is one.

@@ -104,9 +104,8 @@ func dollars(micros *int64) string {
 }
 
 // spentWords returns the resources that a task's agents have used, or "" for none. If
-// an agent did not report its use, its reservation counts.
-func spentWords(t task.State) string {
-	s := t.Spent
+// an agent did not report its use, its reservation counts: then one of runs says so.
+func spentWords(s task.Spending, runs ...task.Run) string {
 	if s.Runs == 0 {
 		return ""
 	}
@@ -116,7 +115,7 @@ func spentWords(t task.State) string {
 	}
 	if s.Task.MicroDollars > 0 {
 		cost := dollars(&s.Task.MicroDollars)
-		if slices.ContainsFunc(t.Runs, assumed) {
+		if slices.ContainsFunc(runs, assumed) {
 			cost += " (in part assumed)"
 		}
 		words = append(words, cost)

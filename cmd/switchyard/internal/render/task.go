@@ -50,13 +50,29 @@ func (p *Printer) standing(t host.TaskStatus) {
 	}
 	p.lineIf(t.Prompt != "", "  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	p.uses(t.Policies)
+	if b := t.Branch; b != nil {
+		p.Line("  branch %s, in %s", b.Name, b.Worktree)
+	}
 	p.lineIf(t.Base != "", "  compared with commit %.12s", t.Base)
+	if t.Commit != nil {
+		p.Line("  commit %.12s", t.Commit.SHA)
+	}
+	switch m := t.Merge; {
+	case m == nil:
+	case m.Outcome == "":
+		p.Line("  a merge into %s has begun", m.Into)
+	default:
+		p.Line("  %s  %s", p.Paint(mergeColor(*m), string(m.Outcome)), mergeWords(*m))
+	}
+	if t.Parked != nil {
+		p.Line("  %s until %s, when the usage limit of %s ends", p.Paint(Yellow, "parked"), Time(t.Parked.Until), t.Parked.Adapter)
+	}
 	p.Line("  latest event %d, %s", t.Event, Time(t.UpdatedAt))
-	if words := spentWords(t.State); words != "" {
+	if words := spentWords(t.Spent, t.Runs...); words != "" {
 		p.Line("  agents: %s", words)
 	}
 	if open := len(t.OpenRuns()); open > 0 {
-		p.Line("  %s under way, or cut short: switchyard round %s goes on", textutil.Count(open, "run"), t.TaskID)
+		p.Line("  %s under way, or cut short: %s goes on", textutil.Count(open, "run"), continuing(t))
 	}
 	p.lineIf(t.Phase != "" && t.Status == task.Open, "  phase %s is done", t.Phase)
 	if t.Stop != nil {
@@ -136,7 +152,7 @@ func (p *Printer) tasks(tasks []host.TaskStatus) {
 		header = append(header, "FORCED")
 	}
 	rows := newTable(header...)
-	for _, status := range []task.Status{task.Stuck, task.Waiting, task.Open, task.Committed} {
+	for _, status := range []task.Status{task.Stuck, task.Waiting, task.Parked, task.Merging, task.Open, task.Committed} {
 		for i := range tasks {
 			if tasks[i].Status == status {
 				rows.add(taskRow(&tasks[i], forced)...)
@@ -170,6 +186,8 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 		if atStuck {
 			to = last.NextAction
 		}
+	case t.Parked != nil:
+		to, reason = string(task.Parked), "until "+Time(t.Parked.Until)
 	case last != nil && t.Status == task.Open && atStuck:
 		reason = "resumed"
 	case last != nil:
@@ -193,13 +211,7 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 // answers.
 func (p *Printer) questions(id string, questions []task.Question) {
 	for _, q := range questions {
-		p.Line("")
-		p.Line("%s  %s", p.Paint(Yellow, "question "+q.Fingerprint), q.Text)
-		for i, choice := range q.Choices {
-			p.Line("  %d  %s", i+1, choice)
-		}
-		p.lineIf(q.Default != "", "  default: %s", q.Default)
-		p.lineIf(q.ExpiresAt != "", "  until %s", Time(q.ExpiresAt))
+		p.Question(q)
 		if id == "" {
 			continue
 		}
@@ -212,6 +224,17 @@ func (p *Printer) questions(id string, questions []task.Question) {
 		}
 		p.Line("  answer with: switchyard answer %s %s%s", id, which, how)
 	}
+}
+
+// Question prints a question with its choices.
+func (p *Printer) Question(q task.Question) {
+	p.Line("")
+	p.Line("%s  %s", p.Paint(Yellow, "question "+q.Fingerprint), q.Text)
+	for i, choice := range q.Choices {
+		p.Line("  %d  %s", i+1, choice)
+	}
+	p.lineIf(q.Default != "", "  default: %s", q.Default)
+	p.lineIf(q.ExpiresAt != "", "  until %s", Time(q.ExpiresAt))
 }
 
 func (p *Printer) answers(answers []task.Answer) {

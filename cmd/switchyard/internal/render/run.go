@@ -1,0 +1,204 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// RunEvent prints an event of a run in one line, or in one for each question. If several
+// tasks run, the line names its task.
+func (p *Printer) RunEvent(e api.RunEvent, several bool) {
+	line := func(color, word, format string, args ...any) {
+		name := ""
+		if several {
+			name = textutil.Line(e.TaskID) + "  "
+		}
+		text := textutil.Line(fmt.Sprintf(format, args...))
+		p.Line("%s", painted(strings.TrimRight(fmt.Sprintf("%s%s  %s", name, p.Paint(color, word), text), " ")))
+	}
+	switch e.Event {
+	case api.RunStarted, api.RunResumed:
+		where := ""
+		if e.Branch != nil {
+			where = fmt.Sprintf("on %s in %s", e.Branch.Name, e.Branch.Worktree)
+		}
+		line(Plain, string(e.Event), "%s", where)
+	case api.RunAgent:
+		line(Plain, "agent", "%s", agentWords(*e.Agent))
+	case api.RunDecided:
+		d := e.Decision
+		line(actionColor(d.NextAction), d.NextAction, "round %d of %d, because %s", d.Round, d.MaxRounds, roundWords(*d))
+	case api.RunAsked:
+		for _, q := range e.Questions {
+			line(Yellow, "question", "%s", q.Text)
+		}
+	case api.RunParked:
+		line(Yellow, "parked", "until %s", Time(e.Until))
+	case api.RunCommitted:
+		line(Green, "committed", "%.12s  %s", e.Commit, e.Subject)
+	case api.RunMerged:
+		line(mergeColor(*e.Merge), string(e.Merge.Outcome), "%s", mergeWords(*e.Merge))
+	case api.RunPushed:
+		line(Plain, "pushed", "to %s", e.Message)
+	default:
+		line(Plain, string(e.Event), "%s", e.Message)
+	}
+}
+
+// roundWords returns the reason of a round's result.
+func roundWords(v api.RoundView) string {
+	if v.ManualFallback != nil {
+		return "no agent could be run here"
+	}
+	return because(v.Decision)
+}
+
+// agentWords describes an agent that has ended.
+func agentWords(s api.SpawnSummary) string {
+	words := []string{fmt.Sprintf("%s (%s) %s after %s", s.Agent, s.Adapter, s.Outcome, seconds(s.DurationMS))}
+	if s.Reason != "" {
+		words = append(words, string(s.Reason))
+	}
+	if tokens := tokenCount(s); tokens != unknown {
+		words = append(words, "tokens "+tokens)
+	}
+	if s.CostMicroDollars != nil {
+		words = append(words, dollars(s.CostMicroDollars))
+	}
+	return strings.Join(words, ", ")
+}
+
+func mergeColor(m task.Merge) string {
+	if m.Outcome == task.Merged {
+		return Green
+	}
+	return Red
+}
+
+func mergeWords(m task.Merge) string {
+	if m.Outcome == task.Merged {
+		return fmt.Sprintf("into %s as %.12s", m.Into, m.Commit)
+	}
+	return fmt.Sprintf("%s is as it was", m.Into)
+}
+
+// RunDecision prints a round's decision with its findings, for a terminal.
+func (p *Printer) RunDecision(v api.RoundView) {
+	if v.ManualFallback != nil {
+		p.manualFallback(*v.ManualFallback)
+		return
+	}
+	p.decided(v.Decision, "")
+}
+
+// RunResult prints where a run ended, and the commands to type next.
+func (p *Printer) RunResult(r api.RunResult) {
+	p.Line("%s  %s, round %d of %d", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, max(r.Round, 1), r.MaxRounds)
+	p.lineIf(r.NextAction != policies.Commit && r.Reason != "", "  because %s", r.Reason)
+	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
+	p.lineIf(r.Commit != "", "  commit %.12s  %s", r.Commit, r.Subject)
+	if r.Branch != nil {
+		p.Line("  branch %s, in %s", r.Branch.Name, r.Branch.Worktree)
+	}
+	if m := r.Merge; m != nil && m.Outcome != "" {
+		p.Line("  %s  %s", p.Paint(mergeColor(*m), string(m.Outcome)), mergeWords(*m))
+	}
+	if words := spentWords(r.Spent); words != "" {
+		p.Line("  agents: %s", words)
+	}
+	p.questions("", r.Questions)
+	p.next(afterRun(r))
+}
+
+// RunEnded prints the result of one of several tasks in one line.
+func (p *Printer) RunEnded(r api.RunResult) {
+	p.Line("%s  %s  %s", r.TaskID, p.Paint(actionColor(r.NextAction), r.NextAction), taskNext(r))
+}
+
+// afterRun returns the step after a run.
+func afterRun(r api.RunResult) step {
+	again := "switchyard run " + r.TaskID
+	switch r.NextAction {
+	case policies.Commit:
+		if r.Branch == nil || r.Merge != nil {
+			return step{}
+		}
+		return step{now: "git merge --ff-only " + r.Branch.Name}
+	case "askuser":
+		return whenAsked(r.TaskID, r.Questions, again)
+	case api.ActionStuck:
+		if r.Merge != nil && r.Reason == string(r.Merge.Outcome) {
+			return whenUnmerged(r.TaskID, r.Branch, *r.Merge)
+		}
+		s := whenStuck(r.TaskID)
+		s.then += "; then " + again
+		return s
+	case api.ActionParked:
+		return step{now: again + " --wait"}
+	case api.ActionManualFallback:
+		return step{"switchyard round " + r.TaskID + " shows which agent to run, and how", again}
+	case api.ActionFailed:
+		return step{now: again}
+	default:
+		return step{}
+	}
+}
+
+// whenUnmerged returns the step after a merge that failed.
+func whenUnmerged(id string, b *task.Branch, m task.Merge) step {
+	name := ""
+	if b != nil {
+		name = b.Name
+	}
+	now := "resolve the conflict"
+	if m.Outcome == task.MergeRed {
+		now = "find out what fails with both changes"
+	}
+	return step{
+		fmt.Sprintf("%s in a checkout of %s: git merge %s", now, m.Into, name),
+		fmt.Sprintf("or, once %s has changed: switchyard run %s --merge", m.Into, id),
+	}
+}
+
+// RunTable prints the results of several tasks.
+func (p *Printer) RunTable(results []api.RunResult) {
+	rows := newTable("TASK", "RESULT", "ROUND", "TIME", "TOKENS", "COST", "NEXT")
+	for _, r := range results {
+		spent := r.Spent.Task
+		tokens, cost := "-", "-"
+		if spent.Tokens > 0 {
+			tokens = fmt.Sprint(spent.Tokens)
+		}
+		if spent.MicroDollars > 0 {
+			cost = dollars(&spent.MicroDollars)
+		}
+		rows.add(r.TaskID, action(r.NextAction), fmt.Sprintf("%d/%d", r.Round, r.MaxRounds), seconds(spent.Millis), tokens, cost, taskNext(r))
+	}
+	p.list(rows)
+}
+
+// taskNext says in a word what a task's result was, or what to do.
+func taskNext(r api.RunResult) string {
+	switch {
+	case r.Error != nil:
+		return fmt.Sprintf("%s [%s]", r.Error.Message, r.Error.Code)
+	case r.NextAction == api.ActionBlocked:
+		return r.Reason
+	case r.NextAction == policies.Commit && r.Merge != nil:
+		return mergeWords(*r.Merge)
+	case r.NextAction == policies.Commit:
+		return fmt.Sprintf("%.12s  %s", r.Commit, r.Subject)
+	case r.NextAction == api.ActionStuck:
+		return cmp.Or(r.Reason, "stuck") + ": switchyard explain " + r.TaskID
+	case r.NextAction == api.ActionParked:
+		return "until " + Time(r.Until)
+	default:
+		return strings.TrimPrefix(afterRun(r).now, "answer the question: ")
+	}
+}

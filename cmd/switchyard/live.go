@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// quietPeriod is the time before work is reported: most work ends sooner, and a line
+// that appears and vanishes only distracts.
+const quietPeriod = 300 * time.Millisecond
+
+// heartbeat is the interval of reports without a terminal: an agent's shell or CI may
+// take silence for a hang.
+const heartbeat = time.Minute
+
+// counting shows the progress that see reports, until done is called. see is safe for
+// concurrent use.
+func (a *app) counting(what string) (see func(at, of int64), done func()) {
+	var at, of atomic.Int64
+	stop := a.ticking(func() []string { return []string{fmt.Sprintf("%s, %d of %d", what, at.Load(), of.Load())} })
+	return func(n, total int64) { at.Store(n); of.Store(total) }, stop
+}
+
+// ticking shows status lines until done is called: on a terminal they are rewritten every
+// second, otherwise a new line is written every minute, unless standard error is for
+// JSON.
+func (a *app) ticking(lines func() []string) (done func()) {
+	stop := make(chan struct{})
+	var shown sync.WaitGroup
+	f, ok := a.interactive()
+	switch {
+	case ok:
+		a.live = &liveLines{f: f, lines: lines}
+		shown.Go(func() { a.live.keep(stop) })
+	case a.reports():
+		shown.Go(func() { a.tick(lines, stop) })
+	}
+	return func() {
+		close(stop)
+		shown.Wait()
+	}
+}
+
+// reports reports whether status lines may be written to standard error. If errors are
+// JSON, it must have nothing but the error.
+func (a *app) reports() bool { return a.output != outputJSON && !a.compatErrors }
+
+// tick writes a line every minute until stop is closed.
+func (a *app) tick(lines func() []string, stop <-chan struct{}) {
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			fmt.Fprintf(a.err, "switchyard: %s\n", textutil.Line(strings.Join(lines(), " · ")))
+		case <-stop:
+			return
+		}
+	}
+}
+
+// liveLines are lines at the end of a terminal that are rewritten in place. It is safe
+// for concurrent use.
+type liveLines struct {
+	f     *os.File
+	lines func() []string
+	mu    sync.Mutex
+	// shown is the number of lines on the terminal. The cursor is in the last of them.
+	shown int
+}
+
+// keep rewrites the lines every second until stop is closed, and then removes them.
+func (l *liveLines) keep(stop <-chan struct{}) {
+	select {
+	case <-time.After(quietPeriod):
+	case <-stop:
+		return
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		l.mu.Lock()
+		l.draw()
+		l.mu.Unlock()
+		select {
+		case <-tick.C:
+		case <-stop:
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.clear()
+			return
+		}
+	}
+}
+
+// above lets do write to the terminal in place of the lines, which then follow again. l
+// may be nil.
+func (l *liveLines) above(do func()) {
+	if l == nil {
+		do()
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	again := l.shown > 0
+	l.clear()
+	do()
+	if again {
+		l.draw()
+	}
+}
+
+// draw writes the lines over those that are shown, in one call so that they do not
+// flicker, each cut to the terminal's width.
+func (l *liveLines) draw() {
+	width, height := 80, 24
+	if w, h, err := term.GetSize(int(l.f.Fd())); err == nil && w > 1 && h > 1 {
+		width, height = w, h
+	}
+	lines := l.lines()
+	if more := len(lines) - (height - 1); more > 0 {
+		lines = append(lines[:max(height-2, 0):max(height-2, 0)], fmt.Sprintf("… and %d more", more+1))
+	}
+	for i, line := range lines {
+		lines[i] = render.Fit(textutil.Line(line), width-1) + "\x1b[K"
+	}
+	fmt.Fprint(l.f, l.home()+strings.Join(lines, "\n")+"\x1b[J")
+	l.shown = len(lines)
+}
+
+// clear removes the lines.
+func (l *liveLines) clear() {
+	if l.shown > 0 {
+		fmt.Fprint(l.f, l.home()+"\x1b[J")
+	}
+	l.shown = 0
+}
+
+// home moves the cursor to the beginning of the first line.
+func (l *liveLines) home() string {
+	if l.shown < 2 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", l.shown-1)
+}
+
+// interactive returns standard error if it is a terminal that can rewrite a line.
+func (a *app) interactive() (*os.File, bool) {
+	f, ok := a.err.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && render.ShowsColor(f)
+}
