@@ -92,7 +92,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 		p.ended = parkOnLimit
 	}
 	job := rr.recorder.newJob(rr.config, agentDef, settings, p)
-	job.Profile, job.Role = profile.Report, string(task.RoleCritic)
+	job.Profile = profile.Report
 	job.Resumed = rr.tx.status.Attempts(p.role, p.index) > 0
 	if run := rr.tx.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // The repeat was used before the kill.

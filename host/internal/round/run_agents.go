@@ -123,7 +123,7 @@ func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.
 		return spawner.Job{}, err
 	}
 	job := w.recorder.newJob(w.config, def, agentSettings(w.config, def.Name, w.req.Adapter), p)
-	job.Profile, job.Role, job.Prompt = may, string(role), text
+	job.Profile, job.Prompt = may, text
 	job.Resumed = w.tx.status.Attempts(role, 0) > 0
 	if role == task.RolePlanChecker {
 		job.Check = func(_ context.Context, res spawner.Result) error {

@@ -209,7 +209,7 @@ func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Defi
 		},
 	}
 	if p.role != task.RoleOther {
-		j.Task, j.Round = rec.tx.id, p.round
+		j.Task, j.Round, j.Role = rec.tx.id, p.round, string(p.role)
 	}
 	return j
 }
