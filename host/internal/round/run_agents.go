@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
@@ -108,6 +109,7 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
 	round := max(w.tx.status.Round, 1)
 	p := spawnTarget{role: role, round: round, edits: may == profile.Edit, ended: w.agentEnded(role)}
+	p.cannotSearch = !web(def) && !slices.ContainsFunc(def.Tools, func(tool string) bool { return slices.Contains(w.config.Audit.SearchTools, tool) })
 	switch {
 	case role == task.RoleExecutor:
 		p.attested = task.AgentExecutor

@@ -54,7 +54,10 @@ type spawnTarget struct {
 	index int
 	// attested is the agent whose attestation the run gives, "" for none.
 	attested string
-	round    int
+	// cannotSearch is set if its definition has no search tool: then the
+	// search-before-write rule does not apply to it.
+	cannotSearch bool
+	round        int
 	// edits is set if it edits the task's tree.
 	edits bool
 	// store returns what is kept of a good answer, nil for nothing. It may be nil: then a
@@ -136,8 +139,8 @@ func (rec *spawnRecorder) attest(p spawnTarget, res spawner.Result, receipt task
 		return nil
 	}
 	audited := rec.config.Audit.Agents
-	if !res.SeesTools {
-		audited = nil // The adapter does not report tools, so a search cannot be seen.
+	if !res.SeesTools || p.cannotSearch {
+		audited = nil // Without reported tools, a search cannot be seen.
 	}
 	var tools []string
 	search := slices.Clone(rec.config.Audit.SearchTools)

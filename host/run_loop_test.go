@@ -1,0 +1,125 @@
+package host_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
+)
+
+// TestRunCommitsWhatWasReviewed drives a task through two rounds to its commit. The user's
+// checkout, with a stash, staged and unstaged changes, stays as it was.
+func TestRunCommitsWhatWasReviewed(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once+"verify: test -s draft.txt\n", twoRounds())
+	s.write(t, "stashed.go", "package a\n")
+	s.git(t, "stash", "-u", "-q")
+	s.write(t, "staged.go", "package a\n")
+	s.git(t, "add", "staged.go")
+	s.write(t, "a.go", "package mine\n")
+	before := s.checkout(t)
+
+	r := s.ends(t, api.RunRequest{}, "commit", "no-findings")
+	s.committed(t, 2)
+	s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
+	if after := s.checkout(t); after != before {
+		t.Errorf("the checkout was\n%s\nand is\n%s", before, after)
+	}
+	if got := s.git(t, "show", r.Commit+":draft.txt"); got != "# round 1\n# round 2" {
+		t.Errorf("the commit has %q", got)
+	}
+	if got := s.git(t, "diff", "--name-only", "main", r.Commit); got != "draft.txt" {
+		t.Errorf("the commit changes %q", got)
+	}
+	if got := s.git(t, "log", "-1", "--format=%s|%an|%ae", r.Commit); got != "Do the task of round 1|Ada|ada@example.org" || r.Subject != "Do the task of round 1" {
+		t.Errorf("the commit is %q, %q", got, r.Subject)
+	}
+	if text := s.prompts(t, "build-fixer", 2); !strings.Contains(text, wrong().Remediation) || !strings.Contains(text, runPrompt) {
+		t.Errorf("the build-fixer does not see the finding and the task:\n%s", text)
+	}
+	if notice := s.events.of(api.RunNotice); len(notice) == 0 || !strings.Contains(notice[0].Message, "staged.go") {
+		t.Errorf("the notices are %+v, want that staged.go is missing", notice)
+	}
+	var kinds []api.RunEventKind
+	for _, ev := range s.events.all {
+		kinds = append(kinds, ev.Event)
+	}
+	want := []api.RunEventKind{
+		api.RunStarted, api.RunNotice, api.RunAgent, api.RunAgent, api.RunDecided, api.RunAgent, api.RunAgent, api.RunDecided, api.RunCommitted, api.RunEnded,
+	}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("the events are %v, want %v", kinds, want)
+	}
+	if strings.HasPrefix(r.Branch.Worktree, s.root) {
+		t.Errorf("the worktree %s is inside of the checkout", r.Branch.Worktree)
+	}
+
+	// Another run finds it done.
+	again := s.ends(t, api.RunRequest{}, "commit", "")
+	if again.Commit != r.Commit || len(s.calls(t)) != 4 {
+		t.Errorf("another run ends with %s after %d calls", again.Commit, len(s.calls(t)))
+	}
+	s.committed(t, 2)
+}
+
+// TestRunFixesARedVerification checks that a red draft is not reviewed, and that the next
+// agent sees why it was red.
+func TestRunFixesARedVerification(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once+"verify: \"echo needs round 2; grep -q 'round 2' draft.txt\"\n", oneRound(twoRounds()["executor"][0]))
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 2)
+	s.wasCalled(t, "executor 1", "build-fixer 2", "critic 2")
+	if text := s.prompts(t, "build-fixer", 2); !strings.Contains(text, "needs round 2") {
+		t.Errorf("the build-fixer does not see the output of the verification:\n%s", text)
+	}
+}
+
+// TestRunMerges merges a task into a branch that is not checked out, pushes nothing else,
+// and removes the worktree.
+func TestRunMerges(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, twoRounds())
+	s.git(t, "branch", "trunk")
+	before := s.checkout(t)
+	r := s.ends(t, api.RunRequest{Base: "trunk", Merge: true}, "commit", "")
+	if r.Merge == nil || s.git(t, "rev-parse", "trunk") != r.Merge.Commit || r.Merge.Commit != r.Commit {
+		t.Errorf("the merge is %+v of %s", r.Merge, r.Commit)
+	}
+	if _, err := os.Stat(r.Branch.Worktree); !os.IsNotExist(err) {
+		t.Errorf("the worktree is there still: %v", err)
+	}
+	s.git(t, "branch", "-f", "trunk", r.Branch.Base)
+	if after := s.checkout(t); after != before {
+		t.Errorf("the checkout was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// TestRunPushes pushes the task's branch and nothing else.
+func TestRunPushes(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, twoRounds())
+	remote := filepath.Join(s.home, "remote.git")
+	s.git(t, "init", "-q", "--bare", remote)
+	s.git(t, "remote", "add", "origin", remote)
+	r := s.ends(t, api.RunRequest{Push: "origin"}, "commit", "")
+	if got := s.gitIn(t, remote, "for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/heads/switchyard/T "+r.Commit {
+		t.Errorf("the remote has %q", got)
+	}
+}
+
+// TestRunRequiresASearchOfWhoCanSearch checks that the search-before-write rule applies to
+// an executor only if its definition has a search tool: the built-in one has none.
+func TestRunRequiresASearchOfWhoCanSearch(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.define(t, "executor", "profile: edit\ntools: [Read, Edit, WebSearch]\n")
+	s.ends(t, api.RunRequest{}, "commit", "")
+	if first := s.events.of(api.RunDecided)[0].Decision; first.NextAction != "executor" || first.Findings[0].Category != "rule-9-violation" {
+		t.Errorf("an executor that did not search leads to %s for %+v", first.NextAction, first.Findings)
+	}
+}
