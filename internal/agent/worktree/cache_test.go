@@ -5,35 +5,40 @@ package worktree_test
 import (
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 )
 
-// TestCacheSeesWhatChanged: a snapshot with a cache has the digest of one without, after
-// every kind of change, also of a file that is as new as the snapshot before.
-func TestCacheSeesWhatChanged(t *testing.T) {
-	kinds(t, func(t *testing.T, s scene) {
-		cached := s.tree()
-		cached.Cache = &worktree.Cache{}
-		again := cached
-		again.Reread = true
-		var last *worktree.Snapshot
-		same := func(what string) {
-			t.Helper()
-			scope := worktree.Scope{}
-			fresh, err := s.tree().Snapshot(t.Context(), scope)
+// comparer returns a function that takes snapshots with a cache, and compares each with
+// one without. It returns the last one.
+func (s scene) comparer() func(what string) *worktree.Snapshot {
+	cached := s.tree()
+	cached.Cache = &worktree.Cache{}
+	again := cached
+	again.Reread = true
+	return func(what string) (shot *worktree.Snapshot) {
+		s.Helper()
+		fresh, err := s.tree().Snapshot(s.Context(), worktree.Scope{})
+		s.must(err)
+		for _, tree := range []worktree.Tree{cached, cached, again} {
+			shot, err = tree.Snapshot(s.Context(), worktree.Scope{})
 			s.must(err)
-			for _, tree := range []worktree.Tree{cached, cached, again} {
-				shot, err := tree.Snapshot(t.Context(), scope)
-				s.must(err)
-				if shot.Digest() != fresh.Digest() || len(worktree.Compare(fresh, shot)) > 0 {
-					t.Errorf("%s: with a cache it differs in %v", what, lines(worktree.Compare(fresh, shot)))
-				}
-				last = shot
+			if shot.Digest() != fresh.Digest() || len(worktree.Compare(fresh, shot)) > 0 {
+				s.Errorf("%s: with a cache it differs in %v", what, lines(worktree.Compare(fresh, shot)))
 			}
 		}
+		return shot
+	}
+}
+
+// TestCacheSeesFiles: a snapshot with a cache sees every kind of change, also of a file
+// that is as new as the snapshot before.
+func TestCacheSeesFiles(t *testing.T) {
+	kinds(t, func(t *testing.T, s scene) {
+		same := s.comparer()
 		same("at first")
 		for range 10 { // of one size, in one step of the clock
 			s.write("src/a.go", "package b\n")
@@ -54,16 +59,67 @@ func TestCacheSeesWhatChanged(t *testing.T) {
 		s.must(os.Remove(s.path("link")))
 		s.must(os.Symlink("elsewhere", s.path("link")))
 		same("link")
-		s.write(".gitignore", "*.sh\n")
-		same("ignored")
+		s.write("src/new/x", "")
+		same("new folder")
+		s.must(os.Remove(s.path("src/new/x")))
+		s.must(os.Symlink("/", s.path("src/new/x")))
+		same("type")
 		time.Sleep(100 * time.Millisecond)
-		same("settled")
-		before := last
-		same("unchanged")
-		if last != before {
+		before := same("settled")
+		if last := same("unchanged"); last != before {
 			t.Error("an unchanged tree has another snapshot")
 		}
 	})
+}
+
+// TestCacheSeesGit: what git lists is asked again if anything changes that it depends on.
+func TestCacheSeesGit(t *testing.T) {
+	s := newRepository(t)
+	s.write("x.log", "x")
+	s.write("sub/x.log", "x")
+	same := s.comparer()
+	same("at first")
+	for _, c := range []struct {
+		what string
+		do   func()
+	}{
+		{"an ignore file", func() { s.write(".gitignore", "*.log\n") }},
+		{"another one of the same size", func() { s.write(".gitignore", "*.txt\n") }},
+		{"one in a folder", func() { s.write("sub/.gitignore", "!*.log\n") }},
+		{"a link in its place", func() {
+			s.must(os.Rename(s.path("sub/.gitignore"), s.path("sub/other")))
+			s.must(os.Symlink("other", s.path("sub/.gitignore")))
+		}},
+		{"another content behind it", func() { s.write("sub/other", "*.log\n") }},
+		{"none", func() { s.must(os.Remove(s.path("sub/.gitignore"))); s.must(os.Remove(s.path(".gitignore"))) }},
+		{"info/exclude", func() { s.write(".git/info/exclude", "*.log\n") }},
+		{"the user's file", func() {
+			s.must(os.MkdirAll(s.home+"/.config/git", 0o700))
+			s.must(os.WriteFile(s.home+"/.config/git/ignore", []byte("*.txt\n"), 0o600))
+		}},
+		{"a relative file of settings", func() {
+			s.write("ignore-me", "other\n")
+			s.git(".", "config", "core.excludesFile", "ignore-me")
+		}},
+		{"its content", func() { s.write("ignore-me", "x.log\n") }},
+		{"no such setting", func() { s.git(".", "config", "--unset", "core.excludesFile") }},
+		{"staged", func() { s.git(".", "add", "-A") }},
+		{"staged by force", func() { s.git(".", "add", "-f", "x.log") }},
+		{"hidden", func() { s.git(".", "update-index", "--assume-unchanged", "x.log") }},
+		{"committed", func() { s.commit() }},
+		{"a repository that git does not list", func() { s.git("sub", "init", "-q") }},
+		{"a setting of it", func() { s.git("sub", "config", "core.hooksPath", "x") }},
+		{"no such repository", func() { s.must(os.RemoveAll(s.path("sub/.git"))) }},
+		{"a pipe", func() { s.must(syscall.Mkfifo(s.path("pipe"), 0o600)) }},
+		{"no pipe", func() { s.must(os.Remove(s.path("pipe"))) }},
+		{"a repository", func() { s.write("nested/x", "x"); s.git("nested", "init", "-q") }},
+		{"a file in it", func() { s.write("nested/y", "x") }},
+		{"no repository", func() { s.must(os.RemoveAll(s.path("nested/.git"))) }},
+		{"a working tree", func() { s.git(".", "worktree", "add", "-q", "--detach", "linked") }},
+	} {
+		c.do()
+		same(c.what)
+	}
 }
 
 // TestCacheOfManyTrees: one cache serves concurrent snapshots of more trees than it keeps.

@@ -117,6 +117,10 @@ type gitKey struct {
 	of   string // an index entry or a setting, "" for the whole file
 }
 
+func compareKeys(a, b gitKey) int {
+	return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.of, b.of))
+}
+
 // gitValue is the value of a gitKey.
 type gitValue struct {
 	text string

@@ -81,7 +81,7 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, path
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.special(ctx, ""); err != nil {
+	if _, err := s.walkAll(ctx, ""); err != nil {
 		return nil, err
 	}
 	m, err := s.git.shadow(*r, settings)

@@ -116,11 +116,7 @@ func (s *scanner) repository(ctx context.Context, dir string, r repo) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.git.shadow(r, settings)
-	if err != nil {
-		return err
-	}
-	return s.list(ctx, dir, m)
+	return s.list(ctx, dir, r, settings)
 }
 
 // addSettings adds the settings that count, and the user's file of ignore rules.
@@ -149,115 +145,17 @@ func (s *scanner) addSettings(dir string, r repo, settings []setting) error {
 	return nil
 }
 
-// list asks git for the files of a repository.
-func (s *scanner) list(ctx context.Context, dir string, m *shadowRepo) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var special []string
-	var walking sync.WaitGroup
-	walking.Go(func() {
-		var err error
-		if special, err = s.special(ctx, dir); err != nil {
-			cancel(err)
-		}
-	})
-	// This pattern comes first: .gitignore files count even if they ignore themselves,
-	// unless git does not enter their directory.
-	out, err := s.git.runOK(ctx, m.command(filepath.Join(s.real, filepath.FromSlash(dir)),
-		"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
-	walking.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if err := s.addSpecial(ctx, dir, m, special); err != nil {
-		return err
-	}
-	index := path.Join(dir, gitFolder, "index")
-	var nested []string
-	err = records(out, func(text string) error {
-		e, err := parseEntry(text)
-		if err != nil {
-			return unreadable(dir, err)
-		}
-		name := path.Join(dir, e.path)
-		if !e.untracked() {
-			of := e.path
-			if e.stage != "0" {
-				of += " in stage " + e.stage
-			}
-			s.items[gitKey{index, of}] = gitValue{text: e.mode + " " + e.oid, tag: e.tag}
-		}
-		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
-			nested = append(nested, name)
-			return nil
-		}
-		return s.add(name)
-	})
-	for _, name := range nested {
-		if err == nil && s.enters(name) {
-			err = s.walkNested(ctx, name)
-		}
-	}
-	return err
-}
-
-// errWaits is the error of a special file that would block git.
-var errWaits = errors.New("it is neither a file nor a folder, and git would wait for it")
-
-// gitReads are the files of a working tree that git itself reads.
-var gitReads = []string{ignoreFile, ".gitattributes", gitModules, ".mailmap"}
-
-// special lists files below dir that are not regular files, links or directories, such as
-// pipes and sockets, which git does not report. It enters ignored directories, since git
-// may read files there, but not other repositories.
-//
-// # Errors
-//
-// tree-unreadable if a file would block git. The cause of ctx if that is done.
-func (s *scanner) special(ctx context.Context, dir string) ([]string, error) {
-	dirs := dirCache{root: s.root}
-	defer dirs.close()
-	var found []string
-	var walk func(dir string) error
-	walk = func(dir string) error {
-		// Git cannot open it either, and reports it if it matters.
-		entries, _ := dirs.entries(dir)
-		for _, e := range entries {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			name := path.Join(dir, e.Name())
-			switch kind := e.Type(); {
-			case kind.IsRegular(), kind == fs.ModeSymlink, e.Name() == gitFolder:
-			case kind.IsDir():
-				if r, err := s.find(name); r != nil || err != nil {
-					continue
-				}
-				if err := walk(name); err != nil {
-					return err
-				}
-			case slices.Contains(gitReads, e.Name()):
-				return unreadable(name, errWaits)
-			case s.counts(name):
-				found = append(found, name)
-			}
-		}
-		return nil
-	}
-	err := walk(dir)
-	return found, err
-}
-
 // maxSpecial bounds the special files in a repository's working tree.
 const maxSpecial = 1000
 
 // addSpecial adds those special files that the repository does not ignore.
-func (s *scanner) addSpecial(ctx context.Context, dir string, m *shadowRepo, names []string) error {
+func (s *scanner) addSpecial(ctx context.Context, dir string, r repo, settings []setting, names []string) error {
 	if len(names) == 0 {
 		return nil
+	}
+	m, err := s.git.shadow(r, settings)
+	if err != nil {
+		return err
 	}
 	if len(names) > maxSpecial {
 		return unreadable(dir, fmt.Errorf("it holds more than %d pipes, sockets or devices", maxSpecial))
@@ -301,6 +199,9 @@ func (s *scanner) addSpecial(ctx context.Context, dir string, m *shadowRepo, nam
 // findHiddenRepos adds repositories that git does not report: those in a directory with
 // tracked files. Their settings apply to git commands that run there.
 func (s *scanner) findHiddenRepos(ctx context.Context) error {
+	if s.listed {
+		return nil // There are none.
+	}
 	folders := make(map[string]bool)
 	for name := range s.names {
 		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {

@@ -51,6 +51,9 @@ type scanner struct {
 	depth         int // of nested repositories
 	cache         *Cache
 	reread        bool
+	latest        *Snapshot // the latest one of the cache
+	listing       *listing  // of the outermost repository, if it may be used again
+	listed        bool      // listing is that of the latest snapshot
 }
 
 // scan calls do with a scanner of the tree, within scanTimeout.
@@ -68,6 +71,7 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 		return unreadable(".", err)
 	}
 	defer s.root.Close()
+	s.latest = s.cache.latest(s.real)
 	s.ignored = s.local(scope.IgnorePaths)
 	s.alwaysTracked = slices.Concat(effectiveFiles, s.local(scope.AlwaysTracked))
 	if scope.TaskTree {
@@ -160,16 +164,23 @@ func (s *scanner) walkDeciding(ctx context.Context) error {
 
 // snapshot is the snapshot of what was found: the latest one if nothing changed.
 func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
-	latest := s.cache.latest(s.real)
+	latest := s.latest
 	files, err := s.read(ctx, latest.files)
 	if err != nil {
 		return nil, err
 	}
 	if latest.files != nil && maps.Equal(files, latest.files) && maps.Equal(s.items, latest.git) &&
 		slices.Equal(s.alwaysTracked, latest.alwaysTracked) && slices.Equal(s.notes, latest.notes) {
-		return latest, nil
+		if s.listing == latest.listing {
+			return latest, nil
+		}
+		shot := *latest
+		shot.listing = s.listing
+		s.cache.keep(s.real, &shot)
+		return &shot, nil
 	}
 	shot := newSnapshot(files, s.items, s.alwaysTracked, s.notes)
+	shot.listing = s.listing
 	s.cache.keep(s.real, shot)
 	return shot, nil
 }

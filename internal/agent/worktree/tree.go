@@ -33,7 +33,6 @@
 package worktree
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -66,6 +65,7 @@ type Snapshot struct {
 	alwaysTracked []string
 	notes         []string
 	digest        string
+	listing       *listing // what git listed, nil if that may change by itself
 }
 
 // Scope says what counts in addition to git's rules. Paths are relative to the root, or
@@ -156,9 +156,7 @@ func newSnapshot(files map[string]*file, git map[gitKey]gitValue, alwaysTracked,
 		}
 		h.Write(append(line, '\n'))
 	}
-	keys := slices.SortedFunc(maps.Keys(git), func(a, b gitKey) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.of, b.of))
-	})
+	keys := slices.SortedFunc(maps.Keys(git), compareKeys)
 	for _, key := range keys {
 		line = append(line[:0], "git "...)
 		for _, text := range []string{key.path, key.of, git[key].text} {
