@@ -2,6 +2,8 @@ package gitrepo
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -80,6 +82,13 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	if tree != committed.Tree {
 		return errDirty(there.path, "")
 	}
+	links, err := r.gitlinks(ctx, there.path)
+	if err != nil {
+		return err
+	}
+	if len(links) > 0 {
+		return r.removeWithLinks(ctx, there, links)
+	}
 	err = r.unregister(ctx, there)
 	f := failureOf(err)
 	if f == nil {
@@ -89,6 +98,42 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 		return err
 	}
 	return errDirty(there.path, ": "+f.excerpt())
+}
+
+// gitlinks lists the submodules of a worktree.
+func (r *Repo) gitlinks(ctx context.Context, path string) ([]string, error) {
+	p, err := r.place(path)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.output(ctx, p, "ls-files", "-z", "--stage")
+	var links []string
+	for _, entry := range records(out) {
+		if attributes, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(attributes, gitlink) {
+			links = append(links, name)
+		}
+	}
+	return links, err
+}
+
+// removeWithLinks removes a worktree with submodules, if none of them is checked out and
+// nothing is staged. Git itself would not remove it.
+func (r *Repo) removeWithLinks(ctx context.Context, there worktree, links []string) error {
+	p, err := r.place(there.path)
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if !isEmpty(filepath.Join(p.top, filepath.FromSlash(link))) {
+			return errDirty(there.path, ": the submodule "+textutil.Line(link)+" is checked out")
+		}
+	}
+	if _, err := r.output(ctx, p, "diff-index", "--cached", "--quiet", "HEAD", "--"); negative(err) {
+		return errDirty(there.path, ": changes are staged")
+	} else if err != nil {
+		return err
+	}
+	return r.discard(ctx, there)
 }
 
 // errDirty is the error of a worktree with files that are not committed.

@@ -134,6 +134,23 @@ func TestSubmodules(t *testing.T) {
 	s.must(err)
 	s.equal(fmt.Sprintf("%q", missing), `["lib one"]`)
 	s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "HEAD^{tree}"))
-	s.edit(r, w, "b.txt", "two\n")
+	tip := s.edit(r, w, "b.txt", "two\n")
 	s.equal(s.git(w.Path, "status", "--porcelain"), "")
+
+	// Git does not remove a worktree with submodules, in which work can be lost.
+	s.write(s.file(w, "lib one/work"), "x\n")
+	_, err = r.WriteTree(t.Context(), w.Path)
+	s.want(err, errs.RepositoryNested)
+	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.RepositoryNested)
+	s.must(os.RemoveAll(s.file(w, "lib one")))
+	s.git(w.Path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.WorktreeDirty)
+	s.git(w.Path, "submodule", "--quiet", "deinit", "--all")
+	s.git(w.Path, "rm", "-q", "--cached", "a.txt")
+	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.WorktreeDirty)
+	s.git(w.Path, "reset", "-q")
+	s.must(r.RemoveWorktree(t.Context(), w, tip))
+	if _, err := os.Stat(w.Path); err == nil {
+		t.Error("the worktree is still there")
+	}
 }

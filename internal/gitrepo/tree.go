@@ -24,7 +24,7 @@ const gitlink = "160000"
 // # Errors
 //
 // worktree-missing, repository-nested if there is a repository in the worktree that its
-// commit does not have, file-unwritable, git-failed and those of the supervisor.
+// commit does not have, or a file in a submodule that is not checked out; file-unwritable, git-failed and those of the supervisor.
 func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
 	p, err := r.place(path)
 	if err != nil {
@@ -105,7 +105,9 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 			if err != nil {
 				return "", err
 			}
-			if !strings.HasPrefix(was, gitlink) {
+			// Git would not see files where a submodule is not checked out.
+			dir := filepath.Join(p.top, filepath.FromSlash(name))
+			if !strings.HasPrefix(was, gitlink) || !isEmpty(dir) && !exists(filepath.Join(dir, ".git")) {
 				return "", errNested(name)
 			}
 		}
@@ -130,9 +132,15 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// isEmpty reports whether a directory is empty or missing.
+func isEmpty(dir string) bool {
+	entries, _ := os.ReadDir(dir)
+	return len(entries) == 0
+}
+
 // errNested is the error of a repository in a worktree.
 func errNested(name string) error {
-	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository of its own, whose files cannot be committed", textutil.Line(name)).
+	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository or a submodule, whose files cannot be committed", textutil.Line(name)).
 		With("path", name)
 }
 

@@ -250,6 +250,15 @@ func TestKindsOfRepositories(t *testing.T) {
 			s.git(s.base, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+s.dir, clone)
 			s.dir = clone
 		},
+		"filters": func(s *scene) {
+			s.git(s.dir, "config", "filter.swap.clean", "tr ab ba")
+			s.git(s.dir, "config", "filter.swap.smudge", "tr ab ba")
+			s.write(filepath.Join(s.dir, ".gitattributes"), "*.bin filter=swap\n")
+			s.write(filepath.Join(s.dir, "x.bin"), "abba\n")
+			s.git(s.dir, "add", "-A")
+			s.git(s.dir, "commit", "-q", "-m", "second")
+			s.equal(s.git(s.dir, "show", "HEAD:x.bin"), "baab")
+		},
 		"split index": func(s *scene) { s.git(s.dir, "config", "core.splitIndex", "true") },
 		"packed refs": func(s *scene) { s.git(s.dir, "pack-refs", "--all") },
 	} {
