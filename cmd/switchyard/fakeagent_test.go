@@ -57,8 +57,8 @@ func (f fakeAgent) enter(env *testscript.Env) error {
 }
 
 // play replaces every agent CLI with the fake agent. Each argument is the scenario of
-// one call: the name of a predefined one or a file. Calls count from 1 again, and
-// $PLAYED is their directory.
+// one call: the name of a predefined one or a file. A file with roles has the scenarios
+// of each role's rounds instead. Calls count from 1 again, and $PLAYED is their directory.
 //
 //	play scenario...
 func play(ts *testscript.TestScript, neg bool, args []string) {
@@ -66,12 +66,20 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: play scenario...")
 	}
 	var script struct {
-		Calls []jsontext.Value `json:"calls"`
+		Calls []jsontext.Value `json:"calls,omitzero"`
+		Roles jsontext.Value   `json:"roles,omitzero"`
 	}
 	for _, name := range args {
 		call := jsontext.Value(fmt.Sprintf(`{"play": %q}`, name))
 		if strings.HasSuffix(name, ".json") {
 			call = jsontext.Value(ts.ReadFile(name))
+		}
+		var parts struct {
+			Roles jsontext.Value `json:"roles"`
+		}
+		if ts.Check(json.Unmarshal(call, &parts)); parts.Roles != nil {
+			script.Roles = parts.Roles
+			continue
 		}
 		script.Calls = append(script.Calls, call)
 	}

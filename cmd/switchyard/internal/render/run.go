@@ -102,13 +102,8 @@ func (p *Printer) RunResult(r api.RunResult) {
 	p.Line("%s  %s, round %d of %d", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, max(r.Round, 1), r.MaxRounds)
 	p.lineIf(r.NextAction != policies.Commit && r.Reason != "", "  because %s", r.Reason)
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
-	p.lineIf(r.Commit != "", "  commit %.12s  %s", r.Commit, r.Subject)
-	if r.Branch != nil {
-		p.Line("  branch %s, in %s", r.Branch.Name, r.Branch.Worktree)
-	}
-	if m := r.Merge; m != nil && m.Outcome != "" {
-		p.Line("  %s  %s", p.Paint(mergeColor(*m), string(m.Outcome)), mergeWords(*m))
-	}
+	p.lineIf(r.Commit != "", "%s", strings.TrimRight(fmt.Sprintf("  commit %.12s  %s", r.Commit, r.Subject), " "))
+	p.branch(r.Branch, r.Merge)
 	if words := spentWords(r.Spent); words != "" {
 		p.Line("  agents: %s", words)
 	}
@@ -118,7 +113,21 @@ func (p *Printer) RunResult(r api.RunResult) {
 
 // RunEnded prints the result of one of several tasks in one line.
 func (p *Printer) RunEnded(r api.RunResult) {
-	p.Line("%s  %s  %s", r.TaskID, p.Paint(actionColor(r.NextAction), r.NextAction), taskNext(r))
+	p.Line("%s  ended  %s, %s", r.TaskID, p.Paint(actionColor(r.NextAction), r.NextAction), taskNext(r))
+}
+
+// branch prints a task's branch and its merge. A merged branch is removed.
+func (p *Printer) branch(b *task.Branch, m *task.Merge) {
+	if b != nil && (m == nil || m.Outcome != task.Merged) {
+		p.Line("  branch %s, in %s", b.Name, b.Worktree)
+	}
+	switch {
+	case m == nil:
+	case m.Outcome == "":
+		p.Line("  a merge into %s has begun", m.Into)
+	default:
+		p.Line("  %s  %s", p.Paint(mergeColor(*m), string(m.Outcome)), mergeWords(*m))
+	}
 }
 
 // afterRun returns the step after a run.
@@ -170,15 +179,17 @@ func whenUnmerged(id string, b *task.Branch, m task.Merge) step {
 func (p *Printer) RunTable(results []api.RunResult) {
 	rows := newTable("TASK", "RESULT", "ROUND", "TIME", "TOKENS", "COST", "NEXT")
 	for _, r := range results {
-		spent := r.Spent.Task
-		tokens, cost := "-", "-"
-		if spent.Tokens > 0 {
-			tokens = fmt.Sprint(spent.Tokens)
+		round, took, tokens, cost := "-", "-", "-", "-"
+		if r.MaxRounds > 0 {
+			round, took = fmt.Sprintf("%d/%d", r.Round, r.MaxRounds), seconds(r.Spent.Task.Millis)
 		}
-		if spent.MicroDollars > 0 {
-			cost = dollars(&spent.MicroDollars)
+		if r.Spent.Task.Tokens > 0 {
+			tokens = fmt.Sprint(r.Spent.Task.Tokens)
 		}
-		rows.add(r.TaskID, action(r.NextAction), fmt.Sprintf("%d/%d", r.Round, r.MaxRounds), seconds(spent.Millis), tokens, cost, taskNext(r))
+		if r.Spent.Task.MicroDollars > 0 {
+			cost = dollars(&r.Spent.Task.MicroDollars)
+		}
+		rows.add(r.TaskID, action(r.NextAction), round, took, tokens, cost, taskNext(r))
 	}
 	p.list(rows)
 }

@@ -50,20 +50,11 @@ func (p *Printer) standing(t host.TaskStatus) {
 	}
 	p.lineIf(t.Prompt != "", "  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	p.uses(t.Policies)
-	if b := t.Branch; b != nil {
-		p.Line("  branch %s, in %s", b.Name, b.Worktree)
-	}
 	p.lineIf(t.Base != "", "  compared with commit %.12s", t.Base)
 	if t.Commit != nil {
 		p.Line("  commit %.12s", t.Commit.SHA)
 	}
-	switch m := t.Merge; {
-	case m == nil:
-	case m.Outcome == "":
-		p.Line("  a merge into %s has begun", m.Into)
-	default:
-		p.Line("  %s  %s", p.Paint(mergeColor(*m), string(m.Outcome)), mergeWords(*m))
-	}
+	p.branch(t.Branch, t.Merge)
 	if t.Parked != nil {
 		p.Line("  %s until %s, when the usage limit of %s ends", p.Paint(Yellow, "parked"), Time(t.Parked.Until), t.Parked.Adapter)
 	}
