@@ -63,6 +63,9 @@ type Engine struct {
 	trees worktree.Cache
 	// loads tracks loads that outlive a failed request.
 	loads sync.WaitGroup
+	// saving is locked while a transcript is saved, so that the memory for it does not add
+	// up over agents that end at once.
+	saving sync.Mutex
 	// recorded is set once any event has been appended.
 	recorded atomic.Bool
 }

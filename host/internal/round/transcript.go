@@ -27,6 +27,8 @@ func (e *Engine) keepTranscripts(limits transcript.Limits) func(context.Context,
 		return nil
 	}
 	return func(ctx context.Context, stdout io.Reader) string {
+		e.saving.Lock()
+		defer e.saving.Unlock()
 		dir, err := e.stateFolder(transcript.Folder)
 		if err != nil {
 			e.warn(err)

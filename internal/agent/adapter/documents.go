@@ -9,8 +9,9 @@ import (
 )
 
 // MaxDocument bounds a line or a multi-line JSON object of the output, in bytes. Longer
-// ones are skipped. It leaves room for a large report in a CLI's last event.
-const MaxDocument = 8 << 20
+// ones are skipped. It leaves room for a large report in a CLI's last event, and several
+// agents that print long lines at once do not add up to much memory.
+const MaxDocument = 2 << 20
 
 // MaxText bounds an output that is text, in bytes.
 const MaxText = 1 << 20

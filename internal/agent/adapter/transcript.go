@@ -3,6 +3,7 @@ package adapter
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (t *teller) unexplained(line []byte) {
 	t.flush()
 	text := string(line)
 	if line == nil {
-		text = "(a line or object of more than 8 MiB)"
+		text = fmt.Sprintf("(a line or object of more than %d MiB)", MaxDocument>>20)
 	}
 	t.say(Said{Kind: SaidLine, Text: text})
 }

@@ -71,7 +71,7 @@ func TestReadOfAnyOutput(t *testing.T) {
 		{"claude", "", ""},
 		{"claude", "a banner\n{\"type\":\"new\",\"n\":1}\n{}", "line \"a banner\"\nline \"{\\\"type\\\":\\\"new\\\",\\\"n\\\":1}\"\nline \"{}\"\n"},
 		{"claude", "{\n  \"a\": 1\n", "line \"{  \\\"a\\\": 1\\n\"\n"},
-		{"claude", strings.Repeat("x", adapter.MaxDocument+1) + "\nnext\n", "line \"(a line or object of more than 8 MiB)\"\nline \"next\"\n"},
+		{"claude", strings.Repeat("x", adapter.MaxDocument+1) + "\nnext\n", "line \"(a line or object of more than 2 MiB)\"\nline \"next\"\n"},
 		{"claude", `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"A"},{"type":"tool_use","name":"B","input":{}}]}}`, "tool A\"\"\ntool B\"\"\n"},
 		{"claude", `{"type":"result","is_error":true,"result":"no"}`, "text \"no\"\n"},
 		{"gemini", `{"type":"message","role":"assistant","content":"one, "}` + "\n" + `{"type":"message","role":"assistant","content":"two"}` + "\nlog\n",
