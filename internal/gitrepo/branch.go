@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // branchPrefix begins the names of tasks' branches, and headsPrefix those of the refs of
@@ -121,8 +122,7 @@ func (r *Repo) holder(ctx context.Context, branch string) (string, error) {
 	}
 	for _, p := range append(r.linked(), place{filepath.Dir(r.common), r.common}) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
-			text, err := os.ReadFile(filepath.Join(p.git, name, "head-name"))
-			if err == nil && strings.TrimSpace(string(text)) == headsPrefix+branch {
+			if text, err := readLine(filepath.Join(p.git, name, "head-name")); err == nil && text == headsPrefix+branch {
 				return p.top, nil
 			}
 		}
@@ -154,17 +154,28 @@ func (r *Repo) linked() []place {
 	var all []place
 	for _, e := range entries {
 		git := filepath.Join(dir, e.Name())
-		text, err := os.ReadFile(filepath.Join(git, "gitdir"))
+		link, err := readLine(filepath.Join(git, "gitdir"))
 		if err != nil {
 			continue // It is being added or removed.
 		}
-		link := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
+		link = filepath.FromSlash(link)
 		if !filepath.IsAbs(link) {
 			link = filepath.Join(git, link)
 		}
 		all = append(all, place{filepath.Dir(link), git})
 	}
 	return all
+}
+
+// readLine reads a small file of git's own without its line end.
+func readLine(name string) (string, error) {
+	f, err := safefile.OpenPath(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := safefile.ReadAll(f, 16<<10)
+	return strings.TrimSuffix(string(text), "\n"), err
 }
 
 // canonical returns a path as git names it: absolute, and without symbolic links in its

@@ -51,6 +51,11 @@ func TestWriteTree(t *testing.T) {
 		t.Error("the worktree's index changed")
 	}
 
+	// What git collected meanwhile is written again.
+	s.git(s.dir, "gc", "-q", "--prune=now")
+	s.equal(s.tree(r, w), tree)
+	s.git(s.dir, "ls-tree", "-r", tree)
+
 	// Without an index, or with a broken one, all files are read.
 	own := filepath.Join(s.dir, ".git", "worktrees", "T", "switchyard-index")
 	s.write(own, "broken")

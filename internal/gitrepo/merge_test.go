@@ -16,7 +16,7 @@ import (
 // mergeRequest merges a task's branch into main, which the user has not checked out.
 func (s *scene) mergeRequest(w gitrepo.Worktree) gitrepo.MergeRequest {
 	return gitrepo.MergeRequest{
-		Base: "main", Tip: s.git(s.dir, "rev-parse", w.Branch), Path: filepath.Join(s.base, "state dir", "merge"), Message: "Merge " + w.Branch,
+		Base: "main", Tip: s.git(s.dir, "rev-parse", w.Branch), Path: filepath.Join(s.base, stateDir, "merge"), Message: "Merge " + w.Branch,
 		Trailers: []gitrepo.Trailer{{Key: gitrepo.DecisionTrailer, Value: "m"}},
 	}
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
+// stateDir is the name of the directory of worktrees.
+const stateDir = "state\n\"dir\" ü"
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // scene is a user with a checkout that has one commit, and a directory for worktrees.
@@ -108,7 +111,7 @@ func (s *scene) tryOpen(dir string) (*gitrepo.Repo, error) {
 
 // worktree is that of a task.
 func (s *scene) worktree(task string) gitrepo.Worktree {
-	return gitrepo.Worktree{Path: filepath.Join(s.base, "state dir", task), Branch: gitrepo.TaskBranch(task)}
+	return gitrepo.Worktree{Path: filepath.Join(s.base, stateDir, task), Branch: gitrepo.TaskBranch(task)}
 }
 
 // add adds the worktree of a task at HEAD.

@@ -127,7 +127,7 @@ func TestAddWorktreeRefuses(t *testing.T) {
 // A path that belongs to another project, or whose parent is a file, changes nothing.
 func TestAddWorktreeUnwritable(t *testing.T) {
 	s := newScene(t)
-	s.write(filepath.Join(s.base, "state dir"), "a file")
+	s.write(filepath.Join(s.base, stateDir), "a file")
 	r := s.open()
 	s.want(r.AddWorktree(t.Context(), s.worktree("T"), "HEAD"), errs.FileUnwritable)
 	s.equal(s.git(s.dir, "branch", "--list", "switchyard/*"), "")
