@@ -157,7 +157,7 @@ func (w *work) agentEnded(role task.Role) func(*taskTx, spawner.Result) error {
 			return err
 		}
 		switch res.Verdict.Reason {
-		case outcome.ReasonNoChange, outcome.ReasonGitChanged, outcome.ReasonProtectedChanged, outcome.ReasonTreeGone:
+		case outcome.ReasonNoChange, outcome.ReasonGitChanged, outcome.ReasonProtectedChanged, outcome.ReasonTreeGone, outcome.ReasonTreeUnreadable:
 			return tx.apply(task.StopTask{Reason: string(role) + "-" + string(res.Verdict.Reason), By: bySwitchyard, FindingCount: -1}, reported)
 		}
 		if role != task.RolePlanChecker || !res.Verdict.Good() {
