@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // BenchmarkOverhead measures the cost of a spawn beyond its program: the same fake
@@ -24,19 +24,25 @@ func BenchmarkOverhead(b *testing.B) {
 		name  string
 		files int
 		git   bool
+		agent string
 	}{
-		{"plain-1", 1, false},
-		{"plain-1000", 1000, false},
-		{"git-1", 1, true},
+		{"plain-1", 1, false, "clean"},
+		{"plain-1000", 1000, false, "clean"},
+		{"git-1", 1, true, "clean"},
+		{"git-10000", 10_000, true, "clean"},
+		{"git-10000-edits", 10_000, true, "executor"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			s := newScene(b, fakeagent.Clean())
+			s := newScene(b, play(c.agent))
 			fill(b, s.Root, c.files)
 			if c.git {
 				commit(b, s.Root)
 			}
-			bare := newBare(b, s)
-			ours, job := s.spawner(b), s.job(b)
+			job := s.job(b)
+			if c.agent == "executor" {
+				job = s.edits(b)
+			}
+			bare, ours := newBare(b, s, job), s.spawner(b)
 			var alone, spawned []time.Duration
 			var before, after runtime.MemStats
 			allocated := uint64(0)
@@ -70,9 +76,9 @@ type bare struct {
 }
 
 // newBare copies the program's command line from one spawn.
-func newBare(b *testing.B, s *scene) bare {
+func newBare(b *testing.B, s *scene, job spawner.Job) bare {
 	b.Helper()
-	if _, err := s.run(b, s.job(b)); err != nil {
+	if _, err := s.run(b, job); err != nil {
 		b.Fatal(err)
 	}
 	call := s.calls(b)[0]

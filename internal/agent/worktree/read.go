@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,8 +48,8 @@ func (f *file) changes(is *file) []Kind {
 	return kinds
 }
 
-// readers is how many files are read concurrently.
-const readers = 2
+// readers is how many files are read concurrently: system calls take most of the time.
+func readers() int { return min(max(runtime.GOMAXPROCS(0), 2), 8) }
 
 // read reads the metadata and contents of the files that were found. A file that was
 // removed meanwhile does not exist. Files that are as they were before are those of before.
@@ -112,7 +113,7 @@ func (s *scanner) each(ctx context.Context, n int, do func(r *reader, i int) err
 	defer cancel(nil)
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range readers {
+	for range readers() {
 		workers.Go(func() {
 			r := &reader{dirCache: dirCache{root: s.root}, digest: sha256.New(), buffer: make([]byte, 64<<10)}
 			defer r.close()
