@@ -191,8 +191,12 @@ func (tx *taskTx) parkFor(res spawner.Result) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	until := ends.Add(parkMargin)
+	if !until.After(tx.engine.now()) {
+		return false, nil // The limit should be over and is not; the agent would meet it at once.
+	}
 	return true, tx.apply(task.ParkTask{Parking: task.Parking{
-		Until: timestamp(ends.Add(parkMargin)), Run: res.Run, Adapter: res.Record.Adapter,
+		Until: timestamp(until), Run: res.Run, Adapter: res.Record.Adapter,
 	}}, event.Full{By: bySwitchyard})
 }
 
