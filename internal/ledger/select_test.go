@@ -88,3 +88,26 @@ func BenchmarkSelect(b *testing.B) {
 		}
 	}
 }
+
+// TestEventsOf has events of several kinds and tasks.
+func TestEventsOf(t *testing.T) {
+	l := open(t, state(t))
+	after := map[string]int64{}
+	for i, kind := range []string{"note", "remark", "note", "other", "remark", "note", "remark"} {
+		task := string(rune('a' + i%2))
+		if _, err := l.Append(t.Context(), task, after[task], clock(int64(i)), kind, []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		after[task]++
+	}
+	var got []int64
+	for _, e := range collect(t, l.EventsOf(t.Context(), "a", "note", "remark")) {
+		got = append(got, e.Seq)
+	}
+	if want := []int64{1, 3, 5, 7}; !slices.Equal(got, want) {
+		t.Errorf("the events %v, want %v", got, want)
+	}
+	if got := collect(t, l.EventsOf(t.Context(), "c", "note", "remark")); len(got) != 0 {
+		t.Errorf("an unknown task has %v", got)
+	}
+}
