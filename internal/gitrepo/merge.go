@@ -125,6 +125,12 @@ func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
 
 // forward moves the branch of the checkout together with its files.
 func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
+	// In the middle of a rebase HEAD is not on the branch.
+	if err := r.onBranch(ctx, r.checkout, branch); errs.CodeOf(err) == errs.WorktreeSwitched {
+		return errHeld(branch, r.checkout.top).WithHint("finish the rebase there, then run the task again with --merge")
+	} else if err != nil {
+		return err
+	}
 	changed, err := r.output(ctx, r.checkout, "status", "--porcelain", "--untracked-files=no")
 	if err != nil {
 		return err
@@ -137,8 +143,10 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 	} else if tip != old {
 		return errMoved(branch, tip, old)
 	}
-	// It refuses by itself to overwrite an untracked file.
-	_, err = r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"merge", "--ff-only", "--quiet", next}})
+	// It refuses by itself to overwrite an untracked file, and an ignored one if asked to.
+	_, err = r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
+		"merge", "--ff-only", "--quiet", "--no-overwrite-ignore", "--no-autostash", next,
+	}})
 	return err
 }
 

@@ -140,6 +140,17 @@ func TestAdvanceRefuses(t *testing.T) {
 	s.write(filepath.Join(s.dir, "b.txt"), "mine\n")
 	advance(errs.GitFailed) // It has an untracked file of that name.
 	s.must(os.Remove(filepath.Join(s.dir, "b.txt")))
+	s.git(s.dir, "commit", "-q", "--allow-empty", "-m", "to rebase")
+	was := old
+	old = s.git(s.dir, "rev-parse", "HEAD")
+	if out, err := s.tryGit(s.dir, "rebase", "--force-rebase", "--exec", "false", was); err == nil {
+		t.Fatalf("the rebase does not stop: %s", out)
+	}
+	s.git(s.dir, "checkout", "-q", "--detach", was) // as if the rebase had done less
+	advance(errs.BranchCheckedOut)
+	s.git(s.dir, "rebase", "--abort")
+	s.git(s.dir, "reset", "-q", "--hard", was)
+	old = was
 	s.git(s.dir, "switch", "-q", "-c", "mine")
 	other := filepath.Join(s.base, "other")
 	s.git(s.dir, "worktree", "add", "-q", other, "main")
@@ -172,6 +183,20 @@ func TestAdvanceForwardsTheCheckout(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(s.dir, "b.txt"))
 	s.must(err)
 	s.equal(string(text), "two\n")
+}
+
+// Git itself would write over a file that it ignores.
+func TestAdvanceKeepsIgnoredFiles(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	old := s.git(s.dir, "rev-parse", "HEAD")
+	s.write(s.file(w, ".gitignore"), "")
+	tip := s.edit(r, w, "secret.log", "the agent's\n")
+	s.write(filepath.Join(s.dir, "secret.log"), "the user's\n")
+	before := s.state()
+	s.want(r.Advance(t.Context(), "main", tip, old), errs.GitFailed)
+	s.equal(s.state(), before)
 }
 
 func TestMergeInterrupted(t *testing.T) {
