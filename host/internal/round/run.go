@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -165,7 +167,7 @@ func (w *work) close() {
 // decision asks for.
 func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 	if err := w.checkBranch(ctx); err != nil {
-		return false, err
+		return false, w.stopIfGone(ctx, err)
 	}
 	req := api.Request{Adapter: d.req.Adapter, MaxRounds: d.req.MaxRounds, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}}
 	in, err := d.engine.open(ctx, d.id, req)
@@ -191,6 +193,20 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// stopIfGone makes the task stuck if why says that its worktree is gone, and returns other
+// errors as they are. The draft is lost, which a person must know: the next round begins
+// with a new one.
+func (w *work) stopIfGone(ctx context.Context, why error) error {
+	if errs.CodeOf(why) != errs.WorktreeMissing {
+		return why
+	}
+	w.notice("%s", why)
+	_, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+		return task.StopTask{Reason: string(outcome.ReasonTreeGone), By: bySwitchyard, FindingCount: -1}, event.Full{By: bySwitchyard}, nil
+	})
+	return err
 }
 
 // ask asks the user, if there is one, and reports whether a question stays open.

@@ -164,15 +164,40 @@ func (w *work) checkBranch(ctx context.Context) error {
 	}
 	b := w.tx.status.Branch
 	tip, err := repo.Tip(ctx, worktreeOf(b))
-	if err != nil || tip == b.Head() || w.tx.status.DraftAgent() == "" {
+	switch {
+	case err != nil || tip == b.Head() || tip != "" && w.tx.status.DraftAgent() == "":
 		return err
+	case tip == "":
+		return errs.New(errs.BranchMoved, "branch %s is gone", b.Name).
+			With("branch", b.Name).WithHint(fmt.Sprintf("bring it back with git branch %s %.12s, then run the task again", b.Name, b.Head()))
 	}
 	return errs.New(errs.BranchMoved, "branch %s is at %.12s, and not at %.12s where it was left", b.Name, tip, b.Head()).
-		With("branch", b.Name).WithHint(fmt.Sprintf("keep what the commits change and take them back with git -C %s reset --soft %.12s, then run the task again", b.Worktree, b.Head()))
+		With("branch", b.Name).WithHint(fmt.Sprintf("take the commits back and keep what they change: run git reset --soft %.12s in %s, then run the task again", b.Head(), b.Worktree))
+}
+
+// restoreWorktree creates the worktree again if it is gone. What it had beyond the last
+// commit is lost.
+func (w *work) restoreWorktree(ctx context.Context) error {
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
+	}
+	b := w.tx.status.Branch
+	if _, err = repo.Tip(ctx, worktreeOf(b)); errs.CodeOf(err) != errs.WorktreeMissing {
+		return err
+	}
+	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
+		return err
+	}
+	w.notice("the worktree was gone, and was created again from %s: %s", b.Name, b.Worktree)
+	return nil
 }
 
 // commit commits the reviewed tree.
 func (w *work) commit(ctx context.Context) error {
+	if err := w.restoreWorktree(ctx); err != nil {
+		return err
+	}
 	repo, err := w.repository(ctx)
 	if err != nil {
 		return err

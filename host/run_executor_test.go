@@ -1,0 +1,182 @@
+package host_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/docs"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// hasHint reports whether docs/errors.md has a hint for a code, which the command line
+// shows.
+func hasHint(code errs.Code) bool {
+	for line := range strings.Lines(docs.Errors) {
+		if cells := strings.Split(line, " | "); len(cells) == 3 && strings.Contains(cells[0], "`"+string(code)+"`") {
+			return strings.Trim(cells[2], "| \n") != ""
+		}
+	}
+	return false
+}
+
+// resume continues task T with another round, as its user would.
+func (s *runSite) resume(t testing.TB) {
+	t.Helper()
+	if _, err := s.engine(t).Resume(t.Context(), "T", host.ResumeRequest{Mode: task.MoreRounds, Rounds: 1}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func appends(path string) fakeagent.Step {
+	return fakeagent.Step{Append: &fakeagent.File{Path: path, Text: "# round {round}\n"}}
+}
+
+func runs(argv ...string) fakeagent.Step { return fakeagent.Step{Run: &fakeagent.Run{Argv: argv}} }
+
+// TestRunWithAnExecutorThatMisbehaves checks that an executor that does more than edit its
+// worktree, or less, leaves a task that is stuck for a reason, that nothing of it is
+// committed before a person resumes the task, and that the task can end with a commit.
+func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
+	t.Parallel()
+	preset := fakeagent.Presets()
+	git, protected := "executor-git-changed", "executor-protected-changed"
+	for name, c := range map[string]struct {
+		plays  fakeagent.Scenario
+		reason string
+		// fails is the code of the run after the resume, "" if it goes on; then the user
+		// does what the hint says.
+		fails errs.Code
+		fix   func(*testing.T, *runSite, *task.Branch)
+		// drafts is the content of draft.txt in the commit.
+		drafts string
+	}{
+		"commits": {preset["executor-commits"], git, errs.BranchMoved, func(t *testing.T, s *runSite, b *task.Branch) {
+			s.gitIn(t, b.Worktree, "reset", "--soft", b.Base)
+		}, "# round 1\n# round 2"},
+		"switches the branch": {preset["executor-branches"], git, errs.WorktreeSwitched, func(t *testing.T, s *runSite, b *task.Branch) {
+			s.gitIn(t, b.Worktree, "switch", "-q", b.Name)
+		}, "# round 1\n# round 2"},
+		"deletes the branch": {fakeagent.Edits(runs("git", "update-ref", "-d", "refs/heads/switchyard/T")), git, errs.BranchMoved, func(t *testing.T, s *runSite, b *task.Branch) {
+			s.git(t, "branch", b.Name, b.Base)
+		}, "# round 1\n# round 2"},
+		"adds a remote": {preset["executor-remote"], git, "", nil, "# round 1\n# round 2"},
+		"adds a hook":   {preset["executor-hook"], git, "", nil, "# round 1\n# round 2"},
+		"deletes its .git": {fakeagent.Edits(fakeagent.Step{Remove: ".git"}), git, "", func(t *testing.T, s *runSite, b *task.Branch) {
+			s.git(t, "worktree", "repair")
+		}, "# round 1\n# round 2"},
+		"edits .gitmodules":                {preset["executor-submodules"], protected, "", nil, "# round 1\n# round 2"},
+		"edits switchyard.yaml":            {preset["executor-settings"], protected, "", nil, "# round 1\n# round 2"},
+		"edits a policy":                   {fakeagent.Edits(appends("rules/routing.rego")), protected, "", nil, "# round 1\n# round 2"},
+		"edits .switchyard":                {fakeagent.Edits(appends(".switchyard/agents/critic.md")), protected, "", nil, "# round 1\n# round 2"},
+		"edits agents":                     {fakeagent.Edits(appends(".claude/agents/critic.md")), protected, "", nil, "# round 1\n# round 2"},
+		"edits the project's own settings": {fakeagent.Edits(appends("{root}/switchyard.yaml")), protected, "", nil, "# round 1\n# round 2"},
+		"edits the project's own agents":   {fakeagent.Edits(appends("{root}/.switchyard/agents/executor.md")), protected, "", nil, "# round 1\n# round 2"},
+		"deletes the worktree":             {preset["executor-gone"], "executor-tree-gone", "", nil, "# round 2"},
+		"changes nothing":                  {preset["executor-idle"], "executor-no-change", "", nil, "# round 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, "spawn: {retries: 1}\npolicy: rules/\n", nil)
+			s.ownPolicy(t, func(rego string) string { return rego })
+			for i, step := range c.plays.Steps {
+				if step.Append != nil {
+					c.plays.Steps[i] = appends(strings.ReplaceAll(step.Append.Path, "{root}", s.root))
+				}
+			}
+			s.play(t, oneRound(c.plays))
+			base := s.git(t, "rev-parse", "main")
+			r := s.ends(t, api.RunRequest{}, "stuck", c.reason)
+			want := []string{"executor 1"}
+			if name == "changes nothing" { // It gets another attempt, with a note.
+				want = append(want, "executor 1")
+				if text := s.prompts(t, "executor", 1); !strings.Contains(text, "the agent changed no file") {
+					t.Errorf("the second attempt has no note:\n%s", text)
+				}
+			}
+			s.wasCalled(t, want...)
+			if got := s.git(t, "rev-parse", "main"); got != base {
+				t.Errorf("main is at %s, and was at %s", got, base)
+			}
+
+			s.resume(t)
+			if c.fails != "" {
+				s.fails(t, api.RunRequest{}, c.fails)
+				s.wasCalled(t, want...)
+			}
+			if c.fix != nil {
+				c.fix(t, s, r.Branch)
+			}
+			s.ends(t, api.RunRequest{}, "commit", "no-findings")
+			state := s.committed(t, 2)
+			if got := s.git(t, "show", state.Commit.SHA+":draft.txt"); got != c.drafts {
+				t.Errorf("the commit has %q, want %q", got, c.drafts)
+			}
+			s.wasCalled(t, append(want, "build-fixer 2", "critic 2")...)
+		})
+	}
+}
+
+// TestRunContinuesAfterAFailedExecutor checks that an executor that crashes, hangs or
+// writes too much fails the run, and that the next attempt continues from its edits.
+func TestRunContinuesAfterAFailedExecutor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		plays fakeagent.Scenario
+		code  errs.Code
+	}{
+		"crashes":          {fakeagent.Presets()["executor-crash"], errs.SpawnFailed},
+		"takes too long":   {fakeagent.Edits(fakeagent.Step{Hang: true}), errs.SpawnFailed},
+		"writes too much":  {fakeagent.Edits(fakeagent.Step{Flood: &fakeagent.Flood{Bytes: 70 << 20, Line: 1000}}), errs.SpawnFailed},
+		"is not logged in": {fakeagent.Presets()["auth"], errs.SpawnAuth},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, "spawn: {retries: 0, timeout: 2s}\n", oneRound(c.plays))
+			s.fails(t, api.RunRequest{}, c.code)
+			if state := s.state(t); state.Status != task.Open || state.Round != 1 {
+				t.Fatalf("the task is %s in round %d", state.Status, state.Round)
+			}
+			draft, err := os.ReadFile(filepath.Join(s.worktree(t), "draft.txt"))
+			if err != nil && name != "is not logged in" {
+				t.Errorf("the edits are lost: %v", err)
+			}
+			s.play(t, oneRound(fakeagent.Edits()))
+			r := s.ends(t, api.RunRequest{}, "commit", "")
+			s.committed(t, 1)
+			s.wasCalled(t, "executor 1", "critic 1")
+			if got := s.git(t, "show", r.Commit+":draft.txt"); got != strings.TrimSpace(string(draft)+"# round 1") {
+				t.Errorf("the commit has %q", got)
+			}
+			if why := s.state(t).Runs; !slices.ContainsFunc(why, func(r task.Run) bool { return r.Why == "resume" }) {
+				t.Errorf("no run is a resumed one: %+v", why)
+			}
+		})
+	}
+}
+
+// TestRunWithoutItsWorktree deletes the worktree at each step of a task. A draft that is
+// lost is never reviewed as an empty one.
+func TestRunWithoutItsWorktree(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {fakeagent.Presets()["auth"], fakeagent.Clean()}, "build-fixer": {fakeagent.Edits()}})
+	s.fails(t, api.RunRequest{}, errs.SpawnAuth)
+	tree := s.worktree(t)
+	if err := os.RemoveAll(tree); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, api.RunRequest{}, "stuck", "tree-gone")
+	s.wasCalled(t, "executor 1", "critic 1")
+	s.resume(t)
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 2)
+	if notices := s.events.of(api.RunNotice); !slices.ContainsFunc(notices, func(ev api.RunEvent) bool { return strings.Contains(ev.Message, "created again") }) {
+		t.Errorf("the notices are %+v", notices)
+	}
+}
