@@ -128,7 +128,8 @@ digests of the reports, plugins and policy behind it.
 With --transcript it shows what an agent said in one run: its messages, the tools
 that it used, and what these returned, clipped. RUN is the id of a run or its
 beginning, or a role, such as critic, for its latest run. --output json prints
-the output of the agent's program as it was, without secrets.`,
+the output of the agent's program, without secrets and with hidden characters
+escaped.`,
 		Example: `  switchyard explain TASK-1
   switchyard explain TASK-1 --round 1 --output json
   switchyard explain TASK-1 --transcript critic`,
@@ -158,7 +159,7 @@ func (a *app) showTranscript(ctx context.Context, e *host.Engine, id, run string
 	defer t.Close()
 	return a.write(func(w io.Writer) error {
 		if a.output == outputJSON {
-			_, err := io.Copy(w, t)
+			_, err := io.Copy(render.Raw(w), t)
 			return err
 		}
 		p := render.New(w, a.out)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"io"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
@@ -35,6 +36,30 @@ func (p *Printer) transcripts(task string, all []api.TranscriptEntry) {
 	}
 	p.list(rows)
 	p.Line("switchyard explain %s --transcript RUN shows one", task)
+}
+
+// Raw returns a writer for the output of an agent's program, with its hidden characters as
+// \u escapes. JSON keeps its value: only other lines can have control characters.
+func Raw(w io.Writer) io.Writer { return rawWriter{textutil.JSONWriter(w)} }
+
+type rawWriter struct{ w io.Writer }
+
+func (r rawWriter) Write(p []byte) (int, error) {
+	safe := make([]byte, 0, len(p))
+	for _, b := range p {
+		switch {
+		case b == '\r': // It may be between JSON values, and would hide a line.
+			safe = append(safe, ' ')
+		case b < ' ' && b != '\n' && b != '\t' || b == 0x7f:
+			safe = textutil.AppendJSON(safe, rune(b))
+		default:
+			safe = append(safe, b)
+		}
+	}
+	if _, err := r.w.Write(safe); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 const (
