@@ -20,7 +20,7 @@ import (
 
 const (
 	pageSize = 4096 // bytes, the page size of SQLite and tmpfs
-	maxPages = 64   // more than any command of the table writes
+	maxPages = 256  // more than any command of the table writes
 )
 
 // fillDisk runs the command with limited disk space: none, one page, and so on until it
