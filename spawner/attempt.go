@@ -80,6 +80,7 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	}
 	if a.plan.first == nil {
 		a.plan.first = a.before
+		a.plan.edited = a.job.Before != "" && a.job.Before != a.before.tree.Digest()
 	}
 	a.at.Tree = a.before.tree.Digest()
 	invocation, err := a.invocation()

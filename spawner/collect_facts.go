@@ -101,7 +101,7 @@ func (a *attempt) treeState(changes []worktree.Change, err error) outcome.Tree {
 		return outcome.TreeGitChanged
 	case in(worktree.Deciding):
 		return outcome.TreeProtectedChanged
-	case in(worktree.Files):
+	case in(worktree.Files), a.plan.edited:
 		return outcome.TreeEdited
 	default:
 		return outcome.TreeUnchanged

@@ -43,6 +43,9 @@ type Job struct {
 	// attempt of this job was killed.
 	Run     string
 	Resumed bool
+	// Before is Attempt.Tree of the first attempt of a job that was killed, "" if unknown.
+	// Edits since then count as those of an agent that edits.
+	Before string
 	// Check may reject a result that is good otherwise; its error says why. It may be nil.
 	Check func(context.Context, Result) error
 	Limits

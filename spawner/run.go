@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -35,6 +36,9 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 		return out, err
 	}
 	p := &plan{job: job, chain: links, why: firstReason(job, links[0]), attempt: 1, run: cmp.Or(job.Run, NewRun()), random: s.Random}
+	if job.Resumed && job.Profile == profile.Edit {
+		p.note = resumedNote
+	}
 	held, err := s.lease(ctx, p)
 	if err != nil {
 		return out, err
@@ -71,6 +75,9 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 		}
 	}
 }
+
+// resumedNote is Attempt.Note for an agent that edits, if an attempt was killed with us.
+const resumedNote = "An earlier attempt at this task was interrupted. The working tree is as that attempt left it: check its edits, and continue from there."
 
 // lease takes a lease for a job, and waits up to its QueueTimeout.
 func (s *Spawner) lease(ctx context.Context, p *plan) (*lease.Lease, error) {
@@ -144,6 +151,7 @@ type plan struct {
 	repeated int                   // repeats because the working tree changed
 	suspects []string              // files that changed during the earlier attempts
 	first    *snapshots            // before the first attempt
+	edited   bool                  // the tree has edits of a job that was killed
 	random   func() float64
 }
 

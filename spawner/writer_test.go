@@ -142,6 +142,30 @@ func TestEditorContinues(t *testing.T) {
 	}
 }
 
+// TestEditorResumes: after a kill, the edits of the lost attempt count, and the agent is
+// notified of them.
+func TestEditorResumes(t *testing.T) {
+	t.Parallel()
+	s := newEditor(t, play("executor-crash"), play("executor-idle"))
+	out, err := s.run(t, s.edits(t))
+	if err != nil || out.Last().Verdict.Outcome != outcome.Failed {
+		t.Fatalf("%+v, %v", out.Last().Verdict, err)
+	}
+	job := s.edits(t)
+	job.Resumed = true
+	for before, want := range map[string]outcome.Outcome{"": outcome.NoChange, out.Last().Tree: outcome.Edited} {
+		job.Before = before
+		out, err := s.run(t, job)
+		if err != nil || out.Last().Verdict.Outcome != want || !strings.Contains(out.Last().Note, "interrupted") {
+			t.Errorf("since %q: %+v, %v", before, out.Last().Verdict, err)
+		}
+		job.Before = out.Last().Tree
+		if out, err = s.run(t, job); err != nil || out.Last().Verdict.Outcome != outcome.NoChange {
+			t.Errorf("since the tree as it is: %+v, %v", out.Last().Verdict, err)
+		}
+	}
+}
+
 func TestEditorStops(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"executor-commits", "executor-settings", "executor-gone"} {

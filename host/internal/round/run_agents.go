@@ -132,6 +132,11 @@ func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.
 	job := w.recorder.newJob(w.config, def, agentSettings(w.config, def.Name, w.req.Adapter), p)
 	job.Profile, job.Prompt = may, text
 	job.Resumed = w.tx.status.Attempts(role, 0) > 0
+	for _, run := range slices.Backward(w.tx.status.Runs) { // The first one's counts.
+		if run.Role == role && run.Round == round && !run.Stale {
+			job.Before = run.Tree
+		}
+	}
 	if role == task.RolePlanChecker {
 		job.Check = func(_ context.Context, res spawner.Result) error {
 			_, err := plan.Parse(res.Output.Text)
