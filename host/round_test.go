@@ -25,7 +25,10 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(fakeagent.Prebuilt(m)) }
+func TestMain(m *testing.M) {
+	playChild()
+	goleak.VerifyTestMain(fakeagent.Prebuilt(m))
+}
 
 const (
 	issues = hosttest.Issues

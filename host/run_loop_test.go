@@ -104,7 +104,7 @@ func TestRunPushes(t *testing.T) {
 	t.Parallel()
 	s := newRunSite(t, once, twoRounds())
 	remote := filepath.Join(s.home, "remote.git")
-	s.git(t, "init", "-q", "--bare", remote)
+	s.git(t, "init", "-q", "--bare", "--template=", remote)
 	s.git(t, "remote", "add", "origin", remote)
 	r := s.ends(t, api.RunRequest{Push: "origin"}, "commit", "")
 	if got := s.gitIn(t, remote, "for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/heads/switchyard/T "+r.Commit {

@@ -33,6 +33,8 @@ type runSite struct {
 	// now is the clock of the engines, nil for the system's.
 	now    func() time.Time
 	events *events
+	// before is the checkout before any run, if a test compares it.
+	before string
 }
 
 // events are those that runs have emitted.
@@ -78,7 +80,7 @@ func newRunSite(t testing.TB, config string, agents roles) *runSite {
 	if err := os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte("[user]\nname = Ada\nemail = ada@example.org\n[init]\ndefaultBranch = main\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.git(t, "init", "-q")
+	s.git(t, "init", "-q", "--template=")
 	s.write(t, "switchyard.yaml", config)
 	s.write(t, "a.go", "package a\n")
 	s.git(t, "add", "-A")
@@ -277,8 +279,8 @@ func (s *runSite) checkout(t testing.TB) string {
 	var text strings.Builder
 	fmt.Fprintln(&text, s.git(t, "stash", "list"), s.git(t, "symbolic-ref", "-q", "HEAD"))
 	for line := range strings.Lines(s.git(t, "for-each-ref")) {
-		if !strings.Contains(line, "refs/heads/switchyard/") {
-			text.WriteString(line)
+		if !strings.Contains(line, "/switchyard/") {
+			text.WriteString(strings.TrimSpace(line) + "\n")
 		}
 	}
 	err := filepath.WalkDir(s.root, func(path string, d os.DirEntry, err error) error {

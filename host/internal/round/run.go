@@ -51,6 +51,8 @@ type driver struct {
 	waited time.Duration
 	// triedMerge is set once this run has begun a merge.
 	triedMerge bool
+	// pushed is set once this run has pushed the branch.
+	pushed bool
 	// action and subject are of the result: how the loop ended, and the commit's subject.
 	action, subject string
 	// repo is nil until a step needs it.

@@ -20,20 +20,36 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 	if w.tx.status.Branch == nil || w.tx.status.Commit == nil {
 		return true, nil // It was committed by single rounds.
 	}
+	if d.req.Push != "" && !d.pushed {
+		if err := w.push(ctx); err != nil {
+			return true, err
+		}
+	}
 	if d.req.Merge && w.tx.status.Merge == nil {
 		return false, w.merge(ctx)
 	}
-	if d.req.Push == "" {
-		return true, nil
+	return true, nil
+}
+
+// push pushes the task's branch. A merge removes the branch, so it comes before one.
+func (w *work) push(ctx context.Context) error {
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
 	}
-	repo, err := d.repository(ctx)
-	if err == nil {
-		err = repo.Push(ctx, d.req.Push, w.tx.status.Branch.Name)
+	b := w.tx.status.Branch
+	if w.tx.status.Merge != nil {
+		if _, err := repo.Resolve(ctx, "refs/heads/"+b.Name); errs.CodeOf(err) == errs.RevisionUnknown {
+			w.notice("branch %s is not pushed: it was merged into %s and removed", b.Name, w.tx.status.Merge.Into)
+			return nil
+		}
 	}
-	if err == nil {
-		d.emit(api.RunEvent{Event: api.RunPushed, Round: w.tx.status.Round, Branch: w.tx.status.Branch, Message: d.req.Push})
+	if err := repo.Push(ctx, w.req.Push, b.Name); err != nil {
+		return err
 	}
-	return true, err
+	w.pushed = true
+	w.emit(api.RunEvent{Event: api.RunPushed, Round: w.tx.status.Round, Branch: b, Message: w.req.Push})
+	return nil
 }
 
 // mergeLock is the lease of merges: they run one after the other, since each is verified
