@@ -261,7 +261,7 @@ func TestDoctorRunsNothingOfForeign(t *testing.T) {
 		if err := os.Chown(s.path(project.ConfigFile), owner, -1); err != nil {
 			t.Skip("files cannot be given away here:", err)
 		}
-		health, err := s.engine(t, time.Now).Diagnose(t.Context(), true)
+		health, err := s.engine(t, time.Now).Diagnose(t.Context(), true, false)
 		if err != nil {
 			t.Fatal(err)
 		}

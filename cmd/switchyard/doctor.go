@@ -20,19 +20,26 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Long: `Doctor checks the configuration and who owns it, the plugins and their lock, the
 policy and the ledger; finds the program of each adapter, asks it for its version
 and compares its help with the flags that the adapter uses; and lists the agents.
-It changes nothing. With --deep it also verifies every event of the ledger.
+For switchyard run it also adds a worktree and removes it, and looks for the
+agents that the policy names. It changes nothing of the project.
+
+With --deep it also verifies every event of the ledger. With --probe it runs the
+adapter of the executor once: it has to edit a file in a repository that is made
+for it and removed. This costs as much as the agent takes for it.
 
 It fails if something that the project uses is broken. An adapter that no setting
-names may be missing.`,
+names may be missing, and so may what only run needs, before the first run.`,
 		Example: `  switchyard doctor
-  switchyard doctor --deep --output json`,
+  switchyard doctor --deep --output json
+  switchyard doctor --probe`,
 		Args: noArgs,
 	}
-	var deep bool
+	var deep, probe bool
 	cmd.Flags().BoolVar(&deep, "deep", false, "verify the ledger, which takes a while if it is long")
+	cmd.Flags().BoolVar(&probe, "probe", false, "let the executor's adapter edit a file once, which costs money")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		done := a.waiting("asking the agents' programs")
-		health, err := e.Diagnose(ctx, deep)
+		health, err := e.Diagnose(ctx, deep, probe)
 		done()
 		if err != nil {
 			return err
@@ -50,7 +57,7 @@ names may be missing.`,
 func brokenParts(h api.Health) []string {
 	var all []string
 	for _, c := range h.Checks {
-		if !c.OK && !slices.Contains(all, c.Name) {
+		if !c.OK && !c.Unused && !slices.Contains(all, c.Name) {
 			all = append(all, c.Name)
 		}
 	}

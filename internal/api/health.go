@@ -10,12 +10,17 @@ type Health struct {
 	Checks   []Check         `json:"checks"`
 	Adapters []AdapterHealth `json:"adapters"`
 	Agents   []AgentHealth   `json:"agents"`
+	// Probe is the run of the executor's adapter that was asked for, nil for none.
+	Probe *SpawnSummary `json:"probe,omitzero"`
 }
 
 // Check is the result of one check.
 type Check struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
+	// Unused reports that a failed check does not count: only run needs what it checks,
+	// and the project has not used run yet.
+	Unused bool `json:"unused,omitzero"`
 	// Text describes the result.
 	Text string `json:"text"`
 	// Code is the error code with which commands would fail, "" if the check passed.

@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -47,15 +48,7 @@ func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 	if base == "" {
 		return MergeResult{}, errs.New(errs.RevisionUnknown, "there is no branch %.200q to merge into", m.Base).With("revision", m.Base)
 	}
-	if err := r.RemoveMerge(ctx, m.Path); err != nil {
-		return MergeResult{}, err
-	}
-	if _, _, err := r.prepare(ctx, m.Path); err != nil {
-		return MergeResult{}, err
-	}
-	if _, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
-		"worktree", "add", "--quiet", "--detach", "--lock", "--reason", mergeReason, "--", canonical(m.Path), base,
-	}}); err != nil {
+	if err := r.checkOutDetached(ctx, m.Path, base); err != nil {
 		return MergeResult{}, err
 	}
 	p, err := r.place(m.Path)
@@ -67,6 +60,32 @@ func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 		_, err = r.run(ctx, command{place: p, limit: slow, args: []string{"checkout", "--quiet", "--detach", result.Commit, "--"}})
 	}
 	return result, err
+}
+
+// checkOutDetached creates the worktree of a merge anew, with a commit at a detached HEAD.
+func (r *Repo) checkOutDetached(ctx context.Context, path, commit string) error {
+	if err := r.RemoveMerge(ctx, path); err != nil {
+		return err
+	}
+	if _, _, err := r.prepare(ctx, path); err != nil {
+		return err
+	}
+	_, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
+		"worktree", "add", "--quiet", "--detach", "--lock", "--reason", mergeReason, "--", canonical(path), commit,
+	}})
+	return err
+}
+
+// TryWorktree checks HEAD out in a worktree and removes it again, also after an error or if
+// ctx ends. What a killed call left is removed first.
+//
+// # Errors
+//
+// worktree-exists, worktree-inside, file-unwritable, git-locked, git-failed and those of
+// the supervisor.
+func (r *Repo) TryWorktree(ctx context.Context, path string) error {
+	err := r.checkOutDetached(ctx, path, "HEAD")
+	return cmp.Or(err, r.RemoveMerge(context.WithoutCancel(ctx), path))
 }
 
 // merged returns the merged commit or the conflicts.

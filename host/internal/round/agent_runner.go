@@ -88,7 +88,7 @@ func (e *Engine) treeScope(config project.Config, id, tree string) (worktree.Sco
 		if !filepath.IsAbs(path) {
 			path = e.absolute(path)
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // It may be an option or a program.
+		if isFile(path) { // It may be an option or a program.
 			effective = append(effective, word)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
@@ -28,9 +29,10 @@ import (
 type diagnosis struct{ api.Health }
 
 // Diagnose checks what the project's commands depend on and, if deep is set, every event
-// of the ledger. It changes nothing. It runs each adapter's program to ask for its version
-// and its help.
-func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
+// of the ledger. It changes nothing of the project. It runs each adapter's program to ask
+// for its version and its help, and adds a worktree, which it removes. If probe is set, it
+// also runs the executor's adapter once, which costs money.
+func (e *Engine) Diagnose(ctx context.Context, deep, probe bool) (api.Health, error) {
 	h := diagnosis{api.Health{OK: true, Root: e.project.Root}}
 	config, err := e.Config(ctx)
 	readable := err == nil
@@ -43,7 +45,8 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
 			h.check("ownership", cmp.Or(config.Verify.CheckTrusted(), config.Reports.CheckTrusted(), config.Metrics.CheckTrusted(), config.Spawn.CheckTrusted()), "what "+project.ConfigFile+" runs is yours")
 		}
 		e.checkPlugins(ctx, &h)
-		e.checkPolicy(ctx, &h, config)
+		destinations := e.checkPolicy(ctx, &h, config)
+		e.checkRun(ctx, &h, config, destinations, probe)
 		if config.Base != "" {
 			_, err := e.newBase(ctx, "", config)
 			h.check("base", err, "drafts begin at the merge base with "+config.Base)
@@ -105,8 +108,9 @@ func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 	}
 }
 
-// checkPolicy loads the policy that a round would use.
-func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) {
+// checkPolicy loads the policy that a round would use, and returns its destinations, nil if
+// it cannot be loaded.
+func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) map[string]routing.Destination {
 	c, err := e.policies.Select(ctx, "", config)
 	if err == nil {
 		// checkLedger reports a ledger that cannot be opened.
@@ -115,12 +119,13 @@ func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.C
 			_ = l.Close() // It was only read.
 		}
 	}
-	fine := ""
-	if err == nil {
-		id := c.Identity()
-		fine = fmt.Sprintf("%s %s (%s) can decide", id.Name, id.Version, id.ADR)
+	if err != nil {
+		h.check("policy", err, "")
+		return nil
 	}
-	h.check("policy", err, fine)
+	id := c.Identity()
+	h.check("policy", nil, fmt.Sprintf("%s %s (%s) can decide", id.Name, id.Version, id.ADR))
+	return c.Destinations()
 }
 
 // checkLedger opens the ledger and reads its last event or, if deep is set, all of them.

@@ -83,9 +83,8 @@ func (w *work) notice(format string, args ...any) {
 
 // newBranch returns the branch of a new task.
 func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch, error) {
-	if top := repo.Top(); !w.engine.isRoot(top) {
-		return nil, errs.New(errs.RepositoryNested, "the project in %s is a part of the repository in %s", w.engine.project.Root, top).
-			WithHint("put " + project.ConfigFile + " at the top of the repository")
+	if err := w.engine.checkTop(repo); err != nil {
+		return nil, err
 	}
 	base, err := repo.Resolve(ctx, cmp.Or(w.req.Base, "HEAD"))
 	if err != nil {
@@ -101,6 +100,15 @@ func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch,
 	}
 	name := gitrepo.TaskBranch(w.id)
 	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, "switchyard/")), Base: base.Hash, Onto: onto}, nil
+}
+
+// checkTop fails if the project is only a part of the repository.
+func (e *Engine) checkTop(repo *gitrepo.Repo) error {
+	if top := repo.Top(); !e.isRoot(top) {
+		return errs.New(errs.RepositoryNested, "the project in %s is a part of the repository in %s", e.project.Root, top).
+			WithHint("put " + project.ConfigFile + " at the top of the repository")
+	}
+	return nil
 }
 
 // isRoot reports whether a path is that of the project's root, by any name.

@@ -137,6 +137,12 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	return inv, nil
 }
 
+// Allows returns adapter-invalid if the adapter lacks the profile.
+func (a *Adapter) Allows(p profile.Profile) error {
+	_, err := a.allowed(p)
+	return err
+}
+
 // allowed returns the placeholders of a profile.
 func (a *Adapter) allowed(p profile.Profile) (map[string]string, error) {
 	switch {

@@ -100,11 +100,13 @@ func (p *Printer) Init(i Initialized) {
 
 func (p *Printer) Health(h api.Health) {
 	for _, c := range h.Checks {
-		mark := p.Paint(Green, "ok")
-		if !c.OK {
+		mark, text := p.Paint(Green, "ok"), c.Text
+		switch {
+		case c.Unused:
+			mark, text = p.Paint(Yellow, "unused"), "only switchyard run needs it: "+text
+		case !c.OK:
 			mark = p.Paint(Red, "broken")
 		}
-		text := c.Text
 		if c.Code != "" {
 			text += " [" + string(c.Code) + "]"
 		}
@@ -136,6 +138,10 @@ func (p *Printer) Health(h api.Health) {
 		rows.add(ag.Name, kind, dim(cmp.Or(ag.Path, "built in")), cell{ag.Problem, Yellow})
 	}
 	p.list(rows)
+	if h.Probe != nil {
+		p.title("The probe")
+		p.spawns([]api.SpawnSummary{*h.Probe})
+	}
 }
 
 // Push prints the result of a push.

@@ -50,7 +50,13 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 	}
 	p.table(rows)
 	for _, s := range all {
-		p.lineIf(len(s.Changed) > 0, "while %s ran the working tree changed: %s", p.Paint(Red, s.Run), textutil.List(s.Changed, MaxNamed))
+		switch changed := textutil.List(s.Changed, MaxNamed); {
+		case changed == "":
+		case s.Outcome == outcome.Edited:
+			p.Line("%s edited: %s", s.Run, changed)
+		default:
+			p.Line("while %s ran the working tree changed: %s", p.Paint(Red, s.Run), changed)
+		}
 		words := s.Said
 		if last := textutil.Fit(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
 			words = append(slices.Clone(words), last)

@@ -1,0 +1,151 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// checkRun checks what run needs besides what rounds need. A failure counts only if the
+// project uses run, as its worktrees show, or if probe is set.
+func (e *Engine) checkRun(ctx context.Context, h *diagnosis, config project.Config, destinations map[string]routing.Destination, probe bool) {
+	used := probe
+	check := func(name string, err error, fine string) {
+		was := h.OK
+		h.check(name, err, fine)
+		if err != nil && !used {
+			h.Checks[len(h.Checks)-1].Unused, h.OK = true, was
+		}
+	}
+	dir, err := e.worktreesFolder()
+	entries, _ := os.ReadDir(dir) // There are none before the first run.
+	used = used || len(entries) > 0
+	repo, repoErr := e.repository(ctx)
+	if repoErr == nil {
+		repoErr = e.checkTop(repo)
+	}
+	check("git", repoErr, "can make branches and worktrees")
+	if repoErr == nil {
+		if err == nil {
+			err = tryWorktree(ctx, repo, dir)
+		}
+		check("worktrees", err, "can be added in "+dir)
+	}
+	names, err := e.checkRunAgents(ctx, config, destinations)
+	check("agents", err, strings.Join(names, ", ")+" can be run")
+	if probe && h.OK && ctx.Err() == nil {
+		spawn, err := e.probe(ctx, config)
+		h.Probe = spawn
+		h.check("probe", err, "the executor has edited a file in a repository of its own")
+	}
+}
+
+// The worktree of a check and its lock. No task has these names, since none begins with a
+// dot.
+const (
+	checkedWorktree = ".doctor"
+	checkLock       = ".doctor.lock"
+)
+
+// tryWorktree adds a worktree in the directory of worktrees and removes it, also the
+// directory if it is empty then.
+func tryWorktree(ctx context.Context, repo *gitrepo.Repo, dir string) error {
+	unwritable := func(err error) error {
+		return errs.New(errs.FileUnwritable, "%s: %w", dir, safefile.Reason(err)).With("path", dir)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return unwritable(err)
+	}
+	defer func() {
+		// It stays if it has worktrees, and so do directories that have anything else.
+		for at, level := dir, 0; level < 3 && os.Remove(at) == nil; level++ {
+			at = filepath.Dir(at)
+		}
+	}()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return unwritable(err)
+	}
+	defer root.Close()
+	lock, err := safefile.WaitLock(ctx, root, checkLock)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return unwritable(err)
+	}
+	err = repo.TryWorktree(ctx, filepath.Join(dir, checkedWorktree))
+	return cmp.Or(err, lock.Release())
+}
+
+// checkRunAgents checks the definition and the adapters of each agent that run may start,
+// and returns their names.
+func (e *Engine) checkRunAgents(ctx context.Context, config project.Config, destinations map[string]routing.Destination) ([]string, error) {
+	drafters := []string{string(task.RoleExecutor), string(task.RoleFixer)}
+	names := append(slices.Clone(drafters), string(task.RolePlanChecker))
+	for name, d := range destinations {
+		if d.Kind == routing.Agent {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if err := e.checkAgentAvailable(ctx, config, string(task.RoleExecutor), ""); err != nil {
+		return nil, err
+	}
+	catalog, err := e.catalog(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	var found error
+	var problems []string
+	for _, name := range names {
+		if err := e.checkRunAgent(config, catalog, name, slices.Contains(drafters, name)); err != nil {
+			found = cmp.Or(found, err)
+			problems = append(problems, err.Error())
+		}
+	}
+	if problems = slices.Compact(problems); len(problems) > 1 {
+		found = errs.New(errs.CodeOf(found), "%d problems", len(problems)).With("problems", problems)
+	}
+	return names, found
+}
+
+// checkRunAgent checks the definition and the adapters of an agent.
+func (e *Engine) checkRunAgent(config project.Config, catalog *adapter.Catalog, name string, drafts bool) error {
+	def, err := definition.Library{Root: e.project.Root}.Find(name)
+	if err != nil {
+		return err
+	}
+	may := def.Profile
+	if drafts {
+		may = profile.Edit
+	}
+	if err := def.Spawnable(may); err != nil {
+		return err
+	}
+	set := config.Spawn.For(name)
+	for _, name := range append([]string{set.Adapter}, set.Fallback...) {
+		a, err := catalog.Get(name)
+		if err == nil {
+			err = a.Allows(may)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package gitrepo
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Create makes a repository of an existing directory, with one commit that is empty.
+//
+// # Errors
+//
+// git-missing, git-failed and those of the supervisor.
+func Create(ctx context.Context, dir string, o Options) error {
+	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: findGit(o.Environ)}
+	if r.bin == "" {
+		return errs.New(errs.GitMissing, "git is not installed")
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--template="},
+		{"-c", "user.name=switchyard", "-c", "user.email=switchyard@localhost", "-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message=Begin"},
+	} {
+		if _, err := r.output(ctx, place{top: dir}, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
