@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -113,57 +112,4 @@ func selectTasks(tasks []host.TaskStatus, statuses []task.Status, limit int) (sh
 	omitted = len(tasks) - limit
 	oldest := latest[omitted]
 	return slices.DeleteFunc(tasks, func(t host.TaskStatus) bool { return changed(t) < oldest }), omitted
-}
-
-func newExplainCmd(a *app) *cobra.Command {
-	var round int
-	var run string
-	cmd := &cobra.Command{
-		Use:   "explain TASK",
-		Short: "Explain a decision",
-		Long: `Explain shows the latest decision of a task, or of one of its rounds: what the
-policy saw and chose, every finding with the places that reported it, and the
-digests of the reports, plugins and policy behind it.
-
-With --transcript it shows what an agent said in one run: its messages, the tools
-that it used, and what these returned, clipped. RUN is the id of a run or its
-beginning, or a role, such as critic, for its latest run. --output json prints
-the output of the agent's program, without secrets and with hidden characters
-escaped.`,
-		Example: `  switchyard explain TASK-1
-  switchyard explain TASK-1 --round 1 --output json
-  switchyard explain TASK-1 --transcript critic`,
-		Args: oneTask,
-	}
-	flags := cmd.Flags()
-	roundVar(flags, &round, "explain round `N`, from 1 (default the latest)")
-	flags.StringVar(&run, "transcript", "", "show what the agent of `RUN` said: a run's id, or a role for its latest run")
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if !flags.Changed("transcript") {
-			x, err := e.Explain(ctx, args[0], round)
-			return show(a, x, err, (*render.Printer).Explanation)
-		}
-		if flags.Changed("round") {
-			return usagef("--transcript names a run, so leave --round out")
-		}
-		return a.showTranscript(ctx, e, args[0], run)
-	})
-	return cmd
-}
-
-func (a *app) showTranscript(ctx context.Context, e *host.Engine, id, run string) error {
-	t, err := e.Transcript(ctx, id, run)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	return a.write(func(w io.Writer) error {
-		if a.output == outputJSON {
-			_, err := io.Copy(render.Raw(w), t)
-			return err
-		}
-		p := render.New(w, a.out)
-		p.Transcript(t.TranscriptEntry)
-		return t.Tell(p.Said)
-	})
 }

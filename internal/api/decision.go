@@ -280,6 +280,8 @@ const (
 // Explanation shows why a round was decided as it was.
 type Explanation struct {
 	Task TaskStatus `json:"task"`
+	// Commit is the evidence for the commit that was asked for, nil for none.
+	Commit *CommitEvidence `json:"commit,omitzero"`
 	// DecidedAt is the time of the decision, RFC 3339 in UTC, and By the author of the
 	// command.
 	DecidedAt string `json:"decided_at,omitzero"`

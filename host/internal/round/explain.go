@@ -3,6 +3,7 @@ package round
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -25,6 +26,11 @@ const maxHistory = 1000
 //
 // task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
 func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explanation, error) {
+	return e.explain(ctx, id, round, "")
+}
+
+// explain is Explain, or explains the decision with the hash of that event unless it is "".
+func (e *Engine) explain(ctx context.Context, id string, round int, hash string) (api.Explanation, error) {
 	if err := task.CheckID(id); err != nil {
 		return api.Explanation{}, err
 	}
@@ -55,14 +61,15 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 	if x.Transcripts, err = savedTranscripts(ctx, l, id); err != nil {
 		return api.Explanation{}, err
 	}
-	if round == 0 && len(x.History) == 0 {
+	latest := round == 0 && hash == ""
+	if latest && len(x.History) == 0 {
 		if x.Task.Last != nil {
 			return api.Explanation{}, errTampered(id, "its decisions are missing")
 		}
 		x.Spawns, err = spawnsAfter(ctx, l, id, 0)
 		return x, err
 	}
-	n, err := decisionOf(ctx, l, id, round, x.History)
+	n, err := decisionOf(ctx, l, id, round, hash, x.History)
 	if err != nil {
 		return api.Explanation{}, err
 	}
@@ -72,7 +79,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 	if x.Why, err = e.explainRecorded(ctx, l, *x.Decision); err != nil {
 		return api.Explanation{}, err
 	}
-	if round == 0 {
+	if latest {
 		if x.Spawns, err = spawnsAfter(ctx, l, id, n); err != nil {
 			return api.Explanation{}, err
 		}
@@ -167,10 +174,18 @@ func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string, n i
 	return list, nil
 }
 
-// decisionOf returns the number of the latest event that decided a round. 0 means the
-// latest round; the history must then have an entry.
-func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, history []api.HistoryEntry) (int64, error) {
-	if round == 0 {
+// decisionOf returns the number of the event with a hash or, if that is "", of the latest
+// event that decided a round. 0 means the latest round; the history must then have an
+// entry.
+func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, hash string, history []api.HistoryEntry) (int64, error) {
+	switch {
+	case hash != "":
+		i := slices.IndexFunc(history, func(h api.HistoryEntry) bool { return h.Event.Hash == hash })
+		if i < 0 {
+			return 0, errDecisionUnknown(id, hash)
+		}
+		return history[i].Event.N, nil
+	case round == 0:
 		return history[len(history)-1].Event.N, nil
 	}
 	key := sequenced(keyRound, int64(round))

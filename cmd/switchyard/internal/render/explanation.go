@@ -13,6 +13,9 @@ import (
 
 // Explanation prints a decision with all its evidence, and the task's history.
 func (p *Printer) Explanation(x host.Explanation) {
+	if x.Commit != nil {
+		p.commitEvidence(*x.Commit)
+	}
 	if x.Decision == nil {
 		p.standing(x.Task)
 	} else {
@@ -30,6 +33,21 @@ func (p *Printer) Explanation(x host.Explanation) {
 	p.turns(x.Lifecycle)
 	p.overrides(x.Overrides)
 	p.transcripts(x.Task.TaskID, x.Transcripts)
+}
+
+// commitEvidence prints whether a commit is what was decided on.
+func (p *Printer) commitEvidence(c api.CommitEvidence) {
+	switch {
+	case !c.Matches:
+		p.Line("commit %.12s  %s: %s", c.SHA, p.Paint(Red, "not reviewed"), c.Problem)
+	case c.Merge != nil:
+		p.Line("commit %.12s  %s into %s; the merged tree was verified, and commit %.12s reviewed", c.SHA, p.Paint(Green, "merged"), c.Merge.Into, c.Recorded)
+	default:
+		p.Line("commit %.12s  %s: its tree %.12s is the one that was decided on", c.SHA, p.Paint(Green, "reviewed"), c.Tree)
+	}
+	p.lineIf(c.Branch != "", "  branch %s", c.Branch)
+	p.lineIf(c.Merge == nil && c.Recorded != "" && c.Recorded != c.SHA, "  run made commit %.12s for this decision", c.Recorded)
+	p.Line("")
 }
 
 // explained prints a decision and the evidence for it.

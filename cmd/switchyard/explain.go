@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+func newExplainCmd(a *app) *cobra.Command {
+	var round int
+	var run, commit string
+	cmd := &cobra.Command{
+		Use:   "explain [TASK]",
+		Short: "Explain a decision",
+		Long: `Explain shows the latest decision of a task, or of one of its rounds: what the
+policy saw and chose, every finding with the places that reported it, and the
+digests of the reports, plugins and policy behind it.
+
+With --commit it shows the decision that a commit of run names in its message, and
+fails unless the commit has exactly the files that were verified and reviewed.
+
+With --transcript it shows what an agent said in one run: its messages, the tools
+that it used, and what these returned, clipped. RUN is the id of a run or its
+beginning, or a role, such as critic, for its latest run. --output json prints
+the output of the agent's program, without secrets and with hidden characters
+escaped.`,
+		Example: `  switchyard explain TASK-1
+  switchyard explain TASK-1 --round 1 --output json
+  switchyard explain TASK-1 --transcript critic
+  switchyard explain --commit HEAD`,
+		Args: orNothing(oneTask),
+	}
+	flags := cmd.Flags()
+	roundVar(flags, &round, "explain round `N`, from 1 (default the latest)")
+	flags.StringVar(&run, "transcript", "", "show what the agent of `RUN` said: a run's id, or a role for its latest run")
+	textVar(flags, &commit, "commit", "explain the decision behind the commit `REV`, such as HEAD")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		switch {
+		case commit != "" && (len(args) > 0 || len(given(flags, "round", "transcript")) > 0):
+			return usagef("--commit names the task and the round by itself: leave TASK, --round and --transcript out")
+		case commit != "":
+			x, err := e.ExplainCommit(ctx, commit)
+			if err != nil {
+				return err
+			}
+			return showCheck(a, x, mismatch(*x.Commit), (*render.Printer).Explanation)
+		case len(args) == 0:
+			return usagef("the id of a TASK is missing, or --commit REV")
+		}
+		if !flags.Changed("transcript") {
+			x, err := e.Explain(ctx, args[0], round)
+			return show(a, x, err, (*render.Printer).Explanation)
+		}
+		if flags.Changed("round") {
+			return usagef("--transcript names a run, so leave --round out")
+		}
+		return a.showTranscript(ctx, e, args[0], run)
+	})
+	return cmd
+}
+
+func (a *app) showTranscript(ctx context.Context, e *host.Engine, id, run string) error {
+	t, err := e.Transcript(ctx, id, run)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return a.write(func(w io.Writer) error {
+		if a.output == outputJSON {
+			_, err := io.Copy(render.Raw(w), t)
+			return err
+		}
+		p := render.New(w, a.out)
+		p.Transcript(t.TranscriptEntry)
+		return t.Tell(p.Said)
+	})
+}
+
+// mismatch returns the error of a commit that does not match its decision, else nil.
+func mismatch(c api.CommitEvidence) error {
+	if c.Matches {
+		return nil
+	}
+	return errs.New(errs.EvidenceMismatch, "commit %.12s: %s", c.SHA, c.Problem).With("commit", c.SHA).With("recorded", c.Recorded)
+}

@@ -1,0 +1,25 @@
+package api
+
+import "github.com/switchyard-dev/switchyard/internal/task"
+
+// CommitEvidence compares a commit with the decision that its trailers name.
+type CommitEvidence struct {
+	// SHA is the commit and Tree its git tree.
+	SHA  string `json:"sha"`
+	Tree string `json:"tree"`
+	// Branch is the task's branch, "" if it has none.
+	Branch string `json:"branch,omitzero"`
+	// ReviewedTree is the tree that was verified, reviewed and decided on, "" if the
+	// decision is not about a tree.
+	ReviewedTree string `json:"reviewed_tree,omitzero"`
+	// Recorded is the commit that run made for the decision, "" if none is recorded. A
+	// rebase makes another commit of it.
+	Recorded string `json:"recorded,omitzero"`
+	// Merge is set if the commit is the merge of Recorded into another branch, whose tree
+	// was verified and not reviewed.
+	Merge *task.Merge `json:"merge,omitzero"`
+	// Matches reports whether the decision was to commit this tree, or the commit is that
+	// merge. Problem says why not.
+	Matches bool   `json:"matches"`
+	Problem string `json:"problem,omitzero"`
+}
