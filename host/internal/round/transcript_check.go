@@ -22,14 +22,7 @@ type Verified struct {
 // Verify checks every chain of the ledger, and the transcripts that its events name. A
 // transcript that is gone is no problem: old ones are removed.
 func (e *Engine) Verify(ctx context.Context) (Verified, error) {
-	dir, err := e.openTranscripts()
-	if err != nil {
-		return Verified{}, err
-	}
-	if dir != nil {
-		defer dir.Close()
-	}
-	c := transcriptCheck{dir: dir}
+	var c transcriptCheck
 	l, err := ledger.Open(ctx, e.project.State(), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		c.collect(e) // Verify folds each event once, so that none is read twice.
 		return Fold(before, e)
@@ -40,6 +33,13 @@ func (e *Engine) Verify(ctx context.Context) (Verified, error) {
 	defer l.Close()
 	if _, err := l.Last(ctx); err != nil { // The first use may fold events to upgrade the ledger.
 		return Verified{}, err
+	}
+	dir, err := e.openTranscripts()
+	if err != nil {
+		return Verified{}, err
+	}
+	if dir != nil {
+		defer dir.Close()
 	}
 	c = transcriptCheck{dir: dir, found: make(map[string]bool)}
 	var v Verified
