@@ -52,7 +52,8 @@ func ask(ctx context.Context, in *bufio.Reader, w io.Writer, q task.Question) *a
 		case text == "":
 		case n > 0 && n <= len(q.Choices):
 			return &api.AnswerRequest{Question: q.Fingerprint, Choice: n}
-		case err == nil && len(q.Choices) > 0 && q.Budget == nil:
+		case err == nil && len(text) == 1 && len(q.Choices) > 0 && q.Budget == nil:
+			// A longer number is rather an answer than a mistyped choice.
 			fmt.Fprintf(w, "there is no choice %d\n", n)
 		default:
 			return &api.AnswerRequest{Question: q.Fingerprint, Text: text}

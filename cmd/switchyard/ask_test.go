@@ -37,6 +37,7 @@ func TestAsk(t *testing.T) {
 		"choice":              {choices, "2\n", chosen(2), "  2  the one of the proxy\nyour answer, 1 to 2 or a text: "},
 		"choice by its text":  {choices, "the one of the proxy\n", chosen(2), ""},
 		"not a choice":        {choices, "3\n0\n1\n", chosen(1), "there is no choice 3\n"},
+		"number for choices":  {choices, "8080\n", free("8080"), ""},
 		"text for choices":    {choices, "neither\n", free("neither"), ""},
 		"no default":          {choices, "\n", nil, ""},
 		"default":             {withDefault, "\n", chosen(2), "default: the one of the proxy\nyour answer, 1 to 2 or a text, or nothing for the default: "},

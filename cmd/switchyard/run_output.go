@@ -25,7 +25,9 @@ type runOutput struct {
 
 // event writes an event. The result is written when the run has returned.
 func (o *runOutput) event(e api.RunEvent) {
-	if e.Event == api.RunEnded {
+	// The only task's questions are asked, or in its result.
+	asked := e.Event == api.RunAsked && !o.several && o.onTerminal() && o.output != outputJSON
+	if e.Event == api.RunEnded || asked {
 		return
 	}
 	o.write(e, func(p *render.Printer) {

@@ -88,12 +88,14 @@ func mergeWords(m task.Merge) string {
 	return fmt.Sprintf("%s is as it was", m.Into)
 }
 
-// RunDecision prints a round's decision with its findings, for a terminal.
+// RunDecision prints a round's decision with its findings, for a terminal. The questions
+// follow when they are asked.
 func (p *Printer) RunDecision(v api.RoundView) {
 	if v.ManualFallback != nil {
 		p.manualFallback(*v.ManualFallback)
 		return
 	}
+	v.Questions = nil
 	p.decided(v.Decision, "")
 }
 
