@@ -180,3 +180,15 @@ func TestRunWithoutItsWorktree(t *testing.T) {
 		t.Errorf("the notices are %+v", notices)
 	}
 }
+
+// TestRunStopsOnAnEmptyDraft checks that a draft that ends as it began stops the task: the
+// next run of the round would end the same way.
+func TestRunStopsOnAnEmptyDraft(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, roles{
+		"executor":    {fakeagent.Edits()},
+		"build-fixer": {fakeagent.Edits(fakeagent.Step{Remove: "draft.txt"})},
+		"critic":      {fakeagent.Finds(wrong())},
+	})
+	s.ends(t, api.RunRequest{}, "stuck", "draft-empty")
+}

@@ -180,6 +180,10 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 	in.config.Budget = w.config.Budget
 	critic := len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named || d.req.Adapter != ""
 	r, err := d.engine.runHeadless(ctx, in, req, critic, true)
+	if errs.CodeOf(err) == errs.DraftEmpty {
+		// Another run of this round would end the same way.
+		return false, w.stop(ctx, string(errs.DraftEmpty))
+	}
 	if err != nil {
 		return false, err
 	}
@@ -205,8 +209,13 @@ func (w *work) stopIfGone(ctx context.Context, why error) error {
 		return why
 	}
 	w.notice("%s", why)
+	return w.stop(ctx, string(outcome.ReasonTreeGone))
+}
+
+// stop makes the task stuck.
+func (w *work) stop(ctx context.Context, reason string) error {
 	_, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
-		return task.StopTask{Reason: string(outcome.ReasonTreeGone), By: bySwitchyard, FindingCount: -1}, event.Full{By: bySwitchyard}, nil
+		return task.StopTask{Reason: reason, By: bySwitchyard, FindingCount: -1}, event.Full{By: bySwitchyard}, nil
 	})
 	return err
 }
