@@ -3,6 +3,7 @@ package host_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -121,5 +122,33 @@ func TestRunRequiresASearchOfWhoCanSearch(t *testing.T) {
 	s.ends(t, api.RunRequest{}, "commit", "")
 	if first := s.events.of(api.RunDecided)[0].Decision; first.NextAction != "executor" || first.Findings[0].Category != "rule-9-violation" {
 		t.Errorf("an executor that did not search leads to %s for %+v", first.NextAction, first.Findings)
+	}
+}
+
+// TestRunCommands drives a task with a shell script, which parses no prompt and prints no
+// envelope.
+func TestRunCommands(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the agent is a shell script")
+	}
+	s := newRunSite(t, "spawn: {adapter: exec, command: [sh, agent.sh]}\n", roles{})
+	s.write(t, "agent.sh", `
+finding='{"category": "style", "severity": "fail", "file": "draft.txt", "line": 1, "remediation": "say it in round 2"}'
+case $SWITCHYARD_ROLE in
+critic)
+	verdict=issues_found
+	if grep -q 2 draft.txt; then finding= verdict=passed; fi
+	printf '{"critic": "critic", "task_id": "%s", "round": %s, "criteria": [], "findings": [%s], "verdict": "%s"}' \
+		"$SWITCHYARD_TASK" "$SWITCHYARD_ROUND" "$finding" $verdict >"$SWITCHYARD_REPORT" ;;
+executor) echo "round $SWITCHYARD_ROUND" >draft.txt; echo noise; echo "Say it" ;;
+build-fixer) echo "round $SWITCHYARD_ROUND" >draft.txt ;;
+esac
+`)
+	s.git(t, "add", "-A")
+	s.git(t, "commit", "-q", "-m", "agent")
+	r := s.ends(t, api.RunRequest{}, "commit", "no-findings")
+	if got := s.git(t, "log", "-1", "--format=%s", r.Commit); got != "Say it" || r.Round != 2 {
+		t.Errorf("round %d is committed as %q", r.Round, got)
 	}
 }

@@ -39,6 +39,9 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	if facts.Report {
 		a.checkReport(&res, &facts)
 	}
+	if a.adapter.Name() == execAdapter {
+		acceptSilence(&facts)
+	}
 	var err error
 	var changed []string
 	switch res.Changes, err = a.changes(ctx); {
@@ -250,6 +253,18 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 
 // execAdapter runs a command of the user's, which may print more than its answer.
 const execAdapter = "exec"
+
+// acceptSilence lets what a command of the user's has written speak for it: a critic's
+// report needs no envelope, and an executor's edits no message. A model must name what it
+// did; a command is the user's own, and its exit code counts.
+func acceptSilence(f *outcome.Facts) {
+	if f.Report && f.File == outcome.FileOK && f.Envelope == outcome.EnvelopeAbsent {
+		f.Envelope = outcome.EnvelopeOK
+	}
+	if f.Edits || f.Report && f.File == outcome.FileOK {
+		f.Text = outcome.TextPresent
+	}
+}
 
 // maxSummary bounds Record.Summary, in bytes.
 const maxSummary = 8 << 10

@@ -152,7 +152,7 @@ func (r *reportBody) summarize() (Summary, bool) {
 		case "Satisfied":
 		case "Information-Missing":
 			s.Unsatisfied++
-		default: // An unknown word does not forgeIndexEntry for it.
+		default: // An unknown word does not count as satisfied.
 			s.Unsatisfied++
 			s.Blockers++
 		}
