@@ -34,7 +34,8 @@ type RunRequest struct {
 	// Wait is how long to wait in all for usage limits to end, 0 for not at all.
 	Wait time.Duration
 	// Ask returns the user's answer to a question. If it is nil, or returns nil, the
-	// question is left open and the run ends.
+	// question is left open and the run ends. It is asked again after an answer that is not
+	// valid.
 	Ask func(context.Context, string, task.Question) (*AnswerRequest, error)
 	// Observe receives each event of the run, and may be nil. The runs of several tasks call
 	// it concurrently.

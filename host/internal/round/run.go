@@ -233,7 +233,12 @@ func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
 			return true, err
 		}
 		answer.Question = q.Fingerprint
-		if _, err := d.engine.Answer(ctx, d.id, *answer); err != nil {
+		_, err = d.engine.Answer(ctx, d.id, *answer)
+		if errs.CodeOf(err) == errs.AnswerInvalid {
+			w.notice("%s", err)
+			return false, nil // The next step asks again.
+		}
+		if err != nil {
 			return false, err
 		}
 	}
