@@ -51,7 +51,7 @@ func (a *app) init(ctx context.Context, from string, agents, here bool) (render.
 	if err != nil {
 		return render.Initialized{}, usagef("-C: %w", err)
 	}
-	result := render.Initialized{Folder: p.Dir}
+	result := render.Initialized{Folder: p.Dir, Git: project.Project{Root: p.Dir, Dir: p.Dir}.Exists(".git")}
 	setUp := project.Project{Root: p.Root, Dir: p.Root}
 	if p.Root != p.Dir && !here && (setUp.Exists(project.ConfigFile) || setUp.Exists(project.StateDir)) {
 		return result, errs.New(errs.InitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).

@@ -70,6 +70,8 @@ type Initialized struct {
 	Left  []nubospilot.Left `json:"left,omitzero"`
 	// Adapters name the known agent CLIs that are installed.
 	Adapters []string `json:"adapters"`
+	// Git is set if it is the top of a git checkout, which run needs.
+	Git bool `json:"-"`
 }
 
 // Init prints the result of init.
@@ -95,7 +97,11 @@ func (p *Printer) Init(i Initialized) {
 	} else {
 		p.Line("agent CLIs that are installed: none; a round needs reports in %s, or --report FILE", project.ConfigFile)
 	}
-	p.next(step{"set verify and reports in " + project.ConfigFile + "; proposals are there as comments", "switchyard round TASK"})
+	then := "switchyard round TASK"
+	if len(i.Adapters) > 0 && i.Git {
+		then = "switchyard run TASK --prompt TEXT"
+	}
+	p.next(step{"set verify and reports in " + project.ConfigFile + "; proposals are there as comments", then})
 }
 
 func (p *Printer) Health(h api.Health) {
