@@ -31,21 +31,26 @@ type Seed struct {
 	Plugins []string
 }
 
-// SeedAgent is an agent that rounds run.
+// SeedAgent is an agent that rounds or run start.
 type SeedAgent struct {
 	Name string
-	// Reviews is true for an agent that must write a report: a critic.
-	Reviews bool
+	// Reviews is true for an agent that must write a report: a critic. Edits is true for
+	// one that edits the working tree.
+	Reviews, Edits bool
 	// Adapters are those that the agent may run with.
 	Adapters []string
 }
 
 // outcomes returns the possible outcomes of a run of the agent.
 func (a SeedAgent) outcomes() []string {
-	if a.Reviews {
+	switch {
+	case a.Reviews:
 		return []string{"clean", "critic-error", "findings", "lost"}
+	case a.Edits:
+		return []string{"edited", "failed", "lost", "no-change"}
+	default:
+		return []string{"failed", "lost", "ok"}
 	}
-	return []string{"failed", "lost", "ok"}
 }
 
 // Build describes the program that exports the metrics.

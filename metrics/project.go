@@ -76,12 +76,13 @@ func merged(first, second map[string]string) map[string]string {
 
 // seed returns the agents, plugins and policy that the project can count under.
 func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) {
-	agent := func(name string, reviews bool) SeedAgent {
-		spawn := config.Spawn.For(name)
-		return SeedAgent{Name: name, Reviews: reviews, Adapters: append(slices.Clone(spawn.Fallback), spawn.Adapter)}
+	agents := []SeedAgent{{Name: "critic", Reviews: true}, {Name: "researcher"}, {Name: "executor", Edits: true}, {Name: "build-fixer", Edits: true}, {Name: "plan-checker"}}
+	for i, a := range agents {
+		spawn := config.Spawn.For(a.Name)
+		agents[i].Adapters = append(slices.Clone(spawn.Fallback), spawn.Adapter)
 	}
 	s := Seed{
-		Agents:  []SeedAgent{agent("critic", true), agent("researcher", false)},
+		Agents:  agents,
 		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
 	}
 	policy, err := p.Policy(ctx)
