@@ -396,7 +396,7 @@ func (s State) Check() error {
 		return fmt.Errorf("a task in round %d after a decision of round %d", s.Round, s.Last.Round)
 	case (s.Status == Parked) != (s.Parked != nil):
 		return fmt.Errorf("a task that is %s and parked because of %v", s.Status, s.Parked)
-	case s.Commit != nil && (s.Branch == nil || s.Last == nil || s.Commit.Tree != s.Last.Tree), (s.Status == Merging) != (s.Merge != nil && s.Merge.Outcome == ""):
+	case s.Commit != nil && (s.Branch == nil || s.Commit.Tree != s.decidedTree()), (s.Status == Merging) != (s.Merge != nil && s.Merge.Outcome == ""):
 		return fmt.Errorf("a task that is %s with the commit %v and the merge %v", s.Status, s.Commit, s.Merge)
 	case (s.Status == Stuck) != (s.Stop != nil):
 		return fmt.Errorf("a task that is %s with a reason %v", s.Status, s.Stop)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // QuestionAsked records questions that no decision asked: those of a plan-checker, and
@@ -39,7 +40,7 @@ func (e QuestionAsked) apply(s State) (State, error) {
 
 // BudgetQuestion is the unit and the size of a budget that does not cover the next step.
 type BudgetQuestion struct {
-	// Unit is time, tokens, dollars or rounds.
+	// Unit is that of budget-exhausted, such as task-tokens.
 	Unit string `json:"unit"`
 	// Missing is what the next step needs more, in milliseconds, tokens, millionths of a
 	// dollar, or rounds.
@@ -52,16 +53,22 @@ const choiceStop = "stop"
 // AskForBudget returns the question whether to raise the budget that err, a
 // budget-exhausted of ReserveRuns, names. It suggests to raise it by its own size.
 func AskForBudget(s State, err *errs.Error) Question {
-	scoped, _ := err.Details["unit"].(string)
-	_, name, _ := strings.Cut(scoped, "-")
+	b := BudgetQuestion{}
+	b.Unit, _ = err.Details["unit"].(string)
 	limit, spent := detail(err, "limit"), detail(err, "spent")
-	missing := max(addSaturating(addSaturating(spent, detail(err, "reserved")), detail(err, "wanted"))-limit, 1)
-	size := max(limit, missing)
+	b.Missing = max(addSaturating(addSaturating(spent, detail(err, "reserved")), detail(err, "wanted"))-limit, 1)
+	size := max(limit, b.Missing)
 	text := fmt.Sprintf("%s. Raise it by how much, or stop?", upperFirst(err.Message))
 	return Question{
-		Fingerprint: fmt.Sprintf("budget-%s-%d-%d", scoped, max(s.Round, 1), s.Spent.Runs), Text: text,
-		Choices: []string{raiseText(name, size), choiceStop}, Budget: &BudgetQuestion{Unit: name, Missing: missing},
+		Fingerprint: fmt.Sprintf("budget-%s-%d-%d", b.Unit, max(s.Round, 1), s.Spent.Runs), Text: text,
+		Choices: []string{raiseText(b.name(), size), choiceStop}, Budget: &b,
 	}
+}
+
+// name returns the unit without its scope: time, tokens, dollars or rounds.
+func (b BudgetQuestion) name() string {
+	_, name, _ := strings.Cut(b.Unit, "-")
+	return name
 }
 
 func detail(err *errs.Error, name string) int64 {
@@ -85,6 +92,8 @@ func raiseText(unit string, n int64) string {
 		return raisePrefix + (time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond).String()
 	case unitDollars:
 		return raisePrefix + dollars(n)
+	case unitRounds:
+		return raisePrefix + textutil.Count(min(n, MaxRounds), "round")
 	default:
 		return fmt.Sprintf("%s%d %s", raisePrefix, n, unit)
 	}
@@ -93,20 +102,22 @@ func raiseText(unit string, n int64) string {
 // parseRaise reads an amount such as "raise by $2.50", "10m" or "50000 tokens".
 func (b BudgetQuestion) parseRaise(answer string) (Raise, bool) {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(answer)), raisePrefix))
-	text = strings.TrimSpace(strings.TrimSuffix(text, b.Unit))
+	unit := b.name()
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text, unit), strings.TrimSuffix(unit, "s")))
 	var r Raise
-	switch b.Unit {
+	switch unit {
 	case unitTime:
 		d, err := time.ParseDuration(text)
 		r.Millis = d.Milliseconds()
 		return r, err == nil && r.Millis > 0
 	case unitDollars:
-		f, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
-		ok := err == nil && f > 0 && f <= maxDollars
-		if ok {
-			r.MicroDollars = int64(math.Ceil(f * 1e6))
+		whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "$"), ".")
+		if len(fraction) > 6 {
+			return r, false
 		}
-		return r, ok
+		n, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", 6-len(fraction)), 10, 64)
+		r.MicroDollars = n
+		return r, err == nil && n > 0
 	case unitTokens:
 		n, err := strconv.ParseInt(text, 10, 64)
 		r.Tokens = n
@@ -123,9 +134,6 @@ func (b BudgetQuestion) accepts(answer string) bool {
 	_, ok := b.parseRaise(answer)
 	return ok || answer == choiceStop
 }
-
-// maxDollars bounds a raise.
-const maxDollars = 1e6
 
 // Raise is what the user added to the budgets of a task.
 type Raise struct {

@@ -115,18 +115,40 @@ func (c RecordCommit) decide(s State) (Event, error) {
 	if err := allow(s, KindCommitCreated); err != nil {
 		return nil, err
 	}
-	switch {
-	case s.Commit != nil:
-		return nil, nil
-	case s.Branch == nil:
+	if s.Branch == nil {
 		return nil, ErrNoBranch()
+	}
+	if s.Commit != nil && *s.Commit == c.GitCommit {
+		return nil, nil
+	}
+	if err := s.checkCommit(c.GitCommit); err != nil {
+		return nil, err
 	}
 	return CommitCreated{Round: s.Round, Commit: c.GitCommit}, nil
 }
 
+// checkCommit rejects a second commit, and one of another tree than the decided one.
+func (s State) checkCommit(c GitCommit) error {
+	if s.Branch == nil || s.Commit != nil || c.SHA == "" || c.Tree == "" || c.Tree != s.decidedTree() {
+		return fmt.Errorf("commit %q of tree %q follows a decision about tree %q", c.SHA, c.Tree, s.decidedTree())
+	}
+	return nil
+}
+
+// decidedTree returns the tree of this round's decision to commit, "" for none: a person
+// can commit a task without one.
+func (s State) decidedTree() string {
+	if s.Last == nil || s.Last.Round != s.Round || s.Last.NextAction != actionCommit {
+		return ""
+	}
+	return s.Last.Tree
+}
+
+func (e CommitCreated) round() int { return e.Round }
+
 func (e CommitCreated) apply(s State) (State, error) {
-	if s.Branch == nil || s.Commit != nil || s.Last == nil || e.Commit.SHA == "" || e.Commit.Tree != s.Last.Tree {
-		return s, fmt.Errorf("commit %q of tree %q follows a decision about another tree", e.Commit.SHA, e.Commit.Tree)
+	if err := s.checkCommit(e.Commit); err != nil {
+		return s, err
 	}
 	on := *s.Branch
 	on.Tip = e.Commit.SHA

@@ -60,6 +60,7 @@ const (
 	unitTime    = "time"
 	unitTokens  = "tokens"
 	unitDollars = "dollars"
+	unitRounds  = "rounds"
 )
 
 func units() []unit {
@@ -85,7 +86,7 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	}
 	l = l.raised(s.Raised)
 	if begun := int64(s.Rounds()); l.Rounds > 0 && begun > int64(l.Rounds) {
-		byRound := unit{name: "rounds", text: func(n int64) string { return textutil.Count(n, "round") }}
+		byRound := unit{name: unitRounds, text: func(n int64) string { return textutil.Count(n, "round") }}
 		return byRound.exhausted("task", int64(l.Rounds), begun-1, 0, 1)
 	}
 	var open, current, more Amount

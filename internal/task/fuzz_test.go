@@ -22,7 +22,10 @@ func everything() []task.Command {
 		task.AnswerQuestion{Text: "yes"}, task.AnswerQuestion{Round: 1, Fingerprint: "q1", Choice: 1}, task.ExpireQuestions{Now: evening},
 		spawning(critic("r1")), spawning(byHand("r2")),
 		task.ReserveRuns{Intents: []task.Intent{costly("r3", 7)}, Limits: task.Limits{Task: all(9), Round: all(8), Rounds: 2}},
-		ended("r1"), lost("r2"),
+		ended("r1"), lost("r2"), spawning(agent("r4", task.RoleExecutor, true)),
+		beginBranch, task.CreateBranch{}, task.AskUser{Question: which}, task.ParkTask{Parking: parking},
+		task.EndParking{Now: evening}, task.EndParking{By: "somebody"}, task.RecordCommit{GitCommit: theCommit}, task.BeginMerge{Into: "main"},
+		task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.Merged}}, task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.MergeRed}},
 	}
 }
 
@@ -43,6 +46,7 @@ func FuzzCheck(f *testing.F) {
 		_, _ = s.VerificationOutcome("")
 		_, _, _ = s.AuditFindings(), s.DraftAgent(), s.MissingForCommit(true)
 		_, _, _ = s.OpenRuns(), s.LatestRun(task.RoleCritic, 0), s.Attempts(task.RoleCritic, 0)
+		_, _, _ = task.Next(s), s.MergeFailed(), task.Limits{Task: all(1), Rounds: 1}.Usage(s)
 		for _, c := range everything() {
 			if o, ok := c.(task.DecideRound); ok {
 				round, err := task.EnterRound(s, task.RoundEntry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force})
@@ -72,6 +76,8 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte("draft-begun {\"round\":1}\nagent-stamped {\"stamp\":{\"round\":1,\"agent\":\"np-critic\"}}\ndraft-begun {\"round\":1}"))
 	f.Add([]byte("spawn-begun {\"intents\":[{\"run\":\"r1\",\"round\":1,\"role\":\"critic\",\"reserve\":{\"tokens\":5}}]}\ndraft-begun {\"round\":1}\nspawn-ended {\"receipt\":{\"run\":\"r1\",\"outcome\":\"lost\"}}"))
 	f.Add([]byte("spawn-begun {\"intents\":[{\"run\":\"r1\",\"round\":1,\"role\":\"other\",\"reserve\":{\"ms\":9223372036854775807}}]}\ntask-imported {\"round\":2}\nspawn-ended {\"receipt\":{\"run\":\"r1\",\"used\":{\"ms\":9},\"unknown\":[\"tokens\"]}}"))
+	f.Add([]byte("work-begun {\"round\":1,\"max_rounds\":3,\"branch\":{\"name\":\"b\"}}\nbranch-created {}\nround-decided {\"round\":1,\"next_round\":1,\"next_action\":\"commit\",\"kind\":\"terminal\",\"final\":true,\"tree\":\"t\"}\ncommit-created {\"round\":1,\"commit\":{\"sha\":\"c\",\"tree\":\"t\"}}\nmerge-begun {}\nmerge-ended {\"outcome\":\"merge-red\"}\nmerge-begun {}\nwork-stopped {\"stop\":{\"round\":1}}"))
+	f.Add([]byte("question-asked {\"round\":1,\"questions\":[{\"fingerprint\":\"q\",\"budget\":{\"unit\":\"task-tokens\"}}]}\nanswer-given {\"round\":1,\"answers\":[{\"fingerprint\":\"q\",\"text\":\"9223372036854775807\"}]}\ntask-parked {\"round\":1,\"parking\":{\"until\":\"2\"}}\nparking-ended {}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var s task.State
 		for line := range bytes.Lines(text) {

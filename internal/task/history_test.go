@@ -113,6 +113,11 @@ func byHand(run string) task.Intent {
 	return task.Intent{Run: run, Role: task.RoleOther, Agent: "helper", Attempt: 1, Adapter: "exec", Why: "first"}
 }
 
+// agent returns a run of any role.
+func agent(run string, role task.Role, edits bool) task.Intent {
+	return task.Intent{Run: run, Role: role, Agent: string(role), Attempt: 1, Adapter: "claude", Why: "first", Edits: edits}
+}
+
 // spawning announces runs without limits.
 func spawning(intents ...task.Intent) task.ReserveRuns { return task.ReserveRuns{Intents: intents} }
 
@@ -128,8 +133,8 @@ var force = &task.Force{Reason: "the network is down", By: "somebody"}
 // standing returns a task in each status.
 func standing(t tester) map[task.Status]task.State {
 	t.Helper()
-	open := do(t, task.State{}, task.StartWork{Fallback: 3, Branch: &task.Branch{Name: "switchyard/t", Worktree: "/w", Base: "c0", Onto: "main"}})
-	committed := decide(t, open, final(toCommit))
+	open := do(t, task.State{}, beginBranch)
+	committed := decide(t, open, ofTree(final(toCommit), "t1"))
 	merging := do(t, committed, task.RecordCommit{GitCommit: theCommit}, task.BeginMerge{Into: "main"})
 	return map[task.Status]task.State{
 		task.NoTask:    {},
@@ -145,5 +150,14 @@ func standing(t tester) map[task.Status]task.State {
 // What parks a task, and the commit of its decision.
 var (
 	parking   = task.Parking{Until: "2030-01-01T00:00:00.000000000Z", Run: "r1", Adapter: "claude"}
-	theCommit = task.GitCommit{SHA: "c1", Decision: "d1"}
+	theCommit = task.GitCommit{SHA: "c1", Tree: "t1", Decision: "d1"}
 )
+
+// beginBranch starts a task with a branch of its own.
+var beginBranch = task.StartWork{Fallback: 3, Branch: &task.Branch{Name: "switchyard/t", Worktree: "/w", Base: "c0", Onto: "main"}}
+
+// ofTree adds the tree of a decision.
+func ofTree(o task.DecideRound, tree string) task.DecideRound {
+	o.Tree = tree
+	return o
+}

@@ -33,6 +33,10 @@ func (m model) spawns() []spawned {
 			for _, intent := range w.Intents {
 				runs = append(runs, spawned{Intent: intent, round: h.round})
 			}
+		case task.ParkTask:
+			for n := range runs {
+				runs[n].stale = runs[n].stale || runs[n].Run == w.Run
+			}
 		case task.RecordReceipt:
 			for n := range runs {
 				if runs[n].Run == w.Run {
@@ -94,7 +98,7 @@ func (m model) reserve(c task.ReserveRuns) verdict {
 	if len(m.open())+len(c.Intents) > most || len(m.listed())+len(c.Intents) > 256 {
 		return refused(errs.StampsTooMany)
 	}
-	if c.Limits.Rounds != 0 && m.round()-m.fresh()+1 > c.Limits.Rounds {
+	if c.Limits.Rounds != 0 && m.round()-m.fresh()+1 > c.Limits.Rounds+int(m.raised(3)) {
 		return refused(errs.BudgetExhausted)
 	}
 	for n := range 3 {
@@ -117,7 +121,7 @@ func (m model) beyondBudget(limit int64, n int, ofRound bool, wanted []task.Inte
 	for _, i := range wanted {
 		sum.Add(sum, big.NewInt(part(i.Reserve, n)))
 	}
-	return limit != 0 && sum.Cmp(big.NewInt(limit)) > 0
+	return limit != 0 && sum.Cmp(big.NewInt(limit+m.raised(n))) > 0
 }
 
 func (m model) receive(c task.RecordReceipt) verdict {

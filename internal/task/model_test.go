@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -59,16 +60,33 @@ func (m model) status() task.Status {
 			return task.Committed
 		case task.StopTask:
 			return task.Stuck
+		case task.AskUser:
+			return task.Waiting
+		case task.ParkTask:
+			return task.Parked
+		case task.EndParking:
+			return task.Open
+		case task.BeginMerge:
+			return task.Merging
+		case task.EndMerge:
+			if w.Outcome == "merged" {
+				return task.Committed
+			}
+			return task.Stuck
 		case task.ImportTask:
 			if w.Stop != nil {
 				return task.Stuck
 			}
 			return task.Open
 		case task.AnswerQuestion, task.ExpireQuestions:
-			if len(m.questions().open) > 0 {
+			switch q := m.questions(); {
+			case !q.asked:
+				return task.Stuck // It was stopped instead of paid for.
+			case len(q.open) > 0:
 				return task.Waiting
+			default:
+				return task.Open
 			}
-			return task.Open
 		}
 	}
 	if slices.ContainsFunc(m, seen.makes) {
@@ -188,6 +206,8 @@ func (h seen) redrafts() bool {
 	switch w := h.what.(type) {
 	case task.BeginVerification:
 		return !w.Same
+	case task.ReserveRuns:
+		return slices.ContainsFunc(w.Intents, func(i task.Intent) bool { return i.Edits })
 	case task.RecordVerification:
 		return true
 	case task.AttestAgent:
@@ -297,7 +317,7 @@ func (m model) stored() int {
 
 // begun reports whether the work is under way, so that only force restarts it.
 func (m model) begun() bool {
-	if m.status() == task.Waiting {
+	if m.status() == task.Waiting || m.status() == task.Parked {
 		return true
 	}
 	decided := slices.ContainsFunc(m, func(h seen) bool { _, ok := h.what.(decision); return ok })
@@ -434,6 +454,8 @@ type inquiry struct {
 	round    int
 	open     []task.Question
 	answered map[string]string
+	// inserted is set if no decision asked.
+	inserted bool
 }
 
 func (m model) questions() inquiry {
@@ -447,8 +469,14 @@ func (m model) questions() inquiry {
 			}
 		case task.StartWork, task.StopTask, task.CommitTask:
 			q = inquiry{}
+		case task.AskUser:
+			q = inquiry{asked: true, inserted: true, round: h.round, open: []task.Question{w.Question}, answered: map[string]string{}}
 		case task.AnswerQuestion:
 			open, _ := q.meant(w)
+			if open.Budget != nil && open.said(w) == "stop" {
+				q = inquiry{}
+				continue
+			}
 			q.close(open.Fingerprint, open.said(w))
 		case task.ExpireQuestions:
 			for _, open := range slices.Clone(q.open) {
@@ -510,7 +538,7 @@ func beyond(round, rounds int) bool { return round > 100 || rounds > 100 || roun
 // mayDecide returns a status's error code for commands that only an open task accepts.
 func (m model) mayDecide() errs.Code {
 	return map[task.Status]errs.Code{
-		task.Waiting: errs.TaskWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
+		task.Waiting: errs.TaskWaiting, task.Parked: errs.TaskParked, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted, task.Merging: errs.TaskMerging,
 	}[m.status()]
 }
 
@@ -519,6 +547,8 @@ type verdict struct {
 	code errs.Code
 	// idle is set if there is nothing to do.
 	idle bool
+	// impossible is set if the error has no code, since only a defect leads to it.
+	impossible bool
 	// grew and forced are as in seen.
 	grew, forced bool
 }
@@ -527,6 +557,9 @@ func refused(code errs.Code) verdict { return verdict{code: code} }
 
 func (m model) begin(c task.StartWork) verdict {
 	begun := m.begun()
+	if m.status() == task.Merging {
+		return refused(errs.TaskMerging)
+	}
 	if begun && c.Force == nil {
 		return refused(errs.TaskStarted)
 	}
@@ -627,6 +660,14 @@ func (m model) finish(c task.CommitTask) verdict {
 
 // untilCommitted returns the verdict on commands that every uncommitted task accepts.
 func (m model) untilCommitted() verdict {
+	if m.status() == task.Committed || m.status() == task.Merging {
+		return refused(m.mayDecide())
+	}
+	return verdict{}
+}
+
+// stop returns the verdict on a stop, which a merge allows, too.
+func (m model) stop() verdict {
 	if m.status() == task.Committed {
 		return refused(errs.TaskCommitted)
 	}
@@ -654,10 +695,9 @@ func (m model) resume(c task.ResumeTask) verdict {
 		return refused(errs.TaskNotFound)
 	case task.Open:
 		return refused(errs.TaskNotStuck)
-	case task.Waiting:
-		return refused(errs.TaskWaiting)
-	case task.Committed:
-		return refused(errs.TaskCommitted)
+	case task.Stuck:
+	default:
+		return refused(m.mayDecide())
 	}
 	if rounds, _ := m.resumeLimit(c); beyond(m.round()+1, rounds) || rounds < m.round()+1 {
 		return refused(errs.RoundsExhausted)
@@ -671,9 +711,7 @@ func (m model) reply(c task.AnswerQuestion) verdict {
 	case m.status() == task.NoTask:
 		return refused(errs.TaskNotFound)
 	case !q.asked && c.Round == 0:
-		return refused(map[task.Status]errs.Code{
-			task.Open: errs.TaskNotWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
-		}[m.status()])
+		return refused(cmp.Or(m.mayDecide(), errs.TaskNotWaiting))
 	case !q.asked || c.Round != 0 && c.Round != q.round:
 		return refused(errs.QuestionStale)
 	}
@@ -682,6 +720,8 @@ func (m model) reply(c task.AnswerQuestion) verdict {
 		case c.Choice < 0 || c.Choice > len(open.Choices):
 			return refused(errs.AnswerInvalid)
 		case open.said(c) == "" || len(open.said(c)) > 64<<10:
+			return refused(errs.AnswerInvalid)
+		case open.Budget != nil && open.said(c) != "stop" && raiseOf(open.Budget.Unit, open.said(c)) == task.Raise{}:
 			return refused(errs.AnswerInvalid)
 		}
 		return verdict{}
@@ -702,9 +742,12 @@ func (m model) reply(c task.AnswerQuestion) verdict {
 	}
 }
 
-// question returns a question of the latest decision, answered or not.
+// question returns a question of the latest ones, answered or not.
 func (m model) question(fingerprint string) asked {
 	for _, h := range slices.Backward(m) {
+		if a, ok := h.what.(task.AskUser); ok && a.Question.Fingerprint == fingerprint {
+			return asked{a.Question}
+		}
 		d, ok := h.what.(decision)
 		if !ok {
 			continue

@@ -40,7 +40,7 @@ func Next(s State) Step {
 	case Merging:
 		return Step{Kind: StepMerge}
 	case Committed:
-		if s.Branch != nil && s.Commit == nil {
+		if s.Branch != nil && s.Commit == nil && s.decidedTree() != "" {
 			return Step{Kind: StepCommit}
 		}
 		return Step{Kind: StepDone}
@@ -48,11 +48,11 @@ func Next(s State) Step {
 	switch role := s.assistant(); {
 	case s.Branch == nil || !s.Branch.Created:
 		return Step{Kind: StepBranch}
-	case s.Manual || s.drafted():
+	case s.Manual && !s.decided() || s.drafted():
 		return Step{Kind: StepReview}
 	case role != "":
 		return Step{Kind: StepAssist, Role: role}
-	case s.DraftAgent() == AgentFixer:
+	case s.Round > s.StartedRound:
 		return Step{Kind: StepDraft, Role: RoleFixer}
 	default:
 		return Step{Kind: StepDraft, Role: RoleExecutor}
@@ -69,10 +69,14 @@ func (s State) drafted() bool {
 	return false
 }
 
+// decided reports whether a decision has led into this round or kept it. After it a person
+// makes no other draft unless the task is resumed for that.
+func (s State) decided() bool { return s.Last != nil && s.Last.NextRound == s.Round }
+
 // assistant returns the agent that the last decision named and that has not answered yet,
 // "" for none. The executor makes the next draft anyway.
 func (s State) assistant() Role {
-	if s.Last == nil || s.Last.NextRound != s.Round || s.Last.DestinationKind != kindAgent || s.Last.NextAction == string(RoleExecutor) {
+	if !s.decided() || s.Last.DestinationKind != kindAgent || s.Last.NextAction == string(RoleExecutor) {
 		return ""
 	}
 	role := Role(s.Last.NextAction)
@@ -85,16 +89,25 @@ func (s State) assistant() Role {
 	return role
 }
 
-// researched reports whether all researchers of this round have ended.
+// researched reports whether all researchers of this round have ended and their answers
+// are merged. One whose run was parked is asked again. If one failed, the others' answers
+// are not waited for.
 func (s State) researched() bool {
-	asked := false
+	asked := 0
+	ended := make(map[int]bool)
 	for _, r := range s.Runs {
-		if r.Role == RoleResearcher && r.Round == s.Round && !r.Stale {
-			if r.Receipt == nil {
-				return false
-			}
-			asked = true
+		if r.Role != RoleResearcher || r.Round != s.Round {
+			continue
+		}
+		asked = max(asked, r.Index+1)
+		if !r.Stale {
+			ended[r.Index] = r.Receipt != nil
 		}
 	}
-	return asked
+	for i := range asked {
+		if !ended[i] {
+			return false
+		}
+	}
+	return asked > 0 && (s.Phase == Research || s.CountAttestations(AgentResearcher) < asked)
 }

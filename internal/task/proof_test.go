@@ -21,10 +21,18 @@ func TestNothingIsCommittedWithoutProof(t *testing.T) {
 			walks++
 			w := walk{T: t, seen: seen}
 			w.must = w.oneIn(2, "must verify")
+			if w.oneIn(4, "committed first") {
+				w.commitFirst()
+			}
 			for range steps {
-				before := w.state.Status
+				before, known := w.state.Status, len(w.events)
 				w.step()
-				if before == task.Committed || w.state.Status != task.Committed {
+				if len(w.events) > known {
+					if lack := undecided(w.events); lack != "" {
+						t.Fatalf("a commit %s:\n%s", lack, asJSON(t, w.events))
+					}
+				}
+				if before == task.Committed || before == task.Merging || w.state.Status != task.Committed {
 					continue
 				}
 				if lack := unproven(w.events, w.must); lack != "" {
@@ -36,11 +44,33 @@ func TestNothingIsCommittedWithoutProof(t *testing.T) {
 			}
 		}
 	})
-	for _, what := range []string{"committed by a decision", "committed by its phase", "resumed: rounds", "resumed: replan", "resumed: manual", "resumed: reset", "all answered"} {
+	for _, what := range []string{"committed by a decision", "committed by its phase", "resumed: rounds", "resumed: replan", "resumed: manual", "resumed: reset", "all answered", "commit-created"} {
 		if !t.Failed() && seen[what] < walks/20 {
 			t.Errorf("%s: reached %d times in %d walks", what, seen[what], walks)
 		}
 	}
+}
+
+// undecided returns the objection to a commit in git that is the latest event, or "": its
+// tree must be the one of the decision to commit, and nothing may have followed but what
+// commits the task, or ends the runs and the merges of other rounds.
+func undecided(events []task.Event) string {
+	made, ok := events[len(events)-1].(task.CommitCreated)
+	if !ok {
+		return ""
+	}
+	for _, e := range slices.Backward(events[:len(events)-1]) {
+		switch e := e.(type) {
+		case task.RoundDecided:
+			if e.NextAction != "commit" || e.Round != made.Round || e.Tree == "" || e.Tree != made.Commit.Tree {
+				return "of another tree than the decided one"
+			}
+			return ""
+		case task.CommitCreated, task.WorkResumed, task.WorkStarted:
+			return "without a decision of its own"
+		}
+	}
+	return "without any decision"
 }
 
 // unproven returns the objection to the commit that is the latest event, or "".
@@ -72,6 +102,10 @@ func unproven(events []task.Event, must bool) string {
 			must = true
 			if e.Round == round {
 				clean, green, critic = clean && e.Same, false, critic && e.Same
+			}
+		case task.SpawnBegun:
+			if e.Intents[0].Round == round && slices.ContainsFunc(e.Intents, func(i task.Intent) bool { return i.Edits }) {
+				clean, green, critic = false, false, false
 			}
 		case task.DraftVerified:
 			must = true

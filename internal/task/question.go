@@ -129,7 +129,7 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 	case len(c.Text) > MaxAnswer:
 		return "", q.invalid("the answer has %d bytes, more than %d", len(c.Text), MaxAnswer)
 	case q.Budget != nil && !q.Budget.accepts(c.Text):
-		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), q.Budget.Unit, q.Choices[0])
+		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), q.Budget.name(), q.Choices[0])
 	default:
 		return c.Text, nil
 	}

@@ -75,7 +75,7 @@ func (e SpawnEnded) apply(s State) (State, error) {
 	s.Runs = slices.Clone(s.Runs)
 	ended := &s.Runs[at]
 	ended.Receipt = &e.Receipt
-	if ended.Role == RolePlanChecker && e.Receipt.Path != "" {
+	if ended.Role == RolePlanChecker && e.Receipt.Path != "" && ended.Round == s.Round && !ended.Stale {
 		s.Plan = &RevisedPlan{Path: e.Receipt.Path, Digest: e.Receipt.Report}
 	}
 	cost := ended.Cost()

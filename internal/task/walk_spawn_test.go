@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -18,10 +19,18 @@ func (w *walk) reserve() {
 	if w.model.status() == task.NoTask && w.oneIn(2, "by hand") {
 		c.Intents = []task.Intent{byHand(fmt.Sprint("run-", len(w.model)))}
 	} else {
+		edits := func(run string, i int) task.Intent {
+			return agent(run, rapid.SampledFrom([]task.Role{"executor", "build-fixer", "security"}).Draw(w.T, "editor"), i == 0)
+		}
+		if w.state.Phase == task.Review && w.oneIn(2, "after the review") {
+			c.Limits = task.Limits{}
+		}
 		role := rapid.SampledFrom([]func(string, int) task.Intent{
 			func(run string, _ int) task.Intent { return critic(run) },
 			researcher,
 			func(run string, _ int) task.Intent { return byHand(run) },
+			func(run string, _ int) task.Intent { return agent(run, "plan-checker", false) },
+			edits, edits,
 		}).Draw(w.T, "role")
 		for i := range w.number("runs", 1, 3) {
 			c.Intents = append(c.Intents, role(fmt.Sprintf("run-%d-%d", len(w.model), i), i))
@@ -30,8 +39,12 @@ func (w *walk) reserve() {
 	for i := range c.Intents {
 		c.Intents[i].Reserve = task.Amount{Millis: w.cost("ms", 1), Tokens: w.cost("tokens", 1), MicroDollars: w.cost("money", 1)}
 	}
+	reviewed := w.state.Phase == task.Review
 	if !w.expect(c, c, w.model.reserve(c)) {
 		return
+	}
+	if reviewed && w.state.Phase != task.Review {
+		w.seen["a draft ends a review"]++
 	}
 	if w.state.Status == task.NoTask {
 		w.seen["spawned outside any task"]++
@@ -41,7 +54,7 @@ func (w *walk) reserve() {
 // receive ends a run, usually an open one.
 func (w *walk) receive() {
 	c := task.RecordReceipt{Receipt: task.Receipt{
-		Run: "nobody", Outcome: outcome.Outcome(w.pick("outcome", "clean", "critic-error", string(task.OutcomeLost))),
+		Run: "nobody", Outcome: outcome.Outcome(w.pick("outcome", "clean", "edited", "edited", "critic-error", string(task.OutcomeLost))), Path: w.pick("path", "", "", "a.json", "b.json"),
 		Used:    task.Amount{Millis: w.cost("ms", 0), Tokens: w.cost("tokens", 0), MicroDollars: w.cost("money", 0)},
 		Unknown: rapid.SampledFrom([][]string{nil, nil, {"tokens"}, {"microdollars"}, {"tokens", "microdollars"}}).Draw(w.T, "unknown"),
 	}}
@@ -117,12 +130,13 @@ func (w *walk) compareRuns(wrong func(what string, got, want any)) {
 }
 
 // withoutSpawns removes the spawns from the history: they decide nothing, so the rest
-// folds to the same task.
+// folds to the same task. The begin of a draft stays, which ends evidence, and so does the
+// spawn that creates the task.
 func (w *walk) withoutSpawns() {
 	var without task.State
 	others := 0
 	for i, e := range w.events {
-		if e.Kind() == task.KindSpawnBegun || e.Kind() == task.KindSpawnEnded {
+		if begun, ok := e.(task.SpawnBegun); ok && without.Status != task.NoTask && !slices.ContainsFunc(begun.Intents, func(i task.Intent) bool { return i.Edits }) || e.Kind() == task.KindSpawnEnded {
 			continue
 		}
 		others++
@@ -132,7 +146,8 @@ func (w *walk) withoutSpawns() {
 		}
 	}
 	with := w.state
-	with.Runs, with.Spent = nil, task.Spending{}
+	with.Runs, with.Spent, with.Plan = nil, task.Spending{}, nil
+	without.Runs = nil
 	if others > 0 && asJSON(w, with) != asJSON(w, without) {
 		w.Fatalf("the task is %s, and without its spawns %s", asJSON(w, with), asJSON(w, without))
 	}

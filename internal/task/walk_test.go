@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -37,6 +38,9 @@ type snapshot struct {
 const steps = 90
 
 func (w *walk) run() {
+	if w.oneIn(3, "committed first") {
+		w.commitFirst()
+	}
 	for range steps {
 		w.step()
 	}
@@ -51,24 +55,37 @@ func (w *walk) run() {
 
 // step executes one command, usually one that fits the task's status.
 func (w *walk) step() {
-	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "redraft", "verify", "finish", "reply", "expire", "resume", "import", "reserve", "receive"}
+	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "redraft", "verify", "finish", "reply", "expire", "resume", "import", "reserve", "receive",
+		"branch", "ask", "park", "unpark", "record", "merge", "merged"}
 	likely := map[task.Status][]string{
 		task.NoTask:    {"begin", "begin", "begin", "audit", "verify", "decide", "import", "import", "reserve", "reserve", "receive", "halt", "reply", "resume", "finish"},
-		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply", "reserve", "receive"},
+		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply", "reserve", "receive", "receive", "branch", "ask", "park"},
 		task.Waiting:   {"reply", "reply", "reply", "reply", "expire", "receive"},
-		task.Stuck:     {"receive", "resume", "resume", "resume", "resume", "begin"},
-		task.Committed: {"begin", "begin", "begin", "begin"},
+		task.Parked:    {"unpark", "unpark", "receive"},
+		task.Stuck:     {"receive", "resume", "resume", "resume", "resume", "begin", "merge"},
+		task.Committed: {"begin", "begin", "begin", "record", "merge"},
+		task.Merging:   {"merged", "merged", "merged", "halt"},
 	}[w.model.status()]
 	if w.model.status() == task.Open && len(w.state.Evidence) > 0 {
 		likely = append(likely, "audit", "audit", "audit", "decide", "decide", "decide")
 	}
 	if w.model.status() == task.Open && len(w.model.missing(w.must)) == 0 {
-		likely = []string{"finish", "finish", "finish", "redraft", "verify", "audit", "decide"}
+
+		likely = []string{"finish", "finish", "finish", "redraft", "verify", "audit", "decide", "reserve", "reserve"}
+	}
+	switch status, branch := w.model.status(), w.model.branch(); {
+	case branch == nil:
+	case status == task.Open && !branch.Created:
+		likely = append(likely, "branch", "branch", "branch", "branch")
+	case status == task.Committed && w.model.commit() == nil:
+		likely = []string{"record", "record", "record", "record", "begin"}
+	case status == task.Committed || status == task.Stuck && w.model.mergeFailed():
+		likely = append(likely, "merge", "merge", "merge", "merge", "merge", "merge", "merge", "merge", "record")
 	}
 	if !w.oneIn(6, "anything") {
 		common = likely
 	}
-	switch rapid.SampledFrom(common).Draw(w.T, "command") {
+	switch command := rapid.SampledFrom(common).Draw(w.T, "command"); command {
 	case "audit":
 		w.audit()
 	case "look":
@@ -76,9 +93,12 @@ func (w *walk) step() {
 		w.expect(c, c, w.model.untilCommitted())
 	case "halt":
 		c := task.StopTask{Reason: "user-requested", By: "somebody", FindingCount: w.number("findings", -1, 2), ForgetCap: w.oneIn(2, "forget")}
-		w.expect(c, c, w.model.untilCommitted())
+		w.expect(c, c, w.model.stop())
 	case "begin":
 		c := task.StartWork{Query: "q", MaxRounds: w.limit(), Fallback: 3, Force: w.force()}
+		if !w.oneIn(4, "in the checkout") {
+			c.Branch = &task.Branch{Name: "switchyard/t", Worktree: "/w", Base: w.pick("base", "c0", "c1"), Onto: "main"}
+		}
 		w.expect(c, c, w.model.begin(c))
 	case "decide":
 		w.decide()
@@ -115,6 +135,8 @@ func (w *walk) step() {
 		w.reserve()
 	case "receive":
 		w.receive()
+	default:
+		w.runStep(command)
 	}
 }
 
@@ -181,6 +203,7 @@ func (w *walk) outcome() task.DecideRound {
 	o := task.DecideRound{RoundDecided: task.RoundDecided{
 		Reason: "routed", Policy: "routing@1.2.0", Reviewed: true, FindingCount: w.number("findings", 1, 3),
 		Verify: w.pick("verify", "absent", "absent", "green", "red"), Final: w.oneIn(2, "final"),
+		Tree:     w.pick("tree", "t1", "t1", "t1", "t1", "t2", "t2", ""),
 		Evidence: rapid.SliceOfN(rapid.SampledFrom([]string{"sha256:a", "sha256:b", "sha256:c", "sha256:d"}), 0, 2).Draw(w.T, "evidence"),
 	}}
 	given, _ := w.state.VerificationOutcome(o.Verify)
@@ -248,6 +271,10 @@ func (w *walk) reply() {
 	}
 	if len(q.open) > 0 && !w.oneIn(2, "another") {
 		c.Fingerprint = q.open[0].Fingerprint
+		if q.open[0].Budget != nil {
+			w.pay(c)
+			return
+		}
 	}
 	if c.Choice = rapid.SampledFrom([]int{0, 0, 1, 2, 3, -1}).Draw(w.T, "choice"); c.Choice == 0 {
 		c.Text = w.pick("text", "yes", "no", "later", "")
@@ -279,10 +306,10 @@ func (w *walk) expect(c task.Command, what any, want verdict) bool {
 	before := asJSON(w, w.state)
 	e, err := task.Decide(w.state, c)
 	switch code := errs.CodeOf(err); {
-	case code != want.code || err != nil && code == "":
+	case code != want.code || (err != nil && code == "") != want.impossible:
 		w.Fatalf("%+v is answered by %v; want %q\n%s", c, err, want.code, before)
 	case err != nil:
-		w.seen["refused: "+string(code)]++
+		w.seen["refused: "+cmp.Or(string(code), "impossible")]++
 		if e != nil {
 			w.Fatalf("%+v is refused, and yet there is %+v", c, e)
 		}
@@ -303,11 +330,12 @@ func (w *walk) expect(c task.Command, what any, want verdict) bool {
 	w.model = append(w.model, seen{what: what, round: w.model.round(), grew: want.grew, forced: want.forced})
 	w.events = append(w.events, e)
 	w.readBack(e, after)
+	status := w.state.Status
 	w.state = after
 	w.snapshots = append(w.snapshots, snapshot{after, asJSON(w, after)})
 	// Another fold from an older state must not affect this one.
 	_, _ = task.Apply(w.snapshots[w.number("branch", 0, len(w.snapshots)-1)].state, e)
-	w.count(c, e)
+	w.count(status, c, e)
 	w.compare()
 	return true
 }
@@ -381,17 +409,20 @@ func (w *walk) compare() {
 		wrong("missing for a commit", s.MissingForCommit(w.must), m.missing(w.must))
 	}
 	w.compareRuns(wrong)
+	w.compareBranch(wrong)
+	w.nextIsAllowed()
 	q := m.questions()
 	wrong("has asked", s.Questions != nil, q.asked)
 	if q.asked {
 		wrong("questions' round", s.Questions.Round, q.round)
+		wrong("inserted questions", s.Questions.Inserted, q.inserted)
 		wrong("open questions", asJSON(w, s.Questions.Open), asJSON(w, q.open))
 		wrong("answers", len(s.Questions.Answers), len(q.answered))
 	}
 }
 
 // count counts an event.
-func (w *walk) count(c task.Command, e task.Event) {
+func (w *walk) count(before task.Status, c task.Command, e task.Event) {
 	w.seen[string(e.Kind())]++
 	switch e := e.(type) {
 	case task.RoundDecided:
@@ -409,8 +440,21 @@ func (w *walk) count(c task.Command, e task.Event) {
 		if e.Answers[0].Default {
 			w.seen["expired"]++
 		}
-		if w.state.Status == task.Open {
+		switch w.state.Status {
+		case task.Open:
 			w.seen["all answered"]++
+		case task.Stuck:
+			w.seen["stopped for a budget"]++
+		}
+	case task.QuestionAsked:
+		if e.Questions[0].Budget != nil {
+			w.seen["asked for a budget"]++
+		}
+	case task.MergeEnded:
+		w.seen["merge: "+string(e.Outcome)]++
+	case task.MergeBegun:
+		if before == task.Stuck {
+			w.seen["merged again"]++
 		}
 	case task.WorkStarted:
 		if e.Round > 1 {
@@ -466,6 +510,11 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 	for _, what := range []string{
 		"work-begun", "agent-stamped", "search-recorded", "phase-done", "draft-begun", "draft-verified", "round-decided",
 		"work-committed", "work-stopped", "answer-given", "work-resumed", "task-imported", "spawn-begun", "spawn-ended",
+		"branch-created", "question-asked", "task-parked", "parking-ended", "commit-created", "merge-begun", "merge-ended",
+		"asked for a budget", "stopped for a budget", "a budget was raised", "a draft ends a review", "a revised plan",
+		"merge: merged", "merge: merge-conflict", "merge: merge-red", "merged again", "idle: task.CreateBranch", "idle: task.RecordCommit", "idle: task.EndParking",
+		"next: start", "next: branch", "next: draft", "next: review", "next: assist", "next: ask", "next: park", "next: commit", "next: merge", "next: stuck", "next: done",
+		"refused: task-no-branch", "refused: task-parked", "refused: task-not-parked", "refused: task-merging", "refused: task-not-committed", "refused: impossible",
 		"spawned outside any task", "a receipt of an earlier round", "an ended run is stale",
 		"decided: commit", "decided: executor", "decided: plan-checker", "decided: askuser", "decided: confirm", "decided: stuck", "decided: abandon",
 		"committed by a decision", "committed by its phase", "begun anew", "all answered", "expired", "evidence used up",
