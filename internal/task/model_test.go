@@ -682,10 +682,19 @@ func (m model) audit(c task.AttestAgent) verdict {
 	if c.Agent == "" {
 		return refused(errs.AgentInvalid)
 	}
-	v.idle = c.Run != "" && slices.ContainsFunc(m.thisRound(), func(h seen) bool {
-		a, ok := h.what.(task.AttestAgent)
-		return ok && a.Run == c.Run && a.Agent == c.Agent
-	})
+	// A commit forgets the round's runs; a failed merge can follow it in the same round.
+	for _, h := range slices.Backward(m.thisRound()) {
+		switch w := h.what.(type) {
+		case task.AttestAgent:
+			v.idle = v.idle || c.Run != "" && w.Run == c.Run && w.Agent == c.Agent
+		case task.CommitTask:
+			return v
+		case decision:
+			if w.becomes() == task.Committed {
+				return v
+			}
+		}
+	}
 	return v
 }
 
