@@ -78,7 +78,7 @@ func taskFamilies() []Family {
 			counters.BudgetUse(), greatest, of("budget", "task-dollars", "task-rounds", "task-time", "task-tokens")).in(1000),
 		counter("resumes_total", "Times that stuck tasks went on, by how.",
 			counters.Resumes(), of("mode", "manual", "replan", "reset", "rounds")),
-		gauge("tasks", "Tasks, by where they stand.", counters.Tasks(), sums, of("status", "committed", "open", "stuck", "waiting")),
+		gauge("tasks", "Tasks, by where they stand.", counters.Tasks(), sums, of("status", "committed", "merging", "open", "parked", "stuck", "waiting")),
 		gauge("tasks_oldest_timestamp_seconds", "Time since when the task stands there that has done so for the longest.",
 			counters.BlockedTasks(), oldest, of("status", "stuck", "waiting")),
 		histogram("task_rounds", "Rounds that tasks had taken when they were committed.",

@@ -21,7 +21,7 @@ func TestNothingIsCommittedWithoutProof(t *testing.T) {
 			walks++
 			w := walk{T: t, seen: seen}
 			w.must = w.oneIn(2, "must verify")
-			if w.oneIn(4, "committed first") {
+			if w.oneIn(8, "committed first") {
 				w.commitFirst()
 			}
 			for range steps {
@@ -45,7 +45,7 @@ func TestNothingIsCommittedWithoutProof(t *testing.T) {
 		}
 	})
 	for _, what := range []string{"committed by a decision", "committed by its phase", "resumed: rounds", "resumed: replan", "resumed: manual", "resumed: reset", "all answered", "commit-created"} {
-		if !t.Failed() && seen[what] < walks/20 {
+		if !t.Failed() && seen[what] < walks/25 {
 			t.Errorf("%s: reached %d times in %d walks", what, seen[what], walks)
 		}
 	}

@@ -33,7 +33,7 @@ func (w *walk) runStep(command string) {
 		}
 		w.expect(c, c, w.model.park())
 	case "unpark":
-		c := task.EndParking{By: w.pick("by", "", "", "somebody"), Now: w.pick("now", "2026-11-22T07:59:59.999999999Z", "2026-11-22T08:00:00.000000000Z")}
+		c := task.EndParking{By: w.pick("by", "somebody", ""), Now: w.pick("now", "2026-11-22T08:00:00.000000000Z", "2026-11-22T07:59:59.999999999Z")}
 		w.expect(c, c, w.model.unpark(c))
 	case "record":
 		c := task.RecordCommit{GitCommit: task.GitCommit{SHA: fmt.Sprint("c", w.number("commit", 2, 3)), Tree: w.model.decided(), Decision: "d1"}}

@@ -22,9 +22,6 @@ func (w *walk) reserve() {
 		edits := func(run string, i int) task.Intent {
 			return agent(run, rapid.SampledFrom([]task.Role{"executor", "build-fixer", "security"}).Draw(w.T, "editor"), i == 0)
 		}
-		if w.state.Phase == task.Review && w.oneIn(2, "after the review") {
-			c.Limits = task.Limits{}
-		}
 		role := rapid.SampledFrom([]func(string, int) task.Intent{
 			func(run string, _ int) task.Intent { return critic(run) },
 			researcher,
@@ -32,6 +29,9 @@ func (w *walk) reserve() {
 			func(run string, _ int) task.Intent { return agent(run, "plan-checker", false) },
 			edits, edits,
 		}).Draw(w.T, "role")
+		if w.state.Phase == task.Review {
+			role, c.Limits = edits, task.Limits{}
+		}
 		for i := range w.number("runs", 1, 3) {
 			c.Intents = append(c.Intents, role(fmt.Sprintf("run-%d-%d", len(w.model), i), i))
 		}

@@ -35,10 +35,10 @@ type snapshot struct {
 }
 
 // steps is the length of a walk.
-const steps = 90
+const steps = 100
 
 func (w *walk) run() {
-	if w.oneIn(3, "committed first") {
+	if w.oneIn(5, "committed first") {
 		w.commitFirst()
 	}
 	for range steps {
@@ -59,19 +59,22 @@ func (w *walk) step() {
 		"branch", "ask", "park", "unpark", "record", "merge", "merged"}
 	likely := map[task.Status][]string{
 		task.NoTask:    {"begin", "begin", "begin", "audit", "verify", "decide", "import", "import", "reserve", "reserve", "receive", "halt", "reply", "resume", "finish"},
-		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply", "reserve", "receive", "receive", "branch", "ask", "park"},
+		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply", "reserve", "receive", "receive", "ask", "park"},
 		task.Waiting:   {"reply", "reply", "reply", "reply", "expire", "receive"},
-		task.Parked:    {"unpark", "unpark", "receive"},
+		task.Parked:    {"unpark", "unpark", "unpark", "receive"},
 		task.Stuck:     {"receive", "resume", "resume", "resume", "resume", "begin", "merge"},
 		task.Committed: {"begin", "begin", "begin", "record", "merge"},
 		task.Merging:   {"merged", "merged", "merged", "halt"},
 	}[w.model.status()]
 	if w.model.status() == task.Open && len(w.state.Evidence) > 0 {
-		likely = append(likely, "audit", "audit", "audit", "decide", "decide", "decide")
+		likely = append(likely, "audit", "audit", "audit", "audit", "audit", "decide", "decide", "decide", "decide", "decide")
 	}
 	if w.model.status() == task.Open && len(w.model.missing(w.must)) == 0 {
 
-		likely = []string{"finish", "finish", "finish", "redraft", "verify", "audit", "decide", "reserve", "reserve"}
+		likely = []string{"finish", "finish", "finish", "finish", "finish", "redraft", "verify", "audit", "decide"}
+	}
+	if w.state.Phase == task.Review && w.state.Status == task.Open {
+		likely = append(likely, "reserve")
 	}
 	switch status, branch := w.model.status(), w.model.branch(); {
 	case branch == nil:

@@ -32,16 +32,29 @@ type event struct {
 	Reviewed   bool       `json:"reviewed"`
 	Verify     string     `json:"verify"`
 	Final      bool       `json:"final"`
-	Questions  []struct{} `json:"questions"`
+	Questions  []question `json:"questions"`
 
-	Answers []struct{} `json:"answers"`
-	Force   *struct{}  `json:"force"`
-	Phase   string     `json:"phase"`
-	Mode    string     `json:"mode"`
-	Stop    *stop      `json:"stop"`
+	Answers []answer  `json:"answers"`
+	Outcome string    `json:"outcome"`
+	Force   *struct{} `json:"force"`
+	Phase   string    `json:"phase"`
+	Mode    string    `json:"mode"`
+	Stop    *stop     `json:"stop"`
 
 	Intents []intent `json:"intents"`
 	Receipt receipt  `json:"receipt"`
+}
+
+type question struct {
+	Fingerprint string `json:"fingerprint"`
+	Budget      struct {
+		Unit string `json:"unit"`
+	} `json:"budget"`
+}
+
+type answer struct {
+	Fingerprint string `json:"fingerprint"`
+	Text        string `json:"text"`
 }
 
 type stop struct {

@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"math"
+	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -11,18 +13,21 @@ import (
 // chain is the recounted state of a task, or of a chain other than a task's.
 type chain struct {
 	isTask bool
-	// status is open, waiting, stuck or committed, "" for a task that does not exist yet,
-	// and since is the time when it became that.
+	// status is open, waiting, parked, stuck, committed or merging, "" for a task that does
+	// not exist yet, and since is the time when it became that.
 	status, since string
 	// round is the current round, and fresh the round in which the work last began.
 	round, fresh int64
-	// questions is the number of open questions, asked the time of the latest decision.
+	// questions is the number of open questions, asked the time of the latest ones, and
+	// budgets has the unit of each that is about a budget.
 	questions int
 	asked     time.Time
+	budgets   map[string]string
 	// open are the agent runs that have not ended.
 	open   []intent
 	spent  amount
 	limits limits
+	raised limits
 }
 
 // rounds returns the number of rounds since the work last began.
@@ -42,7 +47,20 @@ func (c *chain) move(e ledger.Event, b body) {
 		c.status, c.round = "open", b.Event.Round
 	case "round-decided":
 		c.status, c.round = statusAfter(b.Event), b.Event.NextRound
-		c.questions, c.asked = len(b.Event.Questions), e.Time()
+		c.ask(e, b)
+	case "question-asked":
+		c.status = "waiting"
+		c.ask(e, b)
+	case "task-parked":
+		c.status = "parked"
+	case "parking-ended":
+		c.status = "open"
+	case "merge-begun":
+		c.status = "merging"
+	case "merge-ended":
+		if c.status = "committed"; b.Event.Outcome != "merged" {
+			c.status = "stuck"
+		}
 	case "work-committed":
 		c.status = "committed"
 	case "work-stopped":
@@ -50,6 +68,13 @@ func (c *chain) move(e ledger.Event, b body) {
 	case "answer-given":
 		if c.questions -= len(b.Event.Answers); c.questions == 0 {
 			c.status = "open"
+		}
+		for _, a := range b.Event.Answers {
+			if unit := c.budgets[a.Fingerprint]; unit != "" && a.Text == "stop" {
+				c.status, c.questions = "stuck", 0
+			} else if unit != "" {
+				c.raised.pay(unit, a.Text)
+			}
 		}
 	case "work-resumed":
 		c.status, c.round = "open", b.Event.Round
@@ -64,6 +89,31 @@ func (c *chain) move(e ledger.Event, b body) {
 	}
 	if c.status != before {
 		c.since = e.At
+	}
+}
+
+// ask remembers the questions of an event.
+func (c *chain) ask(e ledger.Event, b body) {
+	c.questions, c.asked, c.budgets = len(b.Event.Questions), e.Time(), make(map[string]string)
+	for _, q := range b.Event.Questions {
+		c.budgets[q.Fingerprint] = q.Budget.Unit
+	}
+}
+
+// pay adds an answer such as "raise by $2.50", "10m" or "50000 tokens".
+func (l *limits) pay(unit, text string) {
+	text, _, _ = strings.Cut(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "raise by "), " ")
+	_, unit, _ = strings.Cut(unit, "-")
+	switch n, _ := new(big.Rat).SetString(strings.TrimPrefix(text, "$")); unit {
+	case "time":
+		d, _ := time.ParseDuration(text)
+		l.Task.add(amount{Millis: d.Milliseconds()})
+	case "tokens":
+		l.Task.add(amount{Tokens: n.Num().Int64()})
+	case "dollars":
+		l.Task.add(amount{MicroDollars: n.Mul(n, big.NewRat(1_000_000, 1)).Num().Int64()})
+	case "rounds":
+		l.Rounds += n.Num().Int64()
 	}
 }
 

@@ -146,6 +146,8 @@ func (r *Recount) event(c *chain, e ledger.Event, b body) error {
 	switch e.Kind {
 	case "round-decided":
 		r.decided(e, b)
+	case "question-asked":
+		r.add("questions_total", int64(len(b.Event.Questions)), e.At)
 	case "work-resumed":
 		r.add("resumes_total", 1, e.At, b.Event.Mode)
 	case "answer-given":
@@ -269,12 +271,19 @@ func (r *Recount) moved(c *chain, before string, e ledger.Event, b body) {
 			reason = b.Event.Stop.Reason
 		case e.Kind == "work-stopped":
 			reason = "by-hand"
+		case e.Kind == "merge-ended":
+			reason = b.Event.Outcome
+		case e.Kind == "answer-given":
+			reason = "budget"
+			r.add("budget_stops_total", 1, e.At, c.budgets[b.Event.Answers[0].Fingerprint])
 		}
 		r.add("stuck_total", 1, e.At, reason)
 		if reason == "budget" && e.Kind == "work-stopped" && b.Budget != "" {
 			r.add("budget_stops_total", 1, e.At, b.Budget)
 		}
 	case "committed":
-		r.observe("task_rounds", c.rounds())
+		if e.Kind != "merge-ended" {
+			r.observe("task_rounds", c.rounds())
+		}
 	}
 }

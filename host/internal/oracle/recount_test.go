@@ -99,3 +99,49 @@ func TestClocksAreSetBack(t *testing.T) {
 		t.Errorf("all buckets count it, and these differ: %q", got)
 	}
 }
+
+// TestParkedAndMergedTasks counts the events that only tasks with a branch of their own
+// have.
+func TestParkedAndMergedTasks(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	const asks = `{"event": {"round": 1, "questions": [{"fingerprint": "b", "budget": {"unit": "task-tokens"}}]}}`
+	h.add(0, "A", "work-begun", `{"event": {"round": 1, "branch": {"name": "switchyard/A"}}}`)
+	h.add(0, "A", "branch-created", `{"event": {}}`)
+	h.add(0, "A", "spawn-begun", `{"event": {"intents": [{"run": "r", "role": "executor", "reserve": {"tokens": 30}}]}, "limits": {"task": {"tokens": 40}}}`)
+	h.add(0, "A", "spawn-ended", `{"event": {"receipt": {"run": "r", "outcome": "failed", "used": {"tokens": 30}}}}`)
+	h.add(0, "A", "task-parked", `{"event": {"round": 1, "parking": {"until": "2030", "run": "r"}}}`)
+	expect := func(want map[string]float64) {
+		t.Helper()
+		got := h.recount(t).samples()
+		for key, n := range want {
+			metric, value, _ := strings.Cut(key, " ")
+			label := map[string]string{"tasks": "status", "stuck_total": "reason", "budget_stops_total": "budget", "budget_used_ratio_max": "budget"}[metric]
+			labels := map[string]string{}
+			if label != "" {
+				labels[label] = value
+			}
+			if s := got[seriesOf(prefix+metric, labels)]; s.value != n {
+				t.Errorf("%s is %v, want %v", key, s.value, n)
+			}
+		}
+	}
+	expect(map[string]float64{"tasks parked": 1, "tasks open": 0, "budget_used_ratio_max task-tokens": 0.75})
+	h.add(0, "A", "parking-ended", `{"event": {"by": "expiry"}}`)
+	h.add(time.Minute, "A", "question-asked", asks)
+	expect(map[string]float64{"tasks waiting": 1, "questions_total": 1})
+	h.add(3*time.Minute, "A", "answer-given", `{"event": {"round": 1, "answers": [{"fingerprint": "b", "text": "raise by 20 tokens"}]}}`)
+	expect(map[string]float64{"tasks open": 1, "question_wait_seconds_sum": 120, "budget_used_ratio_max task-tokens": 0.5, "budget_stops_total task-tokens": 0})
+	h.add(0, "A", "round-decided", `{"event": {"round": 1, "next_round": 1, "next_action": "commit", "kind": "terminal", "verify": "green", "final": true}, "decision": {"next_action": "commit"}}`)
+	h.add(0, "A", "commit-created", `{"event": {"round": 1, "commit": {"sha": "c"}}}`)
+	h.add(0, "A", "merge-begun", `{"event": {"into": "main"}}`)
+	expect(map[string]float64{"tasks merging": 1, "tasks committed": 0, "task_rounds_count": 1, "budget_used_ratio_max task-tokens": 0})
+	h.add(0, "A", "merge-ended", `{"event": {"outcome": "merge-conflict"}}`)
+	expect(map[string]float64{"tasks stuck": 1, "stuck_total merge-conflict": 1})
+	h.add(0, "A", "merge-begun", `{"event": {"into": "main"}}`)
+	h.add(0, "A", "merge-ended", `{"event": {"outcome": "merged"}}`)
+	expect(map[string]float64{"tasks committed": 1, "task_rounds_count": 1})
+	h.add(0, "B", "question-asked", asks)
+	h.add(0, "B", "answer-given", `{"event": {"round": 1, "answers": [{"fingerprint": "b", "text": "stop"}]}}`)
+	expect(map[string]float64{"tasks stuck": 1, "stuck_total budget": 1, "budget_stops_total task-tokens": 1})
+}

@@ -84,20 +84,22 @@ func (r *Recount) tasks(show func(name string, n int64, values ...string)) {
 		if since, ok := oldest[c.status]; (c.status == "waiting" || c.status == "stuck") && (!ok || c.since < since) {
 			oldest[c.status] = c.since
 		}
-		if c.status == "committed" {
+		if c.status == "committed" || c.status == "merging" {
 			continue
 		}
 		for _, budget := range []struct {
-			name         string
-			spent, limit int64
+			name                 string
+			spent, limit, raised int64
 		}{
-			{"task-time", c.spent.Millis, c.limits.Task.Millis},
-			{"task-tokens", c.spent.Tokens, c.limits.Task.Tokens},
-			{"task-dollars", c.spent.MicroDollars, c.limits.Task.MicroDollars},
-			{"task-rounds", c.rounds(), c.limits.Rounds},
+			{"task-time", c.spent.Millis, c.limits.Task.Millis, c.raised.Task.Millis},
+			{"task-tokens", c.spent.Tokens, c.limits.Task.Tokens, c.raised.Task.Tokens},
+			{"task-dollars", c.spent.MicroDollars, c.limits.Task.MicroDollars, c.raised.Task.MicroDollars},
+			{"task-rounds", c.rounds(), c.limits.Rounds, c.raised.Rounds},
 		} {
 			if budget.limit > 0 {
-				most[budget.name] = max(most[budget.name], thousandths(budget.spent, budget.limit))
+				limit := amount{Millis: budget.limit}
+				limit.add(amount{Millis: budget.raised})
+				most[budget.name] = max(most[budget.name], thousandths(budget.spent, limit.Millis))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -111,16 +112,29 @@ func (w *walk) fail() {
 func (w *walk) step(chain string, kind task.Kind) {
 	s := w.tasks[chain]
 	e, body := w.event(s, kind)
-	if e == nil {
-		return
+	if e != nil {
+		w.record(chain, e, body)
 	}
-	next, err := task.Apply(s, e)
+}
+
+// record records an event if it can follow.
+func (w *walk) record(chain string, e task.Event, body reported) {
+	next, err := task.Apply(w.tasks[chain], e)
 	if err != nil {
-		return // It cannot follow.
+		return
 	}
 	w.tasks[chain] = next
 	body["by"], body["event"] = "ann", e
-	w.append(chain, w.draft(string(kind), body))
+	w.append(chain, w.draft(string(e.Kind()), body))
+}
+
+// commit records a task that can be merged.
+func (w *walk) commit(chain string) {
+	branch := &task.Branch{Name: "b", Worktree: "/w", Base: "c0"}
+	w.record(chain, task.WorkStarted{Round: 1, MaxRounds: 3, Branch: branch}, reported{})
+	w.record(chain, task.RoundDecided{Round: 1, NextRound: 1, MaxRounds: 3, NextAction: "commit", DestinationKind: "terminal", Verify: "absent", Final: true, Tree: "t"},
+		reported{"decision": reported{"next_action": "commit", "policy": w.policy(), "input": reported{}}})
+	w.record(chain, task.CommitCreated{Round: 1, Commit: task.GitCommit{SHA: "c1", Tree: "t"}}, reported{})
 }
 
 // event returns a random event of a kind, or nil if it cannot follow.
@@ -134,9 +148,9 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 	case task.KindStarted:
 		begun := w.yes("anew") // Invalid combinations are rejected.
 		if begun {
-			return task.WorkStarted{Round: s.Round + 1, MaxRounds: 3, Force: force}, reported{}
+			round = s.Round + 1
 		}
-		return task.WorkStarted{Round: round, MaxRounds: 3, Force: force}, reported{}
+		return task.WorkStarted{Round: round, MaxRounds: 3, Force: force, Branch: &task.Branch{Name: "b", Worktree: "/w", Base: "c0"}}, reported{}
 	case task.KindAttested:
 		return task.AgentAttested{Attestation: task.Attestation{Agent: "executor", Round: round}}, reported{}
 	case task.KindPrepared:
@@ -164,6 +178,24 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 		return w.decided(round, force)
 	case task.KindAnswered:
 		return w.answered(s), reported{}
+	case task.KindBranched:
+		return task.BranchCreated{}, reported{}
+	case task.KindAsked:
+		q := task.Question{Fingerprint: "q0"}
+		if w.yes("about a budget") {
+			q.Budget = &task.BudgetQuestion{Unit: w.one("unit", "task-time", "round-tokens", "task-tokens", "task-dollars", "task-rounds"), Missing: 1}
+		}
+		return task.QuestionAsked{Round: round, Questions: []task.Question{q}}, reported{}
+	case task.KindParked:
+		return task.TaskParked{Round: round, Parking: task.Parking{Until: "2030", Run: "r1"}}, reported{}
+	case task.KindUnparked:
+		return task.ParkingEnded{By: "expiry"}, reported{}
+	case task.KindCommitCreated:
+		return task.CommitCreated{Round: round, Commit: task.GitCommit{SHA: "c1", Tree: "t"}}, reported{}
+	case task.KindMergeBegun:
+		return task.MergeBegun{Into: "main"}, reported{}
+	case task.KindMergeEnded:
+		return task.MergeEnded{Outcome: task.MergeOutcome(w.one("merge", "merged", "merge-conflict", "merge-red"))}, reported{}
 	case task.KindSpawnBegun:
 		return w.begun(s)
 	case task.KindSpawnEnded:
@@ -179,7 +211,7 @@ func (w *walk) decided(round int, force *task.Force) (task.Event, reported) {
 	e := task.RoundDecided{
 		Round: round, NextRound: round + w.number("next", 0, 1), MaxRounds: 9, NextAction: to, Reason: w.name("reason", 90),
 		DestinationKind: map[string]string{"commit": "terminal", "askuser": "human", "stuck": "terminal"}[to],
-		Reviewed:        w.yes("reviewed"), Verify: w.one("verify", "green", "red", "absent"), Final: w.yes("final"), Force: force,
+		Reviewed:        w.yes("reviewed"), Verify: w.one("verify", "green", "red", "absent"), Final: w.yes("final"), Force: force, Tree: "t",
 	}
 	if to == "askuser" {
 		for i := range w.number("questions", 1, 3) {
@@ -224,7 +256,14 @@ func (w *walk) answered(s task.State) task.Event {
 	}
 	e := task.QuestionsAnswered{Round: s.Questions.Round}
 	for _, q := range s.Questions.Open[:w.number("answers", 1, len(s.Questions.Open))] {
-		e.Answers = append(e.Answers, task.Answer{Fingerprint: q.Fingerprint, Text: "x", By: "ann"})
+		text := "x"
+		if q.Budget != nil {
+			text = w.one("text", "stop", map[string]string{
+				"task-time": "raise by 1h2m0.5s", "task-dollars": "$2.50", "task-rounds": "Raise by 3 rounds",
+			}[q.Budget.Unit])
+			text = cmp.Or(text, w.one("tokens", "50000 tokens", "9223372036854775807"))
+		}
+		e.Answers = append(e.Answers, task.Answer{Fingerprint: q.Fingerprint, Text: text, By: "ann"})
 	}
 	return e
 }
@@ -287,10 +326,12 @@ func TestCountersOfAnyHistory(t *testing.T) {
 		task.KindStarted, task.KindAttested, task.KindPrepared, task.KindDrafted, task.KindDecided, task.KindDecided, task.KindDecided, task.KindFinished,
 		task.KindStopped, task.KindAnswered, task.KindAnswered, task.KindResumed, task.KindResumed, task.KindImported,
 		task.KindSpawnBegun, task.KindSpawnBegun, task.KindSpawnEnded, task.KindSpawnEnded,
+		task.KindBranched, task.KindAsked, task.KindParked, task.KindUnparked, task.KindCommitCreated, task.KindMergeBegun, task.KindMergeEnded,
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWalk(rt, t.TempDir())
 		w.adopt()
+		w.commit("merged")
 		for range w.number("steps", 1, 40) {
 			switch w.number("what", 0, 19) {
 			case 0:
@@ -299,6 +340,10 @@ func TestCountersOfAnyHistory(t *testing.T) {
 				w.fail()
 			case 2, 3:
 				w.step("_spawns", rapid.SampledFrom([]task.Kind{task.KindSpawnBegun, task.KindSpawnEnded}).Draw(rt, "kind"))
+			case 4, 5, 6:
+				w.step("merged", rapid.SampledFrom([]task.Kind{task.KindMergeBegun, task.KindMergeEnded, task.KindMergeEnded, task.KindStopped}).Draw(rt, "kind"))
+			case 7, 8, 9:
+				w.step("asked", rapid.SampledFrom([]task.Kind{task.KindAsked, task.KindAnswered, task.KindSpawnBegun, task.KindParked, task.KindUnparked, task.KindResumed}).Draw(rt, "kind"))
 			default:
 				w.step(w.one("task", "A", "B", "C"), rapid.SampledFrom(kinds).Draw(rt, "kind"))
 			}

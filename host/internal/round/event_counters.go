@@ -36,6 +36,8 @@ func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []cou
 	switch event := t.Event.(type) {
 	case *task.RoundDecided:
 		at.decided(*event, t)
+	case *task.QuestionAsked:
+		c.add(counters.Questions(), int64(len(event.Questions)))
 	case *task.QuestionsAnswered:
 		at.answered(*event)
 	case *task.WorkResumed:
@@ -106,11 +108,14 @@ func (h eventCounter) found(findings []event.Finding) {
 	}
 }
 
-// answered counts how long questions waited since the latest decision, which asked them.
+// answered counts how long questions waited, and the budget that an answer did not raise.
 func (h eventCounter) answered(a task.QuestionsAnswered) {
-	waited := h.event.Time().Sub(ledger.Event{At: h.before.DecidedAt}.Time())
+	waited := h.event.Time().Sub(ledger.Event{At: h.before.Since}.Time())
 	for range a.Answers {
 		h.observe(counters.QuestionWaits(), counters.Observation{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
+	}
+	if asked := h.before.Questions.Open[0]; h.after.Status == task.Stuck && asked.Budget != nil {
+		h.add(counters.BudgetStops(), 1, asked.Budget.Unit)
 	}
 }
 
@@ -184,6 +189,9 @@ func (h eventCounter) moved(t event.Facts) {
 			h.add(counters.BudgetStops(), 1, t.Budget)
 		}
 	case task.Committed:
+		if h.before.Status == task.Merging {
+			return // It was counted when it was committed.
+		}
 		n := int64(h.after.Rounds())
 		h.observe(counters.TaskRounds(), counters.Observation{Value: n, Task: h.event.Task, Round: h.after.Round})
 		h.add(counters.Daily(), 1, day, counters.DayCommitted)
@@ -200,7 +208,7 @@ func (m taskSnapshot) state(id string) []counters.Change {
 	if m.Status == task.Waiting || m.Status == task.Stuck {
 		c.add(counters.BlockedTasks(), 1, string(m.Status), m.Since, id, m.Why)
 	}
-	if m.Status == task.Committed {
+	if m.Status == task.Committed || m.Status == task.Merging {
 		return c.changes
 	}
 	for _, use := range m.limits.Usage(m.State) {
@@ -234,9 +242,16 @@ func reasonOf(s task.State, t event.Facts) string {
 		return "by-hand"
 	case *task.TaskImported:
 		return "imported"
-	default:
-		return string(s.Status)
+	case *task.QuestionAsked:
+		if event.Questions[0].Budget != nil {
+			return task.ReasonBudget
+		}
+		return string(task.RolePlanChecker)
 	}
+	if s.Status == task.Stuck {
+		return s.Stop.Reason // An answer about a budget, or a merge.
+	}
+	return string(s.Status)
 }
 
 // withStatusSince sets the time and reason if the event changed the task's status, else
