@@ -55,6 +55,11 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 				if started[i] {
 					continue
 				}
+				if ctx.Err() != nil {
+					started[i] = true
+					finish(i, failed(ctx, t.ID, api.RunResult{}, context.Cause(ctx)))
+					continue
+				}
 				ready := true
 				for _, id := range t.DependsOn {
 					on := index[id]
@@ -64,12 +69,7 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 						finish(i, api.RunResult{TaskID: t.ID, NextAction: api.ActionBlocked, Reason: why})
 					}
 				}
-				switch {
-				case started[i]:
-				case ctx.Err() != nil:
-					started[i] = true
-					finish(i, failed(ctx, t.ID, api.RunResult{}, context.Cause(ctx)))
-				case ready && running < jobs:
+				if ready && !started[i] && running < jobs {
 					start(i)
 				}
 			}
