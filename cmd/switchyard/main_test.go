@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 
 // concurrent matches the scripts that may meet a data race: in the others the program
 // uses one goroutine, except for code that host's tests also run.
-var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-reports|signals|spawn|verify)[^/]*$`)
+var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-reports|run|signals|spawn|verify)[^/]*$`)
 
 // condition adds the condition [root]: whether the tests run as root.
 func condition(name string) (bool, error) {

@@ -7,7 +7,9 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -163,4 +165,46 @@ func newProject(t *testing.T, config string, more ...func(*testing.T, string)) f
 func TestAmendingPage(t *testing.T) {
 	t.Parallel()
 	follow(t, "docs/amending.md", true, inShell(t, t.TempDir()))
+}
+
+// TestRunPage runs tasks by following docs/run.md, with a fake agent.
+func TestRunPage(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skipf("no git: %v", err)
+	}
+	question := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}},
+		fakeagent.Step{Report: &fakeagent.Report{Object: fakeagent.Object{Set: map[string]any{"verdict": "issues_found", "findings": []any{map[string]any{
+			"category": "question-to-user", "severity": "fail", "remediation": "Ask for the port",
+			"question_to_user": map[string]any{"question": "Which port shall it be?", "choices": []string{"80", "443"}},
+		}}}}}},
+		fakeagent.Step{Final: &fakeagent.Final{Object: fakeagent.Object{Set: map[string]any{"verdict": "issues_found", "blockers_count": 1}}}})
+	executor, clean := fakeagent.Edits(), fakeagent.Clean()
+	t.Setenv("SWITCHYARD_CLAUDE_BIN", fakeagent.Build(t))
+	t.Setenv(fakeagent.ScenarioVariable, fakeagent.Write(t, t.TempDir(),
+		executor, fakeagent.Finds(fakeagent.Finding{Category: "missing-test", Severity: "fail", File: "upload.go", Line: 12, Remediation: "Test the third failure"}), executor, clean,
+		executor, question, executor, clean,
+		executor, clean, executor, clean))
+	state, project := t.TempDir(), filepath.Join(t.TempDir(), "shop")
+	t.Setenv("XDG_STATE_HOME", state)
+	if err := os.Mkdir(project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sh := inShell(t, project)
+	if out, err := sh(`git init -q -b main
+git config user.name alice
+git config user.email alice@example.com
+echo 'package shop' >upload.go
+printf 'verify: test -e upload.go\naudit: {agents: []}\n' >switchyard.yaml
+printf '*.md\n*.txt\n*.yaml\n!/switchyard.yaml\n!/draft.txt\n' >.gitignore
+git add -A
+git commit -q -m 'Upload files'`); err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	follow(t, "docs/run.md", true, func(script string) (string, error) {
+		out, err := sh(script)
+		out = strings.ReplaceAll(out, state, "/home/alice/.local/state")
+		out = regexp.MustCompile(`shop-[0-9a-f]{12}`).ReplaceAllString(out, "shop-5e03fa50af2b")
+		out = regexp.MustCompile(`\b\d+(\.\d+)?m?s,`).ReplaceAllString(out, "20ms,")
+		return regexp.MustCompile(`\b[0-9a-f]{12}\b`).ReplaceAllString(out, "3f2a90c1d4e5"), err
+	})
 }

@@ -102,7 +102,7 @@ func (p *Printer) RunDecision(v api.RoundView) {
 // RunResult prints where a run ended, and the commands to type next.
 func (p *Printer) RunResult(r api.RunResult) {
 	p.Line("%s  %s, round %d of %d", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, max(r.Round, 1), r.MaxRounds)
-	p.lineIf(r.NextAction != policies.Commit && r.Reason != "", "  because %s", r.Reason)
+	p.lineIf(r.NextAction == api.ActionStuck, "  because %s", r.Reason)
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
 	p.lineIf(r.Commit != "", "%s", strings.TrimRight(fmt.Sprintf("  commit %.12s  %s", r.Commit, r.Subject), " "))
 	p.branch(r.Branch, r.Merge)
