@@ -22,8 +22,9 @@ build: ## build bin/switchyard
 	$(BUILD) -o $(BIN).linked ./cmd/switchyard
 	cp $(BIN).linked $(BIN).new && mv $(BIN).new $(BIN) && rm $(BIN).linked
 
-demo: build ## run the main job on real reports, in a throw-away project
-	@sh scripts/demo.sh $(BIN) testdata/reports
+demo: build ## run the main jobs in throw-away projects: real reports, and a task of a fake agent
+	$(GO) build -o bin/fakeagent ./internal/agent/fakeagent/fakeagent
+	@sh scripts/demo.sh $(BIN) bin/fakeagent testdata
 
 # Collecting less often takes a sixth off the time of compilers and tests alike.
 test: ## run the tests, with a sample of the cases where they are many

@@ -1,17 +1,21 @@
 #!/bin/sh
-# Runs Switchyard's main job on real reports, in a throw-away project.
+# Runs Switchyard's main jobs in throw-away projects: it decides on real reports, and
+# drives a task to a commit with a fake agent.
 #
-#   demo.sh BINARY REPORTS
+#   demo.sh SWITCHYARD FAKEAGENT TESTDATA
 set -eu
 
-switchyard=$(CDPATH='' cd -- "$(dirname -- "$1")" && pwd)/$(basename -- "$1")
-reports=$(CDPATH='' cd -- "$2" && pwd)
-project=$(mktemp -d)
-trap 'rm -rf "$project"' EXIT
+absolute() { echo "$(CDPATH='' cd -- "$(dirname -- "$1")" && pwd)/$(basename -- "$1")"; }
+switchyard=$(absolute "$1")
+agent=$(absolute "$2")
+testdata=$(absolute "$3")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-cp "$reports"/*.json "$reports"/*.sarif "$project"
-cd "$project"
+mkdir "$work/reports" "$work/shop"
+cp "$testdata"/reports/*.json "$testdata"/reports/*.sarif "$work/reports"
+cd "$work/reports"
 : > switchyard.yaml # marks the root of a project
 
 # show COMMAND...: print a command as one would type it, and run it.
@@ -46,3 +50,29 @@ echo
 echo 'What would the first version of the policy have decided, and what is checked of the one that did?'
 show policy replay --policy routing@1.0.0
 show policy verify
+
+if ! command -v git >/dev/null; then
+	echo
+	echo 'git is not installed, so that no task can be driven to a commit.'
+	exit
+fi
+cp "$testdata"/run/*.sh "$testdata"/run/task.md "$work/shop"
+cp "$testdata"/run/agent.json "$work"
+cd "$work/shop"
+printf 'verify: sh test.sh\n' > switchyard.yaml
+git init -q
+git config user.name Demo
+git config user.email demo@example.com
+git add -A
+git commit -q -m 'Upload a file'
+export SWITCHYARD_CLAUDE_BIN="$agent" SWITCHYARD_FAKE_SCENARIO="$work/agent.json" XDG_STATE_HOME="$work/state"
+
+echo
+echo 'A task goes in, a commit comes out. A fake agent plays the executor, the critic and the build-fixer.'
+show run RETRY-1 --prompt-file task.md
+
+echo
+echo 'The commit names its decision, and so leads to its evidence.'
+printf '\n$ git log -1 switchyard/RETRY-1\n'
+git --no-pager log -1 switchyard/RETRY-1
+show explain --commit switchyard/RETRY-1

@@ -65,9 +65,9 @@ var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`)
 
 const aTime = "2026-11-21T09:30:00Z"
 
-// alike replaces all times, dates, durations, run ids and hashes of events with one
-// text each, and also every gap between columns, which are as wide as their longest
-// time.
+// alike replaces all times, dates, durations, run ids, worktrees and hashes of events and
+// commits with one text each, and also every gap between columns, which are as wide as
+// their longest time.
 func alike(text string) string {
 	for _, one := range varying {
 		text = one.any.ReplaceAllString(text, one.this)
@@ -86,6 +86,9 @@ var varying = []struct {
 	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)?m?s( +|:)`), "20ms$2"},
 	{regexp.MustCompile(`\b(\d+ min )?\d+(\.\d+)? m?s\b`), "20 ms"},
 	{regexp.MustCompile(`(event +(sha256:)?)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
+	{regexp.MustCompile(`((commit|committed|tree|Switchyard-Decision:) +)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
+	{regexp.MustCompile(`\S+/worktrees/\S+`), "worktrees/T"},
+	{regexp.MustCompile(`\b\d+(\.\d+)?m?s,`), "20ms,"},
 	{regexp.MustCompile(` {2,}`), "  "},
 }
 

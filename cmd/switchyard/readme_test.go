@@ -17,9 +17,51 @@ import (
 )
 
 // TestReadmeShowsRealOutput runs the commands of the README in a project with the real
-// reports.
+// reports and a task for fake agents.
 func TestReadmeShowsRealOutput(t *testing.T) {
-	follow(t, "README.md", false, newProject(t, ""))
+	follow(t, "README.md", false, newProject(t, "", withRun))
+}
+
+// withRun adds the project of a run, in a repository without changes, and its fake agents.
+func withRun(t *testing.T, project string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skipf("run needs git: %v", err)
+	}
+	files := filepath.Join(repository, "testdata", "run")
+	for _, name := range []string{"upload.sh", "test.sh", "task.md"} {
+		text, err := os.ReadFile(filepath.Join(files, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(project, name), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	scenario, err := filepath.Abs(filepath.Join(files, "agent.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SWITCHYARD_CLAUDE_BIN", fakeagent.Build(t))
+	t.Setenv(fakeagent.ScenarioVariable, scenario)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	out, err := inShell(t, project)(`git init -q && git config user.name ann && git config user.email ann@example.com && git add -A && git commit -q -m "Upload a file"`)
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+}
+
+// TestDemo runs the demonstration of the Makefile.
+func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it runs a dozen commands")
+	}
+	out, err := inShell(t, repository)("sh scripts/demo.sh \"$(command -v switchyard)\" '" + fakeagent.Build(t) + "' testdata")
+	for _, want := range []string{"researcher  M001-S001-T0001, round 1 of 3", "\ncommit  round 2 of 3", "\n    Switchyard-Decision: ", "  reviewed: its tree "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%v, and no %q in:\n%s", err, want, out)
+		}
+	}
 }
 
 // TestGuideShowsRealOutput runs the commands of the guide with a fake agent.
