@@ -75,7 +75,9 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	if err := a.writeFiles(); err != nil {
 		return res, step, err
 	}
-	if a.before, err = a.snapshots(ctx, false); err != nil {
+	known := a.plan.tree
+	a.plan.tree = nil
+	if a.before, err = a.snapshots(ctx, known, false); err != nil {
 		return res, step, err
 	}
 	if a.plan.first == nil {
@@ -192,11 +194,15 @@ type snapshots struct {
 	project *worktree.Snapshot
 }
 
-// snapshots takes them. With reread, it relies on no metadata of files.
-func (a *attempt) snapshots(ctx context.Context, reread bool) (s *snapshots, err error) {
-	s = &snapshots{}
+// snapshots takes them, the tree's only if it is not known. With reread, it relies on no
+// metadata of files.
+func (a *attempt) snapshots(ctx context.Context, known *worktree.Snapshot, reread bool) (s *snapshots, err error) {
+	s = &snapshots{tree: known}
 	tree := worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ, Cache: a.Cache, Reread: reread}
-	if s.tree, err = tree.Snapshot(ctx, a.Scope); err != nil || a.Tree == a.Root {
+	if known == nil {
+		s.tree, err = tree.Snapshot(ctx, a.Scope)
+	}
+	if err != nil || a.Tree == a.Root {
 		return s, err
 	}
 	tree.Root = a.Root

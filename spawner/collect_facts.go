@@ -44,7 +44,7 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	}
 	var err error
 	var changed []string
-	switch res.Changes, err = a.changes(ctx); {
+	switch res.Changes, res.After, err = a.changes(ctx); {
 	case ctx.Err() != nil:
 		facts.Killed = outcome.KilledCancelled
 	case err != nil:
@@ -68,14 +68,14 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	return res
 }
 
-// changes lists what differs in the working tree, and among the project's own files that
-// affect later rounds. A file that changed during an earlier attempt also counts if it was
+// changes lists what differs in the working tree, which it also returns as it is now, and
+// among the project's own files that affect later rounds. A file that changed during an earlier attempt also counts if it was
 // rewritten with the same content: then it was this agent.
-func (a *attempt) changes(ctx context.Context) ([]worktree.Change, error) {
+func (a *attempt) changes(ctx context.Context) ([]worktree.Change, *worktree.Snapshot, error) {
 	edits := a.job.Profile == profile.Edit
-	after, err := a.snapshots(ctx, !edits) // What edits needs to hide no edit.
+	after, err := a.snapshots(ctx, nil, !edits) // What edits needs to hide no edit.
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	before := a.before
 	if edits {
@@ -85,7 +85,7 @@ func (a *attempt) changes(ctx context.Context) ([]worktree.Change, error) {
 	if before.project != nil {
 		changes = append(changes, worktree.Compare(before.project, after.project)...)
 	}
-	return changes, nil
+	return changes, after.tree, nil
 }
 
 // treeState says what an agent that edits did to its working tree, given what differs.

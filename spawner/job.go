@@ -46,6 +46,10 @@ type Job struct {
 	// Before is Attempt.Tree of the first attempt of a job that was killed, "" if unknown.
 	// Edits since then count as those of an agent that edits.
 	Before string
+	// Tree is the working tree as it was a moment ago, if nothing that the caller started has
+	// run there since. It saves scanning the tree before the first attempt; nil scans it.
+	// What others change meanwhile counts as the agent's.
+	Tree *worktree.Snapshot
 	// Check may reject a result that is good otherwise; its error says why. It may be nil.
 	Check func(context.Context, Result) error
 	Limits
@@ -121,8 +125,10 @@ type Result struct {
 	Report []byte
 	// StartErr is why there was no process, nil if there was one.
 	StartErr error
-	// Changes are those of the working tree while it ran.
+	// Changes are those of the working tree while it ran, and After is the tree then, nil if
+	// it could not be compared.
 	Changes []worktree.Change
+	After   *worktree.Snapshot
 	// CheckErr is the error of Job.Check.
 	CheckErr error
 	// Next is what follows this attempt.

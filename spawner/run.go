@@ -35,7 +35,7 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	if err != nil || len(links) == 0 {
 		return out, err
 	}
-	p := &plan{job: job, chain: links, why: firstReason(job, links[0]), attempt: 1, run: cmp.Or(job.Run, NewRun()), random: s.Random}
+	p := &plan{job: job, chain: links, why: firstReason(job, links[0]), attempt: 1, run: cmp.Or(job.Run, NewRun()), tree: job.Tree, random: s.Random}
 	if job.Resumed && job.Profile == profile.Edit {
 		p.note = resumedNote
 	}
@@ -90,6 +90,7 @@ func (s *Spawner) lease(ctx context.Context, p *plan) (*lease.Lease, error) {
 	defer cancel()
 	a := &attempt{job: job, at: Attempt{Run: p.run, Adapter: p.chain[0].Name(), N: 1}}
 	a.observe(Progress{Phase: Queued, Since: s.Now()})
+	p.tree = nil // Waiting takes long.
 	return s.pool.Take(ctx, job.Agent.Name, job.Concurrency, true)
 }
 
@@ -150,6 +151,7 @@ type plan struct {
 	retries  map[outcome.Class]int // the same by class
 	repeated int                   // repeats because the working tree changed
 	suspects []string              // files that changed during the earlier attempts
+	tree     *worktree.Snapshot    // before the next attempt, nil if unknown
 	first    *snapshots            // before the first attempt
 	edited   bool                  // the tree has edits of a job that was killed
 	random   func() float64

@@ -44,6 +44,7 @@ func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) (
 	if err != nil || len(commands) == 0 {
 		return nil, err
 	}
+	rr.shot = nil
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ran := make([]*reportRun, len(commands))

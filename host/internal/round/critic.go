@@ -100,10 +100,14 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	critic := &criticRun{roundRunner: rr, modules: modules, verification: v}
 	job.Prompt = func(at spawner.Attempt) (string, error) { return critic.prompt(ctx, at) }
 	job.Check = critic.check
+	job.Tree, rr.shot = rr.shot, nil
 	result, err := rr.agents.spawner.Run(ctx, job)
 	rr.addSpawns(result)
 	r.verification = critic.verification
 	last := result.Last()
+	if rr.shot = nil; last != nil && len(last.Changes) == 0 {
+		rr.shot = last.After
+	}
 	switch {
 	case rr.tx.status.Status == task.Parked:
 		return r, rr.enter()

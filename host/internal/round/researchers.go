@@ -96,6 +96,7 @@ func (rr *roundRunner) lastDecision(ctx context.Context) (api.Decision, error) {
 // research runs the researchers that a decision asks for, merges their answers and writes
 // them for the next executor.
 func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundResult, error) {
+	rr.shot = nil
 	round := max(rr.tx.status.Round, 1)
 	var asked []finding.Finding
 	for _, f := range d.Findings {

@@ -51,7 +51,7 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 	// If report commands are configured, the critic runs only if it is configured too.
 	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && (len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named)
 	if critic || agents || len(in.config.Reports.Commands) > 0 {
-		return e.runHeadless(ctx, in, req, critic, false)
+		return e.runHeadless(ctx, in, req, critic, nil)
 	}
 	d, err := e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
 	return api.RoundResult{Decision: &d}, err

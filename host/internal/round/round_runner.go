@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -45,16 +46,22 @@ type roundRunner struct {
 	driven bool
 	round  task.Round
 	policy policyset.Selection
-	// tree is the digest of the working tree, "" if not read yet.
+	// tree is the digest of the working tree, "" if not read yet. shot is the working tree as
+	// it is, unless others have changed it: nil once a process that we started may have.
 	tree string
+	shot *worktree.Snapshot
 	// emptyDraft reports whether the critic got a draft equal to its base.
 	emptyDraft bool
 }
 
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
-// researchers.
-func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic, driven bool) (api.RoundResult, error) {
-	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: driven}
+// researchers. w is the step of a task that Run drives, nil for others.
+func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, w *work) (api.RoundResult, error) {
+	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
+	if w != nil {
+		rr.shot = w.tree
+		defer func() { w.driver.tree = rr.shot }()
+	}
 	if err := rr.enter(); err != nil {
 		rr.tx.refreshStateMD(ctx, err)
 		return api.RoundResult{}, rr.tx.withTaskID(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -57,6 +58,8 @@ type driver struct {
 	action, subject string
 	// repo is nil until a step needs it.
 	repo *gitrepo.Repo
+	// tree is the task's tree as the last step left it, nil if that did not look.
+	tree *worktree.Snapshot
 }
 
 func (d *driver) emit(ev api.RunEvent) {
@@ -141,11 +144,14 @@ type work struct {
 	tx       *taskTx
 	config   project.Config
 	recorder *spawnRecorder
+	// tree is the task's tree as the step before left it, nil if that is not known.
+	tree *worktree.Snapshot
 }
 
 // open begins a step. The caller must close it, also after an error.
 func (d *driver) open(ctx context.Context) (*work, error) {
-	w := &work{driver: d}
+	w := &work{driver: d, tree: d.tree}
+	d.tree = nil
 	config, err := d.engine.Config(ctx)
 	if err != nil {
 		return w, err
@@ -168,8 +174,10 @@ func (w *work) close() {
 // review verifies, reviews and decides the draft, and runs the researchers that the
 // decision asks for.
 func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
-	if err := w.checkBranch(ctx); err != nil {
-		return false, w.stopIfGone(ctx, err)
+	if w.tree == nil { // Otherwise the comparison after the agent was about the branch, too.
+		if err := w.checkBranch(ctx); err != nil {
+			return false, w.stopIfGone(ctx, err)
+		}
 	}
 	req := api.Request{Adapter: d.req.Adapter, MaxRounds: d.req.MaxRounds, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}}
 	in, err := d.engine.open(ctx, d.id, req)
@@ -179,7 +187,7 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 	}
 	in.config.Budget = w.config.Budget
 	critic := len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named || d.req.Adapter != ""
-	r, err := d.engine.runHeadless(ctx, in, req, critic, true)
+	r, err := d.engine.runHeadless(ctx, in, req, critic, w)
 	if errs.CodeOf(err) == errs.DraftEmpty {
 		// Another run of this round would end the same way.
 		return false, w.stop(ctx, string(errs.DraftEmpty))

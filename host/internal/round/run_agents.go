@@ -91,12 +91,16 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 		if err != nil {
 			return err
 		}
+		job.Tree = w.tree
 		ran, err := agents.spawner.Run(ctx, job)
 		for _, res := range ran.Results {
 			summary := summarizeSpawn(res.Record)
 			w.emit(api.RunEvent{Event: api.RunAgent, Round: job.Round, Agent: &summary})
 		}
 		last := ran.Last()
+		if last != nil && last.Verdict.Good() {
+			w.driver.tree = last.After
+		}
 		switch {
 		case err != nil:
 			return w.askForBudget(ctx, err)

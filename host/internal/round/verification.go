@@ -99,19 +99,24 @@ func (tx *taskTx) verifyAgain(ctx context.Context, req api.VerifyRequest, config
 
 // treeDigest returns the digest of the working tree, in the scope that spawns use.
 func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string, error) {
-	keeper, err := tx.engine.supervisor()
-	if err != nil {
-		return "", err
-	}
-	scope, err := tx.engine.treeScope(config, tx.id, tx.tree())
-	if err != nil {
-		return "", err
-	}
-	shot, err := worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ, Cache: &tx.engine.trees}.Snapshot(ctx, scope)
+	shot, err := tx.snapshot(ctx, config)
 	if err != nil {
 		return "", err
 	}
 	return shot.Digest(), nil
+}
+
+// snapshot scans the working tree in the scope that spawns use.
+func (tx *taskTx) snapshot(ctx context.Context, config project.Config) (*worktree.Snapshot, error) {
+	keeper, err := tx.engine.supervisor()
+	if err != nil {
+		return nil, err
+	}
+	scope, err := tx.engine.treeScope(config, tx.id, tx.tree())
+	if err != nil {
+		return nil, err
+	}
+	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ, Cache: &tx.engine.trees}.Snapshot(ctx, scope)
 }
 
 // rootsVariable lists the marks of the projects whose verification this process is part
@@ -205,7 +210,9 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	if !runsVerification(rr.req.Verify, rr.config) {
 		return rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
 	}
-	if err := rr.readTree(ctx); err != nil {
+	if rr.shot != nil {
+		rr.tree = rr.shot.Digest()
+	} else if err := rr.readTree(ctx); err != nil {
 		return api.Verification{}, err
 	}
 	command := rr.req.Verify.Command
@@ -227,6 +234,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	if begun != nil {
 		since = begun.N
 	}
+	rr.shot = nil
 	v, err := rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
 	if err != nil || v.Outcome != policies.Green {
 		return v, err
@@ -250,6 +258,8 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 }
 
 func (rr *roundRunner) readTree(ctx context.Context) (err error) {
-	rr.tree, err = rr.tx.treeDigest(ctx, rr.config)
+	if rr.shot, err = rr.tx.snapshot(ctx, rr.config); err == nil {
+		rr.tree = rr.shot.Digest()
+	}
 	return err
 }
