@@ -31,6 +31,8 @@ type RunRequest struct {
 	// a remote that its branch is pushed to, "" for none.
 	Merge bool
 	Push  string
+	// Jobs is how many tasks the caller runs at once, 0 for this one.
+	Jobs int
 	// Wait is how long to wait in all for usage limits to end, 0 for not at all.
 	Wait time.Duration
 	// Ask returns the user's answer to a question. If it is nil, or returns nil, the

@@ -28,8 +28,7 @@ func unset() project.Config {
 		Researchers: 3,
 		Phases:      []string{"design", "tests"},
 		Spawn: project.Spawn{
-			SpawnAgent:  project.SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
-			Concurrency: 4,
+			SpawnAgent: project.SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
 		},
 		Economy:     "lite",
 		Transcripts: transcript.Limits{Age: 720 * time.Hour, Size: 200 << 20},

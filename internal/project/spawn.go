@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,8 @@ import (
 type Spawn struct {
 	// SpawnAgent applies to every agent that Agents does not name.
 	SpawnAgent
-	// Concurrency limits the concurrent spawns of one agent in the project.
+	// Concurrency limits the concurrent spawns of one agent in the project, 0 for the
+	// default; see Limit.
 	Concurrency int
 	// Env names further variables of the agents' environment.
 	Env []string
@@ -60,9 +62,9 @@ const AdapterExec = "exec"
 
 // The limits of spawn settings.
 const (
-	maxRetries     = 5
-	maxConcurrency = 64
-	maxArguments   = 256
+	maxRetries                         = 5
+	defaultConcurrency, maxConcurrency = 4, 64
+	maxArguments                       = 256
 
 	minSpawn, maxSpawn = time.Second, 24 * time.Hour
 )
@@ -79,10 +81,13 @@ const taskInPlan = "{task}"
 
 func defaultSpawn() Spawn {
 	return Spawn{
-		SpawnAgent:  SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
-		Concurrency: 4,
+		SpawnAgent: SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
 	}
 }
+
+// Limit is how many spawns of an agent may run at once, for a command that runs this many
+// tasks at once: a limit in the settings holds for all commands.
+func (s Spawn) Limit(jobs int) int { return cmp.Or(s.Concurrency, max(jobs, defaultConcurrency)) }
 
 // For returns the settings of one agent, by its name under spawn.agents.
 func (s Spawn) For(agent string) SpawnAgent {

@@ -35,7 +35,7 @@ func holdSpawn(t *testing.T, s project.Spawn) {
 			t.Errorf("no command for %+v", a)
 		}
 	}
-	if s.Concurrency < 1 || s.Concurrency > 64 || s.Plan != "" && !filepath.IsLocal(s.PlanOf("T-1")) {
+	if s.Concurrency < 0 || s.Limit(1) < 1 || s.Limit(1) > 64 || s.Plan != "" && !filepath.IsLocal(s.PlanOf("T-1")) {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -270,7 +270,7 @@ func TestTheExampleOfSpawnsIsTrue(t *testing.T) {
 	}
 	got, want := c.Spawn, unset().Spawn
 	if got.Adapter != want.Adapter || got.Timeout != want.Timeout || got.Idle != want.Idle || got.Retries != want.Retries ||
-		got.Concurrency != want.Concurrency || c.Economy != unset().Economy {
+		got.Limit(1) != want.Limit(1) || c.Economy != unset().Economy {
 		t.Errorf("the example sets %+v and %s", got, c.Economy)
 	}
 	if !got.ManualFallback || got.Model == "" || len(got.Env) == 0 || len(got.Command) == 0 || len(got.Adapters) == 0 || got.Plan == "" ||
@@ -345,4 +345,12 @@ func TestConfigReadsTheSpawnsThatItIsGiven(t *testing.T) {
 			t.Fatalf("%s\ngot %+v, %v, want %+v", text, got, err, want)
 		}
 	})
+}
+
+func TestLimitOfSpawns(t *testing.T) {
+	for _, test := range []struct{ set, jobs, want int }{{0, 0, 4}, {0, 2, 4}, {0, 8, 8}, {1, 8, 1}, {10, 8, 10}} {
+		if got := (project.Spawn{Concurrency: test.set}).Limit(test.jobs); got != test.want {
+			t.Errorf("%+v: got %d", test, got)
+		}
+	}
 }

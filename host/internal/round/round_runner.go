@@ -59,7 +59,7 @@ type roundRunner struct {
 func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, w *work) (api.RoundResult, error) {
 	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
 	if w != nil {
-		rr.shot = w.tree
+		rr.shot, rr.recorder.jobs = w.tree, w.req.Jobs
 		defer func() { w.driver.tree = rr.shot }()
 	}
 	if err := rr.enter(); err != nil {

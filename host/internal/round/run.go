@@ -161,7 +161,7 @@ func (d *driver) open(ctx context.Context) (*work, error) {
 	}
 	w.config = config
 	w.tx, err = d.engine.beginTx(ctx, d.id)
-	w.recorder = &spawnRecorder{tx: w.tx, config: config}
+	w.recorder = &spawnRecorder{tx: w.tx, config: config, jobs: d.req.Jobs}
 	return w, err
 }
 

@@ -22,6 +22,8 @@ import (
 // it. It is safe for concurrent use and owns tx while agents run.
 type spawnRecorder struct {
 	config project.Config
+	// jobs is how many tasks the command runs at once, 0 for this one.
+	jobs int
 
 	mu sync.Mutex // guards tx and spawns
 	tx *taskTx
@@ -200,7 +202,7 @@ func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Defi
 		Web: web(agentDef),
 		Limits: spawner.Limits{
 			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
-			Concurrency: config.Spawn.Concurrency, QueueTimeout: timeout,
+			Concurrency: config.Spawn.Limit(rec.jobs), QueueTimeout: timeout,
 			Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars,
 		},
 		Hooks: spawner.Hooks{

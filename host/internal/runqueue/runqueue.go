@@ -41,7 +41,9 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 		started[i] = true
 		running++
 		go func() {
-			r, err := run(ctx, tasks[i].ID, tasks[i].RunRequest)
+			req := tasks[i].RunRequest
+			req.Jobs = jobs
+			r, err := run(ctx, tasks[i].ID, req)
 			if err != nil {
 				r = failed(ctx, tasks[i].ID, r, err)
 			}
