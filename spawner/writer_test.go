@@ -166,6 +166,28 @@ func TestEditorResumes(t *testing.T) {
 	}
 }
 
+// TestKnownTree: an agent begins with the tree that the caller knows, so that what another
+// process has changed since counts as its own.
+func TestKnownTree(t *testing.T) {
+	t.Parallel()
+	s := newEditor(t, play("executor"), play("executor-idle"))
+	out, err := s.run(t, s.edits(t))
+	if err != nil || out.Last().After == nil {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	job := s.edits(t)
+	job.Tree = out.Last().After
+	for _, want := range []outcome.Outcome{outcome.NoChange, outcome.Edited} {
+		out, err := s.run(t, job)
+		if err != nil || out.Last().Verdict.Outcome != want || out.Last().Tree != job.Tree.Digest() {
+			t.Errorf("got %+v from the tree %s, %v; want %s", out.Last().Verdict, out.Last().Tree, err, want)
+		}
+		if err := os.WriteFile(filepath.Join(s.Tree, "another.txt"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestEditorStops(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"executor-commits", "executor-settings", "executor-gone"} {
