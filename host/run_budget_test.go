@@ -29,13 +29,13 @@ func TestRunAsksWhetherToRaiseABudget(t *testing.T) {
 		budget, unit string
 		called       []string
 	}{
-		"time":             {"{task: {time: 1m}}", "time", []string{}},
-		"time of a round":  {"{round: {time: 1m}}", "time", []string{}},
-		"tokens":           {"{task: {tokens: 400}, spawn: {tokens: 300}}", "tokens", []string{"executor 1"}},
-		"tokens, fixer":    {"{task: {tokens: 600}, spawn: {tokens: 300}}", "tokens", []string{"executor 1", "critic 1"}},
-		"dollars":          {"{task: {dollars: 0.011}, spawn: {dollars: 0.01}}", "dollars", []string{"executor 1"}},
-		"dollars, a round": {"{round: {dollars: 0.011}, spawn: {dollars: 0.01}}", "dollars", []string{"executor 1"}},
-		"rounds":           {"{task: {rounds: 1}}", "rounds", []string{"executor 1", "critic 1"}},
+		"time":             {"{task: {time: 1m}}", "task-time", []string{}},
+		"time of a round":  {"{round: {time: 1m}}", "round-time", []string{}},
+		"tokens":           {"{task: {tokens: 400}, spawn: {tokens: 300}}", "task-tokens", []string{"executor 1"}},
+		"tokens, fixer":    {"{task: {tokens: 600}, spawn: {tokens: 300}}", "task-tokens", []string{"executor 1", "critic 1"}},
+		"dollars":          {"{task: {dollars: 0.011}, spawn: {dollars: 0.01}}", "task-dollars", []string{"executor 1"}},
+		"dollars, a round": {"{round: {dollars: 0.011}, spawn: {dollars: 0.01}}", "round-dollars", []string{"executor 1"}},
+		"rounds":           {"{task: {rounds: 1}}", "task-rounds", []string{"executor 1", "critic 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
