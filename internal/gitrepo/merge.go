@@ -181,7 +181,7 @@ func (r *Repo) RemoveMerge(ctx context.Context, path string) error {
 	if err != nil || there == nil {
 		return err
 	}
-	if there.reason != mergeReason {
+	if there.reason != mergeReason && (there.locked || exists(path)) { // A killed removal has unlocked it.
 		return errExists(path, "it is another worktree")
 	}
 	return r.discard(ctx, *there)

@@ -295,3 +295,19 @@ func TestPush(t *testing.T) {
 		t.Errorf("a hook that refuses gives %v", err)
 	}
 }
+
+// A removal that was killed after it had unlocked the worktree is completed.
+func TestRemoveMergeAgain(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	path := filepath.Join(s.base, "merge")
+	s.git(s.dir, "branch", "base")
+	_, err := r.Merge(t.Context(), gitrepo.MergeRequest{Base: "base", Tip: "base", Path: path})
+	s.must(err)
+	s.must(os.RemoveAll(path))
+	s.git(s.dir, "worktree", "unlock", path)
+	s.must(r.RemoveMerge(t.Context(), path))
+	if out := s.git(s.dir, "worktree", "list"); strings.Contains(out, path) {
+		t.Errorf("the worktree is there still: %s", out)
+	}
+}
