@@ -12,7 +12,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -42,19 +41,17 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		VerificationOutcome: string(v.Outcome), Economy: prompt.Economy(rr.config.Economy), Note: at.Note,
 	}
 	if v.Output != "" {
-		path, err := rr.copyOutput(v.Output, at.Folder)
+		path, err := rr.tx.engine.giveFile(v.Output, at.Folder, verificationFile)
 		if err != nil {
 			return "", err
 		}
 		p.Verification = path
 	}
-	if plan := rr.config.Spawn.PlanOf(rr.tx.id); plan != "" {
-		if _, err := rr.tx.engine.rooted().Read(ctx, plan, maxPlan); err != nil {
-			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", plan).
-				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
-		}
-		p.Plan = filepath.Join(rr.agents.spawner.Root, plan)
+	plan, err := rr.tx.givenPlan(ctx, rr.config, at.Folder)
+	if err != nil {
+		return "", err
 	}
+	p.Plan = plan
 	p.Prompt = rr.tx.taskPrompt()
 	rr.withoutCriteria = p.Plan == "" && p.Prompt == ""
 	diff, err := rr.writeDiff(ctx, at.Folder)
@@ -78,14 +75,15 @@ const (
 	verificationFile = "verification.log"
 )
 
-// Maximum sizes of a task's plan, a diff and a verification's output, in bytes.
-const maxPlan, maxDiff, maxVerification = 1 << 20, 4 << 20, 4 << 20
+// Maximum sizes of a task's plan, a diff and a file for an agent, in bytes.
+const maxPlan, maxDiff, maxGiven = 1 << 20, 4 << 20, 4 << 20
 
-// copyOutput copies the end of a file of the state folder to a place that every agent can
-// read: some refuse files that version control ignores.
-func (rr *roundRunner) copyOutput(path, to string) (string, error) {
+// giveFile copies the end of a file, relative to the project's root, to a folder that every
+// agent can read: some refuse files that version control ignores, or that are outside of
+// their working tree. It returns the path of the copy.
+func (e *Engine) giveFile(path, folder, name string) (string, error) {
 	data, err := func() ([]byte, error) {
-		root, err := os.OpenRoot(rr.agents.spawner.Root)
+		root, err := os.OpenRoot(e.project.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -101,15 +99,15 @@ func (rr *roundRunner) copyOutput(path, to string) (string, error) {
 		if err != nil {
 			return nil, err
 		}
-		from := max(info.Size()-maxVerification, 0)
-		return io.ReadAll(io.NewSectionReader(f, from, maxVerification))
+		from := max(info.Size()-maxGiven, 0)
+		return io.ReadAll(io.NewSectionReader(f, from, maxGiven))
 	}()
-	copied := filepath.Join(to, verificationFile)
+	copied := filepath.Join(folder, name)
 	if err == nil {
 		err = os.WriteFile(copied, data, 0o600)
 	}
 	if err != nil {
-		return "", errs.New(errs.SpawnFolderFailed, "the verification's output cannot be handed on: %w", err)
+		return "", errs.New(errs.SpawnFolderFailed, "%s cannot be handed on: %w", path, err)
 	}
 	return copied, nil
 }

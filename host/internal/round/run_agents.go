@@ -1,10 +1,8 @@
 package round
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,7 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/plan"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
-	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -225,98 +222,4 @@ func (w *work) askForBudget(ctx context.Context, err error) error {
 		return w.tx.apply(task.AskUser{Question: task.AskForBudget(w.tx.status.State, f)}, event.Full{By: bySwitchyard})
 	})
 	return err
-}
-
-// agentPrompt returns the renderer of a role's prompt.
-func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Role) (func(spawner.Attempt) (string, error), error) {
-	root, round := agents.spawner.Root, max(w.tx.status.Round, 1)
-	h, decided, err := w.runHandoff(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var findings []string
-	for _, f := range h.Findings {
-		findings = append(findings, lineOf(f))
-	}
-	text, id := w.tx.taskPrompt(), w.id
-	planFile := w.config.Spawn.PlanOf(id)
-	if planFile != "" {
-		planFile = w.engine.absolute(planFile)
-	}
-	handoff := ""
-	if decided {
-		handoff = h.Markdown()
-	}
-	switch role {
-	case task.RoleExecutor, task.RoleFixer:
-		e := prompt.Executor{
-			Task: id, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
-			Prompt: text, Plan: planFile, Handoff: handoff, Answers: h.Answers, Files: h.Files,
-		}
-		return func(at spawner.Attempt) (string, error) {
-			e.RunID, e.Note = at.Run, at.Note
-			return prompt.RenderExecutor(root, e)
-		}, nil
-	case task.RolePlanChecker:
-		p := prompt.PlanChecker{Task: id, Round: round, Prompt: text, Plan: planFile, Findings: findings}
-		if h.Plan != "" {
-			p.Plan = w.engine.absolute(w.tx.status.Plan.Path)
-		}
-		for _, qa := range h.Answers {
-			p.Findings = append(p.Findings, fmt.Sprintf("The user was asked: %s The answer: %s", qa.Question, qa.Answer))
-		}
-		return func(at spawner.Attempt) (string, error) {
-			p.RunID, p.Note = at.Run, at.Note
-			return prompt.RenderPlanChecker(root, p)
-		}, nil
-	default:
-		a := prompt.Assistant{Task: id, Role: string(role), Round: round, Prompt: text, Findings: findings, Handoff: handoff}
-		return func(at spawner.Attempt) (string, error) {
-			a.RunID, a.Note = at.Run, at.Note
-			return prompt.RenderAssistant(root, a)
-		}, nil
-	}
-}
-
-// runHandoff returns what the last decision passes on, with the user's answers, the revised
-// plan and the advice of other agents, and writes it for people to read. decided is false
-// before the first decision.
-func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, err error) {
-	all, err := answers(ctx, w.tx.ledger, w.id, keyAnswer)
-	if err != nil {
-		return h, false, err
-	}
-	if w.tx.status.Last != nil {
-		last, err := (&roundRunner{tx: w.tx}).lastDecision(ctx)
-		if err != nil {
-			return h, false, err
-		}
-		last.NextRound = max(w.tx.status.Round, 1)
-		h, decided = w.tx.handoff(w.config, last), true
-	}
-	for _, a := range all {
-		h.Answers = append(h.Answers, prompt.QA{Question: a.Question, Answer: a.Text})
-	}
-	rr := &roundRunner{tx: w.tx}
-	if p := w.tx.status.Plan; p != nil {
-		text, err := rr.readRunReport(ctx, task.Run{Receipt: &task.Receipt{Path: p.Path, Report: p.Digest}})
-		if err != nil {
-			return h, decided, err
-		}
-		h.Plan = string(text)
-	}
-	for _, r := range w.tx.status.Runs {
-		if known := r.Role == task.RoleCritic || r.Role == task.RoleResearcher || r.Role == task.RolePlanChecker; known || r.Stale || r.Receipt == nil || r.Receipt.Path == "" {
-			continue
-		}
-		text, err := rr.readRunReport(ctx, r)
-		if err != nil {
-			return h, decided, err
-		}
-		h.Advice = append(h.Advice, prompt.Advice{Role: string(r.Role), Text: string(text)})
-	}
-	if decided {
-		_, err = w.engine.writeHandoffFile(handoffPath(w.id, h.NextRound, findingsFile), h)
-	}
-	return h, decided, err
 }

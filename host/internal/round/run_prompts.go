@@ -1,0 +1,148 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// agentPrompt returns the renderer of a role's prompt.
+func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Role) (func(spawner.Attempt) (string, error), error) {
+	root, id, text, round := agents.spawner.Root, w.id, w.tx.taskPrompt(), max(w.tx.status.Round, 1)
+	h, decided, err := w.runHandoff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var findings []string
+	for _, f := range h.Findings {
+		findings = append(findings, lineOf(f))
+	}
+	return func(at spawner.Attempt) (string, error) {
+		planFile, err := w.tx.givenPlan(ctx, w.config, at.Folder)
+		if err != nil {
+			return "", err
+		}
+		h, handoff := h, ""
+		h.Files = slices.Clone(h.Files)
+		for i, path := range h.Files {
+			if path == w.config.Spawn.PlanOf(id) {
+				h.Files[i] = planFile
+			} else if h.Files[i], err = w.engine.giveFile(path, at.Folder, filepath.Base(path)); err != nil {
+				return "", err
+			}
+		}
+		if h.Output != "" {
+			if h.Output, err = w.engine.giveFile(h.Output, at.Folder, verificationFile); err != nil {
+				return "", err
+			}
+		}
+		if decided {
+			handoff = h.Markdown()
+		}
+		switch role {
+		case task.RoleExecutor, task.RoleFixer:
+			return prompt.RenderExecutor(root, prompt.Executor{
+				Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
+				Prompt: text, Plan: planFile, Handoff: handoff, Answers: h.Answers, Note: at.Note,
+			})
+		case task.RolePlanChecker:
+			asked := slices.Clone(findings)
+			for _, qa := range h.Answers {
+				asked = append(asked, fmt.Sprintf("The user was asked: %s The answer: %s", qa.Question, qa.Answer))
+			}
+			return prompt.RenderPlanChecker(root, prompt.PlanChecker{Task: id, RunID: at.Run, Round: round, Prompt: text, Plan: planFile, Findings: asked, Note: at.Note})
+		default:
+			return prompt.RenderAssistant(root, prompt.Assistant{Task: id, RunID: at.Run, Role: string(role), Round: round, Prompt: text, Findings: findings, Handoff: handoff, Note: at.Note})
+		}
+	}, nil
+}
+
+// planFileName is the name of a plan in an attempt's folder.
+const planFileName = "plan.md"
+
+// givenPlan returns the path of the task's plan for an agent, "" for none: a copy in folder
+// of the revised plan, else of the configured one, which an agent that works in the
+// checkout can read itself.
+func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder string) (string, error) {
+	e, path := tx.engine, config.Spawn.PlanOf(tx.id)
+	revised, err := tx.revisedPlan(ctx)
+	if err != nil {
+		return "", err
+	}
+	data := []byte(revised)
+	if revised == "" {
+		if path == "" {
+			return "", nil
+		}
+		if data, err = e.rooted().Read(ctx, path, maxPlan); err != nil {
+			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", path).
+				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
+		}
+	}
+	if revised == "" && tx.tree() == e.project.Root {
+		return e.absolute(path), nil
+	}
+	given := filepath.Join(folder, planFileName)
+	if err := os.WriteFile(given, data, 0o600); err != nil {
+		return "", errs.New(errs.SpawnFolderFailed, "the plan cannot be handed on: %w", err)
+	}
+	return given, nil
+}
+
+// revisedPlan returns the plan of the latest plan-checker, "" for none.
+func (tx *taskTx) revisedPlan(ctx context.Context) (string, error) {
+	p := tx.status.Plan
+	if p == nil {
+		return "", nil
+	}
+	text, err := (&roundRunner{tx: tx}).readRunReport(ctx, task.Run{Receipt: &task.Receipt{Path: p.Path, Report: p.Digest}})
+	return string(text), err
+}
+
+// runHandoff returns what the last decision passes on, with the user's answers, the revised
+// plan and the advice of other agents, and writes it for people to read. decided is false
+// before the first decision.
+func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, err error) {
+	all, err := answers(ctx, w.tx.ledger, w.id, keyAnswer)
+	if err != nil {
+		return h, false, err
+	}
+	if w.tx.status.Last != nil {
+		last, err := (&roundRunner{tx: w.tx}).lastDecision(ctx)
+		if err != nil {
+			return h, false, err
+		}
+		last.NextRound = max(w.tx.status.Round, 1)
+		h, decided = w.tx.handoff(w.config, last), true
+	}
+	for _, a := range all {
+		h.Answers = append(h.Answers, prompt.QA{Question: a.Question, Answer: a.Text})
+	}
+	if h.Plan, err = w.tx.revisedPlan(ctx); err != nil {
+		return h, decided, err
+	}
+	rr := &roundRunner{tx: w.tx}
+	for _, r := range w.tx.status.Runs {
+		if known := r.Role == task.RoleCritic || r.Role == task.RoleResearcher || r.Role == task.RolePlanChecker; known || r.Stale || r.Receipt == nil || r.Receipt.Path == "" {
+			continue
+		}
+		text, err := rr.readRunReport(ctx, r)
+		if err != nil {
+			return h, decided, err
+		}
+		h.Advice = append(h.Advice, prompt.Advice{Role: string(r.Role), Text: string(text)})
+	}
+	if decided {
+		_, err = w.engine.writeHandoffFile(handoffPath(w.id, h.NextRound, findingsFile), h)
+	}
+	return h, decided, err
+}
