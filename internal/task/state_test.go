@@ -69,12 +69,19 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 			s.Runs = []task.Run{running("a", 1)}
 			s.Runs[0].Reserve.Tokens = -1
 		}},
-		"too many runs":           {task.Open, func(s *task.State) { s.Runs = make([]task.Run, 257) }},
-		"spent below zero":        {task.Open, func(s *task.State) { s.Spent.Task.MicroDollars = -1 }},
-		"a round that earned":     {task.Open, func(s *task.State) { s.Spent.Round.Millis = -1 }},
-		"fewer than no runs":      {task.Open, func(s *task.State) { s.Spent.Runs = -1 }},
-		"spent, without a status": {task.Open, func(s *task.State) { s.Status, s.Spent.Runs = task.NoTask, 1 }},
-		"a critic of no task":     {task.NoTask, func(s *task.State) { s.Runs = []task.Run{running("a", 1)} }},
+		"too many runs":            {task.Open, func(s *task.State) { s.Runs = make([]task.Run, 257) }},
+		"spent below zero":         {task.Open, func(s *task.State) { s.Spent.Task.MicroDollars = -1 }},
+		"a round that earned":      {task.Open, func(s *task.State) { s.Spent.Round.Millis = -1 }},
+		"fewer than no runs":       {task.Open, func(s *task.State) { s.Spent.Runs = -1 }},
+		"spent, without a status":  {task.Open, func(s *task.State) { s.Status, s.Spent.Runs = task.NoTask, 1 }},
+		"parked for no reason":     {task.Parked, func(s *task.State) { s.Parked = nil }},
+		"parked and open":          {task.Open, func(s *task.State) { s.Parked = &parking }},
+		"merging nothing":          {task.Merging, func(s *task.State) { s.Merge = nil }},
+		"merging and merged":       {task.Merging, func(s *task.State) { s.Merge = &task.Merge{Outcome: task.Merged} }},
+		"a merge without an end":   {task.Committed, func(s *task.State) { s.Merge = &task.Merge{Into: "main"} }},
+		"a commit of no branch":    {task.Merging, func(s *task.State) { s.Branch = nil }},
+		"a commit of another tree": {task.Merging, func(s *task.State) { s.Commit = &task.GitCommit{SHA: "c1", Tree: "t2"} }},
+		"a critic of no task":      {task.NoTask, func(s *task.State) { s.Runs = []task.Run{running("a", 1)} }},
 	} {
 		edited := states[c.from]
 		c.edit(&edited)
