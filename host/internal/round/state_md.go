@@ -77,7 +77,14 @@ func markText(t api.TaskStatus, findings []finding.Finding) string {
 		}
 		fmt.Fprintf(&b, "- %s %s %s: %s\n", inline(string(f.Severity)), inline(f.Category), inline(f.Location()), inline(f.Remediation))
 	}
-	fmt.Fprintf(&b, "\n`switchyard explain %s` shows why; `switchyard resume %s` lets it go on, with --rounds, --replan, --manual or --reset.\n", t.TaskID, t.TaskID)
+	if t.Branch != nil {
+		fmt.Fprintf(&b, "\nIts work is on branch %s in %s\n", inline(t.Branch.Name), inline(t.Branch.Worktree))
+	}
+	if t.MergeFailed() {
+		fmt.Fprintf(&b, "\n`git merge %s` in a checkout of %s shows what is in the way; `switchyard run %s --merge` tries again.\n", t.Branch.Name, inline(t.Merge.Into), t.TaskID)
+	} else {
+		fmt.Fprintf(&b, "\n`switchyard explain %s` shows why; `switchyard resume %s` lets it go on, with --rounds, --replan, --manual or --reset.\n", t.TaskID, t.TaskID)
+	}
 	return b.String()
 }
 

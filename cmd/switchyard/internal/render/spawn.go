@@ -117,7 +117,7 @@ func spentWords(s task.Spending, runs ...task.Run) string {
 	}
 	words := []string{textutil.Count(s.Runs, "run"), seconds(s.Task.Millis)}
 	if s.Task.Tokens > 0 {
-		words = append(words, fmt.Sprintf("%d tokens", s.Task.Tokens))
+		words = append(words, tokensOf(s.Task))
 	}
 	if s.Task.MicroDollars > 0 {
 		cost := dollars(&s.Task.MicroDollars)
@@ -125,6 +125,25 @@ func spentWords(s task.Spending, runs ...task.Run) string {
 			cost += " (in part assumed)"
 		}
 		words = append(words, cost)
+	}
+	return strings.Join(words, ", ")
+}
+
+func tokensOf(a task.Amount) string { return fmt.Sprintf("%d tokens", a.Tokens) }
+
+// raiseWords returns what the user has added to a budget.
+func raiseWords(r task.Raise) string {
+	var words []string
+	for _, part := range []struct {
+		is   bool
+		text string
+	}{
+		{r.Rounds > 0, textutil.Count(r.Rounds, "round")}, {r.Millis > 0, seconds(r.Millis)},
+		{r.Tokens > 0, tokensOf(r.Amount)}, {r.MicroDollars > 0, dollars(&r.MicroDollars)},
+	} {
+		if part.is {
+			words = append(words, part.text)
+		}
 	}
 	return strings.Join(words, ", ")
 }

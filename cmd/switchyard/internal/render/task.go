@@ -58,6 +58,10 @@ func (p *Printer) standing(t host.TaskStatus) {
 	if t.Parked != nil {
 		p.Line("  %s until %s, when the usage limit of %s ends", p.Paint(Yellow, "parked"), Time(t.Parked.Until), t.Parked.Adapter)
 	}
+	if t.Plan != nil {
+		p.Line("  the plan was revised: %s", t.Plan.Path)
+	}
+	p.lineIf(t.Raised != (task.Raise{}), "  the budget was raised by %s", raiseWords(t.Raised))
 	p.Line("  latest event %d, %s", t.Event, Time(t.UpdatedAt))
 	if words := spentWords(t.Spent, t.Runs...); words != "" {
 		p.Line("  agents: %s", words)
