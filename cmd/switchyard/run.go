@@ -85,7 +85,7 @@ a task has its result.`,
 const maxJobs = 64
 
 // defaultWait is how long a bare --wait waits at most.
-const defaultWait = 24 * time.Hour
+const defaultWait = "24h"
 
 // runFlags are the flags of run.
 type runFlags struct {
@@ -106,7 +106,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.req.Merge, "merge", false, "merge the committed task into the branch that it started from")
 	textVar(flags, &f.req.Push, "push", "push the task's branch to `REMOTE`, never with force")
 	durationVar(flags, &f.req.Wait, "wait", "wait for usage limits to end, no longer than `MAX` in all")
-	flags.Lookup("wait").NoOptDefVal = defaultWait.String()
+	flags.Lookup("wait").NoOptDefVal = defaultWait
 	textVar(flags, &f.tasks, "tasks", "run the tasks of `FILE`")
 	f.jobs = 1
 	numberVar(flags, &f.jobs, "jobs", 1, maxJobs, "with --tasks: run `N` tasks at a time")
@@ -167,7 +167,8 @@ func runExit(nextAction string) int {
 
 // runTask runs one task.
 func (a *app) runTask(ctx context.Context, e *host.Engine, id string, req api.RunRequest) error {
-	out := &runOutput{app: a}
+	ctx, out, cancel := a.newRunOutput(ctx, false)
+	defer cancel()
 	req.Observe = out.event
 	if in, ok := a.in.(*os.File); ok && a.output != outputJSON && term.IsTerminal(int(in.Fd())) {
 		if _, ok := a.interactive(); ok {
@@ -197,7 +198,9 @@ func (a *app) runTasks(ctx context.Context, e *host.Engine, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	out := &runOutput{app: a, several: true}
+	outer := ctx
+	ctx, out, cancel := a.newRunOutput(ctx, true)
+	defer cancel()
 	a.progress.tasks = true
 	tasks := make([]api.RunTask, len(listed))
 	at := make(map[string]int)
@@ -225,7 +228,7 @@ func (a *app) runTasks(ctx context.Context, e *host.Engine, f *runFlags) error {
 		return err
 	}
 	a.exit = tasksExit(results)
-	return ctx.Err()
+	return outer.Err()
 }
 
 // tasksExit returns the exit code for several tasks: the one that all have that are not

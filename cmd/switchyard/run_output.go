@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -19,8 +22,23 @@ type runOutput struct {
 	*app
 	// several is set if several tasks run.
 	several bool
-	mu      sync.Mutex
-	err     error // the first error of a write
+	// fail ends the run if its output is lost.
+	fail context.CancelCauseFunc
+	mu   sync.Mutex
+	err  error // the first error of a write
+}
+
+// newRunOutput returns the output of a run, and the context of the run, which ends once
+// nobody reads the output: a broken pipe would otherwise end this process at once, and
+// leave its agents behind. The caller must call cancel.
+func (a *app) newRunOutput(ctx context.Context, several bool) (_ context.Context, _ *runOutput, cancel func()) {
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE) // A write returns an error then.
+	ctx, fail := context.WithCancelCause(ctx)
+	return ctx, &runOutput{app: a, several: several, fail: fail}, func() {
+		signal.Stop(pipe)
+		fail(nil)
+	}
 }
 
 // event writes an event. The result is written when the run has returned.
@@ -89,6 +107,9 @@ func (o *runOutput) write(e api.RunEvent, text func(*render.Printer)) {
 			text(render.New(w, o.out))
 			return nil
 		}))
+		if o.err != nil {
+			o.fail(o.err)
+		}
 	})
 }
 
