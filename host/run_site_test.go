@@ -28,8 +28,8 @@ import (
 type runSite struct {
 	site
 	home string
-	// bin is a directory that precedes PATH, "" for none.
-	bin string
+	// bin is a directory that precedes PATH, and only replaces it; "" for none.
+	bin, only string
 	// now is the clock of the engines, nil for the system's.
 	now    func() time.Time
 	events *events
@@ -116,6 +116,9 @@ func (s *runSite) environ() []string {
 	path := os.Getenv("PATH")
 	if s.bin != "" {
 		path = s.bin + string(os.PathListSeparator) + path
+	}
+	if s.only != "" {
+		path = s.only
 	}
 	return []string{
 		"PATH=" + path, "HOME=" + s.home, "GIT_CONFIG_NOSYSTEM=1",

@@ -62,12 +62,16 @@ func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api
 // # Errors
 //
 // commit-precondition-missing; its detail missing lists what the round lacks.
+// task-needs-run for a task with its own branch.
 func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (api.TaskResult, error) {
 	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
 	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+		if tx.status.Branch != nil {
+			return nil, event.Full{}, tx.errNeedsRun()
+		}
 		return task.CommitTask{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, tx.checkNotRunning(ctx)
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -234,7 +233,7 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	}
 	if tx.status.Branch != nil && d.NextAction == policies.Commit {
 		if r.tree == nil {
-			return api.Decision{}, errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.id)
+			return api.Decision{}, tx.errNeedsRun()
 		}
 		if outcome.Tree, err = r.tree(ctx, r.verification); err != nil {
 			return api.Decision{}, err

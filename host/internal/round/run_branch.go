@@ -144,6 +144,11 @@ func (w *work) createBranch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	held, err := w.tx.lockRound(ctx) // Another run of the task may create it.
+	if err != nil {
+		return err
+	}
+	defer w.engine.release(held)
 	b := w.tx.status.Branch
 	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
 		return err
@@ -157,6 +162,11 @@ func (w *work) createBranch(ctx context.Context) error {
 		return task.CreateBranch{}, event.Full{By: bySwitchyard}, nil
 	})
 	return err
+}
+
+// errNeedsRun is the error of a command that would commit a task with its own branch.
+func (tx *taskTx) errNeedsRun() error {
+	return errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.id).With("task", tx.id)
 }
 
 func worktreeOf(b *task.Branch) gitrepo.Worktree {
@@ -203,6 +213,11 @@ func (w *work) restoreWorktree(ctx context.Context) error {
 
 // commit commits the reviewed tree.
 func (w *work) commit(ctx context.Context) error {
+	held, err := w.tx.lockRound(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.engine.release(held)
 	if err := w.restoreWorktree(ctx); err != nil {
 		return err
 	}

@@ -1,0 +1,256 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// TestRunByHand: a person makes a draft in the worktree, and may commit it.
+func TestRunByHand(t *testing.T) {
+	t.Parallel()
+	for _, commits := range []bool{false, true} {
+		s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {found("stuck-detected"), fakeagent.Clean()}})
+		r := s.ends(t, api.RunRequest{}, "stuck", "stuck-finding")
+		if _, err := s.engine(t).Resume(t.Context(), "T", host.ResumeRequest{Mode: task.Manual}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(r.Branch.Worktree, "mine.txt"), []byte("mine\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		parent := r.Branch.Base
+		if commits {
+			s.gitIn(t, r.Branch.Worktree, "add", "-A")
+			s.gitIn(t, r.Branch.Worktree, "commit", "-q", "-m", "by hand")
+			parent = s.gitIn(t, r.Branch.Worktree, "rev-parse", "HEAD")
+			if err := os.WriteFile(filepath.Join(r.Branch.Worktree, "more.txt"), []byte("more\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done := s.ends(t, api.RunRequest{}, "commit", "no-findings")
+		s.wasCalled(t, "executor 1", "critic 1", "critic 2")
+		if got := s.git(t, "rev-parse", done.Commit+"^"); got != parent {
+			t.Errorf("the commit's parent is %s, want %s", got, parent)
+		}
+		if got := s.git(t, "show", done.Commit+":mine.txt"); got != "mine" {
+			t.Errorf("the commit has %q", got)
+		}
+		if got := s.gitIn(t, r.Branch.Worktree, "status", "--porcelain"); got != "" {
+			t.Errorf("the worktree has changes: %s", got)
+		}
+	}
+}
+
+// TestRunRefusesARepository checks that nothing is recorded and no agent runs if the
+// repository or the request does not allow it, and that the task begins once it does.
+func TestRunRefusesARepository(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(*testing.T, *runSite)
+		req   api.RunRequest
+		code  errs.Code
+	}{
+		"none": {func(t *testing.T, s *runSite) { s.remove(t, ".git") }, api.RunRequest{}, errs.RepositoryMissing},
+		"bare": {func(t *testing.T, s *runSite) { s.git(t, "config", "core.bare", "true") }, api.RunRequest{}, errs.RepositoryBare},
+		"no commit": {func(t *testing.T, s *runSite) {
+			s.remove(t, ".git")
+			s.git(t, "init", "-q", "--template=")
+		}, api.RunRequest{}, errs.RepositoryEmpty},
+		"base unknown":      {nil, api.RunRequest{Base: "elsewhere"}, errs.RevisionUnknown},
+		"base, hostile":     {nil, api.RunRequest{Base: "--upload-pack=x"}, errs.RevisionUnknown},
+		"no home":           {func(t *testing.T, s *runSite) { s.home = "" }, api.RunRequest{}, errs.WorktreesNoHome},
+		"no git":            {func(t *testing.T, s *runSite) { s.only = t.TempDir() }, api.RunRequest{}, errs.GitMissing},
+		"no agent":          {func(t *testing.T, s *runSite) { s.agent = filepath.Join(s.home, "none") }, api.RunRequest{}, errs.SpawnBinaryMissing},
+		"branch exists":     {func(t *testing.T, s *runSite) { s.git(t, "branch", "switchyard/T") }, api.RunRequest{}, errs.BranchExists},
+		"branch in the way": {func(t *testing.T, s *runSite) { s.git(t, "branch", "switchyard") }, api.RunRequest{}, errs.BranchExists},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+			if c.spoil != nil {
+				c.spoil(t, s)
+			}
+			s.fails(t, c.req, c.code)
+			s.wasCalled(t)
+			if state := s.state(t); state.Branch != nil && state.Branch.Created {
+				t.Errorf("the task has branch %+v", state.Branch)
+			}
+		})
+	}
+}
+
+func (s *runSite) remove(t testing.TB, name string) {
+	t.Helper()
+	if err := os.RemoveAll(s.path(name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRunNeedsATextAndATask provokes what a run refuses before its first step.
+func TestRunNeedsATextAndATask(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	if _, err := s.engine(t).Run(t.Context(), "T", api.RunRequest{}); errs.CodeOf(err) != errs.TaskNoText {
+		t.Errorf("a new task without a text gives %v", err)
+	}
+	if _, err := s.engine(t).Run(t.Context(), "..", api.RunRequest{Prompt: runPrompt}); errs.CodeOf(err) != errs.TaskInvalidID {
+		t.Errorf("a bad id gives %v", err)
+	}
+	if _, err := s.engine(t).Start(t.Context(), "T", api.StartRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	s.fails(t, api.RunRequest{}, errs.TaskNoBranch)
+}
+
+// TestRunOwnsItsTask: single rounds and commits are refused for a task that has a branch.
+func TestRunOwnsItsTask(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Presets()["auth"]))
+	s.fails(t, api.RunRequest{}, errs.SpawnAuth)
+	if _, err := s.engine(t).Commit(t.Context(), "T", api.CommitRequest{Force: &task.Force{Reason: "I want it"}}); errs.CodeOf(err) != errs.TaskNeedsRun {
+		t.Errorf("a commit by hand gives %v", err)
+	}
+	if _, err := s.engine(t).Round(t.Context(), "T", request(clean)); errs.CodeOf(err) != errs.TaskNeedsRun {
+		t.Errorf("a round with a report that commits gives %v", err)
+	}
+	s.play(t, oneRound(fakeagent.Edits()))
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 1)
+}
+
+// TestRunFromADetachedHead: a task that starts from a detached HEAD runs, and has no branch
+// to be merged into.
+func TestRunFromADetachedHead(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.git(t, "checkout", "-q", "--detach")
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 1)
+	s.fails(t, api.RunRequest{Merge: true}, errs.MergeNoBranch)
+	s.committed(t, 1)
+}
+
+// TestRunWhereFilesAreInTheWay: a directory at the worktree's path is left alone.
+func TestRunWhereFilesAreInTheWay(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Presets()["auth"]))
+	s.fails(t, api.RunRequest{}, errs.SpawnAuth)
+	tree := s.worktree(t)
+	s.git(t, "worktree", "unlock", tree)
+	s.git(t, "worktree", "remove", tree)
+	if err := os.MkdirAll(tree, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(tree, "precious"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.fails(t, api.RunRequest{}, errs.WorktreeExists)
+	if _, err := os.Stat(filepath.Join(tree, "precious")); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(tree, tree+"-moved"); err != nil {
+		t.Fatal(err)
+	}
+	s.play(t, oneRound(fakeagent.Edits()))
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 1)
+}
+
+// TestRunOfASubfolder: the project must be the whole repository.
+func TestRunOfASubfolder(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	inner := filepath.Join(s.root, "inner")
+	if err := os.Mkdir(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.root = inner
+	s.write(t, project.ConfigFile, once)
+	s.fails(t, api.RunRequest{}, errs.RepositoryNested)
+}
+
+// TestRunWithSubmodules says which are not checked out.
+func TestRunWithSubmodules(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.git(t, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", s.root, "sub")
+	s.git(t, "commit", "-q", "-m", "sub")
+	s.ends(t, api.RunRequest{}, "commit", "")
+	state := s.committed(t, 1)
+	if notices := s.events.of(api.RunNotice); !slices.ContainsFunc(notices, func(ev api.RunEvent) bool {
+		return strings.Contains(ev.Message, "submodules") && strings.Contains(ev.Message, "sub")
+	}) {
+		t.Errorf("the notices are %+v", notices)
+	}
+	if got := s.git(t, "diff", "--name-only", "main", state.Commit.SHA); got != "draft.txt" {
+		t.Errorf("the commit changes %q", got)
+	}
+}
+
+// TestRunTwiceAtOnce: one of two runs of a task works, and the other is refused or finds it
+// done.
+func TestRunTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, twoRounds())
+	var wait sync.WaitGroup
+	var ended [2]api.RunResult
+	for i := range ended {
+		e := s.engine(t)
+		wait.Go(func() { ended[i], _ = e.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt}) })
+	}
+	wait.Wait()
+	for _, r := range ended {
+		if r.NextAction != "commit" && (r.Error == nil || !slices.Contains([]errs.Code{errs.TaskStarted, errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, r.Error.Code)) {
+			t.Errorf("a run ends with %s, %v", r.NextAction, r.Error)
+		}
+	}
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 2)
+	s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
+}
+
+// TestRunManyAtOnce drives tasks of one repository in one process.
+func TestRunManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, twoRounds())
+	before := s.checkout(t)
+	var tasks []api.RunTask
+	for i := range 8 {
+		tasks = append(tasks, api.RunTask{ID: fmt.Sprintf("T%d", i), RunRequest: api.RunRequest{Prompt: runPrompt}})
+	}
+	e := hosttest.Engine(t, s.root, s.options())
+	var mu sync.Mutex
+	commits := map[string]string{}
+	host.RunTasks(context.WithoutCancel(t.Context()), e, tasks, len(tasks), func(r api.RunResult) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.NextAction != "commit" {
+			t.Errorf("%s ends with %s (%s) %v", r.TaskID, r.NextAction, r.Reason, r.Error)
+		}
+		commits[r.Commit] = r.TaskID
+	})
+	if len(commits) != len(tasks) {
+		t.Errorf("the commits are %v", commits)
+	}
+	for commit, id := range commits {
+		if got := s.git(t, "rev-parse", "switchyard/"+id, "switchyard/"+id+"^"); got != commit+"\n"+s.git(t, "rev-parse", "main") {
+			t.Errorf("%s is at %s, want %s", id, got, commit)
+		}
+	}
+	if after := s.checkout(t); after != before {
+		t.Errorf("the checkout was\n%s\nand is\n%s", before, after)
+	}
+}
