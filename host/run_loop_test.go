@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -173,5 +174,29 @@ func TestRunTasksAtOnce(t *testing.T) {
 	})
 	if committed != tasks {
 		t.Errorf("%d tasks have ended", committed)
+	}
+}
+
+// TestRunNamesTheFaultOfACommandsReport checks that a report which does not hold is named
+// as the fault, and not that the command is silent.
+func TestRunNamesTheFaultOfACommandsReport(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the agent is a shell script")
+	}
+	for reason, report := range map[string]string{
+		"report-absent":  "",
+		"report-invalid": `printf '{"critic": "critic", "task_id": "T", "round": 1, "findings": []}' >"$SWITCHYARD_REPORT"`,
+		"report-empty":   `: >"$SWITCHYARD_REPORT"; echo reviewed`,
+	} {
+		s := newRunSite(t, "spawn: {adapter: exec, command: [sh, agent.sh], retries: 0}\n", roles{})
+		s.write(t, "agent.sh", "case $SWITCHYARD_ROLE in\nexecutor) echo x >draft.txt ;;\ncritic) "+cmp.Or(report, "true")+" ;;\nesac\n")
+		s.git(t, "add", "-A")
+		s.git(t, "commit", "-q", "-m", "agent")
+		s.ends(t, api.RunRequest{}, "stuck", "stuck-finding")
+		spawns := s.events.of(api.RunAgent)
+		if got := spawns[len(spawns)-1].Agent; string(got.Reason) != reason {
+			t.Errorf("the critic ended with %s, and not %s", got.Reason, reason)
+		}
 	}
 }

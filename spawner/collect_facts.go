@@ -258,10 +258,10 @@ const execAdapter = "exec"
 // report needs no envelope, and an executor's edits no message. A model must name what it
 // did; a command is the user's own, and its exit code counts.
 func acceptSilence(f *outcome.Facts) {
-	if f.Report && f.File == outcome.FileOK && f.Envelope == outcome.EnvelopeAbsent {
+	if f.Report && f.Envelope == outcome.EnvelopeAbsent {
 		f.Envelope = outcome.EnvelopeOK
 	}
-	if f.Edits || f.Report && f.File == outcome.FileOK {
+	if f.Edits || f.Report {
 		f.Text = outcome.TextPresent
 	}
 }
