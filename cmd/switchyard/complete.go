@@ -20,6 +20,7 @@ func (a *app) complete(root *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"adapter": a.names(func(ctx context.Context, e *host.Engine) ([]string, error) { return e.AdapterNames(ctx) }),
 		"agent":   a.names(func(_ context.Context, e *host.Engine) ([]string, error) { return e.AgentNames(), nil }),
+		"commit":  a.names(taskCommits),
 		"plugin":  a.names(pluginNames),
 		"policy":  policyRefs,
 	}
@@ -75,6 +76,18 @@ func (a *app) names(list func(context.Context, *host.Engine) ([]string, error)) 
 		})
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// taskCommits lists the commits that run made, each with its task.
+func taskCommits(ctx context.Context, e *host.Engine) ([]string, error) {
+	tasks, err := e.Tasks(ctx)
+	var commits []string
+	for _, t := range tasks {
+		if t.Commit != nil {
+			commits = append(commits, t.Commit.SHA+"\t"+t.TaskID)
+		}
+	}
+	return commits, err
 }
 
 func pluginNames(ctx context.Context, e *host.Engine) ([]string, error) {

@@ -53,7 +53,7 @@ func Of(ctx context.Context, source Source) (Stats, error) {
 
 func tasks(s sums) Tasks {
 	var t Tasks
-	byStatus := map[string]*int64{"open": &t.Open, "waiting": &t.Waiting, "stuck": &t.Stuck, "committed": &t.Committed}
+	byStatus := map[string]*int64{"open": &t.Open, "waiting": &t.Waiting, "stuck": &t.Stuck, "parked": &t.Parked, "merging": &t.Merging, "committed": &t.Committed}
 	for _, row := range s.of(counters.Tasks()) {
 		t.Total = plus(t.Total, row.Sum)
 		if n := byStatus[row.Values[0]]; n != nil {

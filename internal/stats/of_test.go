@@ -60,14 +60,14 @@ func TestOf(t *testing.T) {
 	l.Record(first, changes...)
 	changes = []counters.Change{
 		one(counters.Rounds(), "commit", "1.3.0"), one(counters.DailyRounds(), day2, "commit"), one(counters.Policies(), "1.3.0", "sha256:bb", "ADR-0004"),
-		one(counters.Tasks(), "committed"), one(counters.Tasks(), "open"), one(counters.Daily(), day2, counters.DayCommitted),
+		one(counters.Tasks(), "committed"), one(counters.Tasks(), "open"), one(counters.Tasks(), "parked"), one(counters.Tasks(), "merging"), one(counters.Daily(), day2, counters.DayCommitted),
 	}
 	changes = append(changes, counters.TaskRounds().Observe(counters.Observation{Value: 2})...)
 	l.Record(second, append(changes, counters.QuestionWaits().Observe(counters.Observation{Value: 8000})...)...)
 
 	want := stats.Stats{
 		Ledger: stats.Ledger{Events: 3, Since: at1, Until: at2},
-		Tasks:  stats.Tasks{Total: 4, Open: 1, Waiting: 1, Stuck: 1, Committed: 1},
+		Tasks:  stats.Tasks{Total: 6, Open: 1, Waiting: 1, Stuck: 1, Parked: 1, Merging: 1, Committed: 1},
 		Rounds: stats.Rounds{Total: 3, NextActions: []stats.Count{{Name: "commit", Count: 1}, {Name: "executor", Count: 1}, {Name: "stuck", Count: 1}}, Forced: 1},
 		TaskRounds: stats.TaskRounds{
 			Spread: stats.Spread{Count: 1, Mean: 2, Median: 2, P90: 2}, Histogram: []stats.RoundCount{{Rounds: 2, Tasks: 1}},

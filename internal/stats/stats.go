@@ -48,6 +48,8 @@ type Tasks struct {
 	Open      int64 `json:"open"`
 	Waiting   int64 `json:"waiting"`
 	Stuck     int64 `json:"stuck"`
+	Parked    int64 `json:"parked"`
+	Merging   int64 `json:"merging"`
 	Committed int64 `json:"committed"`
 }
 

@@ -37,7 +37,14 @@ func (p *Printer) figures(s stats.Stats) {
 	figure := func(name string, value any, words string) {
 		p.Line("  %-12s %9s  %s", painted(name), painted(fmt.Sprint(value)), words)
 	}
-	figure("tasks", s.Tasks.Total, fmt.Sprintf("%d committed, %d open, %d waiting, %d stuck", s.Tasks.Committed, s.Tasks.Open, s.Tasks.Waiting, s.Tasks.Stuck))
+	tasks := fmt.Sprintf("%d committed, %d open, %d waiting, %d stuck", s.Tasks.Committed, s.Tasks.Open, s.Tasks.Waiting, s.Tasks.Stuck)
+	if n := s.Tasks.Parked; n > 0 {
+		tasks += fmt.Sprintf(", %d parked", n)
+	}
+	if n := s.Tasks.Merging; n > 0 {
+		tasks += fmt.Sprintf(", %d merging", n)
+	}
+	figure("tasks", s.Tasks.Total, tasks)
 	figure("decisions", s.Rounds.Total, decimals(float64(s.Rounds.Total)/float64(max(s.Tasks.Total, 1)))+" a task on average")
 	if t := s.TaskRounds; t.Count > 0 {
 		figure("to commit", decimals(t.Median), "rounds in the median, 90 % within "+decimals(t.P90))
