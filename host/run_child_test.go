@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
@@ -57,7 +58,7 @@ func playChild() {
 	r, err := e.Run(ctx, "T", api.RunRequest{Prompt: runPrompt, Base: c.Base, Merge: c.Merge, Push: c.Push})
 	_ = e.Close(ctx)
 	if err != nil || r.NextAction != "commit" {
-		fmt.Fprintln(os.Stderr, r.NextAction, r.Reason, err)
+		fmt.Fprintln(os.Stderr, r.NextAction, r.Reason, errs.CodeOf(err), err)
 		os.Exit(1)
 	}
 	fmt.Println(reads.Load())
@@ -74,6 +75,5 @@ func (s *runSite) child(t testing.TB, c child) *exec.Cmd {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+string(text))
-	cmd.Stderr = os.Stderr
 	return cmd
 }

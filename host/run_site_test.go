@@ -70,6 +70,12 @@ func newRunSite(t testing.TB, config string, agents roles) *runSite {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return runSiteIn(t, dir, config, agents)
+}
+
+// runSiteIn is newRunSite in a directory.
+func runSiteIn(t testing.TB, dir, config string, agents roles) *runSite {
+	t.Helper()
 	s := &runSite{home: filepath.Join(dir, "home"), events: &events{}}
 	s.site = site{root: filepath.Join(dir, "a prüfung"), agent: fakeagent.Build(t), cache: t.TempDir()}
 	for _, made := range []string{s.home, s.root} {
