@@ -254,7 +254,7 @@ func (w *work) commit(ctx context.Context) error {
 		parent = b.Head()
 	}
 	sha, err := repo.Commit(ctx, worktreeOf(b), gitrepo.CommitRequest{Tree: last.Tree, Parent: parent, Message: message, Trailers: []gitrepo.Trailer{
-		{Key: "Switchyard-Task", Value: w.id}, {Key: "Switchyard-Round", Value: fmt.Sprint(last.Round)},
+		{Key: taskTrailer, Value: w.id}, {Key: "Switchyard-Round", Value: fmt.Sprint(last.Round)},
 		{Key: gitrepo.DecisionTrailer, Value: decision.Event.Hash}, {Key: "Switchyard-Policy", Value: last.Policy},
 	}})
 	if err != nil {

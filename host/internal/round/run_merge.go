@@ -118,7 +118,7 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	decision := w.tx.status.Commit.Decision
 	m, err := repo.Merge(ctx, gitrepo.MergeRequest{
 		Base: b.Onto, Tip: w.tx.status.Commit.SHA, Path: at, Message: fmt.Sprintf("Merge task %s", w.id),
-		Trailers: []gitrepo.Trailer{{Key: "Switchyard-Task", Value: w.id}, {Key: gitrepo.DecisionTrailer, Value: decision}},
+		Trailers: []gitrepo.Trailer{{Key: taskTrailer, Value: w.id}, {Key: gitrepo.DecisionTrailer, Value: decision}},
 	})
 	if err != nil {
 		return task.MergeEnded{}, err
