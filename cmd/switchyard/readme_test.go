@@ -29,18 +29,18 @@ func withRun(t *testing.T, project string) {
 		t.Skipf("run needs git: %v", err)
 	}
 	files := filepath.Join(repository, "testdata", "run")
-	for _, name := range []string{"upload.sh", "test.sh", "task.md"} {
+	scenario := filepath.Join(t.TempDir(), "agent.json") // The agent writes its calls beside it.
+	for name, to := range map[string]string{
+		"upload.sh": filepath.Join(project, "upload.sh"), "test.sh": filepath.Join(project, "test.sh"), "task.md": filepath.Join(project, "task.md"),
+		"agent.json": scenario,
+	} {
 		text, err := os.ReadFile(filepath.Join(files, name))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(project, name), text, 0o644)
+			err = os.WriteFile(to, text, 0o644)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	scenario, err := filepath.Abs(filepath.Join(files, "agent.json"))
-	if err != nil {
-		t.Fatal(err)
 	}
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", fakeagent.Build(t))
 	t.Setenv(fakeagent.ScenarioVariable, scenario)
