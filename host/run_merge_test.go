@@ -1,0 +1,106 @@
+package host_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// TestRunMergeFails: a conflict or a red merged tree leaves the base and the task's branch
+// as they were, and another run merges once the base allows it.
+func TestRunMergeFails(t *testing.T) {
+	t.Parallel()
+	for reason, file := range map[string]string{"merge-conflict": "draft.txt", "merge-red": "red.txt"} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, once+"verify: test ! -e red.txt\n", oneRound(fakeagent.Edits()))
+			s.git(t, "branch", "trunk")
+			r := s.ends(t, api.RunRequest{Base: "trunk"}, "commit", "")
+			// The base goes on meanwhile.
+			other := t.TempDir()
+			s.git(t, "worktree", "add", "-q", other, "trunk")
+			if err := os.WriteFile(other+"/"+file, []byte("other\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s.gitIn(t, other, "add", "-A")
+			s.gitIn(t, other, "commit", "-q", "-m", "other")
+			s.git(t, "worktree", "remove", other)
+			trunk := s.git(t, "rev-parse", "trunk")
+			for range 2 { // Another run tries again.
+				s.ends(t, api.RunRequest{Merge: true}, "stuck", reason)
+				if got := s.git(t, "rev-parse", "trunk"); got != trunk {
+					t.Errorf("trunk is at %s, and was at %s", got, trunk)
+				}
+			}
+			if state := s.state(t); state.Status != task.Stuck || s.git(t, "rev-parse", "switchyard/T") != r.Commit {
+				t.Errorf("the task is %s, and its branch has moved", state.Status)
+			}
+			s.git(t, "branch", "-f", "trunk", r.Branch.Base)
+			s.ends(t, api.RunRequest{Merge: true}, "commit", "")
+			if got := s.git(t, "rev-parse", "trunk"); got != r.Commit {
+				t.Errorf("trunk is at %s, want %s", got, r.Commit)
+			}
+		})
+	}
+}
+
+// TestRunPushFails: the commit stays, and the next run pushes it.
+func TestRunPushFails(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.fails(t, api.RunRequest{Push: "origin"}, errs.PushFailed)
+	s.committed(t, 1)
+	s.git(t, "init", "-q", "--bare", "--template=", s.home+"/remote.git")
+	s.git(t, "remote", "add", "origin", s.home+"/remote.git")
+	r := s.ends(t, api.RunRequest{Push: "origin", Merge: false}, "commit", "")
+	if got := s.gitIn(t, s.home+"/remote.git", "rev-parse", "switchyard/T"); got != r.Commit {
+		t.Errorf("the remote is at %s, want %s", got, r.Commit)
+	}
+}
+
+// TestRunWithHooks: hooks run if the project wants it, and one that refuses is no end.
+func TestRunWithHooks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config, hook string
+		code         errs.Code
+	}{
+		"skipped": {"", "exit 1", ""},
+		"run":     {"run: {hooks: run}\n", "exit 0", ""},
+		"refuses": {"run: {hooks: run}\n", "echo no; exit 1", errs.HookRefused},
+		"changes": {"run: {hooks: run}\n", "echo x >draft.txt; git add draft.txt", errs.HookChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, once+c.config, oneRound(fakeagent.Edits()))
+			hooks := s.path(".git/hooks")
+			if err := os.MkdirAll(hooks, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(hooks+"/pre-commit", []byte("#!/bin/sh\n"+c.hook+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if c.code != "" {
+				s.fails(t, api.RunRequest{}, c.code)
+				if state := s.state(t); state.Status != task.Committed || state.Commit != nil {
+					t.Errorf("the task is %s with commit %v", state.Status, state.Commit)
+				}
+				if err := os.Remove(hooks + "/pre-commit"); err != nil {
+					t.Fatal(err)
+				}
+				if name == "changes" {
+					if err := os.WriteFile(s.worktree(t)+"/draft.txt", []byte("# round 1\n"), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			s.ends(t, api.RunRequest{}, "commit", "")
+			s.committed(t, 1)
+			s.wasCalled(t, "executor 1", "critic 1")
+		})
+	}
+}
