@@ -29,6 +29,31 @@ const (
 	gitReason   = "initializing"
 )
 
+// CheckFree fails if something has the branch or the path of a worktree that is to be
+// added.
+//
+// # Errors
+//
+// branch-exists, worktree-exists, worktree-inside, file-unwritable, git-failed and those of
+// the supervisor.
+func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
+	path, there, err := r.prepare(ctx, w.Path)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		return errExists(path, "it is another worktree")
+	}
+	for _, branch := range []string{w.Branch, strings.TrimSuffix(branchPrefix, "/")} {
+		if tip, err := r.tip(ctx, branch); err != nil {
+			return err
+		} else if tip != "" {
+			return errTaken(w.Branch)
+		}
+	}
+	return nil
+}
+
 // AddWorktree creates the branch at base, the hash of a commit, and checks it out in a new worktree,
 // locked. If both are there it does nothing, wherever the branch is by now; if a killed
 // call or an agent left only a part, it adds the rest. The parent directory is created.
@@ -152,9 +177,13 @@ func (r *Repo) createBranch(ctx context.Context, branch, base, mark string) erro
 	case created:
 		return nil
 	case errs.CodeOf(err) == errs.BranchMoved, strings.Contains(f.stderr, "cannot create"):
-		return errs.New(errs.BranchExists, "there is a branch in the way of %s that was not created for this task", branch).With("branch", branch)
+		return errTaken(branch)
 	}
 	return err
+}
+
+func errTaken(branch string) error {
+	return errs.New(errs.BranchExists, "there is a branch in the way of %s that was not created for this task", branch).With("branch", branch)
 }
 
 // created reports whether the branch exists and was created with this mark.

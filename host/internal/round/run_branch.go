@@ -42,6 +42,10 @@ func (w *work) start(ctx context.Context) error {
 		return errs.New(errs.TaskNoText, "task %s does not exist yet, and nothing says what it is", w.id).With("task", w.id)
 	}
 	// What would make it fail later is found before anything is recorded.
+	repo, err := w.repository(ctx)
+	if err != nil {
+		return err
+	}
 	for _, role := range []task.Role{task.RoleExecutor, task.RoleCritic} {
 		if len(w.config.Reports.Commands) > 0 && role == task.RoleCritic && !w.config.Spawn.For(criticName).Named {
 			continue
@@ -50,13 +54,15 @@ func (w *work) start(ctx context.Context) error {
 			return err
 		}
 	}
-	repo, err := w.repository(ctx)
+	branch, err := w.newBranch(ctx, repo)
+	if err == nil {
+		err = repo.CheckFree(ctx, worktreeOf(branch))
+	}
 	if err != nil {
 		return err
 	}
-	branch, err := w.newBranch(ctx, repo)
-	if err != nil {
-		return err
+	if w.req.Merge && branch.Onto == "" {
+		return w.errNoBranchToMerge()
 	}
 	dirty, err := repo.Dirty(ctx)
 	if err != nil {
@@ -75,6 +81,11 @@ func (w *work) start(ctx context.Context) error {
 		w.notice("the task starts from commit %.12s, without the changes in your checkout: %s", branch.Base, textutil.List(dirty, maxNamedChanges))
 	}
 	return nil
+}
+
+// errNoBranchToMerge is the error of a merge of a task that starts from a bare commit.
+func (w *work) errNoBranchToMerge() error {
+	return errs.New(errs.MergeNoBranch, "task %s starts from a commit that is no branch, so that there is nothing to merge it into", w.id).With("task", w.id)
 }
 
 func (w *work) notice(format string, args ...any) {

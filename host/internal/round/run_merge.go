@@ -76,7 +76,7 @@ func (w *work) merge(ctx context.Context) error {
 	}
 	b := w.tx.status.Branch
 	if b.Onto == "" {
-		return errs.New(errs.MergeNoBranch, "task %s starts from a commit that is no branch, so that there is nothing to merge it into", w.id).With("task", w.id)
+		return w.errNoBranchToMerge()
 	}
 	if w.tx.status.Status != task.Merging {
 		if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
