@@ -34,8 +34,11 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			a.parsed, a.compatErrors = true, cmd.GroupID == compatGroup
-			if isShort(cmd) {
+			switch {
+			case isShort(cmd):
 				deferGC()
+			case cmd.CommandPath() == "switchyard run":
+				debug.SetGCPercent(runGC)
 			}
 		},
 	}
@@ -84,6 +87,10 @@ func deferGC() {
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), maxHeap))
 	debug.SetGCPercent(-1)
 }
+
+// runGC is how much garbage run may have, in percent of what it uses. Several agents that
+// print much would double its memory otherwise.
+const runGC = 25
 
 // isShort reports whether a command only decides on reports or lists something. A
 // command that spawns agents waits for them, and their output can be large.

@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -50,6 +51,8 @@ type roundRunner struct {
 	// it is, unless others have changed it: nil once a process that we started may have.
 	tree string
 	shot *worktree.Snapshot
+	// repository opens the project's repository.
+	repository func(context.Context) (*gitrepo.Repo, error)
 	// emptyDraft reports whether the critic got a draft equal to its base.
 	emptyDraft bool
 }
@@ -57,9 +60,9 @@ type roundRunner struct {
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
 // researchers. w is the step of a task that Run drives, nil for others.
 func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, w *work) (api.RoundResult, error) {
-	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
+	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil, repository: e.repository}
 	if w != nil {
-		rr.shot, rr.recorder.jobs = w.tree, w.req.Jobs
+		rr.shot, rr.recorder.jobs, rr.repository = w.tree, w.req.Jobs, w.repository
 		defer func() { w.driver.tree = rr.shot }()
 	}
 	if err := rr.enter(); err != nil {
@@ -305,7 +308,7 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 	if run := rr.tx.status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
 		reviewed = run.Tree
 	}
-	repo, err := rr.tx.engine.repository(ctx)
+	repo, err := rr.repository(ctx)
 	if err != nil {
 		return "", err
 	}
