@@ -219,6 +219,9 @@ func TestRunEndsWhateverAgentsSay(t *testing.T) {
 	t.Parallel()
 	for _, category := range []string{"style", "missing-test", "infrastructure-mismatch", "information-missing"} {
 		for _, advances := range []bool{true, false} {
+			if !advances && category != "style" {
+				continue // Only the destination of style differs.
+			}
 			t.Run(category+map[bool]string{true: "", false: ", the round stays"}[advances], func(t *testing.T) {
 				t.Parallel()
 				s := securitySite(t, advances, roles{

@@ -70,7 +70,7 @@ func TestRunGoesOnAfterAKill(t *testing.T) {
 	reads := whole.kill(t, child{})
 	calls := whole.number(t, "count")
 	t.Logf("a run reads the clock %d times and calls git %d times", reads, calls)
-	for i, n := range exhaustive.Sample(upTo(reads), 6) {
+	for i, n := range exhaustive.Sample(upTo(reads), 4) {
 		t.Run(fmt.Sprintf("read %d", n), func(t *testing.T) {
 			t.Parallel()
 			s := newKillSite(t)
@@ -78,7 +78,7 @@ func TestRunGoesOnAfterAKill(t *testing.T) {
 			s.goesOn(t, i%2 == 0)
 		})
 	}
-	for i, n := range exhaustive.Sample(upTo(calls), 6) {
+	for i, n := range exhaustive.Sample(upTo(calls), 4) {
 		for _, when := range []string{"before", "after"} {
 			t.Run(fmt.Sprintf("%s git %d", when, n), func(t *testing.T) {
 				t.Parallel()
@@ -91,7 +91,7 @@ func TestRunGoesOnAfterAKill(t *testing.T) {
 			})
 		}
 	}
-	for i := range exhaustive.Count(2, 50) {
+	for i := range exhaustive.Count(1, 50) {
 		t.Run(fmt.Sprintf("random %d", i), func(t *testing.T) {
 			t.Parallel()
 			s := newKillSite(t)
