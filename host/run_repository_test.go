@@ -69,6 +69,12 @@ func TestRunRefusesARepository(t *testing.T) {
 			s.remove(t, ".git")
 			s.git(t, "init", "-q", "--template=")
 		}, api.RunRequest{}, errs.RepositoryEmpty},
+		"no author": {func(t *testing.T, s *runSite) {
+			s.git(t, "config", "user.useConfigOnly", "true")
+			if err := os.Remove(filepath.Join(s.home, ".gitconfig")); err != nil {
+				t.Fatal(err)
+			}
+		}, api.RunRequest{}, errs.AuthorUnknown},
 		"base unknown":      {nil, api.RunRequest{Base: "elsewhere"}, errs.RevisionUnknown},
 		"base, hostile":     {nil, api.RunRequest{Base: "--upload-pack=x"}, errs.RevisionUnknown},
 		"no home":           {func(t *testing.T, s *runSite) { s.home = "" }, api.RunRequest{}, errs.WorktreesNoHome},
@@ -113,6 +119,20 @@ func TestRunNeedsATextAndATask(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.fails(t, api.RunRequest{}, errs.TaskNoBranch)
+}
+
+// TestRunKeepsItsText: another text for the same task has no effect, which is said.
+func TestRunKeepsItsText(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.ends(t, api.RunRequest{Prompt: "Add a login."}, "commit", "")
+	for text, said := range map[string]bool{"Add a login.": false, "Add a logout.": true} {
+		before := len(s.events.of(api.RunNotice))
+		s.ends(t, api.RunRequest{Prompt: text}, "commit", "")
+		if notices := s.events.of(api.RunNotice)[before:]; (len(notices) == 1) != said {
+			t.Errorf("%q gives the notices %+v", text, notices)
+		}
+	}
 }
 
 // TestRunOwnsItsTask: single rounds and commits are refused for a task that has a branch.

@@ -137,13 +137,28 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 	if failed == nil {
 		return strings.TrimSpace(out), err
 	}
-	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
-		if _, err := r.output(ctx, r.checkout, "var", ident); failureOf(err) != nil {
-			return "", errs.New(errs.AuthorUnknown, "git knows no name and email address for a commit").Because(failed)
-		}
+	if err := r.CheckAuthor(ctx); err != nil {
+		return "", err
 	}
 	if sign == "true" {
 		return "", errs.New(errs.SigningFailed, "the commit cannot be signed: %s", failed.excerpt()).With("output", failed.stderr).Because(failed)
 	}
 	return "", err
+}
+
+// CheckAuthor fails if git knows nobody to be a commit's author and committer.
+//
+// # Errors
+//
+// author-unknown and those of the supervisor.
+func (r *Repo) CheckAuthor(ctx context.Context) error {
+	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		_, err := r.output(ctx, r.checkout, "var", ident)
+		if failed := failureOf(err); failed != nil {
+			return errs.New(errs.AuthorUnknown, "git knows no name and email address for a commit").Because(failed)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }

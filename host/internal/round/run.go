@@ -135,6 +135,9 @@ func (d *driver) begin(w *work, next task.StepKind) error {
 	}
 	d.began = true
 	d.emit(api.RunEvent{Event: api.RunResumed, Round: w.tx.status.Round, Branch: w.tx.status.Branch})
+	if d.req.Prompt != "" && d.req.Prompt != w.tx.status.Prompt {
+		w.notice("the task keeps the text that it was started with; another text needs another task")
+	}
 	return nil
 }
 

@@ -58,6 +58,9 @@ func (w *work) start(ctx context.Context) error {
 	if err == nil {
 		err = repo.CheckFree(ctx, worktreeOf(branch))
 	}
+	if err == nil {
+		err = repo.CheckAuthor(ctx)
+	}
 	if err != nil {
 		return err
 	}
