@@ -170,7 +170,7 @@ func (c BeginMerge) decide(s State) (Event, error) {
 	case s.Commit == nil:
 		return nil, ErrNoBranch()
 	}
-	return MergeBegun{Into: c.Into}, nil
+	return MergeBegun(c), nil
 }
 
 // MergeFailed reports whether the task is stuck because its merge failed.
