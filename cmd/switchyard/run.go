@@ -130,6 +130,9 @@ func (f *runFlags) args(cmd *cobra.Command, args []string) error {
 				return usagef("give the time to wait as --wait=%s", args[n-1])
 			}
 		}
+		if len(args) == 0 {
+			return usagef("name a TASK, or with --tasks a file of tasks")
+		}
 		return oneTask(cmd, args)
 	}
 	if names := given(flags, "prompt", "prompt-file"); len(names) > 0 {

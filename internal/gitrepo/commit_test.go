@@ -115,6 +115,7 @@ func TestCommit(t *testing.T) {
 	s.equal(s.git(s.dir, "log", "-1", "--format=%an <%ae> %cn %P%n%B", commit), "Ada <ada@example.org> Ada "+c.Parent+"\n"+
 		strings.TrimSpace(c.Message)+"\n\nSwitchyard-Task: T\nSwitchyard-Decision: sha256:1\nSwitchyard-Deferred: two lines<U+202E>\nSwitchyard-Deferred: b")
 	s.equal(s.git(s.dir, "rev-parse", commit+"^{tree}"), c.Tree)
+	s.equal(r.Subject(t.Context(), w.Branch)+r.Subject(t.Context(), "none"), "Subject")
 	trailers, err := r.Trailers(t.Context(), w.Branch)
 	s.must(err)
 	if want := []gitrepo.Trailer{{"Switchyard-Task", "T"}, {gitrepo.DecisionTrailer, "sha256:1"}, {"Switchyard-Deferred", "two lines<U+202E>"}, {"Switchyard-Deferred", "b"}}; !slices.Equal(trailers, want) {

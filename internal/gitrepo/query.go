@@ -42,3 +42,12 @@ func (r *Repo) Tip(ctx context.Context, w Worktree) (string, error) {
 	}
 	return r.tip(ctx, w.Branch)
 }
+
+// Subject returns the first line of a commit's message, or "" if the commit is gone.
+func (r *Repo) Subject(ctx context.Context, commit string) string {
+	subject, err := r.output(ctx, r.checkout, "rev-list", "--max-count=1", "--no-commit-header", "--format=%s", "--end-of-options", commit)
+	if err != nil {
+		return ""
+	}
+	return subject
+}

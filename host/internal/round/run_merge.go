@@ -20,6 +20,9 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 	if w.tx.status.Branch == nil || w.tx.status.Commit == nil {
 		return true, nil // It was committed by single rounds.
 	}
+	if repo, err := d.repository(ctx); err == nil && d.subject == "" {
+		d.subject = repo.Subject(ctx, w.tx.status.Commit.SHA)
+	}
 	if d.req.Push != "" && !d.pushed {
 		if err := w.push(ctx); err != nil {
 			return true, err
