@@ -198,7 +198,13 @@ type snapshots struct {
 // metadata of files.
 func (a *attempt) snapshots(ctx context.Context, known *worktree.Snapshot, reread bool) (s *snapshots, err error) {
 	s = &snapshots{tree: known}
-	tree := worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ, Cache: a.Cache, Reread: reread}
+	tree := worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ, Cache: a.Cache}
+	switch {
+	case reread && a.Tree != a.Root: // Its draft is committed by the host.
+		tree.Reread = worktree.RereadDraft
+	case reread:
+		tree.Reread = worktree.RereadAll
+	}
 	if known == nil {
 		s.tree, err = tree.Snapshot(ctx, a.Scope)
 	}

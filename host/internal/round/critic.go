@@ -100,7 +100,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	critic := &criticRun{roundRunner: rr, modules: modules, verification: v}
 	job.Prompt = func(at spawner.Attempt) (string, error) { return critic.prompt(ctx, at) }
 	job.Check = critic.check
-	job.Tree, rr.shot = rr.shot, nil
+	job.Tree, rr.reviewing, rr.shot = rr.shot, rr.shot, nil
 	result, err := rr.agents.spawner.Run(ctx, job)
 	rr.addSpawns(result)
 	r.verification = critic.verification

@@ -54,7 +54,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	p.Plan = plan
 	p.Prompt = rr.tx.taskPrompt()
 	rr.withoutCriteria = p.Plan == "" && p.Prompt == ""
-	diff, err := rr.writeDiff(ctx, at.Folder)
+	diff, err := rr.writeDiff(ctx, at)
 	if err != nil {
 		return "", err
 	}
@@ -112,18 +112,22 @@ func (e *Engine) giveFile(path, folder, name string) (string, error) {
 	return copied, nil
 }
 
-// writeDiff writes the difference from the task's base to a file in folder. It returns the
+// writeDiff writes the difference from the task's base to a file for an attempt. It returns the
 // file's path, or "" without git. An empty diff fails with draft-empty, unless the caller
 // allows it.
-func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, error) {
-	path := filepath.Join(folder, diffFile)
+func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (string, error) {
+	path := filepath.Join(at.Folder, diffFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", errs.New(errs.SpawnFolderFailed, "the draft's diff cannot be written: %w", err)
 	}
+	tree := rr.agents.workingTree()
+	if at.N == 1 {
+		tree.Cache, tree.Now = &rr.tx.engine.trees, rr.reviewing
+	}
 	base, err := rr.tx.base(ctx)
 	if err == nil {
-		err = rr.agents.workingTree().Diff(ctx, base, f, maxDiff)
+		err = tree.Diff(ctx, base, f, maxDiff)
 	}
 	info, stat := f.Stat()
 	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == errs.TreeNoGit {

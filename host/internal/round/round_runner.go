@@ -51,6 +51,9 @@ type roundRunner struct {
 	// it is, unless others have changed it: nil once a process that we started may have.
 	tree string
 	shot *worktree.Snapshot
+	// reviewing is the working tree at the start of the critic's first attempt, nil if it is
+	// not known.
+	reviewing *worktree.Snapshot
 	// repository opens the project's repository.
 	repository func(context.Context) (*gitrepo.Repo, error)
 	// emptyDraft reports whether the critic got a draft equal to its base.

@@ -39,7 +39,7 @@ func TestContentThatChangesWithoutATime(t *testing.T) {
 		t.Skip("skipped: no file system here lets a content change without a time")
 	}
 	s.want(changes, "content victim")
-	tree.Reread = true
+	tree.Reread = worktree.RereadAll
 	again, err := tree.Snapshot(t.Context(), worktree.Scope{})
 	s.must(err)
 	s.want(lines(worktree.Compare(cached, again)), "content victim")

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,10 +15,62 @@ import (
 type Cache struct {
 	mu    sync.Mutex
 	trees map[string]*Snapshot // the latest ones, by root
+	diffs map[string]*comparison
 }
 
 // maxCached bounds the number of trees that a cache remembers.
 const maxCached = 32
+
+// comparison is what Diff knows about a tree: all files but paths were those of the commit
+// base when the snapshot was taken.
+type comparison struct {
+	base  string
+	shot  *Snapshot
+	paths []string
+}
+
+// known reports whether the comparison can be continued. Git's own files may decide what
+// differs.
+func (c *comparison) known(base string, now *Snapshot) bool {
+	return c != nil && c.base == base && !slices.ContainsFunc(Compare(c.shot, now), func(c Change) bool { return c.Area == Records })
+}
+
+// since returns the paths that may differ now.
+func (c *comparison) since(now *Snapshot) []string {
+	paths := slices.Clone(c.paths)
+	for _, change := range Compare(c.shot, now) {
+		if change.Kind != Git {
+			paths = append(paths, change.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// rereads returns which files are read again.
+func (t Tree) rereads() func(path string) bool {
+	if t.Reread == RereadDraft && t.Cache != nil {
+		if was := t.Cache.comparison(t.Root); was != nil {
+			return func(path string) bool { return slices.Contains(was.paths, path) }
+		}
+	}
+	return func(string) bool { return t.Reread != RereadNone }
+}
+
+func (c *Cache) comparison(root string) *comparison {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.diffs[root]
+}
+
+func (c *Cache) compared(root string, is *comparison) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.diffs == nil || len(c.diffs) > maxCached {
+		c.diffs = make(map[string]*comparison)
+	}
+	c.diffs[root] = is
+}
 
 // latest returns the latest snapshot of a tree, an empty one if there is none.
 func (c *Cache) latest(root string) *Snapshot {

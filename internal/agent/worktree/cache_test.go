@@ -18,7 +18,7 @@ func (s scene) comparer() func(what string) *worktree.Snapshot {
 	cached := s.tree()
 	cached.Cache = &worktree.Cache{}
 	again := cached
-	again.Reread = true
+	again.Reread = worktree.RereadAll
 	return func(what string) (shot *worktree.Snapshot) {
 		s.Helper()
 		fresh, err := s.tree().Snapshot(s.Context(), worktree.Scope{})

@@ -37,13 +37,73 @@ const cutNotice = "[cut here: the diff is longer than it may be]\n"
 // tree-no-git, tree-base-unknown, tree-unreadable, those of the supervisor and of w. If
 // ctx is done, the error wraps its cause.
 func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) error {
+	paths, all, err := t.candidates(ctx, base)
+	if err != nil || !all && len(paths) == 0 {
+		return err
+	}
 	return t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
-		out, err := s.diff(ctx, base, limit, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
+		out, err := s.diff(ctx, base, limit, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, literal(paths))
 		if err != nil {
 			return err
 		}
 		return cut(w, out, limit)
 	})
+}
+
+// maxCandidates bounds the paths that git diff is given.
+const maxCandidates = 1000
+
+// maxNames bounds a list of names, in bytes.
+const maxNames = 1 << 20
+
+// candidates returns all paths that may differ from the commit base, so that git reads no
+// others: those that differed before, and those that changed since. all is set if that is
+// not known, or if there are too many.
+func (t Tree) candidates(ctx context.Context, base string) (paths []string, all bool, err error) {
+	if t.Cache == nil || t.Now == nil {
+		return nil, true, nil
+	}
+	was := t.Cache.comparison(t.Root)
+	if was.known(base, t.Now) {
+		paths = was.since(t.Now)
+	} else if paths, err = t.differing(ctx, base); err != nil {
+		return nil, false, err
+	}
+	if len(paths) > maxCandidates {
+		return nil, true, nil
+	}
+	t.Cache.compared(t.Root, &comparison{base: base, shot: t.Now, paths: paths})
+	return paths, false, nil
+}
+
+// differing lists the files that differ from the commit base, more than maxCandidates if
+// the list is too long.
+func (t Tree) differing(ctx context.Context, base string) ([]string, error) {
+	var text []byte
+	err := t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
+		out, err := s.diff(ctx, base, maxNames, []string{"--name-only", "--no-renames", "-z"}, nil)
+		if err == nil {
+			text, err = io.ReadAll(out)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(text) >= maxNames {
+		return make([]string, maxCandidates+1), nil
+	}
+	names := strings.Split(string(text), "\x00")
+	return names[:len(names)-1], nil
+}
+
+// literal returns pathspecs that match the paths alone.
+func literal(paths []string) []string {
+	specs := make([]string, len(paths))
+	for i, path := range paths {
+		specs[i] = ":(literal)" + path
+	}
+	return specs
 }
 
 // Differs reports whether a file that matches one of the patterns differs from the commit

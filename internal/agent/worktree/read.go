@@ -77,7 +77,7 @@ func (s *scanner) read(ctx context.Context, before map[string]*file) (map[string
 	}
 	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
 		was, is := before[names[i]], found[i]
-		if was.isUnchanged(is) && !s.reread {
+		if was.isUnchanged(is) && !s.reread(names[i]) {
 			found[i] = was
 			return nil
 		}

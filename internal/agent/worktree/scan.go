@@ -50,7 +50,7 @@ type scanner struct {
 	notes         []string
 	depth         int // of nested repositories
 	cache         *Cache
-	reread        bool
+	reread        func(path string) bool
 	latest        *Snapshot // the latest one of the cache
 	listing       *listing  // of the outermost repository, if it may be used again
 	listed        bool      // listing is that of the latest snapshot
@@ -60,7 +60,7 @@ type scanner struct {
 func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *scanner) error) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
-	s := &scanner{cache: t.Cache, reread: t.Reread, names: make(map[string]bool), items: make(map[gitKey]gitValue), repos: make(map[string]bool)}
+	s := &scanner{cache: t.Cache, reread: t.rereads(), names: make(map[string]bool), items: make(map[gitKey]gitValue), repos: make(map[string]bool)}
 	if s.given, err = filepath.Abs(t.Root); err != nil {
 		return unreadable(".", err)
 	}

@@ -82,6 +82,19 @@ type Scope struct {
 	TaskTree bool
 }
 
+// Reread says which files are read again although their metadata did not change.
+type Reread int
+
+// The choices.
+const (
+	RereadNone Reread = iota
+	// RereadDraft reads those that differed from the base at the last call of Diff, or all
+	// if there was none. Only these get into a commit of the draft with what is on the
+	// disk.
+	RereadDraft
+	RereadAll
+)
+
 // Tree is a working tree.
 type Tree struct {
 	Root string
@@ -89,11 +102,14 @@ type Tree struct {
 	Supervisor *supervise.Supervisor
 	// Environ is the caller's environment: it says where git and its settings are.
 	Environ []string
-	// Cache has what was read before, nil for nothing. Reread reads all files again,
-	// whatever the cache has: the snapshot after an agent that was to change nothing must
-	// not rely on metadata.
+	// Cache has what was read before, nil for nothing. Reread reads files again, whatever
+	// the cache has: the snapshot after an agent that was to change nothing must not rely
+	// on metadata.
 	Cache  *Cache
-	Reread bool
+	Reread Reread
+	// Now is the latest snapshot of the tree, nil if it is not known. With a Cache, Diff
+	// then reads only the files that changed since its last call.
+	Now *Snapshot
 }
 
 // Snapshot scans the tree, and git's records if the root is in a repository. It takes a
