@@ -64,13 +64,15 @@ func (w *work) withAgents(ctx context.Context, f func(agentRunner) error) error 
 // runAgent runs the agent of a role. An agent that drafts must be allowed to edit; any
 // other edits if its definition says so.
 func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error {
-	if drafts {
+	if drafts && w.tree == nil {
 		if err := w.restoreWorktree(ctx); err != nil {
 			return err
 		}
 	}
-	if err := w.checkBranch(ctx); err != nil {
-		return w.stopIfGone(ctx, err)
+	if w.tree == nil {
+		if err := w.checkBranch(ctx); err != nil {
+			return w.stopIfGone(ctx, err)
+		}
 	}
 	return w.withAgents(ctx, func(agents agentRunner) error {
 		def, err := agents.library.Find(string(role))
