@@ -200,9 +200,9 @@ func (p *project) transcribed(t *testing.T) {
 	}
 	last := map[string]string{"executor": "Rename the package", "critic": `"verdict"`, "build-fixer": "Test the package"}
 	used := map[string]string{"executor": "a.go", "build-fixer": "a_test.go"}
-	var kept []string
+	var agents []string
 	for _, transcript := range explained.Transcripts {
-		kept = append(kept, transcript.Role)
+		agents = append(agents, transcript.Role)
 		said := strings.Split(p.says(t, "explain", "T-1", "--transcript", transcript.Run), "\n")
 		has := func(prefix, part string) bool {
 			return slices.ContainsFunc(said, func(line string) bool { return strings.HasPrefix(line, prefix) && strings.Contains(line, part) })
@@ -211,8 +211,8 @@ func (p *project) transcribed(t *testing.T) {
 			t.Errorf("the %s said\n%s", transcript.Role, strings.Join(said, "\n"))
 		}
 	}
-	if !slices.Equal(kept, []string{"executor", "critic", "build-fixer", "critic"}) {
-		t.Errorf("there are transcripts of %q", kept)
+	if !slices.Equal(agents, []string{"executor", "critic", "build-fixer", "critic"}) {
+		t.Errorf("there are transcripts of %q", agents)
 	}
 	p.says(t, "ledger", "verify")
 }

@@ -47,6 +47,10 @@ func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
 	t.Parallel()
 	preset := fakeagent.Presets()
 	git, protected := "executor-git-changed", "executor-protected-changed"
+	restore := func(t *testing.T, s *runSite, b *task.Branch) {
+		s.gitIn(t, b.Worktree, "checkout", "-q", "--", ".")
+		s.gitIn(t, b.Worktree, "clean", "-fdqx", "--", ".switchyard", ".claude", ".gitmodules")
+	}
 	for name, c := range map[string]struct {
 		plays  fakeagent.Scenario
 		reason string
@@ -71,11 +75,11 @@ func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
 		"deletes its .git": {fakeagent.Edits(fakeagent.Step{Remove: ".git"}), git, "", func(t *testing.T, s *runSite, b *task.Branch) {
 			s.git(t, "worktree", "repair")
 		}, "# round 1\n# round 2"},
-		"edits .gitmodules":                {preset["executor-submodules"], protected, "", nil, "# round 1\n# round 2"},
-		"edits switchyard.yaml":            {preset["executor-settings"], protected, "", nil, "# round 1\n# round 2"},
-		"edits a policy":                   {fakeagent.Edits(appends("rules/routing.rego")), protected, "", nil, "# round 1\n# round 2"},
-		"edits .switchyard":                {fakeagent.Edits(appends(".switchyard/agents/critic.md")), protected, "", nil, "# round 1\n# round 2"},
-		"edits agents":                     {fakeagent.Edits(appends(".claude/agents/critic.md")), protected, "", nil, "# round 1\n# round 2"},
+		"edits .gitmodules":                {preset["executor-submodules"], protected, "", restore, "# round 1\n# round 2"},
+		"edits switchyard.yaml":            {preset["executor-settings"], protected, "", restore, "# round 1\n# round 2"},
+		"edits a policy":                   {fakeagent.Edits(appends("rules/routing.rego")), protected, "", restore, "# round 1\n# round 2"},
+		"edits .switchyard":                {fakeagent.Edits(appends(".switchyard/agents/critic.md")), protected, "", restore, "# round 1\n# round 2"},
+		"edits agents":                     {fakeagent.Edits(appends(".claude/agents/critic.md")), protected, "", restore, "# round 1\n# round 2"},
 		"edits the project's own settings": {fakeagent.Edits(appends("{root}/switchyard.yaml")), protected, "", nil, "# round 1\n# round 2"},
 		"edits the project's own agents":   {fakeagent.Edits(appends("{root}/.switchyard/agents/executor.md")), protected, "", nil, "# round 1\n# round 2"},
 		"deletes the worktree":             {preset["executor-gone"], "executor-tree-gone", "", nil, "# round 2"},
@@ -191,4 +195,33 @@ func TestRunStopsOnAnEmptyDraft(t *testing.T) {
 		"critic":      {fakeagent.Finds(wrong())},
 	})
 	s.ends(t, api.RunRequest{}, "stuck", "draft-empty")
+}
+
+// TestRunCommitsNoProtectedFile checks that a rejected change that stays in the worktree is
+// in no commit after the task is resumed, except by a person's own draft.
+func TestRunCommitsNoProtectedFile(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Presets()["executor-settings"]))
+	s.ends(t, api.RunRequest{}, "stuck", "executor-protected-changed")
+	s.resume(t)
+	s.ends(t, api.RunRequest{}, "stuck", "draft-protected")
+	if got := s.git(t, "rev-parse", "switchyard/T"); got != s.git(t, "rev-parse", "main") {
+		t.Errorf("%s is committed", got)
+	}
+	engine := s.engine(t)
+	if _, err := engine.Resume(t.Context(), "T", api.ResumeRequest{Mode: task.Manual, Reason: "on purpose"}); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, api.RunRequest{}, "commit", "no-findings")
+}
+
+// TestRunReviewsAgainAfterAFailedCritic checks that a draft whose critic failed is reviewed
+// again when the task is resumed, and not changed before.
+func TestRunReviewsAgainAfterAFailedCritic(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {fakeagent.Scenario{}, fakeagent.Clean()}})
+	s.ends(t, api.RunRequest{}, "stuck", "stuck-finding")
+	s.resume(t)
+	s.ends(t, api.RunRequest{}, "commit", "no-findings")
+	s.wasCalled(t, "executor 1", "critic 1", "critic 2")
 }

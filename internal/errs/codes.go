@@ -30,6 +30,7 @@ const (
 	DecisionTooLarge                                 Code = "decision-too-large"
 	DecisionUnknown                                  Code = "decision-unknown"
 	DraftEmpty                                       Code = "draft-empty"
+	DraftProtected                                   Code = "draft-protected"
 	EvidenceMismatch                                 Code = "evidence-mismatch"
 	EvidenceMissing                                  Code = "evidence-missing"
 	FileNotFound                                     Code = "file-not-found"

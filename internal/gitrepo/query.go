@@ -51,3 +51,13 @@ func (r *Repo) Subject(ctx context.Context, commit string) string {
 	}
 	return subject
 }
+
+// Changed lists the files that differ between two commits or trees.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
+	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to}})
+	return records(out), err
+}

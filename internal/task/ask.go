@@ -2,10 +2,8 @@ package task
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -89,7 +87,7 @@ const raisePrefix = "raise by "
 func raiseText(unit string, n int64) string {
 	switch unit {
 	case unitTime:
-		return raisePrefix + (time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond).String()
+		return raisePrefix + textutil.Millis(n)
 	case unitDollars:
 		return raisePrefix + dollars(n)
 	case unitRounds:
@@ -107,9 +105,9 @@ func (b BudgetQuestion) parseRaise(answer string) (Raise, bool) {
 	var r Raise
 	switch unit {
 	case unitTime:
-		d, err := time.ParseDuration(text)
-		r.Millis = d.Milliseconds()
-		return r, err == nil && r.Millis > 0
+		n, ok := textutil.ParseMillis(text)
+		r.Millis = n
+		return r, ok
 	case unitDollars:
 		whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "$"), ".")
 		if len(fraction) > 6 {

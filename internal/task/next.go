@@ -1,5 +1,7 @@
 package task
 
+import "slices"
+
 // StepKind is what comes next for a task that `run` drives (ADR-0022).
 type StepKind string
 
@@ -48,7 +50,7 @@ func Next(s State) Step {
 	switch role := s.assistant(); {
 	case s.Branch == nil || !s.Branch.Created:
 		return Step{Kind: StepBranch}
-	case s.Manual && !s.decided() || s.drafted():
+	case s.Manual && !s.decided() || s.drafted() || s.unreviewed():
 		return Step{Kind: StepReview}
 	case role != "":
 		return Step{Kind: StepAssist, Role: role}
@@ -57,6 +59,13 @@ func Next(s State) Step {
 	default:
 		return Step{Kind: StepDraft, Role: RoleExecutor}
 	}
+}
+
+// unreviewed reports whether the task was resumed with a draft that no critic has judged:
+// the critic failed, and not the draft.
+func (s State) unreviewed() bool {
+	return s.Last != nil && !s.Last.Reviewed && s.Last.Verify != red && s.Last.NextRound < s.Round && s.StartedRound < s.Round &&
+		!slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Edits })
 }
 
 // drafted reports whether an agent has edited the tree for this round's next decision.

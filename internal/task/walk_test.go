@@ -515,7 +515,7 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 		"work-committed", "work-stopped", "answer-given", "work-resumed", "task-imported", "spawn-begun", "spawn-ended",
 		"branch-created", "question-asked", "task-parked", "parking-ended", "commit-created", "merge-begun", "merge-ended",
 		"asked for a budget", "stopped for a budget", "a budget was raised", "a draft ends a review", "a revised plan",
-		"merge: merged", "merge: merge-conflict", "merge: merge-red", "merged again", "idle: task.CreateBranch", "idle: task.RecordCommit", "idle: task.EndParking",
+		"merge: merged", "merge: merge-conflict", "merge: merge-red", "merged again", "idle: task.CreateBranch", "idle: task.EndParking",
 		"next: start", "next: branch", "next: draft", "next: review", "next: assist", "next: ask", "next: park", "next: commit", "next: merge", "next: stuck", "next: done",
 		"refused: task-no-branch", "refused: task-parked", "refused: task-not-parked", "refused: task-merging", "refused: task-not-committed", "refused: impossible",
 		"spawned outside any task", "a receipt of an earlier round", "an ended run is stale",

@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -316,15 +317,36 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 		return "", err
 	}
 	tree, err := repo.WriteTree(ctx, rr.tx.tree())
-	if err != nil || reviewed == "" {
-		return tree, err
+	if err != nil {
+		return "", err
 	}
 	if err := rr.readTree(ctx); err != nil {
 		return "", err
 	}
-	if rr.tree != reviewed {
+	if err := rr.checkProtected(ctx, repo, tree); err != nil {
+		return "", err
+	}
+	if reviewed != "" && rr.tree != reviewed {
 		return "", errs.New(errs.RoundShifted, "the working tree changed after the review of round %d", rr.round.Number).
 			With("expected", rr.round.Number).With("actual", rr.tx.status.Round)
 	}
 	return tree, nil
+}
+
+// checkProtected fails if a draft of agents changes files that affect later rounds. A run
+// that changes them is rejected, but its files are still there when the task is resumed.
+func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, tree string) error {
+	if rr.tx.status.Manual {
+		return nil
+	}
+	changed, err := repo.Changed(ctx, rr.tx.status.Branch.Base, tree)
+	if err != nil {
+		return err
+	}
+	protected := slices.DeleteFunc(changed, func(path string) bool { return !rr.shot.Decides(path) })
+	if len(protected) == 0 {
+		return nil
+	}
+	return errs.New(errs.DraftProtected, "the draft changes files that affect later rounds: %s", textutil.List(protected, maxNamedChanges)).
+		With("paths", protected)
 }

@@ -191,9 +191,10 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 	in.config.Budget = w.config.Budget
 	critic := len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named || d.req.Adapter != ""
 	r, err := d.engine.runHeadless(ctx, in, req, critic, w)
-	if errs.CodeOf(err) == errs.DraftEmpty {
+	if code := errs.CodeOf(err); code == errs.DraftEmpty || code == errs.DraftProtected {
 		// Another run of this round would end the same way.
-		return false, w.stop(ctx, string(errs.DraftEmpty))
+		w.notice("%s", err)
+		return false, w.stop(ctx, string(code))
 	}
 	if err != nil {
 		return false, err

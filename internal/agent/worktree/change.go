@@ -90,6 +90,9 @@ func (s *Snapshot) area(path string) Area {
 	return Files
 }
 
+// Decides reports whether a file affects later rounds.
+func (s *Snapshot) Decides(path string) bool { return s.area(path) == Deciding }
+
 // affects reports whether a file affects later rounds: it is one of those that always
 // count, or in the place of a directory that has some.
 func (s *Snapshot) affects(path string) bool {
