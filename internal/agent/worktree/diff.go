@@ -42,7 +42,7 @@ func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) e
 		return err
 	}
 	return t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
-		out, err := s.diff(ctx, base, limit, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, literal(paths))
+		out, err := s.diff(ctx, base, limit, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, literal(paths), paths)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 func (t Tree) differing(ctx context.Context, base string) ([]string, error) {
 	var text []byte
 	err := t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
-		out, err := s.diff(ctx, base, maxNames, []string{"--name-only", "--no-renames", "-z"}, nil)
+		out, err := s.diff(ctx, base, maxNames, []string{"--name-only", "--no-renames", "-z"}, nil, nil)
 		if err == nil {
 			text, err = io.ReadAll(out)
 		}
@@ -119,7 +119,7 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 		paths[i] = ":(glob)" + pattern
 	}
 	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
-		out, err := s.diff(ctx, base, 1, []string{"--name-only"}, paths)
+		out, err := s.diff(ctx, base, 1, []string{"--name-only"}, paths, nil)
 		if err != nil {
 			return err
 		}
@@ -130,9 +130,10 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 	return differs, err
 }
 
-// diff runs git diff with these arguments for these paths, all if there are none, and
-// returns its output up to the limit.
-func (s *scanner) diff(ctx context.Context, base string, limit int64, args, paths []string) (io.ReadSeeker, error) {
+// diff runs git diff with these arguments for what these pathspecs match, everything if
+// there are none, and returns its output up to the limit. only lists the paths that they
+// can match, nil for any.
+func (s *scanner) diff(ctx context.Context, base string, limit int64, args, specs, only []string) (io.ReadSeeker, error) {
 	r, err := s.comparedRepo(ctx)
 	if err != nil {
 		return nil, err
@@ -152,11 +153,11 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, path
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ownIndex(ctx, m); err != nil {
+	if err := s.ownIndex(ctx, m, only); err != nil {
 		return nil, err
 	}
 	command := m.command(s.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
-		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, paths)...)
+		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, specs)...)
 	command.limit = max(limit, 1)
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are our own patterns.
 	out, err := s.git.run(ctx, command)
@@ -167,9 +168,9 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, path
 }
 
 // ownIndex gives the shadow an index of its own: the repository's, with untracked files
-// that count and without flags and times that hide a change. The author of the draft could
-// also write the index, and git trusts its times.
-func (s *scanner) ownIndex(ctx context.Context, m *shadowRepo) error {
+// that count and without flags and times that hide a change, for the paths in only if that
+// is not nil. The author of the draft could also write the index, and git trusts its times.
+func (s *scanner) ownIndex(ctx context.Context, m *shadowRepo, only []string) error {
 	own, err := os.OpenRoot(m.repo.dir)
 	if err != nil {
 		return unreadable(gitFolder, err)
@@ -184,7 +185,7 @@ func (s *scanner) ownIndex(ctx context.Context, m *shadowRepo) error {
 		return err
 	}
 	defer lines.Close()
-	if err := s.writeEntries(ctx, m, lines); err != nil {
+	if err := s.writeEntries(ctx, m, only, lines); err != nil {
 		return err
 	}
 	if _, err := lines.Seek(0, io.SeekStart); err != nil {
@@ -198,7 +199,11 @@ func (s *scanner) ownIndex(ctx context.Context, m *shadowRepo) error {
 
 // writeEntries writes entries for git update-index, for untracked and hidden files. A
 // rewritten entry has no flags and times, so that git reads its file.
-func (s *scanner) writeEntries(ctx context.Context, m *shadowRepo, w io.Writer) error {
+func (s *scanner) writeEntries(ctx context.Context, m *shadowRepo, only []string, w io.Writer) error {
+	wanted := make(map[string]bool, len(only))
+	for _, path := range only {
+		wanted[path] = true
+	}
 	prefix, err := filepath.Rel(m.repo.top, s.real)
 	if err != nil {
 		return unreadable(".", err)
@@ -214,7 +219,7 @@ func (s *scanner) writeEntries(ctx context.Context, m *shadowRepo, w io.Writer) 
 			return unreadable(".", err)
 		}
 		conflict := !e.untracked() && e.stage != "0"
-		if conflict || e.mode == gitlink || strings.HasSuffix(e.path, "/") || !s.counts(e.path) {
+		if only != nil && !wanted[e.path] || conflict || e.mode == gitlink || strings.HasSuffix(e.path, "/") || !s.counts(e.path) {
 			return nil
 		}
 		if e.untracked() || e.tag == 'h' || e.tag == 's' || e.tag == 'S' {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -185,5 +186,42 @@ func TestDiffIsCut(t *testing.T) {
 	stored, cut := strings.CutSuffix(text, "[cut here: the diff is longer than it may be]\n")
 	if !cut || !strings.HasSuffix(stored, "+line\n") || len(text) > 1000 || len(text) < 990 {
 		t.Errorf("got %d bytes:\n%s", len(text), text)
+	}
+}
+
+// TestDiffContinues checks that a diff which only reads what changed since the last one is
+// that of the whole tree.
+func TestDiffContinues(t *testing.T) {
+	s := newRepository(t)
+	base, err := s.tree().Base(t.Context(), "", "")
+	s.must(err)
+	tree := s.tree()
+	tree.Cache = &worktree.Cache{}
+	for i, edit := range []func(){
+		func() {},
+		func() { s.write("a.txt", "five\n") },
+		func() { s.write("new.txt", "new\n"); s.write("a.txt", "six!\n") },
+		func() { s.must(os.Rename(s.path("b.txt"), s.path("moved.txt"))) },
+		func() { s.write(".gitignore", "new.txt\n") },
+		func() { s.must(os.Chmod(s.path("a.txt"), 0o755)) },
+		func() { s.write("a.txt", "one\n"); s.must(os.Chmod(s.path("a.txt"), 0o644)) },
+		func() { s.git(".", "add", "-A"); s.git(".", "update-index", "--assume-unchanged", "a.txt") },
+		func() { s.write("a.txt", "hidden\n") },
+		func() { s.write(".gitattributes", "*.txt -diff\n") },
+		func() { s.git(".", "config", "core.autocrlf", "true") },
+		func() { s.must(os.Remove(s.path("a.txt"))); s.must(os.Symlink("nowhere", s.path("a.txt"))) },
+		func() { s.git(".", "commit", "-q", "-m", "the draft"); s.write("new.txt", "newer\n") },
+		func() { s.git(".", "rm", "-q", "-f", ".gitignore") },
+	} {
+		edit()
+		want, err := s.diff(base, 1<<20)
+		s.must(err)
+		tree.Now, err = tree.Snapshot(t.Context(), worktree.Scope{})
+		s.must(err)
+		var got strings.Builder
+		s.must(tree.Diff(t.Context(), base, &got, 1<<20))
+		if got.String() != want {
+			t.Errorf("after edit %d the diff is\n%s\nwant\n%s", i, got.String(), want)
+		}
 	}
 }
