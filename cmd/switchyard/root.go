@@ -19,8 +19,10 @@ func newRootCmd(a *app) *cobra.Command {
 ask a researcher, ask the user, ask the plan checker, or stop as stuck.
 
 It normalises the critic's report in a sandboxed WebAssembly plugin, merges the
-findings, routes them by a versioned policy, and records why in a ledger.`,
-		Example: `  switchyard route --report report.json
+findings, routes them by a versioned policy, and records why in a ledger. Run
+starts the agents itself and drives a task from its text to a commit.`,
+		Example: `  switchyard run TASK-1 --prompt-file task.md
+  switchyard route --report report.json
   switchyard round TASK-1 --report report.json --report lint.sarif
   switchyard explain TASK-1`,
 		SilenceErrors: true,
