@@ -260,7 +260,7 @@ func (s *crashSite) isBetween(got []string) bool {
 // tidy omits the temporary files: a killed command may leave one behind, and they do no
 // harm.
 func tidy(seen []string) []string {
-	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/handoff/.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard/.STATE.md.", ".switchyard.lock.", ".b.tar.gz.")
+	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/handoff/.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard/.executor.", ".switchyard/.build-fixer.", ".switchyard/.plan-checker.", ".switchyard.yaml.", ".switchyard/.STATE.md.", ".switchyard.lock.", ".b.tar.gz.")
 }
 
 // begun omits the files that may exist before the command has taken effect, or be out
