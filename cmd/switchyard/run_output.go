@@ -28,9 +28,9 @@ type runOutput struct {
 	err  error // the first error of a write
 }
 
-// newRunOutput returns the output of a run, and the context of the run, which ends once
-// nobody reads the output: a broken pipe would otherwise end this process at once, and
-// leave its agents behind. The caller must call cancel.
+// newRunOutput returns the output of a run and its context. The context ends if the output
+// is a pipe whose reader has exited. By default, such a pipe would end this process at
+// once, before it has ended its agents. The caller must call cancel.
 func (a *app) newRunOutput(ctx context.Context, several bool) (_ context.Context, _ *runOutput, cancel func()) {
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE) // A write returns an error then.

@@ -25,7 +25,8 @@ const quoted = 160
 // on how the output is split into writes.
 type documents struct {
 	emit func(event)
-	// other receives what is not an object, nil for what is too long. It may be nil.
+	// other is called with each part of the output that is not an object, or with nil if
+	// the part is too long. It may be nil.
 	other func([]byte)
 	// raw is the object that is emitted.
 	raw []byte

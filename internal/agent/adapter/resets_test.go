@@ -96,7 +96,8 @@ func TestUsageLimitsEnd(t *testing.T) {
 	}
 }
 
-// A rate limit that ends soon is none of a quota, and other errors do not end.
+// TestOtherErrorsAreNoUsageLimits checks that a rate limit that ends soon is not a quota,
+// and that other errors have no end.
 func TestOtherErrorsAreNoUsageLimits(t *testing.T) {
 	for says, want := range map[string]outcome.Class{
 		"Rate limit reached. Please try again in 11.054s. Visit":    outcome.RateLimit,
