@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/smalldisk"
 )
 
 const (
@@ -26,10 +26,10 @@ const (
 // fillDisk runs the command with limited disk space: none, one page, and so on until it
 // is enough, by default four times as much each time.
 func (s *crashSite) fillDisk(t *testing.T) {
-	disk := newDisk(t)
+	disk := smalldisk.New(t, "2m")
 	s.grow(t, func(pages int) bool {
 		p := s.freshOn(t, disk)
-		fill(t, disk, pages)
+		smalldisk.Fill(t, filler(disk), pages)
 		cmd := p.command(t.Context(), strings.Fields(s.command)...)
 		when := fmt.Sprintf("with %d pages of room", pages)
 		return s.denied(t, cmd, "ledger-io", when, func() *program {
@@ -113,58 +113,7 @@ func (s *crashSite) denied(t *testing.T, cmd *exec.Cmd, code, when string, relie
 	return err == nil
 }
 
-// newDisk mounts a small file system. Only the calling goroutine and the processes that
-// it starts can see it.
-func newDisk(t *testing.T) string {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("skipped: only root may mount a file system")
-	}
-	runtime.LockOSThread() // The thread ends with the goroutine, and so does its mount namespace.
-	dir := t.TempDir()
-	err := unix.Unshare(unix.CLONE_NEWNS)
-	if err == nil {
-		err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
-	}
-	if err == nil {
-		err = unix.Mount("tmpfs", dir, "tmpfs", 0, "size=2m,mode=0700")
-	}
-	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		t.Skipf("skipped: no file system can be mounted here: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 func filler(disk string) string { return filepath.Join(disk, "filler") }
-
-// fill fills a disk except for this number of pages.
-func fill(t *testing.T, disk string, pages int) {
-	t.Helper()
-	f, err := os.Create(filler(disk))
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := int64(0)
-	for err == nil {
-		var n int
-		n, err = f.Write(make([]byte, pageSize))
-		size += int64(n)
-	}
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Truncate(size-int64(pages)*pageSize), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // freshOn is fresh, on a disk that has no other project.
 func (s *crashSite) freshOn(t *testing.T, disk string) *program {
@@ -210,7 +159,7 @@ func (s *crashSite) sealed(t *testing.T) (p *program, unseal func()) {
 		change(0o500)
 		return p, func() { change(0o700) }
 	}
-	disk := newDisk(t)
+	disk := smalldisk.New(t, "2m")
 	p = s.freshOn(t, disk)
 	// A bind mount can become read-only even while a process that another test starts
 	// has inherited one of our files.
