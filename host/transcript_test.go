@@ -1,7 +1,6 @@
 package host_test
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -55,7 +54,7 @@ func TestTranscripts(t *testing.T) {
 			t.Fatalf("the latest %s is %s, %v; want %s", role, got.Run, err, want)
 		}
 		var parts []string
-		if err := got.Tell(func(said adapter.Said) { parts = append(parts, fmt.Sprint(said.Kind)) }); err != nil || !slices.Contains(parts, string(adapter.SaidText)) {
+		if err := got.EachPart(func(part adapter.Part) { parts = append(parts, string(part.Kind)) }); err != nil || !slices.Contains(parts, string(adapter.PartText)) {
 			t.Errorf("%s said %v, %v", role, parts, err)
 		}
 		got.Close()
@@ -79,7 +78,7 @@ func TestTranscriptIsGone(t *testing.T) {
 	}
 	later := func() time.Time { return time.Now().AddDate(0, 0, 40) }
 	due := time.Now().UTC().AddDate(0, 0, 30).Format(time.DateOnly)
-	for want, now := range map[string]func() time.Time{"by hand": time.Now, "it was due on " + due: later} {
+	for want, now := range map[string]func() time.Time{"by hand": time.Now, "it was due to be removed on " + due: later} {
 		if _, err := s.engine(t, now).Transcript(t.Context(), "T", "critic"); errs.CodeOf(err) != errs.TranscriptGone || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}

@@ -1,7 +1,7 @@
 // Package policies loads the routing policies that decide where a task goes
 // after a round of review: which agent works next, or that the task is done.
 //
-// A policy is a folder of Rego with three static tables (destinations,
+// A policy is a directory of Rego with three static tables (destinations,
 // route_table, precedence) and one rule, decision. The
 // released versions are embedded, so Load(ctx, Default) reads no file.
 //
@@ -71,7 +71,7 @@ const (
 //go:embed routing versions.lock
 var files embed.FS
 
-// Files returns the embedded policies: the folders routing/VERSION with their
+// Files returns the embedded policies: the directories routing/VERSION with their
 // Rego tests, and versions.lock with their digests.
 func Files() fs.FS { return files }
 

@@ -107,7 +107,7 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 			res.Record.Next = string(res.Next)
 		}
-		if res.LogDigest, err = appendRunLog(a.State, res.Record); err != nil {
+		if res.LogDigest, err = AppendRunLog(a.State, res.Record); err != nil {
 			return res, step, err
 		}
 	}
@@ -194,13 +194,13 @@ type snapshots struct {
 	project *worktree.Snapshot
 }
 
-// snapshots takes them, the tree's only if it is not known. With reread, it relies on no
-// metadata of files.
+// snapshots takes them, that of the tree only if it is not known. With reread, it does not
+// rely on the metadata of files.
 func (a *attempt) snapshots(ctx context.Context, known *worktree.Snapshot, reread bool) (s *snapshots, err error) {
 	s = &snapshots{tree: known}
 	tree := worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ, Cache: a.Cache}
 	switch {
-	case reread && a.Tree != a.Root: // Its draft is committed by the host.
+	case reread && a.Tree != a.Root: // The host commits nothing but the draft.
 		tree.Reread = worktree.RereadDraft
 	case reread:
 		tree.Reread = worktree.RereadAll
@@ -248,7 +248,6 @@ func (a *attempt) environment(inv adapter.Invocation) []string {
 	env = append(env, childenv.Marks(a.Environ, a.at.Run)...)
 	temp := a.dir.join(tempFolder)
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
-	env = append(env, "SWITCHYARD_RUN="+a.at.Run)
 	if a.job.Task != "" {
 		env = append(env, "SWITCHYARD_TASK="+a.job.Task, fmt.Sprintf("SWITCHYARD_ROUND=%d", a.job.Round))
 	}

@@ -25,8 +25,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// collect gathers the facts about a run, and judges them. ctx bounds the comparison of
-// the working tree, which may take long, and late everything else.
+// collect gathers the facts about a run, and judges them. ctx bounds the comparison of the
+// working tree, which may take long, and late everything else. If the agent edits, late
+// bounds the comparison too: the next run continues on the tree of one that was cancelled.
 func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	res := Result{Attempt: a.at, Output: r.output, SeesTools: a.adapter.SeesTools(), Stdout: a.stdout}
 	facts := outcome.Facts{
@@ -40,11 +41,15 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 		a.checkReport(&res, &facts)
 	}
 	if a.adapter.Name() == execAdapter {
-		acceptSilence(&facts)
+		ignoreOutput(&facts)
 	}
 	var err error
 	var changed []string
-	switch res.Changes, res.After, err = a.changes(ctx); {
+	comparing := ctx
+	if facts.Edits {
+		comparing = late
+	}
+	switch res.Changes, res.After, err = a.changes(comparing); {
 	case ctx.Err() != nil:
 		facts.Killed = outcome.KilledCancelled
 	case err != nil:
@@ -68,12 +73,14 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	return res
 }
 
-// changes lists what differs in the working tree, which it also returns as it is now, and
-// among the project's own files that affect later rounds. A file that changed during an earlier attempt also counts if it was
-// rewritten with the same content: then it was this agent.
+// changes lists what differs in the working tree and among the project's own files that
+// affect later rounds, and returns the tree as it is now. A file that changed during an
+// earlier attempt also counts if it was rewritten with the same content: then it was this
+// agent.
 func (a *attempt) changes(ctx context.Context) ([]worktree.Change, *worktree.Snapshot, error) {
 	edits := a.job.Profile == profile.Edit
-	after, err := a.snapshots(ctx, nil, !edits) // What edits needs to hide no edit.
+	// An agent that may edit has no reason to hide an edit behind unchanged metadata.
+	after, err := a.snapshots(ctx, nil, !edits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +95,8 @@ func (a *attempt) changes(ctx context.Context) ([]worktree.Change, *worktree.Sna
 	return changes, after.tree, nil
 }
 
-// treeState says what an agent that edits did to its working tree, given what differs.
+// treeState says what an agent that edits did to its working tree, from its changes or the
+// error of comparing it.
 func (a *attempt) treeState(changes []worktree.Change, err error) outcome.Tree {
 	if err != nil {
 		if info, statErr := os.Stat(a.Tree); errors.Is(statErr, fs.ErrNotExist) || statErr == nil && !info.IsDir() {
@@ -251,18 +259,19 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 	return rec
 }
 
-// execAdapter runs a command of the user's, which may print more than its answer.
+// execAdapter runs a command of the user, which may print more than its answer.
 const execAdapter = "exec"
 
-// acceptSilence lets what a command of the user's has written speak for it: a critic's
-// report needs no envelope, and an executor's edits no message. A model must name what it
-// did; a command is the user's own, and its exit code counts.
-func acceptSilence(f *outcome.Facts) {
-	if f.Report && f.Envelope == outcome.EnvelopeAbsent {
-		f.Envelope = outcome.EnvelopeOK
+// ignoreOutput makes a command of the user be judged by its files and its exit code. A
+// critic's report needs no envelope then, and neither a report nor edits need a message. A
+// model must say what it did, but a command may print nothing, or a long log.
+func ignoreOutput(f *outcome.Facts) {
+	if !f.Edits && !f.Report {
+		return
 	}
-	if f.Edits || f.Report {
-		f.Text = outcome.TextPresent
+	f.Text, f.Failure = outcome.TextPresent, outcome.NoClass // Only too long an output is a failure here.
+	if f.Envelope == outcome.EnvelopeAbsent {
+		f.Envelope = outcome.EnvelopeOK
 	}
 }
 
@@ -270,7 +279,7 @@ func acceptSilence(f *outcome.Facts) {
 const maxSummary = 8 << 10
 
 // summary is what an agent says that it did: its final message, and of a command of the
-// user's the last line.
+// user the last line.
 func (a *attempt) summary(text string) string {
 	text = strings.TrimSpace(redact.Text(text))
 	if a.adapter.Name() == execAdapter {

@@ -34,7 +34,7 @@ type Job struct {
 	// Profile is what the agent may write. With profile.Report it has to write a critic's
 	// report to Attempt.ReportPath; with profile.Edit it edits the working tree.
 	Profile profile.Profile
-	// Role is the role that the agent is told, "" for none.
+	// Role is the value of SWITCHYARD_ROLE, "" to set none.
 	Role string
 	// Task and Round are what it runs for, "" and 0 for nothing.
 	Task  string

@@ -25,9 +25,9 @@ import (
 //
 // # Errors
 //
-// spawn-job-invalid, spawn-reentrant, spawn-depth, the errors of Agent.Spawnable,
-// adapter-unknown, spawn-locked, spawn-folder-failed, tree-unreadable, spawn-trail-failed
-// and those of Job.Prompt and the hooks. A program that is missing or cannot be started
+// spawn-job-invalid, spawn-reentrant, spawn-depth-exceeded, the errors of Agent.Spawnable,
+// adapter-unknown, those of Adapter.Invocation, spawn-locked, spawn-folder-failed,
+// tree-unreadable, spawn-trail-failed and those of Job.Prompt and the hooks. A program that is missing or cannot be started
 // is listed in Outcome.Skipped instead. If ctx is done, the error wraps its cause; the
 // current attempt is ended and recorded.
 func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {

@@ -22,8 +22,9 @@ const RunLogFile = "spawns.jsonl"
 // lines of several processes do not mix.
 const maxLine = 16 << 10
 
-// appendRunLog makes a record durable and returns the digest of its line.
-func appendRunLog(state string, r Record) (string, error) {
+// AppendRunLog makes a record durable in the run log of a state folder, and returns the
+// digest of its line.
+func AppendRunLog(state string, r Record) (string, error) {
 	line, err := runLogLine(r)
 	if err == nil {
 		err = appendLine(state, line)

@@ -1,6 +1,8 @@
 package spawner_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
@@ -117,8 +120,8 @@ func TestEditors(t *testing.T) {
 	}
 }
 
-// TestEditorContinues: an attempt goes on from the edits of the one before, is noted of
-// them, and counts if the tree differs from before the first.
+// TestEditorContinues: an attempt continues from the edits of the one before, its prompt
+// says so, and it counts if the tree differs from before the first.
 func TestEditorContinues(t *testing.T) {
 	t.Parallel()
 	s := newEditor(t, play("executor-crash"), play("auth"), play("executor-idle"))
@@ -142,8 +145,8 @@ func TestEditorContinues(t *testing.T) {
 	}
 }
 
-// TestEditorResumes: after a kill, the edits of the lost attempt count, and the agent is
-// notified of them.
+// TestEditorResumes: after a kill, the edits of the lost attempt count, and the prompt says
+// so.
 func TestEditorResumes(t *testing.T) {
 	t.Parallel()
 	s := newEditor(t, play("executor-crash"), play("executor-idle"))
@@ -188,6 +191,31 @@ func TestKnownTree(t *testing.T) {
 	}
 }
 
+// TestEditorIsComparedAfterACancel: what an agent must not have changed counts also if the
+// user has interrupted it, because the next run would continue on its tree.
+func TestEditorIsComparedAfterACancel(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]outcome.Reason{
+		"executor": outcome.ReasonCancelled, "executor-commits": outcome.ReasonGitChanged, "executor-settings": outcome.ReasonProtectedChanged,
+	} {
+		call := play(name)
+		call.Steps = append(slices.Clone(fakeagent.Presets()[name].Steps), fakeagent.Step{Tool: &fakeagent.Tool{Name: "Grep"}}, fakeagent.Step{Hang: true})
+		call.Play = ""
+		s := newEditor(t, call)
+		ctx, cancel := context.WithCancel(t.Context())
+		job := s.edits(t)
+		job.Observe = func(p spawner.Progress) {
+			if p.Tool == "Grep" {
+				cancel()
+			}
+		}
+		out, err := s.spawner(t).Run(ctx, job)
+		if !errors.Is(err, context.Canceled) || len(out.Results) != 1 || out.Last().Verdict.Reason != want {
+			t.Errorf("%s: %+v, %v", name, out.Results, err)
+		}
+	}
+}
+
 func TestEditorStops(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"executor-commits", "executor-settings", "executor-gone"} {
@@ -220,7 +248,7 @@ func TestProfileOfAJob(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, play("executor"))
 	job := s.edits(t)
-	for _, p := range profile.All()[:2] {
+	for _, p := range []profile.Profile{profile.Readonly, profile.Report} {
 		job.Profile = p
 		if _, err := s.run(t, job); errs.CodeOf(err) != errs.AgentEdits {
 			t.Errorf("%s: %v", p, err)
@@ -239,6 +267,7 @@ func TestSummaries(t *testing.T) {
 		"a secret":           {"claude", "Use " + secret, "Use [REDACTED:github-token]"},
 		"a long text":        {"claude", "x" + strings.Repeat("ü", 8<<10), "x" + strings.Repeat("ü", 4<<10-1)},
 		"a command's secret": {"exec", "x\nUse " + secret, "Use [REDACTED:github-token]"},
+		"a command's log":    {"exec", strings.Repeat("ok\n", adapter.MaxText/2) + "Add a cache", "Add a cache"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -259,7 +288,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestEnvironmentOfAgents: a command of one's own needs to parse no prompt.
+// TestEnvironmentOfAgents: a command of the user need not parse its prompt.
 func TestEnvironmentOfAgents(t *testing.T) {
 	t.Parallel()
 	s := newEditor(t, fakeagent.Clean(), play("executor"))
@@ -275,7 +304,7 @@ func TestEnvironmentOfAgents(t *testing.T) {
 		calls := s.calls(t)
 		call := calls[len(calls)-1]
 		for name, want := range map[string]string{
-			"SWITCHYARD_TASK": "T", "SWITCHYARD_ROUND": "1", "SWITCHYARD_ROLE": job.Role, "SWITCHYARD_RUN": out.Last().Run,
+			"SWITCHYARD_TASK": "T", "SWITCHYARD_ROUND": "1", "SWITCHYARD_ROLE": job.Role, "SWITCHYARD_RUN_ID": out.Last().Run,
 			"SWITCHYARD_REPORT": out.Last().ReportPath,
 		} {
 			if got, ok := call.Variable(name); got != want || ok != (want != "") {

@@ -78,7 +78,7 @@ func (a *app) showTranscript(ctx context.Context, e *host.Engine, id, run string
 		}
 		p := render.New(w, a.out)
 		p.Transcript(t.TranscriptEntry)
-		return t.Tell(p.Said)
+		return t.EachPart(p.TranscriptPart)
 	})
 }
 

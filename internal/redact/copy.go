@@ -64,10 +64,9 @@ type copier struct {
 // flush copies the text. If it goes on, its end stays for the next call, because a secret
 // may begin there.
 func (s *copier) flush(last bool) error {
-	text, end := string(s.text), ""
-	if last && strings.HasSuffix(text, "\n") { // The next object begins on its own line.
-		text, end = text[:len(text)-1], "\n"
-	}
+	all := string(s.text)
+	// A key without an end does not hide this: the next object begins on its own line.
+	text := strings.TrimSuffix(all, "\n")
 	s.finder.text = text
 	i, limit := s.done, len(text)
 	if !last {
@@ -89,16 +88,17 @@ func (s *copier) flush(last bool) error {
 		}
 		i, copied, s.ended = found.end, found.end, found.end
 	}
-	if _, err := io.WriteString(s.w, text[copied:i]+end); err != nil {
+	if last {
+		_, err := io.WriteString(s.w, all[copied:])
+		*s = copier{w: s.w, text: s.text[:0]}
 		return err
 	}
-	if last {
-		*s = copier{w: s.w, text: s.text[:0]}
-		return nil
+	if _, err := io.WriteString(s.w, all[copied:i]); err != nil {
+		return err
 	}
 	s.open = i == len(text)
 	gone := max(0, i-lookBehind)
-	s.text = s.text[:copy(s.text, text[gone:])]
+	s.text = s.text[:copy(s.text, all[gone:])]
 	s.done, s.ended, s.tokenless = i-gone, s.ended-gone, s.tokenless-gone
 	return nil
 }

@@ -65,6 +65,19 @@ func TestCopyOfALongSecret(t *testing.T) {
 	}
 }
 
+// TestCopyOfALongKey tests that a line can end a key without an end and what is searched
+// at a time, together.
+func TestCopyOfALongKey(t *testing.T) {
+	const window = 256 << 10
+	begin := key("-----BEGIN PRIVATE ", "KEY-----\n")
+	text := begin + strings.Repeat("x", window-len(begin)-1) + "\n"
+	for _, next := range []string{"", "{}\n"} {
+		if got := copied(t, strings.NewReader(text+next)); got != "[REDACTED:private-key]\n"+next {
+			t.Errorf("before %q: %d bytes: %.80q", next, len(got), got)
+		}
+	}
+}
+
 // TestCopyKeepsTheNextEvent tests that the beginning of a private key, which may be a
 // quotation, hides the rest of its JSON object only.
 func TestCopyKeepsTheNextEvent(t *testing.T) {

@@ -36,6 +36,21 @@ func ClipBytes(s string, n int) string {
 	return s[:n]
 }
 
+// InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1 if all are.
+func InvalidUTF8(text []byte) int {
+	if utf8.Valid(text) {
+		return -1
+	}
+	at := 0
+	for {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+}
+
 // Count returns a number with its noun: "1 finding", "3 findings". A noun with an
 // irregular plural is followed by it: Count(n, "entry", "entries").
 func Count[N int | int64](n N, noun string, plural ...string) string {

@@ -78,7 +78,7 @@ func fileOf(sum string) string { return digest.Bare(sum) + suffix }
 // transcript-gone, transcript-altered and file-unreadable, also from the reader.
 func Open(dir *os.Root, sum string) (io.ReadCloser, error) {
 	if !digest.Valid(sum) {
-		return nil, errAltered(sum, errors.New("this is no digest"))
+		return nil, errAltered(sum, errors.New("it is not a digest"))
 	}
 	f, err := safefile.OpenFile(dir, fileOf(sum), os.O_RDONLY)
 	switch {

@@ -65,8 +65,8 @@ type Transcript struct {
 	adapter *adapter.Adapter
 }
 
-// Tell passes the parts of the output to say, instead of reading the Transcript otherwise.
-func (t Transcript) Tell(say func(adapter.Said)) error { return t.adapter.Read(t, say) }
+// EachPart calls show for each part of the output, in order. It reads the Transcript.
+func (t Transcript) EachPart(show func(adapter.Part)) error { return t.adapter.ReadTranscript(t, show) }
 
 // Transcript opens the transcript of a task's run, and checks it. run is the run's id, the
 // beginning of it, or a role or agent, which means its latest run that has ended.
@@ -141,7 +141,7 @@ func errNoTranscript(r api.TranscriptEntry, limits transcript.Limits) error {
 	why := "the agent printed nothing, or it could not be kept"
 	switch {
 	case r.EndedAt == "":
-		why = "it runs still, or was lost with its host"
+		why = "it is still running, or was lost with its host"
 	case limits == (transcript.Limits{}):
 		why = "transcripts are off in " + project.ConfigFile
 	}
@@ -157,7 +157,7 @@ func (e *Engine) errGone(r api.TranscriptEntry, limits transcript.Limits) error 
 	case limits == (transcript.Limits{}):
 		why = "transcripts are off in " + project.ConfigFile
 	case err == nil && e.now().After(due):
-		why = fmt.Sprintf("transcripts are kept for %d days, so it was due on %s", days, due.Format(time.DateOnly))
+		why = fmt.Sprintf("transcripts are kept for %d days, so it was due to be removed on %s", days, due.Format(time.DateOnly))
 	}
 	return errs.New(errs.TranscriptGone, "the transcript of run %s, which ended at %s, is gone: %s", r.Run, r.EndedAt, why).
 		With("run", r.Run).With("transcript", r.Digest).With("ended_at", r.EndedAt).With("keep_days", days).With("size", limits.Size)

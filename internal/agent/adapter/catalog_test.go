@@ -36,12 +36,12 @@ func TestEveryEmbeddedAdapterIsWhole(t *testing.T) {
 	}
 }
 
-// checkFlags holds the flags that an adapter uses against those that it names for
+// checkFlags compares the flags that an adapter uses with those that it names for
 // doctor.
 func checkFlags(t *testing.T, a *adapter.Adapter) {
 	t.Helper()
 	used := map[string]bool{}
-	for _, may := range profile.All() {
+	for _, may := range []profile.Profile{profile.Readonly, profile.Report, profile.Edit} {
 		inv, err := a.Invocation(adapter.Values{
 			Model: "m", WorkDir: "/w", StateDir: "/s", TempDir: "/t", OutFile: "/s/o", ReportPath: "/w/r", MaxDollars: "1", Profile: may, Web: true,
 		})

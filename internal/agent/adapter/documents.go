@@ -13,7 +13,8 @@ import (
 // agents that print long lines at once do not add up to much memory.
 const MaxDocument = 2 << 20
 
-// MaxText bounds an output that is text, in bytes.
+// MaxText bounds an output that is text, in bytes. Of a longer one, the end is read, but
+// it does not count as a final message.
 const MaxText = 1 << 20
 
 // quoted is how many bytes of a line a note quotes.
@@ -43,17 +44,19 @@ type documents struct {
 	example         string
 }
 
-func (d *documents) write(p []byte) {
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
+// Write takes any bytes, and never fails.
+func (d *documents) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
-			d.collect(p)
-			return
+			d.collect(rest)
+			break
 		}
-		d.collect(p[:end])
+		d.collect(rest[:end])
 		d.endLine()
-		p = p[end+1:]
+		rest = rest[end+1:]
 	}
+	return len(p), nil
 }
 
 // finish ends the last line.
@@ -88,7 +91,7 @@ func (d *documents) endLine() {
 		d.long = false
 		d.skipped++
 		d.block = nil
-		d.tell(nil)
+		d.passOther(nil)
 	case d.block != nil:
 		d.inBlock(line)
 	default:
@@ -142,10 +145,10 @@ func (d *documents) note(b []byte) {
 	if d.broken++; d.broken == 1 {
 		d.example = excerpt(string(b), quoted)
 	}
-	d.tell(b)
+	d.passOther(b)
 }
 
-func (d *documents) tell(b []byte) {
+func (d *documents) passOther(b []byte) {
 	if d.other != nil {
 		d.other(b)
 	}

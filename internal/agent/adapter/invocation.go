@@ -86,8 +86,8 @@ func (v Values) named() map[string]string {
 // # Errors
 //
 // adapter-invalid if a required argument has no value, a value cannot be passed to this
-// CLI, or the adapter lacks the profile. adapter-repository-settings if the repository has settings that the CLI would
-// apply.
+// CLI, or the adapter lacks the profile. adapter-repository-settings if the repository has
+// settings that the CLI would apply.
 func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	values := v.named()
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -75,8 +75,8 @@ func TestClaudeMayWriteItsReportAlone(t *testing.T) {
 	}
 }
 
-// What an agent may do without asking that edits: everything that it needs, in its
-// working tree, and nothing that ends all checks.
+// An agent that edits may do without asking what it needs in its working tree, and no flag
+// ends all checks.
 func TestAgentsThatEdit(t *testing.T) {
 	v := spawn()
 	v.ReportPath, v.Profile = "", profile.Edit
@@ -94,7 +94,7 @@ func TestAgentsThatEdit(t *testing.T) {
 	}
 	v.Command = []string{"fix"}
 	invoke(t, "exec", v)
-	// An adapter of one's own may know nothing of it.
+	// A user's adapter may lack the profile.
 	own, err := adapter.Parse(with(t, "profiles", map[string]any{"readonly": map[string]any{}, "report": map[string]any{}}))
 	if err != nil {
 		t.Fatal(err)

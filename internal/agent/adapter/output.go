@@ -67,10 +67,9 @@ type Failure struct {
 type Progress struct {
 	// Tokens is 0 if unknown.
 	Tokens int64
-	// Tools counts uses of tools, and Events JSON objects of the output. Tool is the CLI's
-	// name of the tool that was used last, "" for none.
-	Tools, Events int
-	Tool          string
+	// Tools counts uses of tools. Tool is the CLI's name of the last one, "" for none.
+	Tools int
+	Tool  string
 	// Done says that the run's last event has come. Others may follow.
 	Done bool
 }

@@ -59,7 +59,11 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 			maps.Copy(all, values)
 		}
 		for name, values := range cases {
-			s.sameNames("/"+field+"/"+name, values, all)
+			for key := range all {
+				if _, ok := values[key]; !ok {
+					s.note(under("/"+field+"/"+name, key), "is missing: another case has it")
+				}
+			}
 		}
 		maps.Copy(named, all)
 	}
@@ -81,7 +85,7 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 		s.note("/bin", "is missing: argv has no %s", command)
 	}
 	if a.spec.Prompt != "stdin" && !a.uses(atPromptFile) {
-		s.note("/argv", "must have {%s}, for the prompt is no standard input", atPromptFile)
+		s.note("/argv", "must have {%s}: the prompt is not passed on standard input", atPromptFile)
 	}
 	for i, rule := range a.spec.Error {
 		if a.spec.Output == formText && rule.Stream != "stderr" {
@@ -109,15 +113,6 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 	for _, name := range []string{"done", "result", "model", "session", "tools", "denials", "notes", "usage", "cost", "progress", "transcript"} {
 		if _, ok := members[name]; ok {
 			s.note("/"+name, "must not be there: the output is a text")
-		}
-	}
-}
-
-// sameNames checks that one case has the names of all.
-func (s *schema) sameNames(at string, one, all map[string]string) {
-	for name := range all {
-		if _, ok := one[name]; !ok {
-			s.note(under(at, name), "is missing, for another case has it")
 		}
 	}
 }

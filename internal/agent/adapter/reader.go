@@ -3,6 +3,7 @@ package adapter
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,8 +32,8 @@ type Reader struct {
 	spec    *spec
 
 	documents documents
-	plain     []byte
-	long      bool // a required text is too long
+	plain     []byte // an output that is text, or its end
+	long      bool   // a required text is too long
 
 	result, model, session           *texts
 	in, out, cached, cost, progress  *numbers
@@ -60,13 +61,12 @@ func (a *Adapter) NewReader() *Reader {
 // Write takes any bytes, and never fails.
 func (r *Reader) Write(p []byte) (int, error) {
 	if r.spec.Output == formJSON {
-		r.documents.write(p)
-		return len(p), nil
+		return r.documents.Write(p)
 	}
-	if r.long = r.long || len(r.plain)+len(p) > MaxText; r.long {
-		r.plain = nil
-	} else {
-		r.plain = append(r.plain, p...)
+	r.plain = append(r.plain, p...)
+	if over := len(r.plain) - MaxText; over > 0 {
+		r.plain = slices.Delete(r.plain, 0, over)
+		r.long = true
 	}
 	return len(p), nil
 }
@@ -81,21 +81,15 @@ func (r *Reader) event(e event) {
 	for _, n := range []*numbers{r.in, r.out, r.cached, r.cost, r.progress} {
 		n.see(e)
 	}
-	for _, rule := range r.spec.Tools {
-		for _, name := range rule.all(e) {
-			r.tool(name)
-		}
+	for _, name := range allOf(r.spec.Tools, e) {
+		r.tool(name)
 	}
-	for _, rule := range r.spec.Denials {
-		r.denials = appendUpTo(r.denials, MaxTools, maxToolName, rule.all(e))
-	}
-	for _, rule := range r.spec.Notes {
-		r.warnings = appendUpTo(r.warnings, maxWarnings, maxWarning, rule.all(e))
-	}
+	r.denials = appendUpTo(r.denials, MaxTools, maxToolName, allOf(r.spec.Denials, e))
+	r.warnings = appendUpTo(r.warnings, maxWarnings, maxWarning, allOf(r.spec.Notes, e))
 	r.fail(e, false)
 	for i, rule := range r.spec.Resets {
-		if rule.Path != nil && rule.Where.holds(e) {
-			r.resets[i] = firstOf(rule.Path.scalars(e), groupFinder{}, "")
+		if found := rule.Path.scalars(e); len(found) > 0 && rule.Where.holds(e) {
+			r.resets[i] = found[0]
 		}
 	}
 	for _, done := range r.spec.Done {
@@ -107,12 +101,14 @@ func (r *Reader) event(e event) {
 	}
 }
 
-// all returns each text that the rule finds in an event.
-func (r rule) all(e event) []string {
-	if !r.Where.holds(e) {
-		return nil
+// allOf returns each text that rules find in an event.
+func allOf(rules []rule, e event) (found []string) {
+	for _, rule := range rules {
+		if rule.Where.holds(e) {
+			found = append(found, rule.Path.scalars(e)...)
+		}
 	}
-	return r.Path.scalars(e)
+	return found
 }
 
 func (r *Reader) tool(name string) {
@@ -146,7 +142,7 @@ func (r *Reader) fail(e event, errors bool) {
 }
 
 func (r *Reader) Progress() Progress {
-	p := Progress{Tools: r.toolCount, Tool: r.lastTool, Events: r.events, Done: r.ends > 0}
+	p := Progress{Tools: r.toolCount, Tool: r.lastTool, Done: r.ends > 0}
 	in, out := r.in.whole(), r.out.whole()
 	if in != nil && out != nil {
 		p.Tokens = *in + *out
@@ -229,7 +225,7 @@ func (r *Reader) failure(end Ended) *Failure {
 	errors := end.Errors[max(0, len(end.Errors)-maxErrors):]
 	if bad { // After a success, errors there do not count.
 		d := documents{emit: func(e event) { r.fail(e, true) }}
-		d.write(errors)
+		_, _ = d.Write(errors)
 		d.finish()
 	}
 	said, known := r.spec.Exits[strconv.Itoa(end.ExitCode)]

@@ -39,6 +39,11 @@ func limited(t testing.TB, name, message string) string {
 	}[name], quoted) + "\n"
 }
 
+// failureAt is the failure of a run that ends at a time with this output.
+func failureAt(a *adapter.Adapter, output string, at time.Time) *adapter.Failure {
+	return read(a, []byte(output), adapter.Ended{ExitCode: 1, At: at}).Failure
+}
+
 func TestUsageLimitsEnd(t *testing.T) {
 	berlin := in(t, "Europe/Berlin")
 	now := time.Date(2026, 11, 22, 14, 30, 0, 0, berlin)
@@ -85,11 +90,11 @@ func TestUsageLimitsEnd(t *testing.T) {
 		{"copilot", "Sorry, you've exceeded your 5 hour session limits. Please retry after 2733 seconds. (x)", now.Add(2733 * time.Second)},
 		{"copilot", "You've reached your weekly rate limit. Please wait for your limit to reset on November 24, 2026 at 2:00 AM or", at(11, 24, 2, 0)},
 	} {
-		f := read(embedded(t, c.cli), []byte(limited(t, c.cli, c.says)), adapter.Ended{ExitCode: 1, At: now}).Failure
+		f := failureAt(embedded(t, c.cli), limited(t, c.cli, c.says), now)
 		if f == nil || !f.ResetsAt.Equal(c.want) || f.Class != outcome.Quota {
 			t.Errorf("%s, %q: %+v, want %v", c.cli, c.says, f, c.want)
 		}
-		f = read(embedded(t, c.cli), []byte(limited(t, c.cli, c.says)), adapter.Ended{ExitCode: 1}).Failure
+		f = failureAt(embedded(t, c.cli), limited(t, c.cli, c.says), time.Time{})
 		if f == nil || !f.ResetsAt.IsZero() {
 			t.Errorf("%s, %q, without a clock: %+v", c.cli, c.says, f)
 		}
@@ -105,7 +110,7 @@ func TestOtherErrorsAreNoUsageLimits(t *testing.T) {
 		"unexpected status 401 Unauthorized: try again at 3:41 PM.": outcome.Auth,
 		"unexpected status 500: try again in 3 hours":               outcome.Overloaded,
 	} {
-		f := read(embedded(t, "codex"), []byte(limited(t, "codex", says)), adapter.Ended{ExitCode: 1, At: time.Now()}).Failure
+		f := failureAt(embedded(t, "codex"), limited(t, "codex", says), time.Now())
 		if f == nil || f.Class != want || !f.ResetsAt.IsZero() {
 			t.Errorf("%q: %+v", says, f)
 		}
@@ -132,7 +137,7 @@ func TestUsageLimitsOfEvents(t *testing.T) {
 		event("rejected", 1) + failed:                                0,
 		event("rejected", soon) + limited(t, "claude", "resets 3pm"): soon,
 	} {
-		f := read(embedded(t, "claude"), []byte(output), adapter.Ended{ExitCode: 1, At: now}).Failure
+		f := failureAt(embedded(t, "claude"), output, now)
 		if got := f.ResetsAt; got.IsZero() != (want == 0) || want != 0 && got.Unix() != want {
 			t.Errorf("%s: %v", output, got)
 		}
@@ -146,14 +151,14 @@ func TestUsageLimitsOfEvents(t *testing.T) {
 		headers(fmt.Sprintf(`"retry-after":"5","anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"%d"`, soon)): now.Add(time.Hour),
 		headers(`"retry-after":"5"`): {},
 	} {
-		f := read(embedded(t, "opencode"), []byte(output), adapter.Ended{ExitCode: 1, At: now.In(in(t, "Asia/Tokyo"))}).Failure
+		f := failureAt(embedded(t, "opencode"), output, now.In(in(t, "Asia/Tokyo")))
 		if !f.ResetsAt.Equal(want) || (f.Class == outcome.Quota) == want.IsZero() {
 			t.Errorf("%s: %+v", output, f)
 		}
 	}
 }
 
-// An adapter of one's own may find times in other forms.
+// A user's adapter may find times in other forms.
 func TestUsageLimitsInOtherForms(t *testing.T) {
 	now := time.Date(2026, 11, 22, 14, 30, 0, 0, in(t, "Asia/Tokyo"))
 	for _, c := range []struct {
@@ -178,7 +183,7 @@ func TestUsageLimitsInOtherForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := read(a, fmt.Appendf(nil, "{\"at\":%q}\n", c.says), adapter.Ended{ExitCode: 1, At: now}).Failure
+		f := failureAt(a, fmt.Sprintf("{\"at\":%q}\n", c.says), now)
 		if !f.ResetsAt.Equal(c.want) {
 			t.Errorf("%v of %q: %v, want %v", c.rules, c.says, f.ResetsAt, c.want)
 		}
@@ -197,7 +202,7 @@ func TestUsageLimitsWhileTheClockChanges(t *testing.T) {
 		"resets Jan 3 at 5pm": {now: time.Date(2026, 12, 30, 8, 0, 0, 0, berlin), want: time.Date(2027, 1, 3, 16, 0, 0, 0, time.UTC)},
 		"resets Feb 29, 5pm":  {now: time.Date(2028, 2, 25, 8, 0, 0, 0, berlin), want: time.Date(2028, 2, 29, 16, 0, 0, 0, time.UTC)},
 	} {
-		f := read(embedded(t, "claude"), []byte(limited(t, "claude", "You've hit your limit · "+says)), adapter.Ended{ExitCode: 1, At: c.now}).Failure
+		f := failureAt(embedded(t, "claude"), limited(t, "claude", "You've hit your limit · "+says), c.now)
 		if !f.ResetsAt.Equal(c.want) {
 			t.Errorf("%s at %v: %v, want %v", says, c.now, f.ResetsAt, c.want)
 		}
@@ -213,7 +218,7 @@ func TestUsageLimitsAreReadInAnyZone(t *testing.T) {
 		zone := rapid.SampledFrom(zones).Draw(rt, "printed zone")
 		ends := now.Add(time.Duration(rapid.Int64Range(0, int64(23*time.Hour)).Draw(rt, "after"))).In(in(t, zone)).Truncate(time.Minute)
 		says := fmt.Sprintf("You've hit your limit · resets %s (%s)", strings.Replace(ends.Format("3:04pm"), ":00", "", 1), zone)
-		f := read(a, []byte(limited(t, "claude", says)), adapter.Ended{ExitCode: 1, At: now}).Failure
+		f := failureAt(a, limited(t, "claude", says), now)
 		if !f.ResetsAt.Equal(ends) && !(f.ResetsAt.IsZero() && changes(ends)) {
 			rt.Fatalf("at %v %q is %v, want %v", now, says, f.ResetsAt, ends)
 		}
@@ -243,7 +248,7 @@ func FuzzResets(f *testing.F) {
 		at := time.Unix(now%4e9, 0).In(time.FixedZone("", offset%(14*60)*60))
 		for name, a := range adapters {
 			output := limited(t, name, strings.ToValidUTF8(says, ""))
-			got := read(a, []byte(output), adapter.Ended{ExitCode: 1, At: at}).Failure
+			got := failureAt(a, output, at)
 			if !got.ResetsAt.IsZero() && (got.ResetsAt.Sub(at) < -24*time.Hour || got.ResetsAt.Sub(at) > 8*24*time.Hour || got.Class != outcome.Quota) {
 				t.Errorf("%s at %v: %+v", name, at, got)
 			}

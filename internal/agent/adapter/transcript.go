@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Said is a part of an output, for a person to read. Its texts may contain anything.
-type Said struct {
-	Kind SaidKind
+// Part is a part of a transcript, for a person to read. Its texts may contain anything.
+type Part struct {
+	Kind PartKind
 	// Name is the name of a tool.
 	Name string
 	// Text is the message, the input of the tool, what it returned, the error, or the
@@ -19,46 +19,46 @@ type Said struct {
 	Text string
 }
 
-// SaidKind is the kind of a Said.
-type SaidKind string
+// PartKind is the kind of a Part.
+type PartKind string
 
 // The kinds.
 const (
-	SaidText   SaidKind = "text"
-	SaidTool   SaidKind = "tool"
-	SaidResult SaidKind = "result"
-	SaidError  SaidKind = "error"
-	// SaidLine is a line, or a JSON object, that no rule explains.
-	SaidLine SaidKind = "line"
+	PartText   PartKind = "text"
+	PartTool   PartKind = "tool"
+	PartResult PartKind = "result"
+	PartError  PartKind = "error"
+	// PartLine is a line, or a JSON object, that no rule explains.
+	PartLine PartKind = "line"
 )
 
 // maxPiece bounds a line of an output that is text, in bytes. A longer one is broken.
 const maxPiece = 1 << 20
 
-// Read passes each part of an output to say, in order. It needs memory of a few times
-// MaxDocument; longer lines are passed over with a note.
+// ReadTranscript calls show for each part of an output, in order. It needs memory of a few
+// times MaxDocument; a note stands for a longer line.
 //
 // # Errors
 //
 // Those of r.
-func (a *Adapter) Read(r io.Reader, say func(Said)) error {
+func (a *Adapter) ReadTranscript(r io.Reader, show func(Part)) error {
 	if a.spec.Output == formText {
-		return readLines(r, say)
+		return readLines(r, show)
 	}
-	t := teller{spec: &a.spec, say: say}
+	t := transcript{spec: &a.spec, show: show}
 	t.emit, t.other = t.event, t.unexplained
-	_, err := io.Copy(writerFunc(t.write), r)
+	_, err := io.Copy(&t.documents, r)
 	t.finish()
 	t.flush()
 	return err
 }
 
-func readLines(r io.Reader, say func(Said)) error {
+func readLines(r io.Reader, show func(Part)) error {
 	lines := bufio.NewReaderSize(r, maxPiece)
 	for {
 		line, err := lines.ReadSlice('\n')
 		if len(line) > 0 {
-			say(Said{Kind: SaidLine, Text: strings.TrimRight(string(line), "\r\n")})
+			show(Part{Kind: PartLine, Text: strings.TrimRight(string(line), "\r\n")})
 		}
 		switch {
 		case err == io.EOF:
@@ -69,42 +69,35 @@ func readLines(r io.Reader, say func(Said)) error {
 	}
 }
 
-type writerFunc func([]byte)
-
-func (f writerFunc) Write(p []byte) (int, error) {
-	f(p)
-	return len(p), nil
-}
-
-// teller explains the events of an output.
-type teller struct {
+// transcript finds the parts of an output's events.
+type transcript struct {
 	documents
 	spec *spec
-	say  func(Said)
+	show func(Part)
 	// pieces are those of a message that comes in several events.
 	pieces strings.Builder
 	// last is the last message. The final one often comes twice.
 	last string
 }
 
-func (t *teller) flush() {
+func (t *transcript) flush() {
 	if t.pieces.Len() > 0 {
-		t.say(Said{Kind: SaidText, Text: t.pieces.String()})
+		t.show(Part{Kind: PartText, Text: t.pieces.String()})
 		t.pieces.Reset()
 	}
 }
 
 // unexplained passes on what is not a JSON object, nil for what was too long.
-func (t *teller) unexplained(line []byte) {
+func (t *transcript) unexplained(line []byte) {
 	t.flush()
 	text := string(line)
 	if line == nil {
 		text = fmt.Sprintf("(a line or object of more than %d MiB)", MaxDocument>>20)
 	}
-	t.say(Said{Kind: SaidLine, Text: text})
+	t.show(Part{Kind: PartLine, Text: text})
 }
 
-func (t *teller) event(e event) {
+func (t *transcript) event(e event) {
 	for _, rule := range t.spec.Result {
 		if text, ok := rule.text(e); ok && rule.Pick == pickConcat && rule.Where.holds(e) {
 			if t.pieces.WriteString(text); t.pieces.Len() > MaxDocument {
@@ -115,21 +108,19 @@ func (t *teller) event(e event) {
 	}
 	t.flush()
 	shown := false
-	say := func(s Said) {
-		t.say(s)
+	show := func(p Part) {
+		t.show(p)
 		shown = true
 	}
 	message := func(text string) {
 		if text != t.last {
-			t.say(Said{Kind: SaidText, Text: text})
+			t.show(Part{Kind: PartText, Text: text})
 		}
 		t.last, shown = text, true
 	}
-	show := t.spec.Transcript
-	for _, rule := range show.Text {
-		for _, text := range rule.all(e) {
-			message(text)
-		}
+	rules := t.spec.Transcript
+	for _, text := range allOf(rules.Text, e) {
+		message(text)
 	}
 	for _, rule := range t.spec.Result {
 		if text, ok := rule.text(e); ok && rule.Where.holds(e) {
@@ -137,27 +128,19 @@ func (t *teller) event(e event) {
 			break
 		}
 	}
-	var names []string
-	for _, rule := range t.spec.Tools {
-		names = append(names, rule.all(e)...)
-	}
-	inputs := valuesOf(show.Input, e)
+	names, inputs := allOf(t.spec.Tools, e), valuesOf(rules.Input, e)
 	for i, name := range names {
-		s := Said{Kind: SaidTool, Name: name}
+		p := Part{Kind: PartTool, Name: name}
 		if len(inputs) == len(names) { // Else it is unknown whose input they are.
-			s.Text = inputs[i]
+			p.Text = inputs[i]
 		}
-		say(s)
+		show(p)
 	}
-	for _, rule := range show.Output {
-		for _, text := range rule.all(e) {
-			say(Said{Kind: SaidResult, Text: text})
-		}
+	for _, text := range allOf(rules.Output, e) {
+		show(Part{Kind: PartResult, Text: text})
 	}
-	for _, rule := range t.spec.Notes {
-		for _, text := range rule.all(e) {
-			say(Said{Kind: SaidError, Text: text})
-		}
+	for _, text := range allOf(t.spec.Notes, e) {
+		show(Part{Kind: PartError, Text: text})
 	}
 	for _, rule := range t.spec.Error {
 		if rule.Stream == "stderr" || !rule.Where.holds(e) {
@@ -165,12 +148,12 @@ func (t *teller) event(e event) {
 		}
 		for _, text := range rule.Message.scalars(e) {
 			if text != t.last {
-				say(Said{Kind: SaidError, Text: text})
+				show(Part{Kind: PartError, Text: text})
 			}
 		}
 	}
-	if !shown && !slices.ContainsFunc(show.Skip, func(w where) bool { return w.holds(e) }) {
-		t.say(Said{Kind: SaidLine, Text: string(t.raw)})
+	if !shown && !slices.ContainsFunc(rules.Skip, func(w where) bool { return w.holds(e) }) {
+		t.show(Part{Kind: PartLine, Text: string(t.raw)})
 	}
 }
 

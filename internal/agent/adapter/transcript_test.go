@@ -15,12 +15,8 @@ import (
 // partsOf returns the parts of an output, each in a line.
 func partsOf(t testing.TB, name, output string) string {
 	t.Helper()
-	a, err := adapter.NewCatalog().Get(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b strings.Builder
-	err = a.Read(iotest.HalfReader(strings.NewReader(output)), func(s adapter.Said) {
+	err := embedded(t, name).ReadTranscript(iotest.HalfReader(strings.NewReader(output)), func(s adapter.Part) {
 		text := s.Text
 		if len(text) > 200 {
 			text = fmt.Sprintf("%.40s… (%d)", text, len(text))
@@ -84,12 +80,8 @@ func TestReadOfAnyOutput(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"claude", "exec"} {
-		a, err := adapter.NewCatalog().Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
 		broken := errors.New("broken")
-		if err := a.Read(iotest.ErrReader(broken), func(adapter.Said) {}); !errors.Is(err, broken) {
+		if err := embedded(t, name).ReadTranscript(iotest.ErrReader(broken), func(adapter.Part) {}); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -25,8 +25,6 @@ type Definition struct {
 	Path string
 	// Description says what the agent is for.
 	Description string
-	// Tier is how capable a model it needs, in the project's own words.
-	Tier string
 	// Tools are the tools that it lists.
 	Tools []string
 	// Profile is what it may write. Parse sets the default of its name if its file does
@@ -56,7 +54,7 @@ func (d Definition) Spawnable(p profile.Profile) error {
 		return errs.New(errs.AgentMayNotEdit, "the profile of %s is not edit, so it may not edit the working tree", d.Name).With("agent", d.Name)
 	case p == profile.Edit:
 		return nil
-	case writesCode(d.Name):
+	case defaultProfile(d.Name) == profile.Edit:
 		return errs.New(errs.AgentEdits, "%s is the name of an agent that edits the working tree", d.Name).With("agent", d.Name)
 	case d.Profile == profile.Edit:
 		return errs.New(errs.AgentEdits, "the profile of %s is edit, so it edits the working tree", d.Name).With("agent", d.Name)
@@ -87,10 +85,6 @@ const maxShown = 64
 
 // prefix begins the names of nubos-pilot's agents.
 const prefix = "np-"
-
-// writesCode reports whether an agent of this name edits the code under review, whatever
-// its definition says.
-func writesCode(name string) bool { return defaultProfile(name) == profile.Edit }
 
 // defaultProfile returns the profile of an agent whose definition names none.
 func defaultProfile(name string) profile.Profile {

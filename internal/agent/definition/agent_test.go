@@ -17,7 +17,7 @@ import (
 
 func TestParse(t *testing.T) {
 	const front = "name: x\ndescription: what it does\ntier: strong\ntools: [Read, Grep]\nmodel: any\n"
-	whole := definition.Definition{Name: "x", Description: "what it does", Tier: "strong", Tools: []string{"Read", "Grep"}, Body: "# Role\n\nText."}
+	whole := definition.Definition{Name: "x", Description: "what it does", Tools: []string{"Read", "Grep"}, Body: "# Role\n\nText."}
 	for name, c := range map[string]struct {
 		data string
 		want definition.Definition

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,12 +16,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// header is a front matter. Other keys, such as model and color, belong to other
+// header is a front matter. Other keys, such as tier and model, are for people or other
 // programs.
 type header struct {
 	Name        string          `yaml:"name"`
 	Description string          `yaml:"description"`
-	Tier        string          `yaml:"tier"`
 	Tools       tools           `yaml:"tools"`
 	Profile     profile.Profile `yaml:"profile"`
 	Module      bool            `yaml:"module"`
@@ -71,10 +69,11 @@ func Parse(name string, data []byte) (Definition, error) {
 	if h.Name != "" && h.Name != name {
 		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", textutil.Clip(h.Name, maxShown), name)
 	}
-	if h.Profile == "" {
+	switch h.Profile {
+	case profile.Readonly, profile.Report, profile.Edit:
+	case "":
 		h.Profile = defaultProfile(name)
-	}
-	if !slices.Contains(profile.All(), h.Profile) {
+	default:
 		return Definition{}, invalid(name, "the profile %q is none of readonly, report and edit", textutil.Clip(string(h.Profile), maxShown))
 	}
 	if body == "" {
@@ -82,7 +81,7 @@ func Parse(name string, data []byte) (Definition, error) {
 	}
 	sum := sha256.Sum256(data)
 	return Definition{
-		Name: name, Description: h.Description, Tier: h.Tier, Tools: h.Tools, Profile: h.Profile, Module: h.Module,
+		Name: name, Description: h.Description, Tools: h.Tools, Profile: h.Profile, Module: h.Module,
 		Body: body, Digest: "sha256:" + hex.EncodeToString(sum[:]),
 	}, nil
 }

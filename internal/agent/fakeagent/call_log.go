@@ -79,8 +79,8 @@ func (c Call) record(folder string) error {
 	return os.Rename(path+"~", path)
 }
 
-// ReadCalls reads the folder of calls beside a script. A missing folder has no calls. A call that has just begun
-// may be missing.
+// ReadCalls reads the folder of calls beside a script. A missing folder has no calls. A
+// call that has just begun may be missing.
 func ReadCalls(folder string) ([]Call, error) {
 	var calls []Call
 	for n := 1; begun(folder, n); n++ {

@@ -19,14 +19,15 @@
 //
 // The first call runs the first entry of calls, the second the second, and each call
 // beyond the last repeats the last. Calls are counted across processes: each one takes
-// its own folder, 1, 2 and so on, in the script's path with .calls added. A call writes its description into its folder. With
-// --version alone, or with --help among its arguments, the program prints that text and
-// counts nothing.
+// its own folder, 1, 2 and so on, in the script's path with .calls added. A call writes
+// its description into its folder. With --version alone, or with --help among its
+// arguments, the program prints that text and counts nothing.
 //
 // A script may have scenarios for roles in addition, in "roles": a call for such a role
 // runs the entry of its round, so that agents of several tasks can run at once.
 //
-//	{"roles": {"executor": [{"play": "executor"}], "critic": [{"play": "findings"}, {"play": "clean"}]}}
+//	{"roles": {"executor": [{"play": "executor"}],
+//	           "critic": [{"play": "findings"}, {"play": "clean"}]}}
 //
 // # Scenarios
 //
@@ -43,6 +44,6 @@
 //
 // A critic finds its task in its prompt: the last lines that begin with "task_id: ",
 // "round: ", "run_id: " and "report_path: ". What the prompt omits is taken from the
-// variables SWITCHYARD_TASK, _ROUND, _RUN and _REPORT. In the paths and texts of steps, {task_id},
-// {round}, {run_id} and {report_path} stand for those values.
+// variables SWITCHYARD_TASK, _ROUND, _RUN_ID and _REPORT. In the paths and texts of
+// steps, {task_id}, {round}, {run_id} and {report_path} stand for those values.
 package fakeagent

@@ -37,7 +37,7 @@ func (f Facts) objection() (Reason, Class) {
 	switch {
 	case !f.Started && f.Killed != KilledCancelled: // A cancelled run may not have started.
 		return ReasonStartFailed, Config
-	case f.Edits && f.spoiled() != Nothing:
+	case f.Edits && f.Started && f.spoiled() != Nothing:
 		return f.spoiled(), NoClass
 	case f.Killed != NotKilled:
 		r := known(string(f.Killed), ReasonKilled)
@@ -75,20 +75,22 @@ func (f Facts) objection() (Reason, Class) {
 }
 
 // spoiled says why nothing may build on the tree of an agent that edits, Nothing if it is
-// as it should be. A run that was cancelled or lost may not have been compared.
+// as it should be. After a run that was cancelled or lost, it may be unknown.
 func (f Facts) spoiled() Reason {
-	switch {
-	case f.Killed == KilledCancelled, f.Killed == KilledLost, f.Tree == TreeEdited, f.Tree == TreeUnchanged:
+	switch f.Tree {
+	case TreeEdited, TreeUnchanged:
 		return Nothing
-	case f.Tree == TreeGone:
+	case TreeGone:
 		return ReasonTreeGone
-	case f.Tree == TreeGitChanged:
+	case TreeGitChanged:
 		return ReasonGitChanged
-	case f.Tree == TreeProtectedChanged:
+	case TreeProtectedChanged:
 		return ReasonProtectedChanged
-	default:
-		return ReasonTreeUnreadable
 	}
+	if f.Killed == KilledCancelled || f.Killed == KilledLost {
+		return Nothing
+	}
+	return ReasonTreeUnreadable
 }
 
 // known returns the reason with this text, or otherwise if there is no such reason.

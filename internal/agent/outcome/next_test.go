@@ -94,7 +94,7 @@ func TestNextFromATouchedTree(t *testing.T) {
 }
 
 // TestNextFromEdits: whatever went wrong, an agent that edits continues from the edits of
-// the attempt before, also with another adapter, and is noted of them.
+// the attempt before, also with another adapter, and its prompt says so.
 func TestNextFromEdits(t *testing.T) {
 	for _, r := range rows() {
 		f := editor()
@@ -128,7 +128,7 @@ func TestNextTellsTheAgent(t *testing.T) {
 		t.Errorf("a refused tool: %+v", step)
 	}
 	if step := outcome.Next(wrong("overloaded", outcome.Overloaded), spent, never); step.Note != "" {
-		t.Errorf("the agent is noted of what it could not help: %+v", step)
+		t.Errorf("the note is about what the agent could not help: %+v", step)
 	}
 }
 

@@ -174,8 +174,8 @@ func TestCheckReportIsFresh(t *testing.T) {
 	}
 }
 
-// TestCheckReportOnARealFile holds the leniency against the clock of the file system
-// at hand.
+// TestCheckReportOnARealFile checks that the tolerance is enough for the clock of this
+// file system.
 func TestCheckReportOnARealFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "critic.json")
 	for range 200 {

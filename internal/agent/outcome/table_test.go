@@ -103,12 +103,12 @@ func rows() []row {
 	})
 }
 
-// editor are facts of an agent that edits, that nothing can be said against.
+// editor returns the facts of an agent that has edited its tree and did nothing wrong.
 func editor() outcome.Facts {
 	return outcome.Facts{Started: true, Exit: outcome.ExitZero, Text: outcome.TextPresent, Edits: true, Tree: outcome.TreeEdited}
 }
 
-// editorRows has what is judged in another way for an agent that edits.
+// editorRows returns the rows that apply only to an agent that edits.
 func editorRows() []row {
 	var all []row
 	for _, value := range []string{"gone", "unreadable", "git-changed", "protected-changed"} {
@@ -167,7 +167,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestEditorRows judges what is judged in another way for an agent that edits.
+// TestEditorRows judges the rows that apply only to an agent that edits.
 func TestEditorRows(t *testing.T) {
 	for _, r := range editorRows() {
 		f := editor()
@@ -186,7 +186,7 @@ func TestEditorRows(t *testing.T) {
 	}
 }
 
-// TestPage holds the tables of docs/verdict.md against the program. UPDATE=1
+// TestPage compares the tables of docs/verdict.md with the program. UPDATE=1
 // rewrites them.
 func TestPage(t *testing.T) {
 	doccheck.Table(t, "../../../docs", "verdict.md", "verdicts", table(t, rows(), good))
@@ -209,7 +209,7 @@ func table(t *testing.T, all []row, good func() outcome.Facts) string {
 	return b.String() + "\n"
 }
 
-// TestEveryConstant holds the rows against the constants of the source: whatever
+// TestEveryConstant compares the rows with the constants of the source: whatever
 // is added there must be judged here.
 func TestEveryConstant(t *testing.T) {
 	types := map[string]string{ // to the fact of its rows

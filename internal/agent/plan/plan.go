@@ -15,7 +15,6 @@ import (
 // The limits of an answer, in bytes but for maxChoices.
 const (
 	maxPlan     = 256 << 10
-	maxSummary  = 4 << 10
 	maxQuestion = 4 << 10
 	maxChoices  = 10
 	maxChoice   = 200
@@ -24,10 +23,8 @@ const (
 // Answer is what a plan-checker answers: a plan or a question, never both. Its texts are
 // foreign. Plan and Question are trimmed.
 type Answer struct {
-	// Plan is the whole revised plan in Markdown, "" for a question. Summary says what
-	// changed; it may be "".
-	Plan    string `json:"plan"`
-	Summary string `json:"summary"`
+	// Plan is the whole revised plan in Markdown, "" for a question.
+	Plan string `json:"plan"`
 	// Question is for the user, "" for a plan. Default is one of Choices if there are
 	// any; both may be empty.
 	Question string   `json:"question"`
@@ -37,7 +34,7 @@ type Answer struct {
 
 // Parse parses the answer in a plan-checker's final message: an object with the member
 // plan or question, alone, in a code fence or in prose. It may be repeated, but two
-// different ones are invalid. Other members are ignored.
+// different ones are invalid. Other members, such as a summary, are ignored.
 //
 // # Errors
 //
@@ -57,8 +54,6 @@ func Parse(text string) (Answer, error) {
 		return Answer{}, invalid("the answer must have either a plan or a question")
 	case len(a.Plan) > maxPlan:
 		return Answer{}, invalid("the plan has more than %d bytes", maxPlan)
-	case len(a.Summary) > maxSummary:
-		return Answer{}, invalid("the summary has more than %d bytes", maxSummary)
 	case len(a.Question) > maxQuestion:
 		return Answer{}, invalid("the question has more than %d bytes", maxQuestion)
 	case len(a.Choices) > maxChoices:

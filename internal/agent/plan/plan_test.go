@@ -17,7 +17,7 @@ const (
 )
 
 func TestParse(t *testing.T) {
-	changed := plan.Answer{Plan: "# Plan\n\n1. Do {\"plan\": \"it\"}.", Summary: "Uses the queue that there is."}
+	changed := plan.Answer{Plan: "# Plan\n\n1. Do {\"plan\": \"it\"}."}
 	asked := plan.Answer{Question: "Which database?", Choices: []string{"sqlite", "none"}, Default: "none"}
 	for text, want := range map[string]plan.Answer{
 		revised:                                 changed,
@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 		`{"plan": null, ` + question[1:]:        asked,
 		`{"plan": " \n", ` + question[1:]:       asked,
 		`{"plan": "a"}`:                         {Plan: "a"},
-		`{"plan": "a", "language": "en"}`:       {Plan: "a"},
+		`{"plan": "a", "summary": ["a list"]}`:  {Plan: "a"},
 		`{"question": "a"}`:                     {Question: "a"},
 		`{"question": "a", "default": "b"}`:     {Question: "a", Default: "b"},
 		fmt.Sprintf(`{"plan": "%0262144d"}`, 0): {Plan: strings.Repeat("0", 256<<10)},
@@ -62,7 +62,6 @@ func TestParseRefuses(t *testing.T) {
 		"a long choice":               fmt.Sprintf(`{"question": "a", "choices": ["%0201d"]}`, 0),
 		"a long default":              fmt.Sprintf(`{"question": "a", "default": "%0201d"}`, 0),
 		"a long question":             fmt.Sprintf(`{"question": "%04097d"}`, 0),
-		"a long summary":              fmt.Sprintf(`{"plan": "a", "summary": "%04097d"}`, 0),
 		"a long plan":                 fmt.Sprintf(`{"plan": "%0262145d"}`, 0),
 		"a long message":              revised + strings.Repeat(" ", 1<<20),
 	} {

@@ -14,6 +14,3 @@ const (
 	// Edit is for executors, which edit the files of their own working tree.
 	Edit Profile = "edit"
 )
-
-// All lists the profiles.
-func All() []Profile { return []Profile{Readonly, Report, Edit} }

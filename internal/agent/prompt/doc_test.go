@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 )
 
-// TestFieldsAreDocumented holds the tables of docs/agents.md against the fields,
+// TestFieldsAreDocumented compares the tables of docs/agents.md with the fields,
 // which the message about an unknown one lists.
 func TestFieldsAreDocumented(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "agents.md"))

@@ -18,13 +18,11 @@ type Executor struct {
 	// Plan is the path of the task's plan, "" for none.
 	Plan string
 	// Handoff is what Handoff.Markdown returned after the previous round, "" in the
-	// first. It is trusted, and stands in the prompt as it is; the task's text and the
-	// answers are not repeated if it has them.
+	// first. It is trusted, and stands in the prompt as it is, in place of Prompt and
+	// Answers, which it has.
 	Handoff string
 	Answers []QA
-	// Files are paths of files to read first, such as the research.
-	Files []string
-	// Note says why the previous attempt failed, "" for the first.
+	// Note says how the previous attempt ended, "" for the first.
 	Note string
 }
 
@@ -68,11 +66,10 @@ func RenderExecutor(root string, e Executor) (string, error) {
 		"round":      strconv.Itoa(e.Round),
 		"max_rounds": strconv.Itoa(e.MaxRounds),
 		"role":       word(e.Role),
-		"prompt":     unless(e.Handoff, taskIntro, barred(e.Prompt)),
+		"prompt":     unless(e.Handoff, barred(e.Prompt)),
 		"plan":       quoted(e.Plan),
 		"handoff":    strings.TrimSpace(e.Handoff),
-		"answers":    unless(e.Handoff, answersIntro, answers(e.Answers)),
-		"files":      list(e.Files),
+		"answers":    unless(e.Handoff, answers(e.Answers)),
 		"note":       quoted(e.Note),
 	}, "prompt", "handoff")
 }
@@ -109,17 +106,16 @@ func RenderAssistant(root string, a Assistant) (string, error) {
 		"task_id":  quote(a.Task),
 		"round":    strconv.Itoa(a.Round),
 		"role":     word(a.Role),
-		"prompt":   unless(a.Handoff, taskIntro, barred(a.Prompt)),
+		"prompt":   unless(a.Handoff, barred(a.Prompt)),
 		"findings": list(a.Findings),
 		"handoff":  strings.TrimSpace(a.Handoff),
 		"note":     quoted(a.Note),
 	}, "prompt", "findings")
 }
 
-// unless returns a part of a prompt, or "" if the handoff has it already, after its
-// introduction. Foreign text cannot pass for that.
-func unless(handoff, intro, part string) string {
-	if strings.Contains(handoff, intro+part) {
+// unless returns a part of a prompt, or "" if there is a handoff, which has it.
+func unless(handoff, part string) string {
+	if handoff != "" {
 		return ""
 	}
 	return strings.TrimRight(part, "\n")

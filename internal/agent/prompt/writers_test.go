@@ -14,7 +14,7 @@ import (
 func executor() prompt.Executor {
 	return prompt.Executor{
 		Task: "T-1", RunID: "r-9", Role: "build-fixer", Round: 2, MaxRounds: 3, Prompt: "# Queue\nAdd a queue.", Plan: "docs/plan.md",
-		Handoff: handoff().Markdown(), Answers: []prompt.QA{{"How \"long\"?", "a year"}, {"Which?", "both"}}, Files: []string{"/tmp/research.md"}, Note: "it changed nothing",
+		Handoff: handoff().Markdown(), Answers: []prompt.QA{{"How \"long\"?", "a year"}, {"Which?", "both"}}, Note: "it changed nothing",
 	}
 }
 
@@ -35,7 +35,7 @@ func assistant() prompt.Assistant {
 func renderers(text string) map[string]func(root string) (string, error) {
 	e, p, a := executor(), planChecker(), assistant()
 	if text != "" {
-		e.Plan, e.Note, e.Files, e.Answers = text, text, []string{text, text}, []prompt.QA{{text, text}}
+		e.Plan, e.Note, e.Handoff, e.Answers = text, text, "", []prompt.QA{{text, text}}
 		p.Plan, p.Note, p.Findings = text, text, []string{text}
 		a.Note, a.Findings = text, []string{text, text}
 	}
@@ -60,26 +60,29 @@ func TestRenderExecutor(t *testing.T) {
 	if !strings.HasPrefix(text, "task_id: T-1\nround: 2\nmax_rounds: 3\nrole: build-fixer\nrun_id: r-9\n\n# Draft for this round\n\nYou are build-fixer for task \"T-1\" in round 2 of at most 3.") {
 		t.Errorf("it begins\n%.300s", text)
 	}
-	want := `## Your last attempt was not accepted
+	want := `## An earlier attempt
 
 "it changed nothing"
 
-The working tree is as that attempt left it. Continue there, and avoid that.
-
-## The task
-
-This is what the author of the task asks for.
-
-| # Queue
-| Add a queue.
+The working tree is as that attempt left it. Continue there, and avoid what went wrong.
 
 ## The plan
 
 The task's plan, with its acceptance criteria, is in "docs/plan.md". Read it first.
 
-## Read first
+` + handoff().Markdown()
+	if got := below(text); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	e := executor()
+	e.Handoff, e.Plan, e.Note = "", "", ""
+	first, err := prompt.RenderExecutor("", e)
+	want = `## The task
 
-- "/tmp/research.md"
+This is what the author of the task asks for.
+
+| # Queue
+| Add a queue.
 
 ## Answers of the user
 
@@ -87,38 +90,9 @@ The user decided these questions. Follow the answers.
 
 - question: "How \"long\"?"; answer: "a year"
 - question: "Which?"; answer: "both"
-
-` + handoff().Markdown()
-	if got := below(text); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	first, err := prompt.RenderExecutor("", prompt.Executor{Task: "T-1", Role: "executor", Round: 1, MaxRounds: 3, Prompt: "Add a queue."})
-	if want := "## The task\n\nThis is what the author of the task asks for.\n\n| Add a queue.\n"; err != nil || below(first) != want {
+`
+	if err != nil || below(first) != want {
 		t.Errorf("the first is\n%s\n%v", below(first), err)
-	}
-}
-
-// TestTheHandoffIsNotRepeated: the task's text and the answers stand in a prompt once.
-func TestTheHandoffIsNotRepeated(t *testing.T) {
-	e, h := executor(), handoff()
-	h.Prompt, h.Answers = e.Prompt, e.Answers
-	e.Handoff = h.Markdown()
-	text, err := prompt.RenderExecutor("", e)
-	if err != nil || strings.Count(text, "| Add a queue.") != 1 || strings.Count(text, "How \\\"long") != 1 || strings.Count(text, "## The task") != 1 {
-		t.Errorf("got\n%s\n%v", text, err)
-	}
-	// A line of the verification's output may say the same as the task.
-	e.Prompt, h.Prompt, h.Excerpt = "Add a queue.", "", "Add a queue."
-	e.Handoff = h.Markdown()
-	if text, err := prompt.RenderExecutor("", e); err != nil || strings.Count(text, "| Add a queue.") != 2 {
-		t.Errorf("got\n%s\n%v", text, err)
-	}
-	h.Prompt = e.Prompt
-	e.Handoff = h.Markdown()
-	a := assistant()
-	a.Prompt, a.Handoff = e.Prompt, e.Handoff
-	if text, err := prompt.RenderAssistant("", a); err != nil || strings.Count(text, "| Add a queue.") != 2 || strings.Count(text, "## The task") != 1 {
-		t.Errorf("got\n%s\n%v", text, err)
 	}
 }
 
@@ -162,17 +136,11 @@ func TestRenderAssistant(t *testing.T) {
 	if err != nil || !strings.HasPrefix(text, "task_id: T-1\nround: 2\nrole: security\nrun_id: r-9\n\n# Assist in this round\n\nYou are security for task \"T-1\" in round 2.") {
 		t.Errorf("it begins\n%.300s\n%v", text, err)
 	}
-	want := `## Your last attempt was not accepted
+	want := `## An earlier attempt
 
 "timeout"
 
-Avoid that.
-
-## The task
-
-This is what the author of the task asks for.
-
-| Add a queue.
+Avoid what went wrong.
 
 ## Findings that led here
 
@@ -227,7 +195,7 @@ func TestForeignTextOfWritersIsQuoted(t *testing.T) {
 			}
 		}
 		e := executor()
-		e.Prompt = s
+		e.Prompt, e.Handoff = s, ""
 		text, err := prompt.RenderExecutor("", e)
 		if err != nil {
 			t.Fatal(err)

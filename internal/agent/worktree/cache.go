@@ -29,22 +29,23 @@ type comparison struct {
 	paths []string
 }
 
-// known reports whether the comparison can be continued. Git's own files may decide what
-// differs.
-func (c *comparison) known(base string, now *Snapshot) bool {
-	return c != nil && c.base == base && !slices.ContainsFunc(Compare(c.shot, now), func(c Change) bool { return c.Area == Records })
-}
-
-// since returns the paths that may differ now.
-func (c *comparison) since(now *Snapshot) []string {
-	paths := slices.Clone(c.paths)
+// since returns the paths that may differ now, unless that is not known: git's own files
+// may decide what differs.
+func (c *comparison) since(base string, now *Snapshot) (paths []string, known bool) {
+	if c == nil || c.base != base {
+		return nil, false
+	}
+	paths = slices.Clone(c.paths)
 	for _, change := range Compare(c.shot, now) {
+		if change.Area == Records {
+			return nil, false
+		}
 		if change.Kind != Git {
 			paths = append(paths, change.Path)
 		}
 	}
 	slices.Sort(paths)
-	return slices.Compact(paths)
+	return slices.Compact(paths), true
 }
 
 // rereads returns which files are read again.

@@ -3,6 +3,7 @@ package worktree
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Kind is how something changed.
@@ -48,37 +49,59 @@ type Change struct {
 // the digests are equal.
 func Compare(before, after *Snapshot) []Change {
 	var changes []Change
-	for path, is := range after.files {
-		kinds := []Kind{Added}
-		if was, ok := before.files[path]; ok {
-			kinds = was.changes(is)
+	b, a := before.files, after.files
+	for len(b) > 0 || len(a) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = -1
+		case len(b) == 0:
+			order = 1
+		case b[0] != a[0]:
+			order = strings.Compare(b[0].path, a[0].path)
 		}
-		for _, kind := range kinds {
-			c := Change{Path: path, Kind: kind, Area: after.area(path)}
-			c.Ordinary = (kind == Content || kind == Added) && is.mode.IsRegular() && !after.affects(path)
-			changes = append(changes, c)
+		var was, is entry
+		if order <= 0 {
+			was, b = b[0], b[1:]
+		}
+		if order >= 0 {
+			is, a = a[0], a[1:]
+		}
+		switch {
+		case is.file == nil:
+			changes = append(changes, Change{Path: was.path, Kind: Removed, Area: after.area(was.path)})
+		case was.file != is.file: // Snapshots share what did not change.
+			for _, kind := range was.changes(is.file) {
+				c := Change{Path: is.path, Kind: kind, Area: after.area(is.path)}
+				c.Ordinary = (kind == Content || kind == Added) && is.mode.IsRegular() && !after.affects(is.path)
+				changes = append(changes, c)
+			}
 		}
 	}
-	for path := range before.files {
-		if _, ok := after.files[path]; !ok {
-			changes = append(changes, Change{Path: path, Kind: Removed, Area: after.area(path)})
-		}
+	changes = compareGit(changes, before.git, after.git)
+	if was, is := cmp.Or(before.listing, &listing{}), cmp.Or(after.listing, &listing{}); was.sum != is.sum {
+		changes = compareGit(changes, was.index, is.index)
 	}
-	for key, is := range after.git {
-		if was, ok := before.git[key]; !ok {
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
+	})
+	return changes
+}
+
+// compareGit adds the changes of git's own files.
+func compareGit(changes []Change, before, after map[gitKey]gitValue) []Change {
+	for key, is := range after {
+		if was, ok := before[key]; !ok {
 			changes = append(changes, key.change("added", is.tag))
 		} else if was != is {
 			changes = append(changes, key.change(was.difference(is), is.tag))
 		}
 	}
-	for key := range before.git {
-		if _, ok := after.git[key]; !ok {
+	for key := range before {
+		if _, ok := after[key]; !ok {
 			changes = append(changes, key.change("removed", 0))
 		}
 	}
-	slices.SortFunc(changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
-	})
 	return changes
 }
 
@@ -106,7 +129,7 @@ func (s *Snapshot) affects(path string) bool {
 func Rewritten(before, after *Snapshot, paths []string) []Change {
 	var changes []Change
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
-		was, is := before.files[path], after.files[path]
+		was, is := before.file(path), after.file(path)
 		if was != nil && is != nil && was.stat != is.stat && len(was.changes(is)) == 0 {
 			changes = append(changes, Change{Path: path, Kind: Content, Area: before.area(path), Detail: "written again"})
 		}
@@ -138,7 +161,7 @@ func (k gitKey) change(detail string, tag byte) Change {
 	}
 	c := Change{Path: k.path, Kind: Git, Area: Records, Detail: detail}
 	shown := tag == 0 || tag == 'H' // No flag hides the file.
-	if k.path == gitFolder+"/index" && shown {
+	if k.path == gitIndex && shown {
 		c.Area = Index
 	}
 	c.Ordinary = c.Area == Index || k.path == gitFolder+"/HEAD" // These change with every commit.

@@ -4,6 +4,7 @@ package worktree_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -212,6 +213,16 @@ func TestDiffContinues(t *testing.T) {
 		func() { s.must(os.Remove(s.path("a.txt"))); s.must(os.Symlink("nowhere", s.path("a.txt"))) },
 		func() { s.git(".", "commit", "-q", "-m", "the draft"); s.write("new.txt", "newer\n") },
 		func() { s.git(".", "rm", "-q", "-f", ".gitignore") },
+		func() { s.write(".cache/.gitignore", "*\n"); s.write("sub/.gitignore", "x\n") },
+		func() { s.write("nested/x", "x"); s.git("nested", "init", "-q") },
+		func() { s.must(os.Remove(s.path("a.txt"))); s.write("a.txt/a", "a folder in the place of a link") },
+		func() { s.must(os.RemoveAll(s.path("nested"))); s.git(".", "rm", "-q", "-r", "-f", "--cached", ".") },
+		func() {
+			s.write("b.txt", "two\n")
+			s.git(".", "add", "b.txt")
+			s.git(".", "update-index", "--skip-worktree", "b.txt")
+		},
+		func() { s.must(os.Remove(s.path("b.txt"))) },
 	} {
 		edit()
 		want, err := s.diff(base, 1<<20)
@@ -223,5 +234,59 @@ func TestDiffContinues(t *testing.T) {
 		if got.String() != want {
 			t.Errorf("after edit %d the diff is\n%s\nwant\n%s", i, got.String(), want)
 		}
+	}
+}
+
+// TestDiffLeavesOutIgnoredFiles checks that an ignore file which ignores itself is not
+// shown, although it counts.
+func TestDiffLeavesOutIgnoredFiles(t *testing.T) {
+	s := newRepository(t)
+	s.write(".cache/.gitignore", "*\n")
+	s.write("sub/.gitignore", "x\n")
+	text, err := s.diff("", 1<<20)
+	s.must(err)
+	if !strings.Contains(text, "+++ b/sub/.gitignore\n") || strings.Contains(text, ".cache") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// TestDiffOfAConflict checks that a file in conflict is shown once, as it is.
+func TestDiffOfAConflict(t *testing.T) {
+	s := newRepository(t)
+	s.git(".", "checkout", "-q", "-b", "other")
+	s.write("a.txt", "theirs\n")
+	s.git(".", "commit", "-q", "-a", "-m", "theirs")
+	s.git(".", "checkout", "-q", "main")
+	s.write("a.txt", "ours\n")
+	s.git(".", "commit", "-q", "-a", "-m", "ours")
+	merge := exec.Command("git", "-c", "user.name=n", "-c", "user.email=e@example.org", "merge", "-q", "other")
+	merge.Dir = s.dir
+	if err := merge.Run(); err == nil {
+		t.Fatal("the merge has no conflict")
+	}
+	text, err := s.diff("", 1<<20)
+	s.must(err)
+	if strings.Count(text, "diff --git ") != 1 || !strings.Contains(text, "+theirs\n") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// TestDiffFromAMovingBranch checks that a base that is a name is looked up each time.
+func TestDiffFromAMovingBranch(t *testing.T) {
+	s := newRepository(t)
+	s.git(".", "branch", "base")
+	tree := s.tree()
+	tree.Cache = &worktree.Cache{}
+	for _, differs := range []bool{false, true} {
+		var err error
+		tree.Now, err = tree.Snapshot(t.Context(), worktree.Scope{})
+		s.must(err)
+		var text strings.Builder
+		s.must(tree.Diff(t.Context(), "base", &text, 1<<20))
+		if strings.Contains(text.String(), "+two\n") != differs {
+			t.Errorf("got\n%s", text.String())
+		}
+		empty := s.git(".", "hash-object", "-t", "tree", "-w", os.DevNull)
+		s.git(".", "update-ref", "refs/heads/base", s.git(".", "commit-tree", "-m", "empty", empty))
 	}
 }

@@ -13,87 +13,69 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 )
 
-// listing is what git lists of a repository.
+// listing is what git lists of a repository. It is immutable once it is complete.
 type listing struct {
-	// key identifies all that the listing depends on.
+	// key identifies all that the listing depends on, 0 if that may change unnoticed.
 	key   [sha256.Size]byte
-	names []string // of the files that count
+	names []string // of the files that count, sorted
 	// nested are directories that may be repositories.
 	nested []string
 	index  map[gitKey]gitValue // the entries of git's index
+	sum    [sha256.Size]byte   // of the index
+	// settings are those with which git listed.
+	settings []setting
 }
 
 // list adds the files of a repository and the entries of its index. It asks git, unless
 // nothing changed since the latest snapshot that the list depends on: the names and types
 // of all files, what is ignored, and git's records. That is a matter of contents, not of
 // times.
-func (s *scanner) list(ctx context.Context, dir string, r repo, settings []setting) error {
-	if s.depth > 1 || s.latest.files == nil { // It may be the only snapshot.
-		l, w, err := s.listAndWalk(ctx, dir, r, settings)
+func (s *scanner) list(ctx context.Context, dir string, r repo, settings []setting, w walked) error {
+	if s.depth > 1 || s.cache == nil {
+		l, err := s.ask(ctx, dir, r, settings)
 		if err != nil {
 			return err
 		}
-		return s.addListing(ctx, dir, r, settings, l, w)
-	}
-	w, err := s.walkAll(ctx, dir)
-	if err != nil {
-		return err
+		return s.addListing(ctx, dir, r, l, w)
 	}
 	key, known := s.listingKey(r, settings, w)
-	if l := s.latest.listing; known && l != nil && l.key == key {
-		s.listing, s.listed = l, true
-		return s.addListing(ctx, dir, r, settings, l, w)
-	}
-	l, after, err := s.listAndWalk(ctx, dir, r, settings)
-	if err != nil {
-		return err
-	}
-	// The list is of the time between two walks that found the same.
-	if again, err := s.walkAll(ctx, dir); err == nil && again.sum == w.sum && known && len(l.nested) == 0 {
-		if now, _ := s.listingKey(r, settings, again); now == key {
-			l.key, s.listing = key, l
+	l := s.latest.listing
+	if s.listed = known && l != nil && l.key == key; !s.listed {
+		var err error
+		if l, err = s.ask(ctx, dir, r, settings); err != nil {
+			return err
 		}
+		// The list is of the time between two walks that found the same.
+		again, err := s.walkAll(ctx, dir)
+		if err != nil {
+			return err
+		}
+		if now, still := s.listingKey(r, settings, again); now == key && known && still && len(l.nested) == 0 {
+			l.key = key
+		}
+		w = again
 	}
-	return s.addListing(ctx, dir, r, settings, l, after)
+	return s.addListing(ctx, dir, r, l, w)
 }
 
-// listAndWalk asks git while it walks.
-func (s *scanner) listAndWalk(ctx context.Context, dir string, r repo, settings []setting) (l *listing, w walked, err error) {
+// ask asks git for the files of the repository at dir, which must have been walked over.
+func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []setting) (*listing, error) {
 	m, err := s.git.shadow(r, settings)
 	if err != nil {
-		return nil, w, err
+		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var walking sync.WaitGroup
-	walking.Go(func() {
-		var err error
-		if w, err = s.walkAll(ctx, dir); err != nil {
-			cancel(err)
-		}
-	})
 	// This pattern comes first: .gitignore files count even if they ignore themselves,
 	// unless git does not enter their directory.
 	out, err := s.git.runOK(ctx, m.command(filepath.Join(s.real, filepath.FromSlash(dir)),
 		"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
-	walking.Wait()
-	if ctx.Err() != nil {
-		return nil, w, context.Cause(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		l, err = s.parseListing(dir, out)
-	}
-	return l, w, err
-}
-
-// parseListing parses the output of git ls-files.
-func (s *scanner) parseListing(dir string, out io.Reader) (*listing, error) {
-	l := &listing{index: make(map[gitKey]gitValue)}
-	index := path.Join(dir, gitFolder, "index")
-	err := records(out, func(text string) error {
+	l := &listing{index: make(map[gitKey]gitValue), settings: settings}
+	sum := sha256.New()
+	err = records(out, func(text string) error {
 		e, err := parseEntry(text)
 		if err != nil {
 			return unreadable(dir, err)
@@ -104,7 +86,8 @@ func (s *scanner) parseListing(dir string, out io.Reader) (*listing, error) {
 			if e.stage != "0" {
 				of += " in stage " + e.stage
 			}
-			l.index[gitKey{index, of}] = gitValue{text: e.mode + " " + e.oid, tag: e.tag}
+			l.index[gitKey{path.Join(dir, gitIndex), of}] = gitValue{text: e.mode + " " + e.oid, tag: e.tag}
+			_, _ = io.WriteString(sum, text+"\x00")
 		}
 		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
 			l.nested = append(l.nested, name)
@@ -113,18 +96,23 @@ func (s *scanner) parseListing(dir string, out io.Reader) (*listing, error) {
 		}
 		return nil
 	})
+	sum.Sum(l.sum[:0])
+	slices.Sort(l.names)
+	l.names = slices.Compact(l.names) // A conflict has several entries.
 	return l, err
 }
 
 // addListing adds what is listed, and what was found that git does not list.
-func (s *scanner) addListing(ctx context.Context, dir string, r repo, settings []setting, l *listing, w walked) error {
-	maps.Copy(s.items, l.index)
-	for _, name := range l.names {
-		if err := s.add(name); err != nil {
-			return err
-		}
+func (s *scanner) addListing(ctx context.Context, dir string, r repo, l *listing, w walked) error {
+	if s.depth == 1 {
+		s.listing = l
+	} else {
+		maps.Copy(s.items, l.index)
 	}
-	if err := s.addSpecial(ctx, dir, r, settings, w.special); err != nil {
+	if s.names = append(s.names, l.names...); len(s.names) > maxFiles {
+		return tooManyFiles()
+	}
+	if err := s.addSpecial(ctx, dir, r, l.settings, w.special); err != nil {
 		return err
 	}
 	for _, name := range l.nested {
@@ -197,35 +185,43 @@ type walker struct {
 	top     string
 	dirs    dirCache
 	hash    hash.Hash
+	line    []byte // what is hashed of a directory
 }
 
 func (w *walker) enter(ctx context.Context, dir string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	entries, err := w.dirs.entries(dir)
 	if err != nil {
 		w.whole = false // Git cannot open it either, and reports it if it matters.
 	}
-	_, _ = fmt.Fprintf(w.hash, "%q %d\n", dir, len(entries))
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	if dir != w.top && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), gitFolder) }) {
+		w.whole = false
+		if r, err := w.scanner.find(dir); r != nil || err != nil {
+			return nil
 		}
-		name, kind := path.Join(dir, e.Name()), e.Type()
-		_, _ = w.hash.Write(append(append([]byte(e.Name()), 0), byte(kind>>24), byte(kind>>16)))
+	}
+	w.line = fmt.Appendf(w.line[:0], "%q %d\n", dir, len(entries))
+	for _, e := range entries {
+		kind := e.Type()
+		w.line = append(append(append(w.line, e.Name()...), 0), byte(kind>>24), byte(kind>>16))
+	}
+	_, _ = w.hash.Write(w.line)
+	for _, e := range entries {
+		kind := e.Type()
+		if e.Name() == gitFolder || kind.IsRegular() && e.Name() != ignoreFile {
+			continue
+		}
+		name := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == gitFolder:
-			w.whole = w.whole && dir == w.top
-		case kind.IsRegular() && e.Name() == ignoreFile:
+		case kind.IsRegular():
 			sum, err := digest(w.scanner.root, name)
 			w.whole = w.whole && err == nil
 			_, _ = io.WriteString(w.hash, sum)
-		case kind.IsRegular():
 		case kind == fs.ModeSymlink:
 			w.whole = w.whole && e.Name() != ignoreFile // Older versions of git follow it.
 		case kind.IsDir():
-			if r, err := w.scanner.find(name); r != nil || err != nil {
-				w.whole = false
-				continue
-			}
 			if err := w.enter(ctx, name); err != nil {
 				return err
 			}

@@ -8,9 +8,9 @@ import (
 	"hash"
 	"io/fs"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // file is what is known of a file.
@@ -33,8 +33,11 @@ type stat struct {
 	modified, changed, number int64
 }
 
-// changes lists how a file differs.
+// changes lists how a file differs from f, which is nil if it did not exist.
 func (f *file) changes(is *file) []Kind {
+	if f == nil {
+		return []Kind{Added}
+	}
 	if f.mode.Type() != is.mode.Type() {
 		return []Kind{Type}
 	}
@@ -51,17 +54,37 @@ func (f *file) changes(is *file) []Kind {
 // readers is how many files are read concurrently: system calls take most of the time.
 func readers() int { return min(max(runtime.GOMAXPROCS(0), 2), 8) }
 
-// read reads the metadata and contents of the files that were found. A file that was
-// removed meanwhile does not exist. Files that are as they were before are those of before.
-func (s *scanner) read(ctx context.Context, before map[string]*file) (map[string]*file, error) {
-	names := sorted(s.names)
+// entry is a file of a snapshot.
+type entry struct {
+	path string
+	*file
+}
+
+// lstat reads the metadata of files, nil for those that do not exist. It takes what is in
+// latestNow.
+func (s *scanner) lstat(ctx context.Context, names []string) ([]*file, error) {
 	found := make([]*file, len(names))
-	now := time.Now()
-	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
-		found[i], err = r.there(names[i])
+	err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
+		if at, ok := s.latest.find(names[i]); ok && s.latestNow != nil {
+			found[i] = s.latestNow[at]
+		} else {
+			found[i], err = r.there(names[i])
+		}
 		return err
-	}); err != nil {
-		return nil, err
+	})
+	return found, err
+}
+
+// read reads the metadata and contents of the files that were found, sorted by path. A
+// file that was removed meanwhile does not exist. Files that are as they were in the latest
+// snapshot are those of it.
+func (s *scanner) read(ctx context.Context) (files []entry, err error) {
+	names := slices.Compact(slices.Sorted(slices.Values(s.names)))
+	found := s.latestNow
+	if found == nil || !slices.EqualFunc(names, s.latest.files, func(name string, e entry) bool { return name == e.path }) {
+		if found, err = s.lstat(ctx, names); err != nil {
+			return nil, err
+		}
 	}
 	var large, content int64
 	for _, f := range found {
@@ -76,13 +99,13 @@ func (s *scanner) read(ctx context.Context, before map[string]*file) (map[string
 		}
 	}
 	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
-		was, is := before[names[i]], found[i]
+		was, is := s.latest.file(names[i]), found[i]
 		if was.isUnchanged(is) && !s.reread(names[i]) {
 			found[i] = was
 			return nil
 		}
 		if is, err = r.content(ctx, names[i], is); is != nil {
-			is.settled = is.hashed && is.stat.settled(now)
+			is.settled = is.hashed && is.stat.settled(s.began)
 			if was != nil && *was == *is {
 				is = was
 			}
@@ -92,10 +115,10 @@ func (s *scanner) read(ctx context.Context, before map[string]*file) (map[string
 	}); err != nil {
 		return nil, err
 	}
-	files := make(map[string]*file, len(names))
+	files = make([]entry, 0, len(names))
 	for i, f := range found {
 		if f != nil {
-			files[names[i]] = f
+			files = append(files, entry{names[i], f})
 		}
 	}
 	if large > 0 {

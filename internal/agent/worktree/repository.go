@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,21 +103,40 @@ func (s *scanner) repository(ctx context.Context, dir string, r repo) error {
 		return s.walk(ctx, dir)
 	}
 	var settings []setting
-	var settingsErr error
-	var asking sync.WaitGroup
-	asking.Go(func() { settings, settingsErr = s.git.settings(ctx, r) })
-	err := s.addGitFiles(ctx, dir, r, false)
-	asking.Wait()
-	if err == nil {
-		err = settingsErr
-	}
-	if err == nil {
-		err = s.addSettings(dir, r, settings)
-	}
+	var w walked
+	var found []*file
+	err := together(
+		func() (err error) { settings, err = s.git.settings(ctx, r); return err },
+		func() (err error) { w, err = s.walkAll(ctx, dir); return err },
+		func() error { return s.addGitFiles(ctx, dir, r, false) },
+		func() (err error) {
+			if s.depth == 1 {
+				found, err = s.lstat(ctx, s.latest.paths())
+			}
+			return err
+		},
+	)
 	if err != nil {
 		return err
 	}
-	return s.list(ctx, dir, r, settings)
+	if s.depth == 1 {
+		s.latestNow = found
+	}
+	if err := s.addSettings(dir, r, settings); err != nil {
+		return err
+	}
+	return s.list(ctx, dir, r, settings, w)
+}
+
+// together calls functions concurrently, and returns the first error in their order.
+func together(calls ...func() error) error {
+	failed := make([]error, len(calls))
+	var running sync.WaitGroup
+	for i, call := range calls {
+		running.Go(func() { failed[i] = call() })
+	}
+	running.Wait()
+	return cmp.Or(failed...)
 }
 
 // addSettings adds the settings that count, and the user's file of ignore rules.
@@ -153,37 +173,15 @@ func (s *scanner) addSpecial(ctx context.Context, dir string, r repo, settings [
 	if len(names) == 0 {
 		return nil
 	}
+	if len(names) > maxSpecial {
+		return unreadable(dir, fmt.Errorf("it holds more than %d pipes, sockets or devices", maxSpecial))
+	}
 	m, err := s.git.shadow(r, settings)
 	if err != nil {
 		return err
 	}
-	if len(names) > maxSpecial {
-		return unreadable(dir, fmt.Errorf("it holds more than %d pipes, sockets or devices", maxSpecial))
-	}
-	var list strings.Builder
-	for _, name := range names {
-		fmt.Fprintf(&list, "./%s\x00", strings.TrimPrefix(strings.TrimPrefix(name, dir), "/"))
-	}
-	input, err := os.CreateTemp(s.git.temp, "special-")
+	ignored, err := s.areIgnored(ctx, m, dir, names)
 	if err != nil {
-		return unreadable(dir, err)
-	}
-	defer input.Close()
-	if _, err := io.WriteString(input, list.String()); err != nil {
-		return unreadable(dir, err)
-	}
-	if _, err := input.Seek(0, io.SeekStart); err != nil {
-		return unreadable(dir, err)
-	}
-	out, err := s.git.checkIgnore(ctx, m, filepath.Join(s.real, filepath.FromSlash(dir)), input, "-z", "--stdin", "--no-index")
-	if err != nil {
-		return err
-	}
-	ignored := make(map[string]bool)
-	if err := records(out.output, func(text string) error {
-		ignored[path.Join(dir, text)] = true
-		return nil
-	}); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -196,6 +194,36 @@ func (s *scanner) addSpecial(ctx context.Context, dir string, r repo, settings [
 	return nil
 }
 
+// areIgnored returns those of names that the repository at dir ignores.
+func (s *scanner) areIgnored(ctx context.Context, m *shadowRepo, dir string, names []string) (map[string]bool, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	input, err := os.CreateTemp(s.git.temp, "names-")
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	defer input.Close()
+	for _, name := range names {
+		if _, err := fmt.Fprintf(input, "./%s\x00", strings.TrimPrefix(strings.TrimPrefix(name, dir), "/")); err != nil {
+			return nil, unreadable(dir, err)
+		}
+	}
+	if _, err := input.Seek(0, io.SeekStart); err != nil {
+		return nil, unreadable(dir, err)
+	}
+	out, err := s.git.checkIgnore(ctx, m, filepath.Join(s.real, filepath.FromSlash(dir)), input, "-z", "--stdin", "--no-index")
+	if err != nil {
+		return nil, err
+	}
+	ignored := make(map[string]bool)
+	err = records(out.output, func(text string) error {
+		ignored[path.Join(dir, text)] = true
+		return nil
+	})
+	return ignored, err
+}
+
 // findHiddenRepos adds repositories that git does not report: those in a directory with
 // tracked files. Their settings apply to git commands that run there.
 func (s *scanner) findHiddenRepos(ctx context.Context) error {
@@ -203,7 +231,7 @@ func (s *scanner) findHiddenRepos(ctx context.Context) error {
 		return nil // There are none.
 	}
 	folders := make(map[string]bool)
-	for name := range s.names {
+	for _, name := range s.names {
 		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {
 			folders[dir] = true
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 const (
@@ -19,6 +20,7 @@ const (
 	ignoreFile  = ".gitignore"
 	// gitFolder is git's directory, or a file that leads to it.
 	gitFolder = ".git"
+	gitIndex  = gitFolder + "/index"
 	// gitModules says where submodules come from.
 	gitModules = ".gitmodules"
 )
@@ -43,7 +45,7 @@ type scanner struct {
 	alwaysTracked []string
 	git           *git
 	dirs          dirCache
-	names         map[string]bool // of the files found
+	names         []string // of the files found, with duplicates
 	items         map[gitKey]gitValue
 	repos         map[string]bool // directories with repositories
 	common        string          // the common git directory of the outermost repository
@@ -51,16 +53,19 @@ type scanner struct {
 	depth         int // of nested repositories
 	cache         *Cache
 	reread        func(path string) bool
-	latest        *Snapshot // the latest one of the cache
-	listing       *listing  // of the outermost repository, if it may be used again
+	latest, now   *Snapshot // the latest one of the cache, and Tree.Now
+	listing       *listing  // of the outermost repository
 	listed        bool      // listing is that of the latest snapshot
+	began         time.Time // before any file was looked at
+	// latestNow is the metadata of the latest snapshot's files now, nil if it was not read.
+	latestNow []*file
 }
 
 // scan calls do with a scanner of the tree, within scanTimeout.
 func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *scanner) error) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
-	s := &scanner{cache: t.Cache, reread: t.rereads(), names: make(map[string]bool), items: make(map[gitKey]gitValue), repos: make(map[string]bool)}
+	s := &scanner{began: time.Now(), cache: t.Cache, now: t.Now, reread: t.rereads(), items: make(map[gitKey]gitValue), repos: make(map[string]bool)}
 	if s.given, err = filepath.Abs(t.Root); err != nil {
 		return unreadable(".", err)
 	}
@@ -165,22 +170,15 @@ func (s *scanner) walkDeciding(ctx context.Context) error {
 // snapshot is the snapshot of what was found: the latest one if nothing changed.
 func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
 	latest := s.latest
-	files, err := s.read(ctx, latest.files)
+	files, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if latest.files != nil && maps.Equal(files, latest.files) && maps.Equal(s.items, latest.git) &&
+	if latest.files != nil && s.listing == latest.listing && slices.Equal(files, latest.files) && maps.Equal(s.items, latest.git) &&
 		slices.Equal(s.alwaysTracked, latest.alwaysTracked) && slices.Equal(s.notes, latest.notes) {
-		if s.listing == latest.listing {
-			return latest, nil
-		}
-		shot := *latest
-		shot.listing = s.listing
-		s.cache.keep(s.real, &shot)
-		return &shot, nil
+		return latest, nil
 	}
-	shot := newSnapshot(files, s.items, s.alwaysTracked, s.notes)
-	shot.listing = s.listing
+	shot := newSnapshot(files, s.items, s.listing, s.alwaysTracked, s.notes)
 	s.cache.keep(s.real, shot)
 	return shot, nil
 }
@@ -190,10 +188,14 @@ func (s *scanner) add(name string) error {
 	if !s.counts(name) {
 		return nil
 	}
-	if s.names[name] = true; len(s.names) > maxFiles {
-		return unreadable(".", fmt.Errorf("it has more than %d files that count", maxFiles))
+	if s.names = append(s.names, name); len(s.names) > maxFiles {
+		return tooManyFiles()
 	}
 	return nil
+}
+
+func tooManyFiles() error {
+	return unreadable(".", fmt.Errorf("it has more than %d files that count", maxFiles))
 }
 
 // walk adds all files below a directory, or the file at that path. Nested repositories

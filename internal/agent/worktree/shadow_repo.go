@@ -38,6 +38,9 @@ var shadowedSettings = []string{
 
 // shadow creates the shadow of a repository with these settings.
 func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
+	if err := g.open(); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp(g.temp, "shadow-")
 	if err != nil {
 		return nil, unreadable(gitFolder, err)
@@ -124,28 +127,19 @@ func (m *shadowRepo) copyShared() error {
 	return err
 }
 
-// copy copies a file of the repository with its time: git treats files as changed if they
-// are as new as its index.
+// copy copies a file of the repository.
 func (m *shadowRepo) copy(from *os.Root, name string) error {
 	source, err := safefile.Open(from, filepath.FromSlash(name))
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	info, err := source.Stat()
-	if err != nil {
-		return err
-	}
-	to := filepath.Join(m.dir, filepath.FromSlash(name))
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	target, err := os.OpenFile(filepath.Join(m.dir, filepath.FromSlash(name)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(target, io.LimitReader(source, gitOutput))
-	if err = errors.Join(err, target.Close()); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	return errors.Join(err, target.Close())
 }
 
 // command is a git command in a directory of the repository's working tree.

@@ -40,6 +40,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -60,12 +61,34 @@ const (
 
 // Snapshot is the immutable state of a working tree.
 type Snapshot struct {
-	files         map[string]*file
-	git           map[gitKey]gitValue
+	files         []entry             // sorted by path
+	git           map[gitKey]gitValue // without the index of the outermost repository
+	listing       *listing            // of the outermost repository, nil if there is none
 	alwaysTracked []string
 	notes         []string
 	digest        string
-	listing       *listing // what git listed, nil if that may change by itself
+}
+
+// find returns the index of the file at a path.
+func (s *Snapshot) find(path string) (int, bool) {
+	return slices.BinarySearchFunc(s.files, path, func(e entry, path string) int { return strings.Compare(e.path, path) })
+}
+
+// file returns the file at a path, nil if there is none.
+func (s *Snapshot) file(path string) *file {
+	if i, ok := s.find(path); ok {
+		return s.files[i].file
+	}
+	return nil
+}
+
+// paths lists the paths of all files.
+func (s *Snapshot) paths() []string {
+	paths := make([]string, len(s.files))
+	for i, e := range s.files {
+		paths[i] = e.path
+	}
+	return paths
 }
 
 // Scope says what counts in addition to git's rules. Paths are relative to the root, or
@@ -155,12 +178,11 @@ func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
 
 // newSnapshot computes the digest. Names and values are quoted, so that the encoding is
 // unambiguous.
-func newSnapshot(files map[string]*file, git map[gitKey]gitValue, alwaysTracked, notes []string) *Snapshot {
+func newSnapshot(files []entry, git map[gitKey]gitValue, l *listing, alwaysTracked, notes []string) *Snapshot {
 	h := sha256.New()
 	var line []byte
-	for _, path := range sorted(files) {
-		f := files[path]
-		line = append(appendQuoted(append(line[:0], "file "...), path), ' ')
+	for _, f := range files {
+		line = append(appendQuoted(append(line[:0], "file "...), f.path), ' ')
 		line = append(strconv.AppendUint(line, uint64(f.mode), 8), ' ')
 		switch {
 		case f.hashed:
@@ -172,6 +194,9 @@ func newSnapshot(files map[string]*file, git map[gitKey]gitValue, alwaysTracked,
 		}
 		h.Write(append(line, '\n'))
 	}
+	if l != nil {
+		h.Write(fmt.Appendf(line[:0], "index %x\n", l.sum))
+	}
 	keys := slices.SortedFunc(maps.Keys(git), compareKeys)
 	for _, key := range keys {
 		line = append(line[:0], "git "...)
@@ -180,7 +205,7 @@ func newSnapshot(files map[string]*file, git map[gitKey]gitValue, alwaysTracked,
 		}
 		h.Write(append(strconv.AppendUint(line, uint64(git[key].tag), 10), '\n'))
 	}
-	return &Snapshot{files: files, git: git, alwaysTracked: alwaysTracked, notes: notes, digest: "sha256:" + hex.EncodeToString(h.Sum(nil))}
+	return &Snapshot{files: files, git: git, listing: l, alwaysTracked: alwaysTracked, notes: notes, digest: "sha256:" + hex.EncodeToString(h.Sum(nil))}
 }
 
 // appendQuoted is strconv.AppendQuote, which is slow for what most names are.

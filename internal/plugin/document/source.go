@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Source is a report's bytes as they were read. Its format depends on the plugin
@@ -44,7 +44,7 @@ func Read(data []byte, limits Limits) (*Source, error) {
 	if int64(len(data)) > limits.Bytes {
 		return nil, TooLarge(limits.Bytes)
 	}
-	if at := invalidUTF8(data); at >= 0 {
+	if at := textutil.InvalidUTF8(data); at >= 0 {
 		return nil, errs.New(errs.ReportInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
 	}
 	sum := sha256.Sum256(data)
@@ -176,18 +176,4 @@ func (s *Source) document(data []byte, err error) (*Document, error) {
 // line returns the number of the line that contains offset, from 1.
 func (s *Source) line(offset int) int {
 	return 1 + bytes.Count(s.data[:offset], []byte{'\n'})
-}
-
-func invalidUTF8(data []byte) int {
-	if utf8.Valid(data) {
-		return -1
-	}
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return -1
 }

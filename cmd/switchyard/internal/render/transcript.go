@@ -63,9 +63,9 @@ func (r rawWriter) Write(p []byte) (int, error) {
 }
 
 const (
-	// maxInput and maxSaid bound the input of a tool, and a line that nothing explains, in
+	// maxInput and maxLine bound the input of a tool, and a line that nothing explains, in
 	// code points. --output json has all of it.
-	maxInput, maxSaid = 200, 2000
+	maxInput, maxLine = 200, 2000
 	// maxResultLine bounds a line of a tool's result, in code points.
 	maxResultLine = 300
 )
@@ -75,18 +75,18 @@ func (p *Printer) Transcript(t api.TranscriptEntry) {
 	p.Line("%s  %s by %s, round %d, %s at %s", p.Paint(Bold, t.Run), t.Agent, t.Adapter, t.Round, t.Outcome, Time(t.EndedAt))
 }
 
-// Said prints a part of a transcript: messages whole, and the rest clipped.
-func (p *Printer) Said(s adapter.Said) {
-	switch text := strings.TrimSpace(s.Text); s.Kind {
-	case adapter.SaidText:
+// TranscriptPart prints a part of a transcript: messages whole, and the rest clipped.
+func (p *Printer) TranscriptPart(part adapter.Part) {
+	switch text := strings.TrimSpace(part.Text); part.Kind {
+	case adapter.PartText:
 		p.Line("")
 		for line := range strings.Lines(text) {
 			p.Line("%s", strings.TrimRight(line, "\r\n"))
 		}
-	case adapter.SaidTool:
+	case adapter.PartTool:
 		p.Line("")
-		p.Line("%s %s", p.Paint(Cyan, "> "+s.Name), textutil.Fit(text, maxInput))
-	case adapter.SaidResult:
+		p.Line("%s %s", p.Paint(Cyan, "> "+part.Name), textutil.Fit(text, maxInput))
+	case adapter.PartResult:
 		if text == "" {
 			return
 		}
@@ -95,9 +95,9 @@ func (p *Printer) Said(s adapter.Said) {
 			lines[i] = textutil.Fit(line, maxResultLine)
 		}
 		p.block(strings.Join(lines, "\n"))
-	case adapter.SaidError:
+	case adapter.PartError:
 		p.Line("%s %s", p.Paint(Yellow, "! error:"), text)
 	default:
-		p.Line("%s", textutil.Fit(strings.TrimRight(s.Text, " \t"), maxSaid))
+		p.Line("%s", textutil.Fit(strings.TrimRight(part.Text, " \t"), maxLine))
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 )
 
 func TestRaw(t *testing.T) {
@@ -25,23 +25,23 @@ func TestRaw(t *testing.T) {
 func TestSaid(t *testing.T) {
 	long := strings.Repeat("é", 3000)
 	for _, c := range []struct {
-		said adapter.Said
+		part adapter.Part
 		want string
 	}{
-		{adapter.Said{Kind: adapter.SaidText, Text: "one\r\n  two\x1b\n"}, "\none\n  two<U+001B>\n"},
-		{adapter.Said{Kind: adapter.SaidTool, Name: "Bash\n", Text: "a\nb"}, "\n> Bash  a b\n"},
-		{adapter.Said{Kind: adapter.SaidTool, Name: "Read", Text: long}, "\n> Read " + long[:199*2] + "…\n"},
-		{adapter.Said{Kind: adapter.SaidResult, Text: long + "\nnext\n"}, "  | " + long[:299*2] + "…\n  | next\n"},
-		{adapter.Said{Kind: adapter.SaidResult, Text: strings.Repeat("x\n", 32)}, strings.Repeat("  | x\n", 10) + "  | … 2 lines\n" + strings.Repeat("  | x\n", 20)},
-		{adapter.Said{Kind: adapter.SaidResult, Text: " \n"}, ""},
-		{adapter.Said{Kind: adapter.SaidError, Text: "no\nmore"}, "! error: no more\n"},
-		{adapter.Said{Kind: adapter.SaidLine, Text: "  as it is \u202e "}, "  as it is <U+202E>\n"},
-		{adapter.Said{Kind: adapter.SaidLine, Text: long}, long[:1999*2] + "…\n"},
+		{adapter.Part{Kind: adapter.PartText, Text: "one\r\n  two\x1b\n"}, "\none\n  two<U+001B>\n"},
+		{adapter.Part{Kind: adapter.PartTool, Name: "Bash\n", Text: "a\nb"}, "\n> Bash  a b\n"},
+		{adapter.Part{Kind: adapter.PartTool, Name: "Read", Text: long}, "\n> Read " + long[:199*2] + "…\n"},
+		{adapter.Part{Kind: adapter.PartResult, Text: long + "\nnext\n"}, "  | " + long[:299*2] + "…\n  | next\n"},
+		{adapter.Part{Kind: adapter.PartResult, Text: strings.Repeat("x\n", 32)}, strings.Repeat("  | x\n", 10) + "  | … 2 lines\n" + strings.Repeat("  | x\n", 20)},
+		{adapter.Part{Kind: adapter.PartResult, Text: " \n"}, ""},
+		{adapter.Part{Kind: adapter.PartError, Text: "no\nmore"}, "! error: no more\n"},
+		{adapter.Part{Kind: adapter.PartLine, Text: "  as it is \u202e "}, "  as it is <U+202E>\n"},
+		{adapter.Part{Kind: adapter.PartLine, Text: long}, long[:1999*2] + "…\n"},
 	} {
 		var b strings.Builder
-		render.New(&b, &b).Said(c.said)
+		render.New(&b, &b).TranscriptPart(c.part)
 		if b.String() != c.want {
-			t.Errorf("%s %.40q is\n%q, want\n%q", c.said.Kind, c.said.Text, b.String(), c.want)
+			t.Errorf("%s %.40q is\n%q, want\n%q", c.part.Kind, c.part.Text, b.String(), c.want)
 		}
 	}
 }

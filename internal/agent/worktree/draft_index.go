@@ -1,0 +1,172 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha1" // git's checksum of an index
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// currentListing returns what git lists of the tree: what it listed for Tree.Now if that
+// is known.
+func (s *scanner) currentListing(ctx context.Context, r repo) (*listing, error) {
+	if s.now != nil && s.now.listing != nil {
+		return s.now.listing, nil
+	}
+	settings, err := s.git.settings(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.walkAll(ctx, ""); err != nil {
+		return nil, err
+	}
+	return s.ask(ctx, "", r, settings)
+}
+
+// writeIndex gives the shadow an index of its own, for the paths in only, or for all that
+// count if that is nil: with untracked files, and without flags and times that hide a
+// change. The author of the draft could also write the repository's index, and git trusts
+// its times.
+func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, only []string) error {
+	prefix, err := filepath.Rel(m.repo.top, s.real)
+	if err != nil {
+		return unreadable(".", err)
+	}
+	if only == nil {
+		only = slices.Clone(l.names)
+		for key, is := range l.index {
+			if is.tag != 'M' && is.tag != 'm' { // A conflict has an entry for each side.
+				only = append(only, key.of)
+			}
+		}
+		slices.Sort(only)
+		only = slices.Compact(only)
+	}
+	ignored, err := s.ignoredIgnoreFiles(ctx, m, l, only)
+	if err != nil {
+		return err
+	}
+	index := newIndexFile(m.format)
+	for _, name := range only {
+		is, tracked := l.index[gitKey{gitIndex, name}]
+		_, counts := slices.BinarySearch(l.names, name)
+		hidden := tracked && !counts
+		if !tracked && !counts || ignored[name] {
+			continue
+		}
+		if !tracked || is.tag == 'h' || is.tag == 's' || is.tag == 'S' {
+			f, err := s.dirs.there(name)
+			if err != nil {
+				return err
+			}
+			switch {
+			case f == nil && !tracked:
+				continue
+			case f == nil:
+				hidden = true // A file that is not checked out was not deleted.
+			case !tracked:
+				is.text = gitMode(f.mode) + " " + m.emptyBlob()
+			}
+		}
+		if err := index.add(path.Join(filepath.ToSlash(prefix), name), is.text, hidden); err != nil {
+			return unreadable(gitFolder, err)
+		}
+	}
+	name := filepath.Join(m.dir, "index")
+	m.env = append(m.env, "GIT_INDEX_FILE="+name)
+	if err := os.WriteFile(name, index.finish(), 0o600); err != nil {
+		return unreadable(".", err)
+	}
+	return nil
+}
+
+// ignoredIgnoreFiles returns those untracked ignore files that are ignored: they count,
+// but are no part of a draft.
+func (s *scanner) ignoredIgnoreFiles(ctx context.Context, m *shadowRepo, l *listing, names []string) (map[string]bool, error) {
+	var untracked []string
+	for _, name := range names {
+		if _, tracked := l.index[gitKey{gitIndex, name}]; !tracked && path.Base(name) == ignoreFile {
+			untracked = append(untracked, name)
+		}
+	}
+	return s.areIgnored(ctx, m, "", untracked)
+}
+
+// emptyBlob is the id of an empty file.
+func (m *shadowRepo) emptyBlob() string {
+	if m.format == sha256Format {
+		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+	}
+	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+}
+
+// gitMode is git's name for a file's type and permissions.
+func gitMode(mode fs.FileMode) string {
+	switch {
+	case mode.Type() == fs.ModeSymlink:
+		return "120000"
+	case mode&0o100 != 0:
+		return "100755"
+	default:
+		return "100644"
+	}
+}
+
+// indexFile is a git index of version 2, see gitformat-index(5). Its entries have no
+// times and sizes, so that git reads their files.
+type indexFile struct {
+	text    []byte
+	entries uint32
+	sum     hash.Hash
+}
+
+func newIndexFile(format string) *indexFile {
+	f := &indexFile{text: make([]byte, 12), sum: sha1.New()}
+	if format == sha256Format {
+		f.sum = sha256.New()
+	}
+	return f
+}
+
+// add adds an entry, in the order of the paths. what is its mode and the id of its object.
+// Git compares the object of a hidden entry, whatever the file is.
+func (f *indexFile) add(name, what string, hidden bool) error {
+	mode, err := strconv.ParseUint(what[:min(len(what), 6)], 8, 32)
+	if err != nil {
+		return err
+	}
+	id, err := hex.DecodeString(what[min(len(what), 7):])
+	if err != nil || len(id) != f.sum.Size() {
+		return fmt.Errorf("%.200q is no object", what)
+	}
+	const sizes, beforeMode = 40, 24
+	start := len(f.text)
+	f.text = append(f.text, make([]byte, sizes)...)
+	binary.BigEndian.PutUint32(f.text[start+beforeMode:], uint32(mode))
+	flags := uint16(min(len(name), 0xfff))
+	if hidden {
+		flags |= 0x8000 // assume-valid
+	}
+	f.text = binary.BigEndian.AppendUint16(append(f.text, id...), flags)
+	f.text = append(f.text, name...)
+	f.text = append(f.text, make([]byte, 8-(len(f.text)-start)%8)...)
+	f.entries++
+	return nil
+}
+
+// finish returns the file.
+func (f *indexFile) finish() []byte {
+	copy(f.text, "DIRC\x00\x00\x00\x02")
+	binary.BigEndian.PutUint32(f.text[8:], f.entries)
+	f.sum.Write(f.text)
+	return f.sum.Sum(f.text)
+}
