@@ -204,6 +204,12 @@ func TestContractErrors(t *testing.T) {
 	}
 }
 
+// subscribe gives claude the token of a subscription, which alone has usage limits.
+func (p *project) subscribe() {
+	p.env = slices.DeleteFunc(p.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
+	p.env = append(p.env, "CLAUDE_CODE_OAUTH_TOKEN=dummy")
+}
+
 // TestContractLimits tests that the adapters read when a usage limit ends. opencode is
 // silent until then.
 func TestContractLimits(t *testing.T) {
@@ -213,8 +219,7 @@ func TestContractLimits(t *testing.T) {
 			r.needs(t, name)
 			until := time.Now().Add(2 * time.Hour)
 			p := r.newProject(t, r.model.url("limited-until-"+name, func(request) reply { return reply{until: until} }), config(name))
-			// Only a subscription has such limits.
-			p.env = append(slices.DeleteFunc(p.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") }), "CLAUDE_CODE_OAUTH_TOKEN=dummy")
+			p.subscribe()
 			o := p.call(t, name, adapter.Values{Model: models[name]})
 			if o.Failure == nil || o.Failure.Class != outcome.Quota || o.Failure.ResetsAt.Sub(until).Abs() > time.Minute {
 				t.Errorf("%+v, not until %v", o.Failure, until)

@@ -7,11 +7,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
-	"github.com/switchyard-dev/switchyard/internal/agent/definition"
-	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
-	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // TestEdits tests that the profile edit lets the real CLIs edit and create files of a git
@@ -74,54 +70,6 @@ func TestEdits(t *testing.T) {
 			}
 			if (len(o.Denials) > 0) == lax.hidesDenials {
 				t.Errorf("denials %q", o.Denials)
-			}
-		})
-	}
-}
-
-// TestEditors tests that the spawner finds the edits of the real CLIs in a git worktree,
-// and judges nothing that a CLI does by itself as another change.
-func TestEditors(t *testing.T) {
-	r := newRig(t)
-	for name := range laxities() {
-		t.Run(name, func(t *testing.T) {
-			r.needs(t, name)
-			tree := filepath.Join(t.TempDir(), "tree")
-			p := r.newProject(t, r.model.url("editor-"+name, func(q request) reply {
-				switch draft := filepath.Join(tree, "a.go"); {
-				case aside(q) || len(q.Results) == 2:
-					return reply{text: "Rename the package"}
-				case len(q.Results) == 0:
-					return reads(q, draft)
-				default:
-					return replaces(q, draft, "package a", "package b")
-				}
-			}), config(name))
-			p.git(t, "worktree", "add", "-q", "-b", "switchyard/T-1", tree)
-			state, err := safefile.OpenState(filepath.Join(p.dir, ".switchyard"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer state.Close()
-			s, err := spawner.New(spawner.Options{Root: p.dir, Tree: tree, State: state.Name(), Temp: p.temp, Environ: p.env})
-			if err != nil {
-				t.Fatal(err)
-			}
-			agent, err := definition.Library{}.Find("executor")
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := s.Run(t.Context(), spawner.Job{
-				Agent: agent, Adapters: []string{name}, Model: models[name], Profile: profile.Edit, Role: "executor", Task: "T-1", Round: 1,
-				Prompt: func(spawner.Attempt) (string, error) { return "Rename the package.", nil },
-				Limits: spawner.Limits{Timeout: roundTime, Concurrency: 1},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			record := out.Last().Record
-			if record.Outcome != outcome.Edited || record.Summary != "Rename the package" || len(record.Changed) != 1 {
-				t.Errorf("%s %s, summary %q, changes %q, notes %q", record.Outcome, record.Reason, record.Summary, record.Changed, record.Notes)
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,8 +26,7 @@ func (r *rig) limitedRun(t *testing.T) {
 		}
 		return work(q)
 	}), config("claude"), state)
-	// Only a subscription has such limits.
-	p.env = append(slices.DeleteFunc(p.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") }), "CLAUDE_CODE_OAUTH_TOKEN=dummy")
+	p.subscribe()
 	parked := p.run(t, 16, "T-1", "--prompt", "Rename the package to b.")[0]
 	if parked.NextAction != "parked" || parked.Round != 1 || parked.Until.Sub(until).Abs() > 5*time.Minute {
 		t.Errorf("%s in round %d until %v, and not %v", parked.NextAction, parked.Round, parked.Until, until)

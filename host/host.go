@@ -43,6 +43,14 @@ type (
 	TaskResult     = api.TaskResult
 	Explanation    = api.Explanation
 	SpawnResult    = round.SpawnResult
+	// Order is a step that an engine on another machine carries out, and OrderResult what
+	// that has added. See Engine.Advance and Engine.Carry.
+	Order          = round.Order
+	OrderResult    = round.OrderResult
+	StateFile      = round.StateFile
+	LostRun        = round.LostRun
+	AdvanceRequest = round.AdvanceRequest
+	Position       = round.Position
 	// Project is a project's folders.
 	Project = project.Project
 	// Error is an error with a stable code.

@@ -54,7 +54,7 @@ func BenchmarkRun(b *testing.B) {
 
 // BenchmarkRunTasks measures 8 tasks of one round, whose agents take a second each.
 func BenchmarkRunTasks(b *testing.B) {
-	const tasks = 8
+	const many = 8
 	second := fakeagent.Step{Sleep: fakeagent.Duration(time.Second)}
 	critic := fakeagent.Clean()
 	critic.Steps = append([]fakeagent.Step{second}, critic.Steps...)
@@ -62,15 +62,11 @@ func BenchmarkRunTasks(b *testing.B) {
 	e := s.engine(b)
 	n := 0
 	var alone time.Duration
-	for _, jobs := range []int{1, tasks} {
+	for _, jobs := range []int{1, many} {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
 			for b.Loop() {
-				var list []api.RunTask
-				for range tasks {
-					n++
-					list = append(list, api.RunTask{ID: fmt.Sprintf("T-%d", n), RunRequest: api.RunRequest{Prompt: runPrompt}})
-				}
-				host.RunTasks(b.Context(), e, list, jobs, func(r api.RunResult) {
+				n++
+				host.RunTasks(b.Context(), e, tasks(fmt.Sprintf("T-%d-", n), many), jobs, func(r api.RunResult) {
 					if r.NextAction != "commit" {
 						b.Errorf("task %s ends with %s: %v", r.TaskID, r.NextAction, r.Error)
 					}

@@ -43,7 +43,7 @@ func TestRunAsksWhetherToRaiseABudget(t *testing.T) {
 			r := s.ends(t, api.RunRequest{}, "askuser", "")
 			s.wasCalled(t, c.called...)
 			q := r.Questions[0]
-			if len(r.Questions) != 1 || q.Budget == nil || q.Budget.Unit != c.unit || r.Status != task.Waiting || len(q.Choices) != 2 {
+			if len(r.Questions) != 1 || q.Budget == "" || q.Budget != c.unit || r.Status != task.Waiting || len(q.Choices) != 2 {
 				t.Fatalf("it asks %+v", r.Questions)
 			}
 			round := r.Round
@@ -56,11 +56,11 @@ func TestRunAsksWhetherToRaiseABudget(t *testing.T) {
 			}
 			// Each question raises it again.
 			asked := 0
-			s.ends(t, api.RunRequest{Ask: func(_ context.Context, id string, q task.Question) (*api.AnswerRequest, error) {
-				if asked++; id != "T" || asked > 9 {
-					t.Fatalf("it asks %s for the %dth time: %+v", id, asked, q)
+			s.ends(t, api.RunRequest{Ask: func(_ context.Context, q task.Question) *api.AnswerRequest {
+				if asked++; asked > 9 {
+					t.Fatalf("it asks for the %dth time: %+v", asked, q)
 				}
-				return &api.AnswerRequest{Text: q.Choices[0]}, nil
+				return &api.AnswerRequest{Text: q.Choices[0]}
 			}}, "commit", "")
 			s.committed(t, 2)
 			s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
@@ -81,9 +81,9 @@ func TestRunStopsOnABudget(t *testing.T) {
 	}
 	asked := 0
 	answers := []string{"a bit", "stop"}
-	r := s.ends(t, api.RunRequest{Budget: small, Ask: func(_ context.Context, _ string, q task.Question) (*api.AnswerRequest, error) {
+	r := s.ends(t, api.RunRequest{Budget: small, Ask: func(context.Context, task.Question) *api.AnswerRequest {
 		asked++
-		return &api.AnswerRequest{Text: answers[min(asked, 2)-1]}, nil
+		return &api.AnswerRequest{Text: answers[min(asked, 2)-1]}
 	}}, "stuck", task.ReasonBudget)
 	if asked != 2 {
 		t.Errorf("it asked %d times, want again after an answer that is none", asked)

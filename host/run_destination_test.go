@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,9 +31,6 @@ func securitySite(t *testing.T, advances bool, agents roles) *runSite {
 	})
 	return s
 }
-
-// says is an agent that says this and edits nothing.
-func says(text string) fakeagent.Scenario { return planChecker(text) }
 
 // TestRunRunsTheAgentOfADestination checks that a destination of the policy runs the agent
 // of its name, in the profile of its definition.
@@ -69,6 +67,7 @@ func TestRunRunsTheAgentOfADestination(t *testing.T) {
 	t.Run("edit", func(t *testing.T) {
 		t.Parallel()
 		s := securitySite(t, true, roles{"executor": {fakeagent.Edits()}, "critic": {found("style"), fakeagent.Clean()}, "security": {fakeagent.Edits()}})
+		s.write(t, "switchyard.yaml", once+"policy: rules/\nevidence: stamps\n") // Its run is the draft's evidence.
 		s.define(t, "security", "profile: edit\n")
 		r := s.ends(t, api.RunRequest{}, "commit", "")
 		s.committed(t, 2)
@@ -127,7 +126,7 @@ func TestRunRevisesThePlan(t *testing.T) {
 	t.Run("a plan", func(t *testing.T) {
 		t.Parallel()
 		s := newRunSite(t, once, nil)
-		s.plays(t, fakeagent.Edits(), found("infrastructure-mismatch"), planChecker(`{"plan": "`+plan+`"}`), fakeagent.Edits(), reads(`the task's plan`, plan, fakeagent.Clean()))
+		s.plays(t, fakeagent.Edits(), found("infrastructure-mismatch"), says(`{"plan": "`+plan+`"}`), fakeagent.Edits(), reads(`the task's plan`, plan, fakeagent.Clean()))
 		s.ends(t, api.RunRequest{}, "commit", "")
 		s.wasCalled(t, "executor 1", "critic 1", "plan-checker 1", "executor 1", "critic 1")
 		if !strings.Contains(s.prompts(t, "executor", 1), plan) {
@@ -137,8 +136,8 @@ func TestRunRevisesThePlan(t *testing.T) {
 	t.Run("a question", func(t *testing.T) {
 		t.Parallel()
 		s := newRunSite(t, once, nil)
-		s.plays(t, fakeagent.Edits(), found("infrastructure-mismatch"), planChecker(`{"question": "Which list?", "choices": ["both", "one"], "default": "one"}`),
-			planChecker(`{"plan": "`+plan+`"}`), fakeagent.Edits(), fakeagent.Clean())
+		s.plays(t, fakeagent.Edits(), found("infrastructure-mismatch"), says(`{"question": "Which list?", "choices": ["both", "one"], "default": "one"}`),
+			says(`{"plan": "`+plan+`"}`), fakeagent.Edits(), fakeagent.Clean())
 		r := s.ends(t, api.RunRequest{}, "askuser", "")
 		if q := r.Questions[0]; q.Text != "Which list?" || q.Default != "one" || len(q.Choices) != 2 {
 			t.Errorf("it asks %+v", q)
@@ -172,6 +171,31 @@ func TestRunResearches(t *testing.T) {
 	s.wasCalled(t, "executor 1", "critic 1", "researcher 2", "researcher 2", "researcher 2", "build-fixer 2", "critic 2")
 }
 
+// TestRunMergesResearchAfterAKill checks that the answers of researchers reach the next
+// agent if the first run ends before it merges them, also if a researcher failed.
+func TestRunMergesResearchAfterAKill(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once+"research: {agents: 2}\n", nil)
+	s.plays(t, fakeagent.Edits(), fakeagent.Finds(missing()), fakeagent.Presets()["researcher"], fakeagent.Scenario{})
+	inTheWay := s.path(".switchyard/handoff/T-r2-research.md/x")
+	if err := os.MkdirAll(inTheWay, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.fails(t, api.RunRequest{}, errs.StateFileUnwritable)
+	if decided := s.events.of(api.RunDecided); len(decided) != 1 || decided[0].Decision.NextAction != "researcher" {
+		t.Errorf("the run shows the decisions %+v", decided)
+	}
+	if err := os.RemoveAll(filepath.Dir(inTheWay)); err != nil {
+		t.Fatal(err)
+	}
+	s.play(t, roles{
+		"critic": {fakeagent.Clean()}, "build-fixer": {reads("research.md", "Use the standard library", fakeagent.Edits())}, "researcher": {fakeagent.Scenario{}},
+	})
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 2)
+	s.wasCalled(t, "researcher 2", "build-fixer 2", "critic 2")
+}
+
 // reads is a scenario that fails unless the file that the prompt names in a line with this
 // text, from the agent's working directory, has the content.
 func reads(line, content string, play fakeagent.Scenario) fakeagent.Scenario {
@@ -190,14 +214,14 @@ func TestRunAsksTheUser(t *testing.T) {
 	for _, present := range []bool{true, false} {
 		s := newRunSite(t, once, agents)
 		if present {
-			s.ends(t, api.RunRequest{Ask: func(context.Context, string, task.Question) (*api.AnswerRequest, error) {
-				return &api.AnswerRequest{Text: "Yes, please."}, nil
+			s.ends(t, api.RunRequest{Ask: func(context.Context, task.Question) *api.AnswerRequest {
+				return &api.AnswerRequest{Text: "Yes, please."}
 			}}, "commit", "")
 			if n := len(s.events.of(api.RunAnswered)); n != 1 {
 				t.Errorf("%d events answered", n)
 			}
 		} else {
-			r := s.ends(t, api.RunRequest{Ask: func(context.Context, string, task.Question) (*api.AnswerRequest, error) { return nil, nil }}, "askuser", "")
+			r := s.ends(t, api.RunRequest{Ask: func(context.Context, task.Question) *api.AnswerRequest { return nil }}, "askuser", "")
 			if len(r.Questions) != 1 || r.Questions[0].Text != wrong().Remediation {
 				t.Errorf("it asks %+v", r.Questions)
 			}
@@ -214,7 +238,7 @@ func TestRunAsksTheUser(t *testing.T) {
 	}
 }
 
-// TestRunEndsWhateverAgentsSay repeats findings for ever. A cap ends each loop.
+// TestRunEndsWhateverAgentsSay repeats findings forever. A cap ends each loop.
 func TestRunEndsWhateverAgentsSay(t *testing.T) {
 	t.Parallel()
 	for _, category := range []string{"style", "missing-test", "infrastructure-mismatch", "information-missing"} {
@@ -226,7 +250,7 @@ func TestRunEndsWhateverAgentsSay(t *testing.T) {
 				t.Parallel()
 				s := securitySite(t, advances, roles{
 					"executor": {fakeagent.Edits()}, "critic": {found(category)}, "build-fixer": {fakeagent.Edits()},
-					"security": {says("Do it.")}, "plan-checker": {planChecker(`{"plan": "Do it."}`)}, "researcher": {fakeagent.Presets()["researcher"]},
+					"security": {says("Do it.")}, "plan-checker": {says(`{"plan": "Do it."}`)}, "researcher": {fakeagent.Presets()["researcher"]},
 				})
 				rego, err := os.ReadFile(s.path("rules/routing.rego"))
 				if err != nil {

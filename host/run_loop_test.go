@@ -2,7 +2,6 @@ package host_test
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
 )
@@ -53,7 +51,7 @@ func TestRunCommitsWhatWasReviewed(t *testing.T) {
 		kinds = append(kinds, ev.Event)
 	}
 	want := []api.RunEventKind{
-		api.RunStarted, api.RunNotice, api.RunAgent, api.RunAgent, api.RunDecided, api.RunAgent, api.RunAgent, api.RunDecided, api.RunCommitted, api.RunEnded,
+		api.RunStarted, api.RunNotice, api.RunAgent, api.RunAgent, api.RunDecided, api.RunAgent, api.RunAgent, api.RunDecided, api.RunCommitted,
 	}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("the events are %v, want %v", kinds, want)
@@ -153,27 +151,6 @@ esac
 	r := s.ends(t, api.RunRequest{}, "commit", "no-findings")
 	if got := s.git(t, "log", "-1", "--format=%s", r.Commit); got != "Say it" || r.Round != 2 {
 		t.Errorf("round %d is committed as %q", r.Round, got)
-	}
-}
-
-// TestRunTasksAtOnce checks that agents of as many tasks run at once as the caller wants:
-// the first one waits for the last one.
-func TestRunTasksAtOnce(t *testing.T) {
-	t.Parallel()
-	const tasks = 6
-	s := newRunSite(t, once, oneRound(fakeagent.Edits(fakeagent.Step{Await: &fakeagent.Await{Calls: tasks}})))
-	var list []api.RunTask
-	for i := range tasks {
-		list = append(list, api.RunTask{ID: fmt.Sprintf("T-%d", i), RunRequest: api.RunRequest{Prompt: runPrompt}})
-	}
-	committed := 0
-	host.RunTasks(t.Context(), s.engine(t), list, tasks, func(r api.RunResult) {
-		if committed++; r.NextAction != "commit" {
-			t.Errorf("task %s ends with %s: %v", r.TaskID, r.NextAction, r.Error)
-		}
-	})
-	if committed != tasks {
-		t.Errorf("%d tasks have ended", committed)
 	}
 }
 

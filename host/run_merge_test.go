@@ -48,14 +48,32 @@ func TestRunMergeFails(t *testing.T) {
 	}
 }
 
-// TestRunPushFails: the commit stays, and the next run pushes it.
+// TestRunVerifiesAMergeAsItsDraft: a command of the caller runs as often for the merged
+// files as for the draft.
+func TestRunVerifiesAMergeAsItsDraft(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once+"verify: {command: \"false\", runs: 2}\n", oneRound(fakeagent.Edits()))
+	s.git(t, "branch", "trunk")
+	count := s.home + "/count"
+	s.ends(t, api.RunRequest{Base: "trunk", Merge: true, Verify: "echo x >>'" + count + "'"}, "commit", "")
+	if text, err := os.ReadFile(count); string(text) != "x\nx\nx\nx\n" {
+		t.Errorf("the command ran as %q, %v, want twice for the draft and twice for the merge", text, err)
+	}
+}
+
+// TestRunPushFails: a remote that does not exist is found before anything runs. If one cannot
+// be reached, the commit stays, and the next run pushes it.
 func TestRunPushFails(t *testing.T) {
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.fails(t, api.RunRequest{Push: "origin"}, errs.RemoteUnknown)
+	if _, err := s.engine(t).Task(t.Context(), "T"); errs.CodeOf(err) != errs.TaskNotFound {
+		t.Errorf("the task was recorded: %v", err)
+	}
+	s.git(t, "remote", "add", "origin", s.home+"/remote.git")
 	s.fails(t, api.RunRequest{Push: "origin"}, errs.PushFailed)
 	s.committed(t, 1)
 	s.git(t, "init", "-q", "--bare", "--template=", s.home+"/remote.git")
-	s.git(t, "remote", "add", "origin", s.home+"/remote.git")
 	r := s.ends(t, api.RunRequest{Push: "origin", Merge: false}, "commit", "")
 	if got := s.gitIn(t, s.home+"/remote.git", "rev-parse", "switchyard/T"); got != r.Commit {
 		t.Errorf("the remote is at %s, want %s", got, r.Commit)

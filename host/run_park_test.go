@@ -22,8 +22,9 @@ func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 // usageLimit is an agent that meets a limit that ends in an hour.
 func usageLimit() fakeagent.Scenario { return fakeagent.Presets()["usage-limit"] }
 
-func planChecker(answer string) fakeagent.Scenario {
-	return fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Final: &fakeagent.Final{Text: &answer}})
+// says is an agent that says this and edits nothing.
+func says(text string) fakeagent.Scenario {
+	return fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Final: &fakeagent.Final{Text: &text}})
 }
 
 func found(category string) fakeagent.Scenario {
@@ -73,6 +74,9 @@ func TestRunParks(t *testing.T) {
 			s.play(t, limited)
 			r := s.ends(t, api.RunRequest{}, "parked", "")
 			s.wasCalled(t, c.parked...)
+			if shown := s.events.of(api.RunAgent); len(shown) != len(c.parked) {
+				t.Errorf("the run shows %d agents, want %q", len(shown), c.parked)
+			}
 			until, err := time.Parse(time.RFC3339, r.Until)
 			if left := until.Sub(clock.now()); err != nil || left < time.Hour || left > time.Hour+2*time.Minute || r.Status != task.Parked || r.Round != c.round {
 				t.Errorf("it is %s until %s in round %d, in %s", r.Status, r.Until, r.Round, left)
@@ -103,7 +107,7 @@ func TestRunParksAPlanChecker(t *testing.T) {
 	s.ends(t, api.RunRequest{}, "parked", "")
 	s.wasCalled(t, "executor 1", "critic 1", "plan-checker 1")
 	clock.forward(2 * time.Hour)
-	agents["plan-checker"], agents["critic"] = []fakeagent.Scenario{planChecker(`{"plan": "Return early."}`)}, []fakeagent.Scenario{fakeagent.Clean()}
+	agents["plan-checker"], agents["critic"] = []fakeagent.Scenario{says(`{"plan": "Return early."}`)}, []fakeagent.Scenario{fakeagent.Clean()}
 	s.play(t, agents)
 	s.ends(t, api.RunRequest{}, "commit", "")
 	s.wasCalled(t, "plan-checker 1", "executor 1", "critic 1")

@@ -226,35 +226,43 @@ func TestRunTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newRunSite(t, once, twoRounds())
 	var wait sync.WaitGroup
-	var ended [2]api.RunResult
-	for i := range ended {
+	for range 2 {
 		e := s.engine(t)
-		wait.Go(func() { ended[i], _ = e.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt}) })
+		wait.Go(func() {
+			r, err := e.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
+			if r.NextAction != "commit" && !slices.Contains([]errs.Code{errs.TaskStarted, errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, errs.CodeOf(err)) {
+				t.Errorf("a run ends with %s, %v", r.NextAction, err)
+			}
+		})
 	}
 	wait.Wait()
-	for _, r := range ended {
-		if r.NextAction != "commit" && (r.Error == nil || !slices.Contains([]errs.Code{errs.TaskStarted, errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, r.Error.Code)) {
-			t.Errorf("a run ends with %s, %v", r.NextAction, r.Error)
-		}
-	}
 	s.ends(t, api.RunRequest{}, "commit", "")
 	s.committed(t, 2)
 	s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
 }
 
-// TestRunManyAtOnce drives tasks of one repository in one process.
+// tasks returns tasks with this prefix of their ids.
+func tasks(prefix string, n int) []api.RunTask {
+	list := make([]api.RunTask, n)
+	for i := range list {
+		list[i] = api.RunTask{ID: fmt.Sprint(prefix, i), RunRequest: api.RunRequest{Prompt: runPrompt}}
+	}
+	return list
+}
+
+// TestRunManyAtOnce drives tasks of one repository in one process. Their agents run at once:
+// the first executor waits for the last one.
 func TestRunManyAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newRunSite(t, once, twoRounds())
+	const many = 8
+	agents := twoRounds()
+	agents["executor"] = []fakeagent.Scenario{fakeagent.Edits(fakeagent.Step{Await: &fakeagent.Await{Calls: many}})}
+	s := newRunSite(t, once, agents)
 	before := s.checkout(t)
-	var tasks []api.RunTask
-	for i := range 8 {
-		tasks = append(tasks, api.RunTask{ID: fmt.Sprintf("T%d", i), RunRequest: api.RunRequest{Prompt: runPrompt}})
-	}
 	e := hosttest.Engine(t, s.root, s.options())
 	var mu sync.Mutex
 	commits := map[string]string{}
-	host.RunTasks(context.WithoutCancel(t.Context()), e, tasks, len(tasks), func(r api.RunResult) {
+	host.RunTasks(context.WithoutCancel(t.Context()), e, tasks("T", many), many, func(r api.RunResult) {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.NextAction != "commit" {
@@ -262,7 +270,7 @@ func TestRunManyAtOnce(t *testing.T) {
 		}
 		commits[r.Commit] = r.TaskID
 	})
-	if len(commits) != len(tasks) {
+	if len(commits) != many {
 		t.Errorf("the commits are %v", commits)
 	}
 	for commit, id := range commits {

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -198,8 +199,6 @@ func (s *runSite) ends(t testing.TB, req api.RunRequest, action, reason string) 
 	}
 	if r.NextAction != action || reason != "" && r.Reason != reason {
 		s.dump(t)
-	}
-	if r.NextAction != action || reason != "" && r.Reason != reason {
 		t.Fatalf("the run ends with %s (%s) in round %d, want %s (%s)", r.NextAction, r.Reason, r.Round, action, reason)
 	}
 	return r
@@ -209,13 +208,14 @@ func (s *runSite) ends(t testing.TB, req api.RunRequest, action, reason string) 
 func (s *runSite) fails(t testing.TB, req api.RunRequest, code errs.Code) *errs.Error {
 	t.Helper()
 	r, err := s.run(t, req)
-	if errs.CodeOf(err) != code || r.Error == nil || r.NextAction != api.ActionFailed {
+	failed, ok := errors.AsType[*errs.Error](err)
+	if !ok || failed.Code != code || r.NextAction != api.ActionFailed {
 		t.Fatalf("the run ends with %s, %v, want %s", r.NextAction, err, code)
 	}
-	if r.Error.Hint == "" && !hasHint(code) {
+	if failed.Hint == "" && !hasHint(code) {
 		t.Errorf("%s has no hint", code)
 	}
-	return r.Error
+	return failed
 }
 
 // state returns the state of task T.

@@ -10,8 +10,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/exporter"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/metrics/internal/exporter"
 )
 
 // DefaultAddress is the default of ServeOptions.Address.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -29,17 +30,17 @@ older round.`,
 		Example: `  switchyard answer TASK-1 --choice 2
   switchyard answer TASK-1 --question 3f2a90c1d4e5b678 --text 'Keep the old endpoint for a year.'
   switchyard answer TASK-1 --file answer.md`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&req.Question, "question", "", "the question, by the `FINGERPRINT` of its finding")
-	numberVar(flags, &req.Choice, "choice", 1, 0, "choose the question's choice `N`, from 1")
+	cli.NumberVar(flags, &req.Choice, "choice", 1, 0, "choose the question's choice `N`, from 1")
 	flags.StringVar(&req.Text, "text", "", "answer with `TEXT`")
 	flags.StringVar(&file, "file", "", "answer with the content of `FILE`; - is standard input")
 	roundVar(flags, &req.Round, "the round `N` that asked, from 1 (default the latest)")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
-		if len(given(flags, "choice", "text", "file")) != 1 {
-			return usagef("give one of --choice, --text and --file")
+		if len(cli.Given(flags, "choice", "text", "file")) != 1 {
+			return cli.Usagef("give one of --choice, --text and --file")
 		}
 		req.Text = strings.TrimSpace(req.Text)
 		if flags.Changed("file") {
@@ -82,7 +83,7 @@ A task that is parked until a usage limit ends is continued at once, without any
 these: use it if the limit has ended earlier.`,
 		Example: `  switchyard resume TASK-1 --rounds +5
   switchyard resume TASK-1 --replan --reason 'the API was withdrawn'`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&rounds, "rounds", "", "continue with `+N` more rounds")
@@ -93,21 +94,21 @@ these: use it if the limit has ended earlier.`,
 	}
 	flags.StringVar(&req.Reason, "reason", "", "the reason: `TEXT`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		modes := given(flags, "rounds", "replan", "manual", "reset")
+		modes := cli.Given(flags, "rounds", "replan", "manual", "reset")
 		if len(modes) == 0 {
 			if t, err := e.Task(ctx, args[0]); err == nil && t.Status == task.Parked {
 				return a.showTask(e.Resume(ctx, args[0], req))
 			}
 		}
 		if len(modes) != 1 {
-			return usagef("give one of --rounds +N, --replan, --manual and --reset")
+			return cli.Usagef("give one of --rounds +N, --replan, --manual and --reset")
 		}
 		req.Reason = textutil.Fit(req.Reason, maxReason)
 		req.Mode = task.Mode(strings.TrimPrefix(modes[0], "--"))
 		if req.Mode == task.MoreRounds {
 			n, err := strconv.Atoi(strings.TrimPrefix(rounds, "+"))
 			if err != nil || n < 1 || n > task.MaxRounds || strings.HasPrefix(rounds, "++") {
-				return usagef("--rounds %q: it adds 1 to %d rounds, such as +5", rounds, task.MaxRounds)
+				return cli.Usagef("--rounds %q: it adds 1 to %d rounds, such as +5", rounds, task.MaxRounds)
 			}
 			req.Rounds = n
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/await"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -51,12 +51,12 @@ func ask(ctx context.Context, in *bufio.Reader, w io.Writer, q task.Question) *a
 		switch {
 		case text == "":
 		case n > 0 && n <= len(q.Choices):
-			return &api.AnswerRequest{Question: q.Fingerprint, Choice: n}
-		case err == nil && len(text) == 1 && len(q.Choices) > 0 && q.Budget == nil:
+			return &api.AnswerRequest{Choice: n}
+		case err == nil && len(text) == 1 && len(q.Choices) > 0 && q.Budget == "":
 			// A longer number is rather an answer than a mistyped choice.
 			fmt.Fprintf(w, "there is no choice %d\n", n)
 		default:
-			return &api.AnswerRequest{Question: q.Fingerprint, Text: text}
+			return &api.AnswerRequest{Text: text}
 		}
 	}
 }

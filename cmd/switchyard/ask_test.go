@@ -16,13 +16,13 @@ import (
 )
 
 func TestAsk(t *testing.T) {
-	chosen := func(n int) *api.AnswerRequest { return &api.AnswerRequest{Question: "f", Choice: n} }
-	free := func(text string) *api.AnswerRequest { return &api.AnswerRequest{Question: "f", Text: text} }
+	chosen := func(n int) *api.AnswerRequest { return &api.AnswerRequest{Choice: n} }
+	free := func(text string) *api.AnswerRequest { return &api.AnswerRequest{Text: text} }
 	plain := task.Question{Fingerprint: "f", Text: "Which \x1b[2Jport?"}
 	choices := task.Question{Fingerprint: "f", Text: "Which port?", Choices: []string{"80", "the one of the proxy"}}
 	withDefault := choices
 	withDefault.Default = "the one of the proxy"
-	budget := task.Question{Fingerprint: "f", Text: "Raise it?", Choices: []string{"raise by 10 tokens", "stop"}, Budget: &task.BudgetQuestion{Unit: "tokens"}}
+	budget := task.Question{Fingerprint: "f", Text: "Raise it?", Choices: []string{"raise by 10 tokens", "stop"}, Budget: "task-tokens"}
 	for name, c := range map[string]struct {
 		q     task.Question
 		typed string

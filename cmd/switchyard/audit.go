@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 // maxLog is the maximum size of a tool log, in bytes.
@@ -40,14 +41,14 @@ command is repeated.`,
 		Example: `  switchyard audit TASK-1 --search 'upload retry' --agent np-executor
   switchyard audit TASK-1 --agent np-executor --tool-use-log '["knowledge-search", "Edit"]'
   switchyard audit TASK-1 --list`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&req.Agent, "agent", "", "the agent's `NAME`")
 	flags.StringVar(&log, "tool-use-log", "", "the tools that it used: `JSON`, a file, or -")
 	flags.StringVar(&req.Run, "run", "", "the `ID` of the run")
 	roundVar(flags, &req.Round, "the round `N` that the agent ran in, from 1 (default the task's)")
-	textVar(flags, &search, "search", "record that the agent searched for `QUERY`")
+	cli.TextVar(flags, &search, "search", "record that the agent searched for `QUERY`")
 	flags.BoolVar(&list, "list", false, "list all attestations of the task")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if err := checkAudit(flags, req.Agent, search); err != nil {
@@ -56,7 +57,7 @@ command is repeated.`,
 		switch {
 		case list:
 			attestations, err := e.Attestations(ctx, args[0])
-			return show(a, render.AttestationList{Stamps: attestations}, err, (*render.Printer).Attestations)
+			return cli.Show(&a.Program, render.AttestationList{Stamps: attestations}, err, (*render.Printer).Attestations)
 		case search != "":
 			return a.showTask(e.Search(ctx, args[0], api.SearchRequest{Round: req.Round, Agent: req.Agent, Query: search}))
 		}
@@ -64,7 +65,7 @@ command is repeated.`,
 			return err
 		}
 		result, err := e.Audit(ctx, args[0], req)
-		return show(a, result, err, (*render.Printer).Attestation)
+		return cli.Show(&a.Program, result, err, (*render.Printer).Attestation)
 	})
 	return cmd
 }
@@ -76,17 +77,17 @@ func checkAudit(flags *pflag.FlagSet, agent, search string) error {
 	attests := flags.Changed("tool-use-log") || flags.Changed("run")
 	switch {
 	case list && (searches || attests || flags.Changed("agent")):
-		return usagef("--list cannot be combined with another flag")
+		return cli.Usagef("--list cannot be combined with another flag")
 	case searches && attests:
-		return usagef("--search records a search and --tool-use-log a run; give one at a time")
+		return cli.Usagef("--search records a search and --tool-use-log a run; give one at a time")
 	case searches && strings.TrimSpace(search) == "":
-		return usagef("--search is empty")
+		return cli.Usagef("--search is empty")
 	case list || searches:
 		return nil
 	case agent == "":
-		return usagef("--agent is missing: say who ran")
+		return cli.Usagef("--agent is missing: say who ran")
 	case !flags.Changed("tool-use-log"):
-		return usagef("--tool-use-log is missing; an agent that used no tools has the log []")
+		return cli.Usagef("--tool-use-log is missing; an agent that used no tools has the log []")
 	default:
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/cli"
 )
 
 // TestChecksFailAlike runs every command that checks something, with a check that
@@ -68,7 +70,7 @@ func TestChecksFailAlike(t *testing.T) {
 		for _, format := range []string{"text", "json"} {
 			stdout, stderr, err := p.run(t.Context(), append(strings.Fields(check.fails), "--output", format)...)
 			exit, ok := err.(interface{ ExitCode() int })
-			if !ok || exit.ExitCode() != exitFault || len(stdout) == 0 || json.Valid(stdout) != (format == "json") {
+			if !ok || exit.ExitCode() != cli.ExitFault || len(stdout) == 0 || json.Valid(stdout) != (format == "json") {
 				t.Errorf("%s as %s: %v\n%s", check.fails, format, err, stdout)
 			}
 			code := codeOf(stderr)

@@ -14,15 +14,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/internal/verifycmd"
@@ -66,10 +67,10 @@ func addCompatCmds(root *cobra.Command, a *app) {
 // JSON, whatever --output says.
 func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: strings.TrimSpace(v.Name + " " + v.Args), Short: v.Short, Long: v.Long, Example: v.Example, Args: noArgs,
+		Use: strings.TrimSpace(v.Name + " " + v.Args), Short: v.Short, Long: v.Long, Example: v.Example, Args: cli.NoArgs,
 	}
 	if v.InvalidTask != "" {
-		cmd.Args = orNothing(oneTask)
+		cmd.Args = cli.OrNothing(cli.OneTask)
 	}
 	for _, f := range v.Flags {
 		if f.Switch {
@@ -88,7 +89,7 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 		if err != nil {
 			return verbs.Recode(err, v.Codes)
 		}
-		return a.write(func(w io.Writer) error { return render.JSON(w, result) })
+		return a.Write(func(w io.Writer) error { return render.JSON(w, result) })
 	})
 	return cmd
 }
@@ -302,9 +303,9 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 		err = e.With("spawn_trail_path", spawned.TrailPath)
 		return nil, verbs.Recode(err, map[errs.Code]errs.Code{e.Code: errs.SpawnHeadlessTimedOut})
 	case failed && !unreadable:
-		c.exit = exitAgent
+		c.Exit = exitAgent
 		for line := range strings.Lines(spawned.StderrExcerpt) {
-			fmt.Fprintln(c.err, textutil.Line(strings.TrimRight(line, "\r\n")))
+			fmt.Fprintln(c.Err, textutil.Line(strings.TrimRight(line, "\r\n")))
 		}
 		c.warn(err)
 	}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // TestLoopRaces runs several commands of one kind on one task at once.
 func TestLoopRaces(t *testing.T) {
-	t.Setenv(cacheVariable, t.TempDir())
+	t.Setenv(cli.CacheVariable, t.TempDir())
 	dir := t.TempDir()
 	const task, racers = "M001-S001-T0001", 6
 	race := func(args ...string) (done int, failed []string) {
@@ -24,18 +24,18 @@ func TestLoopRaces(t *testing.T) {
 		for range racers {
 			wg.Go(func() {
 				var out, err strings.Builder
-				code := run(t.Context(), append([]string{"-C", dir}, args...), streams{strings.NewReader(""), &out, &err})
+				code := run(t.Context(), append([]string{"-C", dir}, args...), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
 				mu.Lock()
 				defer mu.Unlock()
-				if code == exitDone {
+				if code == cli.ExitDone {
 					done++
 					return
 				}
-				var shown render.Error
+				var shown errs.Error
 				if json.Unmarshal([]byte(err.String()), &shown) != nil {
 					t.Errorf("no error in %q", err.String())
 				}
-				failed = append(failed, shown.Code)
+				failed = append(failed, string(shown.Code))
 			})
 		}
 		wg.Wait()
@@ -58,7 +58,7 @@ func TestLoopRaces(t *testing.T) {
 		t.Errorf("%d stamps of %d; the others fail with %v", done, racers, failed)
 	}
 	var out, stderr strings.Builder
-	run(t.Context(), []string{"-C", dir, "loop-audit-tool-use", task, "--read"}, streams{strings.NewReader(""), &out, &stderr})
+	run(t.Context(), []string{"-C", dir, "loop-audit-tool-use", task, "--read"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &stderr})
 	if got := strings.Count(out.String(), `"np-researcher"`); got != racers {
 		t.Errorf("%d stamps are on record, want %d: %s", got, racers, stderr.String())
 	}
@@ -95,8 +95,8 @@ func TestLongVerifyOutput(t *testing.T) {
 	code := run(t.Context(), []string{
 		"-C", dir, "loop-run-round", "M001-S001-T0001", "--phase", "post-executor", "--verify-exit-code", "0",
 		"--verify-output-path", log, "--force-post-executor", "--reason", "x",
-	}, streams{strings.NewReader(""), &out, &stderr})
-	if code != exitFault || out.String() != "" || !strings.Contains(stderr.String(), `"code": "loop-run-round-verify-output-unreadable"`) {
+	}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &stderr})
+	if code != cli.ExitFault || out.String() != "" || !strings.Contains(stderr.String(), `"code": "loop-run-round-verify-output-unreadable"`) {
 		t.Errorf("exit status %d: %s%s", code, out.String(), stderr.String())
 	}
 }

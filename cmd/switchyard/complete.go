@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -24,7 +25,7 @@ func (a *app) complete(root *cobra.Command) {
 		"plugin":  a.names(pluginNames),
 		"policy":  policyRefs,
 	}
-	eachCommand(root, func(cmd *cobra.Command) {
+	cli.EachCommand(root, func(cmd *cobra.Command) {
 		if arguments := strings.Fields(strings.ReplaceAll(cmd.Use, "[", "")); len(arguments) > 1 {
 			switch strings.Trim(arguments[1], "]") {
 			case "TASK":
@@ -35,8 +36,8 @@ func (a *app) complete(root *cobra.Command) {
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			complete := values[f.Name]
-			if c, ok := f.Value.(interface{ options() []string }); ok {
-				complete = cobra.FixedCompletions(c.options(), cobra.ShellCompDirectiveNoFileComp)
+			if c, ok := f.Value.(interface{ Options() []string }); ok {
+				complete = cobra.FixedCompletions(c.Options(), cobra.ShellCompDirectiveNoFileComp)
 			}
 			if complete != nil {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // It fails only for a second one.
@@ -117,12 +118,4 @@ func (a *app) taskIDs(statuses []task.Status) cobra.CompletionFunc {
 			return ids, err
 		})(cmd, args, begun)
 	}
-}
-
-// plainUsages removes the back-quotes from the descriptions of all flags. They mark the
-// value's name for the help, but cobra's completion prints them literally.
-func plainUsages(root *cobra.Command) {
-	eachCommand(root, func(cmd *cobra.Command) {
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") })
-	})
 }

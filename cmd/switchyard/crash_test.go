@@ -49,7 +49,7 @@ type crash struct {
 
 // crashes returns the commands of the tests that disturb one: by killing it before
 // every write and at random moments, and by giving it no space or no permission to
-// write.
+// Write.
 func crashes() []crash {
 	pinned := map[string]string{"switchyard.yaml": "plugin_paths: [todo-scan.wasm]\n"}
 	stale := map[string]string{"switchyard.yaml": pinned["switchyard.yaml"], "switchyard.lock": "plugins: []\n"}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
@@ -32,7 +33,7 @@ names may be missing, and so may what only run needs, before the first run.`,
 		Example: `  switchyard doctor
   switchyard doctor --deep --output json
   switchyard doctor --probe`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	var deep, probe bool
 	cmd.Flags().BoolVar(&deep, "deep", false, "verify the ledger, which takes a while if it is long")

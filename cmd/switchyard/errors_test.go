@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/docs"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
@@ -48,11 +49,11 @@ func documentedCodes(t *testing.T) (codes []documentedCode, problems map[string]
 func TestHintFor(t *testing.T) {
 	codes, _ := documentedCodes(t)
 	for _, c := range codes {
-		if got := hintFor(errs.Code(c.code)); got != c.hint {
+		if got := cli.HintFor(errs.Code(c.code)); got != c.hint {
 			t.Errorf("the hint of %s is %q, want %q", c.code, got, c.hint)
 		}
 	}
-	if got := hintFor("of-a-plugin"); got != "" {
+	if got := cli.HintFor("of-a-plugin"); got != "" {
 		t.Errorf("an unknown code has the hint %q", got)
 	}
 }
@@ -137,7 +138,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 			expectations.WriteString(text)
 		}
 	})
-	for _, dir := range []string{"host", "internal", "metrics", "plugins", "policies", "spawner", "testdata/normalizers"} {
+	for _, dir := range []string{"fleet", "host", "internal", "metrics", "plugins", "policies", "spawner", "testdata/normalizers"} {
 		walk(t, dir, func(path, text string) {
 			if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".json") {
 				expectations.WriteString(text)
@@ -196,8 +197,8 @@ func walk(t *testing.T, dir string, visit func(path, text string)) {
 
 func TestUntypedErrorIsInternal(t *testing.T) {
 	var stderr strings.Builder
-	a := &app{streams: streams{err: &stderr}, output: outputJSON}
-	a.printError(fmt.Errorf("round: %w", io.ErrUnexpectedEOF), nil)
+	a := &app{Program: cli.Program{Streams: cli.Streams{Err: &stderr}, Output: cli.OutputJSON}}
+	a.PrintError(fmt.Errorf("round: %w", io.ErrUnexpectedEOF), nil)
 	if got := stderr.String(); !strings.Contains(got, `"code": "internal"`) || !strings.Contains(got, "round: unexpected EOF") {
 		t.Errorf("got %s", got)
 	}
@@ -205,12 +206,12 @@ func TestUntypedErrorIsInternal(t *testing.T) {
 
 func TestHelpNamesEveryExitStatus(t *testing.T) {
 	for action, want := range map[string]int{"commit": 0, "executor": 10, "researcher": 11, "askuser": 12, "plan-checker": 13, "stuck": 14, "elsewhere": 15} {
-		if got := decisionExit(action); got != want {
+		if got := cli.DecisionExit(action); got != want {
 			t.Errorf("%s exits with %d, want %d", action, got, want)
 		}
 	}
 	for _, code := range []string{"  0  done", "  1  a fault", "  2  the command line"} {
-		if !strings.Contains(exitStatus, code) {
+		if !strings.Contains(cli.ExitStatus, code) {
 			t.Errorf("the help lacks %q", code)
 		}
 	}

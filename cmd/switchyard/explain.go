@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 func newExplainCmd(a *app) *cobra.Command {
@@ -34,16 +35,16 @@ escaped.`,
   switchyard explain TASK-1 --round 1 --output json
   switchyard explain TASK-1 --transcript critic
   switchyard explain --commit HEAD`,
-		Args: orNothing(oneTask),
+		Args: cli.OrNothing(cli.OneTask),
 	}
 	flags := cmd.Flags()
 	roundVar(flags, &round, "explain round `N`, from 1 (default the latest)")
-	flags.StringVar(&run, "transcript", "", "show what the agent of `RUN` said: a run's id, or a role for its latest run")
-	textVar(flags, &commit, "commit", "explain the decision behind the commit `REV`, such as HEAD")
+	cli.TextVar(flags, &run, "transcript", "show what the agent of `RUN` said: a run's id, or a role for its latest run")
+	cli.TextVar(flags, &commit, "commit", "explain the decision behind the commit `REV`, such as HEAD")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		switch {
-		case commit != "" && (len(args) > 0 || len(given(flags, "round", "transcript")) > 0):
-			return usagef("--commit names the task and the round by itself: leave TASK, --round and --transcript out")
+		case commit != "" && (len(args) > 0 || len(cli.Given(flags, "round", "transcript")) > 0):
+			return cli.Usagef("--commit names the task and the round by itself: leave TASK, --round and --transcript out")
 		case commit != "":
 			x, err := e.ExplainCommit(ctx, commit)
 			if err != nil {
@@ -51,14 +52,14 @@ escaped.`,
 			}
 			return showCheck(a, x, mismatch(*x.Commit), (*render.Printer).Explanation)
 		case len(args) == 0:
-			return usagef("the id of a TASK is missing, or --commit REV")
+			return cli.Usagef("the id of a TASK is missing, or --commit REV")
 		}
-		if !flags.Changed("transcript") {
+		if run == "" {
 			x, err := e.Explain(ctx, args[0], round)
-			return show(a, x, err, (*render.Printer).Explanation)
+			return cli.Show(&a.Program, x, err, (*render.Printer).Explanation)
 		}
 		if flags.Changed("round") {
-			return usagef("--transcript names a run, so leave --round out")
+			return cli.Usagef("--transcript names a run, so leave --round out")
 		}
 		return a.showTranscript(ctx, e, args[0], run)
 	})
@@ -71,12 +72,12 @@ func (a *app) showTranscript(ctx context.Context, e *host.Engine, id, run string
 		return err
 	}
 	defer t.Close()
-	return a.write(func(w io.Writer) error {
-		if a.output == outputJSON {
+	return a.Write(func(w io.Writer) error {
+		if a.Output == cli.OutputJSON {
 			_, err := io.Copy(render.Raw(w), t)
 			return err
 		}
-		p := render.New(w, a.out)
+		p := render.New(w, a.Out)
 		p.Transcript(t.TranscriptEntry)
 		return t.EachPart(p.TranscriptPart)
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 )
 
 // agentCommands returns the commands of scripts that spawn agents. Such a script has
@@ -44,7 +45,7 @@ func newFakeAgent(t *testing.T) fakeAgent {
 }
 
 // enter creates a script's directories. The private directories of spawns must not be
-// in the project, where they would be changes of its tree.
+// In the project, where they would be changes of its tree.
 func (f fakeAgent) enter(env *testscript.Env) error {
 	stage, err := os.MkdirTemp(f.stages, "")
 	if err != nil {
@@ -53,6 +54,7 @@ func (f fakeAgent) enter(env *testscript.Env) error {
 	env.Setenv("FAKEAGENT", f.program)
 	env.Setenv("STAGE", stage)
 	env.Setenv("TMPDIR", filepath.Join(stage, "tmp"))
+	env.Setenv("XDG_STATE_HOME", filepath.Join(stage, "state"))
 	return os.Mkdir(filepath.Join(stage, "tmp"), 0o700)
 }
 
@@ -254,7 +256,7 @@ func unreliable(ts *testscript.TestScript, neg bool, args []string) {
 	run := append([]string{"round", task, "--output", "json", "--exit-code"}, args[3:]...)
 	if class == "auth" || class == "quota" {
 		// The task is not at fault and does not change.
-		if status := statusOf(ts, "switchyard", run...); status != exitFault {
+		if status := statusOf(ts, "switchyard", run...); status != cli.ExitFault {
 			ts.Fatalf("exit status %d, want that of a fault", status)
 		}
 		jsonAt(ts, false, []string{"stderr", "/error/code", strconv.Quote("spawn-" + class)})
@@ -265,7 +267,7 @@ func unreliable(ts *testscript.TestScript, neg bool, args []string) {
 		gone(ts, false, nil)
 		return
 	}
-	if status := statusOf(ts, "switchyard", run...); status != decisionExit("stuck") {
+	if status := statusOf(ts, "switchyard", run...); status != cli.DecisionExit("stuck") {
 		ts.Fatalf("exit status %d, want that of stuck", status)
 	}
 	type spawn struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 )
 
@@ -17,7 +18,7 @@ var followed = regexp.MustCompile("(?ms)^```(console|sh)\n(.*?)^```$")
 
 // follow runs the commands of a page in order, as its reader would, and compares the
 // page with their output. With sh it also runs the scripts, which must succeed. An
-// output that differs only in what varies from run to run does not change. UPDATE=1
+// Output that differs only in what varies from run to run does not change. UPDATE=1
 // rewrites the page.
 func follow(t *testing.T, page string, sh bool, run func(script string) (string, error)) {
 	t.Helper()
@@ -93,14 +94,14 @@ var varying = []struct {
 }
 
 // inShell returns a function that runs a script in a directory and returns all its
-// output. The program is on the shell's path.
+// Output. The program is on the shell's path.
 func inShell(t *testing.T, folder string) func(script string) (string, error) {
 	t.Helper()
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skipf("no shell to run a page's commands: %v", err)
 	}
-	env := append(os.Environ(), userVariable+"=alice", cacheVariable+"="+t.TempDir(),
+	env := append(os.Environ(), cli.UserVariable+"=alice", cli.CacheVariable+"="+t.TempDir(),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(folder))
 	return func(script string) (string, error) {
 		cmd := exec.Command(sh, "-ec", script) // TestMain has put the program on the path.

@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 func newInitCmd(a *app) *cobra.Command {
@@ -34,14 +35,14 @@ with their rounds, caps, findings and forced gates. Evidence is not taken over:
 drafts are verified and reviewed again. What it could not take over, it lists.`,
 		Example: `  switchyard init
   switchyard init --from .nubos-pilot`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.Flags().BoolVar(&agents, "agents", false, "write our agents' definitions, to change them")
 	cmd.Flags().BoolVar(&here, "here", false, "make a project of its own of a folder inside another project")
-	textVar(cmd.Flags(), &from, "from", "take over from nubos-pilot's folder `DIR`")
+	cli.TextVar(cmd.Flags(), &from, "from", "take over from nubos-pilot's folder `DIR`")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		result, err := a.init(cmd.Context(), from, agents, here)
-		return show(a, result, err, (*render.Printer).Init)
+		return cli.Show(&a.Program, result, err, (*render.Printer).Init)
 	}
 	return cmd
 }
@@ -49,7 +50,7 @@ drafts are verified and reviewed again. What it could not take over, it lists.`,
 func (a *app) init(ctx context.Context, from string, agents, here bool) (render.Initialized, error) {
 	p, err := project.Find(a.dir)
 	if err != nil {
-		return render.Initialized{}, usagef("-C: %w", err)
+		return render.Initialized{}, cli.Usagef("-C: %w", err)
 	}
 	result := render.Initialized{Folder: p.Dir, Git: project.Project{Root: p.Dir, Dir: p.Dir}.Exists(".git")}
 	setUp := project.Project{Root: p.Root, Dir: p.Root}

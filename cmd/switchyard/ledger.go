@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -16,8 +17,8 @@ func newLedgerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Check and export the record of all decisions",
-		Args:  unknownCommand,
-		RunE:  showHelp,
+		Args:  cli.UnknownCommand,
+		RunE:  cli.ShowHelp,
 	}
 	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a))
 	return cmd
@@ -39,7 +40,7 @@ lists these too.
 With --decisions it also decides every recorded round again, with the policy that
 decided it, and fails if anything differs: the route of a finding, the policy's
 input, or its decision.`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every chain with its latest hash, and the transcripts that are gone")
 	cmd.Flags().BoolVar(&decisions, "decisions", false, "decide every recorded round again")
@@ -96,10 +97,10 @@ func newLedgerExportCmd(a *app) *cobra.Command {
 		Long: `Export prints the ledger's events in the order of recording, one JSON object a
 line, whatever --output says. An event's body is printed byte for byte as its
 hash covers it; docs/ledger.md says how to check a chain.`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		return a.write(func(w io.Writer) error {
+		return a.Write(func(w io.Writer) error {
 			for event, err := range e.Events(ctx) {
 				if err == nil {
 					err = render.JSONLine(w, event)

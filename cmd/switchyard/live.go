@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -52,7 +53,7 @@ func (a *app) ticking(lines func() []string) (done func()) {
 
 // reports reports whether status lines may be written to standard error. If errors are
 // JSON, it must have nothing but the error.
-func (a *app) reports() bool { return a.output != outputJSON && !a.compatErrors }
+func (a *app) reports() bool { return a.Output != cli.OutputJSON && !a.BareErrors }
 
 // tick writes a line every minute until stop is closed.
 func (a *app) tick(lines func() []string, stop <-chan struct{}) {
@@ -61,7 +62,7 @@ func (a *app) tick(lines func() []string, stop <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			fmt.Fprintf(a.err, "switchyard: %s\n", textutil.Line(strings.Join(lines(), " · ")))
+			fmt.Fprintf(a.Err, "switchyard: %s\n", textutil.Line(strings.Join(lines(), " · ")))
 		case <-stop:
 			return
 		}
@@ -128,7 +129,7 @@ func (l *liveLines) draw() {
 	}
 	lines := l.lines()
 	if more := len(lines) - (height - 1); more > 0 {
-		lines = append(lines[:max(height-2, 0):max(height-2, 0)], fmt.Sprintf("… and %d more", more+1))
+		lines = append(lines[:height-2:height-2], fmt.Sprintf("… and %d more", more+1))
 	}
 	for i, line := range lines {
 		lines[i] = render.Fit(textutil.Line(line), width-1) + "\x1b[K"
@@ -155,6 +156,12 @@ func (l *liveLines) home() string {
 
 // interactive returns standard error if it is a terminal that can rewrite a line.
 func (a *app) interactive() (*os.File, bool) {
-	f, ok := a.err.(*os.File)
-	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && render.ShowsColor(f)
+	f, ok := a.Err.(*os.File)
+	return f, ok && isTerminal(f) && os.Getenv("TERM") != "dumb" && render.ShowsColor(f)
+}
+
+// isTerminal reports whether one of the standard streams is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/switchyard-dev/switchyard/internal/cli"
 )
 
 // TestMain makes the test binary serve as the real program in the scripts.
@@ -64,7 +66,7 @@ func TestScripts(t *testing.T) {
 			// A script that does not name a fake agent must not run the user's real
 			// one.
 			env.Setenv("SWITCHYARD_CLAUDE_BIN", filepath.Join(env.WorkDir, "no-such-claude"))
-			env.Setenv(cacheVariable, cache)
+			env.Setenv(cli.CacheVariable, cache)
 			if err := agent.enter(env); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 )
 
 // manVariable names the directory to which make man writes the pages. A test writes
@@ -25,7 +26,7 @@ func TestManPages(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	eachCommand(newRootCmd(&app{}), func(cmd *cobra.Command) {
+	cli.EachCommand(newRootCmd(&app{}), func(cmd *cobra.Command) {
 		page := manPage(cmd)
 		path := filepath.Join(dir, manName(cmd)+".1")
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {

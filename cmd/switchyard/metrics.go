@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -27,8 +26,8 @@ func newMetricsCmd(a *app) *cobra.Command {
 process and never fall. Export them with print, as a file for node_exporter with
 textfile, to a Pushgateway with push, or to a scraper with serve. docs/metrics.md
 lists them.`,
-		Args: unknownCommand,
-		RunE: showHelp,
+		Args: cli.UnknownCommand,
+		RunE: cli.ShowHelp,
 	}
 	cmd.AddCommand(newMetricsPrintCmd(a), newMetricsTextfileCmd(a), newMetricsPushCmd(a), newMetricsServeCmd(a))
 	return cmd
@@ -103,9 +102,9 @@ units, exemplars and the time when each counter was 0, whatever --output says.
 The same ledger gives the same bytes.`,
 		Example: `  switchyard metrics print | promtool check metrics
   switchyard metrics print --format openmetrics --label team=search`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
-	choiceVar(cmd.Flags(), &format, "format", "print `FORMAT`: text or openmetrics", metrics.Formats()...)
+	cli.ChoiceVar(cmd.Flags(), &format, "format", "print `FORMAT`: text or openmetrics", metrics.Formats()...)
 	labelsVar(cmd.Flags(), &labels)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		c, err := a.metrics(e, labels).Collector(ctx)
@@ -121,10 +120,10 @@ The same ledger gives the same bytes.`,
 			return err
 		}
 		text := out.String()
-		if f, ok := a.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if isTerminal(a.Out) {
 			text = textutil.Lines(text) // A label may contain hidden characters.
 		}
-		return a.printText(text)
+		return a.PrintText(text)
 	})
 	return cmd
 }
@@ -147,13 +146,13 @@ With metrics.textfile in switchyard.yaml the file is written whenever something
 was recorded.`,
 		Example: `  switchyard metrics textfile /var/lib/prometheus/node-exporter/switchyard.prom
   switchyard metrics textfile --label repository=shop /srv/metrics/shop.prom`,
-		Args: exactly("FILE"),
+		Args: cli.Exactly("FILE"),
 	}
 	labelsVar(cmd.Flags(), &labels)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		path := a.project.Abs(args[0])
 		result, err := a.metrics(e, labels).WriteTextfile(ctx, path)
-		return show(a, result, err, func(p *render.Printer, r metrics.TextfileResult) {
+		return cli.Show(&a.Program, result, err, func(p *render.Printer, r metrics.TextfileResult) {
 			if !r.Written {
 				p.Line("%s has newer metrics already", path)
 				return
@@ -188,21 +187,21 @@ switchyard.yaml metrics are pushed whenever something was recorded.`,
 		Args: atMostOneURL,
 	}
 	flags := cmd.Flags()
-	textVar(flags, &req.Job, "job", "the `JOB` of the group (default switchyard)")
+	cli.TextVar(flags, &req.Job, "job", "the `JOB` of the group (default switchyard)")
 	pairsVar(flags, &req.Grouping, "grouping", "group by the label `NAME=VALUE` too")
 	flags.BoolVar(&req.Delete, "delete", false, "remove the group instead of replacing it")
-	durationVar(flags, &req.Timeout, "timeout", "give up after `DURATION`")
+	cli.DurationVar(flags, &req.Timeout, "timeout", "give up after `DURATION`")
 	labelsVar(flags, &labels)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		switch {
 		case req.Timeout > time.Hour:
-			return usagef("--timeout %s: it is at most 1h", req.Timeout)
+			return cli.Usagef("--timeout %s: it is at most 1h", req.Timeout)
 		case req.Delete && len(labels) > 0:
-			return usagef("--label has no effect with --delete: a group is found by its --job and --grouping")
+			return cli.Usagef("--label has no effect with --delete: a group is found by its --job and --grouping")
 		}
-		req.URL = firstArg(args)
+		req.URL = cli.FirstArg(args)
 		result, err := a.metrics(e, labels).Push(ctx, req)
-		return show(a, result, err, (*render.Printer).Push)
+		return cli.Show(&a.Program, result, err, (*render.Printer).Push)
 	})
 	return cmd
 }
@@ -216,7 +215,7 @@ func atMostOneURL(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return nil
 	}
-	return exactly("URL")(cmd, args)
+	return cli.Exactly("URL")(cmd, args)
 }
 
 func newMetricsServeCmd(a *app) *cobra.Command {
@@ -238,15 +237,15 @@ default.
 On an interrupt it lets the scrapes that run come to their end.`,
 		Example: `  switchyard metrics serve
   switchyard metrics serve --listen :9464 --web.config.file web.yml`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&address, "listen", metrics.DefaultAddress, "serve at `HOST:PORT`; port 0 takes a free one")
-	textVar(flags, &webConfig, "web.config.file", "the web configuration `FILE`")
+	cli.TextVar(flags, &webConfig, "web.config.file", "the web configuration `FILE`")
 	labelsVar(flags, &labels)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if err := metrics.CheckAddress(address); err != nil {
-			return usagef("--listen: %w", err)
+			return cli.Usagef("--listen: %w", err)
 		}
 		if webConfig != "" {
 			webConfig = a.project.Abs(webConfig)
@@ -258,14 +257,14 @@ On an interrupt it lets the scrapes that run come to their end.`,
 
 // serving prints the address to standard error, with --output json as a line of JSON.
 func (a *app) serving(at metrics.Listening) {
-	if a.output == outputJSON {
-		_ = render.JSONLine(a.err, struct {
+	if a.Output == cli.OutputJSON {
+		_ = render.JSONLine(a.Err, struct {
 			Serving string `json:"serving"`
 			Open    bool   `json:"open"`
 		}{at.URL, at.Open})
 		return
 	}
-	fmt.Fprintf(a.err, "switchyard: serving %s\n", at.URL)
+	fmt.Fprintf(a.Err, "switchyard: serving %s\n", at.URL)
 	if at.Open {
 		a.warn(fmt.Errorf("everyone who can reach %s can read the metrics; --web.config.file adds TLS and passwords", at.URL))
 	}

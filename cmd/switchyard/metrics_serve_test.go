@@ -21,7 +21,7 @@ import (
 )
 
 // serving starts the program's server in a project. It returns its URL, its later
-// output on standard error, and a function that stops it and fails unless it exits with
+// Output on standard error, and a function that stops it and fails unless it exits with
 // 0.
 func serving(t *testing.T, p *program, args ...string) (url string, more func() string, stop func()) {
 	t.Helper()

@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -37,8 +38,8 @@ docs/tasks.md has the whole picture.`,
   switchyard phase draft TASK-1 --verify-cmd 'make test'
   switchyard phase review TASK-1 --report report.json
   switchyard phase commit TASK-1`,
-		Args: unknownCommand,
-		RunE: showHelp,
+		Args: cli.UnknownCommand,
+		RunE: cli.ShowHelp,
 	}
 	cmd.AddCommand(
 		newPhaseStartCmd(a),
@@ -61,10 +62,10 @@ func newPhaseStartCmd(a *app) *cobra.Command {
 		Short: "Begin the work on a task",
 		Long: `Start begins the work on a task. After a commit, or after the task was stuck, it
 begins again in the next round, with the project's number of rounds.`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	cmd.Flags().StringVar(&req.Query, "query", "", "what the work is about: `TEXT`")
-	maxRoundsVar(cmd.Flags(), &req.MaxRounds)
+	cli.MaxRoundsVar(cmd.Flags(), &req.MaxRounds)
 	baseVar(cmd.Flags(), &req.Base)
 	force.register(cmd.Flags(), "begin again although the work is under way")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
@@ -83,7 +84,7 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   string(phase) + " TASK",
 		Short: short,
-		Args:  oneTask,
+		Args:  cli.OneTask,
 	}
 	if phase == task.Tests {
 		cmd.Flags().StringArrayVar(&tests, "tests", nil, "the test files that were written: `FILES`, with commas between them")
@@ -113,11 +114,11 @@ func newPhaseDraftCmd(a *app) *cobra.Command {
 you ran yourself (--verify or --verify-exit-code), else with the project's own
 command. A green draft waits for its review. A red one is decided at once, and
 uses up its round.`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	verify.register(cmd.Flags())
 	roundVar(cmd.Flags(), &req.Round, "the round `N` that the draft is of, from 1")
-	policyVar(cmd.Flags(), &req.Policy)
+	cli.PolicyVar(cmd.Flags(), &req.Policy)
 	a.engineVar(cmd.Flags())
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "make the decision on a red draft the exit status")
 	force.register(cmd.Flags(), "go on without the executor's attestation")
@@ -132,9 +133,9 @@ uses up its round.`,
 		d, err := e.Draft(ctx, args[0], req)
 		done()
 		if exitCode && d.Decision != nil {
-			a.exit = decisionExit(d.Decision.NextAction)
+			a.Exit = cli.DecisionExit(d.Decision.NextAction)
 		}
-		return show(a, d, err, (*render.Printer).DraftResult)
+		return cli.Show(&a.Program, d, err, (*render.Printer).DraftResult)
 	})
 	return cmd
 }
@@ -149,7 +150,7 @@ func newPhaseReviewCmd(a *app) *cobra.Command {
 does. It needs the critic's attestation, runs no verification, and does not
 commit: switchyard phase commit carries out a decision to commit. If that will
 need more, review says so, and with --exit-code the exit status is 15.`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	f.register(a, cmd.Flags())
 	force.register(cmd.Flags(), forceReview)
@@ -176,7 +177,7 @@ func newPhaseCommitCmd(a *app) *cobra.Command {
 		Long: `Commit marks a task as committed. The latest phase of the round must be a review
 that decided to commit. If the task was ever verified, or the project has a
 verification, the verification of this round must be green.`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	force.register(cmd.Flags(), "commit although something is missing")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
@@ -194,23 +195,23 @@ func newPhaseStuckCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stuck TASK --reason TEXT",
 		Short: "Mark a task as stuck",
-		Long: `Stuck puts a task aside, on a person's word. The task takes no more rounds until
+		Long: `Stuck stops a task, on a person's word. The task takes no more rounds until
 switchyard resume. It keeps the findings of the reports of --report, else those of
 its latest decision.`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "the reason: `TEXT`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		if strings.TrimSpace(reason) == "" {
-			return usagef("--reason is missing: say why the task is stuck")
+			return cli.Usagef("--reason is missing: say why the task is stuck")
 		}
 		reports, err := f.refs(e)
 		if err != nil {
 			return err
 		}
 		return a.showTask(e.Stop(ctx, args[0], api.StopRequest{
-			Reason: textutil.Fit(reason, maxReason), Request: host.Request{Reports: reports, Stdin: a.in},
+			Reason: textutil.Fit(reason, maxReason), Request: host.Request{Reports: reports, Stdin: a.In},
 		}))
 	})
 	return cmd

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
@@ -39,8 +40,8 @@ lock, is refused. The settings of a plugin are under plugins, by its name.`,
   switchyard plugin run auto report.json
   switchyard plugin new --lang go my-linter
   switchyard plugin test my-linter/my-linter.wasm --corpus my-linter/corpus`,
-		Args: unknownCommand,
-		RunE: showHelp,
+		Args: cli.UnknownCommand,
+		RunE: cli.ShowHelp,
 	}
 	cmd.AddCommand(
 		newPluginListCmd(a),
@@ -66,7 +67,7 @@ The exit status is 1 if one of them cannot be used, such as a file that differs
 from switchyard.lock. The others are listed anyway.`,
 		Example: `  switchyard plugin list
   switchyard plugin list --output json | jq -r '.plugins[].name'`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		all, err := e.Plugins().List(ctx)
@@ -107,7 +108,7 @@ fails with the reason.`,
 		Example: `  switchyard plugin inspect sarif
   switchyard plugin inspect ./my-linter.wasm
   switchyard plugin inspect ./my-linter.wasm --output json | jq .imports`,
-		Args: exactly("the PLUGIN"),
+		Args: cli.Exactly("the PLUGIN"),
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		in, err := e.Plugins().Inspect(ctx, args[0])
@@ -133,11 +134,11 @@ report. REPORT - is standard input.`,
 		Example: `  switchyard plugin run auto lint.sarif
   switchyard plugin run ./my-linter.wasm report.json --output json
   eslint --format json . | switchyard plugin run eslint -`,
-		Args: exactly("the PLUGIN", "the REPORT"),
+		Args: cli.Exactly("the PLUGIN", "the REPORT"),
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
-		return show(a, render.NewNormalizedView(n), err, (*render.Printer).Normalized)
+		n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.In)
+		return cli.Show(&a.Program, render.NewNormalizedView(n), err, (*render.Printer).Normalized)
 	})
 	return cmd
 }
@@ -165,16 +166,16 @@ A plugin fails at once if it exceeds its time limit five times, or takes two
 minutes in total. The exit status is 1 if any check fails.`,
 		Example: `  switchyard plugin test my-linter.wasm --corpus corpus
   switchyard plugin test my-linter.wasm --output json | jq '.checks[] | select(.status == "fail")'`,
-		Args: exactly("FILE.wasm"),
+		Args: cli.Exactly("FILE.wasm"),
 	}
-	textVar(cmd.Flags(), &corpus, "corpus", "run the golden cases of `DIR`, its files *.json")
+	cli.TextVar(cmd.Flags(), &corpus, "corpus", "run the golden cases of `DIR`, its files *.json")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		m, err := e.Plugins().Module(ctx, args[0])
 		if err != nil {
 			return err
 		}
 		p := a.project
-		o := plugintest.Options{Limits: m.Limits, CacheDir: cacheDir(), Read: p.Read}
+		o := plugintest.Options{Limits: m.Limits, CacheDir: cli.CacheDir(), Read: p.Read}
 		if corpus != "" {
 			if o.Corpus, err = p.Folder(corpus); err != nil {
 				return err
@@ -231,14 +232,14 @@ ten seconds.
 PLUGIN may also be auto. REPORT - is standard input.`,
 		Example: `  switchyard plugin bench sarif lint.sarif
   switchyard plugin bench ./my-linter.wasm report.json --runs 200 --output json`,
-		Args: exactly("the PLUGIN", "the REPORT"),
+		Args: cli.Exactly("the PLUGIN", "the REPORT"),
 	}
-	numberVar(cmd.Flags(), &runs, "runs", 1, 10_000, "measure `N` times; compiling at most 5 times")
+	cli.NumberVar(cmd.Flags(), &runs, "runs", 1, 10_000, "measure `N` times; compiling at most 5 times")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		done := a.waiting("measuring " + args[0])
-		b, err := e.Plugins().Bench(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in, runs)
+		b, err := e.Plugins().Bench(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.In, runs)
 		done()
-		return show(a, b, err, (*render.Printer).Benchmark)
+		return cli.Show(&a.Program, b, err, (*render.Printer).Benchmark)
 	})
 	return cmd
 }
@@ -260,14 +261,14 @@ language's own tools, and prints the commands that build and test it.
 The plugin is named after the folder unless --name is given.`,
 		Example: `  switchyard plugin new --lang go my-linter
   switchyard plugin new --lang c tools/parser --name my-linter`,
-		Args: exactly("DIR"),
+		Args: cli.Exactly("DIR"),
 	}
 	flags := cmd.Flags()
-	choiceVar(flags, &language, "lang", "write it in `LANGUAGE`: go, assemblyscript or c", scaffold.Languages()...)
-	textVar(flags, &name, "name", "the plugin's `NAME` (default the folder's name)")
+	cli.ChoiceVar(flags, &language, "lang", "write it in `LANGUAGE`: go, assemblyscript or c", scaffold.Languages()...)
+	cli.TextVar(flags, &name, "name", "the plugin's `NAME` (default the folder's name)")
 	cmd.RunE = a.runE(func(_ context.Context, _ *host.Engine, args []string) error {
-		if err := checkRequired(flags, "lang"); err != nil {
-			return usagef("%w: go, assemblyscript or c", err)
+		if err := cli.CheckRequired(flags, "lang"); err != nil {
+			return cli.Usagef("%w: go, assemblyscript or c", err)
 		}
 		dir, err := a.project.Resolve(args[0])
 		if err != nil {
@@ -279,7 +280,7 @@ The plugin is named after the folder unless --name is given.`,
 		}
 		test := fmt.Sprintf("switchyard plugin test %s --corpus %s",
 			render.ShellQuote(filepath.Join(made.Dir, made.Module)), render.ShellQuote(filepath.Join(made.Dir, "corpus")))
-		return show(a, render.PluginScaffold{Project: made, Test: test}, err, (*render.Printer).NewPlugin)
+		return cli.Show(&a.Program, render.PluginScaffold{Project: made, Test: test}, err, (*render.Printer).NewPlugin)
 	})
 	return cmd
 }
@@ -298,11 +299,11 @@ lock, and review its changes like those of code: a plugin decides what counts as
 a finding.`,
 		Example: `  switchyard plugin lock
   switchyard plugin lock --output json | jq .changes`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		l, err := e.Plugins().Lock(ctx)
-		return show(a, l, err, (*render.Printer).PluginLock)
+		return cli.Show(&a.Program, l, err, (*render.Printer).PluginLock)
 	})
 	return cmd
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -62,8 +63,8 @@ authors can inspect one without a signature; it decides nothing.`,
   switchyard policy show
   switchyard policy new --adr "Accessibility findings go to the executor"
   switchyard policy verify policies/routing/1.3.0`,
-		Args: unknownCommand,
-		RunE: showHelp,
+		Args: cli.UnknownCommand,
+		RunE: cli.ShowHelp,
 	}
 	cmd.AddCommand(
 		newPolicyListCmd(a),
@@ -82,7 +83,7 @@ authors can inspect one without a signature; it decides nothing.`,
 }
 
 // onePolicy accepts at most one policy.
-func onePolicy() cobra.PositionalArgs { return orNothing(exactly("the POLICY")) }
+func onePolicy() cobra.PositionalArgs { return cli.OrNothing(cli.Exactly("the POLICY")) }
 
 // allowUnsignedVar adds --allow-unsigned to a command that does not decide rounds.
 func allowUnsignedVar(flags *pflag.FlagSet, allow *bool) {
@@ -105,7 +106,7 @@ they are others. The ledger has a copy of the adopted policy, which is the one
 that decides. A policy that cannot be loaded is listed with the reason.`,
 		Example: `  switchyard policy list
   switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	tree.register(cmd.Flags())
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
@@ -113,7 +114,7 @@ that decides. A policy that cannot be loaded is listed with the reason.`,
 			return err
 		}
 		all, err := e.Policies().Workspace(tree.versions, tree.records).List(ctx)
-		return show(a, all, err, (*render.Printer).PolicyList)
+		return cli.Show(&a.Program, all, err, (*render.Printer).PolicyList)
 	})
 	return cmd
 }
@@ -137,7 +138,7 @@ byte.`,
 	cmd.Flags().BoolVar(&rego, "rego", false, "print the Rego files")
 	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		policy, err := e.Policies().Load(ctx, firstArg(args), allowUnsigned)
+		policy, err := e.Policies().Load(ctx, cli.FirstArg(args), allowUnsigned)
 		if err != nil {
 			return err
 		}
@@ -146,7 +147,7 @@ byte.`,
 		if rego {
 			shown.Sources, text = policy.Sources(), (*render.Printer).Rego
 		}
-		return show(a, shown, err, text)
+		return cli.Show(&a.Program, shown, err, text)
 	})
 	return cmd
 }
@@ -176,9 +177,9 @@ that is older than the adopted one unless --allow-rollback is given.`,
 	cmd.Flags().BoolVar(&req.AllowRollback, "allow-rollback", false, "accept a policy that is older than the adopted one")
 	cmd.Flags().BoolVar(&req.DryRun, "dry-run", false, "only show what would change")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		req.Policy = firstArg(args)
+		req.Policy = cli.FirstArg(args)
 		adoption, err := e.Policies().Adopt(ctx, req)
-		return show(a, adoption, err, func(p *render.Printer, adoption api.Adoption) { p.Adoption(adoption, req.DryRun) })
+		return cli.Show(&a.Program, adoption, err, func(p *render.Printer, adoption api.Adoption) { p.Adoption(adoption, req.DryRun) })
 	})
 	return cmd
 }
@@ -189,8 +190,8 @@ type treeFlags struct {
 }
 
 func (f *treeFlags) register(flags *pflag.FlagSet) {
-	textVar(flags, &f.versions, "policies", "the versions are in `DIR`, in the project (default policies)")
-	textVar(flags, &f.records, "adrs", "the decision records are in `DIR`, in the project (default docs/adr)")
+	cli.TextVar(flags, &f.versions, "policies", "the versions are in `DIR`, in the project (default policies)")
+	cli.TextVar(flags, &f.records, "adrs", "the decision records are in `DIR`, in the project (default docs/adr)")
 }
 
 // resolve makes the directories relative to the project's root.
@@ -201,7 +202,7 @@ func (f *treeFlags) resolve(p project.Project) error {
 		}
 		rel, inside := p.Rel(*dir)
 		if !inside {
-			return usagef("%s is outside the project", *dir)
+			return cli.Usagef("%s is outside the project", *dir)
 		}
 		*dir = rel
 	}

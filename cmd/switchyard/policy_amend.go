@@ -8,15 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -40,20 +41,20 @@ can be started.
 It prints the next steps; Switchyard's docs/amending.md walks through them.`,
 		Example: `  switchyard policy new --adr "Accessibility findings go to the executor"
   switchyard policy new --from routing@1.1.0 --major --adr "Ask the planner first"`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
-	textVar(flags, &o.From, "from", "start from `VERSION`, such as "+policies.Default+" or 1.2.0 (default the latest)")
-	textVar(flags, &o.Title, "adr", "the `TITLE` of the decision record")
+	cli.TextVar(flags, &o.From, "from", "start from `VERSION`, such as "+policies.Default+" or 1.2.0 (default the latest)")
+	cli.TextVar(flags, &o.Title, "adr", "the `TITLE` of the decision record")
 	flags.BoolVar(&major, "major", false, "the next major version: something is routed differently than before")
 	flags.Bool("minor", false, "the next minor version: something is new or decided more strictly (the default)")
 	flags.BoolVar(&patch, "patch", false, "the next patch: nothing changes in meaning")
 	tree.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		if err := checkRequired(flags, "adr"); err != nil {
-			return usagef("%w: the title of the decision record", err)
+		if err := cli.CheckRequired(flags, "adr"); err != nil {
+			return cli.Usagef("%w: the title of the decision record", err)
 		}
-		if err := cmp.Or(checkExclusive(flags, "major", "minor", "patch"), tree.resolve(a.project)); err != nil {
+		if err := cmp.Or(cli.CheckExclusive(flags, "major", "minor", "patch"), tree.resolve(a.project)); err != nil {
 			return err
 		}
 		o.Step = diff.Minor
@@ -65,7 +66,7 @@ It prints the next steps; Switchyard's docs/amending.md walks through them.`,
 		}
 		o.From = asVersion(o.From)
 		created, err := e.Policies().Workspace(tree.versions, tree.records).New(ctx, o)
-		return show(a, created, err, (*render.Printer).NewVersion)
+		return cli.Show(&a.Program, created, err, (*render.Printer).NewVersion)
 	})
 	return cmd
 }
@@ -92,27 +93,27 @@ record is written first and the lock last: repeating a release that was
 interrupted completes it. Repeating a complete one changes nothing.`,
 		Example: `  switchyard policy release 1.3.0 --accept
   switchyard policy release routing@1.3.0 --ledger recorded.jsonl`,
-		Args: orNothing(exactly("the VERSION")),
+		Args: cli.OrNothing(cli.Exactly("the VERSION")),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&accept, "accept", false, "set the decision record's status to accepted")
-	textVar(flags, &file, "ledger", "replay the ledger or the export in `FILE` (default the project's ledger)")
+	cli.TextVar(flags, &file, "ledger", "replay the ledger or the export in `FILE` (default the project's ledger)")
 	tree.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		if err := tree.resolve(a.project); err != nil {
 			return err
 		}
-		version := asVersion(firstArg(args))
+		version := asVersion(cli.FirstArg(args))
 		done := a.waiting("checking " + version)
 		released, err := e.Policies().Workspace(tree.versions, tree.records).Release(ctx, version, accept, file)
 		done()
 		// With --output json the findings are part of the error.
-		if f, ok := errors.AsType[*errs.Error](err); ok && a.output != outputJSON {
+		if f, ok := errors.AsType[*errs.Error](err); ok && a.Output != cli.OutputJSON {
 			if findings, ok := f.Details["findings"].([]release.Finding); ok {
 				return showCheck(a, findings, err, (*render.Printer).LintFindings)
 			}
 		}
-		return show(a, released, err, (*render.Printer).Release)
+		return cli.Show(&a.Program, released, err, (*render.Printer).Release)
 	})
 	return cmd
 }
@@ -146,11 +147,11 @@ under the same numbers.`,
 		Example: `  switchyard policy lint
   switchyard policy lint --ledger recorded.jsonl
   switchyard policy lint --policies rules --adrs rules/decisions --output json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
 	tree.register(flags)
-	textVar(flags, &file, "ledger", "check replays by the ledger or the export in `FILE`")
+	cli.TextVar(flags, &file, "ledger", "check replays by the ledger or the export in `FILE`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if err := tree.resolve(a.project); err != nil {
 			return err
@@ -201,23 +202,23 @@ to standard output, and nothing else is printed.`,
 		Args: onePolicy(),
 	}
 	flags := cmd.Flags()
-	flags.VarP((*text)(&file), "file", "o", "write the bundle to `FILE`, - for standard output")
+	flags.VarP((*cli.Text)(&file), "file", "o", "write the bundle to `FILE`, - for standard output")
 	flags.BoolVar(&o.Wasm, "wasm", false, "add the policy compiled to WebAssembly")
-	textVar(flags, &o.Revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
-	textVar(flags, &keyFile, "sign-key", "sign with the private key in `FILE`")
-	textVar(flags, &sign.Key.ID, "key-id", "the `ID` of the key for those who verify")
-	textVar(flags, &sign.Key.Algorithm, "algorithm", "sign with `ALGORITHM`: ES256, EdDSA or RS256")
-	textVar(flags, &sign.Key.Scope, "scope", "the signature is for `SCOPE`")
-	durationVar(flags, &expires, "expires", "the signature is valid for `DURATION`, such as 720h (default permanently)")
+	cli.TextVar(flags, &o.Revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
+	cli.TextVar(flags, &keyFile, "sign-key", "sign with the private key in `FILE`")
+	cli.TextVar(flags, &sign.Key.ID, "key-id", "the `ID` of the key for those who verify")
+	cli.TextVar(flags, &sign.Key.Algorithm, "algorithm", "sign with `ALGORITHM`: ES256, EdDSA or RS256")
+	cli.TextVar(flags, &sign.Key.Scope, "scope", "the signature is for `SCOPE`")
+	cli.DurationVar(flags, &expires, "expires", "the signature is valid for `DURATION`, such as 720h (default permanently)")
 	allowUnsignedVar(flags, &allowUnsigned)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		switch names := given(flags, "key-id", "algorithm", "scope", "expires"); {
+		switch names := cli.Given(flags, "key-id", "algorithm", "scope", "expires"); {
 		case file == "":
-			return usagef("-o FILE is missing")
+			return cli.Usagef("-o FILE is missing")
 		case keyFile != "" && sign.Key.ID == "":
-			return usagef("--sign-key needs --key-id too")
+			return cli.Usagef("--sign-key needs --key-id too")
 		case keyFile == "" && len(names) > 0:
-			return usagef("%s needs --sign-key", names[0])
+			return cli.Usagef("%s needs --sign-key", names[0])
 		case keyFile != "":
 			key, err := a.project.Read(ctx, keyFile, maxKey)
 			if err != nil {
@@ -229,7 +230,7 @@ to standard output, and nothing else is printed.`,
 			}
 			o.Sign = &sign
 		}
-		policy, err := e.Policies().Load(ctx, firstArg(args), allowUnsigned)
+		policy, err := e.Policies().Load(ctx, cli.FirstArg(args), allowUnsigned)
 		if err != nil {
 			return err
 		}
@@ -238,9 +239,9 @@ to standard output, and nothing else is printed.`,
 		case err != nil:
 			return err
 		case file == api.Stdin:
-			return a.printText(string(packed))
+			return a.PrintText(string(packed))
 		}
-		return show(a, bundleOf(file, policy.Identity(), packed, o), writeFile(a.project, file, packed), (*render.Printer).Bundle)
+		return cli.Show(&a.Program, bundleOf(file, policy.Identity(), packed, o), writeFile(a.project, file, packed), (*render.Printer).Bundle)
 	})
 	return cmd
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -58,18 +59,18 @@ policies/routing.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&req.All, "all", false, "verify every version that is built in or in the project")
-	textVar(flags, &file, "counterexample", "write the smallest counterexample to `FILE`, as JSON")
+	cli.TextVar(flags, &file, "counterexample", "write the smallest counterexample to `FILE`, as JSON")
 	allowUnsignedVar(flags, &req.AllowUnsigned)
 	tree.register(flags)
 	a.engineVar(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		switch {
 		case slices.Contains(args, ""):
-			return usagef("the POLICY is empty")
+			return cli.Usagef("the POLICY is empty")
 		case req.All && len(args) > 0:
-			return usagef("--all takes no policy: leave %s out", args[0])
+			return cli.Usagef("--all takes no policy: leave %s out", args[0])
 		case file == api.Stdin:
-			return usagef("--counterexample needs the name of a file")
+			return cli.Usagef("--counterexample needs the name of a file")
 		}
 		if err := tree.resolve(a.project); err != nil {
 			return err
@@ -143,7 +144,7 @@ the exit status is 10 if the policies differ, and 0 if not.`,
 		Example: `  switchyard policy diff routing@1.1.0 routing@1.2.0
   switchyard policy diff routing@1.2.0 policies/routing/1.3.0 --output markdown
   switchyard policy diff before.tar.gz after.tar.gz --exit-code`,
-		Args: exactly("the first POLICY", "the second POLICY"),
+		Args: cli.Exactly("the first POLICY", "the second POLICY"),
 	}
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 10 if they differ")
 	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
@@ -163,12 +164,12 @@ the exit status is 10 if the policies differ, and 0 if not.`,
 			return err
 		}
 		if exitCode && !d.Empty() {
-			a.exit = exitDiffers
+			a.Exit = exitDiffers
 		}
-		if a.output == outputMarkdown {
-			return a.printText(textutil.Lines(d.Markdown()))
+		if a.Output == cli.OutputMarkdown {
+			return a.PrintText(textutil.Lines(d.Markdown()))
 		}
-		return show(a, render.NewDiffView(d), nil, (*render.Printer).PolicyDiff)
+		return cli.Show(&a.Program, render.NewDiffView(d), nil, (*render.Printer).PolicyDiff)
 	})
 	return cmd
 }
@@ -191,7 +192,7 @@ may be *. --ledger reads another ledger, or the lines of an export.`,
 		Example: `  switchyard policy replay --policy policies/routing/1.3.0
   switchyard policy replay --policy routing@1.1.0 --since 2026-11-01
   switchyard policy replay --policy candidate/ --fail-on-flip '*:commit' --output json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
 	f.register(flags)
@@ -212,8 +213,8 @@ may be *. --ledger reads another ledger, or the lines of an export.`,
 		switch {
 		case err != nil && errs.CodeOf(err) != errs.PolicyFlips:
 			return err
-		case a.output == outputMarkdown:
-			return cmp.Or(a.printText(textutil.Lines(report.Markdown())), err)
+		case a.Output == cli.OutputMarkdown:
+			return cmp.Or(a.PrintText(textutil.Lines(report.Markdown())), err)
 		default:
 			return showCheck(a, report, err, (*render.Printer).Replay)
 		}
@@ -230,10 +231,10 @@ type replayFlags struct {
 }
 
 func (f *replayFlags) register(flags *pflag.FlagSet) {
-	textVar(flags, &f.policy, "policy", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
-	textVar(flags, &f.since, "since", "only what was decided since `WHEN`: a date, a time of RFC 3339, or how long ago, such as 72h")
-	numberVar(flags, &f.through, "through", 1, 0, "only the ledger's first `N` events")
-	textVar(flags, &f.ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
+	cli.TextVar(flags, &f.policy, "policy", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
+	cli.TextVar(flags, &f.since, "since", "only what was decided since `WHEN`: a date, a time of RFC 3339, or how long ago, such as 72h")
+	cli.NumberVar(flags, &f.through, "through", 1, 0, "only the ledger's first `N` events")
+	cli.TextVar(flags, &f.ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
 	flags.StringArrayVar(&f.failOn, "fail-on-flip", nil, "fail if a round goes from one action to another: `FROM:TO`; may be repeated")
 	allowUnsignedVar(flags, &f.allowUnsigned)
 }
@@ -244,7 +245,7 @@ func (f *replayFlags) request(now time.Time) (api.ReplayRequest, error) {
 	for _, change := range f.failOn {
 		from, to, ok := strings.Cut(change, ":")
 		if !ok || from == "" || to == "" {
-			return req, usagef("--fail-on-flip %q: want FROM:TO, such as *:commit", change)
+			return req, cli.Usagef("--fail-on-flip %q: want FROM:TO, such as *:commit", change)
 		}
 		req.FailOn = append(req.FailOn, [2]string{from, to})
 	}
@@ -266,7 +267,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, usagef("--since %q: want a date such as 2026-11-21, a time of RFC 3339, or how long ago, such as 72h", text)
+	return time.Time{}, cli.Usagef("--since %q: want a date such as 2026-11-21, a time of RFC 3339, or how long ago, such as 72h", text)
 }
 
 func newPolicyTestCmd(a *app) *cobra.Command {
@@ -288,10 +289,10 @@ the lines are reached. policy lint requires 100 per cent.`,
   switchyard policy test --output json | jq .coverage.missing`,
 		Args: onePolicy(),
 	}
-	numberVar(cmd.Flags(), &minimum, "coverage-min", 0, 100, "fail if less than `PERCENT` of the lines are reached")
+	cli.NumberVar(cmd.Flags(), &minimum, "coverage-min", 0, 100, "fail if less than `PERCENT` of the lines are reached")
 	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		tested, err := e.Policies().LoadTests(ctx, firstArg(args), allowUnsigned)
+		tested, err := e.Policies().LoadTests(ctx, cli.FirstArg(args), allowUnsigned)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 )
 
 // processes is the number of real processes that work on one project at once.
@@ -66,7 +67,7 @@ func (p *program) allowRepeats(t testing.TB) {
 // command returns a run of the real program: TestMain has put it into PATH.
 func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "switchyard", append([]string{"-C", p.dir, "--output", "json"}, args...)...)
-	cmd.Env = append(os.Environ(), cacheVariable+"="+filepath.Join(p.dir, "cache"), raceAtExit)
+	cmd.Env = append(os.Environ(), cli.CacheVariable+"="+filepath.Join(p.dir, "cache"), raceAtExit)
 	return cmd
 }
 

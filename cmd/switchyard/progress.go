@@ -30,7 +30,7 @@ type progress struct {
 func (a *app) waiting(what string) (done func()) {
 	if _, ok := a.interactive(); !ok && a.reports() {
 		a.progress.tell = func(format string, args ...any) {
-			fmt.Fprintf(a.err, "switchyard: %s\n", textutil.Line(fmt.Sprintf(format, args...)))
+			fmt.Fprintf(a.Err, "switchyard: %s\n", textutil.Line(fmt.Sprintf(format, args...)))
 		}
 	}
 	return a.working(what)

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -15,13 +16,13 @@ import (
 func TestStatusLinesWithoutTerminal(t *testing.T) {
 	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
 	for _, c := range []struct {
-		output       outputFormat
+		output       cli.OutputFormat
 		compatErrors bool
 		want         string
-	}{{"", false, want}, {outputJSON, false, ""}, {"", true, ""}} {
+	}{{"", false, want}, {cli.OutputJSON, false, ""}, {"", true, ""}} {
 		synctest.Test(t, func(t *testing.T) {
 			var reported bytes.Buffer
-			a := &app{streams: streams{err: &reported}, output: c.output, compatErrors: c.compatErrors}
+			a := &app{Program: cli.Program{Streams: cli.Streams{Err: &reported}, Output: c.output, BareErrors: c.compatErrors}}
 			done := a.ticking(func() []string { return []string{""} })
 			done() // Short work is not reported.
 			start := time.Now()

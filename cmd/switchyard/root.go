@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -27,15 +28,15 @@ starts the agents itself and drives a task from its text to a commit.`,
   switchyard explain TASK-1`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          unknownCommand,
+		Args:          cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version {
 				return a.printVersion()
 			}
-			return showHelp(cmd, args)
+			return cli.ShowHelp(cmd, args)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			a.parsed, a.compatErrors = true, cmd.GroupID == compatGroup
+			a.Parsed, a.BareErrors = true, cmd.GroupID == compatGroup
 			switch {
 			case isShort(cmd):
 				deferGC()
@@ -45,10 +46,10 @@ starts the agents itself and drives a task from its text to a commit.`,
 		},
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", ".", "work on the project of `DIR`")
-	a.output = outputText
-	choiceVar(root.PersistentFlags(), &a.output, "output", "print `FORMAT`: text or json", outputText, outputJSON)
+	a.Output = cli.OutputText
+	cli.ChoiceVar(root.PersistentFlags(), &a.Output, "output", "print `FORMAT`: text or json", cli.OutputText, cli.OutputJSON)
 	root.Flags().BoolVar(&version, "version", false, "show the version")
-	root.SetHelpCommand(newHelpCmd(a))
+	root.SetHelpCommand(cli.NewHelpCmd())
 	root.AddCommand(
 		newInitCmd(a),
 		newRunCmd(a),
@@ -71,11 +72,11 @@ starts the agents itself and drives a task from its text to a commit.`,
 	)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Args, completion.RunE = knownShell, showHelp
+		completion.Args, completion.RunE = cli.KnownShell, cli.ShowHelp
 	}
 	addCompatCmds(root, a)
 	a.complete(root)
-	layOutHelp(root)
+	cli.LayOutHelp(root, commandGroups(), exitStatusOf)
 	return root
 }
 
@@ -118,13 +119,13 @@ func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	}
 }
 
 func (a *app) printVersion() error {
-	return show(a, readBuildInfo(), nil, func(p *render.Printer, b buildInfo) {
+	return cli.Show(&a.Program, readBuildInfo(), nil, func(p *render.Printer, b buildInfo) {
 		p.Line("switchyard %s (%s, %s, default policy %s)", b.Version, b.Go, b.Platform, b.Policy)
 	})
 }

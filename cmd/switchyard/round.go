@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 func newRoundCmd(a *app) *cobra.Command {
@@ -54,7 +54,7 @@ that cannot say which round they are about.`,
   switchyard round TASK-1 --report critic.json --report lint.sarif --max-rounds 5
   switchyard round TASK-1 --report lint.sarif --spawn
   switchyard round TASK-1 --report - --exit-code < report.json`,
-		Args: oneTask,
+		Args: cli.OneTask,
 	}
 	flags := cmd.Flags()
 	f.register(a, flags)
@@ -71,9 +71,9 @@ that cannot say which round they are about.`,
 		}
 		view := r.View()
 		if f.exitCode {
-			a.exit = decisionExit(view.NextAction)
+			a.Exit = cli.DecisionExit(view.NextAction)
 		}
-		return show(a, view, nil, func(p *render.Printer, _ api.RoundView) { p.RoundResult(r) })
+		return cli.Show(&a.Program, view, nil, func(p *render.Printer, _ api.RoundView) { p.RoundResult(r) })
 	})
 	return cmd
 }
@@ -93,9 +93,9 @@ func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
 	f.verify.register(flags)
 	f.force.register(flags, forceReview)
 	flags.StringVar(&f.prompt, "prompt", "", "what the task is, from now on: `TEXT`")
-	textVar(flags, &f.plan, "plan", "what the task is, from now on: the content of `FILE`")
+	cli.TextVar(flags, &f.plan, "plan", "what the task is, from now on: the content of `FILE`")
 	flags.BoolVar(&f.spawn, "spawn", false, "spawn the critic in addition to the reports that are given")
-	adapterVar(flags, &f.adapter)
+	cli.AdapterVar(flags, &f.adapter)
 	baseVar(flags, &f.base)
 	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
 }
@@ -117,9 +117,9 @@ func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flag
 	if len(req.Reports) > 0 && !f.spawn {
 		switch {
 		case f.adapter != "":
-			return req, usagef("--adapter is for an agent that is spawned: leave --report out, or add --spawn")
+			return req, cli.Usagef("--adapter is for an agent that is spawned: leave --report out, or add --spawn")
 		case f.allowEmpty:
-			return req, usagef("--allow-empty is for a critic that is spawned: leave --report out, or add --spawn")
+			return req, cli.Usagef("--allow-empty is for a critic that is spawned: leave --report out, or add --spawn")
 		}
 	}
 	req.Spawn, req.Adapter, req.Base, req.AllowEmpty = f.spawn, f.adapter, f.base, f.allowEmpty
@@ -129,28 +129,11 @@ func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flag
 
 // taskText returns the task's text from the flags, or "" if they have none.
 func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSet) (string, error) {
-	if len(given(flags, "prompt", "plan")) == 0 {
+	if len(cli.Given(flags, "prompt", "plan")) == 0 {
 		return "", nil
 	}
-	if err := checkExclusive(flags, "prompt", "plan"); err != nil {
+	if err := cli.CheckExclusive(flags, "prompt", "plan"); err != nil {
 		return "", err
 	}
-	return a.taskText(ctx, f.prompt, f.plan, a.project.Read)
-}
-
-// taskText returns a task's text: the prompt, or the content of a file that read reads.
-func (a *app) taskText(ctx context.Context, prompt, file string, read func(context.Context, string, int64) ([]byte, error)) (string, error) {
-	name := "--prompt"
-	if file != "" {
-		data, err := read(ctx, file, task.MaxPrompt)
-		if err != nil {
-			return "", err
-		}
-		name, prompt = file, string(data)
-	}
-	text, err := task.CleanPrompt(prompt)
-	if err != nil {
-		return "", usagef("%s %w", name, err)
-	}
-	return text, nil
+	return cli.TaskText(ctx, f.prompt, f.plan, a.project.Read)
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -37,14 +39,14 @@ policy verify.`,
 	flags := cmd.Flags()
 	f.register(a, flags)
 	verifyVar(flags, &claim, "")
-	textVar(flags, &input, "input", "evaluate the policy on the input in `FILE`, - for standard input, and read no reports")
+	cli.TextVar(flags, &input, "input", "evaluate the policy on the input in `FILE`, - for standard input, and read no reports")
 	flags.BoolVar(&explain, "explain", false, "say why, and what would alter the decision")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		if names := given(flags, "report", "plugin", "round", "max-rounds", "verify"); input != "" && len(names) > 0 {
-			return usagef("--input is all that the policy sees: leave %s out", names[0])
+		if names := cli.Given(flags, "report", "plugin", "round", "max-rounds", "verify"); input != "" && len(names) > 0 {
+			return cli.Usagef("--input is all that the policy sees: leave %s out", names[0])
 		}
 		if input != "" {
-			d, err := e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.in, Policy: f.policy, Explain: explain})
+			d, err := e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.In, Policy: f.policy, Explain: explain})
 			return a.showDecision(d, err, f.exitCode)
 		}
 		req, err := f.request(a, e)
@@ -56,4 +58,13 @@ policy verify.`,
 		return a.showDecision(d, err, f.exitCode)
 	})
 	return cmd
+}
+
+// reportsAsFlags is NoArgs for commands whose users are likely to pass a report as an
+// argument; the error names the flag to use.
+func reportsAsFlags(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q; a report is given by --report %s", args[0], args[0])
+	}
+	return nil
 }

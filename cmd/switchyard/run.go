@@ -2,17 +2,17 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -28,12 +28,12 @@ agent of a destination of your own.
 
 All work happens on the branch switchyard/TASK, in a git worktree outside of your
 checkout. Your files, index, stash and branches are not touched. Switchyard makes
-the commit; agents only edit files. docs/branches.md says more.
+the commit; agents only edit files. docs/branches.md has the details.
 
---prompt-file or --prompt says what the task is, once: the text is recorded. Given
-again for a task that was stopped, waits, is parked or was killed, run continues
-where it was, and repeats nothing that is recorded. Settings, agents and policies
-are those of the checkout that the command is given in.
+--prompt-file or --prompt says what the task is, once: the text is recorded. For a
+task that was stopped, waits, is parked or was killed, run continues where it was,
+and repeats nothing that is recorded. Settings, agents and policies are those of
+the checkout that the command runs in.
 
 If a critic or a plan-checker has a question for you, run asks it in the terminal.
 Without one, or at the end of your input, the question stays open (exit status
@@ -44,17 +44,17 @@ If the usage limit of an agent is reached and says when it ends, the task is par
 until then and uses up no round. Run ends with exit status 16, or with --wait
 waits and continues.
 
---merge merges the finished task into the branch that it started from, if the
+--merge merges the committed task into the branch that it started from, if the
 merged files pass the verification. --push pushes the task's branch. Nothing is
-ever forced.
+forced.
 
 --tasks runs the tasks of a file, --jobs at a time, each on its branch. A task
 starts once those that it depends on are committed, and with --merge merged.
 Other tasks continue if one fails. Questions stay open. docs/run.md has the keys of
-the file; they precede the flags. The limits of agents and the budgets of the
-project apply to all tasks together.
+the file; they take precedence over the flags. The limits of agents and the
+budgets of the project apply to all tasks together.
 
-An interrupt ends the agents in order; give the command again to continue. With
+An interrupt ends the agents cleanly; run the command again to continue. With
 --output json every event is an object on a line of its own, and the last one of
 a task has its result.`,
 		Example: `  switchyard run TASK-1 --prompt-file task.md
@@ -72,7 +72,7 @@ a task has its result.`,
 		req := f.req
 		var err error
 		if f.prompt != "" || f.file != "" {
-			if req.Prompt, err = a.taskText(ctx, f.prompt, f.file, a.readInput); err != nil {
+			if req.Prompt, err = cli.TaskText(ctx, f.prompt, f.file, a.readInput); err != nil {
 				return err
 			}
 		}
@@ -96,102 +96,72 @@ type runFlags struct {
 }
 
 func (f *runFlags) register(flags *pflag.FlagSet) {
-	textVar(flags, &f.file, "prompt-file", "what the task is: the content of `FILE`; - is standard input")
-	textVar(flags, &f.prompt, "prompt", "what the task is: `TEXT`")
-	textVar(flags, &f.req.Base, "base", "begin a new task at `REV`, a commit, a branch or a tag (default HEAD)")
-	adapterVar(flags, &f.req.Adapter)
-	maxRoundsVar(flags, &f.req.MaxRounds)
-	policyVar(flags, &f.req.Policy)
-	textVar(flags, &f.req.Verify, "verify-cmd", "verify by running `COMMAND` in a shell (default verify of switchyard.yaml)")
+	cli.TextVar(flags, &f.file, "prompt-file", "what the task is: the content of `FILE`; - is standard input")
+	cli.TextVar(flags, &f.prompt, "prompt", "what the task is: `TEXT`")
+	cli.TextVar(flags, &f.req.Base, "base", "begin a new task at `REV`, a commit, a branch or a tag (default HEAD)")
+	cli.AdapterVar(flags, &f.req.Adapter)
+	cli.MaxRoundsVar(flags, &f.req.MaxRounds)
+	cli.PolicyVar(flags, &f.req.Policy)
+	cli.TextVar(flags, &f.req.Verify, "verify-cmd", "verify by running `COMMAND` in a shell (default verify of switchyard.yaml)")
 	flags.BoolVar(&f.req.Merge, "merge", false, "merge the committed task into the branch that it started from")
-	textVar(flags, &f.req.Push, "push", "push the task's branch to `REMOTE`, never with force")
-	durationVar(flags, &f.req.Wait, "wait", "wait for usage limits to end, no longer than `MAX` in all")
+	cli.TextVar(flags, &f.req.Push, "push", "push the task's branch to `REMOTE`, never with force")
+	cli.DurationVar(flags, &f.req.Wait, "wait", "wait for usage limits to end, no longer than `MAX` in all")
 	flags.Lookup("wait").NoOptDefVal = defaultWait
-	textVar(flags, &f.tasks, "tasks", "run the tasks of `FILE`")
+	cli.TextVar(flags, &f.tasks, "tasks", "run the tasks of `FILE`")
 	f.jobs = 1
-	numberVar(flags, &f.jobs, "jobs", 1, maxJobs, "with --tasks: run `N` tasks at a time")
+	cli.NumberVar(flags, &f.jobs, "jobs", 1, maxJobs, "with --tasks: run `N` tasks at a time")
 }
 
 // args accepts one task, or none with --tasks.
 func (f *runFlags) args(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	if f.req.Verify != "" && strings.TrimSpace(f.req.Verify) == "" {
-		return usagef("--verify-cmd is empty")
+		return cli.Usagef("--verify-cmd is empty")
 	}
 	if f.tasks == "" {
 		if flags.Changed("jobs") {
-			return usagef("--jobs needs --tasks")
-		}
-		if err := checkExclusive(flags, "prompt", "prompt-file"); err != nil {
-			return err
+			return cli.Usagef("--jobs needs --tasks")
 		}
 		if n := len(args); n > 1 && flags.Changed("wait") {
 			if _, err := time.ParseDuration(args[n-1]); err == nil {
-				return usagef("give the time to wait as --wait=%s", args[n-1])
+				return cli.Usagef("give the time to wait as --wait=%s", args[n-1])
 			}
 		}
-		if len(args) == 0 {
-			return usagef("name a TASK, or with --tasks a file of tasks")
-		}
-		return oneTask(cmd, args)
 	}
-	if names := given(flags, "prompt", "prompt-file"); len(names) > 0 {
-		return usagef("%s is about one task: %s has the texts of its tasks", names[0], f.tasks)
-	}
-	if len(args) > 0 {
-		return usagef("--tasks names the tasks in its file: leave %s out", args[0])
-	}
-	return nil
+	return cli.TaskOrFile(cmd, args, f.tasks)
 }
 
-// runStatus is the end of the help of run.
-const runStatus = `
+// RunStatus is the end of the help of run.
+const RunStatus = `
 Exit status:
   0   the task is committed; with --tasks, all are
-  1   a fault; the error on standard error says which. With --tasks, a task failed
+  1   a fault; the error on standard error says which; with --tasks, a task failed
   2   the command line is wrong
   12  a question waits for an answer
   14  the task is stuck
-  15  run an agent yourself; with --tasks, tasks ended in different ways
+  15  no agent could be run here; with --tasks, tasks ended in different ways
   16  the task is parked until a usage limit ends
 `
 
-// runExit returns the exit code for where a run ended.
-func runExit(nextAction string) int {
-	switch nextAction {
-	case api.ActionFailed:
-		return exitFault
-	case api.ActionParked:
-		return exitParked
-	default:
-		return decisionExit(nextAction)
-	}
-}
-
 // runTask runs one task.
 func (a *app) runTask(ctx context.Context, e *host.Engine, id string, req api.RunRequest) error {
-	ctx, out, cancel := a.newRunOutput(ctx, false)
+	ctx, out, cancel := a.newRunOutput(ctx)
 	defer cancel()
 	req.Observe = out.event
-	if in, ok := a.in.(*os.File); ok && a.output != outputJSON && term.IsTerminal(int(in.Fd())) {
-		if _, ok := a.interactive(); ok {
-			lines := bufio.NewReader(a.in)
-			req.Ask = func(ctx context.Context, _ string, q task.Question) (answer *api.AnswerRequest, _ error) {
-				a.live.above(func() { answer = ask(ctx, lines, a.err, q) })
-				return answer, nil
-			}
+	if a.Output != cli.OutputJSON && isTerminal(a.In) && isTerminal(a.Err) {
+		lines := bufio.NewReader(a.In)
+		req.Ask = func(ctx context.Context, q task.Question) (answer *api.AnswerRequest) {
+			a.live.above(func() { answer = ask(ctx, lines, a.Err, q) })
+			return answer
 		}
 	}
 	done := a.working("running " + id)
 	r, err := e.Run(ctx, id, req)
 	done()
-	if err == nil && r.Error != nil {
-		err = r.Error
-	}
-	if err != nil {
+	if err := cmp.Or(out.err, err); err != nil { // A run whose output is lost was canceled.
 		return err
 	}
-	a.exit = runExit(r.NextAction)
+	a.Exit = cli.RunExit(r.NextAction)
 	return out.end(r)
 }
 
@@ -202,22 +172,14 @@ func (a *app) runTasks(ctx context.Context, e *host.Engine, f *runFlags) error {
 		return err
 	}
 	outer := ctx
-	ctx, out, cancel := a.newRunOutput(ctx, true)
-	defer cancel()
 	a.progress.tasks = true
+	ctx, out, cancel := a.newRunOutput(ctx)
+	defer cancel()
 	tasks := make([]api.RunTask, len(listed))
 	at := make(map[string]int)
 	for i, t := range listed {
-		req := f.req
-		req.Prompt, req.Observe = t.Prompt, out.event
-		if t.Base != "" {
-			req.Base = t.Base
-		}
-		if t.Verify != "" {
-			req.Verify = t.Verify
-		}
-		req.Budget = t.Budget
-		tasks[i] = api.RunTask{ID: t.ID, DependsOn: t.DependsOn, RunRequest: req}
+		tasks[i] = cli.RunTask(t, f.req)
+		tasks[i].Observe = out.event
 		at[t.ID] = i
 	}
 	results := make([]api.RunResult, len(tasks))
@@ -230,25 +192,6 @@ func (a *app) runTasks(ctx context.Context, e *host.Engine, f *runFlags) error {
 	if err := out.table(results); err != nil {
 		return err
 	}
-	a.exit = tasksExit(results)
+	a.Exit = cli.TasksExit(results)
 	return outer.Err()
-}
-
-// tasksExit returns the exit code for several tasks: the one that all have that are not
-// committed. A blocked task has that of the task that it depends on.
-func tasksExit(results []api.RunResult) int {
-	all := exitDone
-	for _, r := range results {
-		code := runExit(r.NextAction)
-		switch {
-		case code == exitFault:
-			return code
-		case code == exitDone || r.NextAction == api.ActionBlocked:
-		case all == exitDone:
-			all = code
-		case all != code:
-			all = exitOther
-		}
-	}
-	return all
 }

@@ -10,18 +10,15 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 // runOutput writes the events of a run to standard output as they come, above the status
 // lines of the terminal. It is safe for concurrent use.
 type runOutput struct {
 	*app
-	// several is set if several tasks run.
-	several bool
 	// fail ends the run if its output is lost.
 	fail context.CancelCauseFunc
 	mu   sync.Mutex
@@ -31,30 +28,29 @@ type runOutput struct {
 // newRunOutput returns the output of a run and its context. The context ends if the output
 // is a pipe whose reader has exited. By default, such a pipe would end this process at
 // once, before it has ended its agents. The caller must call cancel.
-func (a *app) newRunOutput(ctx context.Context, several bool) (_ context.Context, _ *runOutput, cancel func()) {
+func (a *app) newRunOutput(ctx context.Context) (_ context.Context, _ *runOutput, cancel func()) {
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE) // A write returns an error then.
 	ctx, fail := context.WithCancelCause(ctx)
-	return ctx, &runOutput{app: a, several: several, fail: fail}, func() {
+	return ctx, &runOutput{app: a, fail: fail}, func() {
 		signal.Stop(pipe)
 		fail(nil)
 	}
 }
 
-// event writes an event. The result is written when the run has returned.
+// event writes an event.
 func (o *runOutput) event(e api.RunEvent) {
 	// The only task's questions are asked, or in its result.
-	asked := e.Event == api.RunAsked && !o.several && o.onTerminal() && o.output != outputJSON
-	if e.Event == api.RunEnded || asked {
+	if e.Event == api.RunAsked && !o.progress.tasks && o.Output != cli.OutputJSON && isTerminal(o.Out) {
 		return
 	}
 	o.write(e, func(p *render.Printer) {
-		if e.Event == api.RunDecided && o.onTerminal() {
-			p.RunDecision(*e.Decision)
+		if e.Event == api.RunDecided && e.Decision.ManualFallback == nil && isTerminal(o.Out) {
+			p.RunDecision(e.Decision.Decision)
 			p.Line("")
 			return
 		}
-		p.RunEvent(e, o.several)
+		p.RunEvent(e, o.progress.tasks)
 	})
 }
 
@@ -74,11 +70,11 @@ func (o *runOutput) end(r api.RunResult) error {
 
 // table writes the results of several tasks, except as JSON, where each is a line already.
 func (o *runOutput) table(results []api.RunResult) error {
-	if o.output == outputJSON {
+	if o.Output == cli.OutputJSON {
 		return o.err
 	}
-	return cmp.Or(o.err, o.app.write(func(w io.Writer) error {
-		render.New(w, o.out).RunTable(results)
+	return cmp.Or(o.err, o.app.Write(func(w io.Writer) error {
+		render.New(w, o.Out).RunTable(results)
 		return nil
 	}))
 }
@@ -86,35 +82,25 @@ func (o *runOutput) table(results []api.RunResult) error {
 // resultEvent returns the last event of a task.
 func (o *runOutput) resultEvent(r api.RunResult) api.RunEvent {
 	if r.Error != nil && r.Error.Hint == "" {
-		hinted := *r.Error
-		hinted.Hint = hintFor(hinted.Code)
-		r.Error = &hinted
+		r.Error = r.Error.WithHint(cli.HintFor(r.Error.Code))
 	}
-	return api.RunEvent{
-		TaskID: r.TaskID, Event: api.RunEnded, At: time.Now().UTC().Format(time.RFC3339Nano), Round: r.Round, Result: &r,
-	}
+	return api.RunEvent{TaskID: r.TaskID, Event: api.RunEnded, At: time.Now().UTC().Format(time.RFC3339), Round: r.Round, Result: &r}
 }
 
-// write writes an event, as JSON or as text.
+// Write writes an event, as JSON or as text.
 func (o *runOutput) write(e api.RunEvent, text func(*render.Printer)) {
 	o.live.above(func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.err = cmp.Or(o.err, o.app.write(func(w io.Writer) error {
-			if o.output == outputJSON {
+		o.err = cmp.Or(o.err, o.app.Write(func(w io.Writer) error {
+			if o.Output == cli.OutputJSON {
 				return render.JSONObject(w, e)
 			}
-			text(render.New(w, o.out))
+			text(render.New(w, o.Out))
 			return nil
 		}))
 		if o.err != nil {
 			o.fail(o.err)
 		}
 	})
-}
-
-// onTerminal reports whether standard output is a terminal.
-func (o *runOutput) onTerminal() bool {
-	f, ok := o.out.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -31,7 +32,7 @@ func TestTasksExit(t *testing.T) {
 		for _, action := range strings.Fields(ends) {
 			results = append(results, api.RunResult{NextAction: action})
 		}
-		if got := tasksExit(results); got != want {
+		if got := cli.TasksExit(results); got != want {
 			t.Errorf("%q exits with %d, want %d", ends, got, want)
 		}
 	}
@@ -67,14 +68,13 @@ func hostileEvents() []api.RunEvent {
 func TestRunOutput(t *testing.T) {
 	events := hostileEvents()
 	failed := api.RunResult{TaskID: "T", NextAction: api.ActionFailed, Error: errs.New(errs.FileNotFound, "%s is missing", hostile)}
-	for _, format := range []outputFormat{outputText, outputJSON} {
+	for _, format := range []cli.OutputFormat{cli.OutputText, cli.OutputJSON} {
 		var out bytes.Buffer
-		_, o, cancel := (&app{streams: streams{out: &out, err: io.Discard}, output: format}).newRunOutput(t.Context(), true)
+		_, o, cancel := (&app{Program: cli.Program{Streams: cli.Streams{Out: &out, Err: io.Discard}, Output: format}, progress: progress{tasks: true}}).newRunOutput(t.Context())
 		defer cancel()
 		for _, e := range events {
 			o.event(e)
 		}
-		o.event(api.RunEvent{TaskID: "T", Event: api.RunEnded}) // The result follows.
 		o.ended(failed)
 		if o.err != nil {
 			t.Error(o.err)
@@ -84,14 +84,14 @@ func TestRunOutput(t *testing.T) {
 			t.Errorf("%d lines for %d events:\n%s", len(lines), len(events)+1, out.String())
 		}
 		for i, line := range lines {
-			if strings.ContainsAny(line, "\x1b\u202e") || format == outputText && !strings.HasPrefix(line, "T  ") {
+			if strings.ContainsAny(line, "\x1b\u202e") || format == cli.OutputText && !strings.HasPrefix(line, "T  ") {
 				t.Errorf("line %d is %q", i, line)
 			}
 			var e api.RunEvent
-			if format == outputJSON && json.Unmarshal([]byte(line), &e) != nil {
+			if format == cli.OutputJSON && json.Unmarshal([]byte(line), &e) != nil {
 				t.Errorf("line %d is no object: %s", i, line)
 			}
-			if i == len(events) && format == outputJSON && (e.Event != api.RunEnded || e.Result.Error.Code != errs.FileNotFound || e.Result.Error.Hint == "") {
+			if i == len(events) && format == cli.OutputJSON && (e.Event != api.RunEnded || e.Result.Error.Code != errs.FileNotFound || e.Result.Error.Hint == "") {
 				t.Errorf("the result is %s", line)
 			}
 		}
@@ -103,8 +103,8 @@ func TestRunOutput(t *testing.T) {
 
 // TestRunOutputFails checks that a run whose output is lost ends, and reports it.
 func TestRunOutputFails(t *testing.T) {
-	for _, format := range []outputFormat{outputText, outputJSON} {
-		ctx, o, cancel := (&app{streams: streams{out: brokenWriter{}, err: io.Discard}, output: format}).newRunOutput(t.Context(), false)
+	for _, format := range []cli.OutputFormat{cli.OutputText, cli.OutputJSON} {
+		ctx, o, cancel := (&app{Program: cli.Program{Streams: cli.Streams{Out: brokenWriter{}, Err: io.Discard}, Output: format}}).newRunOutput(t.Context())
 		defer cancel()
 		o.event(api.RunEvent{TaskID: "T", Event: api.RunNotice})
 		if err := context.Cause(ctx); errs.CodeOf(err) != errs.OutputFailed {

@@ -20,9 +20,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -32,6 +32,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/stats"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/metrics"
@@ -49,7 +50,7 @@ func results() map[string][]reflect.Type {
 		"audit":  {reflect.TypeFor[api.AttestationResult](), reflect.TypeFor[render.AttestationList]()},
 		"doctor": {reflect.TypeFor[api.Health]()},
 		"error": {reflect.TypeFor[struct {
-			Error render.Error `json:"error"`
+			Error errs.Error `json:"error"`
 		}]()},
 		"explain":             {reflect.TypeFor[host.Explanation]()},
 		"init":                {reflect.TypeFor[render.Initialized]()},
@@ -240,7 +241,6 @@ func definitionName(t reflect.Type) string {
 		reflect.TypeFor[check.Answer]():           "PolicyAnswer",
 		reflect.TypeFor[check.Report]():           "PolicyReport",
 		reflect.TypeFor[check.Violation]():        "InvariantViolation",
-		reflect.TypeFor[errs.Error]():             "RunError",
 		reflect.TypeFor[explain.Count]():          "CountChange",
 		reflect.TypeFor[explain.Verify]():         "VerifyChange",
 		reflect.TypeFor[plugintest.Check]():       "PluginCheck",
@@ -351,7 +351,7 @@ func checkedMain() {
 	}
 	var out bytes.Buffer
 	printed := &recorder{to: os.Stdout, text: &out}
-	code := run(context.Background(), args, streams{in: os.Stdin, out: printed, err: os.Stderr})
+	code := run(context.Background(), args, cli.Streams{In: os.Stdin, Out: printed, Err: os.Stderr})
 	if err := checkOutput(args, out.Bytes()); err != nil && !printed.failed {
 		fmt.Fprintln(os.Stderr, err)
 		code = 99
@@ -365,7 +365,7 @@ func printsJSON(args []string) bool {
 	if slices.Contains(args, "--help") || slices.Contains(args, "-h") || slices.Contains(args, "help") {
 		return false
 	}
-	return wantsJSON(args) || slices.ContainsFunc(args, func(arg string) bool {
+	return cli.WantsJSON(args) || slices.ContainsFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "loop-") || arg == "spawn-headless" || arg == "export"
 	})
 }

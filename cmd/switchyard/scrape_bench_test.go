@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkScrape measures a scrape and a round in a project of a thousand rounds and
-// in one of a million, in turn, as whole processes. In the larger project a scrape may
+// In one of a million, in turn, as whole processes. In the larger project a scrape may
 // take at most 3 times as long, and less than 50 ms, and a round as long as in the
 // smaller.
 func BenchmarkScrape(b *testing.B) {

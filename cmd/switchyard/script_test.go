@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite" // for the command sqlite
 
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -30,15 +31,29 @@ const raceAtExit = "GORACE=atexit_sleep_ms=0"
 // scriptCommands returns the additional commands of scripts.
 func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
-		"exits":   exits,
-		"gateway": gatewayCommand,
-		"json":    jsonAt,
-		"fails":   fails,
-		"refuse":  refuse,
-		"sqlite":  sqlite,
+		"exits":      exits,
+		"gateway":    gatewayCommand,
+		"json":       jsonAt,
+		"fails":      fails,
+		"refuse":     refuse,
+		"repository": commitAll,
+		"sqlite":     sqlite,
 	}
 	maps.Copy(commands, agentCommands())
 	return commands
+}
+
+// commitAll makes a git repository of the current directory, with all of its files in its
+// only commit, on the branch main:
+//
+//	repository
+func commitAll(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: repository")
+	}
+	for _, command := range []string{"init -q -b main", "config user.name ann", "config user.email ann@example.com", "add -A", "commit -q -m start"} {
+		ts.Check(ts.Exec("git", strings.Fields(command)...))
+	}
 }
 
 // exits runs a program and fails unless its exit status is N:
@@ -149,9 +164,9 @@ func wantError(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf(`usage: refuse|fails "CODE" args...`)
 	}
-	code, wantStatus := strings.Trim(args[0], `"`), exitFault
+	code, wantStatus := strings.Trim(args[0], `"`), cli.ExitFault
 	if code == string(errs.Usage) {
-		wantStatus = exitUsage
+		wantStatus = cli.ExitUsage
 	}
 	before := stateIn(ts)
 	status := statusOf(ts, "switchyard", append([]string{"--output", "json"}, args[1:]...)...)

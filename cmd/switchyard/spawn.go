@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 // Bounds of a spawn's time limit.
@@ -34,25 +35,25 @@ output is written. An attempt whose result cannot be trusted fails and writes
 nothing; the project's settings say whether it is repeated.`,
 		Example: `  switchyard spawn --agent researcher --prompt-path question.md --output-path answer.json
   switchyard spawn --agent researcher --prompt-path q.md --output-path a.json --adapter codex --timeout-ms 120000`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
-	textVar(flags, &req.Agent, "agent", "the agent's `NAME`")
-	textVar(flags, &req.PromptPath, "prompt-path", "read the prompt from `FILE`")
-	textVar(flags, &req.OutputPath, "output-path", "write the agent's final message to `FILE`")
-	numberVar(flags, &timeout, "timeout-ms", minTimeout.Milliseconds(), maxTimeout.Milliseconds(),
+	cli.TextVar(flags, &req.Agent, "agent", "the agent's `NAME`")
+	cli.TextVar(flags, &req.PromptPath, "prompt-path", "read the prompt from `FILE`")
+	cli.TextVar(flags, &req.OutputPath, "output-path", "write the agent's final message to `FILE`")
+	cli.NumberVar(flags, &timeout, "timeout-ms", minTimeout.Milliseconds(), maxTimeout.Milliseconds(),
 		"end it after `N` milliseconds, from 1000 (default spawn.timeout of switchyard.yaml)")
-	adapterVar(flags, &req.Adapter)
-	textVar(flags, &req.Model, "model", "ask for the model `NAME`")
+	cli.AdapterVar(flags, &req.Adapter)
+	cli.TextVar(flags, &req.Model, "model", "ask for the model `NAME`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		if err := checkRequired(flags, "agent", "prompt-path", "output-path"); err != nil {
+		if err := cli.CheckRequired(flags, "agent", "prompt-path", "output-path"); err != nil {
 			return err
 		}
 		req.Timeout = time.Duration(timeout) * time.Millisecond
 		done := a.waiting("preparing " + req.Agent)
 		result, err := e.Spawn(ctx, req)
 		done()
-		return show(a, result, err, (*render.Printer).SpawnResult)
+		return cli.Show(&a.Program, result, err, (*render.Printer).SpawnResult)
 	})
 	return cmd
 }

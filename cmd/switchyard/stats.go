@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/stats"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -43,14 +44,14 @@ link is followed.`,
 		Example: `  switchyard stats
   switchyard stats --output json | jq '.standing[].task'
   switchyard stats --html review-loop.html`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
-	textVar(cmd.Flags(), &file, "html", "write a page to `FILE`, - for standard output")
+	cli.TextVar(cmd.Flags(), &file, "html", "write a page to `FILE`, - for standard output")
 	cmd.Flags().BoolVar(&ascii, "plain", false, "draw bars with # wherever they are shown")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if file != "" {
 			if ascii {
-				return usagef("--plain says how text is shown, and --html writes none")
+				return cli.Usagef("--plain says how text is shown, and --html writes none")
 			}
 			return a.statsPage(ctx, e, file)
 		}
@@ -59,7 +60,7 @@ link is followed.`,
 			bars = render.HashBars()
 		}
 		numbers, err := numbersOf(ctx, e)
-		return show(a, numbers, err, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
+		return cli.Show(&a.Program, numbers, err, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
 	})
 	return cmd
 }
@@ -109,10 +110,10 @@ func (a *app) statsPage(ctx context.Context, e *host.Engine, file string) error 
 		return err
 	}
 	if file == api.Stdin {
-		return a.printText(text.String())
+		return a.PrintText(text.String())
 	}
 	written := writtenPage{File: file, Size: text.Len(), Events: numbers.Ledger.Events}
-	return show(a, written, writeFile(a.project, file, text.Bytes()), func(p *render.Printer, w writtenPage) {
+	return cli.Show(&a.Program, written, writeFile(a.project, file, text.Bytes()), func(p *render.Printer, w writtenPage) {
 		p.Line("wrote %s, %s of %s", w.File, render.Size(int64(w.Size)), textutil.Count(w.Events, "event"))
 	})
 }

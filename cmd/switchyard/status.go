@@ -8,8 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -35,27 +36,28 @@ change is missed between two calls.`,
   switchyard status --stuck --waiting --limit 20
   switchyard status TASK-1 --output json
   switchyard status TASK-1 --wait --timeout 10m`,
-		Args: orNothing(oneTask),
+		Args: cli.OrNothing(cli.OneTask),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&wait, "wait", false, "wait until something changes")
-	durationVar(flags, &timeout, "timeout", "wait no longer than `DURATION`, such as 10m (default without a limit)")
-	numberVar(flags, &after, "after", 0, 0, "with --wait: return once there is an event after number `N` (default the latest)")
+	cli.DurationVar(flags, &timeout, "timeout", "wait no longer than `DURATION`, such as 10m (default without a limit)")
+	cli.NumberVar(flags, &after, "after", 0, 0, "with --wait: return once there is an event after number `N` (default the latest)")
 	for status, usage := range map[task.Status]string{
 		task.Open: "show the tasks that are open", task.Stuck: "show the tasks that are stuck", task.Waiting: "show the tasks that wait for an answer",
 		task.Parked: "show the tasks that wait for the end of a usage limit",
 	} {
 		flags.Bool(string(status), false, usage)
 	}
-	numberVar(flags, &limit, "limit", 1, 0, "show no more than the `N` tasks that changed last")
+	cli.NumberVar(flags, &limit, "limit", 1, 0, "show no more than the `N` tasks that changed last")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if len(args) > 0 && len(given(flags, "open", "stuck", "waiting", "parked", "limit")) > 0 {
-			return usagef("--open, --stuck, --waiting, --parked and --limit choose among all tasks: leave %s out", args[0])
+		chosen := cli.Given(flags, "open", "stuck", "waiting", "parked")
+		if len(args) > 0 && (len(chosen) > 0 || flags.Changed("limit")) {
+			return cli.Usagef("--open, --stuck, --waiting, --parked and --limit choose among all tasks: leave %s out", args[0])
 		}
-		if names := given(flags, "timeout", "after"); !wait && len(names) > 0 {
-			return usagef("%s needs --wait", names[0])
+		if names := cli.Given(flags, "timeout", "after"); !wait && len(names) > 0 {
+			return cli.Usagef("%s needs --wait", names[0])
 		}
-		id := firstArg(args)
+		id := cli.FirstArg(args)
 		if wait {
 			if !flags.Changed("after") {
 				after = -1 // the latest
@@ -66,20 +68,20 @@ change is missed between two calls.`,
 		}
 		if id != "" {
 			t, err := e.Task(ctx, id)
-			return show(a, t, err, (*render.Printer).Task)
+			return cli.Show(&a.Program, t, err, (*render.Printer).Task)
 		}
 		tasks, err := e.Tasks(ctx)
 		if err != nil {
 			return err
 		}
 		var statuses []task.Status
-		for _, name := range given(flags, "open", "stuck", "waiting", "parked") {
+		for _, name := range chosen {
 			statuses = append(statuses, task.Status(strings.TrimPrefix(name, "--")))
 		}
 		list := render.TaskList{Total: len(tasks)}
 		list.Tasks, list.Omitted = selectTasks(tasks, statuses, limit)
 		list.Policy, err = e.Policies().Adopted(ctx)
-		return show(a, list, err, (*render.Printer).TaskList)
+		return cli.Show(&a.Program, list, err, (*render.Printer).TaskList)
 	})
 	return cmd
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// RunRequest drives a task from its text to a commit (ADR-0022).
+// RunRequest drives a task from its text to a commit (ADR-0022). Its JSON is for an engine
+// on another machine, and leaves out what only the caller's needs.
 type RunRequest struct {
 	// Prompt describes the task, in its author's words; "" keeps the recorded description.
 	// A new task needs one.
@@ -29,19 +30,19 @@ type RunRequest struct {
 	Budget *project.Budget
 	// Merge brings the committed task onto the branch that it started from, and Push names
 	// a remote that its branch is pushed to, "" for none.
-	Merge bool
-	Push  string
+	Merge bool   `json:"-"`
+	Push  string `json:"-"`
 	// Jobs is how many tasks the caller runs at once, 0 for this one.
-	Jobs int
+	Jobs int `json:"-"`
 	// Wait is how long to wait in all for usage limits to end, 0 for not at all.
-	Wait time.Duration
-	// Ask returns the user's answer to a question. If it is nil, or returns nil, the
-	// question is left open and the run ends. It is asked again after an answer that is not
-	// valid.
-	Ask func(context.Context, string, task.Question) (*AnswerRequest, error)
+	Wait time.Duration `json:"-"`
+	// Ask returns the user's answer to a question, which need not name the question. If it
+	// is nil, or returns nil, the question is left open and the run ends. It is asked again
+	// after an answer that is not valid.
+	Ask func(context.Context, task.Question) *AnswerRequest `json:"-"`
 	// Observe receives each event of the run, and may be nil. The runs of several tasks call
 	// it concurrently.
-	Observe func(RunEvent)
+	Observe func(RunEvent) `json:"-"`
 }
 
 // RunEventKind is what happened in a run.
@@ -60,7 +61,7 @@ const (
 	RunCommitted RunEventKind = "committed" // Commit, Subject
 	RunMerged    RunEventKind = "merged"    // Merge
 	RunPushed    RunEventKind = "pushed"    // Message: the remote
-	RunEnded     RunEventKind = "ended"     // Result
+	RunEnded     RunEventKind = "ended"     // Result: the caller of the run adds this event.
 )
 
 // RunEvent is something that happened in a run.
@@ -86,8 +87,8 @@ type RunEvent struct {
 type RunResult struct {
 	TaskID string      `json:"task_id"`
 	Status task.Status `json:"status"`
-	// NextAction is commit, askuser, stuck, parked, spawn-agent-tool (the caller must run an
-	// agent), failed (see Error), or blocked.
+	// NextAction is commit, askuser, stuck, parked, spawn-agent-tool (no agent could be
+	// run), failed (see Error), or blocked.
 	NextAction string `json:"next_action"`
 	// Reason says why the task is stuck or blocked, or which decision was the last.
 	Reason    string `json:"reason,omitzero"`

@@ -37,21 +37,19 @@ const (
 // branch-exists, worktree-exists, worktree-inside, file-unwritable, git-failed and those of
 // the supervisor.
 func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
-	path, there, err := r.prepare(ctx, w.Path)
+	path, known, err := r.prepare(w.Path)
 	if err != nil {
 		return err
 	}
-	if there != nil {
+	if known {
 		return errExists(path, "it is another worktree")
 	}
-	for _, branch := range []string{w.Branch, strings.TrimSuffix(branchPrefix, "/")} {
-		if tip, err := r.tip(ctx, branch); err != nil {
-			return err
-		} else if tip != "" {
-			return errTaken(w.Branch)
-		}
+	refs := headsPrefix + w.Branch + "\n" + headsPrefix + strings.TrimSuffix(branchPrefix, "/") + "\n"
+	out, err := r.run(ctx, command{place: r.checkout, args: []string{"cat-file", "--batch-check"}, input: refs})
+	if err == nil && strings.Count(out, " missing\n") < 2 {
+		return errTaken(w.Branch)
 	}
-	return nil
+	return err
 }
 
 // AddWorktree creates the branch at base, the hash of a commit, and checks it out in a new worktree,
@@ -65,14 +63,17 @@ func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
 // worktree is elsewhere, file-unwritable, git-locked, git-failed and those of the
 // supervisor.
 func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
-	path, there, err := r.prepare(ctx, w.Path)
+	path, _, err := r.prepare(w.Path)
 	if err != nil {
 		return err
 	}
+	all, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	there := find(all, path)
 	if there == nil || there.branch != w.Branch {
-		if holder, err := r.holder(ctx, w.Branch); err != nil {
-			return err
-		} else if holder != "" && holder != path {
+		if holder := r.holder(all, w.Branch); holder != "" && holder != path {
 			return errHeld(w.Branch, holder)
 		}
 	}
@@ -82,7 +83,7 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 		case err != nil:
 			return err
 		case complete:
-			return r.lock(ctx, path, taskReason, there.locked)
+			return r.lock(*there)
 		}
 		if err := r.discard(ctx, *there); err != nil {
 			return err
@@ -94,35 +95,30 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 	if err := r.checkOut(ctx, path, w.Branch); err != nil {
 		return err
 	}
-	return r.lock(ctx, path, taskReason, false)
+	return r.lock(worktree{path: path})
 }
 
 // prepare makes the parent directory of a new worktree and returns the worktree's path as
-// git names it, and what git knows there already, nil for nothing. A directory with files
-// that git does not know belongs to another owner.
-func (r *Repo) prepare(ctx context.Context, path string) (string, *worktree, error) {
+// git names it, and whether git knows it already. A directory with files that git does not
+// know belongs to another owner.
+func (r *Repo) prepare(path string) (at string, known bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", nil, unwritable(err)
+		return "", false, unwritable(err)
 	}
 	path = canonical(path)
-	all, err := r.worktrees(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	var there *worktree
-	for _, w := range all {
-		if w.path == path {
-			there = &w
-		} else if below, err := filepath.Rel(w.path, path); err == nil && filepath.IsLocal(below) {
-			return "", nil, errs.New(errs.WorktreeInside, "a worktree at %s would be inside the checkout %s", path, w.path).With("path", path)
+	for _, p := range append(r.linked(), r.main()) {
+		if p.top == path {
+			known = true
+		} else if below, err := filepath.Rel(p.top, path); err == nil && filepath.IsLocal(below) {
+			return "", false, errs.New(errs.WorktreeInside, "a worktree at %s would be inside the checkout %s", path, p.top).With("path", path)
 		}
 	}
-	if there == nil {
+	if !known {
 		if entries, err := os.ReadDir(path); len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", nil, errExists(path, "it is not a worktree of this repository")
+			return "", false, errExists(path, "it is not a worktree of this repository")
 		}
 	}
-	return path, there, nil
+	return path, known, nil
 }
 
 // errExists is the error of a path that belongs to another owner.
@@ -201,13 +197,26 @@ func (r *Repo) checkOut(ctx context.Context, path, branch string) error {
 	return err
 }
 
-// lock locks a worktree, unless it is locked.
-func (r *Repo) lock(ctx context.Context, path, reason string, locked bool) error {
-	if locked {
+// lock locks the worktree of a task, unless it is locked. The file is git's own, which git
+// does not write atomically.
+func (r *Repo) lock(w worktree) error {
+	if w.locked {
 		return nil
 	}
-	_, err := r.output(ctx, r.checkout, "worktree", "lock", "--reason", reason, path)
-	return err
+	p, err := r.place(w.path)
+	if err != nil {
+		return err
+	}
+	dir, err := os.OpenRoot(p.git)
+	if err != nil {
+		return unwritable(err)
+	}
+	defer dir.Close()
+	err = safefile.ReplaceWith(dir, "locked", strings.NewReader(taskReason), safefile.Options{Mode: 0o666, NoSync: true, Temp: "locked.new"})
+	if err != nil {
+		return unwritable(err)
+	}
+	return nil
 }
 
 // discard removes a worktree with its files.

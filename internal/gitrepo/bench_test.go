@@ -39,7 +39,7 @@ func BenchmarkResolve(b *testing.B) {
 	s := newScene(b)
 	r := s.open()
 	for b.Loop() {
-		if _, err := r.Resolve(b.Context(), "HEAD"); err != nil {
+		if _, _, err := r.Resolve(b.Context(), "HEAD"); err != nil {
 			b.Fatal(err)
 		}
 	}

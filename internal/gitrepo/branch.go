@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -97,37 +98,30 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 	return all, err
 }
 
-// worktreeAt returns the worktree at a path, nil if there is none.
-func (r *Repo) worktreeAt(ctx context.Context, path string) (*worktree, error) {
-	all, err := r.worktrees(ctx)
-	for _, w := range all {
-		if w.path == path {
-			return &w, err
-		}
+// find returns the worktree at a path, nil if there is none.
+func find(all []worktree, path string) *worktree {
+	if i := slices.IndexFunc(all, func(w worktree) bool { return w.path == path }); i >= 0 {
+		return &all[i]
 	}
-	return nil, err
+	return nil
 }
 
 // holder returns the path of a worktree that has the branch checked out, or is in the
 // middle of rebasing it, "" if there is none.
-func (r *Repo) holder(ctx context.Context, branch string) (string, error) {
-	all, err := r.worktrees(ctx)
-	if err != nil {
-		return "", err
-	}
+func (r *Repo) holder(all []worktree, branch string) string {
 	for _, w := range all {
 		if w.branch == branch {
-			return w.path, nil
+			return w.path
 		}
 	}
-	for _, p := range append(r.linked(), place{filepath.Dir(r.common), r.common}) {
+	for _, p := range append(r.linked(), r.main()) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
 			if text, err := readLine(filepath.Join(p.git, name, "head-name")); err == nil && text == headsPrefix+branch {
-				return p.top, nil
+				return p.top
 			}
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // errHeld is the error of a branch that a worktree has checked out.
@@ -145,6 +139,14 @@ func (r *Repo) place(path string) (place, error) {
 		}
 	}
 	return place{}, errs.New(errs.WorktreeMissing, "there is no worktree at %s", path).With("path", path)
+}
+
+// main is the main worktree, which a bare repository lacks; then its top is what git lists.
+func (r *Repo) main() place {
+	if r.checkout.git == r.common {
+		return r.checkout
+	}
+	return place{strings.TrimSuffix(r.common, string(filepath.Separator)+".git"), r.common}
 }
 
 // linked lists the linked worktrees. Their directories need not exist.

@@ -16,6 +16,18 @@ const DecisionTrailer = "Switchyard-Decision"
 // Trailer is a line at the end of a commit's message.
 type Trailer struct{ Key, Value string }
 
+// trailersFormat makes git print a commit's trailers, for parseTrailers.
+const trailersFormat = "%(trailers:only=true,unfold=true)"
+
+func parseTrailers(text string) (trailers []Trailer) {
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			trailers = append(trailers, Trailer{key, strings.TrimSpace(value)})
+		}
+	}
+	return trailers
+}
+
 // CommitRequest says what to commit.
 type CommitRequest struct {
 	// Tree is the result of WriteTree, and Parent the commit that the branch is at.
@@ -42,14 +54,15 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 	if err != nil {
 		return "", err
 	}
-	if err := r.onBranch(ctx, p, w.Branch); err != nil {
+	commit, has, err := r.head(ctx, p, w.Branch)
+	switch {
+	case err != nil:
 		return "", err
+	case commit == "":
+		return "", errs.New(errs.BranchMoved, "the branch %s is gone", w.Branch).With("branch", w.Branch)
 	}
-	commit, err := r.committed(ctx, w.Branch, c.Trailers)
-	if err != nil {
-		return "", err
-	}
-	if commit == "" {
+	made := func(t Trailer) bool { return t.Key == DecisionTrailer && slices.Contains(c.Trailers, t) }
+	if !slices.ContainsFunc(has, made) {
 		if commit, err = r.commitTree(ctx, c.Tree, []string{c.Parent}, c.Message, c.Trailers); err != nil {
 			return "", err
 		}
@@ -67,52 +80,23 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 	return commit, nil
 }
 
-// onBranch fails unless HEAD of the worktree is on the branch.
-func (r *Repo) onBranch(ctx context.Context, p place, branch string) error {
-	head, err := r.output(ctx, p, "symbolic-ref", "--quiet", "HEAD")
-	if negative(err) || err == nil && head != headsPrefix+branch {
-		return errSwitched(p.top, branch)
-	}
-	return err
-}
-
-// committed returns the tip of the branch if it has the same DecisionTrailer, else "".
-func (r *Repo) committed(ctx context.Context, branch string, trailers []Trailer) (string, error) {
-	tip, err := r.tip(ctx, branch)
+// head returns the commit of the branch, with its trailers, "" if there is no such branch.
+// It fails unless HEAD of the working tree is on the branch.
+func (r *Repo) head(ctx context.Context, p place, branch string) (commit string, trailers []Trailer, err error) {
+	out, err := r.output(ctx, p, "for-each-ref", "--format=%(HEAD)%(refname) %(objectname)%0a"+trailersFormat, "--", headsPrefix+branch)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if tip == "" {
-		return "", errs.New(errs.BranchMoved, "the branch %s is gone", branch).With("branch", branch)
+	tip, text, _ := strings.Cut(out, "\n")
+	if commit, ok := strings.CutPrefix(tip, "*"+headsPrefix+branch+" "); ok {
+		return commit, parseTrailers(text), nil
 	}
-	has, err := r.Trailers(ctx, tip)
-	for _, t := range trailers {
-		if t.Key == DecisionTrailer && slices.Contains(has, t) {
-			return tip, err
-		}
+	// HEAD can be on a branch that does not exist.
+	on, err := r.output(ctx, p, "symbolic-ref", "--quiet", "HEAD")
+	if negative(err) || err == nil && on != headsPrefix+branch {
+		err = errSwitched(p.top, branch)
 	}
-	return "", err
-}
-
-// Trailers returns the trailers of a commit, in their order.
-//
-// # Errors
-//
-// revision-unknown, git-failed and those of the supervisor.
-func (r *Repo) Trailers(ctx context.Context, rev string) ([]Trailer, error) {
-	commit, err := r.Resolve(ctx, rev)
-	if err != nil {
-		return nil, err
-	}
-	out, err := r.output(ctx, r.checkout, "-c", "trailer.separators=:", "rev-list", "--max-count=1", "--no-commit-header",
-		"--format=%(trailers:only=true,unfold=true)", commit.Hash)
-	var trailers []Trailer
-	for line := range strings.Lines(out) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			trailers = append(trailers, Trailer{key, strings.TrimSpace(value)})
-		}
-	}
-	return trailers, err
+	return "", nil, err
 }
 
 // commitTree creates a commit and moves no branch.
@@ -146,7 +130,8 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 	return "", err
 }
 
-// CheckAuthor fails if git knows nobody to be a commit's author and committer.
+// CheckAuthor fails if git has no name and email address for a commit's author or
+// committer.
 //
 // # Errors
 //
@@ -155,7 +140,7 @@ func (r *Repo) CheckAuthor(ctx context.Context) error {
 	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		_, err := r.output(ctx, r.checkout, "var", ident)
 		if failed := failureOf(err); failed != nil {
-			return errs.New(errs.AuthorUnknown, "git knows no name and email address for a commit").Because(failed)
+			return errs.New(errs.AuthorUnknown, "git has no name and email address for the author of a commit").Because(failed)
 		} else if err != nil {
 			return err
 		}

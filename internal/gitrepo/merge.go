@@ -67,7 +67,7 @@ func (r *Repo) checkOutDetached(ctx context.Context, path, commit string) error 
 	if err := r.RemoveMerge(ctx, path); err != nil {
 		return err
 	}
-	if _, _, err := r.prepare(ctx, path); err != nil {
+	if _, _, err := r.prepare(path); err != nil {
 		return err
 	}
 	_, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
@@ -130,25 +130,31 @@ func (r *Repo) isAncestor(ctx context.Context, of, to string) (bool, error) {
 // the branch checked out: its files would no longer be those of its HEAD. branch-moved,
 // git-locked, git-failed and those of the supervisor. Nothing has moved then.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
-	switch holder, err := r.holder(ctx, branch); {
-	case err != nil:
+	all, err := r.worktrees(ctx)
+	if err != nil {
 		return err
-	case holder == "":
+	}
+	switch holder := r.holder(all, branch); holder {
+	case "":
 		return r.move(ctx, r.checkout, branch, next, old, "switchyard: merge")
-	case holder != canonical(r.checkout.top):
-		return errHeld(branch, holder)
-	default:
+	case canonical(r.checkout.top):
 		return r.forward(ctx, branch, next, old)
+	default:
+		return errHeld(branch, holder)
 	}
 }
 
 // forward moves the branch of the checkout together with its files.
 func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 	// In the middle of a rebase HEAD is not on the branch.
-	if err := r.onBranch(ctx, r.checkout, branch); errs.CodeOf(err) == errs.WorktreeSwitched {
+	tip, _, err := r.head(ctx, r.checkout, branch)
+	switch {
+	case errs.CodeOf(err) == errs.WorktreeSwitched:
 		return errHeld(branch, r.checkout.top).WithHint("finish the rebase there, then run the task again with --merge")
-	} else if err != nil {
+	case err != nil:
 		return err
+	case tip != old:
+		return errMoved(branch, tip, old)
 	}
 	changed, err := r.output(ctx, r.checkout, "status", "--porcelain", "--untracked-files=no")
 	if err != nil {
@@ -156,11 +162,6 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 	}
 	if changed != "" {
 		return errHeld(branch, r.checkout.top).WithHint("commit or stash what you changed there, or check out another branch, then run the task again with --merge")
-	}
-	if tip, err := r.tip(ctx, branch); err != nil {
-		return err
-	} else if tip != old {
-		return errMoved(branch, tip, old)
 	}
 	// It refuses by itself to overwrite an untracked file, and an ignored one if asked to.
 	_, err = r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
@@ -177,9 +178,17 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 // worktree-exists if the path belongs to another owner, worktree-inside, file-unwritable,
 // git-locked, git-failed and those of the supervisor.
 func (r *Repo) RemoveMerge(ctx context.Context, path string) error {
-	path, there, err := r.prepare(ctx, path)
-	if err != nil || there == nil {
+	path, known, err := r.prepare(path)
+	if err != nil || !known {
 		return err
+	}
+	all, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	there := find(all, path)
+	if there == nil {
+		return nil
 	}
 	if there.reason != mergeReason && (there.locked || exists(path)) { // A killed removal has unlocked it.
 		return errExists(path, "it is another worktree")

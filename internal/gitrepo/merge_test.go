@@ -283,6 +283,12 @@ func TestPush(t *testing.T) {
 	if pushed, err := os.ReadFile(s.base + "/pushed"); err != nil || string(pushed) != "origin\norigin\n" {
 		t.Errorf("the hook ran %q, %v", pushed, err)
 	}
+	for _, name := range []string{"none", "--mirror"} {
+		s.want(r.CheckRemote(t.Context(), name), errs.RemoteUnknown)
+	}
+	for _, known := range []string{"origin", remote} {
+		s.must(r.CheckRemote(t.Context(), known))
+	}
 	for _, url := range []string{"none", "--mirror", filepath.Join(s.base, "gone"), "https://me:secret@127.0.0.1:1/x", "ext::touch " + s.base + "/ran"} {
 		err := r.Push(t.Context(), url, w.Branch)
 		s.want(err, errs.PushFailed)

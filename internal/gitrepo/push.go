@@ -9,6 +9,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
+// CheckRemote fails if git knows no remote of this name. A URL or a path passes: only a
+// connection would show whether a repository is there.
+//
+// # Errors
+//
+// remote-unknown and those of the supervisor.
+func (r *Repo) CheckRemote(ctx context.Context, remote string) error {
+	if strings.ContainsAny(remote, `:/\`) {
+		return nil
+	}
+	_, err := r.output(ctx, r.checkout, "remote", "get-url", "--push", "--", remote)
+	if failed := failureOf(err); failed != nil {
+		return errs.New(errs.RemoteUnknown, "the repository has no remote %s", remote).With("remote", remote).Because(failed)
+	}
+	return err
+}
+
 // Push pushes a branch to the branch of the same name of a remote. The repository's
 // pre-push hook runs, as it does for the user.
 //

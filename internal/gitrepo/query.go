@@ -8,22 +8,10 @@ import (
 // Top returns the path of the checkout that the repository was opened for.
 func (r *Repo) Top() string { return r.checkout.top }
 
-// BranchOf returns the short name of the branch that a revision names, HEAD included, or
-// "" if it names no branch.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
-func (r *Repo) BranchOf(ctx context.Context, rev string) (string, error) {
-	ref, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", "--symbolic-full-name", "--end-of-options", rev)
-	if failureOf(err) != nil {
-		return "", nil
-	}
-	name, ok := strings.CutPrefix(ref, headsPrefix)
-	if !ok {
-		name = ""
-	}
-	return name, err
+// HasWorktree reports whether there is a worktree at a path.
+func (r *Repo) HasWorktree(path string) bool {
+	_, err := r.place(path)
+	return err == nil
 }
 
 // Tip returns the commit that a worktree's branch is at.
@@ -34,22 +22,37 @@ func (r *Repo) BranchOf(ctx context.Context, rev string) (string, error) {
 // and those of the supervisor.
 func (r *Repo) Tip(ctx context.Context, w Worktree) (string, error) {
 	p, err := r.place(w.Path)
-	if err == nil {
-		err = r.onBranch(ctx, p, w.Branch)
-	}
 	if err != nil {
 		return "", err
 	}
-	return r.tip(ctx, w.Branch)
+	tip, _, err := r.head(ctx, p, w.Branch)
+	return tip, err
 }
 
-// Subject returns the first line of a commit's message, or "" if the commit is gone.
-func (r *Repo) Subject(ctx context.Context, commit string) string {
-	subject, err := r.output(ctx, r.checkout, "rev-list", "--max-count=1", "--no-commit-header", "--format=%s", "--end-of-options", commit)
+// Commit is a commit of the repository.
+type Commit struct {
+	// Hash and Tree are object names in hex digits.
+	Hash, Tree string
+	// Subject is the first line of its message.
+	Subject string
+	// Trailers are in their order.
+	Trailers []Trailer
+}
+
+// ReadCommit reads the commit that a revision names.
+//
+// # Errors
+//
+// revision-unknown, git-failed and those of the supervisor.
+func (r *Repo) ReadCommit(ctx context.Context, rev string) (Commit, error) {
+	hash, _, err := r.Resolve(ctx, rev)
 	if err != nil {
-		return ""
+		return Commit{}, err
 	}
-	return subject
+	out, err := r.output(ctx, r.checkout, "rev-list", "--max-count=1", "--no-commit-header", "--format=%T%n%s%n"+trailersFormat, hash)
+	tree, out, _ := strings.Cut(out, "\n")
+	subject, out, _ := strings.Cut(out, "\n")
+	return Commit{hash, tree, subject, parseTrailers(out)}, err
 }
 
 // Changed lists the files that differ between two commits or trees.

@@ -20,20 +20,21 @@ import (
 // git-failed, those of WriteTree and of the supervisor.
 func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) error {
 	path := canonical(w.Path)
-	there, err := r.worktreeAt(ctx, path)
+	all, err := r.worktrees(ctx)
 	if err != nil {
 		return err
 	}
+	there := find(all, path)
 	tip, err := r.tip(ctx, w.Branch)
 	if err != nil {
 		return err
 	}
 	if tip != "" {
-		target, err := r.Resolve(ctx, into)
+		target, _, err := r.Resolve(ctx, into)
 		if err != nil {
 			return err
 		}
-		if merged, err := r.isAncestor(ctx, tip, target.Hash); err != nil {
+		if merged, err := r.isAncestor(ctx, tip, target); err != nil {
 			return err
 		} else if !merged {
 			return errs.New(errs.BranchUnmerged, "the branch %s has commits that %s does not have", w.Branch, into).With("branch", w.Branch)
@@ -57,9 +58,10 @@ func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) erro
 	if tip == "" {
 		return nil
 	}
-	if holder, err := r.holder(ctx, w.Branch); err != nil {
+	if all, err = r.worktrees(ctx); err != nil {
 		return err
-	} else if holder != "" {
+	}
+	if holder := r.holder(all, w.Branch); holder != "" {
 		return errHeld(w.Branch, holder)
 	}
 	return r.move(ctx, r.checkout, w.Branch, "", tip, "switchyard: merged")
@@ -75,7 +77,7 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	if err != nil {
 		return err
 	}
-	committed, err := r.Resolve(ctx, headsPrefix+branch)
+	committed, err := r.ReadCommit(ctx, headsPrefix+branch)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	if f == nil {
 		return err
 	}
-	if err := r.lock(ctx, there.path, taskReason, false); err != nil {
+	if err := r.lock(worktree{path: there.path}); err != nil {
 		return err
 	}
 	return errDirty(there.path, ": "+f.excerpt())

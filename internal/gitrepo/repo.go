@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
@@ -43,6 +44,7 @@ type Repo struct {
 	bin        string
 	checkout   place
 	common     string // the git directory of the whole repository
+	streams    sync.Pool
 }
 
 // Open opens the repository of the checkout that contains dir.
@@ -65,29 +67,25 @@ func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
 	if !recent(version) {
 		return nil, errs.New(errs.GitTooOld, "%s is older than %d.%d", version, minMajor, minMinor)
 	}
-	// Each path is asked for on its own, since it may contain line ends.
-	kind, err := r.output(ctx, here, "rev-parse", "--is-bare-repository", "--is-inside-work-tree")
+	// Git prints an unknown option as it is. A line end would not separate paths, which
+	// may contain one.
+	const next = "--switchyard-next"
+	out, err := r.output(ctx, here, "rev-parse", "--path-format=absolute", "--is-inside-work-tree",
+		next, "--show-toplevel", next, "--absolute-git-dir", next, "--git-common-dir", next, "--verify", "--quiet", "HEAD^{commit}")
+	found := strings.Split(out, "\n"+next+"\n")
 	switch f := failureOf(err); {
 	case f != nil && strings.Contains(f.stderr, "dubious ownership"):
 		return nil, errs.New(errs.RepositoryUnsafe, "the repository of %s belongs to another user", dir)
 	case f != nil && strings.Contains(f.stderr, "not a git repository"):
 		return nil, errs.New(errs.RepositoryMissing, "%s is in no git repository", dir)
-	case err != nil:
+	case negative(err):
+		return nil, errs.New(errs.RepositoryEmpty, "the repository of %s has no commit yet", dir)
+	case err != nil && !strings.HasPrefix(out, "false\n"):
 		return nil, err
-	case kind != "false\ntrue":
+	case len(found) != 5:
 		return nil, errs.New(errs.RepositoryBare, "%s is in a bare repository, or in a directory of git's own", dir)
 	}
-	for arg, field := range map[string]*string{"--show-toplevel": &r.checkout.top, "--absolute-git-dir": &r.checkout.git, "--git-common-dir": &r.common} {
-		if *field, err = r.output(ctx, here, "rev-parse", "--path-format=absolute", arg); err != nil {
-			return nil, err
-		}
-		*field = filepath.FromSlash(*field)
-	}
-	if _, err := r.Resolve(ctx, "HEAD"); errs.CodeOf(err) == errs.RevisionUnknown {
-		return nil, errs.New(errs.RepositoryEmpty, "the repository of %s has no commit yet", dir)
-	} else if err != nil {
-		return nil, err
-	}
+	r.checkout.top, r.checkout.git, r.common = filepath.FromSlash(found[1]), filepath.FromSlash(found[2]), filepath.FromSlash(found[3])
 	return r, nil
 }
 
@@ -102,27 +100,26 @@ func recent(version string) bool {
 	return err == nil && err2 == nil && (major > minMajor || major == minMajor && minor >= minMinor)
 }
 
-// Commit is a commit of the repository.
-type Commit struct {
-	// Hash and Tree are object names in hex digits.
-	Hash, Tree string
-}
-
-// Resolve finds the commit that a revision names, as gitrevisions(7) says.
+// Resolve finds the commit that a revision names, as gitrevisions(7) says, and the short
+// name of the branch, "" if the revision names none.
 //
 // # Errors
 //
 // revision-unknown, git-failed and those of the supervisor.
-func (r *Repo) Resolve(ctx context.Context, rev string) (Commit, error) {
-	hash, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
-	if f := failureOf(err); f != nil && f.code > 0 {
-		return Commit{}, errs.New(errs.RevisionUnknown, "git knows no commit of the name %.200q", rev).With("revision", rev)
+func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, err error) {
+	unknown := errs.New(errs.RevisionUnknown, "git knows no commit of the name %.200q", rev).With("revision", rev)
+	if strings.HasPrefix(rev, "-") || strings.HasPrefix(rev, "^") {
+		return "", "", unknown // Git would take it for an option or an exclusion.
 	}
-	if err != nil {
-		return Commit{}, err
+	out, err := r.output(ctx, r.checkout, "rev-parse", rev+"^{commit}", "--symbolic-full-name", rev, "--")
+	if f := failureOf(err); f != nil && f.code > 0 || strings.Contains(out, "\n^") { // It is a range.
+		return "", "", unknown
 	}
-	tree, err := r.output(ctx, r.checkout, "rev-parse", "--verify", hash+"^{tree}")
-	return Commit{Hash: hash, Tree: tree}, err
+	commit, out, _ = strings.Cut(out, "\n")
+	if ref, _, _ := strings.Cut(out, "\n"); strings.HasPrefix(ref, headsPrefix) {
+		branch = ref[len(headsPrefix):]
+	}
+	return commit, branch, err
 }
 
 // Dirty lists the files of the user's checkout that differ from its HEAD, and those that

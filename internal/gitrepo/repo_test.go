@@ -63,13 +63,18 @@ func TestResolve(t *testing.T) {
 	r := s.open()
 	s.git(s.dir, "switch", "-q", "--detach")
 	s.git(s.dir, "tag", "-a", "-m", "tag", "v1")
-	for _, rev := range []string{"HEAD", "main", "v1"} {
-		c, err := r.Resolve(t.Context(), rev)
+	for rev, want := range map[string]string{"HEAD": "", "main": "main", "heads/main": "main", "v1": "", "main~0": ""} {
+		commit, branch, err := r.Resolve(t.Context(), rev)
 		s.must(err)
-		s.equal(c.Hash+" "+c.Tree, s.git(s.dir, "log", "-1", "--format=%H %T"))
+		s.equal(commit+" "+branch, s.git(s.dir, "rev-parse", "HEAD")+" "+want)
 	}
-	for _, rev := range []string{"", "none", "--all", "a..b", "HEAD:a.txt", "x\ny", "@{"} {
-		_, err := r.Resolve(t.Context(), rev)
+	s.git(s.dir, "switch", "-q", "main")
+	_, branch, err := r.Resolve(t.Context(), "HEAD")
+	s.must(err)
+	s.equal(branch, "main")
+	s.git(s.dir, "commit", "-q", "--allow-empty", "-m", "second")
+	for _, rev := range []string{"", "none", "--all", "--", "a..b", "v1..main", "v1...main", "^v1", "HEAD:a.txt", "x\ny", "@{"} {
+		_, _, err := r.Resolve(t.Context(), rev)
 		s.want(err, errs.RevisionUnknown)
 	}
 }

@@ -79,7 +79,7 @@ func (r *Repo) output(ctx context.Context, p place, args ...string) (string, err
 
 // A lock or a worktree that another git process is creating is there for milliseconds.
 var (
-	lockPattern = regexp.MustCompile(`(?s)Unable to create '(.*\.lock)': File exists`)
+	lockPattern = regexp.MustCompile(`(?s)(?:Unable to create '|could not lock config file )(.*?)'?: File exists`)
 	halfPattern = regexp.MustCompile(`(?s)failed to read .*worktrees/.*/(commondir|gitdir|HEAD)|could not (open|read|create directory of) .*worktrees`)
 )
 
@@ -105,41 +105,38 @@ func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
 }
 
 // once runs git once.
-func (r *Repo) once(ctx context.Context, c command) (out string, err error) {
-	err = inTemp(func(dir string) error {
-		out, err = r.runIn(ctx, c, dir)
-		return err
-	})
+func (r *Repo) once(ctx context.Context, c command) (string, error) {
+	s, ok := r.streams.Get().(*streams)
+	if !ok {
+		var err error
+		if s, err = newStreams(); err != nil {
+			return "", err
+		}
+	}
+	out, err := r.with(ctx, c, s)
+	if err == nil || failureOf(err) != nil {
+		r.streams.Put(s)
+	} else {
+		s.close() // A process that is lost may still write to them.
+	}
 	return out, err
 }
 
-// runIn runs git with files for its streams in dir.
-func (r *Repo) runIn(ctx context.Context, c command, dir string) (string, error) {
-	var files [3]*os.File
-	for i, name := range []string{"input", "output", "errors"} {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return "", unwritable(err)
-		}
-		defer f.Close()
-		files[i] = f
-	}
-	if _, err := files[0].WriteString(c.input); err != nil {
-		return "", unwritable(err)
-	}
-	if _, err := files[0].Seek(0, io.SeekStart); err != nil {
-		return "", unwritable(err)
+// with runs git once with these streams.
+func (r *Repo) with(ctx context.Context, c command, s *streams) (string, error) {
+	if err := s.prepare(c.input); err != nil {
+		return "", err
 	}
 	argv := []string{r.bin, "--no-pager", "--no-optional-locks"}
 	settings := []string{
 		"core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "gc.auto=0", "maintenance.auto=false",
-		"submodule.recurse=false", "i18n.commitEncoding=UTF-8", "user.useConfigOnly=true",
+		"submodule.recurse=false", "i18n.commitEncoding=UTF-8", "user.useConfigOnly=true", "advice.addEmbeddedRepo=false",
 	}
 	if !c.hooks {
-		settings = append(settings, "core.hooksPath="+os.DevNull)
+		settings = append(settings, "core.hooksPath="+os.DevNull, "trailer.separators=:")
 	}
-	for _, s := range settings {
-		argv = append(argv, "-c", s)
+	for _, setting := range settings {
+		argv = append(argv, "-c", setting)
 	}
 	env := slices.Concat(r.environ, c.env)
 	if c.git != "" {
@@ -150,7 +147,7 @@ func (r *Repo) runIn(ctx context.Context, c command, dir string) (string, error)
 		limit = quick
 	}
 	result, err := r.supervisor.Run(ctx, supervise.Spec{
-		Argv: append(argv, c.args...), Dir: c.top, Env: env, Input: files[0], Output: files[1], Errors: files[2],
+		Argv: append(argv, c.args...), Dir: c.top, Env: env, Input: s[0], Output: s[1], Errors: s[2],
 		OutputLimit: maxOutput, Timeout: limit, Grace: grace,
 	})
 	if err != nil {
@@ -159,11 +156,11 @@ func (r *Repo) runIn(ctx context.Context, c command, dir string) (string, error)
 	if result.End != supervise.Exited {
 		return "", &failure{verb: c.args[0], stderr: "it was ended: " + string(result.End), code: -1}
 	}
-	stderr, err := redact.Tail(files[2], result.ErrorBytes, maxStderr)
+	stderr, err := redact.Tail(s[2], result.ErrorBytes, maxStderr)
 	if err != nil {
 		return "", unwritable(err)
 	}
-	out, err := io.ReadAll(io.NewSectionReader(files[1], 0, result.OutputBytes))
+	out, err := io.ReadAll(io.NewSectionReader(s[1], 0, result.OutputBytes))
 	if err != nil {
 		return "", unwritable(err)
 	}

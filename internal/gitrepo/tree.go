@@ -74,7 +74,7 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 	run := func(input string, args ...string) (string, error) {
 		return r.run(ctx, command{place: p, args: args, env: env, input: input, limit: slow})
 	}
-	add := []string{"-c", "advice.addEmbeddedRepo=false", "add", "--all", "--sparse"}
+	add := []string{"add", "--all", "--sparse"}
 	if _, err := run("", add...); err != nil {
 		// Git cannot add a repository without a commit. It lists each with a slash.
 		if out, listErr := run("", "ls-files", "-z", "--others", "--exclude-standard"); listErr == nil {

@@ -131,7 +131,7 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	var c Counter
 	err := eachRow(ctx, tx, []any{&labels, &c.Sum, &c.At, (*[]byte)(&c.Exemplar)}, func() error {
 		if c.Values, ok = parseLabels(labels); !ok || !c.valid() {
-			return corrupt("a sum of %.100q under %.300q is none", q.Measure, labels)
+			return corrupt("the counter %.100q has an invalid row %.300q", q.Measure, labels)
 		}
 		all = append(all, c)
 		return nil

@@ -38,6 +38,7 @@ type Ledger struct {
 	fold     Fold
 	versions []version
 	busy     time.Duration
+	owner    *Ledger // has the database of a lent ledger, nil for others
 
 	mu     sync.Mutex  // guards the fields below
 	file   os.FileInfo // the database, nil until it was found or created
@@ -105,6 +106,13 @@ func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	return l, nil
 }
 
+// Lend returns a Ledger for another user, who closes it and uses the database of l until
+// then. Many short users of one process save the opening of the database, and wait for each
+// other without polling its lock.
+func (l *Ledger) Lend() *Ledger {
+	return &Ledger{dir: l.dir, path: l.path, fold: l.fold, versions: l.versions, busy: l.busy, owner: l}
+}
+
 // Close releases the database. The last process to close it writes the log into
 // ledger.db and removes the files beside it. Closing again does nothing.
 func (l *Ledger) Close() error {
@@ -126,6 +134,9 @@ func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, fmt.Errorf("use the ledger: %w", os.ErrClosed)
+	}
+	if l.owner != nil {
+		return l.owner.connect(ctx)
 	}
 	if l.file != nil {
 		if err := l.sameFile(l.file); err != nil {

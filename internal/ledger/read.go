@@ -108,8 +108,8 @@ func (l *Ledger) events(ctx context.Context, where string, args []any, from int6
 	return pages(ctx, l, selectEvents+where, args, from, (*Event).columns, func(e Event) (any, int) { return key(e), len(e.Body) })
 }
 
-// Last returns the Seq of the newest event of all tasks, 0 where there is none.
-// It is the cheapest question to a ledger, for who waits for a change.
+// Last returns the Seq of the latest event of all tasks, 0 if there is none. It costs so
+// little that a caller can poll for changes with it.
 func (l *Ledger) Last(ctx context.Context) (int64, error) {
 	db, err := l.connect(ctx)
 	if err != nil || db == nil {

@@ -77,9 +77,9 @@ func parseExportLine(line []byte, seq int64, chains map[string]chainEnd) (Event,
 	}
 	switch {
 	case e.Seq != seq:
-		return Event{}, fmt.Errorf("the ledger goes on with event %d where %d is due", e.Seq, seq)
+		return Event{}, fmt.Errorf("the ledger continues with event %d where %d is due", e.Seq, seq)
 	case e.N != last.n+1:
-		return Event{}, fmt.Errorf("task %s goes on with event %d where %d is due", e.Task, e.N, last.n+1)
+		return Event{}, fmt.Errorf("task %s continues with event %d where %d is due", e.Task, e.N, last.n+1)
 	case e.Prev != last.hash:
 		return Event{}, fmt.Errorf("event %d of task %s does not follow the one before it", e.N, e.Task)
 	case e.Hash != e.Sum():

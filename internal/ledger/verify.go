@@ -145,7 +145,7 @@ func (v *verifier) sequence(ctx context.Context) error {
 	seq, want := int64(0), int64(1)
 	return eachRow(ctx, v.tx, []any{&seq}, func() error {
 		if seq != want {
-			v.problem(Event{Seq: seq}, ProblemLedgerGap, "the ledger goes on with event %d where %d is due", seq, want)
+			v.problem(Event{Seq: seq}, ProblemLedgerGap, "the ledger continues with event %d where %d is due", seq, want)
 		}
 		want = seq + 1
 		return nil
@@ -167,7 +167,7 @@ func (v *verifier) event(e Event) {
 		v.problem(e, ProblemForm, "the body is not JSON")
 	}
 	if e.N != v.last.N+1 {
-		v.problem(e, ProblemTaskGap, "the task goes on with event %d where %d is due", e.N, v.last.N+1)
+		v.problem(e, ProblemTaskGap, "the task continues with event %d where %d is due", e.N, v.last.N+1)
 	}
 	if e.Seq <= v.last.Seq {
 		v.problem(e, ProblemOrder, "the event was recorded before its predecessor")
@@ -285,7 +285,7 @@ func (v *verifier) counter(got, due row) {
 		v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s last changed with event %d at %.100q, by the events with %d at %q",
 			due.measure, due.labels, got.newest.seq, got.newest.at, due.newest.seq, due.newest.at)
 	case !sameExemplar(got.exemplar, due.exemplar):
-		v.problem(Event{}, ProblemCounter, "the note of the sum of %s under %.300s is not that of the events", due.measure, due.labels)
+		v.problem(Event{}, ProblemCounter, "the exemplar of the sum of %s under %.300s is not that of the events", due.measure, due.labels)
 	}
 }
 

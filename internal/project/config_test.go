@@ -105,7 +105,7 @@ func TestConfigSaysWhatIsWrongAndWhere(t *testing.T) {
 		"verify:\n  command: a\n  timeout: 3h":           `line 3: verify.timeout is "3h"; it must be from 1s to 2h, such as 10m`,
 		"verify: {command: a, timeout: 999ms}":           "it must be from 1s to 2h",
 		"verify: {command: a, timeout: 600}":             "verify.timeout is 600; it must be from 1s to 2h",
-		`verify: "a\0b"`:                                 "verify holds a zero byte",
+		`verify: "a\0b"`:                                 "verify has a zero byte",
 		"verify: " + strings.Repeat("a", 64<<10+1):       "verify has more than 65536 bytes",
 		"evidence: stamp":                                `evidence is "stamp"; it must be reports or stamps`,
 		"evidence:":                                      "evidence is empty; it must be reports or stamps",

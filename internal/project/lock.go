@@ -83,7 +83,7 @@ func (l *Lock) read(v value) {
 		switch {
 		case !ok:
 		case pin.Path == "" || path.Clean(pin.Path) != pin.Path || !filepath.IsLocal(filepath.FromSlash(pin.Path)):
-			v.fail(": %q is no path inside the project", pin.Path)
+			v.fail(": %q is not a path inside the project", pin.Path)
 		case seen[pin.Path]:
 			v.fail(": %s is pinned twice", pin.Path)
 		case !digest.Valid(pin.Digest):

@@ -37,7 +37,7 @@ func TestConfigSaysWhatIsWrongWithMetrics(t *testing.T) {
 		"{textfile: .prom}":                               "a file whose name ends in .prom",
 		"{textfile: a.prom/b}":                            "a file whose name ends in .prom",
 		"{textfile: 1}":                                   "quote it if it is meant so",
-		"{textfile: \"a\\0.prom\"}":                       "holds a zero byte",
+		"{textfile: \"a\\0.prom\"}":                       "has a zero byte",
 		"{push: gate:9091}":                               url,
 		"{push: 'ftp://gate'}":                            url,
 		"{push: 'http://'}":                               url,

@@ -33,7 +33,7 @@ const maxStateMD = 4 << 20
 func (p Project) UpdateStateMD(task, text string) error {
 	// Only a task id is safe in a comment.
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
-		return stateMDUnsafe("%q is no task id", textutil.Clip(task, maxShown))
+		return stateMDUnsafe("%q is not a task id", textutil.Clip(task, maxShown))
 	}
 	state, err := safefile.OpenState(p.State())
 	if err != nil {

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,54 +47,36 @@ func (p Project) Tasks(ctx context.Context, path string) ([]Task, error) {
 		return nil, err
 	}
 	folder := Project{Root: p.Root, Dir: filepath.Dir(p.Abs(path))}
-	r := &tasksReader{
-		reader: reader{file: path, code: errs.TasksInvalid},
-		read: func(v value) string {
-			if _, inside := folder.Rel(v.node.Value); !inside {
-				v.fail(": %s does not lie in the project", v)
-				return ""
-			}
-			text, err := folder.Read(ctx, v.node.Value, task.MaxPrompt)
-			if err != nil {
-				v.fail(": %v", err)
-			}
-			return string(text)
-		},
+	r := &tasksReader{reader: reader{file: path, code: errs.TasksInvalid}, at: make(map[string]value)}
+	r.content = func(v value) (string, error) {
+		if _, inside := folder.Rel(v.node.Value); !inside {
+			return "", fmt.Errorf("%s is not in the project", v)
+		}
+		text, err := folder.Read(ctx, v.node.Value, task.MaxPrompt)
+		return string(text), err
 	}
-	if err := r.parse(data); err != nil {
+	err = r.read(data, func(root value) {
+		root.mapping(fields{"tasks": func(v value) { v.list(maxTasks, r.readTask) }})
+	})
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if len(r.tasks) == 0 && r.problemCount() == 0 {
+		r.addProblem(1, "there are no tasks")
 	}
+	r.checkDependencies()
 	return r.tasks, r.err()
 }
 
 // tasksReader reads a tasks file.
 type tasksReader struct {
 	reader
-	// read returns the content of a prompt_file, and reports its problems.
-	read  func(v value) string
-	tasks []Task
-	// at maps the ids of tasks to their entries, and needs has the positions of each
-	// task's dependencies.
+	// content returns the content of a prompt_file.
+	content func(v value) (string, error)
+	tasks   []Task
+	// at maps the ids of tasks to their entries, and needs has each task's dependencies.
 	at    map[string]value
 	needs [][]value
-}
-
-func (r *tasksReader) parse(data []byte) error {
-	r.at = make(map[string]value)
-	err := r.reader.read(data, func(root value) {
-		root.mapping(fields{"tasks": func(v value) { v.list(maxTasks, r.readTask) }})
-	})
-	if err != nil {
-		return err
-	}
-	if len(r.tasks) == 0 && r.problemCount() == 0 {
-		r.addProblem(1, "there are no tasks")
-	}
-	r.checkDependencies()
-	return nil
 }
 
 // readTask reads an entry.
@@ -107,28 +91,27 @@ func (r *tasksReader) readTask(v value) {
 			return
 		}
 		var err error
-		if t.Prompt, err = task.CleanPrompt(text); err != nil && v.isText() {
-			v.fail(" %v", err)
+		if t.Prompt, err = task.CleanPrompt(v.path, text); err != nil && v.isText() {
+			v.addProblem(v.line, "%v", err)
 		}
 	}
-	before := r.problemCount()
 	ok := v.mapping(fields{
 		"id":     func(v value) { t.ID, id = v.text(), v },
 		"prompt": func(v value) { prompt(v, v.text()) },
 		"prompt_file": func(v value) {
-			path, before := v.text(), v.problemCount()
+			path := v.text()
 			switch {
 			case !v.isText():
 			case path == "" || filepath.IsAbs(path):
 				v.expected("a path relative to the tasks file")
 			default:
-				path = r.read(v)
+				text, err := r.content(v)
+				if err != nil {
+					v.fail(": %v", err)
+					return
+				}
+				prompt(v, text)
 			}
-			if v.problemCount() > before {
-				texts++ // Its content is not the problem.
-				return
-			}
-			prompt(v, path)
 		},
 		"base": func(v value) {
 			if t.Base = v.text(); strings.TrimSpace(t.Base) == "" && v.isText() {
@@ -150,7 +133,7 @@ func (r *tasksReader) readTask(v value) {
 		"verify": func(v value) { t.Verify = readCommand(v) },
 		"budget": func(v value) { t.Budget = &Budget{}; t.Budget.read(v) },
 	})
-	if ok && v.problemCount() == before {
+	if ok {
 		r.checkTask(v, id, t, texts)
 	}
 	r.tasks, r.needs = append(r.tasks, t), append(r.needs, needs)
@@ -183,25 +166,20 @@ func (r *tasksReader) checkDependencies() {
 	for i, t := range r.tasks {
 		index[t.ID], ids[i] = i, t.ID
 	}
-	for i, needs := range r.needs {
-		for n, v := range needs {
-			name := r.tasks[i].DependsOn[n]
-			if _, ok := index[name]; !ok && r.problemCount() < maxProblems {
-				v.fail(": there is no task %s%s", v, textutil.DidYouMean(name, ids))
-			}
-		}
-	}
 	seen, open := make([]bool, len(r.tasks)), make([]bool, len(r.tasks))
 	var path []string // the tasks on the way to the visited one, which are open
 	var visit func(i int)
 	visit = func(i int) {
 		seen[i], open[i], path = true, true, append(path, textutil.Clip(ids[i], maxShown))
-		for n, name := range r.tasks[i].DependsOn {
+		for _, v := range r.needs[i] {
+			name := v.node.Value
 			switch next, ok := index[name]; {
-			case !ok || r.problemCount() >= maxProblems:
+			case r.problemCount() >= maxProblems:
+			case !ok:
+				v.fail(": there is no task %s%s", v, textutil.DidYouMean(name, ids))
 			case open[next]:
 				cycle := path[slices.Index(path, textutil.Clip(name, maxShown)):]
-				r.needs[i][n].fail(": the tasks depend on each other in a cycle: %s", strings.Join(append(slices.Clone(cycle), cycle[0]), " on "))
+				v.fail(": the tasks depend on each other in a cycle: %s", strings.Join(append(slices.Clone(cycle), cycle[0]), " on "))
 			case !seen[next]:
 				visit(next)
 			}

@@ -22,7 +22,7 @@ func tasksOf(t *testing.T, text string) ([]project.Task, error) {
 	p := project.Project{Root: filepath.Join(root, "project"), Dir: filepath.Join(root, "project")}
 	for name, content := range map[string]string{
 		"project/plan/tasks.yaml": text, "project/plan/login.md": "Add a login.\n", "project/top.md": "top", "project/plan/blank.md": " \n",
-		"project/plan/big.md": strings.Repeat("x", task.MaxPrompt+1), "secret.md": "secret",
+		"project/plan/latin.md": "caf\xe9", "project/plan/big.md": strings.Repeat("x", task.MaxPrompt+1), "secret.md": "secret",
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
@@ -78,9 +78,10 @@ func TestTasksSayWhatIsWrong(t *testing.T) {
 		entry("prompt: " + strings.Repeat("x", 65537)):                             "tasks.prompt has more than 65536 bytes",
 		entry("prompt: x, prompt_file: login.md"):                                  "tasks.prompt_file is the second text of the task; give prompt or prompt_file",
 		entry("prompt_file: missing.md"):                                           "tasks.prompt_file: missing.md: ",
+		entry("prompt_file: latin.md"):                                             "tasks.prompt_file is not UTF-8 at byte 3",
 		entry("prompt_file: blank.md"):                                             "tasks.prompt_file is empty",
 		entry("prompt_file: big.md"):                                               "tasks.prompt_file: big.md is larger than 65536 bytes",
-		entry("prompt_file: ../../secret.md"):                                      `tasks.prompt_file: "../../secret.md" does not lie in the project`,
+		entry("prompt_file: ../../secret.md"):                                      `tasks.prompt_file: "../../secret.md" is not in the project`,
 		entry("prompt_file: link.md"):                                              "tasks.prompt_file: link.md: ",
 		entry("prompt_file: /etc/passwd"):                                          "it must be a path relative to the tasks file",
 		entry("prompt_file: ''"):                                                   "it must be a path relative to the tasks file",

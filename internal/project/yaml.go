@@ -48,7 +48,7 @@ func (r *reader) read(data []byte, f func(root value)) error {
 	}
 	if err == nil {
 		if err = d.Decode(&more); err == nil {
-			return r.invalid(": the file holds more than one document")
+			return r.invalid(": the file has more than one document")
 		}
 	}
 	if !errors.Is(err, io.EOF) {
@@ -67,7 +67,7 @@ func describeYAMLError(err error) string {
 		text = strings.Join(e.Errors, "; ")
 	}
 	if before, _, ok := strings.Cut(text, "invalid map key"); ok {
-		text = before + "a key is no word" // The rest is a value in Go syntax.
+		text = before + "a key is not a word" // The rest is a value in Go syntax.
 	}
 	return strings.NewReplacer("yaml: ", "", "!!", "", "\n", " ").Replace(text)
 }
@@ -255,7 +255,7 @@ func (v value) text() string {
 	if !v.isText() {
 		v.expected("text; quote it if it is meant so")
 	} else if strings.ContainsRune(v.node.Value, 0) {
-		v.fail(" holds a zero byte")
+		v.fail(" has a zero byte")
 	}
 	return v.node.Value
 }
@@ -309,7 +309,7 @@ func (v value) duration(least, most time.Duration, allowed string) time.Duration
 func (v value) localPath() string {
 	path := v.text()
 	if v.isText() && !filepath.IsLocal(path) {
-		v.fail(": %s does not lie in the project", v)
+		v.fail(": %s is not in the project", v)
 	}
 	return path
 }

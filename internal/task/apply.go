@@ -78,7 +78,8 @@ func (s State) useEvidence() State {
 // discardDraft drops the evidence about the previous draft: the new one is neither
 // verified nor reviewed.
 func (s State) discardDraft() State {
-	s.Verified, s.Attestations, s.Runs = nil, markUsed(s.Attestations, AgentCritic), markStale(s.Runs, RoleCritic)
+	s.Verified, s.Attestations = nil, markUsed(s.Attestations, AgentCritic)
+	s.Runs = markStale(s.Runs, func(r Run) bool { return r.Role == RoleCritic })
 	if s.Phase == Draft || s.Phase == Review {
 		s.Phase = Start
 	}
@@ -106,20 +107,11 @@ func markUsed(attestations []Attestation, agent string) []Attestation {
 	return attestations
 }
 
-// markStaleRun returns a copy with one run marked as stale.
-func markStaleRun(runs []Run, run string) []Run {
+// markStale returns a copy with some runs marked as stale.
+func markStale(runs []Run, stale func(Run) bool) []Run {
 	runs = slices.Clone(runs)
-	for i := range runs {
-		runs[i].Stale = runs[i].Stale || runs[i].Run == run
-	}
-	return runs
-}
-
-// markStale returns a copy with the runs of a role, or of all for "", marked as stale.
-func markStale(runs []Run, role Role) []Run {
-	runs = slices.Clone(runs)
-	for i := range runs {
-		runs[i].Stale = runs[i].Stale || role == "" || runs[i].Role == role
+	for i, r := range runs {
+		runs[i].Stale = r.Stale || stale(r)
 	}
 	return runs
 }
@@ -144,16 +136,16 @@ func (e WorkStarted) apply(s State) (State, error) {
 	if s.isUnderWay() != (e.Force != nil) {
 		return s, fmt.Errorf("a start of round %d follows in a task that is %q, forced: %t", e.Round, s.Status, e.Force != nil)
 	}
-	anew := s.Status == Stuck || s.Status == Committed || e.Force != nil
+	restart := s.Status == Stuck || s.Status == Committed || e.Force != nil
 	want := max(s.Round, 1)
-	if anew {
+	if restart {
 		want++
 	}
 	if e.Round != want {
 		return s, fmt.Errorf("a start in round %d follows where round %d is due", e.Round, want)
 	}
 	s = s.existing()
-	if anew {
+	if restart {
 		s = s.startOver(e.Round)
 		s.ResetReview, s.Stalled = s.Reviews, 0
 	}
@@ -234,7 +226,7 @@ func (e RoundDecided) apply(s State) (State, error) {
 	} else {
 		// The round continues and remembers its reports.
 		s.Evidence = union(s.Evidence, e.Evidence)
-		s.Runs = markStale(s.Runs, "")
+		s.Runs = markStale(s.Runs, func(Run) bool { return true })
 		if e.DestinationKind != kindTerminal {
 			s.NonAdvancing++
 		}
@@ -309,16 +301,14 @@ func (e QuestionsAnswered) apply(s State) (State, error) {
 	for _, a := range e.Answers {
 		at := slices.IndexFunc(q.Open, func(o Question) bool { return o.Fingerprint == a.Fingerprint })
 		if at < 0 {
-			return s, fmt.Errorf("an answer follows to question %q, which is not open", a.Fingerprint)
+			return s, fmt.Errorf("an answer to question %q follows, which is not open", a.Fingerprint)
 		}
-		if b := q.Open[at].Budget; b != nil && a.Text != choiceStop {
-			raise, ok := b.parseRaise(a.Text)
+		if budget := q.Open[at].Budget; budget != "" {
+			raise, ok := parseRaise(budget, a.Text)
 			if !ok {
 				return s, fmt.Errorf("a budget is raised by %q", a.Text)
 			}
-			s.Raised = s.Raised.add(raise)
-		} else if b != nil {
-			stop = true
+			s.Raised, stop = s.Raised.add(raise), raise == Raise{}
 		}
 		q.Open = slices.Delete(q.Open, at, at+1)
 		q.Answers = append(q.Answers, a)
@@ -389,7 +379,7 @@ func (s State) Check() error {
 	case !slices.Contains(Statuses()[1:], s.Status):
 		return fmt.Errorf("a task that is %q", s.Status)
 	case s.Round < 1 || s.Round > MaxRounds || s.StartedRound < 1 || s.StartedRound > s.Round:
-		return fmt.Errorf("a task in round %d that began anew in round %d", s.Round, s.StartedRound)
+		return fmt.Errorf("a task in round %d that was started in round %d", s.Round, s.StartedRound)
 	case s.MaxRounds < 0 || s.MaxRounds > MaxRounds || s.MaxRounds == 0 && s.Last != nil:
 		return fmt.Errorf("a task with a cap of %d rounds", s.MaxRounds)
 	case s.Last != nil && (s.Last.Round < 1 || s.Last.NextRound > s.Round):

@@ -23,7 +23,7 @@ func (c AskUser) decide(s State) (Event, error) {
 	if err := allow(s, KindAsked); err != nil {
 		return nil, err
 	}
-	return QuestionAsked{Round: max(s.Round, 1), Questions: []Question{c.Question}}, nil
+	return QuestionAsked{Round: s.Round, Questions: []Question{c.Question}}, nil
 }
 
 func (e QuestionAsked) round() int { return e.Round }
@@ -36,37 +36,27 @@ func (e QuestionAsked) apply(s State) (State, error) {
 	return s, nil
 }
 
-// BudgetQuestion is the unit and the size of a budget that does not cover the next step.
-type BudgetQuestion struct {
-	// Unit is that of budget-exhausted, such as task-tokens.
-	Unit string `json:"unit"`
-	// Missing is what the next step needs more, in milliseconds, tokens, millionths of a
-	// dollar, or rounds.
-	Missing int64 `json:"missing"`
-}
-
 // The choice that ends a task instead of raising its budget.
 const choiceStop = "stop"
 
 // AskForBudget returns the question whether to raise the budget that err, a
-// budget-exhausted of ReserveRuns, names. It suggests to raise it by its own size.
+// budget-exhausted of ReserveRuns, names. It suggests to raise it by its own size, or by
+// what the next run needs if that is more.
 func AskForBudget(s State, err *errs.Error) Question {
-	b := BudgetQuestion{}
-	b.Unit, _ = err.Details["unit"].(string)
-	limit, spent := detail(err, "limit"), detail(err, "spent")
-	b.Missing = max(addSaturating(addSaturating(spent, detail(err, "reserved")), detail(err, "wanted"))-limit, 1)
-	size := max(limit, b.Missing)
-	text := fmt.Sprintf("%s. Raise it by how much, or stop?", upperFirst(err.Message))
+	budget, _ := err.Details["unit"].(string)
+	limit := detail(err, "limit")
+	missing := addSaturating(addSaturating(detail(err, "spent"), detail(err, "reserved")), detail(err, "wanted")) - limit
 	return Question{
-		Fingerprint: fmt.Sprintf("budget-%s-%d-%d", b.Unit, max(s.Round, 1), s.Spent.Runs), Text: text,
-		Choices: []string{raiseText(b.name(), size), choiceStop}, Budget: &b,
+		Fingerprint: fmt.Sprintf("budget-%s-%d-%d", budget, s.Round, s.Spent.Runs),
+		Text:        upperFirst(err.Message) + ". Raise it by how much, or stop?",
+		Choices:     []string{raiseText(unitOf(budget), max(limit, missing)), choiceStop}, Budget: budget,
 	}
 }
 
-// name returns the unit without its scope: time, tokens, dollars or rounds.
-func (b BudgetQuestion) name() string {
-	_, name, _ := strings.Cut(b.Unit, "-")
-	return name
+// unitOf returns the unit of a budget such as task-tokens, without its scope.
+func unitOf(budget string) string {
+	_, unit, _ := strings.Cut(budget, "-")
+	return unit
 }
 
 func detail(err *errs.Error, name string) int64 {
@@ -74,12 +64,7 @@ func detail(err *errs.Error, name string) int64 {
 	return n
 }
 
-func upperFirst(text string) string {
-	if text == "" {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 const raisePrefix = "raise by "
 
@@ -97,10 +82,14 @@ func raiseText(unit string, n int64) string {
 	}
 }
 
-// parseRaise reads an amount such as "raise by $2.50", "10m" or "50000 tokens".
-func (b BudgetQuestion) parseRaise(answer string) (Raise, bool) {
+// parseRaise reads an answer about a budget: an amount such as "raise by $2.50", "10m" or
+// "50000 tokens", which is positive, or "stop", the zero Raise.
+func parseRaise(budget, answer string) (Raise, bool) {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(answer)), raisePrefix))
-	unit := b.name()
+	if text == choiceStop {
+		return Raise{}, true
+	}
+	unit := unitOf(budget)
 	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text, unit), strings.TrimSuffix(unit, "s")))
 	var r Raise
 	switch unit {
@@ -125,12 +114,6 @@ func (b BudgetQuestion) parseRaise(answer string) (Raise, bool) {
 		r.Rounds = n
 		return r, err == nil && n > 0 && n <= MaxRounds
 	}
-}
-
-// accepts reports whether a text answers the question.
-func (b BudgetQuestion) accepts(answer string) bool {
-	_, ok := b.parseRaise(answer)
-	return ok || answer == choiceStop
 }
 
 // Raise is what the user added to the budgets of a task.

@@ -19,8 +19,8 @@ type StartWork struct {
 }
 
 func (c StartWork) decide(s State) (Event, error) {
-	if s.Status == Merging {
-		return nil, allow(s, KindStarted)
+	if err := allow(s, KindStarted); err != nil {
+		return nil, err
 	}
 	begun := s.isUnderWay()
 	if begun && c.Force == nil {
@@ -40,7 +40,7 @@ func (c StartWork) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if e.MaxRounds < e.Round {
-		return nil, errs.New(errs.RoundsExhausted, "round %[2]d, in which the task would begin, lies beyond its cap, %[1]d", e.MaxRounds, e.Round).
+		return nil, errs.New(errs.RoundsExhausted, "round %[2]d, in which the task would begin, is beyond its cap, %[1]d", e.MaxRounds, e.Round).
 			With("limit", e.MaxRounds)
 	}
 	return e, nil

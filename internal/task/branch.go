@@ -180,7 +180,7 @@ func (s State) MergeFailed() bool {
 
 func (e MergeBegun) apply(s State) (State, error) {
 	if s.Commit == nil || s.Status == Stuck && !s.MergeFailed() {
-		return s, fmt.Errorf("a merge begins of a task that is %s", s.Status)
+		return s, fmt.Errorf("a merge begins in a task that is %s", s.Status)
 	}
 	s.Status, s.Stop, s.Merge = Merging, nil, &Merge{Into: e.Into}
 	return s, nil
@@ -206,7 +206,7 @@ func (e MergeEnded) apply(s State) (State, error) {
 		s.Status = Stuck
 		s.Stop = &Stop{Round: s.Round, Reason: string(e.Outcome), By: BySwitchyard}
 	default:
-		return s, fmt.Errorf("a merge ends as %q", e.Outcome)
+		return s, fmt.Errorf("a merge ends with the outcome %q", e.Outcome)
 	}
 	return s, nil
 }

@@ -50,9 +50,9 @@ func follows(k Kind) []Status {
 		return []Status{NoTask, Open, Waiting, Parked, Stuck}
 	case KindStopped:
 		return []Status{NoTask, Open, Waiting, Parked, Stuck, Merging}
-	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun, KindAsked:
+	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
 		return []Status{NoTask, Open}
-	case KindBranched, KindParked:
+	case KindBranched, KindParked, KindAsked:
 		return []Status{Open}
 	case KindAnswered:
 		return []Status{Waiting}
@@ -87,9 +87,10 @@ func allow(s State, k Kind) error {
 	case errs.TaskWaiting:
 		return errs.New(code, "the task waits for the user's answer since round %d", s.Questions.Round)
 	case errs.TaskNotWaiting:
-		return errs.New(code, "the task waits for no answer; it is %s, in round %d", s.Status, s.Round)
+		return errs.New(code, "the task is not waiting for an answer; it is %s, in round %d", s.Status, s.Round)
 	case errs.TaskParked:
-		return errParked(s.Parked)
+		return errs.New(code, "the task is parked until %s, when the usage limit of %s ends", s.Parked.Until, s.Parked.Adapter).
+			With("until", s.Parked.Until)
 	case errs.TaskMerging:
 		return errs.New(code, "the task is being merged into %s", s.Merge.Into)
 	case errs.TaskNotCommitted:

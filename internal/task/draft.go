@@ -21,7 +21,7 @@ func (c CompletePhase) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if c.Phase != Research && c.Phase != Design && c.Phase != Tests {
-		return nil, fmt.Errorf("phase %q is none that prepares a draft", c.Phase)
+		return nil, fmt.Errorf("phase %q does not prepare a draft", c.Phase)
 	}
 	if len(union(s.Tests, c.Tests)) > maxListed {
 		return nil, errs.New(errs.StampsTooMany, "the task would have %d test files", len(union(s.Tests, c.Tests))).With("limit", maxListed)

@@ -115,8 +115,8 @@ func (m model) raised(n int) int64 {
 		if !ok {
 			continue
 		}
-		if open, _ := m[:i].questions().meant(w); open.Budget != nil {
-			raise := raiseOf(open.Budget.Unit, open.said(w))
+		if open, _ := m[:i].questions().meant(w); open.Budget != "" {
+			raise := raiseOf(open.Budget, open.said(w))
 			sum += []int64{raise.Millis, raise.Tokens, raise.MicroDollars, int64(raise.Rounds)}[n]
 		}
 	}
@@ -159,7 +159,7 @@ func (m model) createBranch() verdict {
 	return verdict{idle: m.branch().Created}
 }
 
-func (m model) ask() verdict { return verdict{code: m.mayDecide()} }
+func (m model) ask() verdict { return verdict{code: m.exists("")} }
 
 func (m model) park() verdict { return verdict{code: m.exists("")} }
 

@@ -473,7 +473,7 @@ func (m model) questions() inquiry {
 			q = inquiry{asked: true, inserted: true, round: h.round, open: []task.Question{w.Question}, answered: map[string]string{}}
 		case task.AnswerQuestion:
 			open, _ := q.meant(w)
-			if open.Budget != nil && open.said(w) == "stop" {
+			if open.Budget != "" && open.said(w) == "stop" {
 				q = inquiry{}
 				continue
 			}
@@ -730,7 +730,7 @@ func (m model) reply(c task.AnswerQuestion) verdict {
 			return refused(errs.AnswerInvalid)
 		case open.said(c) == "" || len(open.said(c)) > 64<<10:
 			return refused(errs.AnswerInvalid)
-		case open.Budget != nil && open.said(c) != "stop" && raiseOf(open.Budget.Unit, open.said(c)) == task.Raise{}:
+		case open.Budget != "" && open.said(c) != "stop" && raiseOf(open.Budget, open.said(c)) == task.Raise{}:
 			return refused(errs.AnswerInvalid)
 		}
 		return verdict{}

@@ -1,6 +1,10 @@
 package task
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+)
 
 // StepKind is what comes next for a task that `run` drives (ADR-0022).
 type StepKind string
@@ -62,20 +66,18 @@ func Next(s State) Step {
 }
 
 // unreviewed reports whether the task was resumed with a draft that no critic has judged:
-// the critic failed, and not the draft.
+// the critic failed, and not the draft. A decision before the last start was about another
+// draft.
 func (s State) unreviewed() bool {
-	return s.Last != nil && !s.Last.Reviewed && s.Last.Verify != red && s.Last.NextRound < s.Round && s.StartedRound < s.Round &&
+	return s.Last != nil && !s.Last.Reviewed && s.Last.Verify != red && s.Last.NextRound < s.Round && s.Last.Round >= s.StartedRound &&
 		!slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Edits })
 }
 
 // drafted reports whether an agent has edited the tree for this round's next decision.
 func (s State) drafted() bool {
-	for _, r := range s.Runs {
-		if r.Edits && s.matches(r, r.Role, r.Index) && r.Receipt != nil && r.Receipt.edited() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Runs, func(r Run) bool {
+		return r.Edits && s.matches(r, r.Role, r.Index) && r.Receipt != nil && r.Receipt.Outcome == outcome.Edited
+	})
 }
 
 // decided reports whether a decision has led into this round or kept it. After it a person
@@ -89,34 +91,11 @@ func (s State) assistant() Role {
 		return ""
 	}
 	role := Role(s.Last.NextAction)
-	if role == RoleResearcher && s.researched() {
-		return ""
+	if role == RoleResearcher && s.Phase == Research {
+		return "" // The answers are merged: each decision and each round leaves this phase.
 	}
 	if run := s.LatestRun(role, 0); role != RoleResearcher && run != nil && run.Receipt.Path != "" {
 		return ""
 	}
 	return role
-}
-
-// researched reports whether all researchers of this round have ended and their answers
-// are merged. One whose run was parked is asked again. If one failed, the others' answers
-// are not waited for.
-func (s State) researched() bool {
-	asked := 0
-	ended := make(map[int]bool)
-	for _, r := range s.Runs {
-		if r.Role != RoleResearcher || r.Round != s.Round {
-			continue
-		}
-		asked = max(asked, r.Index+1)
-		if !r.Stale {
-			ended[r.Index] = r.Receipt != nil
-		}
-	}
-	for i := range asked {
-		if !ended[i] {
-			return false
-		}
-	}
-	return asked > 0 && (s.Phase == Research || s.CountAttestations(AgentResearcher) < asked)
 }

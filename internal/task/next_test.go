@@ -89,7 +89,13 @@ func TestNextInARound(t *testing.T) {
 		return task.RecordReceipt{Receipt: task.Receipt{Run: run, Outcome: "ok", Path: run}}
 	}
 	found := do(t, research, answers("a"), ran(task.AgentResearcher), answers("b"), ran(task.AgentResearcher))
+	partly := do(t, research, answers("a"), ran(task.AgentResearcher), lost("b"))
 	secured := reviewed(to("security", false))
+	criticless := toStuck
+	criticless.Reviewed = false
+	failed := reviewed(criticless)
+	more := task.ResumeTask{Mode: task.MoreRounds, Rounds: 5}
+	replanned := do(t, failed, task.ResumeTask{Mode: task.Replan, Fallback: 3}, spawning(agent("n", task.RoleExecutor, true)), ended("n"), task.StopTask{Reason: "executor-git-changed"})
 	for name, c := range map[string]struct {
 		state task.State
 		want  task.Step
@@ -107,7 +113,9 @@ func TestNextInARound(t *testing.T) {
 		"back to the executor":       {reviewed(toExecutor), drafts("build-fixer")},
 		"the user has answered":      {do(t, reviewed(asking(true, which)), answer("q1", "ours")), drafts("build-fixer")},
 		"answered in the same round": {do(t, reviewed(asking(false, which)), answer("q1", "ours")), drafts("executor")},
-		"more rounds":                {do(t, stuck, task.ResumeTask{Mode: task.MoreRounds, Rounds: 5}), drafts("build-fixer")},
+		"more rounds":                {do(t, stuck, more), drafts("build-fixer")},
+		"more, of no critic":         {do(t, failed, more), review},
+		"more, of another plan":      {do(t, replanned, more), drafts("build-fixer")},
 		"another plan":               {do(t, stuck, task.ResumeTask{Mode: task.Replan, Fallback: 3}), drafts("executor")},
 		"reset":                      {do(t, stuck, task.ResumeTask{Mode: task.Reset, Fallback: 3}), drafts("executor")},
 
@@ -130,7 +138,9 @@ func TestNextInARound(t *testing.T) {
 		"one of them is parked":      {unparked(t, do(t, research, answers("a"), ran(task.AgentResearcher)), "b"), assists("researcher")},
 		"their answers are apart":    {found, assists("researcher")},
 		"their answers are merged":   {do(t, found, task.CompletePhase{Phase: task.Research, Required: 2}), drafts("build-fixer")},
-		"one of them failed":         {do(t, research, answers("a"), ran(task.AgentResearcher), lost("b")), drafts("build-fixer")},
+		"one of them failed":         {partly, assists("researcher")},
+		"the others' are merged":     {do(t, partly, task.CompletePhase{Phase: task.Research, Required: 1}), drafts("build-fixer")},
+		"all failed":                 {do(t, research, lost("a"), lost("b"), task.CompletePhase{Phase: task.Research}), drafts("build-fixer")},
 		"the research is worked out": {drafted(t, found), review},
 
 		"an own agent":              {secured, assists("security")},
@@ -246,6 +256,9 @@ func (d *driver) agent(next task.Step) string {
 	switch d.one("agent", "good", "good", "good", "good", "limit", "lost", "unclear", "fails", "no change") {
 	case "good":
 		d.do(task.RecordReceipt{Receipt: good})
+		if next.Role == task.RoleResearcher {
+			d.do(task.CompletePhase{Phase: task.Research})
+		}
 	case "unclear":
 		good.Path = ""
 		d.do(task.RecordReceipt{Receipt: good})

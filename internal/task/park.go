@@ -1,10 +1,6 @@
 package task
 
-import (
-	"fmt"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
-)
+import "fmt"
 
 // Parking is why a task is parked: an agent's usage limit.
 type Parking struct {
@@ -36,17 +32,17 @@ func (c ParkTask) decide(s State) (Event, error) {
 	if err := allow(s, KindParked); err != nil {
 		return nil, err
 	}
-	return TaskParked{Round: max(s.Round, 1), Parking: c.Parking}, nil
+	return TaskParked{Round: s.Round, Parking: c.Parking}, nil
 }
 
 func (e TaskParked) round() int { return e.Round }
 
 func (e TaskParked) apply(s State) (State, error) {
 	if e.Parking.Until == "" {
-		return s, fmt.Errorf("a task is parked for ever")
+		return s, fmt.Errorf("a task is parked without an end")
 	}
 	s.Status, s.Parked = Parked, &e.Parking
-	s.Runs = markStaleRun(s.Runs, e.Parking.Run)
+	s.Runs = markStale(s.Runs, func(r Run) bool { return r.Run == e.Parking.Run })
 	return s, nil
 }
 
@@ -61,9 +57,7 @@ func (c EndParking) decide(s State) (Event, error) {
 			return nil, err
 		}
 		return ParkingEnded{By: c.By}, nil
-	case s.Status != Parked:
-		return nil, nil
-	case s.Parked.Until <= c.Now:
+	case s.Status == Parked && s.Parked.Until <= c.Now:
 		return ParkingEnded{By: "expiry"}, nil
 	default:
 		return nil, nil
@@ -73,9 +67,4 @@ func (c EndParking) decide(s State) (Event, error) {
 func (e ParkingEnded) apply(s State) (State, error) {
 	s.Status, s.Parked = Open, nil
 	return s, nil
-}
-
-// errParked returns the error of a command that a parked task does not allow.
-func errParked(p *Parking) error {
-	return errs.New(errs.TaskParked, "the task is parked until %s, when the usage limit of %s ends", p.Until, p.Adapter).With("until", p.Until)
 }

@@ -22,8 +22,9 @@ type Question struct {
 	Default string `json:"default,omitzero"`
 	// ExpiresAt is a time in the format of ExpireQuestions.Now, "" for never.
 	ExpiresAt string `json:"expires_at,omitzero"`
-	// Budget is set if the question is whether to raise a budget.
-	Budget *BudgetQuestion `json:"budget,omitzero"`
+	// Budget is the unit of budget-exhausted, such as task-tokens, if the question is
+	// whether to raise that budget.
+	Budget string `json:"budget,omitzero"`
 }
 
 // Questions are those of one decision, with the answers so far.
@@ -119,7 +120,7 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 	switch {
 	case c.Choice != 0:
 		if c.Choice < 1 || c.Choice > len(q.Choices) {
-			return "", q.invalid("choice %d is none of the %d choices", c.Choice, len(q.Choices))
+			return "", q.invalid("there are %d choices, and no choice %d", len(q.Choices), c.Choice)
 		}
 		return q.Choices[c.Choice-1], nil
 	case !utf8.ValidString(c.Text):
@@ -128,11 +129,13 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 		return "", q.invalid("the answer is empty")
 	case len(c.Text) > MaxAnswer:
 		return "", q.invalid("the answer has %d bytes, more than %d", len(c.Text), MaxAnswer)
-	case q.Budget != nil && !q.Budget.accepts(c.Text):
-		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), q.Budget.name(), q.Choices[0])
-	default:
+	case q.Budget == "":
 		return c.Text, nil
 	}
+	if _, ok := parseRaise(q.Budget, c.Text); !ok {
+		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), unitOf(q.Budget), q.Choices[0])
+	}
+	return c.Text, nil
 }
 
 // choice returns the number of the choice with that text, from 1, or 0. So the same

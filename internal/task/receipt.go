@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -45,9 +44,6 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 func legible[T ~string](text T) T {
 	return T(textutil.ClipBytes(strings.ToValidUTF8(string(text), "\uFFFD"), maxName))
 }
-
-// edited reports whether an agent edited its tree and nothing else.
-func (r Receipt) edited() bool { return r.Outcome == outcome.Edited }
 
 // openRun returns the index of an open run, or -1.
 func (s State) openRun(id string) int {

@@ -99,7 +99,7 @@ func (s State) checkIntents(more []Intent) error {
 			return err
 		}
 		if i.Run == "" || known[i.Run] {
-			return fmt.Errorf("the id %q of a run is not its own", i.Run)
+			return fmt.Errorf("the id %q of a run is missing or not unique", i.Run)
 		}
 		known[i.Run] = true
 		if err := i.Reserve.check(); err != nil {

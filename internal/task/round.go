@@ -153,7 +153,7 @@ func (o DecideRound) check() error {
 	seen := make(map[string]bool)
 	for _, q := range o.Questions {
 		if q.Fingerprint == "" || seen[q.Fingerprint] {
-			return fmt.Errorf("the fingerprint %q of a question is not its own", q.Fingerprint)
+			return fmt.Errorf("the fingerprint %q of a question is missing or not unique", q.Fingerprint)
 		}
 		seen[q.Fingerprint] = true
 	}

@@ -182,7 +182,7 @@ func (s State) checkRuns() error {
 	for _, r := range s.Runs {
 		switch {
 		case r.Run == "" || known[r.Run]:
-			return fmt.Errorf("the id %q of a run is not its own", r.Run)
+			return fmt.Errorf("the id %q of a run is missing or not unique", r.Run)
 		case r.Round < 1 || r.Round > max(s.Round, 1):
 			return fmt.Errorf("a task in round %d with a run of round %d", s.Round, r.Round)
 		case r.Receipt != nil && (r.Receipt.Run != r.Run || r.Round != s.Round):

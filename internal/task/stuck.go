@@ -70,7 +70,7 @@ func (c ResumeTask) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if e.MaxRounds < e.Round {
-		return nil, errs.New(errs.RoundsExhausted, "round %d lies beyond the cap that the task would have, %d", e.Round, e.MaxRounds)
+		return nil, errs.New(errs.RoundsExhausted, "round %d is beyond the cap that the task would have, %d", e.Round, e.MaxRounds)
 	}
 	return e, nil
 }

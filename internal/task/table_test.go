@@ -17,7 +17,7 @@ import (
 // eventTexts describes each kind of event for users. A kind without a description
 // fails the page's test.
 var eventTexts = map[task.Kind]string{
-	task.KindStarted:   "the work begins, or begins anew",
+	task.KindStarted:   "the work starts, or starts again",
 	task.KindAttested:  "an agent is known to have run",
 	task.KindSearched:  "an agent is known to have searched",
 	task.KindPrepared:  "research, design or tests are done",
@@ -25,10 +25,10 @@ var eventTexts = map[task.Kind]string{
 	task.KindDrafted:   "a draft is done, and its verification is green",
 	task.KindDecided:   "the round is decided",
 	task.KindFinished:  "the task is committed",
-	task.KindStopped:   "a person, or a budget's end, puts the task aside",
+	task.KindStopped:   "a person, or a budget's end, stops the task",
 	task.KindAnswered:  "a question is answered, or its time is over",
-	task.KindResumed:   "a stuck task goes on",
-	task.KindImported:  "the task is taken over from another tool",
+	task.KindResumed:   "a stuck task is resumed",
+	task.KindImported:  "the task is imported from another tool",
 
 	task.KindBranched:      "the branch and the worktree of the task exist",
 	task.KindAsked:         "a budget or a plan-checker asks the user",

@@ -19,8 +19,8 @@ func (w *walk) runStep(command string) {
 		if w.oneIn(2, "plan") {
 			c.Question = w.question(0)
 		} else {
-			c.Question.Budget = &task.BudgetQuestion{Unit: w.pick("unit", "task-time", "round-tokens", "task-dollars", "task-rounds"), Missing: 1}
-			c.Question.Choices = []string{map[string]string{"task-time": "raise by 40ms", "task-dollars": "raise by 2.5"}[c.Question.Budget.Unit], "stop"}
+			c.Question.Budget = w.pick("unit", "task-time", "round-tokens", "task-dollars", "task-rounds")
+			c.Question.Choices = []string{map[string]string{"task-time": "raise by 40ms", "task-dollars": "raise by 2.5"}[c.Question.Budget], "stop"}
 			if c.Question.Choices[0] == "" {
 				c.Question.Choices[0] = "raise by 2"
 			}

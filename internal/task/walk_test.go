@@ -274,7 +274,7 @@ func (w *walk) reply() {
 	}
 	if len(q.open) > 0 && !w.oneIn(2, "another") {
 		c.Fingerprint = q.open[0].Fingerprint
-		if q.open[0].Budget != nil {
+		if q.open[0].Budget != "" {
 			w.pay(c)
 			return
 		}
@@ -450,7 +450,7 @@ func (w *walk) count(before task.Status, c task.Command, e task.Event) {
 			w.seen["stopped for a budget"]++
 		}
 	case task.QuestionAsked:
-		if e.Questions[0].Budget != nil {
+		if e.Questions[0].Budget != "" {
 			w.seen["asked for a budget"]++
 		}
 	case task.MergeEnded:

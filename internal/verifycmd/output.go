@@ -15,11 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// stateDir and verifyDir are the nested folders of the output, below the project's root.
-const (
-	stateDir  = ".switchyard"
-	verifyDir = "verify"
-)
+// Folder is the folder of the outputs in the state folder, which is stateDir.
+const Folder, stateDir = "verify", ".switchyard"
 
 // logFile is the output file of a verification. It is open for appending and reading, so
 // that it is read even if another file has its name by then.
@@ -37,16 +34,16 @@ func (l logFile) failed(err error) error {
 // repository may contain: the output would be written elsewhere.
 func createLog(p Plan) (logFile, error) {
 	name := fmt.Sprintf("%s-r%d.log", p.Task, p.Round)
-	l := logFile{path: path.Join(stateDir, verifyDir, name)}
+	l := logFile{path: path.Join(stateDir, Folder, name)}
 	at := filepath.Join(p.Root, stateDir)
 	state, err := safefile.OpenState(at)
 	if err != nil {
 		return l, l.folderError(at, err)
 	}
 	defer state.Close()
-	dir, err := safefile.MakeDirIn(state, verifyDir)
+	dir, err := safefile.MakeDirIn(state, Folder)
 	if err != nil {
-		return l, l.folderError(filepath.Join(at, verifyDir), err)
+		return l, l.folderError(filepath.Join(at, Folder), err)
 	}
 	defer dir.Close()
 	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {

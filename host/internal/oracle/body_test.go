@@ -47,9 +47,7 @@ type event struct {
 
 type question struct {
 	Fingerprint string `json:"fingerprint"`
-	Budget      struct {
-		Unit string `json:"unit"`
-	} `json:"budget"`
+	Budget      string `json:"budget"`
 }
 
 type answer struct {

@@ -96,7 +96,7 @@ func (c *chain) move(e ledger.Event, b body) {
 func (c *chain) ask(e ledger.Event, b body) {
 	c.questions, c.asked, c.budgets = len(b.Event.Questions), e.Time(), make(map[string]string)
 	for _, q := range b.Event.Questions {
-		c.budgets[q.Fingerprint] = q.Budget.Unit
+		c.budgets[q.Fingerprint] = q.Budget
 	}
 }
 

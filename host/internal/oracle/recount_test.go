@@ -105,7 +105,7 @@ func TestClocksAreSetBack(t *testing.T) {
 func TestParkedAndMergedTasks(t *testing.T) {
 	t.Parallel()
 	h := newHistory()
-	const asks = `{"event": {"round": 1, "questions": [{"fingerprint": "b", "budget": {"unit": "task-tokens"}}]}}`
+	const asks = `{"event": {"round": 1, "questions": [{"fingerprint": "b", "budget": "task-tokens"}]}}`
 	h.add(0, "A", "work-begun", `{"event": {"round": 1, "branch": {"name": "switchyard/A"}}}`)
 	h.add(0, "A", "branch-created", `{"event": {}}`)
 	h.add(0, "A", "spawn-begun", `{"event": {"intents": [{"run": "r", "role": "executor", "reserve": {"tokens": 30}}]}, "limits": {"task": {"tokens": 40}}}`)

@@ -183,7 +183,7 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 	case task.KindAsked:
 		q := task.Question{Fingerprint: "q0"}
 		if w.yes("about a budget") {
-			q.Budget = &task.BudgetQuestion{Unit: w.one("unit", "task-time", "round-tokens", "task-tokens", "task-dollars", "task-rounds"), Missing: 1}
+			q.Budget = w.one("unit", "task-time", "round-tokens", "task-tokens", "task-dollars", "task-rounds")
 		}
 		return task.QuestionAsked{Round: round, Questions: []task.Question{q}}, reported{}
 	case task.KindParked:
@@ -257,10 +257,10 @@ func (w *walk) answered(s task.State) task.Event {
 	e := task.QuestionsAnswered{Round: s.Questions.Round}
 	for _, q := range s.Questions.Open[:w.number("answers", 1, len(s.Questions.Open))] {
 		text := "x"
-		if q.Budget != nil {
+		if q.Budget != "" {
 			text = w.one("text", "stop", map[string]string{
 				"task-time": "raise by 1h2m0.5s", "task-dollars": "$2.50", "task-rounds": "Raise by 3 rounds",
-			}[q.Budget.Unit])
+			}[q.Budget])
 			text = cmp.Or(text, w.one("tokens", "50000 tokens", "9223372036854775807"))
 		}
 		e.Answers = append(e.Answers, task.Answer{Fingerprint: q.Fingerprint, Text: text, By: "ann"})

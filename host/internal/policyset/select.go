@@ -54,18 +54,19 @@ func (s *Set) Select(ctx context.Context, asked string, config project.Config) (
 	if c.loader, err = s.loader(ctx, config.Trust); err != nil {
 		return c, err
 	}
-	return c, c.load(ctx)
+	return c, s.read(ctx, &c)
 }
 
-func (c *Selection) load(ctx context.Context) error {
-	path := c.ref
-	var err error
-	if !routing.IsReleaseRef(path) {
-		if path, err = c.from.Resolve(path); err != nil {
-			return err
-		}
+// read loads the policy that a selection refers to.
+func (s *Set) read(ctx context.Context, c *Selection) (err error) {
+	if routing.IsReleaseRef(c.ref) {
+		c.Policy, err = s.fixed(c.ref, func() (*routing.Policy, error) { return c.loader.Load(ctx, c.ref) })
+		return err
 	}
-	c.Policy, err = c.loader.Load(ctx, path)
+	path, err := c.from.Resolve(c.ref)
+	if err == nil {
+		c.Policy, err = c.loader.Load(ctx, path)
+	}
 	return err
 }
 
@@ -118,7 +119,7 @@ func (s *Set) CheckAdopted(ctx context.Context, l *ledger.Ledger, c Selection) (
 	}
 	// The ledger's copy has no signature. It may be older than the keys, or signed by a
 	// key that is no longer trusted.
-	if err := c.load(ctx); err != nil {
+	if err := s.read(ctx, &c); err != nil {
 		return c, err
 	}
 	if c.Identity().Digest != adopted.Policy.Digest {

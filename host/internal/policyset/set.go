@@ -42,11 +42,11 @@ type Options struct {
 type Set struct {
 	opts   Options
 	mu     sync.Mutex
-	stored map[string]*routing.Policy // by digest; guarded by mu
+	loaded map[string]*routing.Policy // by the names of fixed; guarded by mu
 }
 
 // New returns the policies of a project.
-func New(o Options) *Set { return &Set{opts: o, stored: make(map[string]*routing.Policy)} }
+func New(o Options) *Set { return &Set{opts: o, loaded: make(map[string]*routing.Policy)} }
 
 // Load loads a policy to inspect it. If ref is "", it loads the active policy: the
 // configured one, else the adopted one, else the default. The project's keys apply unless

@@ -145,19 +145,25 @@ func errTampered(format string, args ...any) error {
 //
 // policy-lost, ledger-tampered.
 func (s *Set) ByDigest(ctx context.Context, l *ledger.Ledger, digest string) (*routing.Policy, error) {
+	return s.fixed(digest, func() (*routing.Policy, error) { return s.find(ctx, l, digest) })
+}
+
+// fixed returns the policy of a name that always means the same one: a digest, or the
+// reference of a released policy. It loads it the first time.
+func (s *Set) fixed(name string, load func() (*routing.Policy, error)) (*routing.Policy, error) {
 	s.mu.Lock()
-	p := s.stored[digest]
+	p := s.loaded[name]
 	s.mu.Unlock()
 	if p != nil {
 		return p, nil
 	}
-	p, err := s.find(ctx, l, digest)
+	p, err := load()
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stored[digest] = p
+	s.loaded[name] = p
 	return p, nil
 }
 

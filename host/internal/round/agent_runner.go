@@ -126,7 +126,7 @@ func ignoredPaths(config project.Config, tree string) (ignored []string, err err
 
 // checkNotNested rejects spawns from inside a spawned agent.
 func (e *Engine) checkNotNested() error {
-	return cmp.Or(childenv.Inside(e.environ), childenv.Guard(e.environ))
+	return cmp.Or(e.inside(), childenv.Guard(e.environ))
 }
 
 // findAgent returns an agent that this process may spawn, and that does not edit.
@@ -139,6 +139,20 @@ func (e *Engine) findAgent(name string) (definition.Definition, error) {
 		return definition.Definition{}, err
 	}
 	return agentDef, agentDef.Spawnable(profile.Report)
+}
+
+// findRunAgent returns the definition of an agent that Run starts, and what it may write:
+// one that drafts must be allowed to edit, any other has the profile of its definition.
+func findRunAgent(library definition.Library, name string, drafts bool) (definition.Definition, profile.Profile, error) {
+	def, err := library.Find(name)
+	if err != nil {
+		return def, "", err
+	}
+	may := def.Profile
+	if drafts {
+		may = profile.Edit
+	}
+	return def, may, def.Spawnable(may)
 }
 
 // checkAgentAvailable fails if no adapter of an agent has its program and manual fallback

@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -59,7 +58,7 @@ func (tx *taskTx) findAttestation(ctx context.Context, agent, run string) (attes
 
 // Search records, as a manual claim, that an agent searched.
 func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (api.TaskResult, error) {
-	if err := childenv.Inside(e.environ); err != nil {
+	if err := e.inside(); err != nil {
 		return api.TaskResult{}, err
 	}
 	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})

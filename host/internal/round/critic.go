@@ -155,7 +155,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	if run.Tree != rr.tree {
 		return review{}, false, nil
 	}
-	data, err := rr.readRunReport(ctx, *run)
+	data, err := rr.tx.readReport(ctx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
 		return review{}, false, err
 	}
@@ -185,13 +185,13 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 	return review{run: run.Intent.Run, failure: failed(record)}, nil
 }
 
-// readRunReport returns the report of a run, or nil if the file is gone or changed.
-func (rr *roundRunner) readRunReport(ctx context.Context, run task.Run) ([]byte, error) {
-	data, err := rr.tx.engine.rooted().Read(ctx, run.Receipt.Path, outcome.MaxReport)
+// readReport returns the stored report of a run, or nil if the file is gone or changed.
+func (tx *taskTx) readReport(ctx context.Context, path, sum string) ([]byte, error) {
+	data, err := tx.engine.rooted().Read(ctx, path, outcome.MaxReport)
 	if err != nil {
 		return nil, ctx.Err()
 	}
-	if digest.Of(data) != run.Receipt.Report {
+	if digest.Of(data) != sum {
 		return nil, nil
 	}
 	return data, nil

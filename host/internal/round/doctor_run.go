@@ -10,7 +10,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
-	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -126,15 +125,8 @@ func (e *Engine) checkRunAgents(ctx context.Context, config project.Config, dest
 
 // checkRunAgent checks the definition and the adapters of an agent.
 func (e *Engine) checkRunAgent(config project.Config, catalog *adapter.Catalog, name string, drafts bool) error {
-	def, err := definition.Library{Root: e.project.Root}.Find(name)
+	_, may, err := findRunAgent(definition.Library{Root: e.project.Root}, name, drafts)
 	if err != nil {
-		return err
-	}
-	may := def.Profile
-	if drafts {
-		may = profile.Edit
-	}
-	if err := def.Spawnable(may); err != nil {
 		return err
 	}
 	set := config.Spawn.For(name)

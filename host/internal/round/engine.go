@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -37,6 +38,9 @@ type Options struct {
 	// Environ is the environment in the form of os.Environ, from which those of agents and
 	// commands derive.
 	Environ []string
+	// Worktree replaces the recorded paths of tasks' worktrees, unless it is "": an engine
+	// that carries out orders has the worktree of one task.
+	Worktree string
 	// Engine evaluates policies; "" means the default.
 	Engine policies.Engine
 	// Observe receives the progress of agents, and of verifications, which have no
@@ -55,17 +59,25 @@ type Engine struct {
 	by         string
 	warn       func(error)
 	environ    []string
+	worktree   string
 	observe    func(spawner.Progress)
 	supervisor func() (*supervise.Supervisor, error)
-	policies   *policyset.Set
-	plugins    *pluginset.Set
+	// inside fails if an agent runs this process: see childenv.Inside.
+	inside   func() error
+	policies *policyset.Set
+	plugins  *pluginset.Set
 	// trees remembers working trees between their snapshots.
 	trees worktree.Cache
+	// repo is nil until a request needs it; opening guards it.
+	opening sync.Mutex
+	repo    *gitrepo.Repo
 	// loads tracks loads that outlive a failed request.
 	loads sync.WaitGroup
 	// saving is locked while a transcript is saved, so that the memory for it does not add
 	// up over agents that end at once.
 	saving sync.Mutex
+	// homeLedger is the ledger that the home of a fleet keeps open, nil for others.
+	homeLedger atomic.Pointer[ledger.Ledger]
 	// recorded is set once any event has been appended.
 	recorded atomic.Bool
 }
@@ -79,8 +91,9 @@ func New(o Options) *Engine {
 		o.Warn = func(error) {}
 	}
 	e := &Engine{
-		project: o.Project, now: o.Now, by: o.By, warn: o.Warn, environ: o.Environ, observe: o.Observe,
-		supervisor: sync.OnceValues(supervise.New), plugins: pluginset.New(o.Project, o.Plugins),
+		project: o.Project, now: o.Now, by: o.By, warn: o.Warn, environ: o.Environ, worktree: o.Worktree, observe: o.Observe,
+		supervisor: sync.OnceValues(supervise.New), inside: sync.OnceValue(func() error { return childenv.Inside(o.Environ) }),
+		plugins: pluginset.New(o.Project, o.Plugins),
 	}
 	e.policies = policyset.New(policyset.Options{
 		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By,
@@ -109,7 +122,7 @@ func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.
 // commandConfig returns the configuration for a command that changes a task. It refuses
 // a command that an agent runs.
 func (e *Engine) commandConfig(ctx context.Context) (project.Config, error) {
-	if err := childenv.Inside(e.environ); err != nil {
+	if err := e.inside(); err != nil {
 		return project.Config{}, err
 	}
 	return e.Config(ctx)
@@ -118,6 +131,9 @@ func (e *Engine) commandConfig(ctx context.Context) (project.Config, error) {
 // openLedger opens the project's ledger. A missing ledger reads as empty, and its first
 // event creates it.
 func (e *Engine) openLedger(ctx context.Context) (*ledger.Ledger, error) {
+	if l := e.homeLedger.Load(); l != nil {
+		return l.Lend(), nil
+	}
 	return ledger.Open(ctx, e.project.State(), Fold)
 }
 

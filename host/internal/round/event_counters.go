@@ -114,8 +114,8 @@ func (h eventCounter) answered(a task.QuestionsAnswered) {
 	for range a.Answers {
 		h.observe(counters.QuestionWaits(), counters.Observation{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
 	}
-	if asked := h.before.Questions.Open[0]; h.after.Status == task.Stuck && asked.Budget != nil {
-		h.add(counters.BudgetStops(), 1, asked.Budget.Unit)
+	if asked := h.before.Questions.Open[0]; h.after.Status == task.Stuck && asked.Budget != "" {
+		h.add(counters.BudgetStops(), 1, asked.Budget)
 	}
 }
 
@@ -243,7 +243,7 @@ func reasonOf(s task.State, t event.Facts) string {
 	case *task.TaskImported:
 		return "imported"
 	case *task.QuestionAsked:
-		if event.Questions[0].Budget != nil {
+		if event.Questions[0].Budget != "" {
 			return task.ReasonBudget
 		}
 		return string(task.RolePlanChecker)

@@ -26,16 +26,12 @@ func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 	if err != nil {
 		return api.Explanation{}, err
 	}
-	commit, err := repo.Resolve(ctx, rev)
-	if err != nil {
-		return api.Explanation{}, err
-	}
-	trailers, err := repo.Trailers(ctx, commit.Hash)
+	commit, err := repo.ReadCommit(ctx, rev)
 	if err != nil {
 		return api.Explanation{}, err
 	}
 	var id, hash string
-	for _, t := range trailers {
+	for _, t := range commit.Trailers {
 		switch t.Key {
 		case taskTrailer:
 			id = t.Value

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -23,7 +22,7 @@ import (
 // recorded, that is only a warning. A failure never creates a ledger.
 func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || !isBreakage(f.Code) || ctx.Err() != nil || childenv.Inside(e.environ) != nil || task.CheckID(id) != nil {
+	if !ok || !isBreakage(f.Code) || ctx.Err() != nil || e.inside() != nil || task.CheckID(id) != nil {
 		return err
 	}
 	failed := e.appendFailure(ctx, event.Failure{

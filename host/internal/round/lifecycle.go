@@ -6,7 +6,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -138,7 +137,7 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 // have one. Repeating an answer has no effect.
 func (e *Engine) Answer(ctx context.Context, id string, req api.AnswerRequest) (api.TaskResult, error) {
 	// An agent must not answer for the user.
-	if err := childenv.Inside(e.environ); err != nil {
+	if err := e.inside(); err != nil {
 		return api.TaskResult{}, err
 	}
 	return e.apply(ctx, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.by})

@@ -57,7 +57,7 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 	if !asked || rr.tx.engine.rooted().Exists(handoffPath(rr.tx.id, round, "research.json")) {
 		return api.RoundResult{}, false, nil
 	}
-	last, err := rr.lastDecision(ctx)
+	last, err := rr.tx.lastDecision(ctx)
 	if err != nil {
 		return api.RoundResult{}, true, err
 	}
@@ -69,28 +69,6 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 		r, err = rr.research(ctx, last)
 	}
 	return r, true, err
-}
-
-// lastDecision returns the task's latest recorded decision.
-func (rr *roundRunner) lastDecision(ctx context.Context) (api.Decision, error) {
-	latest, err := listed[api.HistoryEntry](ctx, rr.tx.ledger, rr.tx.id, keyDecision, 1)
-	if err != nil {
-		return api.Decision{}, err
-	}
-	if len(latest) == 0 {
-		return api.Decision{}, errTampered(rr.tx.id, "research follows no decision")
-	}
-	entry := latest[0]
-	e, err := rr.tx.ledger.Event(ctx, rr.tx.id, entry.Event.N)
-	if err != nil {
-		return api.Decision{}, err
-	}
-	body, err := event.DecodeFull(e)
-	if err != nil || body.Decision == nil || e.Hash != entry.Event.Hash {
-		return api.Decision{}, errTampered(rr.tx.id, "event %d is not the decision that its entry names", entry.Event.N)
-	}
-	body.Decision.Event = &entry.Event
-	return *body.Decision, nil
 }
 
 // research runs the researchers that a decision asks for, merges their answers and writes
@@ -147,7 +125,11 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 		return api.RoundResult{}, err
 	}
 	_, err = rr.recorder.write(ctx, func() error {
-		err := rr.tx.apply(task.CompletePhase{Phase: task.Research, Required: k}, event.Full{By: bySwitchyard})
+		required := k
+		if rr.driven { // The phase ends with the merge, also if a researcher failed.
+			required = rr.tx.status.CountAttestations(task.AgentResearcher)
+		}
+		err := rr.tx.apply(task.CompletePhase{Phase: task.Research, Required: required}, event.Full{By: bySwitchyard})
 		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
 			return nil // A researcher failed, so the phase is not done; the task can continue.
 		}
@@ -252,7 +234,7 @@ func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.
 	if run == nil || run.Receipt.Outcome != outcome.OK || run.Receipt.Path == "" {
 		return nil, nil
 	}
-	data, err := rr.readRunReport(ctx, *run)
+	data, err := rr.tx.readReport(ctx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
 		return nil, err
 	}

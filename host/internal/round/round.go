@@ -11,7 +11,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -47,13 +46,18 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 		return api.RoundResult{}, err
 	}
 	agents := in.config.Spawn.For(criticName).Named || in.config.Spawn.For(researcherName).Named
-	// If report commands are configured, the critic runs only if it is configured too.
-	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && (len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named)
+	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && usesCritic(in.config)
 	if critic || agents || len(in.config.Reports.Commands) > 0 {
 		return e.runHeadless(ctx, in, req, critic, nil)
 	}
 	d, err := e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
 	return api.RoundResult{Decision: &d}, err
+}
+
+// usesCritic reports whether a project's rounds run the critic: if it has commands for
+// reports, only if the critic is configured too.
+func usesCritic(config project.Config) bool {
+	return len(config.Reports.Commands) == 0 || config.Spawn.For(criticName).Named
 }
 
 // Review decides a round like Round, but as a separate phase: it requires the critic's
@@ -88,7 +92,7 @@ type roundInputs struct {
 // open begins to decide a round.
 func (e *Engine) open(ctx context.Context, id string, req api.Request) (in roundInputs, err error) {
 	// An agent must not decide the task that it works on.
-	if err := childenv.Inside(e.environ); err != nil {
+	if err := e.inside(); err != nil {
 		return in, err
 	}
 	if in.config, err = e.plugins.Config(ctx, req.Reports...); err != nil {

@@ -38,6 +38,39 @@ func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	return nil, err
 }
 
+// HoldHome makes this process the home of the project until release is called: the one
+// that decides for the machines of a fleet (ADR-0023). It keeps the ledger open, because
+// opening it for each of hundreds of decisions a second costs more than they do.
+//
+// # Errors
+//
+// fleet-home-running if another process is its home; those of the state directory and of the
+// ledger.
+func (e *Engine) HoldHome(ctx context.Context) (release func(), err error) {
+	pool, err := e.leasePool()
+	if err != nil {
+		return nil, err
+	}
+	held, err := pool.Take(ctx, "home", 1, false)
+	switch {
+	case errs.CodeOf(err) == errs.SpawnLocked:
+		return nil, errs.New(errs.FleetHomeRunning, "another process is the home of %s", e.project.Root)
+	case err != nil:
+		return nil, err
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		e.release(held)
+		return nil, err
+	}
+	e.homeLedger.Store(l)
+	return func() {
+		e.homeLedger.Store(nil)
+		_ = l.Close() // All changes were committed before.
+		e.release(held)
+	}, nil
+}
+
 // leasePool returns the project's leases: those of agents, verifications and tasks whose
 // rounds are running.
 func (e *Engine) leasePool() (*lease.Pool, error) {

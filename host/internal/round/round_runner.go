@@ -55,8 +55,8 @@ type roundRunner struct {
 	// reviewing is the working tree at the start of the critic's first attempt, nil if it is
 	// not known.
 	reviewing *worktree.Snapshot
-	// repository opens the project's repository.
-	repository func(context.Context) (*gitrepo.Repo, error)
+	// carried is the result of the order that the round is a part of, nil for none.
+	carried *OrderResult
 	// emptyDraft reports whether the critic got a draft equal to its base.
 	emptyDraft bool
 }
@@ -64,10 +64,13 @@ type roundRunner struct {
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
 // researchers. w is the step of a task that Run drives, nil for others.
 func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, w *work) (api.RoundResult, error) {
-	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil, repository: e.repository}
+	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
 	if w != nil {
-		rr.shot, rr.recorder.jobs, rr.repository = w.tree, w.req.Jobs, w.repository
-		defer func() { w.driver.tree = rr.shot }()
+		rr.shot, rr.recorder.jobs, rr.carried = w.tree, w.req.Jobs, w.carried
+		defer func() {
+			w.driver.tree = rr.shot
+			w.emitSpawns(rr.recorder) // Also those of a round that fails.
+		}()
 	}
 	if err := rr.enter(); err != nil {
 		rr.tx.refreshStateMD(ctx, err)
@@ -75,8 +78,10 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 	}
 	var given []pluginset.Report
 	var err error
-	if rr.policy, given, err = in.load(ctx, rr.round.Number); err != nil {
-		return api.RoundResult{}, err
+	if rr.carried == nil {
+		if rr.policy, given, err = in.load(ctx, rr.round.Number); err != nil {
+			return api.RoundResult{}, err
+		}
 	}
 	if err := cmp.Or(rr.tx.checkMayVerify(req.Verify, rr.config), rr.tx.checkMayReport(rr.config)); err != nil {
 		return api.RoundResult{}, err
@@ -95,29 +100,20 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 }
 
 // run runs the round under its lock, after it recovers what an earlier command left.
-func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
-	var err error
-	if rr.agents, err = rr.tx.engine.newAgentRunner(ctx, rr.config, rr.tx.id, rr.tx.tree()); err != nil {
-		return api.RoundResult{}, err
-	}
-	held, err := rr.tx.lockRound(ctx)
-	if err != nil {
-		return api.RoundResult{}, err
-	}
-	defer rr.tx.engine.release(held)
-	if err := rr.tx.engine.recoverOrphans(ctx); err != nil {
-		return api.RoundResult{}, err
-	}
-	if err := rr.recorder.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
-		return api.RoundResult{}, err
-	}
-	if r, pending, err := rr.resumeResearch(ctx); err != nil || pending {
-		return r, err
-	}
-	if err := rr.enter(); err != nil {
-		return api.RoundResult{}, rr.tx.withTaskID(err)
-	}
-	return rr.decideWith(ctx, given)
+func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api.RoundResult, err error) {
+	err = rr.recorder.withAgents(ctx, func(agents agentRunner) (err error) {
+		rr.agents = agents
+		var pending bool
+		if r, pending, err = rr.resumeResearch(ctx); err != nil || pending {
+			return err
+		}
+		if err := rr.enter(); err != nil {
+			return rr.tx.withTaskID(err)
+		}
+		r, err = rr.decideWith(ctx, given)
+		return err
+	})
+	return r, err
 }
 
 // checkCriticAvailable fails if the critic cannot run and manual fallback is off. It
@@ -139,7 +135,7 @@ func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Repor
 	if v.Outcome != policies.Red {
 		return api.RoundResult{}, why
 	}
-	return rr.decided(ctx, decisionInput{
+	return rr.conclude(ctx, decisionInput{
 		policy: rr.policy, evidence: given, round: rr.round, verification: v, final: true, config: rr.config,
 	})
 }
@@ -183,7 +179,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 			r.evidence = append(r.evidence, reports...)
 			if err == nil && !rr.critic && len(r.evidence) == 0 {
 				err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
-					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or add --spawn or --report FILE")
+					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or name critic under spawn.agents there")
 			}
 		}
 	}
@@ -204,7 +200,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 		r.evidence = append(r.evidence, review.evidence)
 	}
 	r.run = review.run
-	result, err := rr.decided(ctx, r)
+	result, err := rr.conclude(ctx, r)
 	if err != nil || result.Decision == nil || !rr.researches(*result.Decision) {
 		return result, err
 	}
@@ -212,9 +208,34 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 }
 
 // researches reports whether the engine's researchers act on a decision; a policy may use
-// the same name for another destination.
+// the same name for another destination. For Run they are a step of their own.
 func (rr *roundRunner) researches(d api.Decision) bool {
-	return d.NextAction == actionResearcher && rr.tx.status.Status == task.Open && (rr.critic || rr.researchers || rr.driven)
+	return d.NextAction == actionResearcher && rr.tx.status.Status == task.Open && !rr.driven && (rr.critic || rr.researchers)
+}
+
+// conclude decides the round, or passes its evidence to the task's home, which decides.
+func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.RoundResult, error) {
+	if rr.carried == nil {
+		return rr.decided(ctx, r)
+	}
+	ev := &Evidence{
+		Verification: r.verification, Reports: r.evidence, Run: r.run,
+		Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft, WithoutCriteria: rr.withoutCriteria,
+	}
+	if len(r.own) > 0 {
+		ev.Critic = &r.own[0]
+	}
+	if r.verification.Outcome != policies.Red && len(r.own) == 0 {
+		var err error
+		if ev.Tree, err = rr.reviewedTree(ctx, r.verification); err != nil {
+			var ok bool
+			if ev.TreeFailure, ok = errors.AsType[*errs.Error](err); !ok {
+				return api.RoundResult{}, err
+			}
+		}
+	}
+	rr.carried.Evidence = ev
+	return api.RoundResult{}, nil
 }
 
 // decided evaluates the policy. Events that other processes recorded meanwhile do not
@@ -274,10 +295,10 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 // raise it.
 func (rr *roundRunner) stop(why error) error {
 	reported := event.Full{By: bySwitchyard}
-	if f, ok := errors.AsType[*errs.Error](why); ok && rr.driven {
-		return rr.tx.apply(task.AskUser{Question: task.AskForBudget(rr.tx.status.State, f)}, reported)
-	}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
+		if rr.driven {
+			return rr.tx.apply(task.AskUser{Question: task.AskForBudget(rr.tx.status.State, f)}, reported)
+		}
 		reported.Budget, _ = f.Details["unit"].(string)
 	}
 	return rr.tx.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, reported)
@@ -299,10 +320,14 @@ func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundRe
 
 // undecided describes the round before its policy is evaluated.
 func (rr *roundRunner) undecided() api.Undecided {
-	return api.Undecided{
-		TaskID: rr.tx.id, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Policy: rr.policy.Identity(),
+	u := api.Undecided{
+		TaskID: rr.tx.id, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds,
 		Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
 	}
+	if rr.carried == nil { // Otherwise the home alone knows the policy.
+		u.Policy = rr.policy.Identity()
+	}
+	return u
 }
 
 // reviewedTree stores the draft of a task with its own branch as a git tree, to be
@@ -312,7 +337,7 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 	if run := rr.tx.status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
 		reviewed = run.Tree
 	}
-	repo, err := rr.repository(ctx)
+	repo, err := rr.tx.engine.repository(ctx)
 	if err != nil {
 		return "", err
 	}

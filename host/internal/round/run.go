@@ -3,16 +3,12 @@ package round
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/event"
-	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -32,13 +28,8 @@ import (
 // in the checkout, those of the repository, and those of Round.
 func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.RunResult, error) {
 	d := &driver{engine: e, id: id, req: req}
-	err := d.run(ctx)
-	if failed := e.recordFailedRound(ctx, id, err); err != nil {
-		err = failed
-	}
-	result := d.result(context.WithoutCancel(ctx), err)
-	d.emit(api.RunEvent{Event: api.RunEnded, Result: &result})
-	return result, err
+	err := e.recordFailedRound(ctx, id, d.run(ctx))
+	return d.result(context.WithoutCancel(ctx), err != nil), err
 }
 
 // driver runs the steps of one task.
@@ -56,8 +47,10 @@ type driver struct {
 	pushed bool
 	// action and subject are of the result: how the loop ended, and the commit's subject.
 	action, subject string
-	// repo is nil until a step needs it.
-	repo *gitrepo.Repo
+	// carried is the result of the order that the engine carries out, nil if it has none.
+	// atHome is set if other engines carry out the steps that need the worktree.
+	carried *OrderResult
+	atHome  bool
 	// tree is the task's tree as the last step left it, nil if that did not look.
 	tree *worktree.Snapshot
 }
@@ -71,8 +64,17 @@ func (d *driver) emit(ev api.RunEvent) {
 }
 
 func (d *driver) run(ctx context.Context) error {
-	if err := childenv.Inside(d.engine.environ); err != nil {
+	if err := d.engine.inside(); err != nil {
 		return err // An agent must not drive tasks.
+	}
+	if d.req.Push != "" { // Otherwise a wrong name is found after all agents have run.
+		repo, err := d.engine.repository(ctx)
+		if err == nil {
+			err = repo.CheckRemote(ctx, d.req.Push)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	for {
 		over, err := d.step(ctx)
@@ -174,8 +176,7 @@ func (w *work) close() {
 	}
 }
 
-// review verifies, reviews and decides the draft, and runs the researchers that the
-// decision asks for.
+// review verifies, reviews and decides the draft.
 func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 	if w.tree == nil { // Otherwise the comparison after the agent was about the branch, too.
 		if err := w.checkBranch(ctx); err != nil {
@@ -189,21 +190,16 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 		return false, err
 	}
 	in.config.Budget = w.config.Budget
-	critic := len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named || d.req.Adapter != ""
-	r, err := d.engine.runHeadless(ctx, in, req, critic, w)
-	if code := errs.CodeOf(err); code == errs.DraftEmpty || code == errs.DraftProtected {
-		// Another run of this round would end the same way.
-		w.notice("%s", err)
-		return false, w.stop(ctx, string(code))
-	}
+	r, err := d.engine.runHeadless(ctx, in, req, usesCritic(in.config) || req.Adapter != "", w)
 	if err != nil {
-		return false, err
+		return false, w.stopIfUnreviewable(ctx, err)
+	}
+	if d.carried != nil {
+		d.carried.ManualFallback = r.ManualFallback != nil
+		return true, nil
 	}
 	view := r.View()
-	for _, spawn := range view.Spawns {
-		d.emit(api.RunEvent{Event: api.RunAgent, Round: view.Round, Agent: &spawn})
-	}
-	if r.BudgetStop == nil || r.BudgetStop.Decision != nil {
+	if r.BudgetStop == nil {
 		d.emit(api.RunEvent{Event: api.RunDecided, Round: view.Round, Decision: &view})
 	}
 	if r.ManualFallback != nil {
@@ -211,6 +207,16 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// stopIfUnreviewable makes the task stuck if why says that another review of this draft
+// would end the same way, and returns other errors as they are.
+func (w *work) stopIfUnreviewable(ctx context.Context, why error) error {
+	if code := errs.CodeOf(why); code != errs.DraftEmpty && code != errs.DraftProtected {
+		return why
+	}
+	w.notice("%s", why)
+	return w.stop(ctx, string(errs.CodeOf(why)))
 }
 
 // stopIfGone makes the task stuck if why says that its worktree is gone, and returns other
@@ -226,10 +232,7 @@ func (w *work) stopIfGone(ctx context.Context, why error) error {
 
 // stop makes the task stuck.
 func (w *work) stop(ctx context.Context, reason string) error {
-	_, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
-		return task.StopTask{Reason: reason, By: bySwitchyard, FindingCount: -1}, event.Full{By: bySwitchyard}, nil
-	})
-	return err
+	return w.tx.record(ctx, task.StopTask{Reason: reason, By: bySwitchyard, FindingCount: -1})
 }
 
 // ask asks the user, if there is one, and reports whether a question stays open.
@@ -240,9 +243,9 @@ func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
 		return true, nil
 	}
 	for _, q := range questions.Open {
-		answer, err := d.req.Ask(ctx, d.id, q)
-		if err != nil || answer == nil {
-			return true, err
+		answer := d.req.Ask(ctx, q)
+		if answer == nil {
+			return true, nil
 		}
 		answer.Question = q.Fingerprint
 		_, err = d.engine.Answer(ctx, d.id, *answer)
@@ -258,8 +261,8 @@ func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
 	return false, nil
 }
 
-// The margin after a usage limit's end before agents run again, and how often a wait looks
-// whether somebody ended it earlier.
+// parkMargin is how long after a usage limit's end agents run again. parkPoll is how often a
+// wait looks whether a user has ended it earlier.
 const (
 	parkMargin = time.Minute
 	parkPoll   = time.Second
@@ -294,15 +297,8 @@ func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
 }
 
 // result says where the run ended.
-func (d *driver) result(ctx context.Context, failure error) api.RunResult {
+func (d *driver) result(ctx context.Context, failed bool) api.RunResult {
 	r := api.RunResult{TaskID: d.id, NextAction: api.ActionFailed, Subject: d.subject}
-	if failure != nil {
-		if f, ok := errors.AsType[*errs.Error](failure); ok {
-			r.Error = f
-		} else {
-			r.Error = errs.New(errs.Internal, "%w", failure)
-		}
-	}
 	now, err := d.engine.Task(ctx, d.id)
 	if err != nil {
 		return r
@@ -314,10 +310,8 @@ func (d *driver) result(ctx context.Context, failure error) api.RunResult {
 	if now.Last != nil {
 		r.Reason = now.Last.Reason
 	}
-	if failure != nil {
-		return r
-	}
 	switch {
+	case failed:
 	case now.Status == task.Committed || now.Status == task.Merging:
 		r.NextAction = policies.Commit
 	case now.Status == task.Waiting:

@@ -23,9 +23,9 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 		return w.runAgent(ctx, role, false)
 	}
 	rr := &roundRunner{tx: w.tx, recorder: w.recorder, config: w.config, req: api.Request{Adapter: w.req.Adapter}, driven: true}
-	return w.withAgents(ctx, func(agents agentRunner) error {
+	return w.recorder.withAgents(ctx, func(agents agentRunner) error {
 		rr.agents = agents
-		last, err := rr.lastDecision(ctx)
+		last, err := rr.tx.lastDecision(ctx)
 		if err != nil {
 			return err
 		}
@@ -34,35 +34,19 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 			return w.askForBudget(ctx, err)
 		}
 		_, err = rr.research(ctx, last)
-		for _, spawn := range w.recorder.spawns {
-			w.emit(api.RunEvent{Event: api.RunAgent, Round: w.tx.status.Round, Agent: &spawn})
-		}
+		w.emitSpawns(w.recorder)
 		return err
 	})
 }
 
-// withAgents calls f under the task's lock, after it recovers what a killed command left.
-func (w *work) withAgents(ctx context.Context, f func(agentRunner) error) error {
-	agents, err := w.engine.newAgentRunner(ctx, w.config, w.id, w.tx.tree())
-	if err != nil {
-		return err
+// emitSpawns emits what a recorder's agents did.
+func (w *work) emitSpawns(rec *spawnRecorder) {
+	for _, spawn := range rec.spawns {
+		w.emit(api.RunEvent{Event: api.RunAgent, Round: max(w.tx.status.Round, 1), Agent: &spawn})
 	}
-	held, err := w.tx.lockRound(ctx)
-	if err != nil {
-		return err
-	}
-	defer w.engine.release(held)
-	if err := w.engine.recoverOrphans(ctx); err != nil {
-		return err
-	}
-	if err := w.recorder.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
-		return err
-	}
-	return f(agents)
 }
 
-// runAgent runs the agent of a role. An agent that drafts must be allowed to edit; any
-// other edits if its definition says so.
+// runAgent runs the agent of a role.
 func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error {
 	if drafts && w.tree == nil {
 		if err := w.restoreWorktree(ctx); err != nil {
@@ -74,16 +58,9 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 			return w.stopIfGone(ctx, err)
 		}
 	}
-	return w.withAgents(ctx, func(agents agentRunner) error {
-		def, err := agents.library.Find(string(role))
+	return w.recorder.withAgents(ctx, func(agents agentRunner) error {
+		def, may, err := findRunAgent(agents.library, string(role), drafts)
 		if err != nil {
-			return err
-		}
-		may := def.Profile
-		if drafts {
-			may = profile.Edit
-		}
-		if err := def.Spawnable(may); err != nil {
 			return err
 		}
 		job, err := w.agentJob(ctx, agents, def, role, may)
@@ -119,13 +96,11 @@ func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.
 	p := spawnTarget{role: role, round: round, edits: may == profile.Edit, ended: w.agentEnded(role)}
 	p.cannotSearch = !web(def) && !slices.ContainsFunc(def.Tools, func(tool string) bool { return slices.Contains(w.config.Audit.SearchTools, tool) })
 	switch {
-	case role == task.RoleExecutor:
-		p.attested = task.AgentExecutor
-	case role == task.RoleFixer:
-		p.attested = task.AgentFixer
 	case role == task.RolePlanChecker:
 		p.store = planOf
-	case !p.edits:
+	case p.edits: // It makes the round's draft, whatever its role.
+		p.attested = w.tx.status.DraftAgent()
+	default:
 		p.store = finalText
 	}
 	text, err := w.agentPrompt(ctx, agents, role)
@@ -164,7 +139,7 @@ func (w *work) agentEnded(role task.Role) func(*taskTx, spawner.Result) error {
 	return func(tx *taskTx, res spawner.Result) error {
 		reported := event.Full{By: bySwitchyard}
 		if tx.status.Status != task.Open {
-			return nil // Somebody has stopped it meanwhile.
+			return nil // A user has stopped it meanwhile.
 		}
 		if parked, err := tx.parkFor(res); parked || err != nil {
 			return err

@@ -19,21 +19,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// repository opens the repository of the project.
+// repository opens the repository of the project, once for all tasks.
 func (e *Engine) repository(ctx context.Context) (*gitrepo.Repo, error) {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	if e.repo != nil {
+		return e.repo, nil
+	}
 	keeper, err := e.supervisor()
 	if err != nil {
 		return nil, err
 	}
-	return gitrepo.Open(ctx, e.project.Root, gitrepo.Options{Supervisor: keeper, Environ: e.environ})
-}
-
-// repository opens the repository once for all steps of a run.
-func (d *driver) repository(ctx context.Context) (repo *gitrepo.Repo, err error) {
-	if d.repo == nil {
-		d.repo, err = d.engine.repository(ctx)
-	}
-	return d.repo, err
+	e.repo, err = gitrepo.Open(ctx, e.project.Root, gitrepo.Options{Supervisor: keeper, Environ: e.environ})
+	return e.repo, err
 }
 
 // start records a new task with its text and the branch that it will have.
@@ -42,23 +40,24 @@ func (w *work) start(ctx context.Context) error {
 		return errs.New(errs.TaskNoText, "task %s does not exist yet, and nothing says what it is", w.id).With("task", w.id)
 	}
 	// What would make it fail later is found before anything is recorded.
-	repo, err := w.repository(ctx)
+	repo, err := w.engine.repository(ctx)
 	if err != nil {
 		return err
 	}
-	for _, role := range []task.Role{task.RoleExecutor, task.RoleCritic} {
-		if len(w.config.Reports.Commands) > 0 && role == task.RoleCritic && !w.config.Spawn.For(criticName).Named {
-			continue
+	if !w.atHome {
+		err = w.engine.checkAgentAvailable(ctx, w.config, string(task.RoleExecutor), w.req.Adapter)
+		if err == nil && usesCritic(w.config) {
+			err = w.engine.checkAgentAvailable(ctx, w.config, criticName, w.req.Adapter)
 		}
-		if err := w.engine.checkAgentAvailable(ctx, w.config, string(role), w.req.Adapter); err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	branch, err := w.newBranch(ctx, repo)
-	if err == nil {
+	if err == nil && !w.atHome {
 		err = repo.CheckFree(ctx, worktreeOf(branch))
 	}
-	if err == nil {
+	if err == nil && !w.atHome {
 		err = repo.CheckAuthor(ctx)
 	}
 	if err != nil {
@@ -88,7 +87,7 @@ func (w *work) start(ctx context.Context) error {
 
 // errNoBranchToMerge is the error of a merge of a task that starts from a bare commit.
 func (w *work) errNoBranchToMerge() error {
-	return errs.New(errs.MergeNoBranch, "task %s starts from a commit that is no branch, so that there is nothing to merge it into", w.id).With("task", w.id)
+	return errs.New(errs.MergeNoBranch, "task %s did not start from a branch, so that there is nothing to merge it into", w.id).With("task", w.id)
 }
 
 func (w *work) notice(format string, args ...any) {
@@ -100,11 +99,7 @@ func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch,
 	if err := w.engine.checkTop(repo); err != nil {
 		return nil, err
 	}
-	base, err := repo.Resolve(ctx, cmp.Or(w.req.Base, "HEAD"))
-	if err != nil {
-		return nil, err
-	}
-	onto, err := repo.BranchOf(ctx, cmp.Or(w.req.Base, "HEAD"))
+	base, onto, err := repo.Resolve(ctx, cmp.Or(w.req.Base, "HEAD"))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +108,7 @@ func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch,
 		return nil, err
 	}
 	name := gitrepo.TaskBranch(w.id)
-	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, "switchyard/")), Base: base.Hash, Onto: onto}, nil
+	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, "switchyard/")), Base: base, Onto: onto}, nil
 }
 
 // checkTop fails if the project is only a part of the repository.
@@ -154,7 +149,7 @@ func (e *Engine) worktreesFolder() (string, error) {
 
 // createBranch creates the task's branch and worktree.
 func (w *work) createBranch(ctx context.Context) error {
-	repo, err := w.repository(ctx)
+	repo, err := w.engine.repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -172,10 +167,7 @@ func (w *work) createBranch(ctx context.Context) error {
 	} else if len(missing) > 0 {
 		w.notice("submodules are not checked out in the worktree: %s", textutil.List(missing, maxNamedChanges))
 	}
-	_, err = w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
-		return task.CreateBranch{}, event.Full{By: bySwitchyard}, nil
-	})
-	return err
+	return w.tx.record(ctx, task.CreateBranch{})
 }
 
 // errNeedsRun is the error of a command that would commit a task with its own branch.
@@ -190,7 +182,7 @@ func worktreeOf(b *task.Branch) gitrepo.Worktree {
 // checkBranch fails unless the worktree is there, on its branch, and the branch is where
 // the host left it. In a round by hand a person may have committed.
 func (w *work) checkBranch(ctx context.Context) error {
-	repo, err := w.repository(ctx)
+	repo, err := w.engine.repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -210,13 +202,13 @@ func (w *work) checkBranch(ctx context.Context) error {
 // restoreWorktree creates the worktree again if it is gone. What it had beyond the last
 // commit is lost.
 func (w *work) restoreWorktree(ctx context.Context) error {
-	repo, err := w.repository(ctx)
+	repo, err := w.engine.repository(ctx)
 	if err != nil {
 		return err
 	}
 	b := w.tx.status.Branch
-	if _, err = repo.Tip(ctx, worktreeOf(b)); errs.CodeOf(err) != errs.WorktreeMissing {
-		return err
+	if repo.HasWorktree(b.Worktree) {
+		return nil
 	}
 	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
 		return err
@@ -235,12 +227,12 @@ func (w *work) commit(ctx context.Context) error {
 	if err := w.restoreWorktree(ctx); err != nil {
 		return err
 	}
-	repo, err := w.repository(ctx)
+	repo, err := w.engine.repository(ctx)
 	if err != nil {
 		return err
 	}
 	b, last := w.tx.status.Branch, w.tx.status.Last
-	decision, err := (&roundRunner{tx: w.tx}).lastDecision(ctx)
+	decision, err := w.tx.lastDecision(ctx)
 	if err != nil {
 		return err
 	}
@@ -260,12 +252,11 @@ func (w *work) commit(ctx context.Context) error {
 	case len(hooks) > 0:
 		w.notice("the repository's hooks are not run: %s (run.hooks in %s)", strings.Join(hooks, ", "), project.ConfigFile)
 	}
-	parent, err := repo.Tip(ctx, worktreeOf(b))
-	if err != nil {
-		return err
-	}
-	if w.tx.status.DraftAgent() != "" {
-		parent = b.Head()
+	parent := b.Head()
+	if w.tx.status.DraftAgent() == "" { // A person may have committed.
+		if parent, err = repo.Tip(ctx, worktreeOf(b)); err != nil {
+			return err
+		}
 	}
 	sha, err := repo.Commit(ctx, worktreeOf(b), gitrepo.CommitRequest{Tree: last.Tree, Parent: parent, Message: message, Trailers: []gitrepo.Trailer{
 		{Key: taskTrailer, Value: w.id}, {Key: "Switchyard-Round", Value: fmt.Sprint(last.Round)},
@@ -274,9 +265,7 @@ func (w *work) commit(ctx context.Context) error {
 	if err != nil {
 		return w.tx.withTaskID(err)
 	}
-	if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
-		return task.RecordCommit{GitCommit: task.GitCommit{SHA: sha, Tree: last.Tree, Decision: decision.Event.Hash}}, event.Full{By: bySwitchyard}, nil
-	}); err != nil {
+	if err := w.tx.record(ctx, task.RecordCommit{GitCommit: task.GitCommit{SHA: sha, Tree: last.Tree, Decision: decision.Event.Hash}}); err != nil {
 		return err
 	}
 	w.subject, _, _ = strings.Cut(message, "\n")

@@ -9,7 +9,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -17,11 +16,12 @@ import (
 
 // finish does what the caller wants of a committed task, and reports that the run is over.
 func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
-	if w.tx.status.Branch == nil || w.tx.status.Commit == nil {
-		return true, nil // It was committed by single rounds.
+	if w.tx.status.Commit == nil {
+		return true, nil // A person has committed it.
 	}
-	if repo, err := d.repository(ctx); err == nil && d.subject == "" {
-		d.subject = repo.Subject(ctx, w.tx.status.Commit.SHA)
+	if repo, err := d.engine.repository(ctx); err == nil && d.subject == "" {
+		commit, _ := repo.ReadCommit(ctx, w.tx.status.Commit.SHA) // It may be gone.
+		d.subject = commit.Subject
 	}
 	if d.req.Push != "" && !d.pushed {
 		if err := w.push(ctx); err != nil {
@@ -36,13 +36,13 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 
 // push pushes the task's branch. A merge removes the branch, so it comes before one.
 func (w *work) push(ctx context.Context) error {
-	repo, err := w.repository(ctx)
+	repo, err := w.engine.repository(ctx)
 	if err != nil {
 		return err
 	}
 	b := w.tx.status.Branch
 	if w.tx.status.Merge != nil {
-		if _, err := repo.Resolve(ctx, "refs/heads/"+b.Name); errs.CodeOf(err) == errs.RevisionUnknown {
+		if _, _, err := repo.Resolve(ctx, "refs/heads/"+b.Name); errs.CodeOf(err) == errs.RevisionUnknown {
 			w.notice("branch %s is not pushed: it was merged into %s and removed", b.Name, w.tx.status.Merge.Into)
 			return nil
 		}
@@ -73,7 +73,7 @@ func (w *work) merge(ctx context.Context) error {
 		return err
 	}
 	defer w.engine.release(held)
-	repo, err := w.repository(ctx)
+	repo, err := w.engine.repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,7 @@ func (w *work) merge(ctx context.Context) error {
 	if err != nil {
 		return w.tx.withTaskID(err)
 	}
-	if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
-		return task.EndMerge{MergeEnded: ended}, event.Full{By: bySwitchyard}, nil
-	}); err != nil {
+	if err := w.tx.record(ctx, task.EndMerge{MergeEnded: ended}); err != nil {
 		return err
 	}
 	w.emit(api.RunEvent{Event: api.RunMerged, Round: w.tx.status.Round, Merge: w.tx.status.Merge})
@@ -150,13 +148,10 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
 }
 
-// verifyMerge runs the task's verification in another folder; it is absent if there is
+// verifyMerge runs the task's verification in another directory; it is absent if there is
 // none.
 func (w *work) verifyMerge(ctx context.Context, dir string) (api.Verification, error) {
-	v := w.config.Verify
-	if w.req.Verify != "" {
-		v = &project.Verify{Command: w.req.Verify, Runs: 1}
-	}
+	v := verifyCommand(w.req.Verify, w.config)
 	if v == nil {
 		return api.Verification{Outcome: policies.Absent}, nil
 	}

@@ -87,9 +87,9 @@ func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder s
 			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", path).
 				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
 		}
-	}
-	if revised == "" && tx.tree() == e.project.Root {
-		return e.absolute(path), nil
+		if tx.tree() == e.project.Root {
+			return e.absolute(path), nil
+		}
 	}
 	given := filepath.Join(folder, planFileName)
 	if err := os.WriteFile(given, data, 0o600); err != nil {
@@ -104,7 +104,7 @@ func (tx *taskTx) revisedPlan(ctx context.Context) (string, error) {
 	if p == nil {
 		return "", nil
 	}
-	text, err := (&roundRunner{tx: tx}).readRunReport(ctx, task.Run{Receipt: &task.Receipt{Path: p.Path, Report: p.Digest}})
+	text, err := tx.readReport(ctx, p.Path, p.Digest)
 	return string(text), err
 }
 
@@ -117,7 +117,7 @@ func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, 
 		return h, false, err
 	}
 	if w.tx.status.Last != nil {
-		last, err := (&roundRunner{tx: w.tx}).lastDecision(ctx)
+		last, err := w.tx.lastDecision(ctx)
 		if err != nil {
 			return h, false, err
 		}
@@ -130,12 +130,11 @@ func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, 
 	if h.Plan, err = w.tx.revisedPlan(ctx); err != nil {
 		return h, decided, err
 	}
-	rr := &roundRunner{tx: w.tx}
 	for _, r := range w.tx.status.Runs {
 		if known := r.Role == task.RoleCritic || r.Role == task.RoleResearcher || r.Role == task.RolePlanChecker; known || r.Stale || r.Receipt == nil || r.Receipt.Path == "" {
 			continue
 		}
-		text, err := rr.readRunReport(ctx, r)
+		text, err := w.tx.readReport(ctx, r.Receipt.Path, r.Receipt.Report)
 		if err != nil {
 			return h, decided, err
 		}

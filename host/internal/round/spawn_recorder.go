@@ -31,6 +31,27 @@ type spawnRecorder struct {
 	spawns []api.SpawnSummary
 }
 
+// withAgents calls f under the task's lock, after it recovers what a killed command left.
+func (rec *spawnRecorder) withAgents(ctx context.Context, f func(agentRunner) error) error {
+	e := rec.tx.engine
+	agents, err := e.newAgentRunner(ctx, rec.config, rec.tx.id, rec.tx.tree())
+	if err != nil {
+		return err
+	}
+	held, err := rec.tx.lockRound(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.release(held)
+	if err := e.recoverOrphans(ctx); err != nil {
+		return err
+	}
+	if err := rec.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
+		return err
+	}
+	return f(agents)
+}
+
 // write records what f applies to the current task. If another process appends first, f is
 // called again.
 func (rec *spawnRecorder) write(ctx context.Context, f func() error) (*api.EventRef, error) {

@@ -92,6 +92,11 @@ func (tx *taskTx) reload(ctx context.Context) error {
 		if tx.status, err = status(head); err != nil {
 			return err
 		}
+		if b := tx.status.Branch; b != nil && tx.engine.worktree != "" {
+			here := *b
+			here.Worktree = tx.engine.worktree
+			tx.status.Branch = &here
+		}
 	}
 	return nil
 }
@@ -247,6 +252,34 @@ func (tx *taskTx) update(ctx context.Context, c command) (api.TaskResult, error)
 			return api.TaskResult{}, errLostRace(round, tx.status.State)
 		}
 	}
+}
+
+// record records a command that no user asked for.
+func (tx *taskTx) record(ctx context.Context, c task.Command) error {
+	_, err := tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) { return c, event.Full{By: bySwitchyard}, nil })
+	return err
+}
+
+// lastDecision returns the task's latest recorded decision.
+func (tx *taskTx) lastDecision(ctx context.Context) (api.Decision, error) {
+	latest, err := listed[api.HistoryEntry](ctx, tx.ledger, tx.id, keyDecision, 1)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if len(latest) == 0 {
+		return api.Decision{}, errTampered(tx.id, "its state follows a decision that is gone")
+	}
+	entry := latest[0]
+	e, err := tx.ledger.Event(ctx, tx.id, entry.Event.N)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	body, err := event.DecodeFull(e)
+	if err != nil || body.Decision == nil || e.Hash != entry.Event.Hash {
+		return api.Decision{}, errTampered(tx.id, "event %d is not the decision that its entry names", entry.Event.N)
+	}
+	body.Decision.Event = &entry.Event
+	return *body.Decision, nil
 }
 
 // errLostRace returns the error of a command that another process preceded. The round is

@@ -25,6 +25,19 @@ func runsVerification(r api.VerifyRequest, config project.Config) bool {
 	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
 }
 
+// verifyCommand returns the command that verifies a draft, nil for none: the caller's with
+// the repetitions and the time limit of the project's, or that of the project.
+func verifyCommand(command string, config project.Config) *project.Verify {
+	if command == "" {
+		return config.Verify
+	}
+	v := project.Verify{Command: command, Runs: 1}
+	if config.Verify != nil {
+		v.Runs, v.Timeout = config.Verify.Runs, config.Verify.Timeout
+	}
+	return &v
+}
+
 // checkMayVerify rejects a verification command that is nested or not trusted.
 func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) error {
 	switch {
@@ -45,11 +58,7 @@ func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) e
 func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
 	switch {
 	case req.Command != "":
-		command := project.Verify{Command: req.Command, Runs: 1}
-		if config.Verify != nil {
-			command.Runs, command.Timeout = config.Verify.Runs, config.Verify.Timeout
-		}
-		return tx.runVerification(ctx, command, tx.tree())
+		return tx.runVerification(ctx, *verifyCommand(req.Command, config), tx.tree())
 	case req.ExitCode != nil:
 		v := api.Verification{
 			Outcome: policies.Green, Excerpt: req.Excerpt,
@@ -215,10 +224,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	} else if err := rr.readTree(ctx); err != nil {
 		return api.Verification{}, err
 	}
-	command := rr.req.Verify.Command
-	if command == "" {
-		command = rr.config.Verify.Command
-	}
+	command := verifyCommand(rr.req.Verify.Command, rr.config).Command
 	if v := rr.tx.status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
 		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
 	}

@@ -63,7 +63,7 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 	case t.Status == task.Waiting && t.Questions != nil:
 		return whenAsked(t.TaskID, t.Questions.Open, again)
 	case t.Status == task.Parked:
-		return step{again + " --wait waits and goes on", "switchyard resume " + t.TaskID + " goes on at once"}
+		return step{again + " --wait waits and continues", "switchyard resume " + t.TaskID + " continues at once"}
 	case t.Status == task.Merging, t.Status == task.Open && t.Branch != nil:
 		return step{now: again}
 	case t.Status != task.Open, t.Phase != "" && t.Phase != task.Review:

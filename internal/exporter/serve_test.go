@@ -24,7 +24,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/metrics/internal/exporter"
+	"github.com/switchyard-dev/switchyard/internal/exporter"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,48 +10,31 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Error is the JSON form of an error.
-type Error struct {
-	Code    string         `json:"code"`
-	Message string         `json:"message"`
-	Hint    string         `json:"hint"`
-	Details map[string]any `json:"details"`
-}
-
-// NewError returns an error with a code, its whole message and a hint.
-func NewError(f *errs.Error, message, hint string) Error {
-	e := Error{Code: string(f.Code), Message: message, Hint: hint, Details: f.Details}
-	if e.Details == nil {
-		e.Details = map[string]any{}
-	}
-	return e
-}
-
-// Error prints an error, its location, and its hint.
-func (p *Printer) Error(e Error) {
-	p.Line("switchyard: error: %s [%s]", e.Message, e.Code)
+// Error prints an error of a program, its location, and its hint.
+func (p *Printer) Error(program string, e *errs.Error) {
+	p.Line("%s: error: %s [%s]", program, e.Message, e.Code)
 	if path, ok := e.Details["report"].(string); ok {
 		if ref, ok := e.Details["ref"].(string); ok && ref != "" {
 			path += ", at " + ref
 		}
 		p.Line("report: %s", path)
 	}
-	if plugin := e.plugin(); plugin != "" {
+	if plugin := pluginOf(e); plugin != "" {
 		p.Line("plugin: %s", plugin)
 	}
-	for _, line := range e.problems() {
+	for _, line := range problemsOf(e) {
 		p.Line("  %s", line)
 	}
 	p.lineIf(e.Hint != "", "hint: %s", e.Hint)
 }
 
-// plugin returns the plugin that an error is about, or "" if the message names it.
-func (e Error) plugin() string {
+// pluginOf returns the plugin that an error is about, or "" if the message names it.
+func pluginOf(e *errs.Error) string {
 	if plugin, ok := e.Details["plugin"].(string); ok {
 		return plugin
 	}
 	path, _ := e.Details["path"].(string)
-	if !strings.HasPrefix(e.Code, "plugin-") || strings.Contains(e.Message, path) {
+	if !strings.HasPrefix(string(e.Code), "plugin-") || strings.Contains(e.Message, path) {
 		return ""
 	}
 	return path
@@ -60,8 +43,8 @@ func (e Error) plugin() string {
 // maxProblems is the number of a policy's problems that are shown; JSON has all.
 const maxProblems = 10
 
-// problems returns the problems in the details that the message does not have.
-func (e Error) problems() []painted {
+// problemsOf returns the problems in the details that the message does not have.
+func problemsOf(e *errs.Error) []painted {
 	var lines []painted
 	add := func(s string) { lines = append(lines, painted(s)) }
 	switch list := e.Details["problems"].(type) {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// unknownCommand returns the error for a command that does not exist, with a suggestion
+// UnknownCommand returns the error for a command that does not exist, with a suggestion
 // if one is spelt alike.
-func unknownCommand(cmd *cobra.Command, args []string) error {
+func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -48,11 +48,11 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 		words := wordsOf(cmd, args)
 		for _, word := range words {
 			if near := textutil.Nearest(word, commandNames(cmd)); near != "" && near != word {
-				return unknownCommand(cmd, []string{word})
+				return UnknownCommand(cmd, []string{word})
 			}
 		}
 		if depth := strings.Count(cmd.CommandPath(), " "); len(words) > 0 && words[0] == args[depth] {
-			return unknownCommand(cmd, words)
+			return UnknownCommand(cmd, words)
 		}
 	}
 	name := unknown.GetSpecifiedName()
@@ -99,25 +99,16 @@ func wordsOf(cmd *cobra.Command, args []string) []string {
 	return words[min(len(words), strings.Count(cmd.CommandPath(), " ")):]
 }
 
-// noArgs rejects any argument, and names it.
-func noArgs(_ *cobra.Command, args []string) error {
+// NoArgs rejects any argument, and names it.
+func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unexpected argument %q", args[0])
 	}
 	return nil
 }
 
-// reportsAsFlags is noArgs for commands whose users are likely to pass a report as an
-// argument; the error names the flag to use.
-func reportsAsFlags(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q; a report is given by --report %s", args[0], args[0])
-	}
-	return nil
-}
-
-// oneTask requires the id of one task.
-func oneTask(_ *cobra.Command, args []string) error {
+// OneTask requires the id of one task.
+func OneTask(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
 		return fmt.Errorf("the id of a TASK is missing")
@@ -128,16 +119,16 @@ func oneTask(_ *cobra.Command, args []string) error {
 	}
 }
 
-// knownShell rejects a shell without completion.
-func knownShell(cmd *cobra.Command, args []string) error {
+// KnownShell rejects a shell without completion.
+func KnownShell(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	return fmt.Errorf("there is no completion for %q, only for %s", args[0], strings.Join(commandNames(cmd), ", "))
 }
 
-// exactly requires one non-empty argument for each name.
-func exactly(names ...string) cobra.PositionalArgs {
+// Exactly requires one non-empty argument for each name.
+func Exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
@@ -154,8 +145,8 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// orNothing accepts no arguments, or the arguments that want accepts.
-func orNothing(want cobra.PositionalArgs) cobra.PositionalArgs {
+// OrNothing accepts no arguments, or the arguments that want accepts.
+func OrNothing(want cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
@@ -164,21 +155,10 @@ func orNothing(want cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// firstArg returns the first argument, or "" if there is none.
-func firstArg(args []string) string {
+// FirstArg returns the first argument, or "" if there is none.
+func FirstArg(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
 	return args[0]
-}
-
-// splitList splits a list at its commas and drops empty items.
-func splitList(text string) []string {
-	var items []string
-	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items
 }

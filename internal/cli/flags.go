@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -9,40 +9,37 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// textVar adds a flag for a text that must not be empty.
-func textVar(flags *pflag.FlagSet, value *string, name, usage string) {
-	flags.Var((*text)(value), name, usage)
+// TextVar adds a flag for a text that must not be empty.
+func TextVar(flags *pflag.FlagSet, value *string, name, usage string) {
+	flags.Var((*Text)(value), name, usage)
 }
 
-// text is the value of a flag that textVar adds.
-type text string
+// Text is the value of a flag that TextVar adds.
+type Text string
 
-func (t *text) String() string { return string(*t) }
+func (t *Text) String() string { return string(*t) }
 
-func (t *text) Type() string { return "string" }
+func (t *Text) Type() string { return "string" }
 
-func (t *text) Set(s string) error {
+func (t *Text) Set(s string) error {
 	if s == "" {
 		return ruleError("is empty")
 	}
-	*t = text(s)
+	*t = Text(s)
 	return nil
 }
 
-// numberVar adds a flag for an integer of at least low, and of at most high unless high
+// NumberVar adds a flag for an integer of at least low, and of at most high unless high
 // is 0.
-func numberVar[N int | int64](flags *pflag.FlagSet, value *N, name string, low, high N, usage string) {
+func NumberVar[N int | int64](flags *pflag.FlagSet, value *N, name string, low, high N, usage string) {
 	flags.Var(&number[N]{value, low, high}, name, usage)
 }
 
-// roundVar adds a flag for the number of a round.
-func roundVar(flags *pflag.FlagSet, value *int, usage string) {
-	numberVar(flags, value, "round", 1, 0, usage)
-}
-
-// number is the value of a flag that numberVar adds.
+// number is the value of a flag that NumberVar adds.
 type number[N int | int64] struct {
 	value     *N
 	low, high N
@@ -66,12 +63,12 @@ func (n *number[N]) Set(s string) error {
 	return nil
 }
 
-// durationVar adds a flag for a duration that is longer than 0.
-func durationVar(flags *pflag.FlagSet, value *time.Duration, name, usage string) {
+// DurationVar adds a flag for a duration that is longer than 0.
+func DurationVar(flags *pflag.FlagSet, value *time.Duration, name, usage string) {
 	flags.Var((*interval)(value), name, usage)
 }
 
-// interval is the value of a flag that durationVar adds.
+// interval is the value of a flag that DurationVar adds.
 type interval time.Duration
 
 func (v *interval) String() string {
@@ -100,12 +97,12 @@ type ruleError string
 
 func (e ruleError) Error() string { return string(e) }
 
-// choiceVar adds a flag that accepts one of a few words. The shell completes them.
-func choiceVar[T ~string](flags *pflag.FlagSet, value *T, name, usage string, words ...T) {
+// ChoiceVar adds a flag that accepts one of a few words. The shell completes them.
+func ChoiceVar[T ~string](flags *pflag.FlagSet, value *T, name, usage string, words ...T) {
 	flags.Var(&choice[T]{value, words}, name, usage)
 }
 
-// choice is the value of a flag that choiceVar adds.
+// choice is the value of a flag that ChoiceVar adds.
 type choice[T ~string] struct {
 	value *T
 	words []T
@@ -117,7 +114,7 @@ func (c *choice[T]) Type() string { return "word" }
 
 func (c *choice[T]) Set(s string) error {
 	if !slices.Contains(c.words, T(s)) {
-		words := c.options()
+		words := c.Options()
 		last := len(words) - 1
 		return fmt.Errorf("%q is neither %s nor %s", s, strings.Join(words[:last], ", "), words[last])
 	}
@@ -125,8 +122,8 @@ func (c *choice[T]) Set(s string) error {
 	return nil
 }
 
-// options returns the words that the flag accepts.
-func (c *choice[T]) options() []string {
+// Options returns the words that the flag accepts.
+func (c *choice[T]) Options() []string {
 	all := make([]string, len(c.words))
 	for i, word := range c.words {
 		all[i] = string(word)
@@ -134,9 +131,9 @@ func (c *choice[T]) options() []string {
 	return all
 }
 
-// given returns those of the named flags that the command line sets, as "--name". A
+// Given returns those of the named flags that the command line sets, as "--name". A
 // flag that is switched off does not count.
-func given(flags *pflag.FlagSet, names ...string) []string {
+func Given(flags *pflag.FlagSet, names ...string) []string {
 	var all []string
 	for _, name := range names {
 		if f := flags.Lookup(name); f != nil && f.Changed && (f.Value.Type() != "bool" || f.Value.String() == "true") {
@@ -146,19 +143,19 @@ func given(flags *pflag.FlagSet, names ...string) []string {
 	return all
 }
 
-// checkExclusive returns an error if the command line sets several of the named flags.
-func checkExclusive(flags *pflag.FlagSet, names ...string) error {
-	if all := given(flags, names...); len(all) > 1 {
-		return usagef("%s exclude each other; give one", strings.Join(all, " and "))
+// CheckExclusive returns an error if the command line sets several of the named flags.
+func CheckExclusive(flags *pflag.FlagSet, names ...string) error {
+	if all := Given(flags, names...); len(all) > 1 {
+		return Usagef("%s exclude each other; give one", strings.Join(all, " and "))
 	}
 	return nil
 }
 
-// checkRequired returns an error for the first of these flags that is missing.
-func checkRequired(flags *pflag.FlagSet, names ...string) error {
+// CheckRequired returns an error for the first of these flags that is missing.
+func CheckRequired(flags *pflag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if !flags.Changed(name) {
-			return usagef("--%s is missing", name)
+			return Usagef("--%s is missing", name)
 		}
 	}
 	return nil
@@ -180,4 +177,17 @@ func valueProblem(invalid *pflag.InvalidValueError) error {
 		err = fmt.Errorf("%q is neither true nor false", invalid.GetValue())
 	}
 	return fmt.Errorf("--%s: %w", name, err)
+}
+
+func MaxRoundsVar(flags *pflag.FlagSet, rounds *int) {
+	NumberVar(flags, rounds, "max-rounds", task.MinRounds, task.MaxRounds,
+		fmt.Sprintf("the task's cap of `N` rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds))
+}
+
+func PolicyVar(flags *pflag.FlagSet, policy *string) {
+	TextVar(flags, policy, "policy", "decide by `POLICY`: "+policies.Default+", a directory or an OPA bundle")
+}
+
+func AdapterVar(flags *pflag.FlagSet, adapter *string) {
+	TextVar(flags, adapter, "adapter", "run agents with `ADAPTER`: claude, codex, gemini, opencode, copilot, exec or one of the project's (default spawn.adapter of switchyard.yaml)")
 }

@@ -54,7 +54,7 @@ func (p *Printer) RunEvent(e api.RunEvent, several bool) {
 // roundWords returns the reason of a round's result.
 func roundWords(v api.RoundView) string {
 	if v.ManualFallback != nil {
-		return "no agent could be run here"
+		return "no agent could be run here: " + strings.Join(v.ManualFallback.Failures, "; ")
 	}
 	return because(v.Decision)
 }
@@ -90,13 +90,9 @@ func mergeWords(m task.Merge) string {
 
 // RunDecision prints a round's decision with its findings, for a terminal. The questions
 // follow when they are asked.
-func (p *Printer) RunDecision(v api.RoundView) {
-	if v.ManualFallback != nil {
-		p.manualFallback(*v.ManualFallback)
-		return
-	}
-	v.Questions = nil
-	p.decided(v.Decision, "")
+func (p *Printer) RunDecision(d api.Decision) {
+	d.Questions = nil
+	p.decided(d, "")
 }
 
 // RunResult prints where a run ended, and the commands to type next.
@@ -153,7 +149,7 @@ func afterRun(r api.RunResult) step {
 	case api.ActionParked:
 		return step{now: again + " --wait"}
 	case api.ActionManualFallback:
-		return step{"switchyard round " + r.TaskID + " shows which agent to run, and how", again}
+		return step{"switchyard explain " + r.TaskID + " shows which agent failed", again}
 	case api.ActionFailed:
 		return step{now: again}
 	default:
@@ -163,16 +159,12 @@ func afterRun(r api.RunResult) step {
 
 // whenUnmerged returns the step after a merge that failed.
 func whenUnmerged(id string, b *task.Branch, m task.Merge) step {
-	name := ""
-	if b != nil {
-		name = b.Name
-	}
 	now := "resolve the conflict"
 	if m.Outcome == task.MergeRed {
 		now = "find out what fails with both changes"
 	}
 	return step{
-		fmt.Sprintf("%s in a checkout of %s: git merge %s", now, m.Into, name),
+		fmt.Sprintf("%s in a checkout of %s: git merge %s", now, m.Into, b.Name),
 		fmt.Sprintf("or, once %s has changed: switchyard run %s --merge", m.Into, id),
 	}
 }

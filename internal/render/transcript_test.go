@@ -7,7 +7,7 @@ import (
 	"testing/iotest"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
 func TestRaw(t *testing.T) {

@@ -1,0 +1,434 @@
+package round
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/transcript"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// AdvanceRequest is what has happened to a task since its home advanced it last.
+type AdvanceRequest struct {
+	api.RunRequest
+	// Result is that of the last order, nil for none.
+	Result *OrderResult
+	// Answers are the user's. One that does not fit an open question is dropped.
+	Answers []api.AnswerRequest
+	// Stop makes the task stuck for this reason, unless it is "" or the task has ended.
+	Stop string
+	// Publish creates what other machines need of a new task's branch. It is called again
+	// if the home is killed before the branch is recorded.
+	Publish func(context.Context, task.Branch) error
+}
+
+// Position is where a task stands.
+type Position struct {
+	// Result is what Run would return if the task stayed here. It has an error only if the
+	// last order failed.
+	api.RunResult
+	Step task.Step
+	// Decided is the last decision's next action, "" for none. Deciding is set if it was
+	// made now.
+	Decided  string
+	Deciding bool
+	// Order is the order for another engine, nil if it has nothing to do, and Adapter the
+	// adapter of its agent, "" for none.
+	Order   *Order
+	Adapter string
+	// Over is set if Run would end here.
+	Over bool
+}
+
+// Advance takes a task as far as its home can without agents, and returns where it stands
+// (ADR-0023). It records the result of the last order and decides the round if that was a
+// review. The same request can be repeated: a result that is recorded already is not
+// recorded again, and one that no longer fits the task leaves only what its agents have used.
+//
+// # Errors
+//
+// Those of Run.
+func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Position, error) {
+	if err := e.inside(); err != nil {
+		return Position{}, err
+	}
+	d := &driver{engine: e, id: id, req: req.RunRequest, began: true, atHome: true}
+	p := Position{}
+	if r := req.Result; r != nil {
+		var err error
+		if p.Deciding, err = d.accept(ctx, *r); err != nil {
+			return p, e.recordFailedRound(ctx, id, err)
+		}
+		d.subject = r.Subject
+		if r.ManualFallback {
+			d.action, p.Over = api.ActionManualFallback, true
+		}
+		if r.Failure != nil {
+			_ = e.recordFailedRound(ctx, id, r.Failure)
+			p.Over = true
+		}
+	}
+	for _, answer := range req.Answers {
+		_, err := e.Answer(ctx, id, answer)
+		if err != nil && !slices.Contains(droppedAnswers, errs.CodeOf(err)) {
+			return p, err
+		}
+	}
+	if req.Stop != "" {
+		if _, err := e.apply(ctx, id, task.StopTask{Reason: req.Stop, By: e.by, FindingCount: -1}); err != nil && !slices.Contains(ended, errs.CodeOf(err)) {
+			return p, err
+		}
+	}
+	if err := d.advance(ctx, req.Publish, &p); err != nil {
+		return p, err
+	}
+	failed := req.Result != nil && req.Result.Failure != nil
+	if p.RunResult = d.result(ctx, failed); failed {
+		p.Error = req.Result.Failure
+	}
+	return p, nil
+}
+
+// droppedAnswers are the errors of answers that come too late, twice, or do not fit, and
+// ended those of a task that cannot be stopped.
+var (
+	droppedAnswers = []errs.Code{
+		errs.AnswerInvalid, errs.QuestionUnknown, errs.QuestionAnswered, errs.TaskNotWaiting, errs.TaskStuck, errs.TaskCommitted, errs.TaskParked, errs.TaskNotFound,
+	}
+	ended = []errs.Code{errs.TaskStuck, errs.TaskCommitted, errs.TaskNotFound}
+)
+
+// advance carries out the steps that need no other machine, and sets the next one, with its
+// order unless the run is over.
+func (d *driver) advance(ctx context.Context, publish func(context.Context, task.Branch) error, p *Position) error {
+	for {
+		w, err := d.open(ctx)
+		if err == nil {
+			_, err = w.tx.commit(ctx, nil) // Such as the end of a parking, by this clock.
+		}
+		if err == nil {
+			p.Step = task.Next(w.tx.status.State)
+			if last := w.tx.status.Last; last != nil {
+				p.Decided = last.NextAction
+			}
+			err = d.begin(w, p.Step.Kind)
+		}
+		again := false
+		if err == nil {
+			switch p.Step.Kind {
+			case task.StepStart:
+				err, again = w.start(ctx), true
+			case task.StepBranch:
+				if err = publish(ctx, *w.tx.status.Branch); err == nil {
+					_, err = w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+						return task.CreateBranch{}, event.Full{By: bySwitchyard}, nil
+					})
+				}
+				again = true
+			case task.StepDraft, task.StepAssist, task.StepReview, task.StepCommit:
+				if !p.Over {
+					err = w.order(ctx, p)
+				}
+			case task.StepStuck, task.StepDone, task.StepMerge:
+				p.Over = true
+			}
+		}
+		w.close()
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// order sets the order of a position.
+func (w *work) order(ctx context.Context, p *Position) error {
+	o := &Order{Task: w.id, Step: p.Step, Request: w.req, Branch: *w.tx.status.Branch}
+	for e, err := range w.tx.ledger.Events(ctx, w.id, 1) {
+		if err != nil {
+			return err
+		}
+		o.Events = append(o.Events, e)
+	}
+	switch agent := string(p.Step.Role); {
+	case agent != "":
+		p.Adapter = agentSettings(w.config, agent, w.req.Adapter).Adapter
+	case p.Step.Kind == task.StepReview && (usesCritic(w.config) || w.req.Adapter != ""):
+		p.Adapter = agentSettings(w.config, criticName, w.req.Adapter).Adapter
+	}
+	var err error
+	o.Files, err = w.orderFiles()
+	p.Order = o
+	return err
+}
+
+// orderFiles returns the files that the steps of a round read. One that is gone is left
+// out: the step then does without it, or fails as it does at home.
+func (w *work) orderFiles() ([]StateFile, error) {
+	s := w.tx.status.State
+	var paths []string
+	for _, r := range s.Runs {
+		if r.Receipt != nil && r.Receipt.Path != "" {
+			paths = append(paths, r.Receipt.Path)
+		}
+	}
+	if s.Plan != nil {
+		paths = append(paths, s.Plan.Path)
+	}
+	for _, v := range []*task.Verification{s.Verified, lastVerification(s)} {
+		if v != nil && v.Output != "" {
+			paths = append(paths, v.Output)
+		}
+	}
+	for round := max(s.Round-1, 1); round <= s.Round; round++ {
+		for _, name := range []string{findingsFile, "research.md", "research.json"} {
+			paths = append(paths, handoffPath(w.id, round, name))
+		}
+	}
+	slices.Sort(paths)
+	root, err := os.OpenRoot(w.engine.project.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var files []StateFile
+	for _, path := range slices.Compact(paths) {
+		data, err := fs.ReadFile(root.FS(), path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, errs.New(errs.FileUnreadable, "%s cannot be read: %w", path, err).With("path", path)
+		}
+		files = append(files, StateFile{Path: path, Data: data})
+	}
+	return files, nil
+}
+
+func lastVerification(s task.State) *task.Verification {
+	if s.Last == nil {
+		return nil
+	}
+	return s.Last.Verification
+}
+
+// orderKinds are the events that an order may add. The home alone decides.
+var orderKinds = []task.Kind{
+	task.KindSpawnBegun, task.KindSpawnEnded, task.KindAttested, task.KindRedrafted, task.KindDrafted, task.KindPrepared,
+	task.KindStopped, task.KindAsked, task.KindParked, task.KindCommitCreated,
+}
+
+// accept records the result of an order, and decides its review. It reports whether there
+// was something to decide.
+func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err error) {
+	changes := make([]event.Full, len(r.Events))
+	for i, ev := range r.Events {
+		if !slices.Contains(orderKinds, task.Kind(ev.Kind)) {
+			return false, errs.New(errs.OrderStale, "the result of an order has an event %s", ev.Kind).With("task", d.id)
+		}
+		if changes[i], err = event.DecodeFull(ledger.Event{Kind: ev.Kind, Body: ev.Body}); err != nil {
+			return false, err
+		}
+	}
+	w, err := d.open(ctx)
+	defer w.close()
+	if err != nil {
+		return false, err
+	}
+	recorded, fits, err := w.recorded(ctx, r.After, changes)
+	if err != nil {
+		return false, err
+	}
+	if !fits { // Somebody has changed the task meanwhile.
+		return false, w.recordOutside(ctx, changes)
+	}
+	if recorded == 0 {
+		if err := w.engine.writeStateFiles(w.ownFiles(r.Files, changes)); err != nil {
+			return false, err
+		}
+		if err := w.record(ctx, changes); err != nil {
+			return false, err
+		}
+	}
+	if r.Evidence == nil || recorded > len(changes) {
+		return false, nil
+	}
+	return true, w.decide(ctx, *r.Evidence)
+}
+
+// ownFiles returns the files of a result that belong to the task: an agent may have put
+// others, with names of other tasks' files, into the worker's state directory.
+func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
+	reports := make(map[string]bool)
+	for _, c := range changes {
+		if ended, ok := c.Event.(*task.SpawnEnded); ok {
+			reports[ended.Receipt.Path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f StateFile) bool {
+		folder, name, ok := orderPath(f.Path)
+		switch {
+		case !ok || reports[f.Path] || strings.HasPrefix(name, w.id+"-r"):
+			return false // A path that is none is an error of its own.
+		case folder == transcript.Folder: // Its name is its digest.
+			return w.engine.rooted().Exists(f.Path)
+		}
+		w.engine.warn(errs.New(errs.StateUnsafe, "%s of a worker is no file of task %s, and was left out", f.Path, w.id).With("path", f.Path))
+		return true
+	})
+}
+
+// recorded returns how many events follow event after, and whether the first of them are
+// those of a result, or none.
+func (w *work) recorded(ctx context.Context, after int64, changes []event.Full) (n int, fits bool, err error) {
+	fits = true
+	for e, err := range w.tx.ledger.Events(ctx, w.id, after+1) {
+		if err != nil {
+			return n, false, err
+		}
+		if n < len(changes) {
+			body, err := event.DecodeFull(e)
+			if err != nil {
+				return n, false, errTampered(w.id, "event %d cannot be read: %w", e.N, err)
+			}
+			fits = fits && sameEvent(body.Event, changes[n].Event)
+		}
+		n++
+	}
+	return n, fits && (n == 0 || n >= len(changes)), nil
+}
+
+func sameEvent(a, b task.Event) bool {
+	one, err := json.Marshal(a, json.Deterministic(true))
+	other, err2 := json.Marshal(b, json.Deterministic(true))
+	return err == nil && err2 == nil && bytes.Equal(one, other)
+}
+
+// record records the events of a result.
+func (w *work) record(ctx context.Context, changes []event.Full) error {
+	if err := w.engine.logRuns(changes); err != nil {
+		return err
+	}
+	_, err := w.recorder.write(ctx, func() error {
+		for _, c := range changes {
+			c.Before, c.Base, c.Prompt = "", "", ""
+			if err := w.tx.add(c.Event, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// logRuns adds the runs of a result to the run log.
+func (e *Engine) logRuns(changes []event.Full) error {
+	for _, c := range changes {
+		if c.Spawn != nil && c.Spawn.PID != 0 {
+			if _, err := spawner.AppendRunLog(e.project.State(), *c.Spawn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// recordOutside records the runs of a result that does not fit its task any more, as runs
+// outside of any task, unless that was done before.
+func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
+	rec, err := w.engine.adHocRecorder(ctx, w.config)
+	if err != nil {
+		return err
+	}
+	defer rec.tx.close()
+	known := make(map[string]bool)
+	for e, err := range rec.tx.ledger.EventsOf(ctx, spawnsChain, string(task.KindSpawnEnded), string(task.KindSpawnEnded)) {
+		if err != nil {
+			return err
+		}
+		body, err := event.Decode(e)
+		if err != nil {
+			return errTampered(spawnsChain, "event %d cannot be read: %w", e.N, err)
+		}
+		known[body.Event.(*task.SpawnEnded).Receipt.Run] = true
+	}
+	begun := make(map[string]task.Intent)
+	var unrecorded []event.Full
+	_, err = rec.write(ctx, func() error {
+		unrecorded = nil
+		for _, c := range changes {
+			switch change := c.Event.(type) {
+			case *task.SpawnBegun:
+				for _, i := range change.Intents {
+					begun[i.Run] = i
+				}
+			case *task.SpawnEnded:
+				i, ok := begun[change.Receipt.Run]
+				if !ok || known[i.Run] {
+					continue
+				}
+				i.Role, i.Round, i.Edits = task.RoleOther, 0, false
+				if err := rec.tx.apply(task.ReserveRuns{Intents: []task.Intent{i}}, event.Full{By: bySwitchyard}); err != nil {
+					return err
+				}
+				receipt := change.Receipt
+				receipt.Path, receipt.Report = "", ""
+				if err := rec.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: c.Spawn}); err != nil {
+					return err
+				}
+				unrecorded = append(unrecorded, c)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.engine.logRuns(unrecorded)
+}
+
+// decide decides a round on the evidence of a review.
+func (w *work) decide(ctx context.Context, ev Evidence) error {
+	rr := &roundRunner{
+		tx: w.tx, recorder: w.recorder, config: w.config, driven: true,
+		req:        api.Request{Adapter: w.req.Adapter, MaxRounds: w.req.MaxRounds, Policy: w.req.Policy},
+		emptyDraft: ev.EmptyDraft, withoutCriteria: ev.WithoutCriteria,
+	}
+	rr.recorder.spawns = ev.Spawns
+	if err := rr.enter(); err != nil {
+		return w.tx.withTaskID(err)
+	}
+	var err error
+	if rr.policy, err = w.engine.policies.Select(ctx, w.req.Policy, w.config); err == nil {
+		rr.policy, err = w.engine.policies.CheckAdopted(ctx, w.tx.ledger, rr.policy)
+	}
+	if err != nil {
+		return err
+	}
+	r := decisionInput{
+		policy: rr.policy, evidence: ev.Reports, round: rr.round, verification: ev.Verification, final: true, config: w.config, run: ev.Run,
+		tree: func(context.Context, api.Verification) (string, error) {
+			if ev.TreeFailure != nil {
+				return "", ev.TreeFailure
+			}
+			return ev.Tree, nil
+		},
+	}
+	if ev.Critic != nil {
+		r.own = []finding.Finding{*ev.Critic}
+	}
+	_, err = rr.decided(ctx, r)
+	return w.stopIfUnreviewable(ctx, err)
+}

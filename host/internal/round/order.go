@@ -1,0 +1,290 @@
+package round
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/transcript"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// Order is a step of a task for an engine on another machine: all that the step reads
+// besides the project's files and the task's tree (ADR-0023).
+type Order struct {
+	Task    string
+	Step    task.Step
+	Request api.RunRequest
+	Branch  task.Branch
+	// Events is the task's whole chain.
+	Events []ledger.Event
+	Files  []StateFile
+}
+
+// StateFile is a file of the state folder.
+type StateFile struct {
+	// Path is relative to the project's root, with slashes.
+	Path string
+	Data []byte
+}
+
+// OrderResult is what carrying out an order has added.
+type OrderResult struct {
+	Step task.Step
+	// After is the N of the last event that the order had.
+	After  int64
+	Events []OrderEvent
+	Files  []StateFile
+	// Evidence is what a review is decided on, nil if there is nothing to decide.
+	Evidence *Evidence
+	// Commit and Subject are those of the task's commit, "" if the step made none.
+	Commit, Subject string
+	// ManualFallback is set if a person must run the critic.
+	ManualFallback bool
+	// Failure is why the step failed, nil if it did not. Repeating the order does not help.
+	Failure *errs.Error
+	// Interrupted is set if the context of Carry ended: then there is nothing but what the
+	// agents have used.
+	Interrupted bool
+}
+
+// OrderEvent is an event to record.
+type OrderEvent struct {
+	Kind string
+	Body jsontext.Value
+}
+
+// Evidence is what a round is decided on.
+type Evidence struct {
+	Verification api.Verification
+	Reports      []pluginset.Report
+	// Critic is the failure of a critic, nil if it did not fail, and Run its run, "" if none
+	// ran.
+	Critic *finding.Finding
+	Run    string
+	// Tree is the git tree of the draft. TreeFailure is why it must not be committed, nil if
+	// it may.
+	Tree        string
+	TreeFailure *errs.Error
+	// What the decision says about how the round went.
+	Spawns                      []api.SpawnSummary
+	EmptyDraft, WithoutCriteria bool
+}
+
+// LostRun is an agent's run on a machine that has died.
+type LostRun struct{ Run, Agent, Adapter string }
+
+// Carry carries out an order. The engine's project must be a checkout of the task's base
+// that nobody else uses, its Options.Worktree the task's worktree with the draft that the
+// order is about. Carry begins the project's ledger anew. lost are runs of earlier attempts
+// at this order, which count as used up.
+//
+// An error means that the order was not carried out and may be tried elsewhere; see
+// OrderResult.Failure for others.
+//
+// # Errors
+//
+// order-stale if the order is not the next step of its task, and ledger-tampered if the
+// task's events do not form a chain; those of files, the ledger and git.
+func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResult, error) {
+	r := OrderResult{Step: o.Step}
+	if err := e.receive(ctx, o); err != nil {
+		return r, err
+	}
+	d := &driver{engine: e, id: o.Task, req: o.Request, began: true, carried: &r}
+	w, err := d.open(ctx)
+	if err == nil {
+		r.After = w.tx.head.N
+		if next := task.Next(w.tx.status.State); next != o.Step {
+			err = errs.New(errs.OrderStale, "the order is to %s %s, and the task's next step is to %s %s", o.Step.Kind, o.Step.Role, next.Kind, next.Role).With("task", o.Task)
+		}
+	}
+	if err == nil && len(lost) > 0 {
+		err = w.recordLost(ctx, o.Step.Role, lost)
+	}
+	w.close()
+	if err != nil {
+		return r, err
+	}
+	_, err = d.step(ctx)
+	switch f, ok := errors.AsType[*errs.Error](err); {
+	case err == nil, ok && (f.Code == errs.TaskParked || f.Code == errs.TaskWaiting):
+	case ctx.Err() != nil:
+		r = OrderResult{Step: o.Step, After: r.After, Interrupted: true}
+	case !ok || slices.Contains(machineErrors, f.Code):
+		return r, err
+	default:
+		r.Failure = f
+	}
+	r.Subject = d.subject
+	return r, e.send(context.WithoutCancel(ctx), o, &r)
+}
+
+// machineErrors are those that another machine may not have.
+var machineErrors = []errs.Code{
+	errs.LedgerIO, errs.StateFileUnwritable, errs.FileUnwritable, errs.SpawnFolderFailed, errs.TreeUnreadable, errs.GitFailed, errs.GitLocked, errs.GitMissing,
+	errs.GitTooOld, errs.SpawnBinaryMissing, errs.RoundRunning, errs.SpawnLocked, errs.SpawnTrailFailed, errs.VerifyOutputFailed,
+}
+
+// maxCarried is the maximum size of a file of an order or a result, in bytes. Of an output of
+// a verification that is larger, the end is carried, which is what agents get; a larger
+// transcript stays where it was written.
+const maxCarried = 16 << 20
+
+// carriedFolders are the folders of the state folder whose files belong to a task.
+var carriedFolders = []string{reportsFolder, handoffFolder, transcript.Folder, verifycmd.Folder}
+
+// receive replaces the project's state by that of an order.
+func (e *Engine) receive(ctx context.Context, o Order) error {
+	state, err := e.openState()
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	for _, name := range append([]string{"ledger.db", "ledger.db-wal", "ledger.db-shm", spawner.RunLogFile}, carriedFolders...) {
+		if err := state.RemoveAll(name); err != nil {
+			return errStateWrite(project.StateDir+"/"+name, safefile.Reason(err))
+		}
+	}
+	if err := e.writeStateFiles(o.Files); err != nil {
+		return err
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for n := 0; n < len(o.Events); {
+		first := o.Events[n]
+		batch := ledger.Batch{Task: o.Task, After: int64(n)}
+		for ; n < len(o.Events) && o.Events[n].At == first.At; n++ {
+			batch.Events = append(batch.Events, ledger.NewEvent{Kind: o.Events[n].Kind, Body: o.Events[n].Body})
+		}
+		replayed, err := l.AppendAll(ctx, first.Time(), batch)
+		if err != nil {
+			return err
+		}
+		if last := replayed[len(replayed)-1]; last.Hash != o.Events[n-1].Hash {
+			return errTampered(o.Task, "event %d of the order has another hash than its own", last.N)
+		}
+	}
+	return nil
+}
+
+// writeStateFiles writes files of the state folder. They may be copies of any time, and
+// need not survive a power loss.
+func (e *Engine) writeStateFiles(files []StateFile) error {
+	for _, f := range files {
+		folder, name, ok := orderPath(f.Path)
+		if !ok {
+			return errs.New(errs.StateUnsafe, "%s is no file of a task", f.Path).With("path", f.Path)
+		}
+		if _, err := e.writeStateFile(folder, name, f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orderPath splits the path of a file that orders and results may have into its directory
+// and name.
+func orderPath(path string) (folder, name string, ok bool) {
+	folder, name, ok = strings.Cut(strings.TrimPrefix(path, project.StateDir+"/"), "/")
+	return folder, name, ok && slices.Contains(carriedFolders, folder) && name != "" && name != ".." && !strings.ContainsAny(name, `/\`)
+}
+
+// send adds what a step has recorded and written to its result.
+func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for ev, err := range l.Events(ctx, o.Task, r.After+1) {
+		if err != nil {
+			return err
+		}
+		if ev.Kind == string(task.KindCommitCreated) {
+			body, err := event.Decode(ev)
+			if err != nil {
+				return err
+			}
+			r.Commit = body.Event.(*task.CommitCreated).Commit.SHA
+		}
+		r.Events = append(r.Events, OrderEvent{Kind: ev.Kind, Body: ev.Body})
+	}
+	had := make(map[string]string)
+	for _, f := range o.Files {
+		had[f.Path] = string(f.Data)
+	}
+	state := os.DirFS(e.project.State())
+	for _, folder := range carriedFolders {
+		entries, err := fs.ReadDir(state, folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return errStateWrite(project.StateDir+"/"+folder, safefile.Reason(err))
+		}
+		for _, entry := range entries {
+			info, err := entry.Info()
+			if err != nil || !info.Mode().IsRegular() || info.Size() > maxCarried && folder != verifycmd.Folder {
+				continue
+			}
+			f := StateFile{Path: project.StateDir + "/" + folder + "/" + entry.Name()}
+			if f.Data, err = readEnd(state, folder+"/"+entry.Name(), info.Size()); err != nil {
+				return errStateWrite(f.Path, safefile.Reason(err))
+			}
+			if before, ok := had[f.Path]; !ok || before != string(f.Data) {
+				r.Files = append(r.Files, f)
+			}
+		}
+	}
+	return nil
+}
+
+// readEnd reads the end of a file, at most maxCarried bytes.
+func readEnd(in fs.FS, name string, size int64) ([]byte, error) {
+	f, err := in.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > maxCarried {
+		if _, err := f.(io.Seeker).Seek(size-maxCarried, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	return io.ReadAll(io.LimitReader(f, maxCarried))
+}
+
+// recordLost records the runs of earlier attempts that died with their machine.
+func (w *work) recordLost(ctx context.Context, role task.Role, lost []LostRun) error {
+	_, err := w.recorder.write(ctx, func() error {
+		for _, run := range lost {
+			p := spawnTarget{role: role}
+			if role == "" {
+				p.role = task.RoleCritic
+			}
+			intent := w.recorder.intent(p, run.Agent, spawner.Attempt{Run: run.Run, Adapter: run.Adapter, Why: "first", Timeout: agentSettings(w.config, run.Agent, w.req.Adapter).Timeout})
+			if err := w.tx.apply(task.ReserveRuns{Intents: []task.Intent{intent}}, event.Full{By: bySwitchyard}); err != nil {
+				return err
+			}
+		}
+		return w.tx.loseRuns(func(task.Run) bool { return true })
+	})
+	return err
+}

@@ -1,0 +1,63 @@
+package cli
+
+import "github.com/switchyard-dev/switchyard/internal/api"
+
+// The exit codes of every command.
+const (
+	ExitDone  = 0
+	ExitFault = 1
+	ExitUsage = 2
+	ExitOther = 15 // with --exit-code: any other destination
+	// ExitParked is a run's that waits for the end of a usage limit.
+	ExitParked = 16
+)
+
+// ExitStatus is the end of a command's help.
+const ExitStatus = `
+Exit status:
+  0  done
+  1  a fault; the error on standard error says which
+  2  the command line is wrong
+`
+
+// decisionExits are the exit codes of --exit-code by next action.
+var decisionExits = map[string]int{"commit": 0, "executor": 10, "researcher": 11, "askuser": 12, "plan-checker": 13, "stuck": 14}
+
+// DecisionExit returns the exit code of --exit-code for a decision's next action.
+func DecisionExit(nextAction string) int {
+	if code, ok := decisionExits[nextAction]; ok {
+		return code
+	}
+	return ExitOther
+}
+
+// RunExit returns the exit code for where a run ended.
+func RunExit(nextAction string) int {
+	switch nextAction {
+	case api.ActionFailed:
+		return ExitFault
+	case api.ActionParked:
+		return ExitParked
+	default:
+		return DecisionExit(nextAction)
+	}
+}
+
+// TasksExit returns the exit code for several tasks: the one that all have that are not
+// committed. A blocked task has that of the task that it depends on.
+func TasksExit(results []api.RunResult) int {
+	all := ExitDone
+	for _, r := range results {
+		code := RunExit(r.NextAction)
+		switch {
+		case code == ExitFault:
+			return code
+		case code == ExitDone || r.NextAction == api.ActionBlocked:
+		case all == ExitDone:
+			all = code
+		case all != code:
+			all = ExitOther
+		}
+	}
+	return all
+}

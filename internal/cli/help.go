@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// NewHelpCmd replaces cobra's help command, which succeeds for a command that does not
+// exist.
+func NewHelpCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		Args:  cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, below := range about.Commands() {
+				if !below.Hidden {
+					names = append(names, below.Name()+"\t"+below.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		about, rest, err := cmd.Root().Find(args)
+		if err != nil || len(rest) > 0 {
+			return Usage(UnknownCommand(about, rest))
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
+	return cmd
+}
+
+// ShowHelp runs a command that only groups others.
+func ShowHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// Group is a group of commands in a program's help.
+type Group struct {
+	ID, Title string
+	Commands  []string
+}
+
+// maxUsage is the width of the flags' descriptions, in columns.
+const maxUsage = 96
+
+// LayOutHelp groups the commands, of which those without a group come last, and appends
+// the text that status returns to the help of each.
+func LayOutHelp(root *cobra.Command, groups []Group, status func(*cobra.Command) string) {
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.ID, Title: g.Title})
+		for _, cmd := range root.Commands() {
+			if slices.Contains(g.Commands, cmd.Name()) {
+				cmd.GroupID = g.ID
+			}
+		}
+	}
+	root.SetUsageTemplate(strings.NewReplacer(
+		"Flags.FlagUsages", "Flags.FlagUsagesWrapped "+strconv.Itoa(maxUsage),
+		"Additional Commands:", "Other commands:",
+	).Replace(root.UsageTemplate()))
+	help := strings.TrimRight(root.HelpTemplate(), "\n")
+	EachCommand(root, func(cmd *cobra.Command) { cmd.SetHelpTemplate(help + status(cmd)) })
+}
+
+// EachCommand calls f for a command and all commands below it.
+func EachCommand(cmd *cobra.Command, f func(*cobra.Command)) {
+	f(cmd)
+	for _, below := range cmd.Commands() {
+		EachCommand(below, f)
+	}
+}
+
+// plainUsages removes the back-quotes from the descriptions of all flags. They mark the
+// value's name for the help, but cobra's completion prints them literally.
+func plainUsages(root *cobra.Command) {
+	EachCommand(root, func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") })
+	})
+}

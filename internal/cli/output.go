@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/docs"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
+)
+
+// Show prints the result of a command, as JSON or with text for a person, unless the
+// command failed with err.
+func Show[T any](p *Program, result T, err error, text func(*render.Printer, T)) error {
+	if err != nil {
+		return err
+	}
+	return p.Write(func(w io.Writer) error {
+		if p.Output == OutputJSON {
+			return render.JSON(w, result)
+		}
+		text(render.New(w, p.Out), result)
+		return nil
+	})
+}
+
+// PrintText prints a result that already is text, byte for byte.
+func (p *Program) PrintText(text string) error {
+	return p.Write(func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// Write runs do on standard output and reports the error.
+func (p *Program) Write(do func(io.Writer) error) error {
+	w := bufio.NewWriterSize(p.Out, 64<<10)
+	err := errors.Join(do(w), w.Flush())
+	if err != nil && errs.CodeOf(err) == "" {
+		err = errs.New(errs.OutputFailed, "failed to write the result: %w", err)
+	}
+	return err
+}
+
+// PrintError writes an error to standard error, in the format that the command line
+// selects.
+func (p *Program) PrintError(err error, args []string) {
+	f, ok := errors.AsType[*errs.Error](err)
+	if !ok {
+		f = errs.New(errs.Internal, "%w", err)
+	}
+	e := f.WithHint(p.specific(cmp.Or(f.Hint, HintFor(f.Code))))
+	e.Message = err.Error()
+	// A failure to write to standard error cannot be reported.
+	switch {
+	case p.Output == OutputJSON || !p.Parsed && WantsJSON(args):
+		_ = render.JSON(p.Err, map[string]any{"error": e})
+	case p.BareErrors:
+		_ = render.JSON(p.Err, e)
+	default:
+		render.New(p.Err, p.Err).Error(p.name, e)
+	}
+}
+
+// HintFor returns the hint of docs/errors.md for a code, or "" if it has none.
+func HintFor(code errs.Code) string {
+	_, row, _ := strings.Cut(docs.Errors, "\n| `"+string(code)+"` | ")
+	row, _, _ = strings.Cut(row, "\n")
+	_, hint, _ := strings.Cut(row, " | ")
+	return strings.TrimRight(hint, " |\r")
+}
+
+// WantsJSON reports whether an invalid command line selects JSON. pflag stops at the
+// first flag that it does not know, which can precede --output.
+func WantsJSON(args []string) bool {
+	i := slices.Index(args, "--output")
+	return slices.Contains(args, "--output=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json"
+}
+
+// specific replaces COMMAND and TASK in a hint with those of the command line.
+func (p *Program) specific(hint string) string {
+	if p.command == "" {
+		hint = strings.ReplaceAll(hint, "switchyard help COMMAND shows what it takes", "switchyard help lists the commands")
+	} else {
+		hint = strings.ReplaceAll(hint, "help COMMAND", "help "+p.command)
+	}
+	hint = strings.ReplaceAll(hint, "switchyard help", p.name+" help")
+	if p.task != "" {
+		hint = regexp.MustCompile(`\bTASK\b`).ReplaceAllLiteralString(hint, p.task)
+	}
+	return hint
+}

@@ -1,0 +1,245 @@
+package gitrepo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// OpenCache opens the bare repository dir, which has copies of what a remote has, and
+// creates it if it is missing. Worktrees of tasks can be added to it, and no checkout is
+// part of it.
+//
+// # Errors
+//
+// git-missing, file-unwritable, git-failed and those of the supervisor.
+func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
+	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: findGit(o.Environ)}
+	if r.bin == "" {
+		return nil, errs.New(errs.GitMissing, "git is not installed")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, unwritable(err)
+	}
+	dir = canonical(dir)
+	r.checkout, r.common = place{top: dir, git: dir}, dir
+	if !exists(filepath.Join(dir, "objects", "info")) { // It is what git init makes last.
+		if _, err := r.output(ctx, place{top: dir}, "init", "--quiet", "--bare", "--template=", dir); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// RemoteURL returns the URL of a remote that the repository knows by a name.
+//
+// # Errors
+//
+// remote-unknown, git-failed and those of the supervisor.
+func (r *Repo) RemoteURL(ctx context.Context, remote string) (string, error) {
+	url, err := r.output(ctx, r.checkout, "remote", "get-url", "--push", "--", remote)
+	if failed := failureOf(err); failed != nil {
+		return "", errs.New(errs.RemoteUnknown, "the repository has no remote %s", remote).With("remote", remote).Because(failed)
+	}
+	return url, err
+}
+
+// Fetch copies a ref of the repository at url, with the history of its commit, to the same
+// ref here. It returns the commit, or "" if there is no such ref.
+//
+// # Errors
+//
+// fetch-failed if the repository cannot be reached or read, and those of the supervisor.
+func (r *Repo) Fetch(ctx context.Context, url, ref string) (string, error) {
+	_, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
+		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc", "--refmap=", "--", url, "+" + ref + ":" + ref,
+	}})
+	f := failureOf(err)
+	switch {
+	case f == nil && err != nil:
+		return "", err
+	case f != nil && strings.Contains(f.stderr, "couldn't find remote ref"):
+		return "", nil
+	case f != nil:
+		return "", errFetch(f)
+	}
+	return r.output(ctx, r.checkout, "rev-parse", "--verify", ref)
+}
+
+func errFetch(f *failure) error {
+	return errs.New(errs.FetchFailed, "the remote cannot be read: %s", f.excerpt()).With("output", f.stderr).Because(f)
+}
+
+// RemoteRef returns the commit of a ref of the repository at url, "" if there is none.
+//
+// # Errors
+//
+// fetch-failed and those of the supervisor.
+func (r *Repo) RemoteRef(ctx context.Context, url, ref string) (string, error) {
+	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"ls-remote", "--quiet", "--", url, ref}})
+	if f := failureOf(err); f != nil {
+		return "", errFetch(f)
+	}
+	for line := range strings.Lines(out) { // Other refs may end in the same name.
+		if hash, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name == ref {
+			return hash, nil
+		}
+	}
+	return "", err
+}
+
+// RefMove moves a ref of a remote from the commit From, "" if the ref must not exist, to
+// its descendant To.
+type RefMove struct{ Ref, From, To string }
+
+// PushRefs moves refs of the repository at url, all or none, by compare-and-swap.
+//
+// # Errors
+//
+// push-rejected if a ref is elsewhere, To is no descendant of From, or the remote does not
+// take it; push-failed if it cannot be reached, git-failed and those of the supervisor.
+func (r *Repo) PushRefs(ctx context.Context, url string, moves ...RefMove) error {
+	args := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"}
+	var names []string
+	for _, m := range moves {
+		if m.From != "" { // Git would replace the commit, whatever follows it.
+			_, err := r.output(ctx, r.checkout, "merge-base", "--is-ancestor", m.From, m.To)
+			if negative(err) {
+				return errs.New(errs.PushRejected, "%s cannot be moved from %.12s to %.12s, which does not follow it", m.Ref, m.From, m.To).With("ref", m.Ref)
+			} else if err != nil {
+				return err
+			}
+		}
+		args = append(args, "--force-with-lease="+m.Ref+":"+m.From)
+		names = append(names, m.To+":"+m.Ref)
+	}
+	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: append(append(args, "--", url), names...)})
+	f := failureOf(err)
+	if f == nil {
+		return err
+	}
+	for line := range strings.Lines(out) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == "!" && len(fields) == 3 {
+			return errs.New(errs.PushRejected, "the remote does not take %s: %s", moves[0].Ref, textutil.Clip(textutil.Line(redact.Text(fields[2])), 200)).
+				With("ref", moves[0].Ref).With("output", f.stderr).Because(f)
+		}
+	}
+	return errs.New(errs.PushFailed, "%s cannot be pushed: %s", moves[0].Ref, f.excerpt()).With("ref", moves[0].Ref).With("output", f.stderr).Because(f)
+}
+
+// CheckOut makes path a worktree of a commit at a detached HEAD. Files there that are not
+// of the commit are removed, except for those of keep, a folder.
+//
+// # Errors
+//
+// worktree-exists, worktree-inside, file-unwritable, git-locked, git-failed and those of
+// the supervisor.
+func (r *Repo) CheckOut(ctx context.Context, path, commit, keep string) error {
+	path, known, err := r.prepare(path)
+	if err != nil {
+		return err
+	}
+	if !known {
+		_, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
+			"worktree", "add", "--quiet", "--detach", "--lock", "--reason", taskReason, "--", path, commit,
+		}})
+		return err
+	}
+	p, err := r.place(path)
+	if err != nil {
+		return err
+	}
+	return r.reset(ctx, p, [][]string{
+		{"update-ref", "--no-deref", "HEAD", commit},
+		{"read-tree", "--reset", commit},
+		writeFiles,
+		{"clean", "-ffdxq", "--exclude=/" + keep},
+	})
+}
+
+// Restore makes a worktree of a cache what an agent left on another machine: its branch is at
+// head, and its files are those of the commit draft. The worktree is added if it is missing.
+//
+// # Errors
+//
+// Those of AddWorktree.
+func (r *Repo) Restore(ctx context.Context, w Worktree, head, draft string) error {
+	if err := r.AddWorktree(ctx, w, head); err != nil {
+		return err
+	}
+	p, err := r.place(w.Path)
+	if err != nil {
+		return err
+	}
+	return r.reset(ctx, p, [][]string{
+		{"symbolic-ref", "HEAD", headsPrefix + w.Branch},
+		{"update-ref", headsPrefix + w.Branch, head},
+		{"read-tree", "--reset", draft},
+		writeFiles,
+		{"clean", "-ffdxq"},
+		{"read-tree", "--reset", head},
+	})
+}
+
+// writeFiles writes the files of an index that are not there so. Other commands keep a
+// changed file that an agent has marked as skip-worktree.
+var writeFiles = []string{"checkout-index", "--all", "--force", "--index", "--quiet", "--ignore-skip-worktree-bits"}
+
+func (r *Repo) reset(ctx context.Context, p place, steps [][]string) error {
+	for _, args := range steps {
+		if _, err := r.run(ctx, command{place: p, limit: slow, args: args}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CreateCommit creates a commit that no branch has yet.
+//
+// # Errors
+//
+// author-unknown, signing-failed, git-failed and those of the supervisor.
+func (r *Repo) CreateCommit(ctx context.Context, tree, parent, message string, trailers []Trailer) (string, error) {
+	return r.commitTree(ctx, tree, []string{parent}, message, trailers)
+}
+
+// Discard removes a worktree of a cache with all of its files, also what is left of one.
+//
+// # Errors
+//
+// file-unwritable, git-failed and those of the supervisor.
+func (r *Repo) Discard(ctx context.Context, path string) error {
+	path = canonical(path)
+	for _, p := range r.linked() {
+		if p.top == path {
+			return r.discard(ctx, worktree{path: path, locked: exists(filepath.Join(p.git, "locked"))})
+		}
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return unwritable(err)
+	}
+	return nil
+}
+
+// SameFile reports whether a file of the user's checkout has the content that it has in a
+// commit, or is in neither. The name is relative to the checkout, with slashes.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) SameFile(ctx context.Context, commit, name string) (bool, error) {
+	there, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", commit+":"+name)
+	if err != nil && !negative(err) {
+		return false, err
+	}
+	if !exists(filepath.Join(r.checkout.top, filepath.FromSlash(name))) {
+		return there == "", nil
+	}
+	here, err := r.output(ctx, r.checkout, "hash-object", "--", name)
+	return here == there, err
+}

@@ -1,0 +1,50 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// FleetTask prints where a task of a fleet stands, or how it ended.
+func (p *Printer) FleetTask(r api.RunResult) {
+	p.Line("%s  %s, round %d of %d", p.Paint(fleetColor(r), r.NextAction), r.TaskID, max(r.Round, 1), r.MaxRounds)
+	p.lineIf(r.Reason != "", "  because %s", r.Reason)
+	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
+	p.lineIf(r.Commit != "", "  commit %.12s  %s", r.Commit, r.Subject)
+	p.lineIf(r.Error != nil, "  error: %s", fleetNext(r))
+	p.questions("", r.Questions)
+	if len(r.Questions) > 0 {
+		s := whenAsked(r.TaskID, r.Questions[:1], "")
+		p.next(step{now: "switchyard-fleet" + s.now[len("answer the question: switchyard"):]})
+	}
+}
+
+// FleetTable prints tasks of a fleet.
+func (p *Printer) FleetTable(tasks []api.RunResult) {
+	p.lineIf(len(tasks) == 0, "no tasks")
+	rows := newTable("TASK", "STATUS", "ROUND", "NEXT")
+	for _, r := range tasks {
+		rows.add(r.TaskID, cell{r.NextAction, fleetColor(r)}, fmt.Sprintf("%d/%d", r.Round, r.MaxRounds), fleetNext(r))
+	}
+	p.table(rows)
+}
+
+func fleetColor(r api.RunResult) string {
+	return cmp.Or(statusColors[task.Status(r.NextAction)], actionColor(r.NextAction))
+}
+
+// fleetNext says in a line what a task waits for, or how it ended.
+func fleetNext(r api.RunResult) string {
+	switch {
+	case len(r.Questions) > 0:
+		return r.Questions[0].Text
+	case r.Error != nil, r.Until != "", r.NextAction == api.ActionBlocked, r.NextAction == policies.Commit:
+		return taskNext(r)
+	default:
+		return r.Reason
+	}
+}
