@@ -9,10 +9,12 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 TEST    := $(GO) test -timeout 60m
 GUESTS  := plugins/builtin
 SAMPLES := plugins/sdk/examples
+# The fleet is a module of its own.
+FLEET   := cd fleet &&
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy guests guests-check cross man clean
+.PHONY: help build fleet temporal demo fleet-demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy guests guests-check cross man clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,28 +24,45 @@ build: ## build bin/switchyard
 	$(BUILD) -o $(BIN).linked ./cmd/switchyard
 	cp $(BIN).linked $(BIN).new && mv $(BIN).new $(BIN) && rm $(BIN).linked
 
+fleet: ## build bin/switchyard-fleet
+	$(FLEET) $(BUILD) -o ../bin/switchyard-fleet ./cmd/switchyard-fleet
+
+temporal: bin/temporal ## build bin/temporal, the Temporal server of tests and trials, which takes minutes
+
+bin/temporal: fleet/tools/go.mod
+	cd fleet/tools && $(BUILD) -o ../../bin/temporal github.com/temporalio/cli/cmd/temporal
+
 demo: build ## run the main jobs in throw-away projects: real reports, and a task of a fake agent
 	$(GO) build -o bin/fakeagent ./internal/agent/fakeagent/fakeagent
 	@sh scripts/demo.sh $(BIN) bin/fakeagent testdata
 
+fleet-demo: build fleet temporal ## run tasks on a fleet of processes, and kill some of them
+	$(GO) build -o bin/fakeagent ./internal/agent/fakeagent/fakeagent
+	@sh scripts/fleet-demo.sh bin/switchyard-fleet $(BIN) bin/fakeagent bin/temporal testdata
+
 # Collecting less often takes a sixth off the time of compilers and tests alike.
 test: ## run the tests, with a sample of the cases where they are many
 	GOGC=400 $(TEST) ./...
+	$(FLEET) GOGC=400 $(TEST) ./...
+	cd fleet/tools && $(TEST) -count=1 ./... # It reads files of another module, which the cache ignores.
 
 test-exhaustive: export SWITCHYARD_EXHAUSTIVE = 1
 test-exhaustive: test ## run the tests with all of their cases: kills before every write, room for every page, every damage
 
-e2e: ## run whole rounds with real agent CLIs from npm, and watch metrics with a real Prometheus
+e2e: temporal ## run whole rounds with real agent CLIs from npm, watch metrics with a real Prometheus, and run the fleet on a real Temporal
 	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
+	$(FLEET) SWITCHYARD_TEMPORAL=$(CURDIR)/bin/temporal $(TEST) -count=1 -p 1 ./...
 
 # Only the packages that start goroutines or hold locks: the others cannot race. Those of
 # host/internal are tested in host, which also runs what the scripts run.
 race: ## run the tests of concurrent packages under the race detector
-	SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short -skip '^TestScripts$$' ./host $$(grep -rlE --include='*.go' --exclude='*_test.go' '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
+	SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short -skip '^TestScripts$$' ./host $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=fleet '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
+	$(FLEET) SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short ./...
 
 bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
 	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./internal/... ./metrics/... ./plugins/... ./spawner/...
 	$(GO) test -run '^$$' -bench . -benchtime 40x ./cmd/switchyard
+	$(FLEET) $(GO) test -run '^$$' -bench . -benchtime 1x ./internal/worker
 
 fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./internal/finding
@@ -100,14 +119,19 @@ format:
 
 vet:
 	$(GO) vet ./...
+	$(FLEET) $(GO) vet ./... && cd tools && $(GO) vet ./...
 
-lint: ## staticcheck, and the rule of who may import whom
+lint: ## staticcheck, the rule of who may import whom, and whether workflows are deterministic
 	$(TOOL) staticcheck ./...
 	$(TOOL) depguard ./...
+	$(FLEET) $(GO) tool -modfile=../tools/go.mod staticcheck ./...
+	$(FLEET) $(GO) tool -modfile=../tools/go.mod depguard ./...
+	$(FLEET) $(GO) tool -modfile=tools/go.mod workflowcheck ./internal/flow
 
 tidy:
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+	$(FLEET) $(GO) mod tidy -diff && $(GO) mod verify
 
 guests: ## rebuild the WebAssembly guests and samples from their sources (needs Node.js)
 	cd $(GUESTS) && npm ci && npm run build
@@ -119,7 +143,8 @@ guests-check: ## hold the committed guests against their sources
 
 cross: ## build for every platform
 	@set -e; for t in $(TARGETS); do echo "build $$t"; \
-		GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o /dev/null ./cmd/switchyard; done
+		export GOOS=$${t%/*} GOARCH=$${t#*/}; $(BUILD) -o /dev/null ./cmd/switchyard; \
+		($(FLEET) $(BUILD) -o /dev/null ./cmd/switchyard-fleet); done
 
 man: ## write the manual pages to dist/man
 	SWITCHYARD_MAN=$(CURDIR)/dist/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/switchyard

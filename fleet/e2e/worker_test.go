@@ -1,0 +1,97 @@
+package e2e_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+)
+
+// hangs is a script whose first agent does not end. The calls after it are those of an
+// undisturbed task.
+func hangs() fakeagent.Script {
+	return fakeagent.Script{Calls: []fakeagent.Scenario{
+		fakeagent.Edits(fakeagent.Step{Hang: true}), fakeagent.Edits(), fakeagent.Clean(),
+	}}
+}
+
+// called waits until an agent runs, and returns its process id.
+func (f *fleet) called() int {
+	f.Helper()
+	until(f, "an agent runs", func() bool { return len(fakeagent.Calls(f, f.script)) > 0 })
+	return fakeagent.Calls(f, f.script)[0].PID
+}
+
+// gone waits until an agent has ended.
+func (f *fleet) gone(pid int) {
+	f.Helper()
+	until(f, "the agent ends", func() bool { return !exists(pid) })
+}
+
+// TestWorkerKilled kills a worker in the middle of its agent. The agent ends with it, its
+// run is recorded as lost, and another worker repeats the order.
+func TestWorkerKilled(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, hangs())
+	f.home().ready()
+	one := f.worker("one", f.address)
+	run := f.begin("T")
+	agent := f.called()
+	one.kill()
+	f.gone(agent)
+	f.worker("two", f.address)
+	f.pushed("T", f.committed(run))
+	if got := outcomes(f.events()["T"]); !slices.Equal(got, []string{"lost", "edited", "clean"}) {
+		t.Errorf("the agents ended as %q", got)
+	}
+}
+
+// TestWorkerDrained stops a worker in the middle of its agent. What the agent has used is
+// recorded, and another worker goes on.
+func TestWorkerDrained(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, hangs())
+	f.home().ready()
+	one := f.worker("one", f.address)
+	run := f.begin("T")
+	agent := f.called()
+	f.worker("two", f.address)
+	if code := one.stop(); code != 0 {
+		t.Errorf("the worker exits with %d", code)
+	}
+	f.gone(agent)
+	f.pushed("T", f.committed(run))
+	if got := outcomes(f.events()["T"]); len(got) != 3 || !slices.Equal(got[1:], []string{"edited", "clean"}) {
+		t.Errorf("the agents ended as %q", got)
+	}
+}
+
+// TestNetworkCut cuts a worker off from the server for longer than the heartbeat timeout.
+// Another worker repeats its order. The agent of the first one ends after that, and what
+// it has done is dropped.
+func TestNetworkCut(t *testing.T) {
+	t.Parallel()
+	script := hangs()
+	script.Calls[0] = fakeagent.Edits(fakeagent.Step{Await: &fakeagent.Await{File: "go"}})
+	f := newFleet(t, script)
+	f.home().ready()
+	network := newNetwork(t, f.address)
+	one := f.worker("one", network.address)
+	run := f.begin("T")
+	agent := f.called()
+	dir := fakeagent.Calls(t, f.script)[0].Dir
+	network.cut()
+	f.worker("two", f.address)
+	p := f.committed(run)
+	f.write(strings.TrimPrefix(dir, f.dir)+"/go", "")
+	f.gone(agent)
+	network.restore()
+	if code := one.stop(); code != 0 {
+		t.Errorf("the worker exits with %d", code)
+	}
+	f.pushed("T", p)
+	if got := outcomes(f.events()["T"]); !slices.Equal(got, []string{"lost", "edited", "clean"}) {
+		t.Errorf("the agents ended as %q", got)
+	}
+}

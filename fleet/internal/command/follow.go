@@ -1,0 +1,167 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// pollInterval is the time between two looks at the tasks that run.
+const pollInterval = time.Second
+
+// follow prints what happens to tasks until all have ended, and then their results.
+func (a *app) follow(ctx context.Context, c client.Client, project string, tasks []api.RunTask, several bool) error {
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE) // A write returns an error then.
+	defer signal.Stop(pipe)
+
+	shown := make(map[string]flow.Position)
+	results := make([]api.RunResult, len(tasks))
+	left := make(map[string]int)
+	for i, t := range tasks {
+		left[t.ID] = i
+	}
+	for tick := time.NewTicker(pollInterval); ; {
+		var ids []string
+		for _, t := range tasks {
+			if _, ok := left[t.ID]; ok {
+				ids = append(ids, t.ID)
+			}
+		}
+		now, err := look(ctx, c, project, ids)
+		switch errs.CodeOf(err) {
+		case "":
+		case errs.FleetServerUnreachable:
+			now = nil // The tasks go on without this command; the server may come back.
+		default:
+			return err
+		}
+		for _, id := range ids {
+			t, ok := now[id]
+			if !ok {
+				continue
+			}
+			if err := a.printChange(t, shown[id], several); err != nil {
+				return err
+			}
+			if shown[id] = t.at; t.ended() {
+				results[left[id]] = t.result()
+				delete(left, id)
+			}
+		}
+		if len(left) == 0 {
+			tick.Stop()
+			return a.printResults(results, several)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errs.New(errs.Interrupted, "interrupted; the tasks go on in the fleet").
+				WithHint("switchyard-fleet status shows them, and switchyard-fleet stop TASK ends one")
+		}
+	}
+}
+
+// look returns where tasks stand. The list may be behind and have an earlier run of a task
+// that was started again, so what has ended is asked for by its id.
+func look(ctx context.Context, c client.Client, project string, ids []string) (map[string]fleetTask, error) {
+	now, err := readTasks(ctx, c, project, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if t, ok := now[id]; ok && t.ended() {
+			if now[id], err = describe(ctx, c, project, id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return now, nil
+}
+
+// printChange prints what has happened to a task since it was shown.
+func (a *app) printChange(t fleetTask, before flow.Position, several bool) error {
+	p := t.at
+	e := api.RunEvent{TaskID: t.id, At: time.Now().UTC().Format(time.RFC3339), Round: p.Round}
+	var events []api.RunEvent
+	add := func(kind api.RunEventKind, set func(*api.RunEvent)) {
+		next := e
+		next.Event = kind
+		set(&next)
+		events = append(events, next)
+	}
+	result := t.result()
+	if before.Status == task.NoTask && p.Status != task.NoTask {
+		add(api.RunNotice, func(e *api.RunEvent) { e.Message = "begun by its home" })
+	}
+	if p.Decision != "" && (p.Decision != before.Decision || p.Round != before.Round || p.Reason != before.Reason) {
+		add(api.RunNotice, func(e *api.RunEvent) {
+			e.Message = fmt.Sprintf("%s, round %d of %d, because %s", p.Decision, p.Round, p.MaxRounds, p.Reason)
+		})
+	}
+	if p.Question != nil && (before.Question == nil || before.Question.Fingerprint != p.Question.Fingerprint) {
+		add(api.RunAsked, func(e *api.RunEvent) { e.Questions = result.Questions })
+	}
+	if result.Until != "" && before.Until != p.Until {
+		add(api.RunParked, func(e *api.RunEvent) { e.Until = result.Until })
+	}
+	if p.Commit != "" && before.Commit != p.Commit {
+		add(api.RunCommitted, func(e *api.RunEvent) { e.Commit, e.Subject = p.Commit, p.Subject })
+	}
+	if t.ended() && (several || result.Error == nil) { // Standard error has that of a single task.
+		if result.Error != nil && result.Error.Hint == "" {
+			result.Error = result.Error.WithHint(cli.HintFor(result.Error.Code))
+		}
+		add(api.RunEnded, func(e *api.RunEvent) { e.Result = &result })
+	}
+	return a.Write(func(w io.Writer) error {
+		for _, e := range events {
+			switch {
+			case a.Output == cli.OutputJSON:
+				if err := render.JSONObject(w, e); err != nil {
+					return err
+				}
+			case e.Event != api.RunEnded:
+				render.New(w, a.Out).RunEvent(e, several)
+			case several:
+				render.New(w, a.Out).RunEnded(*e.Result)
+			}
+		}
+		return nil
+	})
+}
+
+// printResults prints the results, except as JSON, where each is a line already, and sets
+// the exit code.
+func (a *app) printResults(results []api.RunResult, several bool) error {
+	if !several && results[0].Error != nil {
+		return results[0].Error
+	}
+	a.Exit = cli.TasksExit(results)
+	if a.Output == cli.OutputJSON {
+		return nil
+	}
+	return a.Write(func(w io.Writer) error {
+		p := render.New(w, a.Out)
+		if several {
+			p.RunTable(results)
+		} else {
+			p.Line("")
+			p.FleetTask(results[0])
+		}
+		return nil
+	})
+}

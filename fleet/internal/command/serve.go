@@ -1,0 +1,142 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/metrics"
+	"github.com/switchyard-dev/switchyard/fleet/internal/store"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/exporter"
+)
+
+// serviceFlags are the flags of the commands that work until they are stopped.
+type serviceFlags struct {
+	store, listen, webConfig string
+}
+
+func (f *serviceFlags) register(flags *pflag.FlagSet) {
+	storeVar(flags, &f.store)
+	cli.TextVar(flags, &f.listen, "listen", "serve metrics at `HOST:PORT`; port 0 takes a free one (default not at all)")
+	cli.TextVar(flags, &f.webConfig, "web.config.file", "the web configuration `FILE` of the metrics")
+}
+
+func (f *serviceFlags) args(cmd *cobra.Command, args []string) error {
+	if err := cli.CheckRequired(cmd.Flags(), "store"); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("web.config.file") && f.listen == "" {
+		return cli.Usagef("--web.config.file needs --listen")
+	}
+	return cli.NoArgs(cmd, args)
+}
+
+// queue is a task queue that a service works on.
+type queue struct {
+	name     string
+	options  worker.Options
+	register func(worker.Worker)
+}
+
+// service is what a running service uses.
+type service struct {
+	client  client.Client
+	store   store.Store
+	metrics *metrics.Metrics
+}
+
+// The times of a service. A heartbeat waits for maxThrottle at most after the one before:
+// it may be the first that names an agent, which is not counted if its machine dies before.
+// stopTime is how long a service that was stopped waits for its activities.
+const (
+	maxThrottle = 100 * time.Millisecond
+	stopTime    = 30 * time.Second
+)
+
+// serve connects, works on the queues until ctx is done, and lets what runs come to its
+// end.
+func (a *app) serve(ctx context.Context, f serviceFlags, open func(service) ([]queue, error)) error {
+	s := service{metrics: metrics.New(buildVersion())}
+	var err error
+	if s.store, err = store.Open(ctx, f.store); err != nil {
+		return err
+	}
+	if s.client, err = a.connect(ctx, s.metrics.SDK(), true); err != nil {
+		return err
+	}
+	defer s.client.Close()
+	queues, err := open(s)
+	if err != nil {
+		return err
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	var served chan error
+	if f.listen != "" {
+		served = make(chan error, 1)
+		go func() {
+			err := s.metrics.Serve(ctx, exporter.ServeOptions{Address: f.listen, WebConfig: f.webConfig, Started: a.serving, Warn: a.warn})
+			fail(err)
+			served <- err
+		}()
+	}
+	var workers []worker.Worker
+	for _, q := range queues {
+		o := q.options
+		o.Interceptors = []interceptor.WorkerInterceptor{s.metrics.Orders()}
+		o.MaxHeartbeatThrottleInterval, o.WorkerStopTimeout = maxThrottle, stopTime
+		o.OnFatalError = func(err error) { fail(serverError(ctx, err)) }
+		w := worker.New(s.client, q.name, o)
+		q.register(w)
+		if err := w.Start(); err != nil {
+			fail(serverError(ctx, err))
+			break
+		}
+		workers = append(workers, w)
+	}
+	if len(workers) == len(queues) {
+		a.say("ready")
+	}
+	<-ctx.Done()
+	stopAll(workers)
+	if served != nil {
+		<-served
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// stopAll stops workers side by side.
+func stopAll(workers []worker.Worker) {
+	done := make(chan struct{})
+	for _, w := range workers {
+		go func() {
+			w.Stop()
+			done <- struct{}{}
+		}()
+	}
+	for range workers {
+		<-done
+	}
+}
+
+// say prints a line to standard error.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.Err, "switchyard-fleet: %s\n", fmt.Sprintf(format, args...))
+}
+
+// warn reports a problem that does not end the service.
+func (a *app) warn(err error) { a.say("warning: %v", err) }
+
+// serving prints the address of the metrics.
+func (a *app) serving(at exporter.Listening) { a.say("serving %s", at.URL) }

@@ -1,0 +1,39 @@
+package flow
+
+import (
+	"errors"
+	"strings"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// maxMessage is the maximum size of a failure's message in bytes.
+const maxMessage = 2 << 10
+
+// Final makes an activity's error one that repeating does not help: the task ends as
+// failed with its code, message and hint.
+func Final(err *errs.Error) error {
+	message := strings.ToValidUTF8(err.Message[:min(len(err.Message), maxMessage)], "")
+	return temporal.NewNonRetryableApplicationError(message, string(err.Code), nil, err.Hint)
+}
+
+// failureOf returns the failure of an activity that is not repeated. An error without a
+// code is one of the activity's program.
+func failureOf(err error) *Failure {
+	f := &Failure{Code: errs.Internal, Message: err.Error()}
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		f.Message = app.Message()
+		if app.HasDetails() && app.Details(&f.Hint) == nil {
+			f.Code = errs.Code(app.Type())
+		}
+	}
+	return f
+}
+
+// failed returns the end of a task that was at a position when it failed.
+func failed(at Position, f *Failure) Position {
+	at.NextAction, at.Reason, at.Failure = ActionFailed, string(f.Code), f
+	return at
+}

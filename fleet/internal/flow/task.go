@@ -1,0 +1,183 @@
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// How tasks end that their home does not end, as values of Position.NextAction.
+const (
+	ActionFailed  = "failed"
+	ActionBlocked = "blocked"
+)
+
+// Stopped is the reason of a task that `stop` ended.
+const Stopped = "stopped"
+
+// maxAdvances is the number of steps after which the workflow continues as new: a step
+// takes some 20 events of its history, which a worker may have to read again from its
+// beginning.
+const maxAdvances = 60
+
+// Task is the workflow of a task. It alternates Advance, which decides at home, with an
+// activity on a worker or a wait, until the task ends, and then tells its dependents.
+// Canceling the workflow stops the task.
+func Task(ctx workflow.Context, in Input) (Position, error) {
+	t := newTracker(ctx, in)
+	p, err := t.run(ctx)
+	if err == nil {
+		t.show(t.detached, p)
+		t.tellDependents(p.NextAction)
+	}
+	return p, err
+}
+
+// tracker follows one run of the workflow.
+type tracker struct {
+	// in has what the next run needs: tasks to tell, answers and the last result.
+	in Input
+	// detached is a context that outlives the cancellation of the workflow.
+	detached workflow.Context
+	answers  workflow.ReceiveChannel
+	// draft is the commit that the ref of the draft is at, "" if that is not known.
+	draft string
+	// shown is what the memo has.
+	shown Position
+}
+
+func newTracker(ctx workflow.Context, in Input) *tracker {
+	detached, _ := workflow.NewDisconnectedContext(ctx)
+	return &tracker{in: in, detached: detached, answers: workflow.GetSignalChannel(ctx, SignalAnswer)}
+}
+
+// run returns how the task ended, or the error that continues the workflow as new.
+func (t *tracker) run(ctx workflow.Context) (Position, error) {
+	if why := t.awaitDependencies(ctx); why != "" {
+		return Position{NextAction: ActionBlocked, Reason: why}, nil
+	}
+	for advances := 0; ; advances++ {
+		// A cancellation would be lost with this run.
+		if stopped := ctx.Err() != nil; !stopped && advances > 0 &&
+			(advances == maxAdvances || workflow.GetInfo(ctx).GetContinueAsNewSuggested()) {
+			t.receiveAnswers()
+			t.receiveDependents()
+			return Position{}, workflow.NewContinueAsNewError(ctx, Task, t.in)
+		}
+		p, failure := t.advance(ctx.Err() != nil)
+		switch {
+		case failure != nil:
+			return failed(t.shown, failure), nil
+		case p.NextAction != "":
+			return p, nil
+		}
+		t.show(ctx, p)
+		if failure := t.step(ctx, p); failure != nil {
+			return failed(t.shown, failure), nil
+		}
+	}
+}
+
+// advance lets the home decide. It ends even if the workflow is canceled meanwhile,
+// because what the home has recorded must be known here.
+func (t *tracker) advance(stop bool) (Position, *Failure) {
+	move := Move{Task: t.in.Task, Request: t.in.Request, Result: t.in.Result, Draft: t.draft, Answers: t.takeAnswers()}
+	if stop {
+		move.Stop = Stopped
+	}
+	ctx := workflow.WithActivityOptions(t.detached, workflow.ActivityOptions{
+		TaskQueue:           HomeQueue(t.in.Project),
+		StartToCloseTimeout: 10 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumInterval: 10 * time.Second},
+	})
+	var p Position
+	if err := workflow.ExecuteActivity(ctx, Advance, move).Get(ctx, &p); err != nil {
+		return Position{}, failureOf(err)
+	}
+	t.in.Result = ""
+	if stop && p.NextAction == "" { // The step that comes next must not be taken.
+		p.NextAction, p.Reason = string(task.StepStuck), Stopped
+	}
+	return p, nil
+}
+
+// step takes the step of a position, or waits. If the workflow is canceled, it returns
+// once the activity has ended.
+func (t *tracker) step(ctx workflow.Context, p Position) *Failure {
+	switch p.Step.Kind {
+	case task.StepDraft:
+		return t.carryOut(ctx, Draft, p)
+	case task.StepReview:
+		return t.carryOut(ctx, Review, p)
+	case task.StepAssist:
+		if p.Step.Role == task.RoleResearcher {
+			return t.carryOut(ctx, Research, p)
+		}
+		return t.carryOut(ctx, Assist, p)
+	case task.StepCommit:
+		return t.carryOut(ctx, Commit, p)
+	case task.StepAsk:
+		if t.receiveAnswers(); len(t.in.Answers) == 0 {
+			t.wait(ctx, p.Until, t.answers)
+		}
+	case task.StepPark:
+		t.wait(ctx, p.Until, nil)
+	default:
+		return &Failure{Code: errs.Internal, Message: fmt.Sprintf("the home gave the step %q, which no worker can take", p.Step.Kind)}
+	}
+	return nil
+}
+
+// The timeouts of orders. An agent may take hours; a worker that has died is noticed by
+// its missing heartbeats.
+const (
+	defaultHeartbeat = 30 * time.Second
+	orderTimeout     = 24 * time.Hour
+)
+
+// carryOut runs the activity of a worker and keeps its result for the next Advance. It
+// repeats the activity until it ends, or says that repeating does not help.
+func (t *tracker) carryOut(ctx workflow.Context, activity string, p Position) *Failure {
+	orders := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           p.Queue,
+		StartToCloseTimeout: orderTimeout,
+		HeartbeatTimeout:    cmp.Or(t.in.Heartbeat, defaultHeartbeat),
+		WaitForCancellation: true, // Its agent must not run on while the task is stopped.
+		RetryPolicy:         &temporal.RetryPolicy{MaximumInterval: time.Minute},
+	})
+	order := Order{Project: t.in.Project, Task: t.in.Task, Round: p.Round, Digest: p.Order, Key: p.Key}
+	var done Done
+	err := workflow.ExecuteActivity(orders, activity, order).Get(orders, &done)
+	if err != nil && ctx.Err() == nil {
+		return failureOf(err)
+	}
+	t.in.Result, t.draft = done.Result, done.Draft
+	return nil
+}
+
+// minWait is the shortest wait for a time, so that a home whose clock is behind the
+// server's is not asked all the time.
+const minWait = 5 * time.Second
+
+// wait returns once the time until has come, a signal is in the channel, which may be nil,
+// or the workflow is canceled.
+func (t *tracker) wait(ctx workflow.Context, until string, signals workflow.ReceiveChannel) {
+	timer, cancel := workflow.WithCancel(ctx)
+	defer cancel()
+	ignore := func(workflow.ReceiveChannel, bool) {}
+	s := workflow.NewSelector(ctx).AddReceive(ctx.Done(), ignore)
+	if at, err := time.Parse(time.RFC3339, until); err == nil {
+		left := max(at.Sub(workflow.Now(ctx)), minWait)
+		s.AddFuture(workflow.NewTimer(timer, left), func(workflow.Future) {})
+	}
+	if signals != nil {
+		s.AddReceive(signals, ignore)
+	}
+	s.Select(ctx)
+}

@@ -1,0 +1,182 @@
+// Package home decides and records the tasks of a project. Its process alone opens the
+// project's ledger (ADR-0023).
+package home
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/worker"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
+	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/store"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// Home is the home of a project. It is safe for concurrent use.
+type Home struct {
+	Engine *host.Engine
+	Store  store.Store
+	// Repo is the project's repository, and Remote the URL of the one that workers use.
+	Repo   *gitrepo.Repo
+	Remote string
+	// Level is the confinement that agents need.
+	Level string
+	// Decided is called with the next action of each decision that was made. It may be nil.
+	Decided func(nextAction string)
+}
+
+// Options returns the options of a home's Temporal worker. All tasks of a project write to
+// one ledger: more of them at once would not be faster, and would run over their time.
+func Options() sdk.Options {
+	return sdk.Options{DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: 16}
+}
+
+// Register makes a Temporal worker decide and record with h.
+func Register(r sdk.ActivityRegistry, h *Home) {
+	r.RegisterActivityWithOptions(h.Advance, activity.RegisterOptions{Name: flow.Advance})
+}
+
+// Advance takes a task on from what has happened to it.
+func (h *Home) Advance(ctx context.Context, m flow.Move) (flow.Position, error) {
+	p, err := h.advance(ctx, m)
+	if f, ok := errors.AsType[*errs.Error](err); ok && ctx.Err() == nil && !slices.Contains(passing, f.Code) {
+		return flow.Position{}, flow.Final(f)
+	}
+	return p, err
+}
+
+// passing are the errors that a repetition may not have.
+var passing = []errs.Code{
+	errs.FetchFailed, errs.PushFailed, errs.GitLocked, errs.FleetStoreUnreachable, errs.LedgerIO, errs.LedgerBusy, errs.LedgerConflict,
+	errs.RoundShifted, errs.StateFileUnwritable,
+}
+
+func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) {
+	asked, err := parcel.GetRequest(ctx, h.Store, m.Request)
+	if err != nil {
+		return flow.Position{}, err
+	}
+	req := host.AdvanceRequest{RunRequest: asked, Stop: m.Stop, Publish: func(ctx context.Context, b task.Branch) error { return h.publish(ctx, m.Task, b) }}
+	if m.Result != "" {
+		r, err := parcel.GetResult(ctx, h.Store, m.Result)
+		if err != nil {
+			return flow.Position{}, err
+		}
+		req.Result = &r
+	}
+	for _, a := range m.Answers {
+		req.Answers = append(req.Answers, host.AnswerRequest{Question: a.Question, Choice: a.Choice, Text: a.Text})
+	}
+	at, err := h.Engine.Advance(ctx, m.Task, req)
+	if err != nil {
+		return flow.Position{}, err
+	}
+	if at.Deciding && h.Decided != nil {
+		h.Decided(at.Decided)
+	}
+	p := positionOf(at)
+	if at.Order != nil {
+		err = h.order(ctx, m, at, &p)
+	}
+	return p, err
+}
+
+// order keeps the order of a position.
+func (h *Home) order(ctx context.Context, m flow.Move, at host.Position, p *flow.Position) (err error) {
+	draft, ref := m.Draft, flow.DraftRef(m.Task)
+	if draft == "" {
+		draft, err = h.Repo.RemoteRef(ctx, h.Remote, ref)
+		if err == nil && draft == "" {
+			err = errs.New(errs.FleetDraftMissing, "the remote has no %s", ref).With("ref", ref)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	last := at.Order.Events[len(at.Order.Events)-1]
+	o := parcel.Order{Order: *at.Order, Remote: h.Remote, Draft: draft, Key: last.Hash}
+	p.Key, p.Queue = o.Key, flow.WorkQueue(cmp.Or(at.Adapter, flow.AnyAdapter), h.Level)
+	p.Order, err = parcel.PutOrder(ctx, h.Store, o)
+	return err
+}
+
+// publish creates the ref of a task's draft at its base, so that workers can fetch both.
+func (h *Home) publish(ctx context.Context, id string, b task.Branch) error {
+	if err := h.checkConfig(ctx, b.Base); err != nil {
+		return err
+	}
+	branch, err := h.Repo.RemoteRef(ctx, h.Remote, "refs/heads/"+b.Name)
+	if err != nil {
+		return err
+	}
+	if branch != "" { // No agent is needed to find that the commit cannot be pushed.
+		return errs.New(errs.FleetDraftDiverged, "the remote has a branch %s already, at %.12s", b.Name, branch).With("task", id).With("branch", b.Name)
+	}
+	ref := flow.DraftRef(id)
+	err = h.Repo.PushRefs(ctx, h.Remote, gitrepo.RefMove{Ref: ref, To: b.Base})
+	if errs.CodeOf(err) != errs.PushRejected {
+		return err
+	}
+	at, refErr := h.Repo.RemoteRef(ctx, h.Remote, ref)
+	switch {
+	case refErr != nil:
+		return refErr
+	case at == b.Base:
+		return nil // It was created before a kill.
+	case at != "":
+		return errs.New(errs.FleetDraftDiverged, "the remote has a draft of another task %s, at %.12s", id, at).With("task", id).With("commit", at)
+	}
+	return err
+}
+
+// checkConfig fails if workers, which have the files of the base, would have other settings
+// than the home.
+func (h *Home) checkConfig(ctx context.Context, base string) error {
+	same, err := h.Repo.SameFile(ctx, base, project.ConfigFile)
+	if err != nil || same {
+		return err
+	}
+	return errs.New(errs.FleetConfigDiffers, "%s of the checkout is not that of commit %.12s, which workers use", project.ConfigFile, base).With("commit", base)
+}
+
+// maxText and maxChoice bound texts in a history, in code points. JSON may need six bytes
+// for each, and a payload must have less than 32 KiB (ADR-0023).
+const (
+	maxText   = 1000
+	maxChoice = 100
+)
+
+func positionOf(at host.Position) flow.Position {
+	p := flow.Position{
+		Step: at.Step, Status: at.Status, Round: at.Round, MaxRounds: at.MaxRounds, Until: at.Until, Decision: at.Decided,
+		Reason: textutil.Clip(at.Reason, maxText), Commit: at.Commit, Subject: textutil.Clip(at.Subject, maxText),
+	}
+	if at.Over {
+		p.NextAction, p.Spent = at.NextAction, at.Spent
+	}
+	if at.Error != nil {
+		p.Failure = &flow.Failure{Code: at.Error.Code, Message: textutil.Clip(at.Error.Message, maxText), Hint: at.Error.Hint}
+	}
+	for _, q := range at.Questions {
+		if p.Question == nil {
+			p.Question = &flow.Question{Fingerprint: q.Fingerprint, Text: textutil.Clip(q.Text, maxText), Default: textutil.Clip(q.Default, maxChoice)}
+			for _, choice := range q.Choices {
+				p.Question.Choices = append(p.Question.Choices, textutil.Clip(choice, maxChoice))
+			}
+		}
+		if q.ExpiresAt != "" && (p.Until == "" || q.ExpiresAt < p.Until) {
+			p.Until = q.ExpiresAt
+		}
+	}
+	return p
+}

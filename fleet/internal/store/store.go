@@ -1,0 +1,155 @@
+// Package store keeps what the parts of a fleet exchange and histories only name: orders,
+// results, prompts, reports and transcripts. A blob is named by the digest of its content,
+// so that one that was changed is found.
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// MaxSize is the maximum size of a blob, in bytes.
+const MaxSize = 64 << 20
+
+// Store keeps blobs. It is safe for concurrent use, also by many machines.
+//
+// An error of a done context has its cause. fleet-store-unreachable is worth a repetition;
+// no other error is.
+type Store interface {
+	// Put keeps a blob durably and returns its digest. A blob that is there already only
+	// becomes as new as this one, so that what is removed by age is no longer in use.
+	//
+	// Errors: fleet-store-unreachable, fleet-blob-too-large.
+	Put(ctx context.Context, data []byte) (digest string, err error)
+	// Get returns a blob. The caller owns it.
+	//
+	// Errors: fleet-store-unreachable, fleet-blob-missing, fleet-blob-changed.
+	Get(ctx context.Context, digest string) ([]byte, error)
+}
+
+// Open opens the store at a location: the path of a directory, or s3://BUCKET/PREFIX with
+// endpoint, region and credentials from the AWS_* variables. It creates a missing
+// directory, but not a missing bucket.
+//
+// # Errors
+//
+// fleet-store-invalid for another kind of location, fleet-store-unreachable.
+func Open(ctx context.Context, location string) (Store, error) {
+	place, err := open(ctx, location)
+	if err != nil {
+		return nil, unreachable(ctx, err)
+	}
+	// The level is that of transcripts: twice as fast as the default, for files that are a
+	// fifth larger.
+	return packed{place, &sync.Pool{New: func() any {
+		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // The error is that of an unknown level.
+		return w
+	}}}, nil
+}
+
+func open(ctx context.Context, location string) (files, error) {
+	scheme, rest, ok := strings.Cut(location, "://")
+	switch {
+	case scheme == "s3" && ok:
+		return openBucket(ctx, rest)
+	case ok || location == "":
+		return nil, errs.New(errs.FleetStoreInvalid, "%q is neither a directory nor s3://BUCKET/PREFIX", location)
+	}
+	return openDirectory(location)
+}
+
+// files is a place where files are kept.
+type files interface {
+	// write keeps a file. It may leave one that is there as it is.
+	write(ctx context.Context, name string, data []byte) error
+	// read returns the file, or an error that is errMissing, or a safefile.TooLargeError.
+	read(ctx context.Context, name string, limit int64) ([]byte, error)
+}
+
+var errMissing = errors.New("blob not found")
+
+// packed is a Store of compressed files.
+type packed struct {
+	files
+	// writers has idle *gzip.Writer, each of which has a megabyte of memory.
+	writers *sync.Pool
+}
+
+// fileOf names a blob's file. A directory with a hundred thousand files would be slow on
+// some file systems.
+func fileOf(sum string) string {
+	name := digest.Bare(sum)
+	return name[:2] + "/" + name + ".gz"
+}
+
+func (s packed) Put(ctx context.Context, data []byte) (string, error) {
+	if len(data) > MaxSize {
+		return "", errs.New(errs.FleetBlobTooLarge, "a blob has %d bytes, and %d are allowed", len(data), MaxSize)
+	}
+	var file bytes.Buffer
+	w := s.writers.Get().(*gzip.Writer)
+	defer s.writers.Put(w)
+	w.Reset(&file)
+	if _, err := w.Write(data); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	sum := digest.Of(data)
+	if err := s.write(ctx, fileOf(sum), file.Bytes()); err != nil {
+		return "", unreachable(ctx, err)
+	}
+	return sum, nil
+}
+
+func (s packed) Get(ctx context.Context, sum string) ([]byte, error) {
+	if !digest.Valid(sum) {
+		return nil, errs.New(errs.FleetBlobMissing, "there is no blob %.80q, which is not a digest", sum)
+	}
+	// What cannot be compressed grows by less.
+	file, err := s.read(ctx, fileOf(sum), MaxSize+MaxSize/100)
+	switch {
+	case errors.Is(err, errMissing):
+		return nil, errs.New(errs.FleetBlobMissing, "the store has no blob %s", sum).With("blob", sum)
+	case errors.As(err, new(safefile.TooLargeError)):
+		return nil, changed(sum, err)
+	case err != nil:
+		return nil, unreachable(ctx, err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, changed(sum, err)
+	}
+	data, err := safefile.ReadAll(r, MaxSize)
+	if err == nil && digest.Of(data) != sum {
+		err = errors.New("it has another digest")
+	}
+	if err != nil {
+		return nil, changed(sum, err)
+	}
+	return data, nil
+}
+
+func changed(sum string, why error) error {
+	return errs.New(errs.FleetBlobChanged, "the blob %s was changed: %w", sum, why).With("blob", sum)
+}
+
+// unreachable gives an error of a place its code.
+func unreachable(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errs.CodeOf(err) != "":
+		return err
+	}
+	return errs.New(errs.FleetStoreUnreachable, "the store cannot be used: %w", err)
+}

@@ -1,0 +1,165 @@
+package worker_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
+	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// TestBadSurroundings breaks what a worker needs. An error that passes is repeated, and the
+// task goes on once the fault is over; another one ends it with a code.
+func TestBadSurroundings(t *testing.T) {
+	ref := flow.DraftRef("T")
+	for name, c := range map[string]struct {
+		begin, end func(t *testing.T, h *hand)
+		final      errs.Code
+	}{
+		"remote down": {
+			begin: func(t *testing.T, h *hand) { h.rename(t, "remote.git", "away.git") },
+			end:   func(t *testing.T, h *hand) { h.rename(t, "away.git", "remote.git") },
+		},
+		"remote rejects": {
+			begin: func(t *testing.T, h *hand) {
+				h.write(t, "remote.git/hooks/pre-receive", "#!/bin/sh\nexit 1\n")
+				if err := os.Chmod(h.path("remote.git/hooks/pre-receive"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			},
+			end: func(t *testing.T, h *hand) {
+				if err := os.Remove(h.path("remote.git/hooks/pre-receive")); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+		"no program": {
+			begin: func(_ *testing.T, h *hand) { h.more = []string{"SWITCHYARD_CLAUDE_BIN=/no/such"} },
+			end:   func(_ *testing.T, h *hand) { h.more = nil },
+		},
+		"clock of the home ahead":  {begin: func(_ *testing.T, h *hand) { h.ahead.Store(int64(time.Hour)) }},
+		"clock of the home behind": {begin: func(_ *testing.T, h *hand) { h.ahead.Store(-int64(time.Hour)) }},
+		"draft deleted": {
+			begin: func(t *testing.T, h *hand) { h.git(t, h.path("remote.git"), "update-ref", "-d", ref) },
+			final: errs.FleetDraftMissing,
+		},
+		"draft diverged": {
+			begin: func(t *testing.T, h *hand) {
+				other := h.git(t, h.path("remote.git"), "-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-m", "x", ref+"^{tree}")
+				h.git(t, h.path("remote.git"), "update-ref", ref, other)
+			},
+			final: errs.FleetDraftDiverged,
+		},
+		"blob missing": {begin: func(t *testing.T, h *hand) { h.eachBlob(t, os.Remove) }, final: errs.FleetBlobMissing},
+		"blob changed": {
+			begin: func(t *testing.T, h *hand) {
+				h.eachBlob(t, func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) })
+			},
+			final: errs.FleetBlobChanged,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, "", oneRound())
+			h.advance(t, flow.Move{})
+			c.begin(t, h)
+			done, err := h.tryCarry(t, "worker")
+			if c.final != "" {
+				wantFinal(t, err, c.final)
+				return
+			}
+			if c.end != nil {
+				if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.NonRetryable() {
+					t.Fatalf("the worker ends with %v, want an error that is repeated", err)
+				}
+				c.end(t, h)
+				done = h.carry(t, "other")
+			}
+			h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+			h.finish(t)
+			if h.at.NextAction != "commit" {
+				t.Errorf("the task ends with %+v (%+v)", h.at, h.at.Failure)
+			}
+		})
+	}
+}
+
+func (h *hand) rename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(h.path(from), h.path(to)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *hand) eachBlob(t *testing.T, do func(path string) error) {
+	t.Helper()
+	err := filepath.Walk(h.path("store"), func(path string, info os.FileInfo, err error) error {
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		return do(path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestForeignBranch finishes a task whose branch somebody else has on the remote.
+func TestForeignBranch(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	for h.at.Step.Kind != task.StepCommit {
+		done := h.carry(t, "worker")
+		h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+	}
+	remote := h.path("remote.git")
+	foreign := h.git(t, remote, "-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-m", "x", flow.DraftRef("T")+"^{tree}")
+	h.git(t, remote, "update-ref", "refs/heads/switchyard/T", foreign)
+	for _, name := range []string{"worker", "other"} {
+		_, err := h.tryCarry(t, name)
+		wantFinal(t, err, errs.FleetDraftDiverged)
+	}
+	if at := h.git(t, remote, "rev-parse", "switchyard/T"); at != foreign {
+		t.Errorf("the branch was moved to %s", at)
+	}
+}
+
+// TestOtherConfiguration begins a task whose workers would have other settings.
+func TestOtherConfiguration(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.write(t, "project/switchyard.yaml", "max_rounds: 1\n")
+	wantFinal(t, h.tryAdvance(t, flow.Move{}), errs.FleetConfigDiffers)
+}
+
+// TestHostileResult has files in a result that lead out of the state directory.
+func TestHostileResult(t *testing.T) {
+	for _, path := range []string{
+		"../evil", ".switchyard/reports/../../evil", "/tmp/evil", ".switchyard/ledger.db", ".switchyard/reports/..", ".switchyard/reports/", "switchyard.yaml",
+	} {
+		h := newHand(t, "", oneRound())
+		h.advance(t, flow.Move{})
+		done := h.carry(t, "worker")
+		r, err := parcel.GetResult(t.Context(), h.store(t), done.Result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := strings.Join(h.kinds(t), " ")
+		r.Files = append(r.Files, host.StateFile{Path: path, Data: []byte("evil")})
+		sum, err := parcel.PutResult(t.Context(), h.store(t), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFinal(t, h.tryAdvance(t, flow.Move{Result: sum}), errs.StateUnsafe)
+		if after := strings.Join(h.kinds(t), " "); after != before {
+			t.Errorf("with %s the task has %s, want %s", path, after, before)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// heartbeat tells the server that the worker lives, and which agents it has started. It
+// beats in a goroutine of its own: an agent may be silent for long.
+type heartbeat struct {
+	ctx  context.Context
+	end  chan struct{}
+	over sync.WaitGroup
+
+	mu sync.Mutex
+	// before are the agents of earlier attempts, whose machine died, and now those of this
+	// one.
+	before, now []flow.Progress
+}
+
+// newHeartbeat begins to send heartbeats. The caller must stop it.
+func newHeartbeat(ctx context.Context) *heartbeat {
+	b := &heartbeat{ctx: ctx, end: make(chan struct{})}
+	if activity.HasHeartbeatDetails(ctx) {
+		_ = activity.GetHeartbeatDetails(ctx, &b.before) // Those of another version say nothing.
+	}
+	b.send()
+	tick := time.NewTicker(max(activity.GetInfo(ctx).HeartbeatTimeout/4, 100*time.Millisecond))
+	b.over.Go(func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				b.send()
+			case <-b.end:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return b
+}
+
+func (b *heartbeat) stop() {
+	close(b.end)
+	b.over.Wait()
+}
+
+func (b *heartbeat) send() {
+	b.mu.Lock()
+	all := append(append([]flow.Progress{}, b.before...), b.now...)
+	b.mu.Unlock()
+	activity.RecordHeartbeat(b.ctx, all)
+}
+
+// observe follows the agents of this attempt.
+func (b *heartbeat) observe(p spawner.Progress) {
+	if p.Adapter == "" || p.Run == "" {
+		return // It is no agent.
+	}
+	at := flow.Progress{Run: p.Run, Agent: p.Agent, Adapter: p.Adapter, Tool: p.Tool, Output: time.Now().UTC().Format(time.RFC3339)}
+	b.mu.Lock()
+	known := false
+	for i := range b.now {
+		if b.now[i].Run == p.Run {
+			b.now[i], known = at, true
+		}
+	}
+	if !known {
+		b.now = append(b.now, at)
+	}
+	b.mu.Unlock()
+	if !known { // A machine that dies now must not leave the agent uncounted.
+		b.send()
+	}
+}
+
+// lost returns the agents of earlier attempts.
+func (b *heartbeat) lost() []host.LostRun {
+	var runs []host.LostRun
+	for _, p := range b.before {
+		runs = append(runs, host.LostRun{Run: p.Run, Agent: p.Agent, Adapter: p.Adapter})
+	}
+	return runs
+}

@@ -1,0 +1,189 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
+	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// site is where an order is carried out: the folder of its task.
+type site struct {
+	*Worker
+	order parcel.Order
+	task  string
+	lock  *sync.Mutex
+	cache *gitrepo.Repo
+	// root is a checkout of the task's base, whose files are the project's settings.
+	root   string
+	branch task.Branch
+	tree   gitrepo.Worktree
+}
+
+func (w *Worker) open(ctx context.Context, in flow.Order, o parcel.Order) (*site, error) {
+	for _, id := range []string{in.Project, in.Task} { // They name directories and refs.
+		if err := task.CheckID(id); err != nil {
+			return nil, err
+		}
+	}
+	if o.Task != in.Task || o.Branch.Name != gitrepo.TaskBranch(in.Task) {
+		return nil, errs.New(errs.OrderStale, "the order is none of task %s", in.Task).With("task", in.Task)
+	}
+	dir := filepath.Join(w.Dir, "tasks", in.Project, filepath.Base(o.Branch.Name))
+	lock, _ := w.locks.LoadOrStore(dir, new(sync.Mutex))
+	s := &site{
+		Worker: w, order: o, task: in.Task, lock: lock.(*sync.Mutex), branch: o.Branch, root: filepath.Join(dir, "root"),
+		tree: gitrepo.Worktree{Path: filepath.Join(dir, "tree"), Branch: o.Branch.Name},
+	}
+	s.lock.Lock()
+	var err error
+	if s.cache, err = gitrepo.OpenCache(ctx, filepath.Join(w.Dir, "repositories", in.Project+".git"), s.git()); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *site) close() { s.lock.Unlock() }
+
+func (w *Worker) git() gitrepo.Options {
+	return gitrepo.Options{Supervisor: w.Supervisor, Environ: w.Environ}
+}
+
+// fetch fetches the draft. If an earlier attempt has carried out the order, it returns that
+// one's result, else the zero Done.
+func (s *site) fetch(ctx context.Context) (flow.Done, error) {
+	ref := flow.DraftRef(s.task)
+	at, err := s.cache.Fetch(ctx, s.order.Remote, ref)
+	if err != nil {
+		return flow.Done{}, err
+	}
+	if at == "" {
+		return flow.Done{}, errs.New(errs.FleetDraftMissing, "the remote has no %s", ref).With("ref", ref)
+	}
+	if at == s.order.Draft {
+		return flow.Done{}, nil
+	}
+	commit, err := s.cache.ReadCommit(ctx, at)
+	if err != nil {
+		return flow.Done{}, err
+	}
+	if valueOf(commit.Trailers, keyTrailer) != s.order.Key {
+		return flow.Done{}, errs.New(errs.FleetDraftDiverged, "the draft of task %s is at %.12s, and not at %.12s where its home knows it", s.task, at, s.order.Draft).
+			With("task", s.task).With("commit", at)
+	}
+	return flow.Done{Result: valueOf(commit.Trailers, resultTrailer), Draft: at}, nil
+}
+
+func valueOf(trailers []gitrepo.Trailer, key string) string {
+	for _, t := range trailers {
+		if t.Key == key {
+			return t.Value
+		}
+	}
+	return ""
+}
+
+// restore makes the task's folder what the order is about.
+func (s *site) restore(ctx context.Context) error {
+	head := s.branch.Head()
+	err := s.check(ctx, head)
+	if err != nil { // An agent may have broken what is there.
+		if err := s.remove(ctx); err != nil {
+			return err
+		}
+		err = s.check(ctx, head)
+	}
+	return err
+}
+
+func (s *site) check(ctx context.Context, head string) error {
+	if err := s.cache.CheckOut(ctx, s.root, s.branch.Base, project.StateDir); err != nil {
+		return err
+	}
+	return s.cache.Restore(ctx, s.tree, head, s.order.Draft)
+}
+
+// remove removes the task's folder.
+func (s *site) remove(ctx context.Context) error {
+	for _, path := range []string{s.root, s.tree.Path} {
+		if err := s.cache.Discard(ctx, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run carries out the order.
+func (s *site) run(ctx context.Context, hb *heartbeat) (host.OrderResult, error) {
+	e := host.New(host.Options{
+		Project: host.Project{Root: s.root, Dir: s.root}, Worktree: s.tree.Path, Plugins: s.Plugins,
+		Now: time.Now, By: task.BySwitchyard, Environ: s.Environ, Observe: hb.observe, Warn: s.Warn,
+	})
+	result, err := e.Carry(ctx, s.order.Order, hb.lost())
+	return result, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
+}
+
+// finish moves the ref of the draft to a commit that names the result.
+func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow.Done, error) {
+	repo, err := gitrepo.Open(ctx, s.root, s.git())
+	if err != nil {
+		return flow.Done{}, err
+	}
+	tree, err := repo.WriteTree(ctx, s.tree.Path)
+	if code := errs.CodeOf(err); code == errs.WorktreeMissing || code == errs.RepositoryNested {
+		// The agent did that; its run says so. The draft stays what it was.
+		tree, err = s.order.Draft+"^{tree}", nil
+	}
+	if err != nil {
+		return flow.Done{}, err
+	}
+	commit, err := s.cache.CreateCommit(ctx, tree, s.order.Draft, fmt.Sprintf("%s %s\n\nA draft of a fleet.", r.Step.Kind, s.task), []gitrepo.Trailer{
+		{Key: "Switchyard-Task", Value: s.task}, {Key: keyTrailer, Value: s.order.Key}, {Key: resultTrailer, Value: sum},
+	})
+	if err != nil {
+		return flow.Done{}, err
+	}
+	moves := []gitrepo.RefMove{{Ref: flow.DraftRef(s.task), From: s.order.Draft, To: commit}}
+	if made := r.Commit; made != "" {
+		from, err := s.cache.RemoteRef(ctx, s.order.Remote, "refs/heads/"+s.branch.Name)
+		if err != nil {
+			return flow.Done{}, err
+		}
+		if from != s.branch.Tip {
+			return flow.Done{}, errs.New(errs.FleetDraftDiverged, "the remote's branch %s is at %.12s, which this task did not push", s.branch.Name, from).With("branch", s.branch.Name)
+		}
+		moves = append(moves, gitrepo.RefMove{Ref: "refs/heads/" + s.branch.Name, From: from, To: made})
+	}
+	err = s.cache.PushRefs(ctx, s.order.Remote, moves...)
+	if errs.CodeOf(err) == errs.PushRejected { // Perhaps another attempt was first, or this push arrived.
+		if done, fetchErr := s.fetch(ctx); fetchErr != nil || done.Result != "" {
+			return done, fetchErr
+		}
+	}
+	if err != nil {
+		return flow.Done{}, err
+	}
+	if s.order.Step.Kind == task.StepCommit {
+		if err := s.remove(ctx); err != nil {
+			s.Warn(err)
+		}
+	}
+	return flow.Done{Result: sum, Draft: commit}, nil
+}
+
+// Trailers of the commits on the ref of a draft.
+const (
+	keyTrailer    = "Switchyard-Order"
+	resultTrailer = "Switchyard-Result"
+)
