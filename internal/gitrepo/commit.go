@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -130,16 +131,19 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 	return "", err
 }
 
+// unnamed matches what git says if it has no name or email address for a commit.
+var unnamed = regexp.MustCompile(`tell me who you are|was given and auto-detection is disabled|ident name|disallowed characters`)
+
 // CheckAuthor fails if git has no name and email address for a commit's author or
 // committer.
 //
 // # Errors
 //
-// author-unknown and those of the supervisor.
+// author-unknown, git-failed and those of the supervisor.
 func (r *Repo) CheckAuthor(ctx context.Context) error {
 	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		_, err := r.output(ctx, r.checkout, "var", ident)
-		if failed := failureOf(err); failed != nil {
+		if failed := failureOf(err); failed != nil && unnamed.MatchString(failed.stderr) {
 			return errs.New(errs.AuthorUnknown, "git has no name and email address for the author of a commit").Because(failed)
 		} else if err != nil {
 			return err
