@@ -159,8 +159,12 @@ func (w *work) createBranch(ctx context.Context) error {
 	}
 	defer w.engine.release(held)
 	b := w.tx.status.Branch
+	isNew := !repo.HasWorktree(b.Worktree)
 	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
 		return err
+	}
+	if isNew {
+		w.engine.trees.CheckedOut(b.Worktree, b.Base)
 	}
 	if missing, err := repo.Submodules(ctx, b.Worktree); err != nil {
 		return err

@@ -21,8 +21,24 @@ type Cache struct {
 // maxCached bounds the number of trees that a cache remembers.
 const maxCached = 32
 
+// CheckedOut says that the tree was just checked out from a commit, whose id is base, so
+// that the next snapshot of it is that commit's.
+func (c *Cache) CheckedOut(root, base string) { c.compared(root, &comparison{base: base}) }
+
+// snapshotTaken notes the first snapshot after CheckedOut.
+func (c *Cache) snapshotTaken(root string, s *Snapshot) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if is := c.diffs[root]; is != nil && is.shot == nil {
+		c.diffs[root] = &comparison{base: is.base, shot: s}
+	}
+}
+
 // comparison is what Diff knows about a tree: all files but paths were those of the commit
-// base when the snapshot was taken.
+// base when the snapshot was taken. There is no snapshot yet after CheckedOut.
 type comparison struct {
 	base  string
 	shot  *Snapshot
@@ -32,7 +48,7 @@ type comparison struct {
 // since returns the paths that may differ now, unless that is not known: git's own files
 // may decide what differs.
 func (c *comparison) since(base string, now *Snapshot) (paths []string, known bool) {
-	if c == nil || c.base != base {
+	if c == nil || c.base != base || c.shot == nil {
 		return nil, false
 	}
 	paths = slices.Clone(c.paths)

@@ -191,13 +191,27 @@ func TestDiffIsCut(t *testing.T) {
 }
 
 // TestDiffContinues checks that a diff which only reads what changed since the last one is
-// that of the whole tree.
+// that of the whole tree: since the first diff, and since the tree was checked out.
 func TestDiffContinues(t *testing.T) {
+	t.Run("diff", func(t *testing.T) { testDiffContinues(t, func(worktree.Tree, string) {}) })
+	t.Run("checkout", func(t *testing.T) {
+		testDiffContinues(t, func(tree worktree.Tree, base string) {
+			tree.Cache.CheckedOut(tree.Root, base)
+			if _, err := tree.Snapshot(t.Context(), worktree.Scope{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+}
+
+func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)) {
 	s := newRepository(t)
+	s.git(".", "checkout", "-q", "-f", "HEAD")
 	base, err := s.tree().Base(t.Context(), "", "")
 	s.must(err)
 	tree := s.tree()
 	tree.Cache = &worktree.Cache{}
+	begin(tree, base)
 	for i, edit := range []func(){
 		func() {},
 		func() { s.write("a.txt", "five\n") },

@@ -147,6 +147,9 @@ func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error
 		s, err = scanner.take(ctx)
 		return err
 	})
+	if err == nil {
+		t.Cache.snapshotTaken(t.Root, s)
+	}
 	return s, err
 }
 
