@@ -15,6 +15,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -31,7 +33,8 @@ import (
 const busyTime = 10 * time.Second
 
 // Ledger is a project's ledger, which may not exist on disk yet. It is safe for
-// concurrent use; its operations run one after another. It must be closed.
+// concurrent use; its operations run one after another, except for the reading of lent
+// ledgers. It must be closed.
 type Ledger struct {
 	dir      string
 	path     string
@@ -40,10 +43,11 @@ type Ledger struct {
 	busy     time.Duration
 	owner    *Ledger // has the database of a lent ledger, nil for others
 
-	mu     sync.Mutex  // guards the fields below
-	file   os.FileInfo // the database, nil until it was found or created
-	db     *sql.DB     // open on file, nil until needed
-	closed bool
+	mu      sync.Mutex  // guards the fields below
+	file    os.FileInfo // the database, nil until it was found or created
+	db      *sql.DB     // open on file, nil until needed
+	readers *sql.DB     // connections on file for lent ledgers, nil until needed
+	closed  bool
 }
 
 // Open returns the ledger in the state directory dir, usually ".switchyard" in the
@@ -107,8 +111,8 @@ func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 }
 
 // Lend returns a Ledger for another user, who closes it and uses the database of l until
-// then. Many short users of one process save the opening of the database, and wait for each
-// other without polling its lock.
+// then. Many short users of one process save the opening of the database, read side by
+// side, and wait to write for each other without polling its lock.
 func (l *Ledger) Lend() *Ledger {
 	return &Ledger{dir: l.dir, path: l.path, fold: l.fold, versions: l.versions, busy: l.busy, owner: l}
 }
@@ -122,9 +126,32 @@ func (l *Ledger) Close() error {
 	if l.db == nil {
 		return nil
 	}
-	db := l.db
-	l.db = nil
-	return translate(context.Background(), "close", db.Close())
+	err := l.db.Close()
+	if l.readers != nil {
+		err = errors.Join(l.readers.Close(), err)
+	}
+	l.db, l.readers = nil, nil
+	return translate(context.Background(), "close", err)
+}
+
+// connectReader is connect for reading.
+func (l *Ledger) connectReader(ctx context.Context) (*sql.DB, error) {
+	db, err := l.connect(ctx)
+	if err != nil || db == nil || l.owner == nil {
+		return db, err
+	}
+	l.owner.mu.Lock()
+	defer l.owner.mu.Unlock()
+	if l.owner.readers == nil && !l.owner.closed {
+		readers, err := sql.Open("sqlite", connection(l.path, true))
+		if err != nil {
+			return nil, translate(ctx, "open", err)
+		}
+		readers.SetMaxOpenConns(runtime.GOMAXPROCS(0))
+		readers.SetMaxIdleConns(runtime.GOMAXPROCS(0))
+		l.owner.readers = readers
+	}
+	return cmp.Or(l.owner.readers, db), nil
 }
 
 // connect returns the open database, or nil if there is none yet. It checks the file

@@ -21,6 +21,9 @@ func TestLend(t *testing.T) {
 				if _, err := lent.Append(t.Context(), string(rune('a'+i)), n, clock(n), "added", []byte("{}")); err != nil {
 					t.Error(err)
 				}
+				if head, err := lent.Head(t.Context(), string(rune('a'+i))); err != nil || head.N != n+1 {
+					t.Errorf("after event %d it reads %d, %v", n+1, head.N, err)
+				}
 				if err := lent.Close(); err != nil {
 					t.Error(err)
 				}

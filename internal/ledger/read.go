@@ -144,7 +144,7 @@ func readHead(ctx context.Context, tx *sql.Tx, task string) (Head, error) {
 
 // read runs f in a read transaction. Without a ledger it does nothing.
 func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
-	db, err := l.connect(ctx)
+	db, err := l.connectReader(ctx)
 	if err != nil || db == nil {
 		return err
 	}
