@@ -80,6 +80,7 @@ func TestRunRefusesARepository(t *testing.T) {
 		"no home":           {func(t *testing.T, s *runSite) { s.home = "" }, api.RunRequest{}, errs.WorktreesNoHome},
 		"no git":            {func(t *testing.T, s *runSite) { s.only = t.TempDir() }, api.RunRequest{}, errs.GitMissing},
 		"no agent":          {func(t *testing.T, s *runSite) { s.agent = filepath.Join(s.home, "none") }, api.RunRequest{}, errs.SpawnBinaryMissing},
+		"base, no agent":    {func(t *testing.T, s *runSite) { s.agent = filepath.Join(s.home, "none") }, api.RunRequest{Base: "elsewhere"}, errs.RevisionUnknown},
 		"branch exists":     {func(t *testing.T, s *runSite) { s.git(t, "branch", "switchyard/T") }, api.RunRequest{}, errs.BranchExists},
 		"branch in the way": {func(t *testing.T, s *runSite) { s.git(t, "branch", "switchyard") }, api.RunRequest{}, errs.BranchExists},
 	} {

@@ -44,21 +44,9 @@ func (w *work) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !w.atHome {
-		err = w.engine.checkAgentAvailable(ctx, w.config, string(task.RoleExecutor), w.req.Adapter)
-		if err == nil && usesCritic(w.config) {
-			err = w.engine.checkAgentAvailable(ctx, w.config, criticName, w.req.Adapter)
-		}
-	}
-	if err != nil {
-		return err
-	}
 	branch, err := w.newBranch(ctx, repo)
 	if err == nil && !w.atHome {
-		err = repo.CheckFree(ctx, worktreeOf(branch))
-	}
-	if err == nil && !w.atHome {
-		err = repo.CheckAuthor(ctx)
+		err = w.checkMachine(ctx, repo, branch)
 	}
 	if err != nil {
 		return err
@@ -83,6 +71,21 @@ func (w *work) start(ctx context.Context) error {
 		w.notice("the task starts from commit %.12s, without the changes in your checkout: %s", branch.Base, textutil.List(dirty, maxNamedChanges))
 	}
 	return nil
+}
+
+// checkMachine fails if this machine could not carry out the task.
+func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *task.Branch) error {
+	err := w.engine.checkAgentAvailable(ctx, w.config, string(task.RoleExecutor), w.req.Adapter)
+	if err == nil && usesCritic(w.config) {
+		err = w.engine.checkAgentAvailable(ctx, w.config, criticName, w.req.Adapter)
+	}
+	if err == nil {
+		err = repo.CheckFree(ctx, worktreeOf(branch))
+	}
+	if err == nil {
+		err = repo.CheckAuthor(ctx)
+	}
+	return err
 }
 
 // errNoBranchToMerge is the error of a merge of a task that starts from a bare commit.
