@@ -69,7 +69,7 @@ func TestWorkerDrained(t *testing.T) {
 
 // TestNetworkCut cuts a worker off from the server for longer than the heartbeat timeout.
 // Another worker repeats its order. The agent of the first one ends after that, and what
-// it has done is dropped.
+// it has done is dropped. A run that follows the task warns once, and goes on.
 func TestNetworkCut(t *testing.T) {
 	t.Parallel()
 	script := hangs()
@@ -81,12 +81,18 @@ func TestNetworkCut(t *testing.T) {
 	run := f.begin("T")
 	agent := f.called()
 	dir := fakeagent.Calls(t, f.script)[0].Dir
+	follow := f.start("run", program("switchyard-fleet"), "run", "T", "--store", f.path("store"), "--address", network.address)
+	until(t, "run shows the task", func() bool { return strings.Contains(follow.output(), "begun by its home") })
 	network.cut()
 	f.worker("two", f.address)
 	p := f.committed(run)
 	f.write(strings.TrimPrefix(dir, f.dir)+"/go", "")
 	f.gone(agent)
+	until(t, "run says that it waits", func() bool { return strings.Contains(follow.output(), "tries again") })
 	network.restore()
+	if code := follow.wait(); code != 0 || strings.Count(follow.output(), "tries again") != 1 {
+		t.Errorf("run exits with %d:\n%s", code, follow.output())
+	}
 	if code := one.stop(); code != 0 {
 		t.Errorf("the worker exits with %d", code)
 	}

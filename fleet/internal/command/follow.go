@@ -31,6 +31,7 @@ func (a *app) follow(ctx context.Context, c client.Client, project string, tasks
 	shown := make(map[string]flow.Position)
 	results := make([]api.RunResult, len(tasks))
 	left := make(map[string]int)
+	waits := false // for the server to come back
 	for i, t := range tasks {
 		left[t.ID] = i
 	}
@@ -42,13 +43,14 @@ func (a *app) follow(ctx context.Context, c client.Client, project string, tasks
 			}
 		}
 		now, err := look(ctx, c, project, ids)
-		switch errs.CodeOf(err) {
-		case "":
-		case errs.FleetServerUnreachable:
-			now = nil // The tasks go on without this command; the server may come back.
-		default:
+		unreachable := errs.CodeOf(err) == errs.FleetServerUnreachable
+		if err != nil && !unreachable {
 			return err
 		}
+		if unreachable && !waits { // The tasks go on without this command; the server may come back.
+			a.warn(fmt.Errorf("%w; run tries again until it answers", err))
+		}
+		waits = unreachable
 		for _, id := range ids {
 			t, ok := now[id]
 			if !ok {
