@@ -47,6 +47,7 @@ together with the decision record that argues for it, in docs/adr:
   verify   checks it exhaustively over all input classes
   diff     shows what it changes in meaning
   replay   decides every recorded round again with it
+  bench    plays published series of reviews through it
   lint     checks all versions and decision records against the rules
   release  writes the results into the record, and locks the version
   build    packs it into an OPA bundle, optionally signed
@@ -73,6 +74,7 @@ authors can inspect one without a signature; it decides nothing.`,
 		newPolicyVerifyCmd(a),
 		newPolicyDiffCmd(a),
 		newPolicyReplayCmd(a),
+		newPolicyBenchCmd(a),
 		newPolicyLintCmd(a),
 		newPolicyNewCmd(a),
 		newPolicyReleaseCmd(a),

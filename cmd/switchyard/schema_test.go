@@ -27,6 +27,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
+	"github.com/switchyard-dev/switchyard/internal/policy/bench"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
@@ -81,6 +82,7 @@ func results() map[string][]reflect.Type {
 		"plugin run":       {reflect.TypeFor[render.NormalizedView]()},
 		"plugin test":      {reflect.TypeFor[plugintest.Report]()},
 		"policy adopt":     {reflect.TypeFor[api.Adoption]()},
+		"policy bench":     {reflect.TypeFor[bench.Report]()},
 		"policy build":     {reflect.TypeFor[render.Bundle]()},
 		"policy diff":      {reflect.TypeFor[render.DiffView]()},
 		"policy lint":      {reflect.TypeFor[release.LintReport]()},

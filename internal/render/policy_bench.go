@@ -1,0 +1,57 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/bench"
+)
+
+// PolicyBench prints how each series ends by each policy, in a table with the default cap
+// and one without.
+func (p *Printer) PolicyBench(r bench.Report) {
+	header := []string{"SERIES", "KIND", "REVIEWS"}
+	for _, by := range r.Series[0].Policies {
+		header = append(header, PolicyRef(by.Policy))
+	}
+	capped, uncapped := newTable(header...), newTable(header...)
+	for _, s := range r.Series {
+		row := []any{s.Name, s.Kind, s.Reviews}
+		without := row[:len(row):len(row)]
+		for _, by := range s.Policies {
+			row, without = append(row, ending(by.Capped)), append(without, ending(by.Uncapped))
+		}
+		capped.add(row...)
+		uncapped.add(without...)
+	}
+	first := r.Series[0].Policies[0]
+	p.Line("%s", p.Paint(Bold, fmt.Sprintf("At most %d rounds", first.Capped.MaxRounds)))
+	p.table(capped)
+	p.title(fmt.Sprintf("At most %d rounds", first.Uncapped.MaxRounds))
+	p.table(uncapped)
+}
+
+// ending returns the cell of how a series ends.
+func ending(e bench.Ending) cell {
+	if !e.Ended {
+		return cell{fmt.Sprintf("goes on after %d%s", e.Review, open(e.Open)), Yellow}
+	}
+	return cell{fmt.Sprintf("%s at %d (%s)%s", e.NextAction, e.Review, e.Reason, open(e.Open)), actionColor(e.NextAction)}
+}
+
+// open returns the counts of the open findings, after a colon.
+func open(f bench.OpenFindings) string {
+	var words []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{f.Fail, "fail"}, {f.Risk, "risk"}, {f.Nit, "nit"}, {f.Unrated, "unrated"}, {f.Repeated, "repeated"}} {
+		if part.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(words, ", ")
+}
