@@ -74,13 +74,20 @@ func (s *site) fetch(ctx context.Context) (flow.Done, error) {
 	if at == s.order.Draft {
 		return flow.Done{}, nil
 	}
-	commit, err := s.cache.ReadCommit(ctx, at)
-	if err != nil {
-		return flow.Done{}, err
-	}
-	if valueOf(commit.Trailers, keyTrailer) != s.order.Key {
-		return flow.Done{}, errs.New(errs.FleetDraftDiverged, "the draft of task %s is at %.12s, and not at %.12s where its home knows it", s.task, at, s.order.Draft).
+	done, err := s.doneAt(ctx, at)
+	if err == nil && done.Result == "" {
+		err = errs.New(errs.FleetDraftDiverged, "the draft of task %s is at %.12s, and not at %.12s where its home knows it", s.task, at, s.order.Draft).
 			With("task", s.task).With("commit", at)
+	}
+	return done, err
+}
+
+// doneAt returns what a commit on the ref of the draft says of the order, the zero Done if
+// it is a commit of another order.
+func (s *site) doneAt(ctx context.Context, at string) (flow.Done, error) {
+	commit, err := s.cache.ReadCommit(ctx, at)
+	if err != nil || valueOf(commit.Trailers, keyTrailer) != s.order.Key {
+		return flow.Done{}, err
 	}
 	return flow.Done{Result: valueOf(commit.Trailers, resultTrailer), Draft: at}, nil
 }
@@ -160,8 +167,12 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow
 		if err != nil {
 			return flow.Done{}, err
 		}
-		if from != s.branch.Tip {
-			return flow.Done{}, errs.New(errs.FleetDraftDiverged, "the remote's branch %s is at %.12s, which this task did not push", s.branch.Name, from).With("branch", s.branch.Name)
+		if from != s.branch.Tip { // Perhaps this order pushed it, and its task was stopped before the home knew.
+			done, err := s.doneAt(ctx, s.order.Draft)
+			if err == nil && done.Result == "" {
+				err = errs.New(errs.FleetDraftDiverged, "the remote's branch %s is at %.12s, which this task did not push", s.branch.Name, from).With("branch", s.branch.Name)
+			}
+			return done, err
 		}
 		moves = append(moves, gitrepo.RefMove{Ref: "refs/heads/" + s.branch.Name, From: from, To: made})
 	}
