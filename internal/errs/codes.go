@@ -50,6 +50,7 @@ const (
 	FleetHomeRunning                                 Code = "fleet-home-running"
 	FleetNamespaceUnknown                            Code = "fleet-namespace-unknown"
 	FleetNoQuestion                                  Code = "fleet-no-question"
+	FleetRemoteSecret                                Code = "fleet-remote-secret"
 	FleetServerRefused                               Code = "fleet-server-refused"
 	FleetServerUnreachable                           Code = "fleet-server-unreachable"
 	FleetServerUntrusted                             Code = "fleet-server-untrusted"

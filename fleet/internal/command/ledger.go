@@ -13,8 +13,10 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/home"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
@@ -70,5 +72,16 @@ func homeQueues(ctx context.Context, s service, e *host.Engine, p project.Projec
 			return nil, err
 		}
 	}
+	if hasSecret(h.Remote) {
+		return nil, errs.New(errs.FleetRemoteSecret, "the URL of the remote has a password or a token, which the store would show")
+	}
 	return []queue{{name: flow.HomeQueue(name), options: home.Options(), register: func(w worker.Worker) { home.Register(w, h) }}}, nil
+}
+
+// hasSecret reports whether a URL has a password, or a token for a user's name.
+func hasSecret(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	host := rest[:strings.IndexAny(rest+"/", "/?#")]
+	user := host[:max(strings.LastIndex(host, "@"), 0)]
+	return strings.Contains(user, ":") || redact.Text(user) != user
 }
