@@ -142,6 +142,9 @@ func TestCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := s.want(14, "run", "--tasks", "tasks.yaml", "--store", s.store)
+		if !strings.HasPrefix(out, "last  started\nmiddle  started\nplain-2  started\nblocked  started\nstuck-2  started\n") {
+			t.Errorf("the output does not begin with the tasks:\n%s", out)
+		}
 		_, table, _ := strings.Cut(out, "TASK ")
 		for _, row := range []string{"last     commit ", "middle   commit ", "plain-2  commit ", "blocked  blocked ", "stuck-2  stuck "} {
 			if !strings.Contains(table, row) {
@@ -156,8 +159,13 @@ func TestCommands(t *testing.T) {
 	})
 	t.Run("answer", func(t *testing.T) {
 		s := newFleet(t)
-		s.want(0, "run", "asks-1", "--prompt", "Do it.", "--store", s.store, "--detach")
+		if out := s.want(0, "run", "asks-1", "--prompt", "Do it.", "--store", s.store, "--detach"); out != "asks-1  started\n" {
+			t.Errorf("the output is %q", out)
+		}
 		s.await("asks-1", "Which port shall it be?")
+		if out := s.want(0, "run", "asks-1", "--store", s.store, "--detach"); out != "asks-1  notice  runs already\n" {
+			t.Errorf("the output is %q", out)
+		}
 		if out := s.want(0, "status", "asks-1"); !strings.Contains(out, "next: switchyard-fleet answer asks-1 --choice N") {
 			t.Errorf("the status is\n%s", out)
 		}
@@ -171,7 +179,10 @@ func TestCommands(t *testing.T) {
 	})
 	t.Run("stop", func(t *testing.T) {
 		s := newFleet(t)
-		s.want(0, "run", "asks-3", "--prompt", "Do it.", "--store", s.store, "--detach")
+		out := s.want(0, "run", "asks-3", "--prompt", "Do it.", "--store", s.store, "--detach", "--output", "json")
+		if !strings.HasPrefix(out, `{"task_id":"asks-3","event":"started","at":"`) || strings.Count(out, "\n") != 1 {
+			t.Errorf("the output is %q", out)
+		}
 		s.await("asks-3", "waiting  asks-3")
 		s.want(0, "stop", "asks-3")
 		s.await("asks-3", "because stopped")

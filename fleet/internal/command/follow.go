@@ -97,7 +97,7 @@ func look(ctx context.Context, c client.Client, project string, ids []string) (m
 // printChange prints what has happened to a task since it was shown.
 func (a *app) printChange(t fleetTask, before flow.Position, several bool) error {
 	p := t.at
-	e := api.RunEvent{TaskID: t.id, At: time.Now().UTC().Format(time.RFC3339), Round: p.Round}
+	e := api.RunEvent{TaskID: t.id, At: timestamp(), Round: p.Round}
 	var events []api.RunEvent
 	add := func(kind api.RunEventKind, set func(*api.RunEvent)) {
 		next := e
@@ -129,6 +129,14 @@ func (a *app) printChange(t fleetTask, before flow.Position, several bool) error
 		}
 		add(api.RunEnded, func(e *api.RunEvent) { e.Result = &result })
 	}
+	return a.printEvents(events, several)
+}
+
+// timestamp returns the time of an event that is printed now.
+func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
+
+// printEvents prints what has happened to tasks, with their ids if there are several.
+func (a *app) printEvents(events []api.RunEvent, several bool) error {
 	return a.Write(func(w io.Writer) error {
 		for _, e := range events {
 			switch {

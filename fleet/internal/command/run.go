@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -68,10 +68,11 @@ stop TASK ends a task.`,
 			return err
 		}
 		return a.with(ctx, func(c client.Client, _ string) error {
-			if err := start(ctx, c, blobs, name, tasks); err != nil || f.detach {
+			several := len(args) == 0
+			if err := a.start(ctx, c, blobs, name, tasks, several || f.detach); err != nil || f.detach {
 				return err
 			}
-			return a.follow(ctx, c, name, tasks, len(args) == 0)
+			return a.follow(ctx, c, name, tasks, several)
 		})
 	}
 	return cmd
@@ -135,9 +136,10 @@ func (f *runFlags) read(ctx context.Context, a *app, p project.Project, args []s
 	return tasks, err
 }
 
-// start starts the workflows of tasks that do not run yet. A task starts before those that
-// it depends on, so that none of them ends before it can be told.
-func start(ctx context.Context, c client.Client, blobs store.Store, project string, tasks []api.RunTask) error {
+// start starts the workflows of tasks that do not run yet, and prints them, with their ids
+// if named is set. A task starts before those that it depends on, so that none of them ends
+// before it can be told.
+func (a *app) start(ctx context.Context, c client.Client, blobs store.Store, project string, tasks []api.RunTask, named bool) error {
 	at := make(map[string]int)
 	dependents := make(map[string][]string)
 	for i, t := range tasks {
@@ -158,9 +160,13 @@ func start(ctx context.Context, c client.Client, blobs store.Store, project stri
 				return err
 			}
 		}
-		return startTask(ctx, c, blobs, project, tasks[i], dependents[tasks[i].ID])
+		e, err := startTask(ctx, c, blobs, project, tasks[i], dependents[tasks[i].ID])
+		if err != nil {
+			return err
+		}
+		return a.printEvents([]api.RunEvent{e}, named)
 	}
-	for i := range slices.Backward(tasks) {
+	for i := range tasks {
 		if err := visit(i); err != nil {
 			return err
 		}
@@ -168,11 +174,20 @@ func start(ctx context.Context, c client.Client, blobs store.Store, project stri
 	return nil
 }
 
-// startTask starts the workflow of a task unless it runs, and gives it its dependents.
-func startTask(ctx context.Context, c client.Client, blobs store.Store, project string, t api.RunTask, dependents []string) error {
+// startTask starts the workflow of a task unless it runs, gives it its dependents, and
+// returns what it did.
+func startTask(ctx context.Context, c client.Client, blobs store.Store, project string, t api.RunTask, dependents []string) (api.RunEvent, error) {
+	e := api.RunEvent{TaskID: t.ID, Event: api.RunStarted}
+	before, err := describe(ctx, c, project, t.ID)
+	switch {
+	case err == nil && !before.ended():
+		e.Event, e.Message = api.RunNotice, "runs already"
+	case err != nil && errs.CodeOf(err) != errs.FleetTaskUnknown:
+		return e, err
+	}
 	request, err := parcel.PutRequest(ctx, blobs, t.RunRequest)
 	if err != nil {
-		return err
+		return e, err
 	}
 	o := client.StartWorkflowOptions{
 		ID: flow.WorkflowID(project, t.ID), TaskQueue: flow.TaskQueue,
@@ -186,5 +201,6 @@ func startTask(ctx context.Context, c client.Client, blobs store.Store, project 
 	} else {
 		_, err = c.ExecuteWorkflow(ctx, o, flow.Workflow, in)
 	}
-	return serverError(ctx, err)
+	e.At = timestamp()
+	return e, serverError(ctx, err)
 }
