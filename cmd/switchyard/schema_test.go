@@ -44,7 +44,7 @@ import (
 const schemaFolder = "../../docs/schema"
 
 // results returns the types that each command prints as JSON. A command with several
-// types prints one of them.
+// types prints one of them. Those of fleet are commands of switchyard-fleet.
 func results() map[string][]reflect.Type {
 	return map[string][]reflect.Type{
 		"answer": {reflect.TypeFor[host.TaskResult]()},
@@ -54,6 +54,9 @@ func results() map[string][]reflect.Type {
 			Error errs.Error `json:"error"`
 		}]()},
 		"explain":             {reflect.TypeFor[host.Explanation]()},
+		"fleet answer":        {reflect.TypeFor[render.FleetSent]()},
+		"fleet status":        {reflect.TypeFor[render.FleetList](), reflect.TypeFor[api.RunResult]()},
+		"fleet stop":          {reflect.TypeFor[render.FleetSent]()},
 		"init":                {reflect.TypeFor[render.Initialized]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
 		"ledger verify":       {reflect.TypeFor[render.LedgerReport]()},
@@ -207,7 +210,7 @@ func schemaOf(name string, types []reflect.Type) ([]byte, error) {
 		schema = &jsonschema.Schema{AnyOf: forms}
 	}
 	schema.Schema = "https://json-schema.org/draft/2020-12/schema"
-	schema.Title = "switchyard " + name
+	schema.Title = strings.Replace("switchyard "+name, "switchyard fleet", "switchyard-fleet", 1)
 	if name == "error" {
 		schema.Title = "an error, on standard error"
 	}

@@ -9,6 +9,18 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
+// FleetList is the JSON output of the fleet's status without a task.
+type FleetList struct {
+	Tasks []api.RunResult `json:"tasks"`
+}
+
+// FleetSent is the output of the fleet's commands that send something to a task: Sent says
+// what.
+type FleetSent struct {
+	TaskID string `json:"task_id"`
+	Sent   string `json:"sent"`
+}
+
 // FleetTask prints where a task of a fleet stands, or how it ended.
 func (p *Printer) FleetTask(r api.RunResult) {
 	p.Line("%s  %s, round %d of %d", p.Paint(fleetColor(r), r.NextAction), r.TaskID, max(r.Round, 1), r.MaxRounds)
@@ -23,11 +35,11 @@ func (p *Printer) FleetTask(r api.RunResult) {
 	}
 }
 
-// FleetTable prints tasks of a fleet.
-func (p *Printer) FleetTable(tasks []api.RunResult) {
-	p.lineIf(len(tasks) == 0, "no tasks")
+// FleetList prints tasks of a fleet.
+func (p *Printer) FleetList(l FleetList) {
+	p.lineIf(len(l.Tasks) == 0, "no tasks")
 	rows := newTable("TASK", "STATUS", "ROUND", "NEXT")
-	for _, r := range tasks {
+	for _, r := range l.Tasks {
 		rows.add(r.TaskID, cell{r.NextAction, fleetColor(r)}, fmt.Sprintf("%d/%d", r.Round, r.MaxRounds), fleetNext(r))
 	}
 	p.table(rows)

@@ -69,9 +69,5 @@ func (a *app) answer(ctx context.Context, c client.Client, project, id string, a
 
 // sent prints what was sent to a task.
 func (a *app) sent(id, what string) error {
-	type sent struct {
-		TaskID string `json:"task_id"`
-		Sent   string `json:"sent"`
-	}
-	return cli.Show(&a.Program, sent{id, what}, nil, func(p *render.Printer, s sent) { p.Line("%s  %s", s.TaskID, s.Sent) })
+	return cli.Show(&a.Program, render.FleetSent{TaskID: id, Sent: what}, nil, func(p *render.Printer, s render.FleetSent) { p.Line("%s  %s", s.TaskID, s.Sent) })
 }

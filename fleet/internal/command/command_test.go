@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
@@ -61,6 +63,35 @@ func (s site) want(code int, args ...string) string {
 		s.Fatalf("%q exits with %d, want %d:\n%s%s", args, got, code, stdout, stderr)
 	}
 	return stdout
+}
+
+// wantJSON executes a command line with --output json that exits with a code, checks what it
+// prints with a schema of docs/schema, and returns it.
+func (s site) wantJSON(code int, schema string, args ...string) string {
+	s.Helper()
+	out := s.want(code, append(args, "--output", "json")...)
+	text, err := os.ReadFile("../../../docs/schema/" + schema + ".schema.json")
+	if err != nil {
+		s.Fatal(err)
+	}
+	var form jsonschema.Schema
+	if err := json.Unmarshal(text, &form); err != nil {
+		s.Fatal(err)
+	}
+	resolved, err := form.Resolve(nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for decoder := json.NewDecoder(strings.NewReader(out)); decoder.More(); {
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			s.Fatal(err)
+		}
+		if err := resolved.Validate(value); err != nil {
+			s.Errorf("the output of %q does not fit %s: %v\n%s", args, schema, err, out)
+		}
+	}
+	return out
 }
 
 // refuse executes a command line that fails with an error.
@@ -123,7 +154,7 @@ func TestCommands(t *testing.T) {
 				t.Errorf("the output lacks %q:\n%s", text, out)
 			}
 		}
-		out = s.want(14, "run", "stuck-1", "--prompt", "Do it.", "--store", s.store, "--output", "json")
+		out = s.wantJSON(14, "run", "run", "stuck-1", "--prompt", "Do it.", "--store", s.store)
 		if !strings.Contains(out, `"event":"ended"`) || !strings.Contains(out, `"reason":"max-rounds"`) {
 			t.Errorf("the output is\n%s", out)
 		}
@@ -151,6 +182,7 @@ func TestCommands(t *testing.T) {
 				t.Errorf("the table lacks %q:\n%s", row, out)
 			}
 		}
+		s.wantJSON(0, "fleet-status", "status")
 		list := s.want(0, "status")
 		if !strings.Contains(list, "stuck-2 ") || !strings.Contains(list, "stuck-2 is not committed") {
 			t.Errorf("the status is\n%s", list)
@@ -172,19 +204,20 @@ func TestCommands(t *testing.T) {
 		s.refuse(errs.AnswerInvalid, "answer", "asks-1", "--choice", "3")
 		s.refuse(errs.AnswerInvalid, "answer", "asks-1", "--text", strings.Repeat("x", flow.MaxAnswer+1))
 		s.refuse(errs.AnswerInvalid, "answer", "asks-1", "--text", " ")
-		s.want(0, "answer", "asks-1", "--choice", "2")
+		s.wantJSON(0, "fleet-status", "status", "asks-1")
+		s.wantJSON(0, "fleet-answer", "answer", "asks-1", "--choice", "2")
 		s.await("asks-1", "commit  asks-1")
 		s.refuse(errs.FleetNoQuestion, "answer", "asks-1", "--choice", "2")
 		s.refuse(errs.FleetTaskUnknown, "answer", "asks-2", "--choice", "2")
 	})
 	t.Run("stop", func(t *testing.T) {
 		s := newFleet(t)
-		out := s.want(0, "run", "asks-3", "--prompt", "Do it.", "--store", s.store, "--detach", "--output", "json")
+		out := s.wantJSON(0, "run", "run", "asks-3", "--prompt", "Do it.", "--store", s.store, "--detach")
 		if !strings.HasPrefix(out, `{"task_id":"asks-3","event":"started","at":"`) || strings.Count(out, "\n") != 1 {
 			t.Errorf("the output is %q", out)
 		}
 		s.await("asks-3", "waiting  asks-3")
-		s.want(0, "stop", "asks-3")
+		s.wantJSON(0, "fleet-stop", "stop", "asks-3")
 		s.await("asks-3", "because stopped")
 		s.refuse(errs.FleetTaskEnded, "stop", "asks-3")
 		s.refuse(errs.FleetTaskUnknown, "status", "asks-4")

@@ -35,17 +35,11 @@ recorded of a task.`,
 				return cli.Show(&a.Program, t.result(), err, (*render.Printer).FleetTask)
 			}
 			tasks, err := readTasks(ctx, c, project)
-			list := struct {
-				Tasks []api.RunResult `json:"tasks"`
-			}{Tasks: []api.RunResult{}}
+			list := render.FleetList{Tasks: []api.RunResult{}}
 			for _, t := range slices.SortedFunc(maps.Values(tasks), func(a, b fleetTask) int { return cmp.Compare(a.id, b.id) }) {
 				list.Tasks = append(list.Tasks, t.result())
 			}
-			return cli.Show(&a.Program, list, err, func(p *render.Printer, l struct {
-				Tasks []api.RunResult `json:"tasks"`
-			}) {
-				p.FleetTable(l.Tasks)
-			})
+			return cli.Show(&a.Program, list, err, (*render.Printer).FleetList)
 		})
 	}
 	return cmd
