@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -48,23 +50,22 @@ func (t *tracker) receiveDependents() {
 // task cannot begin.
 func (t *tracker) awaitDependencies(ctx workflow.Context) (why string) {
 	ended := workflow.GetSignalChannel(ctx, SignalDependency)
-	committed := make(map[string]bool)
-	for _, id := range t.in.DependsOn {
-		for !committed[id] {
-			var d Dependency
-			if !ended.ReceiveAsync(&d) {
-				if t.wait(ctx, "", ended); ctx.Err() != nil {
-					return Stopped
-				}
-				continue
+	for len(t.in.DependsOn) > 0 {
+		var d Dependency
+		if !ended.ReceiveAsync(&d) {
+			if t.wait(ctx, "", ended); ctx.Err() != nil {
+				return Stopped
 			}
-			if d.NextAction != string(task.StepCommit) {
-				return d.Task + " is not committed"
-			}
-			committed[d.Task] = true
+			continue
+		}
+		switch {
+		case !slices.Contains(t.in.DependsOn, d.Task): // A task that this one does not depend on, or a repeated signal.
+		case d.NextAction != string(task.StepCommit):
+			return d.Task + " is not committed"
+		default:
+			t.in.DependsOn = slices.DeleteFunc(t.in.DependsOn, func(id string) bool { return id == d.Task })
 		}
 	}
-	t.in.DependsOn = nil
 	return ""
 }
 

@@ -240,6 +240,9 @@ func TestDependencies(t *testing.T) {
 		started bool
 	}{
 		{"committed", []flow.Dependency{{Task: "B", NextAction: "commit"}, {Task: "B", NextAction: "commit"}, {Task: "A", NextAction: "commit"}}, "commit", "", true},
+		{"another is stuck", []flow.Dependency{{Task: "C", NextAction: "stuck"}, {Task: "A", NextAction: "commit"}, {Task: "B", NextAction: "commit"}}, "commit", "", true},
+		{"another is committed", []flow.Dependency{{Task: "A", NextAction: "commit"}, {Task: "C", NextAction: "commit"}}, flow.ActionBlocked, flow.Stopped, false},
+		{"committed, then stuck", []flow.Dependency{{Task: "A", NextAction: "commit"}, {Task: "A", NextAction: "stuck"}, {Task: "B", NextAction: "commit"}}, "commit", "", true},
 		{"stuck", []flow.Dependency{{Task: "A", NextAction: "commit"}, {Task: "B", NextAction: "stuck"}}, flow.ActionBlocked, "B is not committed", false},
 		{"stopped", []flow.Dependency{{Task: "A", NextAction: "commit"}}, flow.ActionBlocked, flow.Stopped, false},
 	} {
