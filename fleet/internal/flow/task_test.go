@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/fleettest"
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
@@ -47,6 +48,7 @@ func environment(script *fleettest.Script) *testsuite.TestWorkflowEnvironment {
 	suite.SetLogger(quiet())
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // The machine may be busy.
 	script.Register(env)
 	return env
 }

@@ -3,13 +3,9 @@ package worker_test
 import (
 	"slices"
 	"testing"
-	"time"
-
-	"go.temporal.io/sdk/testsuite"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
-	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -44,15 +40,7 @@ func TestDraftsOfOthers(t *testing.T) {
 				c.before(s)
 			}
 			s.script = fakeagent.WriteScript(t, s.dir, fakeagent.Script{Roles: roles{"executor": {executor}}})
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestWorkflowEnvironment()
-			env.SetTestTimeout(time.Minute)
-			s.register(t, env)
-			env.ExecuteWorkflow(flow.Workflow, s.request(t, api.RunRequest{Prompt: "Handle the empty list."}))
-			var got flow.Position
-			if err := env.GetWorkflowResult(&got); err != nil {
-				t.Fatal(err)
-			}
+			got := s.workflow(t)
 			if got.Failure == nil || got.Failure.Code != c.want {
 				t.Errorf("the workflow ends with %+v (%+v), want %s", got, got.Failure, c.want)
 			}

@@ -10,6 +10,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
@@ -68,6 +69,7 @@ func TestPayloads(t *testing.T) {
 	env := suite.NewTestWorkflowEnvironment()
 	seen := &payloads{DataConverter: converter.GetDefaultDataConverter(), t: t}
 	env.SetDataConverter(seen)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // The machine may be busy.
 	s.register(t, env)
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour) // Time passes while it waits for an answer.
 	env.ExecuteWorkflow(flow.Workflow, s.request(t, api.RunRequest{Prompt: strings.Repeat("p", task.MaxPrompt)}))

@@ -178,6 +178,21 @@ func (s *site) request(t testing.TB, req api.RunRequest) flow.Input {
 	return flow.Input{Project: "shop", Task: "T", Request: sum}
 }
 
+// workflow runs the workflow of task T in the test environment.
+func (s *site) workflow(t testing.TB) (end flow.Position) {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // The machine may be busy.
+	s.register(t, env)
+	env.ExecuteWorkflow(flow.Workflow, s.request(t, api.RunRequest{Prompt: "Handle the empty list."}))
+	if err := env.GetWorkflowResult(&end); err != nil {
+		t.Fatal(err)
+	}
+	return end
+}
+
 // kinds returns the kinds of task T's events.
 func (s *site) kinds(t testing.TB) []string {
 	t.Helper()
@@ -210,15 +225,7 @@ func TestTask(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newSite(t, c.config, c.agents)
-			var suite testsuite.WorkflowTestSuite
-			env := suite.NewTestWorkflowEnvironment()
-			env.SetTestTimeout(time.Minute)
-			s.register(t, env)
-			env.ExecuteWorkflow(flow.Workflow, s.request(t, api.RunRequest{Prompt: "Handle the empty list."}))
-			var got flow.Position
-			if err := env.GetWorkflowResult(&got); err != nil {
-				t.Fatal(err)
-			}
+			got := s.workflow(t)
 			if got.NextAction != want.NextAction || got.Round != want.Round || got.Failure != nil {
 				t.Errorf("the workflow ends with %+v (%+v), want %s in round %d", got, got.Failure, want.NextAction, want.Round)
 			}
