@@ -59,7 +59,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		return "", err
 	}
 	p.Diff, p.DiffEmpty = diff, rr.emptyDraft
-	findings, err := openFindings(ctx, rr.tx.ledger, rr.tx.status)
+	findings, _, err := openReview(ctx, rr.tx.ledger, rr.tx.status)
 	if err != nil {
 		return "", err
 	}

@@ -55,40 +55,52 @@ func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding
 // openFindings returns the findings that the task's latest decision left, or that a person
 // stopped it with.
 func openFindings(ctx context.Context, l *ledger.Ledger, t storedStatus) ([]finding.Finding, error) {
-	found, _, err := openReview(ctx, l, t)
-	return found, err
+	body, err := findingsEvent(ctx, l, t)
+	return append(body.Findings, body.DecisionOrZero().Findings...), err
 }
 
-// openReview returns the open findings and the round whose review reported them, 0 if no
-// review did.
-func openReview(ctx context.Context, l *ledger.Ledger, t storedStatus) (found []finding.Finding, round int, err error) {
+// openReview returns the findings that the latest review left, or that a person or an
+// import did, and the decision on that review as far as it is known.
+func openReview(ctx context.Context, l *ledger.Ledger, t storedStatus) ([]finding.Finding, api.Decision, error) {
+	body, err := findingsEvent(ctx, l, t)
+	d := body.DecisionOrZero()
+	if decided, ok := body.Event.(*task.RoundDecided); ok && !decided.Reviewed { // Its critic failed.
+		if d.StillOpen == nil {
+			return nil, api.Decision{}, err
+		}
+		return d.StillOpen.Findings, api.Decision{Round: d.StillOpen.Round}, err
+	}
+	return append(body.Findings, d.Findings...), d, err
+}
+
+// findingsEvent returns the event with the task's open findings, the zero Full for none.
+func findingsEvent(ctx context.Context, l *ledger.Ledger, t storedStatus) (event.Full, error) {
 	if t.FindingsEvent == 0 {
-		return nil, 0, nil
+		return event.Full{}, nil
 	}
 	e, err := l.Event(ctx, t.TaskID, t.FindingsEvent)
 	if err != nil {
-		return nil, 0, err
+		return event.Full{}, err
 	}
 	body, err := event.DecodeFull(e)
 	if err == nil && e.Hash != e.Sum() {
 		err = fmt.Errorf("its hash is not that of its contents")
 	}
 	if err != nil {
-		return nil, 0, errTampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
+		return event.Full{}, errTampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
 	}
-	d := body.DecisionOrZero()
-	return append(body.Findings, d.Findings...), d.Round, nil
+	return body, nil
 }
 
 // stillOpen returns the findings that the last review left open, for a round without a
 // review.
 func (tx *taskTx) stillOpen(ctx context.Context) (*api.OpenReview, error) {
-	found, round, err := openReview(ctx, tx.ledger, tx.status)
+	found, d, err := openReview(ctx, tx.ledger, tx.status)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	for i := range found {
 		found[i].Sources = []finding.Source{}
 	}
-	return &api.OpenReview{Round: round, Findings: found}, nil
+	return &api.OpenReview{Round: d.Round, Findings: found}, nil
 }
