@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,7 +13,7 @@ import (
 )
 
 // checkConservation checks a plugin's answer against the report: every item is the
-// ref of at least one finding or of one skipped entry, never of both, and every ref
+// ref of at least one finding, or of one skipped entry or statement, and every ref
 // exists (docs/plugin-abi.md). Then it cuts each finding's raw text out of the
 // report, so that no plugin can alter it.
 //
@@ -47,24 +48,38 @@ func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, i
 
 // reference is an answer's statement about one place in the report.
 type reference struct {
-	skipped bool
-	raw     jsontext.Value // nil if there is no such place
+	// as is "skips" or "answers for" if it is the only one about its place, "" for findings.
+	as  string
+	raw jsontext.Value // nil if there is no such place
 }
 
 // collectRefs maps the answer's refs to their references.
 func collectRefs(out *output) (map[string]*reference, error) {
-	claims := make(map[string]*reference, len(*out.Findings)+len(*out.Skipped))
+	claims := make(map[string]*reference, len(*out.Findings)+len(*out.Skipped)+len(out.Previous))
 	for _, f := range *out.Findings {
 		claims[*f.Ref] = &reference{}
 	}
-	for _, s := range *out.Skipped {
-		if c, ok := claims[s.Ref]; ok {
-			if c.skipped {
-				return nil, violated(abi.Contradicted, "skips %q twice", s.Ref)
-			}
-			return nil, violated(abi.Contradicted, "both skips and reports %q", s.Ref)
+	claim := func(ref, as string) error {
+		c, ok := claims[ref]
+		switch {
+		case !ok:
+			claims[ref] = &reference{as: as}
+			return nil
+		case c.as == as:
+			return violated(abi.Contradicted, as+" %q twice", ref)
+		default:
+			return violated(abi.Contradicted, "both "+as+" and "+cmp.Or(c.as, "reports")+" %q", ref)
 		}
-		claims[s.Ref] = &reference{skipped: true}
+	}
+	for _, s := range *out.Skipped {
+		if err := claim(s.Ref, "skips"); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range out.Previous {
+		if err := claim(s.Ref, "answers for"); err != nil {
+			return nil, err
+		}
 	}
 	return claims, nil
 }
@@ -77,9 +92,14 @@ func buildResult(p *Plugin, doc *document.Document, out *output, claims map[stri
 			return abi.Result{}, violated(abi.Invented, "skips %q, which is not in the report", s.Ref)
 		}
 	}
+	for _, s := range out.Previous {
+		if claims[s.Ref].raw == nil {
+			return abi.Result{}, violated(abi.Invented, "answers for %q, which is not in the report", s.Ref)
+		}
+	}
 	result := abi.Result{
 		Critic: out.Critic, TaskID: out.TaskID, Round: out.Round,
-		Findings: make([]finding.Finding, 0, len(*out.Findings)), Skipped: *out.Skipped, Unmapped: out.Unmapped,
+		Findings: make([]finding.Finding, 0, len(*out.Findings)), Skipped: *out.Skipped, Unmapped: out.Unmapped, Previous: out.Previous,
 	}
 	quoted := int64(0)
 	for _, f := range *out.Findings {

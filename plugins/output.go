@@ -25,10 +25,11 @@ type output struct {
 	Findings *list[outputFinding] `json:"findings"`
 	Skipped  *list[abi.Skipped]   `json:"skipped"`
 	Unmapped list[abi.Unmapped]   `json:"unmapped"`
+	Previous list[abi.Statement]  `json:"previous"`
 	Error    *guestError          `json:"error"`
 }
 
-// maxEntries bounds an answer's findings, skipped entries and unmapped entries, each.
+// maxEntries bounds an answer's findings, skipped entries, unmapped entries and statements, each.
 // 64 MiB hold twenty million empty ones, for which the host would need gigabytes.
 const maxEntries = 1_000_000
 
@@ -144,7 +145,7 @@ func decodeOutput(data []byte) (*output, error) {
 		return nil, err
 	}
 	if out.Error != nil {
-		if out.Findings != nil || out.Skipped != nil || out.Unmapped != nil {
+		if out.Findings != nil || out.Skipped != nil || out.Unmapped != nil || out.Previous != nil {
 			return nil, invalid("the plugin's answer holds findings and an error at once")
 		}
 		if !abi.IsCode(out.Error.Code) || abi.IsReserved(out.Error.Code) || out.Error.Message == "" {
@@ -197,6 +198,18 @@ func decodeOutput(data []byte) (*output, error) {
 		if u.Rule == "" || u.Category == "" {
 			return nil, invalid("unmapped entry %d lacks its rule or its category", i)
 		}
+	}
+	named := make(map[string]bool, len(out.Previous))
+	for i, s := range out.Previous {
+		switch {
+		case !finding.IsFingerprint(s.ID):
+			return nil, invalid("previous entry %d has the id %q, which is not a fingerprint", i, clip(s.ID))
+		case !s.Status.IsStated():
+			return nil, invalid("previous entry %d has the unknown status %q", i, clip(string(s.Status)))
+		case named[s.ID]:
+			return nil, invalid("previous entry %d names the finding %s again", i, s.ID)
+		}
+		named[s.ID] = true
 	}
 	return &out, nil
 }

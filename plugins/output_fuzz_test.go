@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
@@ -16,6 +17,7 @@ func FuzzOutput(f *testing.F) {
 	for _, seed := range []string{
 		`{"critic":"c","findings":[{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}],"skipped":[{"ref":"/findings/1","reason":"x"}]}`,
 		`{"critic":"c","task_id":"T","round":2,"findings":[],"skipped":[]}`,
+		`{"critic":"c","findings":[],"skipped":[],"previous":[{"id":"0123456789abcdef","status":"fixed","ref":"/findings/0"}]}`,
 		`{"error":{"code":"a-b","message":"m","hint":"h","ref":"/x","details":{"a":[1]}}}`,
 		`{"critic":"c","findings":null,"skipped":null}`, `null`, `[`, "\xff", `{"critic":"audit"}`,
 	} {
@@ -53,6 +55,12 @@ func FuzzOutput(f *testing.F) {
 		accounted := map[string]bool{}
 		for _, s := range result.Skipped {
 			accounted[s.Ref] = true
+		}
+		for _, s := range result.Previous {
+			accounted[s.Ref] = true
+			if !finding.IsFingerprint(s.ID) || !s.Status.IsStated() {
+				t.Fatalf("accepted %+v", s)
+			}
 		}
 		for _, x := range result.Findings {
 			accounted[x.Sources[0].Ref] = true

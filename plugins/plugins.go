@@ -33,6 +33,8 @@ type (
 	Skipped = abi.Skipped
 	// Unmapped is a rule without a category in the configuration.
 	Unmapped = abi.Unmapped
+	// Statement says what became of a finding of the previous review.
+	Statement = abi.Statement
 	// Inspection describes a plugin's file.
 	Inspection = abi.Inspection
 	// Source is a report's bytes as they were read.

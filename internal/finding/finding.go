@@ -39,6 +39,34 @@ func (s Severity) Rank() int {
 	}
 }
 
+// PreviousStatus is what became of a finding of the previous review.
+type PreviousStatus string
+
+// The statuses that a report can state.
+const (
+	// Open: it still holds.
+	Open PreviousStatus = "open"
+	// Fixed: it no longer holds.
+	Fixed PreviousStatus = "fixed"
+	// Withdrawn: the critic takes it back, although nothing changed.
+	Withdrawn PreviousStatus = "withdrawn"
+	// Induced: it is fixed, but its fix caused a finding that is reported now.
+	Induced PreviousStatus = "induced"
+)
+
+// The statuses of a finding that no report states anything about.
+const (
+	// Unverified: nothing says that it is fixed.
+	Unverified PreviousStatus = "unverified"
+	// Gone: all that reported it report again, without it.
+	Gone PreviousStatus = "gone"
+)
+
+// IsStated reports whether a report can state the status.
+func (s PreviousStatus) IsStated() bool {
+	return s == Open || s == Fixed || s == Withdrawn || s == Induced
+}
+
 // Finding is a problem that a critic reported. Routing reads Category, Severity, File,
 // Line and Remediation; the other fields say where it comes from.
 type Finding struct {

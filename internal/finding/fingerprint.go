@@ -42,6 +42,11 @@ func Fingerprint(category string, file *string, line *int, remediation string) s
 	return identify(category, file, line, remediation).fingerprint()
 }
 
+// IsFingerprint reports whether s has the form of a fingerprint.
+func IsFingerprint(s string) bool {
+	return len(s) == 16 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
 // normalize lower-cases s, turns each run of white space into one space, trims it, and
 // stops after limit code points, so that a very long text costs no more than a line. A
 // negative limit means no limit.

@@ -153,6 +153,7 @@ type NormalizedView struct {
 	Findings []normalizedFinding `json:"findings"`
 	Skipped  []plugins.Skipped   `json:"skipped"`
 	Unmapped []plugins.Unmapped  `json:"unmapped"`
+	Previous []plugins.Statement `json:"previous,omitzero"`
 
 	normalized api.NormalizedReport
 }
@@ -170,7 +171,7 @@ type normalizedFinding struct {
 func NewNormalizedView(n api.NormalizedReport) NormalizedView {
 	out := NormalizedView{
 		Plugin: n.Plugin, Report: n.Report, Critic: n.Critic, TaskID: n.TaskID, Round: n.Round,
-		Skipped: n.Skipped, Unmapped: n.Unmapped, normalized: n,
+		Skipped: n.Skipped, Unmapped: n.Unmapped, Previous: n.Previous, normalized: n,
 	}
 	for _, f := range n.Findings {
 		out.Findings = append(out.Findings, normalizedFinding{
@@ -214,6 +215,11 @@ func (p *Printer) Normalized(v NormalizedView) {
 		skipped.add(dim(s.Ref), s.Reason)
 	}
 	p.list(skipped)
+	previous := newTable("PREVIOUS", "STATUS", "REF")
+	for _, s := range n.Previous {
+		previous.add(s.ID, s.Status, dim(s.Ref))
+	}
+	p.list(previous)
 	unmapped := make([]api.Unmapped, len(n.Unmapped))
 	for i, u := range n.Unmapped {
 		unmapped[i] = api.Unmapped{Plugin: n.Plugin.Name, Report: n.Report, Rule: u.Rule, Category: u.Category}

@@ -44,7 +44,8 @@ type answer struct {
 	Findings []answerFinding `json:"findings"`
 	Skipped  []abi.Skipped   `json:"skipped"`
 	// Unmapped is not compared if an expected answer omits it.
-	Unmapped []abi.Unmapped `json:"unmapped,omitzero"`
+	Unmapped []abi.Unmapped  `json:"unmapped,omitzero"`
+	Previous []abi.Statement `json:"previous,omitzero"`
 }
 
 type answerFinding struct {
@@ -233,7 +234,7 @@ func (w *wantError) compare(err error) error {
 
 // answerOf converts a result back to the ABI's form.
 func answerOf(r abi.Result) answer {
-	a := answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped}
+	a := answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped, Previous: r.Previous}
 	for _, f := range r.Findings {
 		a.Findings = append(a.Findings, answerFinding{
 			f.Critic, f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Sources[0].Ref,

@@ -86,7 +86,7 @@ func (k *kit) multiplied(s seed) (seed, int) {
 	return seed{}, 0
 }
 
-// items checks that every finding is about an item: the host cannot notice if a plugin
+// items checks that every finding and statement is about an item: the host cannot notice if a plugin
 // drops anything else.
 func (k *kit) items() {
 	found := 0
@@ -109,11 +109,16 @@ func (k *kit) items() {
 			items[ref] = true
 		}
 		found += len(items)
+		var refs []string
 		for _, f := range result.Findings {
-			if ref := f.Sources[0].Ref; !items[ref] {
-				k.add(GroupLimits, "items", Fail, fmt.Sprintf("%s: a finding is about %q, which no pattern of items names", s.name, ref))
-				return
-			}
+			refs = append(refs, f.Sources[0].Ref)
+		}
+		for _, statement := range result.Previous {
+			refs = append(refs, statement.Ref)
+		}
+		if i := slices.IndexFunc(refs, func(ref string) bool { return !items[ref] }); i >= 0 {
+			k.add(GroupLimits, "items", Fail, fmt.Sprintf("%s: the answer is about %q, which no pattern of items names", s.name, refs[i]))
+			return
 		}
 	}
 	if k.ctx.Err() != nil {

@@ -93,6 +93,17 @@ type Result struct {
 	Skipped []Skipped
 	// Unmapped are the rules whose findings have a default category.
 	Unmapped []Unmapped
+	// Previous are the statements about findings of the previous review, each finding once.
+	Previous []Statement
+}
+
+// Statement says what became of a finding of the previous review.
+type Statement struct {
+	// ID is the finding's fingerprint.
+	ID     string                 `json:"id"`
+	Status finding.PreviousStatus `json:"status"`
+	// Ref is a JSON Pointer into the report.
+	Ref string `json:"ref"`
 }
 
 // Unmapped is a rule that the configuration gives no category, and the default

@@ -9,8 +9,9 @@
 
 import { Elements, Members, Value, document, find, firstOf, isArray } from "../../sdk/assemblyscript/cursor";
 import { Writer } from "../../sdk/assemblyscript/writer";
-import { answer, fail, failConfig, path, sentence } from "../../sdk/assemblyscript/result";
+import { answer, fail, failConfig, failed, path, sentence } from "../../sdk/assemblyscript/result";
 import { packed } from "../../sdk/assemblyscript/abi";
+import { previous } from "./previous";
 import { normalizeReport, round, task } from "./report";
 
 export { sy_alloc, switchyard_abi_v1 } from "../../sdk/assemblyscript/abi";
@@ -24,14 +25,19 @@ export function sy_describe(): u64 {
     description
       .text('{"name":"np-critic","version":"1.0.0","critic":"critic","formats":["application/json"],')
       .text('"detect":["/critic"],')
-      .text('"items":["/findings/*","/*/findings/*","/criteria/*","/*/criteria/*"]}')
+      .text('"items":["/findings/*","/*/findings/*","/criteria/*","/*/criteria/*","/previous/*","/*/previous/*"]}')
   );
 }
 
 export function sy_normalize(report: usize, reportLength: u32, config: usize, configLength: u32): u64 {
   const file = document(report);
   if (checkConfig(document(config))) normalizeFile(file);
-  return packed(answer("critic", find(file, "critic"), task, round));
+  const all = answer("critic", find(file, "critic"), task, round);
+  if (!failed() && previous.length) {
+    all.truncate(all.length - 1); // The closing brace.
+    all.text(',"previous":[').writer(previous).text("]}");
+  }
+  return packed(all);
 }
 
 function checkConfig(config: Value): bool {

@@ -9,6 +9,7 @@ import {
 import { about, fail, failed, path, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { POSITIVE, normalizeFinding } from "./finding";
 import { normalizeCriterion } from "./criterion";
+import { normalizePrevious, refuseEntry } from "./previous";
 
 /** The task that the reports speak of; 0 as long as none names it. */
 export let task: Value = 0;
@@ -23,6 +24,7 @@ class Report {
   round: Value;
   findings: Value;
   criteria: Value;
+  previous: Value;
   verdict: Value;
   error: Value;
   blockersCount: Value;
@@ -36,6 +38,7 @@ class Report {
       else if (member.is("round")) this.round = member.value;
       else if (member.is("findings")) this.findings = member.value;
       else if (member.is("criteria")) this.criteria = member.value;
+      else if (member.is("previous")) this.previous = member.value;
       else if (member.is("verdict")) this.verdict = member.value;
       else if (member.is("error")) this.error = member.value;
       else if (member.is("blockers_count")) this.blockersCount = member.value;
@@ -92,6 +95,9 @@ function isReport(value: Value): bool {
   }
   if (criteria && !isArray(criteria)) {
     return refuse("critic-output-criteria-not-an-array", "/criteria", "criteria", "an array", criteria);
+  }
+  if (!isAbsent(report.previous) && !isArray(report.previous)) {
+    return refuseEntry("/previous", "previous", "an array", report.previous);
   }
   if (!findings && !firstOf(criteria)) {
     return fail(
@@ -153,7 +159,7 @@ function failConflict(code: string, where: string, key: string, first: Value, ot
   );
 }
 
-/** Normalizes findings, then criteria, and checks what else the report says against them. */
+/** Normalizes findings, criteria and what became of earlier findings, and checks what else the report says against them. */
 function normalizeItems(value: Value): bool {
   const outside = path.length;
   let issues = 0;
@@ -172,6 +178,15 @@ function normalizeItems(value: Value): bool {
       path.text("/criteria/").number(item.index);
       about(report.critic, item.index);
       if (normalizeCriterion(report.critic, item.value, item.index)) issues++;
+      if (failed()) return false;
+      path.truncate(outside);
+    }
+  }
+  if (!isAbsent(report.previous)) {
+    for (item.of(report.previous); item.next(); ) {
+      path.text("/previous/").number(item.index);
+      about(report.critic, item.index);
+      normalizePrevious(item.value);
       if (failed()) return false;
       path.truncate(outside);
     }
@@ -198,7 +213,7 @@ function agreesWith(issues: i32): bool {
 function holdsNothingElse(value: Value): bool {
   for (member.of(value); member.next(); ) {
     if (!isArray(member.value) && !isObject(member.value) || isEmpty(member.value)) continue;
-    if (member.is("findings") || member.is("criteria")) continue;
+    if (member.is("findings") || member.is("criteria") || member.is("previous")) continue;
     path.token(member.key);
     return fail(
       "critic-output-unknown-member", "",
