@@ -112,6 +112,9 @@ type Decision struct {
 	// nothing, as on a red verification; nil for none. They are not part of Findings, and
 	// the policy does not see them.
 	StillOpen *OpenReview `json:"still_open,omitzero"`
+	// Previous says what became of each finding of the task's previous review. The policy
+	// does not see it.
+	Previous []PreviousFinding `json:"previous,omitzero"`
 	// Skipped are the items that plugins skipped, by reason.
 	Skipped []Skipped `json:"skipped"`
 	// Unmapped are the rules without a configured category.
@@ -155,6 +158,18 @@ type OpenReview struct {
 	Round int `json:"round"`
 	// Findings have no sources here; the event of their review has them.
 	Findings []finding.Finding `json:"findings"`
+}
+
+// PreviousFinding is a finding of the previous review.
+type PreviousFinding struct {
+	Fingerprint string  `json:"fingerprint"`
+	Category    string  `json:"category"`
+	File        *string `json:"file"`
+	Line        *int    `json:"line"`
+	// Status is open if the finding is reported again or stated to be open; fixed,
+	// withdrawn or induced as a report states it; gone if all that reported it reported
+	// again without it, and cannot state anything; else unverified.
+	Status finding.PreviousStatus `json:"status"`
 }
 
 // Routing summarizes the destinations of the findings alone.

@@ -209,6 +209,7 @@ const (
 	ReportInvalidJSON                                Code = "report-invalid-json"
 	ReportInvalidUTF8                                Code = "report-invalid-utf8"
 	ReportInvalidXML                                 Code = "report-invalid-xml"
+	ReportPreviousInvalid                            Code = "report-previous-invalid"
 	ReportReplayed                                   Code = "report-replayed"
 	ReportTooDeep                                    Code = "report-too-deep"
 	ReportTooLarge                                   Code = "report-too-large"

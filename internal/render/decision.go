@@ -100,12 +100,32 @@ func (p *Printer) decided(d host.Decision, asking string) {
 		p.Line("verification: none")
 	}
 	p.lineIf(slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command != "" }) && !reviewedByCritic(d), "critic: none; spawn.adapter in switchyard.yaml names one")
+	p.previous(d.Previous)
 	if words := reasons(d.Skipped); words != "" {
 		p.Line("")
 		p.Line("skipped: %s", words)
 	}
 	p.unmapped(d.Unmapped)
 	p.agents(d.Spawns, d.Research)
+}
+
+// previous prints what became of the findings of the previous review, and names those of
+// which nothing is known.
+func (p *Printer) previous(all []api.PreviousFinding) {
+	var statuses, unverified []string
+	counts := make(map[finding.PreviousStatus]int)
+	for _, f := range all {
+		counts[f.Status]++
+		if f.Status == finding.Unverified {
+			unverified = append(unverified, f.Category+" "+finding.Finding{File: f.File, Line: f.Line}.Location())
+		}
+	}
+	for _, status := range slices.Sorted(maps.Keys(counts)) {
+		statuses = append(statuses, fmt.Sprintf("%d %s", counts[status], status))
+	}
+	p.lineIf(len(all) > 0, "")
+	p.lineIf(len(all) > 0, "previous review: %s", strings.Join(statuses, ", "))
+	p.lineIf(len(unverified) > 0, "  %s: %s", p.Paint(Yellow, "unverified"), textutil.List(unverified, MaxNamed))
 }
 
 // reviewedByCritic reports whether a critic ran or its report was given.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -201,7 +202,8 @@ func reportPath(run string) string {
 	return project.StateDir + "/" + reportsFolder + "/" + run + ".json"
 }
 
-// judgeReport normalizes a critic's report and checks that it is about this round.
+// judgeReport normalizes a critic's report and checks that it is about this round, and
+// that the round's reports can be decided on together.
 func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
 	ev, err := rr.tx.engine.plugins.Resolver(rr.config).In(rr.tx.tree()).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
 	if err != nil {
@@ -210,7 +212,11 @@ func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.
 	if ev.Result.TaskID == nil || ev.Result.Round == nil {
 		return pluginset.Report{}, errors.New("the report does not say which task and round it is about")
 	}
-	_, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.id, rr.round.Number)
+	if _, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.id, rr.round.Number); err != nil {
+		return ev, err
+	}
+	all := append(slices.Clone(rr.others), ev)
+	_, err = rr.tx.answerPrevious(ctx, all, finding.Merge(found(all)))
 	return ev, err
 }
 

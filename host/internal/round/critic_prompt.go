@@ -64,7 +64,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		return "", err
 	}
 	for _, f := range findings {
-		p.Previous = append(p.Previous, lineOf(f))
+		p.Previous = append(p.Previous, f.Fingerprint+" "+lineOf(f))
 	}
 	return prompt.RenderCritic(rr.agents.spawner.Root, p)
 }

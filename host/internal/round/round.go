@@ -217,10 +217,13 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	if err != nil {
 		return api.Decision{}, err
 	}
-	if !reviewed {
-		if d.StillOpen, err = tx.stillOpen(ctx); err != nil {
-			return api.Decision{}, err
-		}
+	if reviewed {
+		d.Previous, err = tx.answerPrevious(ctx, r.evidence, d.Findings)
+	} else {
+		d.StillOpen, err = tx.stillOpen(ctx)
+	}
+	if err != nil {
+		return api.Decision{}, err
 	}
 	destination, _ := r.policy.Destination(d.NextAction)
 	if destination.Kind == policies.Human {

@@ -48,6 +48,8 @@ type roundRunner struct {
 	driven bool
 	round  task.Round
 	policy policyset.Selection
+	// others are the reports of the round besides the critic's.
+	others []pluginset.Report
 	// tree is the digest of the working tree, "" if not read yet. shot is the working tree as
 	// it is, unless others have changed it: nil once a process that we started may have.
 	tree string
@@ -169,6 +171,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 		if err == nil && r.verification.Outcome != policies.Red {
 			var reports []pluginset.Report
 			if reports, err = rr.commandReports(ctx, r.verification); err == nil && rr.critic {
+				rr.others = slices.Concat(given, reports)
 				review, err = rr.review(ctx, r.verification)
 				r.verification = review.verification
 				again := slices.ContainsFunc(rr.recorder.spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })

@@ -128,6 +128,9 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 		d.Reports = append(d.Reports, summarize(ev))
 	}
 	d.Findings = merge(q.policy, append(found, q.audits...))
+	if _, err := readStatements(q.evidence, d.Findings); err != nil {
+		return api.Decision{}, nil, err
+	}
 	progress := task.Progress{New: len(d.Findings)}
 	if q.compare != nil {
 		var err error

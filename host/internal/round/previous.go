@@ -1,0 +1,143 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
+)
+
+// readStatements returns what the reports of a review state about findings of the previous
+// review, by fingerprint. found are the merged findings of this one.
+//
+// # Errors
+//
+// report-previous-invalid if a statement contradicts another one, or a finding.
+func readStatements(evidence []pluginset.Report, found []finding.Finding) (map[string]finding.PreviousStatus, error) {
+	reported := make(map[string]bool, len(found))
+	for _, f := range found {
+		// An audit repeats its findings until an agent gets them, also if they are fixed.
+		reported[f.Fingerprint] = f.Critic != finding.AuditCritic
+	}
+	stated := make(map[string]finding.PreviousStatus)
+	for _, ev := range evidence {
+		for _, s := range ev.Result.Previous {
+			earlier := cmp.Or(stated[s.ID], s.Status)
+			switch {
+			case earlier != s.Status:
+				return nil, errPrevious(ev, s, "another report says that it is "+string(earlier))
+			case s.Status != finding.Open && reported[s.ID]:
+				return nil, errPrevious(ev, s, "it is reported again")
+			case (s.Status == finding.Open || s.Status == finding.Induced) && len(ev.Result.Findings) == 0:
+				return nil, errPrevious(ev, s, "the report has no findings")
+			}
+			stated[s.ID] = s.Status
+		}
+	}
+	return stated, nil
+}
+
+// answerPrevious returns what became of each finding of the previous review. found are the
+// merged findings of this one.
+//
+// # Errors
+//
+// report-previous-invalid if a statement contradicts another one or a finding, or is about
+// an unknown finding; those of the ledger.
+func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Report, found []finding.Finding) ([]api.PreviousFinding, error) {
+	stated, err := readStatements(evidence, found)
+	if err != nil {
+		return nil, err
+	}
+	before, last, err := openReview(ctx, tx.ledger, tx.status)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]string, len(before)) // the subjects by fingerprint
+	for _, f := range before {
+		known[f.Fingerprint] = subject(f)
+	}
+	reported, subjects := make(map[string]bool, len(found)), make(map[string]bool, len(found))
+	for _, f := range found {
+		reported[f.Fingerprint], subjects[subject(f)] = true, true
+	}
+	for _, ev := range evidence {
+		for _, s := range ev.Result.Previous {
+			about, ok := known[s.ID]
+			switch {
+			case !ok:
+				return nil, errPrevious(ev, s, "the previous review has no such finding")
+			// Its line may have moved, and its words may differ.
+			case s.Status == finding.Open && !subjects[about]:
+				return nil, errPrevious(ev, s, "no finding is reported of "+about)
+			}
+		}
+	}
+	reports := countReports(last.Reports, evidence)
+	var all []api.PreviousFinding
+	for _, f := range before {
+		status := cmp.Or(stated[f.Fingerprint], finding.Unverified)
+		switch {
+		case reported[f.Fingerprint]:
+			status = finding.Open
+		case status == finding.Unverified && len(f.Sources) > 0 && !slices.ContainsFunc(f.Sources, reports.lack):
+			status = finding.Gone
+		}
+		all = append(all, api.PreviousFinding{Fingerprint: f.Fingerprint, Category: f.Category, File: f.File, Line: f.Line, Status: status})
+	}
+	return all, nil
+}
+
+// subject is what identifies a finding apart from its line and its words.
+func subject(f finding.Finding) string {
+	if f.File == nil {
+		return fmt.Sprintf("category %s without a file", f.Category)
+	}
+	return fmt.Sprintf("category %s in %s", f.Category, *f.File)
+}
+
+// reportOrigin is where a report comes from. Reports of several tools can have the same one.
+type reportOrigin struct{ plugin, command string }
+
+// reportCounts compares the reports of a review with those of the previous one.
+type reportCounts struct {
+	// origins are those of the previous review's reports, by digest.
+	origins map[string]reportOrigin
+	// more is how many more reports of an origin this review has.
+	more map[reportOrigin]int
+}
+
+func countReports(previous []api.Report, evidence []pluginset.Report) reportCounts {
+	c := reportCounts{make(map[string]reportOrigin), make(map[reportOrigin]int)}
+	for _, r := range previous {
+		from := reportOrigin{r.Plugin, r.Command}
+		c.origins[r.Digest] = from
+		c.more[from]--
+	}
+	for _, ev := range evidence {
+		if cmp.Or(ev.Plugin.Use, ev.Plugin.Name) != criticPlugin { // It states what became of findings.
+			c.more[reportOrigin{ev.Plugin.Name, ev.Command}]++
+		}
+	}
+	return c
+}
+
+// lack reports whether a source of a finding may not have reported again.
+func (c reportCounts) lack(s finding.Source) bool {
+	if s.Critic == finding.AuditCritic || s.Critic == spawnCritic {
+		return false
+	}
+	from, ok := c.origins[s.Report]
+	return !ok || c.more[from] < 0
+}
+
+func errPrevious(ev pluginset.Report, s abi.Statement, why string) error {
+	return errs.New(errs.ReportPreviousInvalid, "the report says that finding %s of the previous review is %s, but %s", s.ID, s.Status, why).
+		With("report", ev.Path).With("ref", s.Ref).With("finding", s.ID).With("status", string(s.Status))
+}
