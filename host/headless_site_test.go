@@ -109,7 +109,7 @@ func (s site) occupied(t testing.TB, agent string) *lease.Lease {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := pool.Take(t.Context(), agent, 1, false)
+	held, err := pool.Take(t.Context(), agent, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,16 +82,14 @@ const resumedNote = "An earlier attempt at this task was interrupted. The workin
 // lease takes a lease for a job, and waits up to its QueueTimeout.
 func (s *Spawner) lease(ctx context.Context, p *plan) (*lease.Lease, error) {
 	job := p.job
-	held, err := s.pool.Take(ctx, job.Agent.Name, job.Concurrency, false)
+	held, err := s.pool.Take(ctx, job.Agent.Name, job.Concurrency, 0)
 	if job.QueueTimeout <= 0 || errs.CodeOf(err) != errs.SpawnLocked {
 		return held, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, job.QueueTimeout)
-	defer cancel()
 	a := &attempt{job: job, at: Attempt{Run: p.run, Adapter: p.chain[0].Name(), N: 1}}
 	a.observe(Progress{Phase: Queued, Since: s.Now()})
 	p.tree = nil // Waiting takes long.
-	return s.pool.Take(ctx, job.Agent.Name, job.Concurrency, true)
+	return s.pool.Take(ctx, job.Agent.Name, job.Concurrency, job.QueueTimeout)
 }
 
 // link is an adapter of a chain with the path of its program.

@@ -24,9 +24,7 @@ func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	brief, cancel := context.WithTimeout(ctx, lockTime)
-	defer cancel()
-	held, err := pool.Take(brief, roundLockName(tx.id), 1, true)
+	held, err := pool.Take(ctx, roundLockName(tx.id), 1, lockTime)
 	switch {
 	case err == nil:
 		return held, nil
@@ -51,7 +49,7 @@ func (e *Engine) HoldHome(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := pool.Take(ctx, "home", 1, false)
+	held, err := pool.Take(ctx, "home", 1, 0)
 	switch {
 	case errs.CodeOf(err) == errs.SpawnLocked:
 		return nil, errs.New(errs.FleetHomeRunning, "another process is the home of %s", e.project.Root)

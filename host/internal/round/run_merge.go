@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -68,7 +69,7 @@ func (w *work) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	held, err := pool.Take(ctx, mergeLock, 1, true)
+	held, err := pool.Take(ctx, mergeLock, 1, lease.Forever)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Comm
 	if err != nil {
 		return verifycmd.Command{}, nil, err
 	}
-	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, lease.Forever)
 	return verifycmd.Command{
 		Keeper: keeper, Line: line, Dir: tx.tree(),
 		Record: func(child supervise.Identity) error {

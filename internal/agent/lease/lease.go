@@ -85,15 +85,18 @@ type Lease struct {
 	name string
 }
 
+// Forever is the wait of a Take that ends only with its context.
+const Forever time.Duration = -1
+
 // Take takes one of limit leases of an agent, and first cleans up what a dead holder left
-// in it. If none is free and wait is set, it retries until ctx is done. The caller must
-// release the lease. If callers use different limits, the largest one holds.
+// in it. If none is free, it retries for as long as wait says, which may be Forever. The
+// caller must release the lease. If callers use different limits, the largest one holds.
 //
 // # Errors
 //
 // spawn-locked, and spawn-slot-unusable, also for an invalid name or limit. If ctx is done,
 // the error wraps its cause, and is spawn-locked if it had to wait.
-func (p *Pool) Take(ctx context.Context, agent string, limit int, wait bool) (*Lease, error) {
+func (p *Pool) Take(ctx context.Context, agent string, limit int, wait time.Duration) (*Lease, error) {
 	switch {
 	case !regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`).MatchString(agent):
 		return nil, errs.New(errs.SpawnSlotUnusable, "%.200q is not a name of an agent: 1 to 128 letters, digits, _ and -", agent)
@@ -102,10 +105,16 @@ func (p *Pool) Take(ctx context.Context, agent string, limit int, wait bool) (*L
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
+	waiting := ctx // On a busy machine, even a try may take longer than the wait.
+	if wait != Forever {
+		limited, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		waiting = limited
+	}
 	var err error
-	for range (retry.Backoff{First: 20 * time.Millisecond, Max: 250 * time.Millisecond}).Attempts(ctx) {
+	for range (retry.Backoff{First: 20 * time.Millisecond, Max: 250 * time.Millisecond}).Attempts(waiting) {
 		var l *Lease
-		if l, err = p.tryAll(ctx, agent, limit); !wait || errs.CodeOf(err) != errs.SpawnLocked {
+		if l, err = p.tryAll(ctx, agent, limit); wait == 0 || errs.CodeOf(err) != errs.SpawnLocked {
 			return l, err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // wantTaken fails unless there is no slot, because the processes have them.
 func (s scene) wantTaken(agent string, limit int, pids ...int) {
 	s.Helper()
-	held, err := s.pool.Take(s.Context(), agent, limit, false)
+	held, err := s.pool.Take(s.Context(), agent, limit, 0)
 	var f *errs.Error
 	if !errors.As(err, &f) || f.Code != errs.SpawnLocked || held != nil {
 		s.Fatalf("got %v, %v", held, err)
@@ -113,7 +113,7 @@ func TestSweepThatFails(t *testing.T) {
 	s.holder("critic", 1, "r9").kill(s)
 	why := errors.New("it does not end")
 	s.sweeper.err = why
-	if _, err := s.pool.Take(t.Context(), "critic", 1, true); !errors.Is(err, why) {
+	if _, err := s.pool.Take(t.Context(), "critic", 1, lease.Forever); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 	if found, err := s.pool.Recover(t.Context()); !errors.Is(err, why) || found != nil {
@@ -128,7 +128,7 @@ func TestWait(t *testing.T) {
 	held := s.take("critic", 1)
 	time.AfterFunc(200*time.Millisecond, func() { s.must(held.Release()) })
 	began := time.Now()
-	next, err := s.pool.Take(t.Context(), "critic", 1, true)
+	next, err := s.pool.Take(t.Context(), "critic", 1, lease.Forever)
 	if err != nil || time.Since(began) < 150*time.Millisecond {
 		t.Fatalf("got %v after %v", err, time.Since(began))
 	}
@@ -136,12 +136,26 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
-	if _, err := s.pool.Take(ctx, "critic", 1, true); !errors.Is(err, why) || errs.CodeOf(err) != errs.SpawnLocked {
+	if _, err := s.pool.Take(ctx, "critic", 1, lease.Forever); !errors.Is(err, why) || errs.CodeOf(err) != errs.SpawnLocked {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.pool.Take(ctx, "researcher", 1, true); !errors.Is(err, why) {
+	if _, err := s.pool.Take(ctx, "researcher", 1, lease.Forever); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestBriefWait tests that a wait which is over before the first try still takes a free
+// lease, and does not wait for another.
+func TestBriefWait(t *testing.T) {
+	s := newScene(t)
+	held, err := s.pool.Take(t.Context(), "critic", 1, time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.pool.Take(t.Context(), "critic", 1, time.Nanosecond); errs.CodeOf(err) != errs.SpawnLocked {
+		t.Errorf("got %v", err)
+	}
+	s.must(held.Release())
 }
 
 func TestManyProcesses(t *testing.T) {
@@ -210,7 +224,7 @@ func TestRecordThatIsNone(t *testing.T) {
 			s := newScene(t)
 			s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.json"), []byte(text), 0o600))
 			s.holder("researcher", 1, "r9").kill(s)
-			if _, err := s.pool.Take(t.Context(), "critic", 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+			if _, err := s.pool.Take(t.Context(), "critic", 1, lease.Forever); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 				t.Errorf("got %v", err)
 			}
 			// The other one is recovered all the same.
@@ -357,7 +371,7 @@ func TestPrivateFolder(t *testing.T) {
 // leave recovers a record that a dead holder left.
 func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 	s.Helper()
-	held, err := s.pool.Take(s.Context(), "critic", 1, false)
+	held, err := s.pool.Take(s.Context(), "critic", 1, 0)
 	s.must(err)
 	s.must(held.RecordProcess(r))
 	name := filepath.Join(s.dir, "slot.critic.0.json")
@@ -371,12 +385,12 @@ func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 func TestForeignFilesAreNoSlots(t *testing.T) {
 	s := newScene(t)
 	for _, agent := range []string{"", ".", "../x", "a/b", "a.b", "a b", "é", strings.Repeat("a", 129), "a\n"} {
-		if _, err := s.pool.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+		if _, err := s.pool.Take(t.Context(), agent, 1, lease.Forever); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%q: got %v", agent, err)
 		}
 	}
 	for _, limit := range []int{-1, 0, lease.MaxLimit + 1} {
-		if _, err := s.pool.Take(t.Context(), "critic", limit, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+		if _, err := s.pool.Take(t.Context(), "critic", limit, lease.Forever); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%d: got %v", limit, err)
 		}
 	}
@@ -393,7 +407,7 @@ func TestLinks(t *testing.T) {
 	}
 	s.must(os.Symlink("slot.d.0", filepath.Join(s.dir, "slot.c.0")))
 	for _, agent := range []string{"a", "b", "c"} {
-		if _, err := s.pool.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+		if _, err := s.pool.Take(t.Context(), agent, 1, lease.Forever); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%s: got %v", agent, err)
 		}
 	}

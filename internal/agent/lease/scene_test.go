@@ -61,7 +61,7 @@ func hold(job []string) error {
 		}
 		return nil
 	default: // hold one until standard input ends
-		s, err := pool.Take(context.Background(), agent, limit, false)
+		s, err := pool.Take(context.Background(), agent, limit, 0)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func hold(job []string) error {
 func hammer(pool *lease.Pool, dir, agent string, limit int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	s, err := pool.Take(ctx, agent, limit, true)
+	s, err := pool.Take(ctx, agent, limit, lease.Forever)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s scene) open() *lease.Pool {
 // take takes a slot, or fails.
 func (s scene) take(agent string, limit int) *lease.Lease {
 	s.Helper()
-	held, err := s.pool.Take(s.Context(), agent, limit, false)
+	held, err := s.pool.Take(s.Context(), agent, limit, 0)
 	if err != nil {
 		s.Fatal(err)
 	}

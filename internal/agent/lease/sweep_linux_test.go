@@ -50,7 +50,7 @@ func runChild(dir, agent, what string) error {
 	if err != nil {
 		return err
 	}
-	held, err := pool.Take(context.Background(), agent, 1, false)
+	held, err := pool.Take(context.Background(), agent, 1, 0)
 	if err != nil {
 		return err
 	}
