@@ -17,8 +17,8 @@ func newStopCmd(a *app) *cobra.Command {
 reason stopped. It returns at once; switchyard-fleet status TASK shows when
 the task has ended. Tasks that depend on it are blocked.
 
-switchyard resume TASK, in the project's checkout, and switchyard-fleet run TASK
-continue it.`,
+switchyard resume TASK --rounds +1, in the project's checkout, and then
+switchyard-fleet run TASK continue it.`,
 		Example: `  switchyard-fleet stop SHOP-2`,
 		Args:    cli.OneTask,
 	}

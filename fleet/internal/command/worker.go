@@ -32,9 +32,10 @@ func newWorkerCmd(a *app) *cobra.Command {
 stopped. It has no state that matters: what it works on is repeated by another
 worker if it dies.
 
-With --deployment and --build-id, a task stays with the workers of the build that
-it began with, and new tasks go to the build that was made current: temporal
-worker deployment set-current-version. docs/fleet.md shows an upgrade.
+With --deployment and --build-id, the workflow of a task stays with the workers of
+the build that it began with, and new tasks go to the build that was made current:
+temporal worker deployment set-current-version. Every worker takes orders of all
+tasks. docs/fleet.md shows an upgrade.
 
 An interrupt ends its agents in order; other workers repeat their steps.`,
 		Example: `  switchyard-fleet worker --store /srv/switchyard
