@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -64,7 +65,7 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 		return result, unwritable(path, err)
 	}
 	defer root.Close()
-	if _, err := existing(root, path, name); err != nil { // before anything is created beside it
+	if _, err := existing(ctx, root, path, name); err != nil { // before anything is created beside it
 		return result, err
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
@@ -80,7 +81,7 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	}
 	result.Metrics = len(families)
 	ours := stateOf(families)
-	theirs, err := existing(root, path, name)
+	theirs, err := existing(ctx, root, path, name)
 	switch {
 	case err != nil:
 		return result, err
@@ -112,8 +113,15 @@ func refused(path, reason string) error {
 
 // existing returns the state of the existing file, or the zero state. It fails if the
 // file must not be replaced.
-func existing(root *os.Root, path, name string) (state, error) {
-	f, err := safefile.OpenFile(root, name, os.O_RDONLY)
+func existing(ctx context.Context, root *os.Root, path, name string) (state, error) {
+	var f *os.File
+	var err error
+	// Another process may replace the file at any time.
+	for range (retry.Backoff{First: time.Millisecond, Max: 8 * time.Millisecond, Limit: 20}).Attempts(ctx) {
+		if f, err = safefile.OpenFile(root, name, os.O_RDONLY); !errors.Is(err, safefile.ErrReplaced) {
+			break
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return state{}, nil

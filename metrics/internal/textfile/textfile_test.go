@@ -252,6 +252,43 @@ func TestWritersTakeTurns(t *testing.T) {
 	alone(t, path)
 }
 
+// TestReplacedWhileOpened tests that a file which other processes replace all the time is
+// not refused.
+func TestReplacedWhileOpened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "switchyard.prom")
+	write(t, path, 1, 1, true)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	var replacing sync.WaitGroup
+	replacing.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			err := os.WriteFile(path+".next", text, 0o644)
+			if err == nil {
+				err = os.Rename(path+".next", path)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for n := range int64(300) {
+		if _, err := writeMetrics(t.Context(), path, metricsOf(1, n+2)); err != nil {
+			t.Errorf("write %d: %v", n, err)
+		}
+	}
+	close(done)
+	replacing.Wait()
+}
+
 // TestDraftsOfTheDead checks that an unlocked draft of a killed process is replaced.
 func TestDraftsOfTheDead(t *testing.T) {
 	t.Parallel()
