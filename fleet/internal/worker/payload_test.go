@@ -69,6 +69,7 @@ func TestPayloads(t *testing.T) {
 	env := suite.NewTestWorkflowEnvironment()
 	seen := &payloads{DataConverter: converter.GetDefaultDataConverter(), t: t}
 	env.SetDataConverter(seen)
+	env.SetTestTimeout(5 * time.Minute)
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // The machine may be busy.
 	s.register(t, env)
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour) // Time passes while it waits for an answer.

@@ -47,6 +47,7 @@ func rehearse(t testing.TB, s *site, rounds int) rehearsal {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(5 * time.Minute)
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // The machine may be busy.
 	s.register(t, env)
 	results := make(rehearsal)
