@@ -111,7 +111,7 @@ type Position struct {
 	// Round is the current round, and MaxRounds the cap.
 	Round, MaxRounds int
 	// Order is the digest of the order for a worker, Key its key, and Queue the worker's
-	// queue; "" if the step is none of a worker.
+	// queue; "" if no worker takes the step.
 	Order, Key, Queue string
 	// Question is the first open question, nil for none. Its text is clipped.
 	Question *Question

@@ -115,7 +115,7 @@ func (s packed) Get(ctx context.Context, sum string) ([]byte, error) {
 	if !digest.Valid(sum) {
 		return nil, errs.New(errs.FleetBlobMissing, "there is no blob %.80q, which is not a digest", sum)
 	}
-	// What cannot be compressed grows by less.
+	// Compression makes random data larger, by less than a hundredth.
 	file, err := s.read(ctx, fileOf(sum), MaxSize+MaxSize/100)
 	switch {
 	case errors.Is(err, errMissing):

@@ -16,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestForeignOrders tests that an order of nobody's home ends at once, and leaves nothing
+// TestForeignOrders tests that an order that no home gave ends at once, and leaves nothing
 // outside of the worker's directory.
 func TestForeignOrders(t *testing.T) {
 	s := newSite(t, "", nil)

@@ -88,7 +88,7 @@ func (h *hand) finish(t testing.TB) {
 	t.Helper()
 	for h.at.NextAction == "" {
 		if h.at.Order == "" {
-			t.Fatalf("nobody has an order to %s", h.at.Step.Kind)
+			t.Fatalf("there is no order to %s", h.at.Step.Kind)
 		}
 		done := h.carry(t, "worker")
 		h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})

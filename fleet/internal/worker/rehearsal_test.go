@@ -96,7 +96,7 @@ func key(kind string, o flow.Order) string { return fmt.Sprintf("%s %d", kind, o
 func (r rehearsal) work(ctx context.Context, s store.Store, kind string, o flow.Order) (flow.Done, error) {
 	text, ok := r[key(kind, o)]
 	if !ok {
-		return flow.Done{}, fmt.Errorf("nobody has rehearsed to %s", key(kind, o))
+		return flow.Done{}, fmt.Errorf("no result was rehearsed for %s", key(kind, o))
 	}
 	var result host.OrderResult
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, rehearsed, o.Task)), &result); err != nil {
