@@ -90,6 +90,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
 	$(GO) test -run '^$$' -fuzz '^FuzzResets$$' -fuzztime 30s ./internal/agent/adapter
 	$(GO) test -run '^$$' -fuzz '^FuzzObjects$$' -fuzztime 30s ./internal/jsonscan
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/linediff
 	$(GO) test -run '^$$' -fuzz '^FuzzReadEnvelope$$' -fuzztime 30s ./internal/agent/outcome
 	$(GO) test -run '^$$' -fuzz '^FuzzCheckReport$$' -fuzztime 30s ./internal/agent/outcome
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/plan
