@@ -68,6 +68,10 @@ type LifecycleEntry struct {
 	Kind task.Kind `json:"kind"`
 	// Round is the task's round afterwards.
 	Round int `json:"round"`
+	// MaxRounds and HardCap are those that a start or a resumption set, 0 for one of an
+	// older version.
+	MaxRounds int `json:"max_rounds,omitzero"`
+	HardCap   int `json:"hard_cap,omitzero"`
 	// Mode is the mode of a resumption.
 	Mode   task.Mode `json:"mode,omitzero"`
 	Reason string    `json:"reason,omitzero"`

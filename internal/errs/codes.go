@@ -22,6 +22,7 @@ const (
 	BranchMoved                                      Code = "branch-moved"
 	BranchUnmerged                                   Code = "branch-unmerged"
 	BudgetExhausted                                  Code = "budget-exhausted"
+	CapFixed                                         Code = "cap-fixed"
 	CommitPreconditionMissing                        Code = "commit-precondition-missing"
 	CommitUnverified                                 Code = "commit-unverified"
 	CommitWithoutDecision                            Code = "commit-without-decision"

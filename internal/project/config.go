@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
@@ -35,6 +36,8 @@ const (
 type Config struct {
 	// MaxRounds is the cap of tasks without their own, 0 if not set.
 	MaxRounds int
+	// HardCap is the hard cap of tasks, 0 if not set.
+	HardCap int
 	// Policy names the policy, "" for the default. A path is relative to the project's
 	// root.
 	Policy string
@@ -199,6 +202,8 @@ type configReader struct {
 	reader
 	// plugins maps the entries of plugins to their lines.
 	plugins map[string]int
+	// hardCap is the entry hard_cap.
+	hardCap value
 	// reportPlugins are the plugins of report commands.
 	reportPlugins []value
 }
@@ -207,7 +212,12 @@ type configReader struct {
 // not YAML.
 func parseConfig(data []byte, maxRounds int) (Config, *configReader, error) {
 	c, r := defaults(), &configReader{reader: reader{file: ConfigFile, code: errs.ConfigInvalid}}
-	err := r.read(data, func(root value) { root.mapping(c.fields(r, maxRounds)) })
+	err := r.read(data, func(root value) {
+		known := root.mapping(c.fields(r, maxRounds))
+		if lowest := cmp.Or(c.MaxRounds, task.DefaultRounds); known && c.HardCap != 0 && c.HardCap < lowest {
+			r.hardCap.fail(" is %d; it must be at least max_rounds, which is %d", c.HardCap, lowest)
+		}
+	})
 	return c, r, err
 }
 
@@ -215,6 +225,7 @@ func parseConfig(data []byte, maxRounds int) (Config, *configReader, error) {
 func (c *Config) fields(r *configReader, maxRounds int) fields {
 	return fields{
 		"max_rounds":    func(v value) { c.MaxRounds = v.integer(1, maxRounds) },
+		"hard_cap":      func(v value) { c.HardCap, r.hardCap = v.integer(1, maxRounds), v },
 		"policy":        func(v value) { c.Policy = v.text() },
 		"policy_trust":  c.Trust.read,
 		"plugins":       func(v value) { c.Plugins = r.readPlugins(v) },

@@ -69,6 +69,7 @@ func TestConfigOfTheLoop(t *testing.T) {
 		"audit: {agents: [a_B-1]}":                        set(func(c *project.Config) { c.Audit.Agents = []string{"a_B-1"} }),
 		"audit: {search_tools: [Web.Search, mcp__a/b:c]}": set(func(c *project.Config) { c.Audit.SearchTools = []string{"Web.Search", "mcp__a/b:c"} }),
 		"research: {agents: 5}":                           set(func(c *project.Config) { c.Researchers = 5 }),
+		"hard_cap: 5\nmax_rounds: 5":                      set(func(c *project.Config) { c.MaxRounds, c.HardCap = 5, 5 }),
 		"research: {agents: 1}":                           set(func(c *project.Config) { c.Researchers = 1 }),
 		"phases: []":                                      set(func(c *project.Config) { c.Phases = []string{} }),
 		"phases: [tests]":                                 set(func(c *project.Config) { c.Phases = []string{"tests"} }),

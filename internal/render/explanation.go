@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -117,15 +118,23 @@ func (p *Printer) history(history []api.HistoryEntry) {
 
 // turns prints the manual actions on a task.
 func (p *Printer) turns(turns []api.LifecycleEntry) {
-	rows := newTable("ROUND", "ACTION", "BY", "AT", "REASON")
+	rows := newTable("ROUND", "ACTION", "CAP", "BY", "AT", "REASON")
 	for _, t := range turns {
 		color := Plain
 		if t.Kind == task.KindStopped {
 			color = Red
 		}
-		rows.add(t.Round, cell{turnWords(t), color}, t.By, dim(Time(t.At)), t.Reason)
+		rows.add(t.Round, cell{turnWords(t), color}, capWords(t), t.By, dim(Time(t.At)), t.Reason)
 	}
 	p.list(rows)
+}
+
+// capWords returns the caps that a manual action set.
+func capWords(t api.LifecycleEntry) string {
+	if t.MaxRounds == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d, hard %d", t.MaxRounds, t.HardCap)
 }
 
 // turnWords describes a manual action.

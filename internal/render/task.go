@@ -109,7 +109,11 @@ func rounds(t host.TaskStatus) string {
 	if t.MaxRounds == 0 {
 		return strconv.Itoa(t.Round)
 	}
-	return fmt.Sprintf("%d of %d", t.Round, t.MaxRounds)
+	words := fmt.Sprintf("%d of %d", t.Round, t.MaxRounds)
+	if t.Round > t.MaxRounds && t.HardCap != 0 {
+		words += fmt.Sprintf(", hard cap %d", t.HardCap)
+	}
+	return words
 }
 
 // TaskList is the JSON output of status without a task.

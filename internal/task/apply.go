@@ -149,7 +149,7 @@ func (e WorkStarted) apply(s State) (State, error) {
 		s = s.startOver(e.Round)
 		s.ResetReview, s.Stalled = s.Reviews, 0
 	}
-	s.Status, s.Phase, s.MaxRounds, s.CustomCap, s.Query = Open, Start, e.MaxRounds, e.CustomCap, e.Query
+	s.Status, s.Phase, s.MaxRounds, s.HardCap, s.CustomCap, s.Query = Open, Start, e.MaxRounds, e.HardCap, e.CustomCap, e.Query
 	s.Stop, s.Questions, s.Parked = nil, nil, nil
 	if e.Branch != nil {
 		s.Branch = e.Branch
@@ -200,7 +200,7 @@ func (e RoundDecided) apply(s State) (State, error) {
 	}
 	last := e
 	last.Questions, last.Evidence = nil, nil // stored in the state, below
-	s.Last, s.MaxRounds, s.CustomCap = &last, e.MaxRounds, e.CustomCap
+	s.Last, s.MaxRounds, s.HardCap, s.CustomCap = &last, e.MaxRounds, e.HardCap, e.CustomCap
 	s.Verifies = s.Verifies || e.Verify == green || e.Verify == red
 	phase := Draft
 	if e.Reviewed {
@@ -343,7 +343,7 @@ func (e WorkResumed) apply(s State) (State, error) {
 		return s, fmt.Errorf("a task is resumed with %q", e.Mode)
 	}
 	s.Status, s.Stop, s.Stalled = Open, nil, 0
-	s.MaxRounds, s.CustomCap = e.MaxRounds, e.Mode == MoreRounds
+	s.MaxRounds, s.HardCap, s.CustomCap = e.MaxRounds, e.HardCap, e.Mode == MoreRounds
 	return s, nil
 }
 
@@ -352,7 +352,7 @@ func (e TaskImported) apply(s State) (State, error) {
 		return s, fmt.Errorf("a task is imported in round %d", e.Round)
 	}
 	s = State{
-		Round: e.Round, MaxRounds: e.MaxRounds, CustomCap: e.CustomCap, Status: Open, Internals: Internals{StartedRound: 1},
+		Round: e.Round, MaxRounds: e.MaxRounds, HardCap: e.HardCap, CustomCap: e.CustomCap, Status: Open, Internals: Internals{StartedRound: 1},
 		Violations: e.Violations, Overrides: e.Overrides, Verifies: true,
 		// Runs before the import still count.
 		Runs: s.Runs, Spent: Spending{Task: s.Spent.Task, Runs: s.Spent.Runs},
@@ -382,6 +382,8 @@ func (s State) Check() error {
 		return fmt.Errorf("a task in round %d that was started in round %d", s.Round, s.StartedRound)
 	case s.MaxRounds < 0 || s.MaxRounds > MaxRounds || s.MaxRounds == 0 && s.Last != nil:
 		return fmt.Errorf("a task with a cap of %d rounds", s.MaxRounds)
+	case s.HardCap != 0 && (s.HardCap < s.MaxRounds || s.HardCap > MaxRounds):
+		return fmt.Errorf("a task with a cap of %d rounds and a hard cap of %d", s.MaxRounds, s.HardCap)
 	case s.Last != nil && (s.Last.Round < 1 || s.Last.NextRound > s.Round):
 		return fmt.Errorf("a task in round %d after a decision of round %d", s.Round, s.Last.Round)
 	case (s.Status == Parked) != (s.Parked != nil):

@@ -5,14 +5,16 @@ import (
 	"fmt"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // StartWork starts the work on a task, or restarts it in the next round after a commit or
 // after it was stuck.
 type StartWork struct {
 	Query string
-	// MaxRounds is the caller's cap, 0 for none; Fallback is the project's.
-	MaxRounds, Fallback int
+	// MaxRounds is the caller's cap, 0 for none; Fallback is the project's. HardCap is the
+	// project's hard cap, 0 for none.
+	MaxRounds, Fallback, HardCap int
 	// Branch is the new branch to work on, nil for none.
 	Branch *Branch
 	Force  *Force
@@ -43,6 +45,7 @@ func (c StartWork) decide(s State) (Event, error) {
 		return nil, errs.New(errs.RoundsExhausted, "round %[2]d, in which the task would begin, is beyond its cap, %[1]d", e.MaxRounds, e.Round).
 			With("limit", e.MaxRounds)
 	}
+	e.HardCap = hardCap(e.MaxRounds, e.Round-1, c.HardCap)
 	return e, nil
 }
 
@@ -60,6 +63,28 @@ func (s State) newCap(round, fallback int) (rounds int, raised bool) {
 	return min(round-1+fallback, MaxRounds), false
 }
 
+// hardCap returns the hard cap that belongs to a cap: the project's, counted like the cap
+// from the end of a round, or twice the cap if the project has none.
+func hardCap(rounds, from, project int) int {
+	hard := 2 * rounds
+	if project != 0 {
+		hard = from + project
+	}
+	return max(rounds, min(hard, MaxRounds))
+}
+
+// hardCap returns the hard cap of a task that has a cap.
+func (s State) hardCap() int { return cmp.Or(s.HardCap, hardCap(s.MaxRounds, 0, 0)) }
+
+// CheckMaxRounds rejects a caller's cap, 0 for none, that is not the cap of the task: only
+// a resume or a restart changes that, so that an agent cannot give itself more rounds.
+func (s State) CheckMaxRounds(rounds int) error {
+	if rounds == 0 || s.MaxRounds == 0 || rounds == s.MaxRounds {
+		return nil
+	}
+	return errs.New(errs.CapFixed, "the task's cap is %s, not %d", textutil.Count(s.MaxRounds, "round"), rounds).With("limit", s.MaxRounds)
+}
+
 // checkCap rejects an invalid cap, and a round beyond it.
 func checkCap(round, rounds int) error {
 	if round > MaxRounds || rounds > MaxRounds || rounds < MinRounds {
@@ -69,7 +94,7 @@ func checkCap(round, rounds int) error {
 	return nil
 }
 
-// ImportTask imports a task from another tool.
+// ImportTask imports a task from another tool. Its HardCap is the project's, 0 for none.
 type ImportTask struct{ TaskImported }
 
 func (c ImportTask) decide(s State) (Event, error) {
@@ -82,6 +107,9 @@ func (c ImportTask) decide(s State) (Event, error) {
 	}
 	if c.Round < 1 {
 		return nil, fmt.Errorf("a task cannot be imported in round %d", c.Round)
+	}
+	if c.MaxRounds != 0 {
+		c.HardCap = hardCap(c.MaxRounds, 0, c.HardCap)
 	}
 	return c.TaskImported, nil
 }

@@ -81,6 +81,7 @@ type Force struct {
 type WorkStarted struct {
 	Round     int    `json:"round"`
 	MaxRounds int    `json:"max_rounds"`
+	HardCap   int    `json:"hard_cap,omitzero"`
 	CustomCap bool   `json:"raised,omitzero"`
 	Query     string `json:"query,omitzero"`
 	// Branch is the new branch to work on, nil for none.
@@ -129,6 +130,7 @@ type RoundDecided struct {
 	Round     int `json:"round"`
 	NextRound int `json:"next_round"`
 	MaxRounds int `json:"max_rounds"`
+	HardCap   int `json:"hard_cap,omitzero"`
 	// NextAction is the destination, and DestinationKind its kind in the policy: agent,
 	// human or terminal.
 	NextAction      string `json:"next_action"`
@@ -185,6 +187,7 @@ type WorkResumed struct {
 	// Round is the round in which it continues.
 	Round     int    `json:"round"`
 	MaxRounds int    `json:"max_rounds"`
+	HardCap   int    `json:"hard_cap,omitzero"`
 	Mode      Mode   `json:"mode"`
 	Rounds    int    `json:"rounds,omitzero"`
 	Reason    string `json:"reason,omitzero"`
@@ -198,6 +201,7 @@ type TaskImported struct {
 	Digest     string      `json:"digest"`
 	Round      int         `json:"round"`
 	MaxRounds  int         `json:"max_rounds"`
+	HardCap    int         `json:"hard_cap,omitzero"`
 	CustomCap  bool        `json:"raised,omitzero"`
 	Stop       *Stop       `json:"stop,omitzero"`
 	Violations []Violation `json:"violations,omitzero"`

@@ -146,6 +146,41 @@ func (m model) limit() (rounds int, own bool) {
 	return 0, false
 }
 
+// hard returns the task's hard cap, 0 before it has a cap.
+func (m model) hard() int {
+	for i, h := range slices.Backward(m) {
+		before := m[:i]
+		rounds, _ := m[:i+1].limit()
+		switch w := h.what.(type) {
+		case task.StartWork:
+			return hardest(rounds, m[:i+1].round()-1, w.HardCap)
+		case decision:
+			return before.entryHard(w.entry)
+		case task.ResumeTask:
+			return max(before.hard(), hardest(rounds, before.round(), w.HardCap))
+		case task.ImportTask:
+			return hardest(rounds, 0, w.HardCap)
+		}
+	}
+	return 0
+}
+
+func (m model) entryHard(e task.RoundEntry) int {
+	if hard := m.hard(); hard != 0 {
+		return hard
+	}
+	rounds, _ := m.entryLimit(e)
+	return hardest(rounds, 0, e.HardCap)
+}
+
+// hardest returns the hard cap for a cap, if the project's is counted after a round.
+func hardest(rounds, after, project int) int {
+	if project == 0 {
+		after, project = 0, 2*rounds
+	}
+	return max(min(after+project, 100), rounds)
+}
+
 func (m model) beginLimit(c task.StartWork, round int) (int, bool) {
 	if c.MaxRounds != 0 {
 		return c.MaxRounds, true
@@ -157,11 +192,11 @@ func (m model) beginLimit(c task.StartWork, round int) (int, bool) {
 }
 
 func (m model) entryLimit(e task.RoundEntry) (int, bool) {
-	if e.MaxRounds != 0 {
-		return e.MaxRounds, true
-	}
 	if rounds, own := m.limit(); rounds != 0 {
 		return rounds, own
+	}
+	if e.MaxRounds != 0 {
+		return e.MaxRounds, true
 	}
 	return e.Fallback, false
 }
@@ -603,6 +638,9 @@ func (m model) enter(e task.RoundEntry) verdict {
 	if e.Expected != 0 && e.Expected != m.round() {
 		return refused(errs.RoundShifted)
 	}
+	if rounds, _ := m.limit(); rounds != 0 && e.MaxRounds != 0 && e.MaxRounds != rounds {
+		return refused(errs.CapFixed)
+	}
 	v := verdict{}
 	for _, p := range e.Phases {
 		one := m.gate(p, 1, e.Force)
@@ -639,7 +677,7 @@ func (m model) decide(d decision, entered verdict) verdict {
 	if v.grew {
 		round++
 	}
-	if beyond(round, rounds) {
+	if beyond(round, rounds) || v.grew && round > m.entryHard(d.entry) {
 		return refused(errs.RoundsExhausted)
 	}
 	return v

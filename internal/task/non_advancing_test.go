@@ -77,13 +77,9 @@ func TestALoopWithinARoundHasAnEnd(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("it is the cap of the decision that counts", func(t *testing.T) {
-		s := do(t, task.State{}, begin)
-		round, code := enter(s, task.RoundEntry{MaxRounds: 1, Fallback: 3})
-		o := toPlanChecker
-		o.Round = round
-		if s = do(t, s, o); code != "" || s.Round != 2 {
-			t.Errorf("%+v, %q", s, code)
+	t.Run("it is the task's cap that counts", func(t *testing.T) {
+		if s := decide(t, do(t, task.State{}, task.StartWork{MaxRounds: 1, HardCap: 9}), toPlanChecker); s.Round != 2 {
+			t.Errorf("%+v", s)
 		}
 	})
 }

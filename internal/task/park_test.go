@@ -57,7 +57,7 @@ func TestNothingElseMovesAParkedTask(t *testing.T) {
 	s := parkedBy(t)
 	for _, c := range everything() {
 		if o, ok := c.(task.DecideRound); ok {
-			o.Round = task.Round{Number: s.Round, MaxRounds: 3}
+			o.Round = task.Round{Number: s.Round, MaxRounds: 3, HardCap: 6}
 			c = o
 		}
 		e, err := task.Decide(s, c)

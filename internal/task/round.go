@@ -1,10 +1,12 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // RoundEntry is a request to decide the current round.
@@ -12,7 +14,8 @@ type RoundEntry struct {
 	// Expected is the round that the caller expects, 0 for any.
 	Expected int
 	// MaxRounds is the caller's cap, or 0 for the task's own, or Fallback if it has none.
-	MaxRounds, Fallback int
+	// HardCap is the project's hard cap, 0 for none.
+	MaxRounds, Fallback, HardCap int
 	// Phases are those whose agents need an attestation.
 	Phases []Phase
 	Force  *Force
@@ -21,6 +24,8 @@ type RoundEntry struct {
 // Round is a round that can be decided.
 type Round struct {
 	Number, MaxRounds int
+	// HardCap is the highest round that the decision may lead to.
+	HardCap int
 	// CustomCap is set if MaxRounds is the task's own.
 	CustomCap bool
 	// Force is set if a gate had to be forced.
@@ -32,13 +37,16 @@ type Round struct {
 // # Errors
 //
 // task-waiting, task-stuck or task-committed if the task cannot continue, round-shifted
-// if it is in another round than expected, and evidence-missing.
+// if it is in another round than expected, cap-fixed and evidence-missing.
 func EnterRound(s State, e RoundEntry) (Round, error) {
 	if err := allow(s, KindDecided); err != nil {
 		return Round{}, err
 	}
 	due, err := s.checkRound(e.Expected)
 	if err != nil {
+		return Round{}, err
+	}
+	if err := s.CheckMaxRounds(e.MaxRounds); err != nil {
 		return Round{}, err
 	}
 	r := Round{Number: due}
@@ -50,13 +58,11 @@ func EnterRound(s State, e RoundEntry) (Round, error) {
 			r.Force = e.Force
 		}
 	}
-	switch {
-	case e.MaxRounds != 0:
-		r.MaxRounds, r.CustomCap = e.MaxRounds, true
-	case s.MaxRounds != 0:
-		r.MaxRounds, r.CustomCap = s.MaxRounds, s.CustomCap
-	default:
-		r.MaxRounds = e.Fallback
+	if s.MaxRounds != 0 {
+		r.MaxRounds, r.HardCap, r.CustomCap = s.MaxRounds, s.hardCap(), s.CustomCap
+	} else {
+		r.MaxRounds, r.CustomCap = cmp.Or(e.MaxRounds, e.Fallback), e.MaxRounds != 0
+		r.HardCap = hardCap(r.MaxRounds, 0, e.HardCap)
 	}
 	return r, nil
 }
@@ -121,8 +127,13 @@ func (o DecideRound) decide(s State) (Event, error) {
 	if err := checkCap(next, o.Round.MaxRounds); err != nil {
 		return nil, err
 	}
+	if next > max(o.Round.HardCap, o.Round.Number) {
+		return nil, errs.New(errs.RoundsExhausted, "round %d, which would follow, is beyond the task's hard cap of %s", next, textutil.Count(o.Round.HardCap, "round")).
+			With("limit", o.Round.HardCap)
+	}
 	e := o.RoundDecided
-	e.Round, e.NextRound, e.MaxRounds, e.CustomCap, e.Force = o.Round.Number, next, o.Round.MaxRounds, o.Round.CustomCap, o.Round.Force
+	e.Round, e.NextRound, e.MaxRounds, e.HardCap = o.Round.Number, next, o.Round.MaxRounds, o.Round.HardCap
+	e.CustomCap, e.Force = o.Round.CustomCap, o.Round.Force
 	return e, nil
 }
 

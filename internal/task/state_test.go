@@ -42,6 +42,8 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 		"began in round 0":            {task.Open, func(s *task.State) { s.StartedRound = 0 }},
 		"cap out of range":            {task.Open, func(s *task.State) { s.MaxRounds = 101 }},
 		"cap below zero":              {task.Open, func(s *task.State) { s.MaxRounds = -1 }},
+		"hard cap below the cap":      {task.Open, func(s *task.State) { s.HardCap = 2 }},
+		"hard cap out of range":       {task.Open, func(s *task.State) { s.HardCap = 101 }},
 		"decided without a cap":       {task.Stuck, func(s *task.State) { s.MaxRounds = 0 }},
 		"decided in a later round":    {task.Waiting, func(s *task.State) { s.Round = 1 }},
 		"stuck and open":              {task.Stuck, func(s *task.State) { s.Status = task.Open }},

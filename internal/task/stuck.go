@@ -49,9 +49,9 @@ type ResumeTask struct {
 	Mode Mode
 	// Rounds are added to the cap in the mode MoreRounds.
 	Rounds int
-	// Fallback is the project's cap.
-	Fallback   int
-	Reason, By string
+	// Fallback is the project's cap, and HardCap its hard cap, 0 for none.
+	Fallback, HardCap int
+	Reason, By        string
 }
 
 func (c ResumeTask) decide(s State) (Event, error) {
@@ -72,5 +72,7 @@ func (c ResumeTask) decide(s State) (Event, error) {
 	if e.MaxRounds < e.Round {
 		return nil, errs.New(errs.RoundsExhausted, "round %d is beyond the cap that the task would have, %d", e.Round, e.MaxRounds)
 	}
+	// A resume takes no rounds away.
+	e.HardCap = max(s.hardCap(), hardCap(e.MaxRounds, s.Round, c.HardCap))
 	return e, nil
 }

@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -133,6 +134,84 @@ func TestCaps(t *testing.T) {
 		refuse(t, stuck, begin, errs.RoundsExhausted)
 		decide(t, last, final(verified(toCommit, "green")))
 	})
+}
+
+func TestHardCap(t *testing.T) {
+	started := task.StartWork{Fallback: 3}
+	stop := task.StopTask{Reason: "enough"}
+	more := task.ResumeTask{Mode: task.MoreRounds, Rounds: 2, Fallback: 3}
+	for name, c := range map[string]struct {
+		commands []task.Command
+		want     int
+	}{
+		"twice the cap":                            {[]task.Command{started}, 6},
+		"twice the caller's cap":                   {[]task.Command{task.StartWork{MaxRounds: 5, Fallback: 3}}, 10},
+		"at most 100":                              {[]task.Command{task.StartWork{MaxRounds: 60}}, 100},
+		"the project's":                            {[]task.Command{task.StartWork{Fallback: 3, HardCap: 4}}, 4},
+		"not below the caller's cap":               {[]task.Command{task.StartWork{MaxRounds: 5, HardCap: 4}}, 5},
+		"a restart counts it like the cap":         {[]task.Command{started, stop, task.StartWork{Fallback: 3, HardCap: 4}}, 5},
+		"more rounds raise it":                     {[]task.Command{started, stop, more}, 10},
+		"a resume does not lower it":               {[]task.Command{task.StartWork{Fallback: 3, HardCap: 40}, stop, more}, 40},
+		"an import":                                {[]task.Command{task.ImportTask{TaskImported: task.TaskImported{Round: 2, MaxRounds: 4}}}, 8},
+		"an import with the hard cap of a project": {[]task.Command{task.ImportTask{TaskImported: task.TaskImported{Round: 2, MaxRounds: 4, HardCap: 5}}}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s := do(t, task.State{}, c.commands...); s.HardCap != c.want {
+				t.Errorf("hard cap %d, want %d", s.HardCap, c.want)
+			}
+		})
+	}
+	t.Run("the first decision takes the project's, and later ones do not", func(t *testing.T) {
+		s := do(t, task.State{}, ran(task.AgentExecutor))
+		for _, project := range []int{5, 50} {
+			round, code := enter(s, task.RoundEntry{Fallback: 3, HardCap: project})
+			if code != "" || round.HardCap != 5 {
+				t.Fatalf("%+v, %q", round, code)
+			}
+			o := toExecutor
+			o.Round = round
+			s = do(t, s, o)
+		}
+	})
+	t.Run("the cap is passed, and the hard cap is not", func(t *testing.T) {
+		s := do(t, task.State{}, task.StartWork{MaxRounds: 1})
+		s = decide(t, s, toExecutor)
+		err := refuse(t, s, toward(t, s, toExecutor), errs.RoundsExhausted)
+		if err.Details["limit"] != 2 {
+			t.Errorf("details %v", err.Details)
+		}
+		decide(t, s, toStuck)
+	})
+	t.Run("events of older versions have none", func(t *testing.T) {
+		old := task.RoundDecided{Round: 1, NextRound: 2, MaxRounds: 3, NextAction: "executor", DestinationKind: "agent", Reviewed: true, Verify: "absent"}
+		s, err := task.Apply(task.State{}, old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, code := enter(s, task.RoundEntry{Fallback: 3, HardCap: 50}); code != "" || r.HardCap != 6 {
+			t.Errorf("%+v, %q", r, code)
+		}
+	})
+}
+
+func TestOnlyAResumeChangesTheCap(t *testing.T) {
+	s := do(t, task.State{}, task.StartWork{MaxRounds: 3})
+	for _, rounds := range []int{2, 4, 101, -1} {
+		_, err := task.EnterRound(s, task.RoundEntry{MaxRounds: rounds, Fallback: 3})
+		if errs.CodeOf(err) != errs.CapFixed || !strings.Contains(err.Error(), "the task's cap is 3 rounds") {
+			t.Errorf("%d rounds: %v", rounds, err)
+		}
+	}
+	if r, code := enter(s, task.RoundEntry{MaxRounds: 3}); code != "" || r.MaxRounds != 3 || !r.CustomCap {
+		t.Errorf("%+v, %q", r, code)
+	}
+	s = do(t, s, task.StopTask{}, task.ResumeTask{Mode: task.MoreRounds, Rounds: 1, Fallback: 3})
+	if _, code := enter(s, task.RoundEntry{MaxRounds: 3}); code != errs.CapFixed {
+		t.Errorf("the old cap after a resume: %q", code)
+	}
+	if s = do(t, s, task.StartWork{MaxRounds: 7, Force: force}); s.MaxRounds != 7 {
+		t.Errorf("a restart has a cap of %d", s.MaxRounds)
+	}
 }
 
 func TestImport(t *testing.T) {

@@ -133,7 +133,7 @@ func TestEveryPair(t *testing.T) {
 		task.KindDrafted:   func(task.State) task.Command { return task.RecordVerification{Force: force} },
 		task.KindDecided: func(s task.State) task.Command {
 			o := toExecutor
-			o.Round = task.Round{Number: max(s.Round, 1), MaxRounds: 3}
+			o.Round = task.Round{Number: max(s.Round, 1), MaxRounds: 3, HardCap: 6}
 			return o
 		},
 		task.KindFinished: func(task.State) task.Command { return task.CommitTask{Force: force} },

@@ -56,6 +56,9 @@ type State struct {
 	Round int `json:"round"`
 	// MaxRounds is the task's cap; 0 until its first decision or start.
 	MaxRounds int `json:"max_rounds"`
+	// HardCap is the highest round that a policy may let the task reach; 0 if MaxRounds is,
+	// or if an older version set that: then it is twice MaxRounds.
+	HardCap int `json:"hard_cap,omitzero"`
 	// CustomCap is set if MaxRounds was set for this task, until its next commit or
 	// restart.
 	CustomCap bool   `json:"own_cap,omitzero"`

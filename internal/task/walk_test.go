@@ -98,7 +98,7 @@ func (w *walk) step() {
 		c := task.StopTask{Reason: "user-requested", By: "somebody", FindingCount: w.number("findings", -1, 2), ForgetCap: w.oneIn(2, "forget")}
 		w.expect(c, c, w.model.stop())
 	case "begin":
-		c := task.StartWork{Query: "q", MaxRounds: w.limit(), Fallback: 3, Force: w.force()}
+		c := task.StartWork{Query: "q", MaxRounds: w.limit(), Fallback: 3, HardCap: w.hard(), Force: w.force()}
 		if !w.oneIn(4, "in the checkout") {
 			c.Branch = &task.Branch{Name: "switchyard/t", Worktree: "/w", Base: w.pick("base", "c0", "c1"), Onto: "main"}
 		}
@@ -127,7 +127,7 @@ func (w *walk) step() {
 		c := task.ExpireQuestions{Now: w.pick("now", "2026-11-21T08:00:00.000000000Z", "2026-11-22T08:00:00.000000000Z", "2026-11-23T08:00:00.000000000Z")}
 		w.expect(c, c, w.model.expire(c))
 	case "resume":
-		c := task.ResumeTask{Mode: rapid.SampledFrom([]task.Mode{task.MoreRounds, task.Replan, task.Manual, task.Reset}).Draw(w.T, "mode"), Fallback: 3, By: "somebody"}
+		c := task.ResumeTask{Mode: rapid.SampledFrom([]task.Mode{task.MoreRounds, task.Replan, task.Manual, task.Reset}).Draw(w.T, "mode"), Fallback: 3, HardCap: w.hard(), By: "somebody"}
 		if c.Mode == task.MoreRounds {
 			c.Rounds = rapid.SampledFrom([]int{1, 5, 5, 5, 0, -3, 200, int(^uint(0) >> 1)}).Draw(w.T, "rounds")
 		}
@@ -163,7 +163,7 @@ func (w *walk) decide() {
 	entry := task.RoundEntry{
 		Expected: rapid.SampledFrom([]int{0, 0, 0, 0, w.model.round(), w.model.round() - 1, w.model.round() + 1, -1}).Draw(w.T, "expected"),
 		Phases:   rapid.SampledFrom([][]task.Phase{nil, nil, {task.Draft}, {task.Review}, {task.Draft, task.Review}}).Draw(w.T, "phases"),
-		Fallback: 3, MaxRounds: w.limit(), Force: w.force(),
+		Fallback: 3, MaxRounds: w.limit(), HardCap: w.hard(), Force: w.force(),
 	}
 	want := w.model.enter(entry)
 	round, err := task.EnterRound(w.state, entry)
@@ -174,7 +174,7 @@ func (w *walk) decide() {
 		w.seen["refused: "+string(want.code)]++
 		return
 	}
-	if rounds, own := w.model.entryLimit(entry); round.Number != w.model.round() || round.MaxRounds != rounds || round.CustomCap != own || (round.Force != nil) != want.forced {
+	if rounds, own := w.model.entryLimit(entry); round.Number != w.model.round() || round.MaxRounds != rounds || round.CustomCap != own || round.HardCap != w.model.entryHard(entry) || (round.Force != nil) != want.forced {
 		w.Fatalf("%+v enters %+v; want round %d of %d", entry, round, w.model.round(), rounds)
 	}
 	o := w.outcome()
@@ -286,7 +286,7 @@ func (w *walk) reply() {
 }
 
 func (w *walk) adopt() {
-	i := task.TaskImported{Source: "other", Digest: "sha256:e", Round: w.number("imported", 1, 4), MaxRounds: w.number("cap", 3, 8), CustomCap: w.oneIn(2, "raised"), By: "somebody"}
+	i := task.TaskImported{Source: "other", Digest: "sha256:e", Round: w.number("imported", 1, 4), MaxRounds: w.number("cap", 3, 8), HardCap: w.hard(), CustomCap: w.oneIn(2, "raised"), By: "somebody"}
 	if w.oneIn(8, "late") {
 		i.Round, i.MaxRounds = w.number("imported", 97, 101), 100
 	}
@@ -397,6 +397,7 @@ func (w *walk) compare() {
 	wrong("phase", s.Phase, m.phaseName())
 	wrong("decisions that kept the round", s.NonAdvancing, m.stored())
 	wrong("cap", s.MaxRounds, rounds)
+	wrong("hard cap", s.HardCap, m.hard())
 	wrong("a cap of its own", s.CustomCap, own)
 	wrong("overrides", s.Overrides, m.overrides())
 	wrong("the newest override is known", s.Forced != nil, slices.ContainsFunc(m, func(h seen) bool { return h.forced }))
@@ -430,6 +431,9 @@ func (w *walk) count(before task.Status, c task.Command, e task.Event) {
 	switch e := e.(type) {
 	case task.RoundDecided:
 		w.seen["decided: "+e.NextAction]++
+		if e.Round > e.MaxRounds {
+			w.seen["decided beyond the cap"]++
+		}
 		if w.state.Status == task.Committed {
 			w.seen["committed by a decision"]++
 		}
@@ -491,6 +495,11 @@ func (w *walk) limit() int {
 	return rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 8, 100, 101, -1}).Draw(w.T, "cap")
 }
 
+// hard returns the project's hard cap, usually none.
+func (w *walk) hard() int {
+	return rapid.SampledFrom([]int{0, 0, 3, 5, 100}).Draw(w.T, "hard cap")
+}
+
 func (w *walk) force() *task.Force {
 	if w.mayForce && w.oneIn(4, "force") {
 		return force
@@ -527,7 +536,7 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 		"forced: task.StartWork", "forced: task.CompletePhase", "forced: task.RecordVerification", "forced: task.DecideRound", "forced: task.CommitTask",
 		"idle: task.AttestAgent", "idle: task.BeginVerification", "idle: task.AnswerQuestion", "idle: task.ExpireQuestions",
 		"refused: task-not-found", "refused: task-exists", "refused: task-started", "refused: task-waiting", "refused: task-not-waiting",
-		"refused: task-stuck", "refused: task-not-stuck", "refused: task-committed", "refused: round-shifted", "refused: rounds-exhausted",
+		"refused: task-stuck", "refused: task-not-stuck", "refused: task-committed", "refused: round-shifted", "refused: rounds-exhausted", "refused: cap-fixed", "decided beyond the cap",
 		"refused: commit-precondition-missing", "refused: commit-unverified", "refused: evidence-missing", "refused: report-replayed",
 		"refused: agent-invalid", "refused: question-unknown", "refused: question-answered", "refused: question-stale", "refused: answer-invalid",
 		"refused: budget-exhausted", "refused: spawn-run-unknown",

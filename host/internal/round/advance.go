@@ -403,7 +403,7 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 func (w *work) decide(ctx context.Context, ev Evidence) error {
 	rr := &roundRunner{
 		tx: w.tx, recorder: w.recorder, config: w.config, driven: true,
-		req:        api.Request{Adapter: w.req.Adapter, MaxRounds: w.req.MaxRounds, Policy: w.req.Policy},
+		req:        api.Request{Adapter: w.req.Adapter, Policy: w.req.Policy},
 		emptyDraft: ev.EmptyDraft, withoutCriteria: ev.WithoutCriteria,
 	}
 	rr.recorder.spawns = ev.Spawns

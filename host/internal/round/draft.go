@@ -39,7 +39,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		return api.DraftResult{}, err
 	}
 	entry := task.RoundEntry{
-		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
+		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap, Phases: []task.Phase{task.Draft}, Force: req.Force,
 	}
 	round, err := task.EnterRound(tx.status.State, entry)
 	if err != nil {

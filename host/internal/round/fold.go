@@ -125,14 +125,14 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	case *task.QuestionsAnswered:
 		p.put(sequenced(answersOf(event.Round), e.N), e.N)
 	case *task.WorkStarted:
-		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
+		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By}, event.MaxRounds, event.HardCap))
 	case *task.WorkStopped:
 		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
 		if body.Findings != nil {
 			s.FindingsEvent = e.N
 		}
 	case *task.WorkResumed:
-		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By})
+		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By}, event.MaxRounds, event.HardCap))
 	case *task.WorkCommitted:
 		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
 	}
@@ -219,6 +219,15 @@ func (p *projection) encode(value any) jsontext.Value {
 func (p *projection) turn(t api.LifecycleEntry) {
 	t.At, t.Event = p.at, p.place
 	p.put(sequenced(keyTurn, p.place.N), t)
+}
+
+// withCap adds the caps that an event set. An event of an older version has no hard cap,
+// and its entry must stay as that version made it.
+func withCap(t api.LifecycleEntry, rounds, hard int) api.LifecycleEntry {
+	if hard != 0 {
+		t.MaxRounds, t.HardCap = rounds, hard
+	}
+	return t
 }
 
 func (p *projection) decided(d task.RoundDecided, by policies.Identity) {

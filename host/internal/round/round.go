@@ -144,7 +144,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		how.phases = []task.Phase{task.Draft, task.Review}
 	}
 	round, err := task.EnterRound(in.tx.status.State, task.RoundEntry{
-		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds),
+		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap,
 		Phases: how.phases, Force: req.Force,
 	})
 	if err != nil {

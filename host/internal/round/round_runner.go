@@ -150,7 +150,7 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	}
 	rr.round, err = task.EnterRound(rr.tx.status.State, task.RoundEntry{
 		Expected: cmp.Or(rr.round.Number, rr.req.Round), MaxRounds: rr.req.MaxRounds, Fallback: cmp.Or(rr.config.MaxRounds, task.DefaultRounds),
-		Phases: phases, Force: rr.req.Force,
+		HardCap: rr.config.HardCap, Phases: phases, Force: rr.req.Force,
 	})
 	return err
 }

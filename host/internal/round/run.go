@@ -127,10 +127,15 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// begin emits the first event of a run.
+// begin checks whether the run may take a step, and emits its first event.
 func (d *driver) begin(w *work, next task.StepKind) error {
 	if next != task.StepStart && w.tx.status.Branch == nil {
 		return w.tx.withTaskID(task.ErrNoBranch())
+	}
+	if next != task.StepDone {
+		if err := w.tx.status.CheckMaxRounds(d.req.MaxRounds); err != nil {
+			return w.tx.withTaskID(err)
+		}
 	}
 	if d.began || next == task.StepStart || next == task.StepBranch {
 		return nil
@@ -183,7 +188,7 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 			return false, w.stopIfGone(ctx, err)
 		}
 	}
-	req := api.Request{Adapter: d.req.Adapter, MaxRounds: d.req.MaxRounds, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}}
+	req := api.Request{Adapter: d.req.Adapter, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}}
 	in, err := d.engine.open(ctx, d.id, req)
 	defer in.close()
 	if err != nil {
