@@ -55,11 +55,11 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 	}
 	paths, known := t.Cache.comparison(t.Root).since(base, t.Now)
 	if !known {
-		if paths, err = t.differing(ctx, base); err != nil {
+		if paths, known, err = t.differing(ctx, base); err != nil {
 			return nil, false, err
 		}
 	}
-	if len(paths) > maxCandidates {
+	if !known || len(paths) > maxCandidates {
 		return nil, true, nil
 	}
 	if isID(base) { // A name may get another commit.
@@ -68,25 +68,21 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 	return paths, false, nil
 }
 
-// differing lists the files that differ from the commit base, more than maxCandidates if
-// the list is too long.
-func (t Tree) differing(ctx context.Context, base string) ([]string, error) {
+// differing lists the files that differ from the commit base, unless the list is too long.
+func (t Tree) differing(ctx context.Context, base string) (paths []string, whole bool, err error) {
 	var text []byte
-	err := t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
+	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
 		out, err := s.diff(ctx, base, maxNames, []string{"--name-only", "--no-renames", "-z"}, nil, nil)
 		if err == nil {
 			text, err = io.ReadAll(out)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || len(text) >= maxNames {
+		return nil, false, err
 	}
-	if len(text) >= maxNames {
-		return make([]string, maxCandidates+1), nil
-	}
-	names := strings.Split(string(text), "\x00")
-	return names[:len(names)-1], nil
+	paths = strings.Split(string(text), "\x00")
+	return paths[:len(paths)-1], true, nil
 }
 
 // literal returns pathspecs that match the paths alone.

@@ -36,6 +36,9 @@ var shadowedSettings = []string{
 	"core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks",
 }
 
+// quote escapes a text for git's quotes.
+var quote = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
 // shadow creates the shadow of a repository with these settings.
 func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	if err := g.open(); err != nil {
@@ -68,7 +71,6 @@ func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	} {
 		m.args = append(m.args, "-c", s)
 	}
-	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	m.env = []string{
 		"GIT_DIR=" + dir, "GIT_WORK_TREE=" + r.top, "GIT_INDEX_FILE=" + filepath.Join(r.dir, "index"),
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),

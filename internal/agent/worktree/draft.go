@@ -1,0 +1,176 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/linediff"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// The limits of a stored draft, in bytes: of a file, from which on git calls it binary, of
+// all files, and of the comparison of two drafts.
+const maxDraftFile, maxDraftFiles, maxDraftDiff = 16 << 20, 256 << 20, 64 << 20
+
+// Draft stores the draft as a git tree: the commit base, as Diff names it, with the files
+// that differ from it. Files are stored as they are, without larger ones. It returns the
+// tree's id and what changed since previous, the tree of an earlier draft: nil if that is
+// "" or gone.
+//
+// The tree is in the repository's own objects. Nothing refers to it, so that git gc removes
+// it, by default after two weeks.
+//
+// # Errors
+//
+// Those of Diff.
+func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, changes linediff.Changes, err error) {
+	paths, all, err := t.candidates(ctx, base)
+	if err == nil && all {
+		if paths, all, err = t.differing(ctx, base); err == nil && !all {
+			err = unreadable(".", errors.New("too many files differ from the base for the draft to be stored"))
+		}
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
+		r, err := s.comparedRepo(ctx)
+		if err != nil {
+			return err
+		}
+		var settings []setting
+		if t.Now != nil && t.Now.listing != nil {
+			settings = t.Now.listing.settings
+			// Files of nested repositories count in a snapshot, and are in no draft.
+			paths = slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
+				_, listed := slices.BinarySearch(t.Now.listing.names, name)
+				return !listed && t.Now.file(name) != nil
+			})
+		} else if settings, err = s.git.settings(ctx, *r); err != nil {
+			return err
+		}
+		m, err := s.git.shadow(*r, settings)
+		if err != nil {
+			return err
+		}
+		if !isID(base) {
+			if base, err = s.commit(ctx, *r, base); err != nil {
+				return err
+			}
+		}
+		if tree, err = s.storeDraft(ctx, m, base, paths); err != nil || previous == "" {
+			return err
+		}
+		changes, err = s.compareDrafts(ctx, m, previous, tree)
+		return err
+	})
+	return tree, changes, err
+}
+
+// storeDraft stores the commit base with these files as they are now, and returns the tree.
+func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, base string, paths []string) (tree string, err error) {
+	input, err := os.CreateTemp(s.git.temp, "draft-")
+	if err != nil {
+		return "", unreadable(".", err)
+	}
+	defer input.Close()
+	if err := s.writeDraft(ctx, input, m, base, paths); err != nil {
+		return "", err
+	}
+	if _, err := input.Seek(0, io.SeekStart); err != nil {
+		return "", unreadable(".", err)
+	}
+	command := m.command(s.real, "fast-import", "--quiet")
+	command.input, command.env = input, append(slices.Clone(m.env), "GIT_OBJECT_DIRECTORY="+filepath.Join(m.repo.common, "objects"))
+	out, err := s.git.runOK(ctx, command)
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(out)
+	tree, _ = strings.CutPrefix(strings.TrimSuffix(string(text), "\t\n"), "040000 tree ")
+	if err != nil || !isID(tree) {
+		return "", unreadable(".", fmt.Errorf("git fast-import: %.200q is no tree", text))
+	}
+	return tree, nil
+}
+
+// writeDraft writes the commands for git fast-import that store a draft and print its tree.
+func (s *scanner) writeDraft(ctx context.Context, w io.Writer, m *shadowRepo, base string, paths []string) error {
+	prefix, err := filepath.Rel(m.repo.top, s.real)
+	if err != nil {
+		return unreadable(".", err)
+	}
+	var removed, added bytes.Buffer
+	for _, name := range paths {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		mode, text, err := s.draftFile(name)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		at := `"` + quote.Replace(path.Join(filepath.ToSlash(prefix), name)) + `"`
+		if mode == "" {
+			fmt.Fprintf(&removed, "D %s\n", at)
+		} else {
+			fmt.Fprintf(&added, "M %s inline %s\ndata %d\n%s\n", mode, at, len(text), text)
+		}
+		if added.Len() > maxDraftFiles {
+			return unreadable(name, errors.New("the draft is too large to be stored"))
+		}
+	}
+	from := "from " + base + "\n"
+	if slices.Contains(emptyTrees, base) { // It is no commit.
+		from = ""
+	}
+	// A file can be in the place of a directory that was removed, and the reverse.
+	_, err = fmt.Fprintf(w, "commit refs/heads/draft\nmark :1\ncommitter switchyard <> 0 +0000\ndata 0\n%s%s%s\nls :1 \"\"\n", from, &removed, &added)
+	return err
+}
+
+// draftFile returns a file's mode in git and its content, or "" if the draft does not have
+// it. Of a submodule there are no lines to compare.
+func (s *scanner) draftFile(name string) (mode string, text []byte, err error) {
+	f, err := s.dirs.there(name)
+	switch {
+	case err != nil || f == nil || f.stat.size > maxDraftFile:
+		return "", nil, err
+	case f.mode.Type() == fs.ModeSymlink:
+		target, err := s.dirs.readlink(name)
+		return gitMode(f.mode), []byte(target), err
+	case !f.mode.IsRegular():
+		return "", nil, nil
+	}
+	opened, err := safefile.OpenFile(s.root, filepath.FromSlash(name), os.O_RDONLY)
+	if err != nil {
+		return "", nil, err
+	}
+	defer opened.Close()
+	text, err = safefile.ReadAll(opened, maxDraftFile)
+	return gitMode(f.mode), text, err
+}
+
+// compareDrafts returns what changed between two trees, nil if one is gone.
+func (s *scanner) compareDrafts(ctx context.Context, m *shadowRepo, before, after string) (linediff.Changes, error) {
+	command := m.command(s.real, "diff-tree", "-r", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
+		"--src-prefix=a/", "--dst-prefix=b/", before, after)
+	command.limit = maxDraftDiff
+	out, err := s.git.run(ctx, command)
+	if err != nil || out.code != 0 || out.truncated {
+		return nil, err
+	}
+	patch, err := io.ReadAll(out.output)
+	if err != nil {
+		return nil, unreadable(".", err)
+	}
+	return linediff.Parse(patch)
+}
