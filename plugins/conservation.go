@@ -113,7 +113,7 @@ func buildResult(p *Plugin, doc *document.Document, out *output, claims map[stri
 		}
 		result.Findings = append(result.Findings, finding.Finding{
 			Critic: f.Critic, Category: f.Category, Severity: f.Severity,
-			File: f.File, Line: f.Line, Remediation: *f.Remediation,
+			File: f.File, Line: f.Line, Remediation: *f.Remediation, Undoes: f.Undoes,
 			ConfirmedBy: []string{f.Critic},
 			Sources: []finding.Source{{
 				Critic: f.Critic, Plugin: p.identity.Name, Report: doc.Digest(), Ref: *f.Ref, Raw: c.raw,

@@ -80,6 +80,7 @@ type outputFinding struct {
 	File        *string          `json:"file"`
 	Line        *int             `json:"line"`
 	Remediation *string          `json:"remediation"`
+	Undoes      string           `json:"undoes"`
 	Ref         *string          `json:"ref"`
 }
 
@@ -184,6 +185,9 @@ func decodeOutput(data []byte) (*output, error) {
 			return nil, invalid("finding %d has line %d", i, *f.Line)
 		case f.Remediation == nil || f.Ref == nil:
 			return nil, invalid("finding %d lacks its remediation or its ref", i)
+		}
+		if f.Undoes != "" && !finding.IsFingerprint(f.Undoes) {
+			return nil, invalid("finding %d undoes %q, which is not a fingerprint", i, clip(f.Undoes))
 		}
 		if f.Severity == "" {
 			f.Severity = finding.Fail

@@ -55,6 +55,17 @@ func TestPrevious(t *testing.T) {
 			}
 		})
 	}
+	for undoes, want := range map[string]error{`"0123456789abcdef"`: nil, `"0123"`: abi.WrongSchema, `7`: abi.WrongSchema} {
+		answer := fmt.Sprintf(`{"critic":"c","findings":[%s],"skipped":[{"ref":"/previous/0","reason":"x"},{"ref":"/previous/1","reason":"x"}]}`, strings.Replace(found, `"ref"`, `"undoes":`+undoes+`,"ref"`, 1))
+		var result abi.Result
+		out, err := decodeOutput([]byte(answer))
+		if err == nil {
+			result, err = checkConservation(t.Context(), p, doc, p.description.Items, out)
+		}
+		if want != nil && !errors.Is(err, want) || want == nil && (err != nil || result.Findings[0].Undoes != "0123456789abcdef") {
+			t.Errorf("undoes %s: %+v, %v", undoes, result.Findings, err)
+		}
+	}
 	if _, err := decodeOutput([]byte(`{"error":{"code":"a-b","message":"m"},"previous":[]}`)); !errors.Is(err, abi.WrongSchema) {
 		t.Errorf("an error with statements: %v", err)
 	}

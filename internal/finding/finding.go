@@ -6,6 +6,7 @@
 package finding
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -86,6 +87,10 @@ type Finding struct {
 	// Line counts from 1, or is nil.
 	Line        *int   `json:"line"`
 	Remediation string `json:"remediation"`
+	// Undoes is the fingerprint of an earlier finding of the task, whose fix this one asks to
+	// undo, "" for none. Undone is that finding, nil without a task.
+	Undoes string  `json:"undoes,omitzero"`
+	Undone *Undone `json:"undone,omitzero"`
 	// Standing compares the finding with the task's earlier reviews: new, repeat or
 	// reopened, or "" without a task.
 	Standing string `json:"standing,omitzero"`
@@ -98,6 +103,32 @@ type Finding struct {
 	ConfirmedBy []string `json:"confirmed_by"`
 	// Sources lists all places that reported it, so that a merge can be explained.
 	Sources []Source `json:"sources"`
+}
+
+// Undone is an earlier finding of a task. Only Round is set if no decision of that round
+// has the finding.
+type Undone struct {
+	// Round is the round since which it was reported.
+	Round int     `json:"round"`
+	File  *string `json:"file,omitzero"`
+	Line  *int    `json:"line,omitzero"`
+	// Remediation is what it said has to be done.
+	Remediation string `json:"remediation,omitzero"`
+}
+
+// Contradiction says which earlier finding this one asks to undo, "" for none.
+func (f Finding) Contradiction() string {
+	if f.Undoes == "" {
+		return ""
+	}
+	text := "contradicts finding " + f.Undoes
+	if f.Undone != nil {
+		text += fmt.Sprintf(" of round %d", f.Undone.Round)
+		if f.Undone.Remediation != "" {
+			text += ": " + Finding{File: f.Undone.File, Line: f.Undone.Line}.Location() + ", " + f.Undone.Remediation
+		}
+	}
+	return text
 }
 
 // Source is a place in a report.

@@ -62,6 +62,7 @@ func (m *merger) add(f *Finding) {
 	if f.Severity.Rank() < e.finding.Severity.Rank() {
 		e.finding.Severity = f.Severity
 	}
+	e.finding.Undoes = cmp.Or(e.finding.Undoes, f.Undoes)
 	if f.Critic != AuditCritic || e.finding.Critic == AuditCritic {
 		for _, critic := range f.ConfirmedBy {
 			e.confirm(critic)

@@ -52,6 +52,17 @@ func TestMergeCountsACriticOnce(t *testing.T) {
 	}
 }
 
+func TestMergeKeepsWhatAContradictionUndoes(t *testing.T) {
+	plain := one("linter", "contradiction", finding.Fail, "a.go", "x", "/0")
+	undoing := one("critic", "contradiction", finding.Fail, "a.go", "x", "/1")
+	undoing.Undoes = "0123456789abcdef"
+	for _, in := range [][]finding.Finding{{plain, undoing}, {undoing, plain}} {
+		if out := finding.Merge(in); len(out) != 1 || out[0].Undoes != undoing.Undoes {
+			t.Errorf("%+v", out)
+		}
+	}
+}
+
 func TestMergeOrder(t *testing.T) {
 	in := []finding.Finding{
 		one("style", "style", "whatever", "other.go", "other severity", "/0"),

@@ -308,9 +308,17 @@ func (p *Printer) findings(findings []finding.Finding) {
 		if dated {
 			row = slices.Insert(row, where+1, any(since(f)))
 		}
-		rows.addWithText(f.Remediation, row...)
+		rows.addWithText(findingText(f), row...)
 	}
 	p.placed(rows, where)
+}
+
+// findingText returns what is printed below a finding.
+func findingText(f finding.Finding) string {
+	if words := f.Contradiction(); words != "" {
+		return f.Remediation + " (" + words + ")"
+	}
+	return f.Remediation
 }
 
 // since returns the round since which a finding exists, and how often it came back.

@@ -165,6 +165,7 @@ type normalizedFinding struct {
 	File        *string          `json:"file"`
 	Line        *int             `json:"line"`
 	Remediation string           `json:"remediation"`
+	Undoes      string           `json:"undoes,omitzero"`
 	Ref         string           `json:"ref"`
 }
 
@@ -175,7 +176,7 @@ func NewNormalizedView(n api.NormalizedReport) NormalizedView {
 	}
 	for _, f := range n.Findings {
 		out.Findings = append(out.Findings, normalizedFinding{
-			f.Critic, f.Category, f.Severity, f.File, f.Line, f.Remediation, f.Sources[0].Ref,
+			f.Critic, f.Category, f.Severity, f.File, f.Line, f.Remediation, f.Undoes, f.Sources[0].Ref,
 		})
 	}
 	return out
@@ -206,7 +207,7 @@ func (p *Printer) Normalized(v NormalizedView) {
 		p.Line("")
 		rows := newTable("SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REF")
 		for _, f := range n.Findings {
-			rows.addWithText(f.Remediation, severity(f), f.Category, f.Location(), f.Critic, dim(f.Sources[0].Ref))
+			rows.addWithText(findingText(f), severity(f), f.Category, f.Location(), f.Critic, dim(f.Sources[0].Ref))
 		}
 		p.placed(rows, 2)
 	}

@@ -55,6 +55,7 @@ type answerFinding struct {
 	File        *string `json:"file"`
 	Line        *int    `json:"line"`
 	Remediation string  `json:"remediation"`
+	Undoes      string  `json:"undoes,omitzero"`
 	Ref         string  `json:"ref"`
 }
 
@@ -237,7 +238,7 @@ func answerOf(r abi.Result) answer {
 	a := answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped, Previous: r.Previous}
 	for _, f := range r.Findings {
 		a.Findings = append(a.Findings, answerFinding{
-			f.Critic, f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Sources[0].Ref,
+			f.Critic, f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Undoes, f.Sources[0].Ref,
 		})
 	}
 	return a

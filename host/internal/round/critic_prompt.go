@@ -66,8 +66,15 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	for _, f := range findings {
 		p.Previous = append(p.Previous, f.Fingerprint+" "+lineOf(f))
 	}
+	if rr.policy.Policy != nil { // A worker of a fleet does not know it.
+		_, p.Contradictions = rr.policy.Route(categoryContradiction)
+	}
 	return prompt.RenderCritic(rr.agents.spawner.Root, p)
 }
+
+// categoryContradiction is the category of a finding that asks to undo the fix of an
+// earlier one.
+const categoryContradiction = "contradiction"
 
 // Files that an attempt can read.
 const (

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -78,7 +79,25 @@ func findingsEvent(ctx context.Context, l *ledger.Ledger, t storedStatus) (event
 	if t.FindingsEvent == 0 {
 		return event.Full{}, nil
 	}
-	e, err := l.Event(ctx, t.TaskID, t.FindingsEvent)
+	return fullEvent(ctx, l, t.TaskID, t.FindingsEvent)
+}
+
+// decidedFindings returns the findings of the latest decision of a round, nil for none.
+func decidedFindings(ctx context.Context, l *ledger.Ledger, id string, round int) ([]finding.Finding, error) {
+	n, err := decisionOf(ctx, l, id, round, "", nil)
+	if errs.CodeOf(err) == errs.RoundNotFound {
+		return nil, nil // They are of an import.
+	}
+	if err != nil {
+		return nil, err
+	}
+	body, err := fullEvent(ctx, l, id, n)
+	return body.DecisionOrZero().Findings, err
+}
+
+// fullEvent returns an event of a task, whose contents are checked.
+func fullEvent(ctx context.Context, l *ledger.Ledger, id string, n int64) (event.Full, error) {
+	e, err := l.Event(ctx, id, n)
 	if err != nil {
 		return event.Full{}, err
 	}
@@ -87,7 +106,7 @@ func findingsEvent(ctx context.Context, l *ledger.Ledger, t storedStatus) (event
 		err = fmt.Errorf("its hash is not that of its contents")
 	}
 	if err != nil {
-		return event.Full{}, errTampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
+		return event.Full{}, errTampered(id, "event %d: %w", n, err)
 	}
 	return body, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // readStatements returns what the reports of a review state about findings of the previous
@@ -79,6 +80,9 @@ func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Repor
 			}
 		}
 	}
+	if err := tx.findUndone(ctx, evidence, stated, found); err != nil {
+		return nil, err
+	}
 	reports := countReports(last.Reports, evidence)
 	var all []api.PreviousFinding
 	for _, f := range before {
@@ -92,6 +96,68 @@ func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Repor
 		all = append(all, api.PreviousFinding{Fingerprint: f.Fingerprint, Category: f.Category, File: f.File, Line: f.Line, Status: status})
 	}
 	return all, nil
+}
+
+// findUndone sets what the contradictions among the merged findings of a review ask to undo.
+//
+// # Errors
+//
+// report-previous-invalid if an earlier review did not have that finding, or it is still
+// open; those of the ledger.
+func (tx *taskTx) findUndone(ctx context.Context, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding) error {
+	var undone []finding.Finding // only fingerprints
+	open := make(map[string]bool, len(found))
+	for _, f := range found {
+		open[f.Fingerprint] = true
+	}
+	for _, ev := range evidence {
+		for _, f := range ev.Result.Findings {
+			if f.Undoes != "" {
+				undone = append(undone, finding.Finding{Fingerprint: f.Undoes})
+			}
+		}
+	}
+	past, err := traces(ctx, tx.ledger, tx.id, undone)
+	if err != nil {
+		return err
+	}
+	for _, ev := range evidence {
+		for _, f := range ev.Result.Findings {
+			switch {
+			case f.Undoes == "":
+			case tx.status.Compare(past[f.Undoes]) == task.New:
+				return errUndoes(ev, f, "no earlier review has such a finding")
+			case open[f.Undoes] || stated[f.Undoes] == finding.Open:
+				return errUndoes(ev, f, "that finding is still open")
+			}
+		}
+	}
+	reviews := make(map[int][]finding.Finding) // by round
+	for i := range found {
+		f := &found[i]
+		if f.Undoes == "" {
+			continue
+		}
+		round := past[f.Undoes].Since
+		if _, read := reviews[round]; !read {
+			if reviews[round], err = decidedFindings(ctx, tx.ledger, tx.id, round); err != nil {
+				return err
+			}
+		}
+		f.Undone = &finding.Undone{Round: round}
+		for _, before := range reviews[round] {
+			if before.Fingerprint == f.Undoes {
+				f.Undone = &finding.Undone{Round: round, File: before.File, Line: before.Line, Remediation: before.Remediation}
+			}
+		}
+	}
+	return nil
+}
+
+func errUndoes(ev pluginset.Report, f finding.Finding, why string) error {
+	ref := f.Sources[0].Ref
+	return errs.New(errs.ReportPreviousInvalid, "the report asks to undo the fix of finding %s, but %s", f.Undoes, why).
+		With("report", ev.Path).With("ref", ref).With("finding", f.Undoes)
 }
 
 // subject is what identifies a finding apart from its line and its words.

@@ -67,6 +67,9 @@ func question(f finding.Finding, now time.Time) task.Question {
 	if strings.TrimSpace(q.Text) == "" {
 		q.Text = f.Category + " at " + f.Location()
 	}
+	if words := f.Contradiction(); words != "" {
+		q.Text = cut(q.Text, maxQuestionText/2) + " (" + words + ")"
+	}
 	q.Text = cut(q.Text, maxQuestionText)
 	return q
 }

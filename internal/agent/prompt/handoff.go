@@ -127,6 +127,9 @@ func item(f finding.Finding) string {
 		fmt.Fprintf(&b, "- reported by: %s\n", strings.Join(names, ", "))
 	}
 	fmt.Fprintf(&b, "- to do: %s\n", quote(f.Remediation))
+	if words := f.Contradiction(); words != "" {
+		fmt.Fprintf(&b, "- note: %s\n", quote(words))
+	}
 	return b.String()
 }
 

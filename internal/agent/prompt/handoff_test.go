@@ -16,7 +16,7 @@ func handoff() prompt.Handoff {
 		Task: "T-1", Round: 2, NextRound: 3, MaxRounds: 5,
 		Findings: []finding.Finding{
 			{Category: "missing-test", Severity: finding.Fail, File: &file, Line: &line, Remediation: "test the\nempty list", SinceRound: 1, Reopened: 1, ConfirmedBy: []string{"critic", "My Linter"}},
-			{Category: "unmet-criterion", Severity: finding.Nit, File: &promoted, Remediation: "AC-1", Reopened: 2},
+			{Category: "unmet-criterion", Severity: finding.Nit, File: &promoted, Remediation: "AC-1", Reopened: 2, Undoes: "0123456789abcdef", Undone: &finding.Undone{Round: 1, File: &file, Remediation: "split"}},
 			{Category: "Odd One"},
 		},
 		VerificationOutcome: "red", Excerpt: "--- FAIL: TestX\n\tx_test.go:1: \x1b[31mwant 1\x1b[0m\r\n---\n", Files: []string{"/tmp/run/research.md"}, Economy: prompt.EconomyLite,
@@ -51,6 +51,7 @@ It failed. Fix it first: findings do not count while it is red.
 - severity: nit
 - came back: 2 times
 - to do: "AC-1"
+- note: "contradicts finding 0123456789abcdef of round 1: src/a.go, split"
 
 ## 3. "Odd One"
 

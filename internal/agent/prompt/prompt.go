@@ -49,7 +49,9 @@ type Critic struct {
 	Files []string
 	// Previous are the findings of the previous review, a line each.
 	Previous []string
-	Economy  Economy
+	// Contradictions says that the policy routes findings that contradict earlier ones.
+	Contradictions bool
+	Economy        Economy
 	// Note says why the previous attempt failed, "" for the first.
 	Note string
 }
@@ -106,6 +108,7 @@ func RenderCritic(root string, c Critic) (string, error) {
 		"verification_outcome": quoted(c.VerificationOutcome),
 		"files":                list(c.Files),
 		"previous":             list(c.Previous),
+		"contradictions":       said(c.Contradictions),
 		"economy":              c.Economy.bar(),
 		"note":                 quoted(c.Note),
 	}, "modules")

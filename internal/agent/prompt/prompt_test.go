@@ -22,7 +22,7 @@ func critic() prompt.Critic {
 		Modules: []prompt.Module{{"critic-style", "# Style\n\nBe clean."}, {"critic-tests", "# Tests\n"}},
 		Plan:    "plan.md", Diff: "/tmp/run/draft.diff", Verification: "/tmp/run/verify.txt", VerificationOutcome: "green",
 		Files: []string{"docs/a.md", "docs/b.md"}, Previous: []string{"missing-test fail src/a.go:3 add a test"},
-		Economy: prompt.EconomyUltra, Note: "the envelope was missing",
+		Contradictions: true, Economy: prompt.EconomyUltra, Note: "the envelope was missing",
 	}
 }
 
@@ -107,6 +107,8 @@ func TestPromptContainsItsFields(t *testing.T) {
 		"- \"docs/a.md\"\n- \"docs/b.md\"":     func(c *prompt.Critic) { c.Files = nil },
 		`- "missing-test fail src/a.go:3`:      func(c *prompt.Critic) { c.Previous = nil },
 		"## Findings of the previous review":   func(c *prompt.Critic) { c.Previous = nil },
+		"with the category `contradiction`":    func(c *prompt.Critic) { c.Contradictions = false },
+		"`\"undoes\": ":                        func(c *prompt.Critic) { c.Previous = nil },
 		`"the envelope was missing"`:           func(c *prompt.Critic) { c.Note = "" },
 		"## Your last attempt was not":         func(c *prompt.Critic) { c.Note = "" },
 		"This project is strict about economy": func(c *prompt.Critic) { c.Economy = prompt.EconomyFull },

@@ -3,9 +3,10 @@
  */
 
 import {
-  Members, Value, isAbsent, isBlank, isFilledString, isObject, isString, wholeNumber
+  Members, Value, isAbsent, isBlank, isFilledString, isObject, isString, says, wholeNumber
 } from "../../sdk/assemblyscript/cursor";
 import { beginFinding, endFinding, refuse } from "../../sdk/assemblyscript/result";
+import { isId } from "./previous";
 
 /** What a line and a round must be. */
 export const POSITIVE = "a whole number from 1 to 2147483647 in plain digits";
@@ -23,12 +24,14 @@ export function normalizeFinding(critic: Value, value: Value): void {
   let file: Value = 0;
   let line: Value = 0;
   let remediation: Value = 0;
+  let undoes: Value = 0;
   for (member.of(value); member.next(); ) {
     if (member.is("category")) category = member.value;
     else if (member.is("severity")) severity = member.value;
     else if (member.is("file")) file = member.value;
     else if (member.is("line")) line = member.value;
     else if (member.is("remediation")) remediation = member.value;
+    else if (member.is("undoes")) undoes = member.value;
   }
   // A finding without a category is still a finding: the policy sends one
   // that it doesn't know to a human.
@@ -37,14 +40,16 @@ export function normalizeFinding(critic: Value, value: Value): void {
   file = stringOr(file, "critic-output-invalid-file", "file");
   line = checkLine(line);
   remediation = stringOr(remediation, "critic-output-invalid-remediation", "remediation");
+  undoes = checkUndoes(category, undoes);
 
-  beginFinding()
+  const finding = beginFinding()
     .text('"critic":').value(critic)
     .text(',"category":').valueOr(category, '"unknown"')
     .text(',"severity":').valueOr(severity, '"fail"')
     .text(',"file":').valueOr(file, "null")
     .text(',"line":').valueOr(line, "null")
     .text(',"remediation":').valueOr(remediation, '""');
+  if (undoes) finding.text(',"undoes":').value(undoes);
   endFinding();
 }
 
@@ -53,6 +58,20 @@ function stringOr(value: Value, code: string, name: string): Value {
   if (isBlank(value)) return 0;
   if (!isString(value)) refuse(code, "", name, "a string or null", value);
   return value;
+}
+
+/** The id of the finding that a contradiction asks to undo; 0 for any other finding. Anything else fails. */
+function checkUndoes(category: Value, undoes: Value): Value {
+  if (!says(category, "contradiction")) {
+    if (isAbsent(undoes)) return 0;
+    refuse("critic-output-invalid-undoes", "/undoes", "undoes of a finding that is not a contradiction", "left out", undoes);
+  } else if (!isId(undoes)) {
+    refuse(
+      "critic-output-invalid-undoes", undoes ? "/undoes" : "", "undoes of a contradiction",
+      "the 16 hexadecimal digits of the earlier finding", undoes
+    );
+  }
+  return undoes;
 }
 
 /** The line, or 0 where it is missing or null; anything but a line number fails. */

@@ -48,8 +48,8 @@ export function normalizePrevious(value: Value): void {
   previous.text('{"id":').value(id).text(',"status":').value(status).text(',"ref":"').writer(path).text('"}');
 }
 
-/** Whether the value is an id. Its text is then where readText has left it. */
-function isId(value: Value): bool {
+/** Whether the value is the id of a finding. Its text is then where readText has left it. */
+export function isId(value: Value): bool {
   if (!isString(value)) return false;
   readText(value);
   if (textLength != ID_LENGTH) return false;
