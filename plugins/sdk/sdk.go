@@ -48,7 +48,7 @@ type Description struct {
 	DetectAny []string `json:"detect_any,omitempty"`
 	// Items are JSON Pointers, "*" standing for every element of an array, to
 	// everything in a report that must be accounted for: each must be the Ref of
-	// a finding or of one skipped entry.
+	// a finding, or of one skipped entry or statement.
 	Items []string `json:"items"`
 }
 
@@ -77,6 +77,8 @@ type Answer struct {
 	Skipped []Skipped `json:"skipped"`
 	// Unmapped are the rules whose findings have a default category.
 	Unmapped []Unmapped `json:"unmapped,omitempty"`
+	// Previous says what became of findings of the previous review, each once.
+	Previous []Statement `json:"previous,omitempty"`
 }
 
 // Severity is how bad a finding is: one of the constants, or any other text that
@@ -103,6 +105,9 @@ type Finding struct {
 	// Line counts from 1, and is nil if the report names none.
 	Line        *int   `json:"line"`
 	Remediation string `json:"remediation"`
+	// Undoes is the fingerprint of an earlier finding of the task, whose fix this
+	// one asks to undo, or "".
+	Undoes string `json:"undoes,omitempty"`
 	// Ref is the finding's JSON Pointer into the report.
 	Ref string `json:"ref"`
 }
@@ -118,6 +123,26 @@ type Skipped struct {
 type Unmapped struct {
 	Rule     string `json:"rule"`
 	Category string `json:"category"`
+}
+
+// Status is what became of a finding of the previous review: one of the constants.
+type Status string
+
+// The statuses. An induced finding is fixed, but its fix caused one that is reported now; a
+// withdrawn one never held.
+const (
+	Open      Status = "open"
+	Fixed     Status = "fixed"
+	Induced   Status = "induced"
+	Withdrawn Status = "withdrawn"
+)
+
+// Statement says what became of a finding of the previous review.
+type Statement struct {
+	// ID is the finding's fingerprint: 16 hexadecimal digits in lower case.
+	ID     string `json:"id"`
+	Status Status `json:"status"`
+	Ref    string `json:"ref"`
 }
 
 // The plugin that this module is.

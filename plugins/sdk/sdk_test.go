@@ -184,13 +184,14 @@ func TestAnswers(t *testing.T) {
 		{
 			Answer{Critic: "you", TaskID: &task, Round: &line, Findings: []Finding{
 				{Category: "c", Severity: Risk, File: &file, Line: &line, Remediation: "\"\\\x00\x1f\xff\ufffdü", Ref: "/0"},
-				{Critic: "x", Category: "d"},
-			}, Skipped: []Skipped{{"/1", "why"}}, Unmapped: []Unmapped{{"r", "c"}}},
+				{Critic: "x", Category: "d", Undoes: "0123456789abcdef"},
+			}, Skipped: []Skipped{{"/1", "why"}}, Unmapped: []Unmapped{{"r", "c"}}, Previous: []Statement{{"fedcba9876543210", Fixed, "/2"}}},
 			nil,
 			`{"critic":"you","task_id":"T-1","round":7,"findings":[
 				{"category":"c","severity":"risk","file":"a\tb","line":7,"remediation":"\"\\\u0000\u001f\ufffd\ufffdü","ref":"/0"},
-				{"critic":"x","category":"d","file":null,"line":null,"remediation":"","ref":""}],
-			  "skipped":[{"ref":"/1","reason":"why"}],"unmapped":[{"rule":"r","category":"c"}]}`,
+				{"critic":"x","category":"d","file":null,"line":null,"remediation":"","undoes":"0123456789abcdef","ref":""}],
+			  "skipped":[{"ref":"/1","reason":"why"}],"unmapped":[{"rule":"r","category":"c"}],
+			  "previous":[{"id":"fedcba9876543210","status":"fixed","ref":"/2"}]}`,
 		},
 		{Answer{}, errors.New("no"), `{"error":{"code":"mine-invalid","message":"no"}}`},
 		{

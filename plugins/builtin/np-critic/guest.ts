@@ -9,9 +9,9 @@
 
 import { Elements, Members, Value, document, find, firstOf, isArray } from "../../sdk/assemblyscript/cursor";
 import { Writer } from "../../sdk/assemblyscript/writer";
-import { answer, fail, failConfig, failed, path, sentence } from "../../sdk/assemblyscript/result";
+import { answer, fail, failConfig, path, sentence } from "../../sdk/assemblyscript/result";
 import { packed } from "../../sdk/assemblyscript/abi";
-import { previous } from "./previous";
+import { withPrevious } from "../../sdk/assemblyscript/previous";
 import { normalizeReport, round, task } from "./report";
 
 export { sy_alloc, switchyard_abi_v1 } from "../../sdk/assemblyscript/abi";
@@ -32,12 +32,7 @@ export function sy_describe(): u64 {
 export function sy_normalize(report: usize, reportLength: u32, config: usize, configLength: u32): u64 {
   const file = document(report);
   if (checkConfig(document(config))) normalizeFile(file);
-  const all = answer("critic", find(file, "critic"), task, round);
-  if (!failed() && previous.length) {
-    all.truncate(all.length - 1); // The closing brace.
-    all.text(',"previous":[').writer(previous).text("]}");
-  }
-  return packed(all);
+  return packed(withPrevious(answer("critic", find(file, "critic"), task, round)));
 }
 
 function checkConfig(config: Value): bool {

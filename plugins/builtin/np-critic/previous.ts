@@ -3,14 +3,12 @@
  */
 
 import { Members, Value, isObject, isString, readText, sameBytes, says, textAt, textLength } from "../../sdk/assemblyscript/cursor";
-import { fail, path, refuse, sentence } from "../../sdk/assemblyscript/result";
+import { putPrevious } from "../../sdk/assemblyscript/previous";
+import { fail, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { Writer } from "../../sdk/assemblyscript/writer";
 
 /** How long an id is. */
 const ID_LENGTH = 16;
-
-/** The entries of the answer, joined by commas. */
-export const previous = changetype<Writer>(memory.data(offsetof<Writer>()));
 
 /** The ids of the entries, one after the other. */
 const ids = changetype<Writer>(memory.data(offsetof<Writer>()));
@@ -44,8 +42,7 @@ export function normalizePrevious(value: Value): void {
     }
   }
   ids.bytes(textAt, ID_LENGTH);
-  if (previous.length) previous.text(",");
-  previous.text('{"id":').value(id).text(',"status":').value(status).text(',"ref":"').writer(path).text('"}');
+  putPrevious(id, status);
 }
 
 /** Whether the value is the id of a finding. Its text is then where readText has left it. */

@@ -510,7 +510,7 @@ SY_API void sy_member_value(sy_writer *w, const char *name, sy_value value) {
 
 /* ------------------------------------------------------------- answer ---- */
 
-static sy_writer sy_findings, sy_skipped, sy_unmapped, sy_error, sy_draft;
+static sy_writer sy_findings, sy_skipped, sy_unmapped, sy_statements, sy_error, sy_draft;
 static sy_value sy_critic, sy_task, sy_round;
 
 /* The JSON Pointer of the item that the plugin is at; findings, skipped entries
@@ -552,7 +552,8 @@ SY_API void sy_about(sy_value critic, sy_value task, sy_value round) {
   sy_round = round;
 }
 
-/* Begins a finding at the path; its members are yours to write. */
+/* Begins a finding at the path; its members are yours to write. Those of
+   docs/plugin-abi.md that may be left out are, such as undoes. */
 SY_API sy_writer *sy_begin_finding(void) {
   sy_put(&sy_findings, sy_findings.length ? ",{" : "{\"findings\":[{");
   return &sy_findings;
@@ -569,6 +570,16 @@ SY_API void sy_skip(const char *reason) {
   sy_put_ref(&sy_skipped);
   sy_member_literal(&sy_skipped, "reason", reason);
   sy_put(&sy_skipped, "}");
+}
+
+/* Says what became of a finding of the previous review, for the item at the path: its
+   fingerprint, each only once, and a status. The host refuses other values. */
+SY_API void sy_previous(sy_value id, sy_value status) {
+  sy_put(&sy_statements, sy_statements.length ? ",{" : "{");
+  sy_put_ref(&sy_statements);
+  sy_member_value(&sy_statements, "id", id);
+  sy_member_value(&sy_statements, "status", status);
+  sy_put(&sy_statements, "}");
 }
 
 /* Whether the answer is an error. The first one counts; loops ask and stop. */
@@ -653,6 +664,11 @@ SY_API const sy_writer *sy_answer(const char *critic) {
   if (sy_unmapped.length) {
     sy_put(out, ",\"unmapped\":[");
     sy_put_writer(out, &sy_unmapped);
+    sy_put(out, "]");
+  }
+  if (sy_statements.length) {
+    sy_put(out, ",\"previous\":[");
+    sy_put_writer(out, &sy_statements);
     sy_put(out, "]");
   }
   sy_put(out, "}");

@@ -121,6 +121,30 @@ func TestExamplesPassTheKit(t *testing.T) {
 	}
 }
 
+// TestPreviousInC asks a plugin that states what became of earlier findings; the other SDKs
+// have tests of their own.
+func TestPreviousInC(t *testing.T) {
+	wasm, err := os.ReadFile(filepath.Join("..", "c", "testdata", "previous.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := plugins.New(plugins.Config{})
+	t.Cleanup(func() { _ = r.Close(t.Context()) })
+	p, err := r.Load(t.Context(), wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, refused := ask(t, p, `{"findings": [{"undoes": "00000000000000ff"}], "previous": [{"id": "0123456789abcdef", "status": "fixed"}, {"id": "fedcba9876543210", "status": "induced"}]}`, nil)
+	want := []abi.Statement{{ID: "0123456789abcdef", Status: "fixed", Ref: "/previous/0"}, {ID: "fedcba9876543210", Status: "induced", Ref: "/previous/1"}}
+	if refused != nil || !reflect.DeepEqual(got.Previous, want) || got.Findings[0].Undoes != "00000000000000ff" {
+		t.Errorf("%+v, %v", got, refused)
+	}
+	got, refused = ask(t, p, `{"findings": []}`, nil)
+	if refused != nil || got.Previous != nil {
+		t.Errorf("%+v, %v", got, refused)
+	}
+}
+
 func same(t testing.TB, a, b any) bool {
 	t.Helper()
 	x, errX := jsonv2.Marshal(a)
