@@ -119,7 +119,7 @@ func markStale(runs []Run, stale func(Run) bool) []Run {
 // startOver restarts the work in a round.
 func (s State) startOver(round int) State {
 	s = s.enterRound(round)
-	s.StartedRound, s.Tests, s.Plan = round, nil, nil
+	s.StartedRound, s.Tests, s.Plan, s.Draft = round, nil, nil, ""
 	s.Restarts++
 	return s
 }
@@ -199,14 +199,14 @@ func (e RoundDecided) apply(s State) (State, error) {
 		return s, fmt.Errorf("round %d is followed by round %d", e.Round, e.NextRound)
 	}
 	last := e
-	last.Questions, last.Evidence = nil, nil // stored in the state, below
+	last.Questions, last.Evidence, last.Draft = nil, nil, "" // stored in the state, below
 	s.Last, s.MaxRounds, s.HardCap, s.CustomCap = &last, e.MaxRounds, e.HardCap, e.CustomCap
 	s.Verifies = s.Verifies || e.Verify == green || e.Verify == red
 	phase := Draft
 	if e.Reviewed {
 		phase = Review
 		s.Reviews++
-		s.Remaining, s.Stalled = e.FindingCount, e.Stalled
+		s.Remaining, s.Stalled, s.Draft = e.FindingCount, e.Stalled, e.Draft
 	}
 	s.Phase = phase
 	s = s.forced(e.Force, phase)

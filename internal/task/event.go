@@ -159,6 +159,9 @@ type RoundDecided struct {
 	Force     *Force     `json:"force,omitzero"`
 	// Tree is the git tree of the draft, if the task has its own branch.
 	Tree string `json:"tree,omitzero"`
+	// Draft is the git tree of the draft that was reviewed, as it is on the disk and not as
+	// git would commit it; "" if it was not stored.
+	Draft string `json:"draft,omitzero"`
 }
 
 // WorkCommitted commits the task.

@@ -146,3 +146,30 @@ func follow(t *rapid.T, seen map[string]int) {
 		reviews = append(reviews, found)
 	}
 }
+
+// TestDraftOfTheLastReview tests which draft the next review is compared with.
+func TestDraftOfTheLastReview(t *testing.T) {
+	of := func(draft string, o task.DecideRound) task.DecideRound {
+		o.Draft = draft
+		return o
+	}
+	s := decide(t, task.State{}, of("one", toExecutor))
+	if s.Draft != "one" || s.Last.Draft != "" {
+		t.Errorf("after a review: %q, in the decision %q", s.Draft, s.Last.Draft)
+	}
+	if s = decide(t, s, of("", onRed)); s.Draft != "one" {
+		t.Errorf("after a red round: %q", s.Draft)
+	}
+	stuck := decide(t, s, of("two", toStuck))
+	for mode, want := range map[task.Mode]string{task.MoreRounds: "two", task.Manual: "two", task.Replan: "", task.Reset: ""} {
+		if s := do(t, stuck, task.ResumeTask{Mode: mode, Rounds: 1, Fallback: 9, By: "ann", Reason: "again"}); s.Draft != want {
+			t.Errorf("after %s: %q, want %q", mode, s.Draft, want)
+		}
+	}
+	if s := do(t, stuck, task.StartWork{Fallback: 9}); s.Draft != "" {
+		t.Errorf("after a start: %q", s.Draft)
+	}
+	if s := decide(t, s, of("", toExecutor)); s.Draft != "" {
+		t.Errorf("after a review of an unknown draft: %q", s.Draft)
+	}
+}

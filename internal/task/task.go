@@ -135,6 +135,8 @@ type Internals struct {
 	NonAdvancing int `json:"kept,omitzero"`
 	// Remaining is the number of findings of the last review.
 	Remaining int `json:"remaining,omitzero"`
+	// Draft is RoundDecided.Draft of the last review since the work began.
+	Draft string `json:"draft,omitzero"`
 	// ResetReview is the last review before a reset: a finding last seen in it or
 	// earlier counts as new.
 	ResetReview int `json:"forgotten,omitzero"`
