@@ -108,6 +108,9 @@ type Decision struct {
 	Progress
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
+	// InducedCount counts the findings in lines that were changed since the task's previous
+	// review, nil if that is not known.
+	InducedCount *int `json:"induced_count,omitzero"`
 	// StillOpen are the findings that the last review left open, if this round reviewed
 	// nothing, as on a red verification; nil for none. They are not part of Findings, and
 	// the policy does not see them.

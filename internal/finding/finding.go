@@ -94,10 +94,15 @@ type Finding struct {
 	// Standing compares the finding with the task's earlier reviews: new, repeat or
 	// reopened, or "" without a task.
 	Standing string `json:"standing,omitzero"`
-	// SinceRound is the round since which it was reported without a gap.
+	// FirstSeen is the first round with the finding, and SinceRound the round since which it
+	// was reported without a gap.
+	FirstSeen  int `json:"first_seen,omitzero"`
 	SinceRound int `json:"since_round,omitzero"`
 	// Reopened counts its returns after it was gone.
 	Reopened int `json:"reopened,omitzero"`
+	// Induced reports whether its line was changed since the previous review, nil if that is
+	// not known.
+	Induced *bool `json:"induced,omitzero"`
 	// ConfirmedBy lists the critics that reported it, each once, in order of
 	// appearance.
 	ConfirmedBy []string `json:"confirmed_by"`

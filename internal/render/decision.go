@@ -288,12 +288,12 @@ func reasons(skipped []api.Skipped) string {
 }
 
 // findings prints a table of findings with the remediation below each row. It shows the
-// round since which they exist only if some are not new.
+// round since which they exist only if some are not new, or are induced.
 func (p *Printer) findings(findings []finding.Finding) {
 	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
 	const where = 3
 	dated := slices.ContainsFunc(findings, func(f finding.Finding) bool {
-		return f.Standing != "" && f.Standing != string(task.New)
+		return f.Standing != "" && f.Standing != string(task.New) || isInduced(f)
 	})
 	if dated {
 		header = slices.Insert(header, where+1, "SINCE")
@@ -321,7 +321,10 @@ func findingText(f finding.Finding) string {
 	return f.Remediation
 }
 
-// since returns the round since which a finding exists, and how often it came back.
+func isInduced(f finding.Finding) bool { return f.Induced != nil && *f.Induced }
+
+// since returns the round since which a finding exists, how often it came back, and whether
+// it is induced.
 func since(f finding.Finding) string {
 	words := fmt.Sprintf("round %d", f.SinceRound)
 	switch {
@@ -329,6 +332,9 @@ func since(f finding.Finding) string {
 		words += ", came back"
 	case f.Reopened > 1:
 		words += fmt.Sprintf(", came back %d times", f.Reopened)
+	}
+	if isInduced(f) {
+		words += ", induced by the last fix"
 	}
 	return words
 }

@@ -21,7 +21,7 @@ func listed() []finding.Finding {
 	all := []finding.Finding{
 		{Route: "plan-checker", Severity: finding.Fail, Category: "locked-decision-violation", ConfirmedBy: []string{"critic"},
 			Remediation: "The decision to store amounts in cents is locked in ADR-0007; either keep to it, or ask for a new plan."},
-		{Route: "executor", Severity: finding.Fail, Category: "lint-violation", ConfirmedBy: []string{"golangci-lint", "Staticcheck"}, SinceRound: 1, Reopened: 1, Standing: "reopened",
+		{Route: "executor", Severity: finding.Fail, Category: "lint-violation", ConfirmedBy: []string{"golangci-lint", "Staticcheck"}, SinceRound: 1, Reopened: 1, Standing: "reopened", Induced: new(true),
 			Remediation: "errcheck: Error return value of `(*os.File).Close` is not checked"},
 		{Route: "executor", Severity: finding.Risk, Category: "missing-test", ConfirmedBy: []string{"critic"}, Remediation: "空のリストのテストがありません。境界値を追加してください 🙂 e\u0301"},
 		{Route: "stuck", UnknownCategory: true, Severity: finding.Fail, Category: "日本語", ConfirmedBy: []string{"critic"}, Remediation: strings.Repeat("x", 90)},

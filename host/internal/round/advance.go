@@ -418,7 +418,7 @@ func (w *work) decide(ctx context.Context, ev Evidence) error {
 		return err
 	}
 	r := decisionInput{
-		policy: rr.policy, evidence: ev.Reports, round: rr.round, verification: ev.Verification, final: true, config: w.config, run: ev.Run,
+		policy: rr.policy, evidence: ev.Reports, round: rr.round, verification: ev.Verification, final: true, config: w.config, run: ev.Run, draft: ev.Draft,
 		tree: func(context.Context, api.Verification) (string, error) {
 			if ev.TreeFailure != nil {
 				return "", ev.TreeFailure

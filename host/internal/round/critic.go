@@ -83,6 +83,11 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	if err != nil {
 		return r, err
 	}
+	if rr.shot == nil { // What is known of the tree is not read again.
+		if err := rr.readTree(ctx); err != nil {
+			return r, err
+		}
+	}
 	modules, err := rr.modules()
 	if err != nil {
 		return r, err

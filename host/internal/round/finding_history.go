@@ -27,7 +27,7 @@ func compare(ctx context.Context, l *ledger.Ledger, id string, s task.State, fin
 		trace := past[f.Fingerprint]
 		standings[i] = s.Compare(trace)
 		trace = s.Trace(trace)
-		f.Standing, f.SinceRound, f.Reopened = string(standings[i]), trace.Since, trace.Reopened
+		f.Standing, f.FirstSeen, f.SinceRound, f.Reopened = string(standings[i]), trace.First, trace.Since, trace.Reopened
 	}
 	return s.Measure(standings), nil
 }

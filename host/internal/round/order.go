@@ -82,6 +82,7 @@ type Evidence struct {
 	// it may.
 	Tree        string
 	TreeFailure *errs.Error
+	Draft       reviewedDraft
 	// What the decision says about how the round went.
 	Spawns                      []api.SpawnSummary
 	EmptyDraft, WithoutCriteria bool

@@ -189,6 +189,8 @@ type decisionInput struct {
 	// that produced the review, "" for none.
 	own []finding.Finding
 	run string
+	// draft is the reviewed draft.
+	draft reviewedDraft
 	// tree returns the git tree of the verified draft, for a decision to commit. It may be
 	// nil.
 	tree func(context.Context, api.Verification) (string, error)
@@ -207,7 +209,7 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	// earlier findings are not resolved.
 	reviewed := len(r.evidence) > 0 && len(r.own) == 0
 	if reviewed {
-		q.audits = tx.auditFindings()
+		q.audits, q.changes = tx.auditFindings(), r.draft.Changes
 		q.compare = func(findings []finding.Finding) (task.Progress, error) {
 			return compare(ctx, tx.ledger, tx.id, tx.status.State, findings)
 		}
@@ -235,7 +237,7 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 		RoundDecided: task.RoundDecided{
 			NextAction: d.NextAction, DestinationKind: string(destination.Kind), Reason: d.Reason, Policy: r.policy.String(),
 			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
-			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
+			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions, Draft: r.draft.Tree,
 		},
 	}
 	if tx.status.Branch != nil && d.NextAction == policies.Commit {

@@ -218,11 +218,14 @@ func (rr *roundRunner) researches(d api.Decision) bool {
 
 // conclude decides the round, or passes its evidence to the task's home, which decides.
 func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.RoundResult, error) {
+	if r.verification.Outcome != policies.Red && len(r.own) == 0 {
+		r.draft = rr.compareDraft(ctx, r.evidence)
+	}
 	if rr.carried == nil {
 		return rr.decided(ctx, r)
 	}
 	ev := &Evidence{
-		Verification: r.verification, Reports: r.evidence, Run: r.run,
+		Verification: r.verification, Reports: r.evidence, Run: r.run, Draft: r.draft,
 		Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft, WithoutCriteria: rr.withoutCriteria,
 	}
 	if len(r.own) > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/linediff"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -109,6 +110,8 @@ type policyQuery struct {
 	// compare compares the merged findings with the task's history; nil if there is no
 	// task.
 	compare func([]finding.Finding) (task.Progress, error)
+	// changes are those of the draft since the previous review, nil if they are not known.
+	changes linediff.Changes
 }
 
 // decide merges and routes the findings and evaluates the policy. It also returns the
@@ -138,6 +141,7 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 			return api.Decision{}, nil, err
 		}
 	}
+	d.InducedCount = markInduced(d.Findings, q.changes)
 	setRouting(&d)
 	d.Input = policies.Input{
 		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: make(map[string]int), Verify: q.verify,

@@ -119,6 +119,9 @@ func item(f finding.Finding) string {
 	if f.Reopened > 0 {
 		fmt.Fprintf(&b, "- came back: %s\n", times(f.Reopened))
 	}
+	if f.Induced != nil && *f.Induced {
+		b.WriteString("- induced by the last fix\n")
+	}
 	if len(f.ConfirmedBy) > 0 {
 		names := make([]string, len(f.ConfirmedBy))
 		for i, critic := range f.ConfirmedBy {

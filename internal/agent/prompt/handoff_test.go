@@ -15,8 +15,8 @@ func handoff() prompt.Handoff {
 	return prompt.Handoff{
 		Task: "T-1", Round: 2, NextRound: 3, MaxRounds: 5,
 		Findings: []finding.Finding{
-			{Category: "missing-test", Severity: finding.Fail, File: &file, Line: &line, Remediation: "test the\nempty list", SinceRound: 1, Reopened: 1, ConfirmedBy: []string{"critic", "My Linter"}},
-			{Category: "unmet-criterion", Severity: finding.Nit, File: &promoted, Remediation: "AC-1", Reopened: 2, Undoes: "0123456789abcdef", Undone: &finding.Undone{Round: 1, File: &file, Remediation: "split"}},
+			{Category: "missing-test", Severity: finding.Fail, File: &file, Line: &line, Remediation: "test the\nempty list", SinceRound: 1, Reopened: 1, Induced: new(true), ConfirmedBy: []string{"critic", "My Linter"}},
+			{Category: "unmet-criterion", Severity: finding.Nit, File: &promoted, Remediation: "AC-1", Reopened: 2, Induced: new(false), Undoes: "0123456789abcdef", Undone: &finding.Undone{Round: 1, File: &file, Remediation: "split"}},
 			{Category: "Odd One"},
 		},
 		VerificationOutcome: "red", Excerpt: "--- FAIL: TestX\n\tx_test.go:1: \x1b[31mwant 1\x1b[0m\r\n---\n", Files: []string{"/tmp/run/research.md"}, Economy: prompt.EconomyLite,
@@ -43,6 +43,7 @@ It failed. Fix it first: findings do not count while it is red.
 - place: "src/a.go:42"
 - since round: 1
 - came back: once
+- induced by the last fix
 - reported by: critic, "My Linter"
 - to do: "test the\nempty list"
 
