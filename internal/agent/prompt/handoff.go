@@ -13,7 +13,7 @@ type Handoff struct {
 	Task string
 	// Prompt is the task's text, "" if unknown.
 	Prompt string
-	// Round was decided. NextRound, of MaxRounds, begins with the fix.
+	// Round was decided. NextRound begins with the fix. MaxRounds is the cap.
 	Round, NextRound, MaxRounds int
 	// Findings are to be fixed, in the order of the merge: most important first.
 	Findings []finding.Finding
@@ -46,7 +46,7 @@ type Advice struct{ Role, Text string }
 func (h Handoff) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Findings of round %d\n\n", h.Round)
-	fmt.Fprintf(&b, "- task: %s\n- next round: %d of at most %d\n- verification: %s\n- findings: %d\n",
+	fmt.Fprintf(&b, "- task: %s\n- next round: %d, with a cap of %d\n- verification: %s\n- findings: %d\n",
 		quote(h.Task), h.NextRound, h.MaxRounds, quote(h.VerificationOutcome), len(h.Findings))
 	if len(h.StillOpen) > 0 {
 		fmt.Fprintf(&b, "- still open: %d\n", len(h.StillOpen))

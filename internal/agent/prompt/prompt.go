@@ -33,7 +33,7 @@ type Critic struct {
 	Task       string
 	RunID      string
 	ReportPath string
-	// Round counts from 1, up to MaxRounds.
+	// Round counts from 1. It may exceed MaxRounds, the cap, up to the hard cap.
 	Round, MaxRounds int
 	// Modules are in order; see ModuleNames.
 	Modules []Module

@@ -11,7 +11,7 @@ type Executor struct {
 	// Task, RunID and Role are in the head, unquoted. RunID may be "". Role is executor
 	// or build-fixer.
 	Task, RunID, Role string
-	// Round counts from 1, up to MaxRounds.
+	// Round counts from 1. It may exceed MaxRounds, the cap, up to the hard cap.
 	Round, MaxRounds int
 	// Prompt is the task's text, "" if unknown.
 	Prompt string

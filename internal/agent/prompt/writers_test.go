@@ -57,7 +57,7 @@ func TestRenderExecutor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(text, "task_id: T-1\nround: 2\nmax_rounds: 3\nrole: build-fixer\nrun_id: r-9\n\n# Draft for this round\n\nYou are build-fixer for task \"T-1\" in round 2 of at most 3.") {
+	if !strings.HasPrefix(text, "task_id: T-1\nround: 2\nmax_rounds: 3\nrole: build-fixer\nrun_id: r-9\n\n# Draft for this round\n\nYou are build-fixer for task \"T-1\" in round 2, with a cap of 3 rounds.") {
 		t.Errorf("it begins\n%.300s", text)
 	}
 	want := `## An earlier attempt
