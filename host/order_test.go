@@ -127,6 +127,49 @@ func TestOrders(t *testing.T) {
 	}
 }
 
+// TestOrdersOfReviews tests that an order to review says whether the home's policy routes
+// contradictions: the worker does not know the policy.
+func TestOrdersOfReviews(t *testing.T) {
+	for route, want := range map[string]bool{"contradiction": true, "style": false} {
+		f := newFleet(t, newRunSite(t, once+"policy: policy\n", roles{"executor": {fakeagent.Edits()}}))
+		policy := `# METADATA
+# title: Routing
+# custom: {version: 0.1.0, adr: ADR-0001}
+package switchyard.routing
+
+destinations := {"commit": {"kind": "terminal", "advances_round": false}, "stuck": {"kind": "terminal", "advances_round": false}}
+
+route_table := {"` + route + `": "stuck"}
+
+precedence := ["stuck"]
+
+decision := {"next_action": "commit", "reason": "no-findings"} if {
+	input.finding_count == 0
+	input.verify != "red"
+} else := {"next_action": "stuck", "reason": "stuck-finding"}
+`
+		if err := os.Mkdir(f.path("policy"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		f.write(t, "policy/routing.rego", policy)
+		home := f.engine(t)
+		next := host.AdvanceRequest{RunRequest: api.RunRequest{Prompt: runPrompt}, Publish: func(context.Context, task.Branch) error { return nil }}
+		for _, step := range []task.StepKind{task.StepDraft, task.StepReview} {
+			p, err := home.Advance(t.Context(), "T", next)
+			if err != nil || p.Order == nil || p.Step.Kind != step {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			if is := p.Order.Contradictions; is != (want && step == task.StepReview) {
+				t.Errorf("the order to %s, with a policy for %s, has %v", step, route, is)
+			}
+			if step == task.StepDraft {
+				r := f.carry(t, *p.Order)
+				next.Result = &r
+			}
+		}
+	}
+}
+
 // TestStaleOrders tests that a worker carries out the next step alone, and that its home
 // takes no decision from it.
 func TestStaleOrders(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -167,6 +168,13 @@ func (w *work) order(ctx context.Context, p *Position) error {
 		p.Adapter = agentSettings(w.config, agent, w.req.Adapter).Adapter
 	case p.Step.Kind == task.StepReview && (usesCritic(w.config) || w.req.Adapter != ""):
 		p.Adapter = agentSettings(w.config, criticName, w.req.Adapter).Adapter
+	}
+	if p.Step.Kind == task.StepReview {
+		policy, err := w.policy(ctx)
+		if err != nil {
+			return err
+		}
+		_, o.Contradictions = policy.Route(categoryContradiction)
 	}
 	var err error
 	o.Files, err = w.orderFiles()
@@ -399,6 +407,15 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 	return w.engine.logRuns(unrecorded)
 }
 
+// policy returns the policy that decides the task's rounds.
+func (w *work) policy(ctx context.Context) (policyset.Selection, error) {
+	policy, err := w.engine.policies.Select(ctx, w.req.Policy, w.config)
+	if err != nil {
+		return policy, err
+	}
+	return w.engine.policies.CheckAdopted(ctx, w.tx.ledger, policy)
+}
+
 // decide decides a round on the evidence of a review.
 func (w *work) decide(ctx context.Context, ev Evidence) error {
 	rr := &roundRunner{
@@ -411,10 +428,7 @@ func (w *work) decide(ctx context.Context, ev Evidence) error {
 		return w.tx.withTaskID(err)
 	}
 	var err error
-	if rr.policy, err = w.engine.policies.Select(ctx, w.req.Policy, w.config); err == nil {
-		rr.policy, err = w.engine.policies.CheckAdopted(ctx, w.tx.ledger, rr.policy)
-	}
-	if err != nil {
+	if rr.policy, err = w.policy(ctx); err != nil {
 		return err
 	}
 	r := decisionInput{

@@ -39,6 +39,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	p := prompt.Critic{
 		Task: rr.tx.id, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
 		VerificationOutcome: string(v.Outcome), Economy: prompt.Economy(rr.config.Economy), Note: at.Note,
+		Contradictions: rr.contradictions,
 	}
 	if v.Output != "" {
 		path, err := rr.tx.engine.giveFile(v.Output, at.Folder, verificationFile)
@@ -65,9 +66,6 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	}
 	for _, f := range findings {
 		p.Previous = append(p.Previous, f.Fingerprint+" "+lineOf(f))
-	}
-	if rr.policy.Policy != nil { // A worker of a fleet does not know it.
-		_, p.Contradictions = rr.policy.Route(categoryContradiction)
 	}
 	return prompt.RenderCritic(rr.agents.spawner.Root, p)
 }

@@ -35,6 +35,8 @@ type Order struct {
 	// Events is the task's whole chain.
 	Events []ledger.Event
 	Files  []StateFile
+	// Contradictions says that the policy routes contradictions, for a review.
+	Contradictions bool
 }
 
 // StateFile is a file of the state folder.
@@ -108,7 +110,7 @@ func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResul
 	if err := e.receive(ctx, o); err != nil {
 		return r, err
 	}
-	d := &driver{engine: e, id: o.Task, req: o.Request, began: true, carried: &r}
+	d := &driver{engine: e, id: o.Task, req: o.Request, began: true, carried: &r, contradictions: o.Contradictions}
 	w, err := d.open(ctx)
 	if err == nil {
 		r.After = w.tx.head.N

@@ -48,6 +48,8 @@ type roundRunner struct {
 	driven bool
 	round  task.Round
 	policy policyset.Selection
+	// contradictions says that the policy routes contradictions.
+	contradictions bool
 	// others are the reports of the round besides the critic's.
 	others []pluginset.Report
 	// tree is the digest of the working tree, "" if not read yet. shot is the working tree as
@@ -68,7 +70,7 @@ type roundRunner struct {
 func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, w *work) (api.RoundResult, error) {
 	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
 	if w != nil {
-		rr.shot, rr.recorder.jobs, rr.carried = w.tree, w.req.Jobs, w.carried
+		rr.shot, rr.recorder.jobs, rr.carried, rr.contradictions = w.tree, w.req.Jobs, w.carried, w.contradictions
 		defer func() {
 			w.driver.tree = rr.shot
 			w.emitSpawns(rr.recorder) // Also those of a round that fails.
@@ -84,6 +86,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		if rr.policy, given, err = in.load(ctx, rr.round.Number); err != nil {
 			return api.RoundResult{}, err
 		}
+		_, rr.contradictions = rr.policy.Route(categoryContradiction)
 	}
 	if err := cmp.Or(rr.tx.checkMayVerify(req.Verify, rr.config), rr.tx.checkMayReport(rr.config)); err != nil {
 		return api.RoundResult{}, err

@@ -51,6 +51,8 @@ type driver struct {
 	// atHome is set if other engines carry out the steps that need the worktree.
 	carried *OrderResult
 	atHome  bool
+	// contradictions is that of the order.
+	contradictions bool
 	// tree is the task's tree as the last step left it, nil if that did not look.
 	tree *worktree.Snapshot
 }
