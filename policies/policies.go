@@ -26,6 +26,10 @@ type (
 	Policy = routing.Policy
 	// Input is what a policy sees of a round: counts, never texts.
 	Input = routing.Input
+	// Facts are what a policy with a bar sees beyond that.
+	Facts = routing.Facts
+	// Bar is the severity from which findings are open.
+	Bar = routing.Bar
 	// Decision is where a task goes next, and why.
 	Decision = routing.Decision
 	// Identity tells one policy from another.
@@ -61,6 +65,16 @@ const (
 	Red    = routing.Red
 	Absent = routing.Absent
 )
+
+// The bars, lowest first.
+const (
+	BarAll  = routing.BarAll
+	BarRisk = routing.BarRisk
+	BarFail = routing.BarFail
+)
+
+// Unconfined is the lowest level of confinement.
+const Unconfined = routing.Unconfined
 
 // The engines.
 const (

@@ -111,6 +111,14 @@ type Decision struct {
 	// InducedCount counts the findings in lines that were changed since the task's previous
 	// review, nil if that is not known.
 	InducedCount *int `json:"induced_count,omitzero"`
+	// Bar is the severity from which findings are open: the bar of the policy for this
+	// review, PolicyBar, or that of an earlier review if it was higher. Both are "" if the
+	// policy has no bar.
+	Bar       routing.Bar `json:"bar,omitzero"`
+	PolicyBar routing.Bar `json:"policy_bar,omitzero"`
+	// Deferred are the findings below the bar, in the form of Findings; nil if the policy
+	// has no bar.
+	Deferred []finding.Finding `json:"deferred,omitzero"`
 	// StillOpen are the findings that the last review left open, if this round reviewed
 	// nothing, as on a red verification; nil for none. They are not part of Findings, and
 	// the policy does not see them.
@@ -124,10 +132,12 @@ type Decision struct {
 	Unmapped []Unmapped `json:"unmapped"`
 	Routing  Routing    `json:"routing"`
 	// Input is the policy's whole input.
-	Input   routing.Input    `json:"input"`
-	Policy  routing.Identity `json:"policy"`
-	Plugins []abi.Identity   `json:"plugins"`
-	Reports []Report         `json:"reports"`
+	Input routing.Input `json:"input"`
+	// BarInput is the whole input of the policy's bar, nil if it has none.
+	BarInput *routing.Input   `json:"bar_input,omitzero"`
+	Policy   routing.Identity `json:"policy"`
+	Plugins  []abi.Identity   `json:"plugins"`
+	Reports  []Report         `json:"reports"`
 	// Verification is the draft's verification, nil if there was none.
 	Verification *Verification `json:"verification,omitzero"`
 	// Questions are the questions for the user, if the task waits for answers.

@@ -156,6 +156,7 @@ const (
 	PolicyFlipUnknown                                Code = "policy-flip-unknown"
 	PolicyFlips                                      Code = "policy-flips"
 	PolicyInvalid                                    Code = "policy-invalid"
+	PolicyInvalidBar                                 Code = "policy-invalid-bar"
 	PolicyInvalidDecision                            Code = "policy-invalid-decision"
 	PolicyInvalidInput                               Code = "policy-invalid-input"
 	PolicyKeyInvalid                                 Code = "policy-key-invalid"
@@ -328,6 +329,6 @@ func PluginFailures() []Code {
 // alphabetical order.
 func PolicyFailures() []Code {
 	return []Code{
-		PolicyFailed, PolicyInvalidDecision, PolicyTimeout, PolicyUndeclaredDestination, PolicyUndefined, PolicyUnsafeCommit,
+		PolicyFailed, PolicyInvalidBar, PolicyInvalidDecision, PolicyTimeout, PolicyUndeclaredDestination, PolicyUndefined, PolicyUnsafeCommit,
 	}
 }

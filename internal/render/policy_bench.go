@@ -33,14 +33,24 @@ func (p *Printer) PolicyBench(r bench.Report) {
 
 // ending returns the cell of how a series ends.
 func ending(e bench.Ending) cell {
-	if !e.Ended {
-		return cell{fmt.Sprintf("goes on after %d%s", e.Review, open(e.Open)), Yellow}
+	var rest string
+	if words := counted(e.Open); words != "" {
+		rest = ": " + words
 	}
-	return cell{fmt.Sprintf("%s at %d (%s)%s", e.NextAction, e.Review, e.Reason, open(e.Open)), actionColor(e.NextAction)}
+	if words := counted(e.Deferred); words != "" {
+		rest += "; deferred " + words
+	}
+	if e.BarAt > 0 {
+		rest += fmt.Sprintf("; bar from %d", e.BarAt)
+	}
+	if !e.Ended {
+		return cell{fmt.Sprintf("goes on after %d%s", e.Review, rest), Yellow}
+	}
+	return cell{fmt.Sprintf("%s at %d (%s)%s", e.NextAction, e.Review, e.Reason, rest), actionColor(e.NextAction)}
 }
 
-// open returns the counts of the open findings, after a colon.
-func open(f bench.OpenFindings) string {
+// counted returns the counts of findings in words.
+func counted(f bench.OpenFindings) string {
 	var words []string
 	for _, part := range []struct {
 		n    int
@@ -50,8 +60,5 @@ func open(f bench.OpenFindings) string {
 			words = append(words, fmt.Sprintf("%d %s", part.n, part.word))
 		}
 	}
-	if len(words) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(words, ", ")
+	return strings.Join(words, ", ")
 }

@@ -124,6 +124,12 @@ func (s State) startOver(round int) State {
 	return s
 }
 
+// forgetTrend lowers the bar, and forgets how many findings reviews had before.
+func (s State) forgetTrend() State {
+	s.Bar, s.FewestFirstTime, s.SinceLow, s.InducedRounds = "", 0, 0, 0
+	return s
+}
+
 func (s State) forced(f *Force, p Phase) State {
 	if f != nil {
 		s.Overrides++
@@ -148,6 +154,7 @@ func (e WorkStarted) apply(s State) (State, error) {
 	if restart {
 		s = s.startOver(e.Round)
 		s.ResetReview, s.Stalled = s.Reviews, 0
+		s = s.forgetTrend()
 	}
 	s.Status, s.Phase, s.MaxRounds, s.HardCap, s.CustomCap, s.Query = Open, Start, e.MaxRounds, e.HardCap, e.CustomCap, e.Query
 	s.Stop, s.Questions, s.Parked = nil, nil, nil
@@ -201,12 +208,16 @@ func (e RoundDecided) apply(s State) (State, error) {
 	last := e
 	last.Questions, last.Evidence, last.Draft = nil, nil, "" // stored in the state, below
 	s.Last, s.MaxRounds, s.HardCap, s.CustomCap = &last, e.MaxRounds, e.HardCap, e.CustomCap
+	if barRank(e.Bar) < barRank(s.Bar) {
+		return s, fmt.Errorf("the bar falls from %q to %q", s.Bar, e.Bar)
+	}
+	s.Bar = e.Bar
 	s.Verifies = s.Verifies || e.Verify == green || e.Verify == red
 	phase := Draft
 	if e.Reviewed {
 		phase = Review
-		s.Reviews++
-		s.Remaining, s.Stalled, s.Draft = e.FindingCount, e.Stalled, e.Draft
+		s = s.AfterReview(e.FindingCount, Progress{Stalled: e.Stalled, FirstTime: e.FirstTime, InducedRounds: e.InducedRounds})
+		s.Draft = e.Draft
 	}
 	s.Phase = phase
 	s = s.forced(e.Force, phase)
@@ -310,6 +321,9 @@ func (e QuestionsAnswered) apply(s State) (State, error) {
 			}
 			s.Raised, stop = s.Raised.add(raise), raise == Raise{}
 		}
+		if q.Open[at].Churn {
+			s = s.settleChurn(a.Text)
+		}
 		q.Open = slices.Delete(q.Open, at, at+1)
 		q.Answers = append(q.Answers, a)
 	}
@@ -342,6 +356,7 @@ func (e WorkResumed) apply(s State) (State, error) {
 	default:
 		return s, fmt.Errorf("a task is resumed with %q", e.Mode)
 	}
+	s = s.forgetTrend()
 	s.Status, s.Stop, s.Stalled = Open, nil, 0
 	s.MaxRounds, s.HardCap, s.CustomCap = e.MaxRounds, e.HardCap, e.Mode == MoreRounds
 	return s, nil

@@ -73,6 +73,10 @@ func hardCap(rounds, from, project int) int {
 	return max(rounds, min(hard, MaxRounds))
 }
 
+// HardCap returns the hard cap of a new task with a cap, and of a project's hard cap, 0 for
+// none.
+func HardCap(rounds, project int) int { return hardCap(rounds, 0, project) }
+
 // hardCap returns the hard cap of a task that has a cap.
 func (s State) hardCap() int { return cmp.Or(s.HardCap, hardCap(s.MaxRounds, 0, 0)) }
 

@@ -154,7 +154,14 @@ type RoundDecided struct {
 	// Evidence lists the digests of reports that name their round.
 	Evidence []string `json:"evidence,omitzero"`
 	// Stalled counts the last reviews in a row without progress.
-	Stalled   int        `json:"stalled,omitzero"`
+	Stalled int `json:"stalled,omitzero"`
+	// FirstTime is the number of first-time findings, InducedRounds that of reviews in a
+	// row whose blocking findings a fix caused, and Deferred that of deferred findings.
+	FirstTime     int `json:"first_time,omitzero"`
+	InducedRounds int `json:"induced_rounds,omitzero"`
+	Deferred      int `json:"deferred,omitzero"`
+	// Bar is the severity from which findings are open, "" for all.
+	Bar       string     `json:"bar,omitzero"`
 	Questions []Question `json:"questions,omitzero"`
 	Force     *Force     `json:"force,omitzero"`
 	// Tree is the git tree of the draft, if the task has its own branch.

@@ -1,5 +1,7 @@
 package task
 
+import "slices"
+
 // Trace is the history of one finding of a task, by its fingerprint. Rounds and reviews
 // count from 1.
 type Trace struct {
@@ -11,6 +13,8 @@ type Trace struct {
 	Last int `json:"last"`
 	// Reopened counts how often it came back after it was gone.
 	Reopened int `json:"reopened,omitzero"`
+	// Deferred is set if its latest review deferred it.
+	Deferred bool `json:"deferred,omitzero"`
 }
 
 // FindingStatus is the status of a finding compared with earlier reviews.
@@ -36,29 +40,60 @@ func (s State) Compare(past Trace) FindingStatus {
 	}
 }
 
-// Trace returns the trace of a finding of the review after this state.
-func (s State) Trace(past Trace) Trace {
+// Trace returns the trace of a finding of the review after this state, which may defer
+// it.
+func (s State) Trace(past Trace, deferred bool) Trace {
 	round, review := max(s.Round, 1), s.Reviews+1
 	switch s.Compare(past) {
 	case New:
-		return Trace{First: round, Since: round, Last: review}
-	case Repeat:
-		past.Last = review
-		return past
-	default:
-		past.Since, past.Last = round, review
+		past = Trace{First: round, Since: round}
+	case Reopened:
+		past.Since = round
 		past.Reopened++
-		return past
 	}
+	past.Last, past.Deferred = review, deferred
+	return past
+}
+
+// Reviewed is what the progress of a review depends on, of one of its findings.
+type Reviewed struct {
+	Status FindingStatus
+	// Past is the finding's trace, the zero Trace for none.
+	Past Trace
+	// Renamed is set if the critic states that it reported the finding before, in other
+	// words.
+	Renamed bool
+	// Blocking is set if no bar defers the finding, Deferred if the bar does.
+	Blocking, Deferred bool
+	// Induced reports whether the last fix caused the finding; nil if it is unknown.
+	Induced *bool
 }
 
 // Progress compares a review's findings with those of the reviews before.
 type Progress struct {
+	// The counts of open findings.
 	New, Repeat, Reopened int
-	// Resolved counts the previous review's findings that are gone.
+	// Resolved counts the previous review's open findings that are gone.
 	Resolved int
 	// Stalled counts the reviews in a row without progress, including this one.
 	Stalled int
+
+	// The facts of ADR-0024 are about all findings, deferred ones included.
+
+	// FirstTime counts the findings that the task never had before.
+	FirstTime int
+	// SinceLow counts the reviews in a row, including this one, with more first-time
+	// findings than some earlier review that had any.
+	SinceLow int
+	// Blocking counts the findings that no bar defers.
+	Blocking int
+	// Induced counts the findings that the last fix caused; nil if it is unknown.
+	Induced *int
+	// InducedRounds counts the reviews in a row, including this one, whose blocking
+	// findings the fix before caused, all of them.
+	InducedRounds int
+	// Deferred counts the findings that the bar defers.
+	Deferred int
 }
 
 // IsStalled reports whether the review made no progress: there are findings, none is new
@@ -67,25 +102,84 @@ func (p Progress) IsStalled() bool {
 	return p.Repeat > 0 && p.New == 0 && p.Reopened == 0 && p.Resolved == 0
 }
 
-// Measure compares the findings of the review after this state with earlier reviews,
-// given the status of each.
-func (s State) Measure(standings []FindingStatus) Progress {
+// Measure compares the findings of the review after this state with earlier reviews.
+func (s State) Measure(findings []Reviewed) Progress {
 	var p Progress
-	for _, standing := range standings {
-		switch standing {
-		case New:
+	open := 0 // findings that were open before and are there again
+	for _, f := range findings {
+		if f.Status == Repeat && !f.Past.Deferred {
+			open++
+		}
+		switch {
+		case f.Deferred:
+			p.Deferred++
+		case f.Status == New:
 			p.New++
-		case Repeat:
+		case f.Status == Repeat:
 			p.Repeat++
 		default:
 			p.Reopened++
 		}
 	}
 	if s.Reviews > s.ResetReview {
-		p.Resolved = max(s.Remaining-p.Repeat, 0)
+		p.Resolved = max(s.Remaining-open, 0)
 	}
 	if p.IsStalled() {
 		p.Stalled = s.Stalled + 1
 	}
+	p.facts(s, findings)
 	return p
+}
+
+// AfterReview returns the state with which the review after this one is compared. open is
+// the number of this one's open findings.
+func (s State) AfterReview(open int, p Progress) State {
+	s.Reviews++
+	s.Remaining, s.Stalled, s.InducedRounds = open, p.Stalled, p.InducedRounds
+	s.FewestFirstTime, s.SinceLow = s.low(p.FirstTime)
+	return s
+}
+
+// highestBar is the bar below which no finding is deferred.
+const highestBar = "fail"
+
+// barRank orders bars: all, risk, fail. An unknown one has rank -1.
+func barRank(bar string) int { return slices.Index([]string{"", "risk", highestBar}, bar) }
+
+func (p *Progress) facts(s State, findings []Reviewed) {
+	induced, known, blame := 0, true, true
+	for _, f := range findings {
+		if f.Past.Last == 0 && !f.Renamed {
+			p.FirstTime++
+		}
+		byFix := f.Induced != nil && *f.Induced
+		known = known && f.Induced != nil
+		if byFix {
+			induced++
+		}
+		if f.Blocking {
+			p.Blocking++
+			blame = blame && byFix
+		}
+	}
+	_, p.SinceLow = s.low(p.FirstTime)
+	if known && len(findings) > 0 {
+		p.Induced = &induced
+		if blame && p.Blocking > 0 {
+			p.InducedRounds = s.InducedRounds + 1
+		}
+	}
+}
+
+// low returns the fewest first-time findings of a review that had any, after one with
+// count, and the number of reviews since then that had more.
+func (s State) low(count int) (fewest, since int) {
+	switch {
+	case count == 0:
+		return s.FewestFirstTime, 0
+	case s.FewestFirstTime == 0 || count <= s.FewestFirstTime:
+		return count, 0
+	default:
+		return s.FewestFirstTime, s.SinceLow + 1
+	}
 }

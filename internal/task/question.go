@@ -25,6 +25,8 @@ type Question struct {
 	// Budget is the unit of budget-exhausted, such as task-tokens, if the question is
 	// whether to raise that budget.
 	Budget string `json:"budget,omitzero"`
+	// Churn is set if the question is how to end a loop in which fixes cause findings.
+	Churn bool `json:"churn,omitzero"`
 }
 
 // Questions are those of one decision, with the answers so far.

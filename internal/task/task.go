@@ -112,6 +112,12 @@ type State struct {
 	Reviews int `json:"reviews,omitzero"`
 	// Stalled counts the last reviews in a row without progress.
 	Stalled int `json:"stalled_rounds,omitzero"`
+	// SinceLow and InducedRounds are those of the last review, see Progress.
+	SinceLow      int `json:"reviews_since_low,omitzero"`
+	InducedRounds int `json:"induced_rounds,omitzero"`
+	// Bar is the highest bar since the task was started or resumed, "" for all. It never
+	// falls until then.
+	Bar string `json:"bar,omitzero"`
 
 	// Runs are the spawns of this round and the open ones of earlier rounds, in the order
 	// of their start.
@@ -133,7 +139,10 @@ type Internals struct {
 	Evidence []string `json:"evidence,omitzero"`
 	// NonAdvancing counts the decisions that did not end this round.
 	NonAdvancing int `json:"kept,omitzero"`
-	// Remaining is the number of findings of the last review.
+	// FewestFirstTime is the least number of first-time findings of a review that had any;
+	// 0 if there was none.
+	FewestFirstTime int `json:"low,omitzero"`
+	// Remaining is the number of open findings of the last review.
 	Remaining int `json:"remaining,omitzero"`
 	// Draft is RoundDecided.Draft of the last review since the work began.
 	Draft string `json:"draft,omitzero"`

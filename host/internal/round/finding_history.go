@@ -3,9 +3,11 @@ package round
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -14,22 +16,60 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// compare sets how each finding of a review compares with the task's earlier reviews, and
-// returns the progress of the review as a whole.
-func compare(ctx context.Context, l *ledger.Ledger, id string, s task.State, findings []finding.Finding) (task.Progress, error) {
-	past, err := traces(ctx, l, id, findings)
+// comparison compares the findings of a review with the task's earlier reviews. The zero
+// comparison has none.
+type comparison struct {
+	state    task.State
+	findings []task.Reviewed
+	// previous says what became of the previous review's findings.
+	previous []api.PreviousFinding
+}
+
+// settled reports whether nothing of the previous review is left: each finding is reported
+// again under its fingerprint, or known to be fixed or withdrawn.
+func (c comparison) settled(reported []finding.Finding) bool {
+	return !slices.ContainsFunc(c.previous, func(p api.PreviousFinding) bool {
+		return p.Status == finding.Unverified || p.Status == finding.Open &&
+			!slices.ContainsFunc(reported, func(f finding.Finding) bool { return f.Fingerprint == p.Fingerprint })
+	})
+}
+
+// compareReview sets how each finding of a review compares with the task's earlier reviews.
+func (tx *taskTx) compareReview(ctx context.Context, evidence []pluginset.Report, findings []finding.Finding) (comparison, error) {
+	c := comparison{state: tx.status.State, findings: make([]task.Reviewed, len(findings))}
+	past, err := traces(ctx, tx.ledger, tx.id, findings)
 	if err != nil {
-		return task.Progress{}, err
+		return c, err
 	}
-	standings := make([]task.FindingStatus, len(findings))
 	for i := range findings {
 		f := &findings[i]
 		trace := past[f.Fingerprint]
-		standings[i] = s.Compare(trace)
-		trace = s.Trace(trace)
-		f.Standing, f.FirstSeen, f.SinceRound, f.Reopened = string(standings[i]), trace.First, trace.Since, trace.Reopened
+		status := c.state.Compare(trace)
+		c.findings[i] = task.Reviewed{Status: status, Past: trace}
+		trace = c.state.Trace(trace, false)
+		f.Standing, f.FirstSeen, f.SinceRound, f.Reopened = string(status), trace.First, trace.Since, trace.Reopened
 	}
-	return s.Measure(standings), nil
+	c.previous, err = tx.answerPrevious(ctx, evidence, findings)
+	c.markRenamed(findings)
+	return c, err
+}
+
+// markRenamed marks one finding for each of the previous review's that is stated to be
+// open and reported in other words.
+func (c comparison) markRenamed(findings []finding.Finding) {
+	for _, p := range c.previous {
+		same := func(f finding.Finding) bool { return f.Fingerprint == p.Fingerprint }
+		if p.Status != finding.Open || slices.ContainsFunc(findings, same) {
+			continue
+		}
+		for i, f := range findings {
+			r := &c.findings[i]
+			if r.Past.Last == 0 && !r.Renamed && subject(f) == subject(finding.Finding{Category: p.Category, File: p.File}) {
+				r.Renamed = true
+				break
+			}
+		}
+	}
 }
 
 // traces returns the history of findings, by fingerprint.

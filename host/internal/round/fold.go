@@ -106,13 +106,13 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		s.addUse(decision.Policy, event.Round)
 		s.DecidedAt = e.At
 		if event.Reviewed {
-			p.traces(before, s.State, decision.Findings)
+			p.traces(before, s.State, decision.Findings, decision.Deferred)
 			s.FindingsEvent = e.N
 		} else if event.FindingCount > 0 {
 			s.FindingsEvent = e.N // The engine itself reports a critic that failed.
 		}
 	case *task.TaskImported:
-		p.traces(before, task.State{Round: event.Round}, body.Findings)
+		p.traces(before, task.State{Round: event.Round}, body.Findings, nil)
 		s.FindingsEvent = e.N
 	case *task.AgentAttested:
 		if event.Attestation.Run != "" {
@@ -238,18 +238,18 @@ func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
 	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
 }
 
-// traces updates the history of every finding of a review.
-func (p *projection) traces(before *ledger.View, s task.State, findings []event.Finding) {
-	keys := make([]string, len(findings))
-	for i, f := range findings {
-		keys[i] = keyFinding + f.Fingerprint
+// traces updates the history of every open or deferred finding of a review.
+func (p *projection) traces(before *ledger.View, s task.State, open, deferred []event.Finding) {
+	var keys []string
+	for _, f := range slices.Concat(open, deferred) {
+		keys = append(keys, keyFinding+f.Fingerprint)
 	}
 	texts, err := before.Entries(keys)
 	if err != nil {
 		p.err = fmt.Errorf("read the past of the findings: %w", err)
 		return
 	}
-	for _, key := range keys {
+	for i, key := range keys {
 		var past task.Trace
 		if text := texts[key]; text != nil {
 			if err := json.Unmarshal(text, &past); err != nil {
@@ -257,7 +257,7 @@ func (p *projection) traces(before *ledger.View, s task.State, findings []event.
 				return
 			}
 		}
-		p.put(key, s.Trace(past))
+		p.put(key, s.Trace(past, i >= len(open)))
 	}
 }
 

@@ -203,15 +203,15 @@ type decisionInput struct {
 func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, error) {
 	q := policyQuery{
 		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,
-		round: r.round.Number, maxRounds: r.round.MaxRounds,
+		round: r.round.Number, maxRounds: r.round.MaxRounds, hardCap: r.round.HardCap, bar: tx.status.Bar,
 	}
 	// If the critic failed, nothing has reviewed the draft, whatever other reports say, so
 	// earlier findings are not resolved.
 	reviewed := len(r.evidence) > 0 && len(r.own) == 0
 	if reviewed {
 		q.audits, q.changes = tx.auditFindings(), r.draft.Changes
-		q.compare = func(findings []finding.Finding) (task.Progress, error) {
-			return compare(ctx, tx.ledger, tx.id, tx.status.State, findings)
+		q.compare = func(findings []finding.Finding) (comparison, error) {
+			return tx.compareReview(ctx, r.evidence, findings)
 		}
 	}
 	q.audits = append(q.audits, r.own...)
@@ -219,13 +219,10 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	if err != nil {
 		return api.Decision{}, err
 	}
-	if reviewed {
-		d.Previous, err = tx.answerPrevious(ctx, r.evidence, d.Findings)
-	} else {
-		d.StillOpen, err = tx.stillOpen(ctx)
-	}
-	if err != nil {
-		return api.Decision{}, err
+	if !reviewed {
+		if d.StillOpen, err = tx.stillOpen(ctx); err != nil {
+			return api.Decision{}, err
+		}
 	}
 	destination, _ := r.policy.Destination(d.NextAction)
 	if destination.Kind == policies.Human {
@@ -238,7 +235,14 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 			NextAction: d.NextAction, DestinationKind: string(destination.Kind), Reason: d.Reason, Policy: r.policy.String(),
 			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
 			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions, Draft: r.draft.Tree,
+			Deferred: len(d.Deferred), Bar: tx.status.Bar,
 		},
+	}
+	if f := d.Input.Facts; f != nil {
+		outcome.FirstTime, outcome.InducedRounds = f.FirstTimeCount, f.InducedRounds
+		if d.Bar.Above(policies.BarAll) {
+			outcome.Bar = string(d.Bar)
+		}
 	}
 	if tx.status.Branch != nil && d.NextAction == policies.Commit {
 		if r.tree == nil {

@@ -46,9 +46,10 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 	if err := e.policies.CheckUnrecorded(ctx, policy); err != nil {
 		return api.Decision{}, err
 	}
+	maxRounds := cmp.Or(req.MaxRounds, config.MaxRounds, task.DefaultRounds)
 	d, _, err := policyQuery{
 		policy: policy.Policy, evidence: all, verify: cmp.Or(req.Verify.Claim, policies.Absent),
-		round: max(round, 1), maxRounds: cmp.Or(req.MaxRounds, config.MaxRounds, task.DefaultRounds),
+		round: max(round, 1), maxRounds: maxRounds, hardCap: task.HardCap(maxRounds, config.HardCap),
 	}.decide(ctx)
 	if err == nil && req.Explain {
 		d.Why, err = explained(ctx, policy.Policy, d.Input)
@@ -105,11 +106,14 @@ type policyQuery struct {
 	policy           *policies.Policy
 	evidence         []pluginset.Report
 	audits           []finding.Finding // the engine's own, with their sources
-	round, maxRounds int
 	verify           policies.Verify
+	round, maxRounds int
+	// hardCap is the highest round, and bar that of earlier reviews, "" for none.
+	hardCap int
+	bar     string
 	// compare compares the merged findings with the task's history; nil if there is no
 	// task.
-	compare func([]finding.Finding) (task.Progress, error)
+	compare func([]finding.Finding) (comparison, error)
 	// changes are those of the draft since the previous review, nil if they are not known.
 	changes linediff.Changes
 }
@@ -134,34 +138,25 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 	if _, err := readStatements(q.evidence, d.Findings); err != nil {
 		return api.Decision{}, nil, err
 	}
-	progress := task.Progress{New: len(d.Findings)}
+	past := comparison{findings: slices.Repeat([]task.Reviewed{{Status: task.New}}, len(d.Findings))}
 	if q.compare != nil {
 		var err error
-		if progress, err = q.compare(d.Findings); err != nil {
+		if past, err = q.compare(d.Findings); err != nil {
 			return api.Decision{}, nil, err
 		}
+		d.Previous = past.previous
 	}
 	d.InducedCount = markInduced(d.Findings, q.changes)
-	setRouting(&d)
-	d.Input = policies.Input{
-		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: make(map[string]int), Verify: q.verify,
-		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
-		NoProgress: progress.IsStalled(), StalledRounds: progress.Stalled,
-	}
-	for destination, findings := range d.Routing.Buckets {
-		d.Input.Routes[destination] = len(findings)
-	}
-	d.Progress = api.ProgressOf(d.Input)
+	past.state.Bar = q.bar
 	begin := time.Now()
-	chosen, err := q.policy.Decide(ctx, d.Input)
-	if err != nil {
+	if err := q.ask(ctx, &d, past); err != nil {
 		return api.Decision{}, nil, err
 	}
 	timing := &event.Timing{PolicyMicros: time.Since(begin).Microseconds()}
 	for _, ev := range q.evidence {
 		timing.Plugins = append(timing.Plugins, event.PluginTiming{Plugin: ev.Plugin.Name, Micros: ev.Took.Microseconds()})
 	}
-	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
+	setRouting(&d)
 	setDestination(&d, q.policy)
 	return d, timing, nil
 }

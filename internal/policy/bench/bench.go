@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/review"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -43,8 +45,13 @@ type Ending struct {
 	// Ended is false if the policy would have gone on after the last review.
 	Ended bool `json:"ended"`
 	routing.Decision
-	// Open has the findings of that review.
-	Open OpenFindings `json:"open"`
+	// Open and Deferred have the findings of that review.
+	Open     OpenFindings `json:"open"`
+	Deferred OpenFindings `json:"deferred"`
+	// Bar is the bar of that review, "" for a policy without one. BarAt is the first review
+	// with a bar above all, 0 if there was none.
+	Bar   routing.Bar `json:"bar,omitzero"`
+	BarAt int         `json:"bar_at,omitzero"`
 }
 
 // OpenFindings counts the findings of a review.
@@ -58,7 +65,7 @@ type OpenFindings struct {
 //
 // # Errors
 //
-// Those of routing.Policy.Decide.
+// Those of review.Review.Decide.
 func Run(ctx context.Context, all []Series, policies []*routing.Policy) (Report, error) {
 	var report Report
 	for _, s := range all {
@@ -82,37 +89,79 @@ func Run(ctx context.Context, all []Series, policies []*routing.Policy) (Report,
 // play lets a policy decide about the reviews of a series until it sends the task to a
 // person, or to an end. Verification is always green.
 func play(ctx context.Context, s Series, p *routing.Policy, maxRounds int) (Ending, error) {
-	var past task.State
-	var end Ending
-	round := 1
+	var state task.State
+	var before []review.Finding
+	end := Ending{MaxRounds: maxRounds}
+	state.Round = 1
 	for i, r := range s.Reviews {
-		found := r.Count() + r.Open
-		progress := past.Measure(slices.Concat(
-			slices.Repeat([]task.FindingStatus{task.New}, r.Count()),
-			slices.Repeat([]task.FindingStatus{task.Repeat}, r.Open),
-		))
-		d, err := p.DecideRetrying(ctx, routing.Input{
-			Round: round, MaxRounds: maxRounds, Verify: routing.Green,
-			FindingCount: found, Routes: map[string]int{destination: found},
-			NewCount: progress.New, RepeatCount: progress.Repeat, ResolvedCount: progress.Resolved,
-			NoProgress: progress.IsStalled(), StalledRounds: progress.Stalled,
-		})
+		asked := review.Review{
+			State: state, Findings: r.findings(state.Reviews, before), Round: state.Round, MaxRounds: maxRounds,
+			HardCap: task.HardCap(maxRounds, 0), Verify: routing.Green, Settled: r.Open == 0,
+		}
+		result, err := asked.Decide(ctx, p)
 		if err != nil {
 			return Ending{}, err
 		}
-		to, _ := p.Destination(d.NextAction)
-		end = Ending{
-			MaxRounds: maxRounds, Review: i + 1, Ended: to.Kind != routing.Agent,
-			Decision: d, Open: OpenFindings{r.First, r.Open},
+		to, _ := p.Destination(result.Decision.NextAction)
+		end.Review, end.Ended, end.Decision, end.Bar = i+1, to.Kind != routing.Agent, result.Decision, result.Bar
+		if end.BarAt == 0 && result.Bar.Above(routing.BarAll) {
+			end.BarAt = i + 1
 		}
+		end.Open, end.Deferred = count(asked.Findings, false), count(asked.Findings, true)
 		if end.Ended {
 			break
 		}
-		if to.AdvancesRound {
-			round++
+		state = state.AfterReview(result.Input.FindingCount, asked.Progress())
+		if result.Bar.Above(routing.BarAll) {
+			state.Bar = string(result.Bar)
 		}
-		past.Reviews++
-		past.Remaining, past.Stalled = found, progress.Stalled
+		if to.AdvancesRound {
+			state.Round++
+		}
+		before = asked.Findings
 	}
 	return end, nil
+}
+
+// findings returns the findings of a review after some others. Those that are still open
+// are taken to be the most severe ones of the review before, and the induced ones to be the
+// most severe of the first-time findings: the sources only count them.
+func (r *Review) findings(reviews int, before []review.Finding) []review.Finding {
+	var all []review.Finding
+	for _, s := range severities() {
+		for range *r.First.of(s) {
+			f := review.Finding{Severity: s, Route: destination, Reviewed: task.Reviewed{Status: task.New}}
+			if r.Induced != nil {
+				induced := len(all) < *r.Induced
+				f.Induced = &induced
+			}
+			all = append(all, f)
+		}
+	}
+	for _, f := range before[:r.Open] {
+		again := review.Finding{Severity: f.Severity, Route: destination, Reviewed: task.Reviewed{
+			Status: task.Repeat, Past: task.Trace{Last: reviews, Deferred: f.Deferred},
+		}}
+		if r.Induced != nil {
+			again.Induced = new(bool)
+		}
+		all = append(all, again)
+	}
+	slices.SortStableFunc(all, func(a, b review.Finding) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
+	return all
+}
+
+// count counts the open or the deferred findings of a review.
+func count(findings []review.Finding, deferred bool) OpenFindings {
+	var n OpenFindings
+	for _, f := range findings {
+		switch {
+		case f.Deferred != deferred:
+		case f.Status == task.Repeat:
+			n.Repeated++
+		default:
+			*n.First.of(f.Severity)++
+		}
+	}
+	return n
 }

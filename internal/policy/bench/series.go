@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -60,6 +62,21 @@ type First struct {
 
 // Count returns the number of findings.
 func (f First) Count() int { return f.Fail + f.Risk + f.Nit + f.Unrated }
+
+// unrated is the severity of findings without one. No bar defers it.
+const unrated finding.Severity = "unrated"
+
+// severities lists the severities, the highest first.
+func severities() []finding.Severity {
+	return []finding.Severity{finding.Fail, unrated, finding.Risk, finding.Nit}
+}
+
+func rank(s finding.Severity) int { return slices.Index(severities(), s) }
+
+// of returns the count of a severity.
+func (f *First) of(s finding.Severity) *int {
+	return []*int{&f.Fail, &f.Unrated, &f.Risk, &f.Nit}[rank(s)]
+}
 
 // Load reads all series of a directory, sorted by name. dir names it in errors.
 //

@@ -73,6 +73,9 @@ func (c *checker) skip(invariant Invariant) {
 func (c *checker) results(o Options) []Result {
 	var results []Result
 	for _, rule := range rules() {
+		if rule.bar && !c.policy.HasBar() {
+			continue
+		}
 		f := c.found[rule.invariant]
 		r := Result{
 			Invariant: rule.invariant, Says: rule.says, Waivable: rule.waivable,
@@ -108,7 +111,7 @@ func (c *checker) blame(ctx context.Context) {
 	for _, f := range c.found {
 		for i := range f.stored {
 			v := &f.stored[i].Violation
-			if v.Input == nil {
+			if v.Input == nil || v.Bar != "" {
 				continue
 			}
 			branches := c.holding(ctx, *v.Input)

@@ -25,10 +25,7 @@ func (c *checker) classes(ctx context.Context) {
 	}
 	f := c.found[Classes]
 	for _, gap := range c.domain.Gaps() {
-		f.flaw(Violation{
-			Message:  "it is not known which numbers matter here, so there may be more classes than were tried",
-			Location: &gap,
-		})
+		f.flaw(gapViolation(gap))
 	}
 	f.checked = c.asked.classes
 	var unlike []int
@@ -54,6 +51,13 @@ func (c *checker) classes(ctx context.Context) {
 				Other: &Answer{Input: probe, Decision: other.made(), Code: other.code},
 			}
 		})
+	}
+}
+
+func gapViolation(gap routing.Location) Violation {
+	return Violation{
+		Message:  "it is not known which numbers matter here, so there may be more classes than were tried",
+		Location: &gap,
 	}
 }
 

@@ -113,8 +113,10 @@ func (c *checker) stuckStrongest(in routing.Input, a answer) (bool, string) {
 	return true, fmt.Sprintf("%s for %s, but the decision is %q", textutil.Count(in.Routes[routing.Stuck], "finding"), routing.Stuck, a.decision.NextAction)
 }
 
+// ends lets a task go past its cap if it may.
 func (c *checker) ends(in routing.Input, a answer) (bool, string) {
-	applies := in.Round >= in.MaxRounds && !isClean(in)
+	extended := in.Facts != nil && in.MayExtend
+	applies := in.Round >= in.MaxRounds && !isClean(in) && !extended
 	if !applies || a.code != "" || c.kind(a) == routing.Terminal {
 		return applies, ""
 	}
@@ -153,7 +155,9 @@ func (c *checker) precedenceRespected(forRed []string) check {
 				}
 			}
 		}
-		if slices.Contains(wanted, a.decision.NextAction) {
+		// If fixes cause the findings, somebody else may change what is to be fixed.
+		induced := in.Facts != nil && in.InducedRounds > 0 && c.rank(a.decision.NextAction) < c.rank(strongest)
+		if induced || slices.Contains(wanted, a.decision.NextAction) {
 			return true, ""
 		}
 		return true, fmt.Sprintf("the strongest destination with findings is %q, but the decision is %q", strongest, a.decision.NextAction)

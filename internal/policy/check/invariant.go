@@ -18,6 +18,10 @@ const (
 	NoShadowedRule      Invariant = "no-shadowed-rule"
 	CategoryRaised      Invariant = "category-raised"
 	CategoryKnown       Invariant = "category-known"
+
+	// For a policy with a rule bar.
+	BarMonotone       Invariant = "bar-monotone"
+	FailNeverDeferred Invariant = "fail-never-deferred"
 )
 
 // rule describes an invariant.
@@ -25,24 +29,27 @@ type rule struct {
 	invariant Invariant
 	says      string
 	waivable  bool // by a decision record; without the others the loop is not safe, or the check says nothing
+	bar       bool // for policies with a bar only
 }
 
 // rules lists the invariants in report order.
 func rules() []rule {
 	return []rule{
-		{Total, "every input comes to exactly one decision", false},
-		{CleanCommits, "a round without findings commits, unless its verification is red", false},
-		{OnlyCleanCommits, "nothing else commits", false},
-		{Declared, "every decision and every category leads to a declared destination", false},
-		{StuckStrongest, "a finding for stuck ends the loop, whatever else there is", false},
-		{Ends, "with findings or red verification, a round at or above the cap ends the loop", false},
-		{Classes, "inputs of one class are decided alike", false},
-		{HumanFirst, "no agent runs while a finding waits for a person", true},
-		{PrecedenceRespected, "a decision for findings is for the strongest destination that has any", true},
-		{NoDeadRow, "every destination is reached", true},
-		{NoShadowedRule, "every branch of decision decides something", true},
-		{CategoryRaised, "every category of the route table is raised by an agent or a plugin", true},
-		{CategoryKnown, "every raised category is in the route table", true},
+		{Total, "every input comes to exactly one decision", false, false},
+		{CleanCommits, "a round without findings commits, unless its verification is red", false, false},
+		{OnlyCleanCommits, "nothing else commits", false, false},
+		{Declared, "every decision and every category leads to a declared destination", false, false},
+		{StuckStrongest, "a finding for stuck ends the loop, whatever else there is", false, false},
+		{Ends, "with findings or red verification, a round at or above the cap ends the loop", false, false},
+		{Classes, "inputs of one class are decided alike", false, false},
+		{HumanFirst, "no agent runs while a finding waits for a person", true, false},
+		{PrecedenceRespected, "a decision for findings is for the strongest destination that has any", true, false},
+		{NoDeadRow, "every destination is reached", true, false},
+		{NoShadowedRule, "every branch of decision decides something", true, false},
+		{CategoryRaised, "every category of the route table is raised by an agent or a plugin", true, false},
+		{CategoryKnown, "every raised category is in the route table", true, false},
+		{FailNeverDeferred, "every input comes to exactly one bar, and none defers a finding of severity fail", false, true},
+		{BarMonotone, "the bar does not fall while more reviews find no less than before", false, true},
 	}
 }
 

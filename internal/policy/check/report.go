@@ -52,13 +52,16 @@ type Report struct {
 	// Probes is the number of further samples of classes that were decided.
 	States int `json:"states"`
 	Probes int `json:"probes"`
-	// Branches is the number of branches of rule decision, Categories the number of rows of
-	// the route table.
+	// BarStates is the number of input classes of rule bar, of which as many samples were
+	// tried.
+	BarStates int `json:"bar_states,omitzero"`
+	// Branches is the number of branches of rules decision and bar, Categories the number
+	// of rows of the route table.
 	Branches   int `json:"rungs"`
 	Categories int `json:"categories"`
 	// Millis is the duration in milliseconds.
 	Millis int64 `json:"millis"`
-	// Results has every invariant, in the order of Invariants.
+	// Results has every invariant that the policy can violate, in the order of Invariants.
 	Results []Result `json:"results"`
 	// Gaps are the locations at which the policy uses its input in a way that cannot be
 	// bounded. Each is also a violation of Classes.
@@ -95,12 +98,14 @@ type Violation struct {
 	// Location is the policy's line that causes it, if known.
 	Location *routing.Location `json:"place,omitzero"`
 	// Input is the decided input, in the form that switchyard route --input reads. It is
-	// nil if the violation is not about a decision.
+	// nil if the violation is not about a decision or a bar.
 	Input *routing.Input `json:"input,omitzero"`
 	// Decision is the policy's decision, or nil if it made none that the host accepts.
 	// Then Code is the error code.
 	Decision *routing.Decision `json:"decision,omitzero"`
 	Code     errs.Code         `json:"code,omitzero"`
+	// Bar is the policy's bar, if the violation is about that.
+	Bar routing.Bar `json:"bar,omitzero"`
 	// Other is the other input of the same class, if both are decided differently.
 	Other *Answer `json:"other,omitzero"`
 }

@@ -80,8 +80,14 @@ func (c *checker) shadowedBranches(ctx context.Context) {
 		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(unseen)) {
-		place := unseen[index].Location
-		f.flaw(Violation{Message: "this branch never decides: for every input for which it holds, an earlier branch holds too", Location: &place})
+		f.flaw(shadowedViolation(unseen[index]))
+	}
+}
+
+func shadowedViolation(branch routing.Branch) Violation {
+	return Violation{
+		Message:  "this branch never decides: for every input for which it holds, an earlier branch holds too",
+		Location: &branch.Location,
 	}
 }
 

@@ -58,6 +58,10 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	c.deadRows()
 	c.shadowedBranches(ctx)
 	c.categories(o.Raised)
+	bars, err := c.bars(ctx)
+	if err != nil {
+		return Report{}, err
+	}
 	c.blame(ctx)
 	if ctx.Err() != nil { // some of these may be incomplete
 		return Report{}, interrupted(ctx, p)
@@ -67,11 +71,12 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		Policy:     p.Identity(),
 		States:     asked.classes,
 		Probes:     asked.classes,
-		Branches:   len(branches.All()),
+		BarStates:  bars.states,
+		Branches:   len(branches.All()) + bars.branches,
 		Categories: len(p.RouteTable()),
 		Millis:     time.Since(began).Milliseconds(),
 		Results:    c.results(o),
-		Gaps:       d.Gaps(),
+		Gaps:       append(d.Gaps(), bars.gaps...),
 	}, nil
 }
 

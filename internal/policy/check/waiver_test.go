@@ -65,7 +65,7 @@ func TestInvariantsSayWhichAreWaivable(t *testing.T) {
 			safety = append(safety, i)
 		}
 	}
-	if want := []check.Invariant{"total", "clean-commits", "only-clean-commits", "declared", "stuck-strongest", "ends", "classes"}; !slices.Equal(safety, want) {
+	if want := []check.Invariant{"total", "clean-commits", "only-clean-commits", "declared", "stuck-strongest", "ends", "classes", "fail-never-deferred", "bar-monotone"}; !slices.Equal(safety, want) {
 		t.Errorf("%v cannot be waived, want %v", safety, want)
 	}
 	if want := []check.Invariant{"human-first", "precedence-kept", "no-dead-row", "no-shadowed-rule", "category-raised", "category-known"}; !slices.Equal(taste, want) {

@@ -8,7 +8,8 @@
 // Classes differ in the destinations that have findings, in the verification, in whether
 // the round is below, at or above the cap, in the kinds of findings (new, repeats,
 // reopened), in whether any were resolved, in the number of stalled rounds, and in how
-// each number compares with the policy's thresholds (routing.Thresholds).
+// each number compares with the policy's thresholds (routing.Thresholds). The classes of
+// a bar differ only in what the rule reads.
 //
 // A *Domain is immutable and safe for concurrent use.
 package inputspace
@@ -32,10 +33,11 @@ const MaxClasses = 200_000
 type Domain struct {
 	destinations []string // those that accept findings, strongest first
 	scales       scales
-	// A class is a pair of a review and a setting; all pairs are possible.
-	reviews  []review
-	settings []setting
-	gaps     []routing.Location
+	// A class is a pair of a review and a setting. Reviews that may extend the task are only
+	// possible with some settings; all other pairs are possible.
+	reviews, extending   []review
+	settings, extendable []setting
+	gaps                 []routing.Location
 }
 
 // Of returns the classes that the policies together distinguish: each policy decides all
@@ -47,12 +49,23 @@ type Domain struct {
 // policy-domain-too-large, with the details limit, destinations (their number) and
 // thresholds: by field, the numbers that it is compared with.
 func Of(ps ...*routing.Policy) (*Domain, error) {
-	thresholds := make(map[string][]int)
+	return domainOf(ps, false, (*routing.Policy).Thresholds)
+}
+
+// OfBar is Of for the bars of the policies.
+func OfBar(ps ...*routing.Policy) (*Domain, error) {
+	return domainOf(ps, true, (*routing.Policy).BarThresholds)
+}
+
+func domainOf(ps []*routing.Policy, bar bool, thresholdsOf func(*routing.Policy) routing.Thresholds) (*Domain, error) {
+	u := uses{thresholds: make(map[string][]int), bar: bar}
 	var gaps []routing.Location
 	for _, p := range ps {
-		t := p.Thresholds()
+		t := thresholdsOf(p)
+		u.facts = u.facts || p.HasBar()
+		u.reads = append(u.reads, t.Reads...)
 		for field, numbers := range t.Fields {
-			thresholds[field] = append(thresholds[field], numbers...)
+			u.thresholds[field] = append(u.thresholds[field], numbers...)
 		}
 		for _, gap := range t.Unknown {
 			if !slices.Contains(gaps, gap) {
@@ -60,7 +73,7 @@ func Of(ps ...*routing.Policy) (*Domain, error) {
 			}
 		}
 	}
-	d, err := of(shared(ps), thresholds)
+	d, err := of(shared(ps), u)
 	if err != nil {
 		return nil, err
 	}
@@ -68,18 +81,33 @@ func Of(ps ...*routing.Policy) (*Domain, error) {
 	return d, nil
 }
 
-// of returns the domain of these destinations and thresholds.
-func of(destinations []string, thresholds map[string][]int) (*Domain, error) {
-	d := &Domain{destinations: destinations, scales: newScales(destinations, thresholds)}
+// uses is what policies read of their input.
+type uses struct {
+	thresholds map[string][]int
+	reads      []string
+	// facts is set if a policy sees facts, bar for the rule bar.
+	facts, bar bool
+}
+
+// of returns the domain of these destinations and uses.
+func of(destinations []string, u uses) (*Domain, error) {
+	d := &Domain{destinations: destinations, scales: newScales(destinations, u)}
 	var fits bool
 	if d.settings, fits = d.scales.settings(MaxClasses); fits {
 		d.reviews, fits = d.scales.reviews(MaxClasses / len(d.settings))
 	}
+	for _, s := range d.settings {
+		if s.extendable() {
+			d.extendable = append(d.extendable, s)
+		}
+	}
+	d.extending = slices.DeleteFunc(slices.Clone(d.reviews), func(r review) bool { return !r.facts.mayExtend })
+	d.reviews = slices.DeleteFunc(d.reviews, func(r review) bool { return r.facts.mayExtend })
 	if !fits {
 		return nil, errs.New(errs.PolicyDomainTooLarge, "the policy tells more than %d classes of inputs apart", MaxClasses).
 			With("limit", MaxClasses).
 			With("destinations", len(destinations)).
-			With("thresholds", thresholds)
+			With("thresholds", u.thresholds)
 	}
 	return d, nil
 }
@@ -100,10 +128,15 @@ func shared(ps []*routing.Policy) []string {
 }
 
 // Len returns the number of classes.
-func (d *Domain) Len() int { return len(d.reviews) * len(d.settings) }
+func (d *Domain) Len() int {
+	return len(d.reviews)*len(d.settings) + len(d.extending)*len(d.extendable)
+}
 
 // class splits a class's number. It panics if i is out of range, as an index does.
 func (d *Domain) class(i int) (review, setting) {
+	if e := i - len(d.reviews)*len(d.settings); e >= 0 {
+		return d.extending[e/len(d.extendable)], d.extendable[e%len(d.extendable)].extended()
+	}
 	return d.reviews[i/len(d.settings)], d.settings[i%len(d.settings)]
 }
 
@@ -115,8 +148,7 @@ func (d *Domain) At(i int) routing.Input {
 	review, setting := d.class(i)
 	var in routing.Input
 	lowest := func(s span) int { return s.lo }
-	setting.write(&in, lowest)
-	review.write(&in, d.destinations, chooser{
+	d.write(&in, review, setting, chooser{
 		number: lowest,
 		share:  func(most int) int { return most },
 		absent: func() bool { return true },
@@ -169,13 +201,22 @@ func (d *Domain) Sample(i int, seed uint64) routing.Input {
 	smallest := d.At(i)
 	var in routing.Input
 	for range 4 {
-		setting.write(&in, number)
-		review.write(&in, d.destinations, choose)
+		d.write(&in, review, setting, choose)
 		if !reflect.DeepEqual(in, smallest) {
 			break
 		}
 	}
 	return in
+}
+
+// write writes the input of a class that choose selects to in.
+func (d *Domain) write(in *routing.Input, r review, s setting, choose chooser) {
+	in.Facts = nil
+	if d.scales.facts != nil {
+		in.Facts = new(routing.Facts)
+	}
+	s.write(in, choose.number)
+	r.write(in, d.destinations, choose)
 }
 
 // drawUpTo draws a number from 0 to most, at most a million. It draws the number of bits
@@ -186,7 +227,7 @@ func drawUpTo(draw *rand.Rand, most int) int {
 
 // Size orders counterexamples: of two inputs that show the same, the one with the lesser
 // size is easier to read. It adds up rounds, findings, listed destinations, kinds of
-// findings, resolved findings, stalled rounds and a red verification. The number is only
+// findings, resolved findings, stalled rounds, facts and a red verification. The number is only
 // meaningful in comparisons.
 func Size(in routing.Input) int {
 	size := 0
@@ -197,6 +238,12 @@ func Size(in routing.Input) int {
 	add(in.ResolvedCount)
 	add(in.StalledRounds)
 	add(len(in.Routes))
+	if f := in.Facts; f != nil {
+		for _, n := range []int{f.RoundsLeft, f.FirstTimeCount, f.ReviewsSinceLow, f.InducedRounds, f.BlockingCount, f.DeferredCount} {
+			add(n)
+		}
+		add(slices.Index(routing.Confinements(), f.Confinement))
+	}
 	for _, n := range kindsOf(in) {
 		add(min(n, 1))
 	}

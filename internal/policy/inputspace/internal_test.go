@@ -74,7 +74,7 @@ var fields = []string{
 // anyDomain draws a small domain with thresholds on a few fields.
 func anyDomain(t *rapid.T) *Domain {
 	thresholds := rapid.MapOfN(rapid.SampledFrom(fields), rapid.SliceOfN(rapid.IntRange(0, 6), 1, 2), 0, 3).Draw(t, "thresholds")
-	d, err := of(names[:rapid.IntRange(1, len(names)).Draw(t, "destinations")], thresholds)
+	d, err := of(names[:rapid.IntRange(1, len(names)).Draw(t, "destinations")], uses{thresholds: thresholds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,12 +167,12 @@ func TestProbesAreOfTheirClass(t *testing.T) {
 // Very large thresholds work: nothing overflows, and impossible classes are omitted.
 func TestThresholdsThatNothingReaches(t *testing.T) {
 	const far = 1 << 62
-	plain, err := of(names, nil)
+	plain, err := of(names, uses{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, field := range []string{"routes", "finding_count", "new_count", "resolved_count", "round", "max_rounds"} {
-		d, err := of(names, map[string][]int{field: {far, -far, unbounded + 1}})
+		d, err := of(names, uses{thresholds: map[string][]int{field: {far, -far, unbounded + 1}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestThresholdsThatNothingReaches(t *testing.T) {
 			t.Errorf("%s: %d classes, but %d without thresholds", field, d.Len(), plain.Len())
 		}
 	}
-	d, err := of(names, map[string][]int{"routes": {unbounded - 1}, "finding_count": {unbounded - 1}})
+	d, err := of(names, uses{thresholds: map[string][]int{"routes": {unbounded - 1}, "finding_count": {unbounded - 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestTooLargeDomainsAreRefusedAtOnce(t *testing.T) {
 		"rounds":         {names, map[string][]int{"round": every, "max_rounds": every}},
 		"contradictions": {names, map[string][]int{"routes": far[:10], "new_count": far, "repeat_count": far, "reopened_count": far}},
 	} {
-		_, err := of(tc.destinations, tc.thresholds)
+		_, err := of(tc.destinations, uses{thresholds: tc.thresholds})
 		f, ok := err.(*errs.Error)
 		if !ok || f.Code != errs.PolicyDomainTooLarge {
 			t.Errorf("%s: got %v", name, err)

@@ -9,6 +9,7 @@ type review struct {
 	findings span // the range of their number, the sum of both routes and kinds
 	resolved span
 	stalled  span
+	facts    facts
 }
 
 // maxTried bounds the search for classes if most combinations of numbers contradict each
@@ -39,13 +40,14 @@ func (s scales) reviews(limit int) ([]review, bool) {
 				for _, resolved := range s.resolved {
 					for _, stalled := range s.stalled {
 						r := review{routes: routed, kinds: [3]span(kinds), findings: findings, resolved: resolved, stalled: stalled}
-						if r.stalls() == (stalled == zero) {
+						if stalled != counts && r.stalls() == (stalled == zero) {
 							continue
 						}
-						if len(all) == limit {
+						of := r.withFacts(s.facts)
+						if len(all)+len(of) > limit {
 							return nil, false
 						}
-						all = append(all, r)
+						all = append(all, of...)
 					}
 				}
 			}
@@ -79,8 +81,13 @@ func (r review) write(in *routing.Input, destinations []string, choose chooser) 
 	}
 	of := fill(r.kinds[:], in.FindingCount, choose.share)
 	in.NewCount, in.RepeatCount, in.ReopenedCount = of[fresh], of[repeat], of[reopened]
-	in.ResolvedCount = choose.number(r.resolved)
-	in.NoProgress, in.StalledRounds = r.stalls(), choose.number(r.stalled)
+	in.ResolvedCount, in.StalledRounds = choose.number(r.resolved), 0
+	if in.NoProgress = in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0; in.NoProgress {
+		in.StalledRounds = max(choose.number(r.stalled), 1)
+	}
+	if in.Facts != nil {
+		r.facts.write(in, choose)
+	}
 }
 
 // fill selects one number from each span so that they add up to total, which must be
@@ -156,23 +163,26 @@ type setting struct {
 	verify           routing.Verify
 	cap              string
 	round, maxRounds span
+	left             span
 }
 
 // settings lists every class of settings, or reports that there are more than limit.
 func (s scales) settings(limit int) ([]setting, bool) {
 	var all []setting
-	for _, verify := range []routing.Verify{routing.Green, routing.Absent, routing.Red} {
+	for _, verify := range s.verify {
 		for _, round := range s.round {
 			for _, maxRounds := range s.maxRounds {
 				for _, cap := range []string{Below, At, Above} {
-					c := setting{verify: verify, cap: cap, round: round, maxRounds: maxRounds}
-					if c.rounds().empty() {
-						continue
+					for _, left := range s.left {
+						c := setting{verify: verify, cap: cap, round: round, maxRounds: maxRounds, left: left}
+						if c.rounds().empty() {
+							continue
+						}
+						if len(all) == limit {
+							return nil, false
+						}
+						all = append(all, c)
 					}
-					if len(all) == limit {
-						return nil, false
-					}
-					all = append(all, c)
 				}
 			}
 		}
@@ -180,15 +190,33 @@ func (s scales) settings(limit int) ([]setting, bool) {
 	return all, true
 }
 
+// extended returns the part of the setting in which a task may go past its cap.
+func (c setting) extended() setting {
+	c.left = c.left.and(span{1, unbounded})
+	return c
+}
+
+func (c setting) extendable() bool {
+	e := c.extended()
+	return c.verify != routing.Red && !e.left.empty() && !e.rounds().empty()
+}
+
 // rounds returns the rounds for which the setting has a cap.
 func (c setting) rounds() span {
+	round := c.round
+	if c.left.lo > 0 {
+		round = round.and(span{1, routing.MaxRoundsLimit - c.left.lo})
+	}
 	switch c.cap {
 	case Below:
-		return c.round.and(span{1, c.maxRounds.hi - 1})
+		if c.left == zero {
+			return span{1, 0}
+		}
+		return round.and(span{c.maxRounds.lo - c.left.hi, c.maxRounds.hi - 1})
 	case At:
-		return c.round.and(c.maxRounds)
+		return round.and(c.maxRounds)
 	default:
-		return c.round.and(span{c.maxRounds.lo + 1, unbounded})
+		return round.and(span{c.maxRounds.lo + 1, unbounded})
 	}
 }
 
@@ -196,7 +224,7 @@ func (c setting) rounds() span {
 func (c setting) caps(round int) span {
 	switch c.cap {
 	case Below:
-		return c.maxRounds.and(span{round + 1, unbounded})
+		return c.maxRounds.and(span{round + 1, round + c.left.hi})
 	case At:
 		return span{round, round}
 	default:
@@ -209,4 +237,13 @@ func (c setting) write(in *routing.Input, number func(span) int) {
 	in.Verify = c.verify
 	in.Round = number(c.rounds())
 	in.MaxRounds = number(c.caps(in.Round))
+	if f := in.Facts; f != nil {
+		f.HardCap = in.MaxRounds
+		if left := c.left.and(span{max(in.MaxRounds-in.Round, 0), routing.MaxRoundsLimit - in.Round}); !left.empty() {
+			f.RoundsLeft = number(left)
+		}
+		if f.RoundsLeft > 0 {
+			f.HardCap = in.Round + f.RoundsLeft
+		}
+	}
 }

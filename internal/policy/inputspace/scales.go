@@ -13,7 +13,11 @@ const unbounded = 1 << 50
 // span is the whole numbers from lo to hi, inclusive. It is empty if lo is above hi.
 type span struct{ lo, hi int }
 
-var zero = span{}
+// zero is no count, and counts are all of them.
+var (
+	zero   = span{}
+	counts = span{0, unbounded}
+)
 
 func (s span) empty() bool { return s.lo > s.hi }
 
@@ -76,6 +80,9 @@ type scales struct {
 	resolved         []span
 	stalled          []span
 	round, maxRounds []span
+	verify           []routing.Verify
+	left             []span // the rounds left
+	facts            []facts
 }
 
 // anyRoute is the name in routing.Thresholds for the count of any destination. The count
@@ -85,9 +92,15 @@ const anyRoute = "routes"
 // newScales divides every number at its thresholds. Zero and nonzero are always
 // distinguished, and so are one, two and more reviews without progress (ADR-0003): any
 // two policies can be compared over those classes.
-func newScales(destinations []string, thresholds map[string][]int) scales {
-	counts := span{0, unbounded}
+func newScales(destinations []string, u uses) scales {
+	thresholds := u.thresholds
+	reads := func(field string) bool {
+		return !u.bar || slices.Contains(u.reads, field) || len(thresholds[field]) > 0
+	}
 	count := func(field string, always ...int) []span {
+		if !reads(field) && !reads("no_progress") {
+			always = nil
+		}
 		return counts.split(slices.Concat(always, thresholds[field]))
 	}
 	s := scales{
@@ -97,6 +110,18 @@ func newScales(destinations []string, thresholds map[string][]int) scales {
 		stalled:   count("stalled_rounds", 0, 2),
 		round:     span{1, unbounded}.split(thresholds["round"]),
 		maxRounds: span{1, routing.MaxRoundsLimit}.split(thresholds["max_rounds"]),
+		verify:    []routing.Verify{routing.Green, routing.Absent, routing.Red},
+		left:      []span{counts},
+	}
+	if !reads("verify") {
+		s.verify = s.verify[:1]
+	}
+	if u.facts {
+		s.left = span{0, routing.MaxRoundsLimit}.split(thresholds["rounds_left"])
+		if slices.Contains(u.reads, "hard_cap") {
+			s.left = span{0, routing.MaxRoundsLimit}.split(append([]int{0}, thresholds["rounds_left"]...))
+		}
+		s.facts = factsOf(u)
 	}
 	for i, name := range destinations {
 		s.routes[i] = count(anyRoute, slices.Concat([]int{0}, thresholds[anyRoute+"."+name])...)

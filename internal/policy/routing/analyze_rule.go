@@ -334,6 +334,9 @@ func (s *ruleAnalysis) index(value abstractValue, index *ast.Term) abstractValue
 		}
 		return s.members(value)
 	}
+	if ok {
+		s.reads[string(name)] = true
+	}
 	switch field := string(name); {
 	case ok && field == routesField:
 		return abstractValue{routes: true}.join(s.members(value.withoutInput()))

@@ -10,28 +10,30 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// branchesRule is the name of the rule that holds the branches. The space keeps it from
-// colliding with a rule or variable of a policy.
-const branchesRule = "decision rungs"
+// branchesOf returns the name of the rule that holds the branches of a rule. The space
+// keeps it from colliding with a rule or variable of a policy.
+func branchesOf(rule string) string { return rule + " rungs" }
 
 // branchesQuery queries every matching branch, by its index.
-const branchesQuery = "data." + packageName + `["` + branchesRule + `"]`
+func branchesQuery(rule string) string { return "data." + packageName + `["` + branchesOf(rule) + `"]` }
 
-// Branches holds the branches of a policy's rule decision. It reports every branch that
-// matches an input, while Decide reports only the decision of the first one. It always
-// uses the interpreter, whatever the policy's engine. It is safe for concurrent use.
+// Branches holds the branches of a policy's rule decision or bar. It reports every branch
+// that matches an input, while Decide and Bar report only the value of the first one. It
+// always uses the interpreter, whatever the policy's engine. It is safe for concurrent
+// use.
 type Branches struct {
 	policy   *Policy
+	rule     string
 	branches []Branch
 	compiler *ast.Compiler
 	all      interpreter // for all branches
 }
 
-// Branch is one branch of rule decision: a rule or one of its else branches.
+// Branch is one branch of rule decision or bar: a rule or one of its else branches.
 type Branch struct {
 	// Index is the branch's position in Branches.All, from 0.
 	Index int `json:"index"`
-	// Chain numbers the rules named decision, from 0. Branches of one chain are tried in
+	// Chain numbers the rules of that name, from 0. Branches of one chain are tried in
 	// order and the first that matches decides; if two chains decide differently, there
 	// is no decision. A default rule is the last chain and applies only if no other
 	// branch matches.
@@ -39,7 +41,7 @@ type Branch struct {
 	// Location is where the branch begins.
 	Location Location `json:"place"`
 	// Decision is the branch's decision, with "" for a computed part. It is nil if all of
-	// it is computed.
+	// it is computed, and for a branch of rule bar.
 	Decision *Decision `json:"decision,omitzero"`
 }
 
@@ -48,30 +50,43 @@ type Match struct {
 	// Branch is the Index of the branch.
 	Branch int `json:"rung"`
 	// Decision is the branch's decision for that input. It is not checked against the
-	// host's rules; Decide does that.
+	// host's rules; Decide does that. It is zero for a branch of rule bar.
 	Decision Decision `json:"decision"`
 }
 
-// Branches returns the policy's branches. The first call compiles them, which takes about
+// BarBranches returns the branches of the rule bar, and otherwise is as Branches. A policy
+// without that rule has none.
+func (p *Policy) BarBranches(ctx context.Context) (*Branches, error) {
+	return p.branchesFor(ctx, barRule)
+}
+
+// Branches returns the branches of the rule decision. The first call compiles them, which takes about
 // as long as loading the policy; later calls return the same value.
 //
 // # Errors
 //
 // policy-invalid, policy-timeout and policy-unreadable as in Load.
 func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
+	return p.branchesFor(ctx, decisionRule)
+}
+
+func (p *Policy) branchesFor(ctx context.Context, rule string) (*Branches, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errs.New(errs.PolicyUnreadable, "failed to compile the branches of policy %s: %w", p, err).With("policy", p.ref)
 	}
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
-	if p.branches == nil {
-		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.buildBranches(ctx) })
+	if p.branches[rule] == nil {
+		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.buildBranches(ctx, rule) })
 		if err != nil {
 			return nil, err
 		}
-		p.branches = l
+		if p.branches == nil {
+			p.branches = make(map[string]*Branches)
+		}
+		p.branches[rule] = l
 	}
-	return p.branches, nil
+	return p.branches[rule], nil
 }
 
 // All returns every branch in evaluation order. It must not be modified.
@@ -86,7 +101,8 @@ func (l *Branches) All() []Branch { return l.branches }
 // policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as in
 // Decide.
 func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
-	if err := in.check(l.policy.tables); err != nil {
+	in, err := l.policy.read(in)
+	if err != nil {
 		return nil, err
 	}
 	values, err := l.matching(ctx, in)
@@ -100,7 +116,7 @@ func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 			continue
 		}
 		d, ok := decision(value)
-		if !ok {
+		if !ok && l.rule == decisionRule {
 			return nil, l.policy.fault(errs.PolicyInvalidDecision, in, "branch %d of policy %s returned something that is not a decision", i, l.policy).
 				With("returned", shown(value))
 		}
@@ -111,7 +127,7 @@ func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 
 // matching returns the values of the matching branches, by index.
 func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, error) {
-	a, err := l.policy.evaluate(ctx, l.all, in)
+	a, err := l.policy.evaluate(ctx, l.all, in, l.value(in))
 	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
 		return l.matchEach(ctx, in)
 	}
@@ -122,16 +138,24 @@ func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, erro
 	return values, nil
 }
 
+// value returns in as the rule sees it.
+func (l *Branches) value(in Input) ast.Value {
+	if l.rule == barRule {
+		return in.barValue()
+	}
+	return in.value()
+}
+
 // matchEach queries each branch separately, because a rule conflict in one of them fails
 // a common query.
 func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, error) {
 	values := make(map[string]any)
 	for i := range l.branches {
-		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", branchesQuery, i), false)
+		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", branchesQuery(l.rule), i), false)
 		if err != nil {
 			return nil, err
 		}
-		a, err := l.policy.evaluate(ctx, single, in)
+		a, err := l.policy.evaluate(ctx, single, in, l.value(in))
 		switch {
 		case err == nil && a.defined:
 			values[strconv.Itoa(i)] = a.value
@@ -143,10 +167,10 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 }
 
 // buildBranches compiles the policy's modules again, with an additional rule for every
-// branch of rule decision. Each rule is in the module of its branch, so all names keep
+// branch of the given rule. Each rule is in the module of its branch, so all names keep
 // their meaning.
-func (p *Policy) buildBranches(ctx context.Context) (*Branches, error) {
-	l := &Branches{policy: p}
+func (p *Policy) buildBranches(ctx context.Context, name string) (*Branches, error) {
+	l := &Branches{policy: p, rule: name}
 	modules := make(map[string]*ast.Module, len(p.parsed))
 	addDefault, chain := func() {}, 0
 	for _, m := range p.modules {
@@ -157,7 +181,7 @@ func (p *Policy) buildBranches(ctx context.Context) (*Branches, error) {
 		}
 		for _, rule := range p.parsed[m.shown].Rules {
 			switch {
-			case ruleName(rule) != decisionRule:
+			case ruleName(rule) != name:
 			case rule.Default: // there is at most one
 				addDefault = func() { l.add(mod, rule, chain) }
 			default:
@@ -174,14 +198,14 @@ func (p *Policy) buildBranches(ctx context.Context) (*Branches, error) {
 	if l.compiler, err = p.compile(modules); err != nil {
 		return nil, err
 	}
-	l.all, err = p.interpret(ctx, l.compiler, branchesQuery, false)
+	l.all, err = p.interpret(ctx, l.compiler, branchesQuery(name), false)
 	return l, err
 }
 
 // add appends a branch to All, and to mod a rule whose value is the branch's decision.
 func (l *Branches) add(mod *ast.Module, branch *ast.Rule, chain int) {
 	index := len(l.branches)
-	head := ast.RefHead(ast.Ref{ast.VarTerm(branchesRule), ast.IntNumberTerm(index)})
+	head := ast.RefHead(ast.Ref{ast.VarTerm(branchesOf(l.rule)), ast.IntNumberTerm(index)})
 	head.Value = branch.Head.Value.Copy()
 	head.Assign = true
 	head.Location = branch.Location

@@ -6,32 +6,46 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-const decisionRule = "decision"
+// The rules that a policy is asked.
+const (
+	decisionRule = "decision"
+	barRule      = "bar"
+)
 
-// checkDecision requires a complete rule whose constant branches are valid decisions.
-// Decide checks computed values on every evaluation.
-func (r *reader) checkDecision() {
-	rules := r.rules[decisionRule]
+// checkRule requires a complete rule, and checks the value of each branch. Computed values
+// are checked on every evaluation.
+func (r *reader) checkRule(name string, check func(branch *ast.Rule)) {
+	rules := r.rules[name]
 	if len(rules) == 0 {
-		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + decisionRule})
+		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + name})
 	}
 	for _, rule := range rules {
 		switch head := rule.Head; {
 		case len(head.Args) > 0:
-			r.problem(rule.Loc(), "decision must be a rule and not a function")
+			r.problem(rule.Loc(), "%s must be a rule and not a function", name)
 		case head.RuleKind() == ast.MultiValue:
-			r.problem(rule.Loc(), "decision must be one object and not a set")
+			r.problem(rule.Loc(), "%s must be one value and not a set", name)
 		case len(head.Ref()) > 1:
-			r.problem(rule.Loc(), `decision must be one object, {"next_action": ..., "reason": ...}, and not be put together from rules`)
+			r.problem(rule.Loc(), "%s must be one value and not be put together from rules", name)
 		default:
 			for branch := rule; branch != nil; branch = branch.Else {
-				r.checkBranch(branch)
+				check(branch)
 			}
 		}
 	}
 }
 
-func (r *reader) checkBranch(branch *ast.Rule) {
+func (r *reader) checkBar(branch *ast.Rule) {
+	value := branch.Head.Value
+	if isComputed(value.Value) {
+		return
+	}
+	if text, ok := value.Value.(ast.String); !ok || !Bar(text).Valid() {
+		r.problem(value.Loc(), "bar must be one of %q, and not %s", Bars(), textutil.Clip(value.String(), 100))
+	}
+}
+
+func (r *reader) checkDecision(branch *ast.Rule) {
 	const want = `decision must be {"next_action": ..., "reason": ...}`
 	value := branch.Head.Value
 	if isComputed(value.Value) {

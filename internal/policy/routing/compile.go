@@ -15,7 +15,10 @@ const packageName = "switchyard.routing"
 // decisionQuery queries the decision:
 //
 //	data.switchyard.routing.decision
-const decisionQuery = "data." + packageName + ".decision"
+const decisionQuery = "data." + packageName + "." + decisionRule
+
+// barQuery queries the bar.
+const barQuery = "data." + packageName + "." + barRule
 
 // build makes a policy from loaded sources. Every source goes through it, so embedded
 // policies are checked as strictly as a foreign bundle.
@@ -37,13 +40,15 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	if p.compiler, err = p.compile(p.parsed); err != nil {
 		return nil, err
 	}
-	if problems := checkReferences(p.compiler, p.tables); len(problems) > 0 {
+	if problems := checkReferences(p.compiler, p.tables, p.bar); len(problems) > 0 {
 		return nil, p.invalid(problems...)
 	}
+	prepare := func(query string) (evaluator, error) { return p.interpret(ctx, p.compiler, query, true) }
 	if p.engine = cmp.Or(l.Engine, EngineRego); p.engine == EngineWasm {
-		p.evaluator, err = p.compileWasm(ctx, l.CacheDir)
-	} else {
-		p.evaluator, err = p.interpret(ctx, p.compiler, decisionQuery, true)
+		prepare = func(query string) (evaluator, error) { return p.compileWasm(ctx, query, l.CacheDir) }
+	}
+	if p.evaluator, err = prepare(decisionQuery); err == nil && p.bar {
+		p.barEvaluator, err = prepare(barQuery)
 	}
 	if err != nil {
 		return nil, err

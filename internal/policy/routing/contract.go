@@ -20,6 +20,7 @@ type contract struct {
 	identity Identity
 	title    string
 	tables   tables
+	bar      bool // whether there is a rule named bar
 }
 
 // reader collects a contract and its problems.
@@ -54,7 +55,11 @@ func readContract(modules []module, parsed map[string]*ast.Module) (contract, []
 	r.readDestinations()
 	r.readPrecedence()
 	r.readRouteTable()
-	r.checkDecision()
+	r.checkRule(decisionRule, r.checkDecision)
+	if len(r.rules[barRule]) > 0 {
+		r.bar = true
+		r.checkRule(barRule, r.checkBar)
+	}
 	return r.contract, r.problems
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -38,10 +39,11 @@ type Decision struct {
 //   - policy-invalid-decision, policy-undeclared-destination, policy-unsafe-commit: the
 //     host accepts this decision from no policy.
 func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
-	if err := in.check(p.tables); err != nil {
+	in, err := p.read(in)
+	if err != nil {
 		return Decision{}, err
 	}
-	a, err := p.evaluate(ctx, p.evaluator, in)
+	a, err := p.evaluate(ctx, p.evaluator, in, in.value())
 	if err != nil {
 		return Decision{}, err
 	}
@@ -57,6 +59,45 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 		return Decision{}, err
 	}
 	return d, nil
+}
+
+// Bar evaluates the rule bar for in, which has all findings. Without such a rule the bar
+// is BarAll. Otherwise it is like Decide, and does not depend on in.DeferredCount.
+//
+// # Errors
+//
+// Those of Decide that are not about a decision, and policy-invalid-bar.
+func (p *Policy) Bar(ctx context.Context, in Input) (Bar, error) {
+	if !p.bar {
+		return BarAll, nil
+	}
+	in, err := p.read(in)
+	if err != nil {
+		return "", err
+	}
+	a, err := p.evaluate(ctx, p.barEvaluator, in, in.barValue())
+	if err != nil {
+		return "", err
+	}
+	if !a.defined {
+		return "", p.fault(errs.PolicyUndefined, in, "policy %s comes to no bar", p)
+	}
+	text, _ := a.value.(string)
+	if !Bar(text).Valid() {
+		return "", p.fault(errs.PolicyInvalidBar, in, "policy %s returned something that is not a bar", p).With("returned", shown(a.value))
+	}
+	return Bar(text), nil
+}
+
+// read returns in as the policy sees it.
+func (p *Policy) read(in Input) (Input, error) {
+	switch {
+	case !p.bar:
+		in.Facts = nil
+	case in.Facts == nil:
+		in.Facts = firstReview(in)
+	}
+	return in, in.check(p.tables)
 }
 
 // DecideRetrying is Decide for thousands of calls in a row: it retries a timeout once, so
@@ -88,15 +129,15 @@ func (p *Policy) DecideOrCode(ctx context.Context, in Input) (Decision, error) {
 	return d, err
 }
 
-// evaluate evaluates e with the deadline of a decision.
-func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, error) {
+// evaluate evaluates e for value with the deadline of a decision. in is for errors.
+func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input, value ast.Value) (answer, error) {
 	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
 	defer stop()
 	// A small policy would finish before ctx is checked.
 	if err := ctx.Err(); err != nil {
 		return answer{}, p.interrupted(in, err)
 	}
-	a, err := Bounded(ctx, func() (answer, error) { return e.evaluate(ctx, in) })
+	a, err := Bounded(ctx, func() (answer, error) { return e.evaluate(ctx, value) })
 	if e, ok := errors.AsType[timedOut](err); ok {
 		return answer{}, p.interrupted(in, e.cause)
 	}

@@ -27,7 +27,7 @@ const (
 type evaluator interface {
 	// evaluate returns the answer for in. The error is errInterrupted if ctx ended the
 	// evaluation.
-	evaluate(ctx context.Context, in Input) (answer, error)
+	evaluate(ctx context.Context, in ast.Value) (answer, error)
 }
 
 // answer is the result of a query.
@@ -67,12 +67,12 @@ func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query st
 	return interpreter{prepared}, nil
 }
 
-func (i interpreter) evaluate(ctx context.Context, in Input) (answer, error) {
+func (i interpreter) evaluate(ctx context.Context, in ast.Value) (answer, error) {
 	// With a Cancel of the caller, OPA starts no goroutine for each evaluation.
 	cancel := topdown.NewCancel()
 	defer context.AfterFunc(ctx, cancel.Cancel)()
 
-	results, err := i.query.Eval(ctx, rego.EvalParsedInput(in.value()), rego.EvalExternalCancel(cancel),
+	results, err := i.query.Eval(ctx, rego.EvalParsedInput(in), rego.EvalExternalCancel(cancel),
 		// Both optimizations skip expressions that cannot change an answer, but can fail.
 		// Whether an evaluation fails must depend on the policy, not on the engine.
 		rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))

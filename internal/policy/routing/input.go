@@ -58,6 +58,10 @@ type Input struct {
 	// StalledRounds is the number of consecutive reviews without progress, including this
 	// one. It is 0 if and only if NoProgress is false.
 	StalledRounds int `json:"stalled_rounds"`
+
+	// Facts are what a policy with a rule named bar sees beyond that. If they are nil, it
+	// sees those of a task's first review, of findings that no bar defers.
+	*Facts
 }
 
 // check checks in for consistency with itself and with the policy's tables. No rule may
@@ -81,7 +85,10 @@ func (in Input) check(t tables) error {
 	if err := in.checkRoutes(t, wrong); err != nil {
 		return err
 	}
-	return in.checkPast(wrong)
+	if err := in.checkPast(wrong); err != nil || in.Facts == nil {
+		return err
+	}
+	return in.Facts.check(in, wrong)
 }
 
 // refusal returns the error for one field of an input.
@@ -140,15 +147,20 @@ func (in Input) checkPast(wrong refusal) error {
 	return nil
 }
 
+// barValue is value for the rule bar.
+func (in Input) barValue() ast.Object {
+	return in.value().Diff(ast.NewObject(ast.Item(ast.StringTerm(deferredField), ast.NullTerm())))
+}
+
 // value returns in as the policy sees it. Building it directly avoids a JSON round trip.
-func (in Input) value() ast.Value {
+func (in Input) value() ast.Object {
 	routes := ast.NewObject()
 	for name, n := range in.Routes {
 		if n > 0 {
 			routes.Insert(ast.StringTerm(name), ast.IntNumberTerm(n))
 		}
 	}
-	return ast.NewObject(
+	value := ast.NewObject(
 		ast.Item(ast.StringTerm("round"), ast.IntNumberTerm(in.Round)),
 		ast.Item(ast.StringTerm("max_rounds"), ast.IntNumberTerm(in.MaxRounds)),
 		ast.Item(ast.StringTerm("finding_count"), ast.IntNumberTerm(in.FindingCount)),
@@ -161,4 +173,8 @@ func (in Input) value() ast.Value {
 		ast.Item(ast.StringTerm("no_progress"), ast.BooleanTerm(in.NoProgress)),
 		ast.Item(ast.StringTerm("stalled_rounds"), ast.IntNumberTerm(in.StalledRounds)),
 	)
+	if in.Facts != nil {
+		in.Facts.insert(value)
+	}
+	return value
 }

@@ -79,11 +79,12 @@ type Policy struct {
 	parsed   map[string]*ast.Module
 	compiler *ast.Compiler
 
-	evaluator evaluator
+	evaluator    evaluator // of the decision
+	barEvaluator evaluator // nil without a bar
 
-	lazyMu     sync.Mutex // guards the lazily computed fields
-	branches   *Branches
-	thresholds *Thresholds
+	lazyMu     sync.Mutex             // guards the lazily computed fields
+	branches   map[string]*Branches   // by rule
+	thresholds map[string]*Thresholds // by rule
 }
 
 // Identity returns the policy's identity.
@@ -91,6 +92,9 @@ func (p *Policy) Identity() Identity { return p.identity }
 
 // Title returns the title in the METADATA of the policy's package.
 func (p *Policy) Title() string { return p.title }
+
+// HasBar reports whether the policy has a rule named bar, and so sees Input.Facts.
+func (p *Policy) HasBar() bool { return p.bar }
 
 // Engine returns the engine that evaluates the policy.
 func (p *Policy) Engine() Engine { return p.engine }

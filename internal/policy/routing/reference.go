@@ -8,21 +8,26 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// inputFields returns the names of the fields of Input in Rego.
-func inputFields() []string {
-	return []string{
+// inputFields returns the names of the fields of Input in Rego, for a policy with or
+// without a rule named bar.
+func inputFields(bar bool) []string {
+	fields := []string{
 		"finding_count", "max_rounds", "new_count", "no_progress", "reopened_count", "repeat_count", "resolved_count",
 		"round", routesField, "stalled_rounds", "verify",
 	}
+	if bar {
+		fields = slices.Sorted(slices.Values(append(fields, factFields()...)))
+	}
+	return fields
 }
 
 func isNumeric(field string) bool {
-	return slices.Contains(inputFields(), field) && field != routesField && field != "verify" && field != "no_progress"
+	return slices.Contains(inputFields(true), field) && !slices.Contains([]string{routesField, "verify", "no_progress", mayExtendField, confinementField}, field)
 }
 
 // checkReferences requires every reference to resolve. A dangling one is undefined, so a
 // rule with a misspelt name would never match without any error.
-func checkReferences(compiler *ast.Compiler, t tables) []Problem {
+func checkReferences(compiler *ast.Compiler, t tables, bar bool) []Problem {
 	var problems []Problem
 	seen := make(map[string]bool) // the compiler copies some expressions
 	for _, name := range slices.Sorted(maps.Keys(compiler.Modules)) {
@@ -30,7 +35,7 @@ func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 			message := ""
 			switch {
 			case ref.HasPrefix(ast.InputRootRef):
-				message = danglingInput(t, ref)
+				message = danglingInput(t, bar, ref)
 			case ref.HasPrefix(ast.DefaultRootRef):
 				message = danglingData(compiler, ref)
 			}
@@ -49,14 +54,14 @@ func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 }
 
 // danglingInput describes why a reference into the input does not resolve, or returns "".
-func danglingInput(t tables, ref ast.Ref) string {
+func danglingInput(t tables, bar bool, ref ast.Ref) string {
 	if len(ref) < 2 || !ref[1].IsGround() {
 		return ""
 	}
 	field, _ := ref[1].Value.(ast.String)
 	switch {
-	case !slices.Contains(inputFields(), string(field)):
-		return "input has no field " + ref[1].String() + ": there are " + strings.Join(inputFields(), ", ")
+	case !slices.Contains(inputFields(bar), string(field)):
+		return "input has no field " + ref[1].String() + ": there are " + strings.Join(inputFields(bar), ", ")
 	case len(ref) == 2:
 		return ""
 	case field != routesField:

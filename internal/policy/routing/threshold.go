@@ -19,6 +19,7 @@ type thresholdAnalysis struct {
 	unknown  map[position]bool
 	read     map[*ast.Rule]abstractValue   // the values of the rules read so far
 	args     map[*ast.Rule][]abstractValue // the arguments of functions
+	reads    map[string]bool               // the fields of the input
 }
 
 // position is a comparable location.
@@ -27,10 +28,10 @@ type position struct {
 	row, col int
 }
 
-// run reads every rule that decision depends on.
-func (t *thresholdAnalysis) run() {
+// run reads every rule that the query depends on.
+func (t *thresholdAnalysis) run(query string) {
 	var todo []*ast.Rule
-	for _, rule := range t.rules(ast.MustParseRef(decisionQuery)) {
+	for _, rule := range t.rules(ast.MustParseRef(query)) {
 		for branch := rule; branch != nil; branch = branch.Else {
 			todo = append(todo, branch)
 		}
@@ -100,19 +101,23 @@ func (t *thresholdAnalysis) compare(loc *ast.Location, a, b abstractValue) {
 	for _, field := range b.fields {
 		t.note(field, a.numbers)
 	}
+	if slices.Contains(a.fields, hardCapField) && len(b.numbers) > 0 || slices.Contains(b.fields, hardCapField) && len(a.numbers) > 0 {
+		t.report(loc) // Its classes are those of rounds_left.
+	}
 	if a.derived && len(b.fields) > 0 || b.derived && len(a.fields) > 0 {
 		t.report(loc)
 	}
 }
 
 // relatable reports whether two fields may be compared with each other. Comparing the
-// round with the cap is common and supported; the counts of two destinations are both
+// round with a cap is common and supported; the counts of two destinations are both
 // called routes, but may differ.
 func relatable(a, b string) bool {
 	if a == b {
 		return a != routesField
 	}
-	return a == "round" && b == "max_rounds" || a == "max_rounds" && b == "round"
+	isCap := func(field string) bool { return field == "max_rounds" || field == hardCapField }
+	return a == "round" && isCap(b) || isCap(a) && b == "round"
 }
 
 // rule reads a rule, or one branch of it, and returns its abstract value.
@@ -157,37 +162,48 @@ type Thresholds struct {
 	// "routes.executor" for the count of that one alone. Fields that are not compared are
 	// missing. A number that is not whole is represented by the two around it.
 	Fields map[string][]int `json:"fields"`
+	// Reads lists the fields of the input that the rules name, sorted.
+	Reads []string `json:"-"`
 	// Unknown holds the uses of the input that the analysis cannot bound, in source
 	// order. If there is one, Fields is incomplete.
 	Unknown []Location `json:"unknown"`
 }
 
 // Thresholds returns the constants that the policy's rules compare the input's numbers
-// with. It reads the compiled rules and evaluates nothing, and errs towards Unknown: a
+// with, for the rule decision. It reads the compiled rules and evaluates nothing, and errs towards Unknown: a
 // number of the input may be compared with constants, and round with max_rounds.
 // Arithmetic, a comparison of two other fields, and any other use of a number is unknown.
 // Conditions that do not depend on the size of a number are ignored, such as the presence
 // of a destination or the verification result. The result must not be modified.
-func (p *Policy) Thresholds() Thresholds {
+func (p *Policy) Thresholds() Thresholds { return p.thresholdsOf(decisionQuery) }
+
+// BarThresholds is Thresholds for the rule bar. A policy without that rule has none.
+func (p *Policy) BarThresholds() Thresholds { return p.thresholdsOf(barQuery) }
+
+func (p *Policy) thresholdsOf(query string) Thresholds {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
-	if p.thresholds == nil {
-		p.thresholds = p.trace()
+	if p.thresholds[query] == nil {
+		if p.thresholds == nil {
+			p.thresholds = make(map[string]*Thresholds)
+		}
+		p.thresholds[query] = p.trace(query)
 	}
-	return *p.thresholds
+	return *p.thresholds[query]
 }
 
 // trace computes the thresholds.
-func (p *Policy) trace() *Thresholds {
+func (p *Policy) trace(query string) *Thresholds {
 	t := &thresholdAnalysis{
 		compiler: p.compiler,
 		fields:   make(map[string]map[int]bool),
 		unknown:  make(map[position]bool),
 		read:     make(map[*ast.Rule]abstractValue),
 		args:     make(map[*ast.Rule][]abstractValue),
+		reads:    make(map[string]bool),
 	}
-	t.run()
-	found := &Thresholds{Fields: make(map[string][]int), Unknown: []Location{}}
+	t.run(query)
+	found := &Thresholds{Fields: make(map[string][]int), Reads: slices.Sorted(maps.Keys(t.reads)), Unknown: []Location{}}
 	for field, numbers := range t.fields {
 		found.Fields[field] = slices.Sorted(maps.Keys(numbers))
 	}

@@ -21,10 +21,10 @@ const answerVar = "answer"
 // compiled evaluates a query compiled to WebAssembly.
 type compiled struct{ program *opawasm.Program }
 
-// compileWasm compiles the policy's decision. Built-ins are called in the host, with the
+// compileWasm compiles a query. Built-ins are called in the host, with the
 // interpreter's implementations: those that OPA would compile in are separate C
 // implementations and report no errors.
-func (p *Policy) compileWasm(ctx context.Context, cacheDir string) (compiled, error) {
+func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (compiled, error) {
 	problems := checkOrder(p.compiler)
 	for _, mod := range p.compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
@@ -37,7 +37,7 @@ func (p *Policy) compileWasm(ctx context.Context, cacheDir string) (compiled, er
 	if len(problems) > 0 {
 		return compiled{}, p.invalid(problems...)
 	}
-	options := append(limitedFunctions(p.compiler), rego.Query(answerVar+" := "+decisionQuery), rego.Compiler(p.compiler))
+	options := append(limitedFunctions(p.compiler), rego.Query(answerVar+" := "+query), rego.Compiler(p.compiler))
 	result, err := rego.New(options...).Compile(ctx)
 	if err != nil {
 		return compiled{}, p.invalid(Problem{Message: "it cannot be compiled to WebAssembly: " + oneLine(err.Error())})
@@ -54,8 +54,8 @@ func (p *Policy) compileWasm(ctx context.Context, cacheDir string) (compiled, er
 	return compiled{program}, nil
 }
 
-func (c compiled) evaluate(ctx context.Context, in Input) (answer, error) {
-	value, err := c.program.Eval(ctx, in.value().String())
+func (c compiled) evaluate(ctx context.Context, in ast.Value) (answer, error) {
+	value, err := c.program.Eval(ctx, in.String())
 	if errors.Is(err, opawasm.ErrInterrupted) {
 		return answer{}, errInterrupted
 	}

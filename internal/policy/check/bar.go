@@ -1,0 +1,120 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+)
+
+// barCheck is what was checked of the rule bar.
+type barCheck struct {
+	states, branches int
+	gaps             []routing.Location
+}
+
+// bars checks the rule bar, if the policy has it. A policy that ran over its time is not
+// asked.
+func (c *checker) bars(ctx context.Context) (barCheck, error) {
+	if !c.policy.HasBar() {
+		return barCheck{}, nil
+	}
+	if c.asked.slow {
+		c.skip(FailNeverDeferred)
+		c.skip(BarMonotone)
+		return barCheck{}, nil
+	}
+	d, err := inputspace.OfBar(c.policy)
+	if err != nil {
+		return barCheck{}, err
+	}
+	branches, err := c.policy.BarBranches(ctx)
+	if err != nil {
+		return barCheck{}, err
+	}
+	seen := make([]bool, len(branches.All()))
+	steps := c.barSteps()
+	for i := range d.Len() {
+		in, probe := d.At(i), d.Sample(i, seed)
+		bar := c.bar(ctx, in)
+		if other := c.bar(ctx, probe); bar != other {
+			c.found[Classes].add(inputspace.Size(probe), func() Violation {
+				return Violation{
+					Message: fmt.Sprintf("the bar is %q, but %q for another input of the same class", bar, other),
+					Input:   &in, Bar: bar, Other: &Answer{Input: probe},
+				}
+			})
+		}
+		c.monotone(ctx, in, steps)
+		if held, err := branches.Matching(ctx, in); err == nil && len(held) > 0 {
+			seen[held[0].Branch] = true
+		}
+	}
+	c.found[Classes].checked += d.Len()
+	for _, gap := range d.Gaps() {
+		c.found[Classes].flaw(gapViolation(gap))
+	}
+	c.found[NoShadowedRule].checked += len(seen)
+	for i, branch := range branches.All() {
+		if !seen[i] {
+			c.found[NoShadowedRule].flaw(shadowedViolation(branch))
+		}
+	}
+	return barCheck{d.Len(), len(seen), d.Gaps()}, nil
+}
+
+// bar returns the policy's bar for an input, "" if there is none.
+func (c *checker) bar(ctx context.Context, in routing.Input) routing.Bar {
+	f := c.found[FailNeverDeferred]
+	f.checked++
+	bar, err := c.policy.Bar(ctx, in)
+	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
+		bar, err = c.policy.Bar(ctx, in)
+	}
+	if err != nil {
+		f.add(inputspace.Size(in), func() Violation {
+			return Violation{Message: err.Error(), Input: &in, Code: errs.CodeOf(err)}
+		})
+	}
+	return bar
+}
+
+// barSteps lists the numbers of reviews since the low that the policy distinguishes, in
+// order.
+func (c *checker) barSteps() []int {
+	steps := []int{0}
+	for _, n := range c.policy.BarThresholds().Fields["reviews_since_low"] {
+		steps = append(steps, n-1, n, n+1)
+	}
+	slices.Sort(steps)
+	return slices.DeleteFunc(slices.Compact(steps), func(n int) bool { return n < 0 })
+}
+
+// monotone requires that the bar for an input does not fall from step to step.
+func (c *checker) monotone(ctx context.Context, in routing.Input, steps []int) {
+	if in.FirstTimeCount == 0 {
+		return
+	}
+	f := c.found[BarMonotone]
+	last := routing.BarAll
+	for _, n := range steps {
+		step, facts := in, *in.Facts
+		facts.ReviewsSinceLow = n
+		step.Facts = &facts
+		bar, err := c.policy.Bar(ctx, step)
+		if err != nil {
+			continue // It violates another invariant.
+		}
+		f.checked++
+		if last.Above(bar) {
+			before := last
+			f.add(inputspace.Size(step), func() Violation {
+				return Violation{Message: fmt.Sprintf("the bar falls from %q to %q", before, bar), Input: &step, Bar: bar}
+			})
+		}
+		last = bar
+	}
+}

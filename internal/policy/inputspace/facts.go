@@ -1,0 +1,123 @@
+package inputspace
+
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+)
+
+// facts is a class of routing.Facts, apart from the rounds left.
+type facts struct {
+	firstTime, sinceLow, blocking, deferred span
+	induced, inducedRounds                  span
+	known                                   known
+	mayExtend                               bool
+	confinement                             string
+}
+
+// known is whether the number of induced findings is known.
+type known int
+
+const (
+	either known = iota // no policy reads it
+	yes
+	no
+)
+
+// factsOf lists every class of facts that the policies distinguish. Some contradict some
+// reviews.
+func factsOf(u uses) []facts {
+	count := func(field string) []span { return counts.split(u.thresholds[field]) }
+	deferred := count("deferred_count")
+	if u.bar {
+		deferred = []span{zero}
+	}
+	confinements, induced := []string{routing.Unconfined}, []facts{{known: either, induced: counts}}
+	if slices.Contains(u.reads, "confinement") {
+		confinements = routing.Confinements()
+	}
+	if slices.Contains(u.reads, "induced_count") {
+		induced = []facts{{known: no}}
+		for _, s := range count("induced_count") {
+			induced = append(induced, facts{known: yes, induced: s})
+		}
+	}
+	extensions := []bool{false}
+	if slices.Contains(u.reads, "may_extend") {
+		extensions = []bool{false, true}
+	}
+	var all []facts
+	for c := range combinations([][]span{
+		deferred, count("blocking_count"), count("induced_rounds"), count("first_time_count"), count("reviews_since_low"),
+	}) {
+		for _, f := range induced {
+			for _, level := range confinements {
+				for _, extends := range extensions {
+					f.deferred, f.blocking, f.inducedRounds, f.firstTime, f.sinceLow = c[0], c[1], c[2], c[3], c[4]
+					f.confinement, f.mayExtend = level, extends
+					all = append(all, f)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// withFacts lists the classes of r with each of the facts that it can have. Without any
+// facts that is r.
+func (r review) withFacts(all []facts) []review {
+	if all == nil {
+		return []review{r}
+	}
+	var with []review
+	for _, f := range all {
+		if f.inducedRounds.lo > 0 {
+			f.blocking = f.blocking.and(span{1, unbounded})
+			f.induced = f.induced.and(span{f.blocking.lo, unbounded})
+		}
+		if f.sinceLow.lo > 0 {
+			f.firstTime = f.firstTime.and(span{1, unbounded})
+		}
+		least := f.blocking.lo
+		if f.deferred == zero {
+			least = max(least, f.firstTime.lo, f.induced.lo)
+		}
+		can := r
+		can.facts = f
+		can.findings = r.findings.and(span{least, unbounded})
+		if f.mayExtend {
+			can.resolved = r.resolved.and(span{1, unbounded})
+			can.kinds[repeat], can.kinds[reopened] = r.kinds[repeat].and(zero), r.kinds[reopened].and(zero)
+			can.findings = can.findings.and(sum(can.kinds[:]))
+		}
+		if f.blocking.empty() || f.induced.empty() || f.firstTime.empty() || can.findings.empty() || can.resolved.empty() ||
+			can.kinds[repeat].empty() || can.kinds[reopened].empty() ||
+			f.inducedRounds.lo > 0 && f.known == no {
+			continue
+		}
+		with = append(with, can)
+	}
+	return with
+}
+
+// write writes the facts that choose selects to in, which has its counts.
+func (f facts) write(in *routing.Input, choose chooser) {
+	to := in.Facts
+	to.DeferredCount = choose.number(f.deferred.and(span{max(f.firstTime.lo, f.induced.lo) - in.FindingCount, unbounded}))
+	findings := in.FindingCount + to.DeferredCount
+	to.FirstTimeCount = choose.number(f.firstTime.and(span{0, findings}))
+	if to.ReviewsSinceLow = choose.number(f.sinceLow); to.FirstTimeCount == 0 {
+		to.ReviewsSinceLow = f.sinceLow.lo
+	}
+	to.BlockingCount = choose.number(f.blocking.and(span{0, in.FindingCount}))
+	to.InducedRounds = choose.number(f.inducedRounds)
+	induced := f.induced.and(span{to.BlockingCount, findings})
+	if to.BlockingCount == 0 || induced.empty() || f.known == no {
+		to.InducedRounds, induced = f.inducedRounds.lo, f.induced.and(span{0, findings})
+	}
+	if f.known == yes || to.InducedRounds > 0 || f.known == either && !choose.absent() {
+		n := choose.number(induced)
+		to.InducedCount = &n
+	}
+	to.MayExtend, to.Confinement = f.mayExtend, f.confinement
+}
