@@ -19,7 +19,7 @@ import (
 
 // The limits of a stored draft, in bytes: of a file, from which on git calls it binary, of
 // all files, and of the comparison of two drafts.
-const maxDraftFile, maxDraftFiles, maxDraftDiff = 16 << 20, 256 << 20, 64 << 20
+const maxDraftFile, maxDraftFiles, maxDraftDiff = 16 << 20, 64 << 20, 64 << 20
 
 // Draft stores the draft as a git tree: the commit base, as Diff names it, with the files
 // that differ from it. Files are stored as they are, without larger ones. It returns the
@@ -89,7 +89,7 @@ func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, base string, pa
 	if _, err := input.Seek(0, io.SeekStart); err != nil {
 		return "", unreadable(".", err)
 	}
-	command := m.command(s.real, "fast-import", "--quiet")
+	command := m.command(s.real, "fast-import", "--quiet", "--depth=0") // Deltas take three times as long.
 	command.input, command.env = input, append(slices.Clone(m.env), "GIT_OBJECT_DIRECTORY="+filepath.Join(m.repo.common, "objects"))
 	out, err := s.git.runOK(ctx, command)
 	if err != nil {
