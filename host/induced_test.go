@@ -146,3 +146,18 @@ func TestInducedWithoutGit(t *testing.T) {
 		}
 	}
 }
+
+// TestInducedByACommand tests reviews without a critic: a command finds what is wrong with
+// the line that the round has added.
+func TestInducedByACommand(t *testing.T) {
+	t.Parallel()
+	report := `'{"critic":"style","findings":[{"category":"style","file":"draft.txt","line":%d}]}'`
+	s := newRunSite(t, "max_rounds: 3\nreports:\n  - run: |\n      printf "+report+" $SWITCHYARD_ROUND\n    plugin: np-critic\n",
+		roles{"executor": {fakeagent.Edits()}, "build-fixer": {fakeagent.Edits()}})
+	s.ends(t, api.RunRequest{}, "stuck", "")
+	for i, want := range []string{"unknown", "map[2:true]: 1", "map[3:true]: 1"} {
+		if got := s.induced(t, i+1); got != want {
+			t.Errorf("round %d: got %s, want %s", i+1, got, want)
+		}
+	}
+}
