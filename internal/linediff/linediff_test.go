@@ -94,6 +94,7 @@ func TestChanges(t *testing.T) {
 		{"moved to another file", files{"a": numbers + function}, files{"a": numbers, "b": function}, "map[]"},
 		{"moved and edited", files{"a": numbers + function}, files{"a": numbers, "b": strings.Replace(function, "sum += p", "sum -= p", 1)}, "map[a:[{9 9}] b:[{3 6}]]"},
 		{"moved, and a line more", files{"a": numbers + function}, files{"a": numbers, "b": "package b\n\n" + function}, "map[b:[{1 2}]]"},
+		{"moved with other line ends", files{"a": numbers + function}, files{"a": numbers, "b": strings.ReplaceAll(function, "\n", "\r\n")}, "map[]"},
 		{"renamed", files{"a": numbers + function}, files{"b": numbers + function}, "map[]"},
 		{"renamed and edited", files{"a": numbers + function + numbers}, files{"b": numbers + function + strings.Replace(numbers, "one", "1", 1)}, "map[b:[{15 15}]]"},
 		{"too short for a move", files{"a": "}\n}\n" + numbers}, files{"a": numbers + "}\n}\n"}, "map[a:[{1 1} {9 10}]]"},

@@ -81,8 +81,9 @@ func (p *parser) hunk(file, header string) error {
 	return nil
 }
 
-// id returns the id of a text.
+// id returns the id of a text, whose carriage return at the end does not count.
 func (p *parser) id(text []byte) int {
+	text = bytes.TrimSuffix(text, []byte("\r"))
 	id, ok := p.ids[string(text)]
 	if !ok {
 		id = len(p.ids) + 1

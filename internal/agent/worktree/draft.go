@@ -161,7 +161,8 @@ func (s *scanner) draftFile(name string) (mode string, text []byte, err error) {
 
 // compareDrafts returns what changed between two trees, nil if one is gone.
 func (s *scanner) compareDrafts(ctx context.Context, m *shadowRepo, before, after string) (linediff.Changes, error) {
-	command := m.command(s.real, "diff-tree", "-r", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
+	// Git has converted line ends in the files of the base.
+	command := m.command(s.real, "diff-tree", "-r", "-p", "-U0", "--no-renames", "--ignore-cr-at-eol", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
 		"--src-prefix=a/", "--dst-prefix=b/", before, after)
 	command.limit = maxDraftDiff
 	out, err := s.git.run(ctx, command)

@@ -48,6 +48,14 @@ func TestDraft(t *testing.T) {
 		{"a directory in the place of a file", nil, func(s scene) { s.must(os.Remove(s.path("a.txt"))); s.write("a.txt/x", "y\n") }, "map[a.txt/x:[{1 1}]]"},
 		{"a binary file", func(s scene) { s.write("a.txt", "x\x00\n") }, func(s scene) { s.write("a.txt", "y\x00\n") }, "map[]"},
 		{"carriage returns", func(s scene) { s.git(".", "config", "core.autocrlf", "true"); s.write("a.txt", "1\r\n2\r\n") }, func(s scene) { s.write("a.txt", "1\r\n3\r\n") }, "map[a.txt:[{2 2}]]"},
+		{"a file that git converted", func(s scene) {
+			s.write("text", "1\n2\n3\n")
+			s.git(".", "add", "text")
+			s.git(".", "commit", "-q", "-m", "text")
+			s.git(".", "config", "core.autocrlf", "true")
+			s.must(os.Remove(s.path("text")))
+			s.git(".", "checkout", "text")
+		}, func(s scene) { s.write("text", "1\r\ntwo\r\n3\r\n") }, "map[text:[{2 2}]]"},
 		{"no line end", func(s scene) { s.write("a.txt", "1\n2") }, func(s scene) { s.write("a.txt", "1\n2\n3") }, "map[a.txt:[{2 3}]]"},
 		{"a large file", func(s scene) { s.write("large", "x\n"); s.must(os.Truncate(s.path("large"), 200<<20)) },
 			func(s scene) { s.must(os.Truncate(s.path("large"), 201<<20)); s.write("a.txt", "two\n") }, "map[a.txt:[{1 1}]]"},
