@@ -190,8 +190,8 @@ func TestDiffIsCut(t *testing.T) {
 	}
 }
 
-// TestDiffContinues checks that a diff which only reads what changed since the last one is
-// that of the whole tree: since the first diff, and since the tree was checked out.
+// TestDiffContinues checks that a diff and a draft which only read what changed since the last
+// one are those of the whole tree: since the first diff, and since the tree was checked out.
 func TestDiffContinues(t *testing.T) {
 	t.Run("diff", func(t *testing.T) { testDiffContinues(t, func(worktree.Tree, string) {}) })
 	t.Run("checkout", func(t *testing.T) {
@@ -247,6 +247,13 @@ func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)
 		s.must(tree.Diff(t.Context(), base, &got, 1<<20))
 		if got.String() != want {
 			t.Errorf("after edit %d the diff is\n%s\nwant\n%s", i, got.String(), want)
+		}
+		whole, _, err := s.tree().Draft(t.Context(), base, "")
+		s.must(err)
+		stored, _, err := tree.Draft(t.Context(), base, "")
+		s.must(err)
+		if stored != whole {
+			t.Errorf("after edit %d the draft is\n%s\nwant\n%s", i, s.git(".", "ls-tree", "-r", stored), s.git(".", "ls-tree", "-r", whole))
 		}
 	}
 }

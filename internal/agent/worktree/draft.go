@@ -47,18 +47,11 @@ func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, ch
 		if err != nil {
 			return err
 		}
-		var settings []setting
-		if t.Now != nil && t.Now.listing != nil {
-			settings = t.Now.listing.settings
-			// Files of nested repositories count in a snapshot, and are in no draft.
-			paths = slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
-				_, listed := slices.BinarySearch(t.Now.listing.names, name)
-				return !listed && t.Now.file(name) != nil
-			})
-		} else if settings, err = s.git.settings(ctx, *r); err != nil {
+		l, err := s.currentListing(ctx, *r)
+		if err != nil {
 			return err
 		}
-		m, err := s.git.shadow(*r, settings)
+		m, err := s.git.shadow(*r, l.settings)
 		if err != nil {
 			return err
 		}
@@ -67,7 +60,7 @@ func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, ch
 				return err
 			}
 		}
-		if tree, err = s.storeDraft(ctx, m, base, paths); err != nil || previous == "" {
+		if tree, err = s.storeDraft(ctx, m, l, base, paths); err != nil || previous == "" {
 			return err
 		}
 		changes, err = s.compareDrafts(ctx, m, previous, tree)
@@ -77,13 +70,13 @@ func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, ch
 }
 
 // storeDraft stores the commit base with these files as they are now, and returns the tree.
-func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, base string, paths []string) (tree string, err error) {
+func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, l *listing, base string, paths []string) (tree string, err error) {
 	input, err := os.CreateTemp(s.git.temp, "draft-")
 	if err != nil {
 		return "", unreadable(".", err)
 	}
 	defer input.Close()
-	if err := s.writeDraft(ctx, input, m, base, paths); err != nil {
+	if err := s.writeDraft(ctx, input, m, l, base, paths); err != nil {
 		return "", err
 	}
 	if _, err := input.Seek(0, io.SeekStart); err != nil {
@@ -104,24 +97,38 @@ func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, base string, pa
 }
 
 // writeDraft writes the commands for git fast-import that store a draft and print its tree.
-func (s *scanner) writeDraft(ctx context.Context, w io.Writer, m *shadowRepo, base string, paths []string) error {
+func (s *scanner) writeDraft(ctx context.Context, w io.Writer, m *shadowRepo, l *listing, base string, paths []string) error {
 	prefix, err := filepath.Rel(m.repo.top, s.real)
 	if err != nil {
 		return unreadable(".", err)
+	}
+	ignored, err := s.ignoredIgnoreFiles(ctx, m, l, paths)
+	if err != nil {
+		return err
 	}
 	var removed, added bytes.Buffer
 	for _, name := range paths {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		mode, text, err := s.draftFile(name)
+		what, hidden, err := s.indexEntry(m, l, name)
 		if err != nil {
-			return unreadable(name, err)
+			return err
+		}
+		var mode string
+		var text []byte
+		if what != "" && !hidden && !ignored[name] {
+			if mode, text, err = s.draftFile(name); err != nil {
+				return unreadable(name, err)
+			}
 		}
 		at := `"` + quote.Replace(path.Join(filepath.ToSlash(prefix), name)) + `"`
-		if mode == "" {
+		switch {
+		case hidden:
+			fmt.Fprintf(&added, "M %s %s\n", what, at)
+		case mode == "":
 			fmt.Fprintf(&removed, "D %s\n", at)
-		} else {
+		default:
 			fmt.Fprintf(&added, "M %s inline %s\ndata %d\n%s\n", mode, at, len(text), text)
 		}
 		if added.Len() > maxDraftFiles {

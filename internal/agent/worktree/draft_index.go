@@ -57,27 +57,14 @@ func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, onl
 	}
 	index := newIndexFile(m.format)
 	for _, name := range only {
-		is, tracked := l.index[gitKey{gitIndex, name}]
-		_, counts := slices.BinarySearch(l.names, name)
-		hidden := tracked && !counts
-		if !tracked && !counts || ignored[name] {
+		what, hidden, err := s.indexEntry(m, l, name)
+		if err != nil {
+			return err
+		}
+		if what == "" || ignored[name] {
 			continue
 		}
-		if !tracked || is.tag == 'h' || is.tag == 's' || is.tag == 'S' {
-			f, err := s.dirs.there(name)
-			if err != nil {
-				return err
-			}
-			switch {
-			case f == nil && !tracked:
-				continue
-			case f == nil:
-				hidden = true // A file that is not checked out was not deleted.
-			case !tracked:
-				is.text = gitMode(f.mode) + " " + m.emptyBlob()
-			}
-		}
-		if err := index.add(path.Join(filepath.ToSlash(prefix), name), is.text, hidden); err != nil {
+		if err := index.add(path.Join(filepath.ToSlash(prefix), name), what, hidden); err != nil {
 			return unreadable(gitFolder, err)
 		}
 	}
@@ -87,6 +74,26 @@ func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, onl
 		return unreadable(".", err)
 	}
 	return nil
+}
+
+// indexEntry returns the entry of a file in an index of the draft, "" for none. The draft has
+// the object of a hidden entry, whatever the file is.
+func (s *scanner) indexEntry(m *shadowRepo, l *listing, name string) (what string, hidden bool, err error) {
+	is, tracked := l.index[gitKey{gitIndex, name}]
+	_, counts := slices.BinarySearch(l.names, name)
+	hidden = tracked && !counts
+	if counts && !tracked || is.tag == 'h' || is.tag == 's' || is.tag == 'S' {
+		f, err := s.dirs.there(name)
+		switch {
+		case err != nil:
+			return "", false, err
+		case f == nil:
+			hidden = tracked // A file that is not checked out was not deleted.
+		case !tracked:
+			is.text = gitMode(f.mode) + " " + m.emptyBlob()
+		}
+	}
+	return is.text, hidden, nil
 }
 
 // ignoredIgnoreFiles returns those untracked ignore files that are ignored: they count,

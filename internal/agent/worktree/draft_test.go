@@ -56,7 +56,7 @@ func TestDraft(t *testing.T) {
 			s.must(os.Remove(s.path("text")))
 			s.git(".", "checkout", "text")
 		}, func(s scene) { s.write("text", "1\r\ntwo\r\n3\r\n") }, "map[text:[{2 2}]]"},
-		{"no line end", func(s scene) { s.write("a.txt", "1\n2") }, func(s scene) { s.write("a.txt", "1\n2\n3") }, "map[a.txt:[{2 3}]]"},
+		{"no line end", func(s scene) { s.write("a.txt", "1\n2") }, func(s scene) { s.write("a.txt", "1\n2\n3") }, "map[a.txt:[{3 3}]]"},
 		{"a large file", func(s scene) { s.write("large", "x\n"); s.must(os.Truncate(s.path("large"), 200<<20)) },
 			func(s scene) { s.must(os.Truncate(s.path("large"), 201<<20)); s.write("a.txt", "two\n") }, "map[a.txt:[{1 1}]]"},
 		{"a nested repository", func(s scene) { s.write("nested/x", "1\n"); s.git("nested", "init", "-q") }, func(s scene) { s.write("nested/x", "2\n"); s.write("a.txt", "two\n") }, "map[a.txt:[{1 1}]]"},
