@@ -78,10 +78,7 @@ func (r review) withFacts(all []facts) []review {
 		if f.sinceLow.lo > 0 {
 			f.firstTime = f.firstTime.and(span{1, unbounded})
 		}
-		least := f.blocking.lo
-		if f.deferred == zero {
-			least = max(least, f.firstTime.lo, f.induced.lo)
-		}
+		least := max(f.blocking.lo, f.firstTime.lo-f.deferred.hi, f.induced.lo-f.deferred.hi)
 		can := r
 		can.facts = f
 		can.findings = r.findings.and(span{least, unbounded})
@@ -109,7 +106,11 @@ func (f facts) write(in *routing.Input, choose chooser) {
 	if to.ReviewsSinceLow = choose.number(f.sinceLow); to.FirstTimeCount == 0 {
 		to.ReviewsSinceLow = f.sinceLow.lo
 	}
-	to.BlockingCount = choose.number(f.blocking.and(span{0, in.FindingCount}))
+	most := in.FindingCount
+	if f.inducedRounds.lo > 0 {
+		most = min(most, f.induced.hi)
+	}
+	to.BlockingCount = choose.number(f.blocking.and(span{0, most}))
 	to.InducedRounds = choose.number(f.inducedRounds)
 	induced := f.induced.and(span{to.BlockingCount, findings})
 	if to.BlockingCount == 0 || induced.empty() || f.known == no {
