@@ -36,6 +36,7 @@ func (p *Printer) PolicyDiff(s DiffView) {
 		p.Line("  now     %s", strings.Join(s.Precedence.To, " > "))
 	}
 	p.flips(s.Decisions)
+	p.bars(s.Bars)
 	if len(s.Gaps) > 0 {
 		p.title("Not compared: the input is used in a way that cannot be bounded")
 		for _, at := range s.Gaps {
@@ -97,6 +98,20 @@ func (p *Printer) flips(d diff.Decisions) {
 	p.list(rows)
 }
 
+// bars prints the changed bars, as flips does the decisions.
+func (p *Printer) bars(d *diff.Decisions) {
+	if d == nil || len(d.Changed) == 0 {
+		return
+	}
+	p.title("Bars, of " + textutil.Count(d.States, "input class", "input classes"))
+	p.matrix(d.Matrix)
+	rows := newTable("CLASSES", "FROM", "TO", "SMALLEST INPUT")
+	for _, f := range d.Changed {
+		rows.add(f.Cells, f.From, f.To, dim(inputWords(f.Example)))
+	}
+	p.list(rows)
+}
+
 // matrix prints how many input classes go from which next action to which. Unchanged
 // ones are on its diagonal.
 func (p *Printer) matrix(moved []diff.Moved) {
@@ -148,6 +163,7 @@ func inputWords(in policies.Input) string {
 	if in.StalledRounds > 0 {
 		words = append(words, textutil.Count(in.StalledRounds, "review")+" without progress")
 	}
+	words = append(words, diff.FactWords(in.Facts)...)
 	return strings.Join(words, ", ")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -45,7 +46,10 @@ type DecisionChange struct {
 	// Stricter reports whether the task is now stuck, or waits for a person instead of
 	// going to an agent.
 	Stricter bool `json:"stricter"`
-	Cells    int  `json:"cells"`
+	// ByFacts reports whether all of these inputs have facts that the policy before, which
+	// has no bar, does not see.
+	ByFacts bool `json:"by_facts,omitzero"`
+	Cells   int  `json:"cells"`
 	// Example is the smallest input of these classes (inputspace.Size).
 	Example routing.Input `json:"example"`
 }
@@ -56,22 +60,66 @@ func compareDecisions(ctx context.Context, from, to *routing.Policy) (Decisions,
 	if err != nil {
 		return Decisions{}, nil, err
 	}
-	outcomes, err := decideAll(ctx, shared, from, to)
+	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).DecideOrCode)
 	if err != nil {
 		return Decisions{}, nil, err
 	}
 	t := newTally()
 	for i, o := range outcomes {
-		t.add(shared.At(i), o, isStricter(from, to, o))
+		in := shared.At(i)
+		t.add(in, o, isStricter(from, to, o), from.HasBar() || !hasFacts(in))
 	}
 	return t.decisions(), shared.Gaps(), nil
+}
+
+// compareBars compares the bars of both policies, nil if neither has one.
+func compareBars(ctx context.Context, from, to *routing.Policy) (*Decisions, []routing.Location, error) {
+	if !from.HasBar() && !to.HasBar() {
+		return nil, nil, nil
+	}
+	shared, err := inputspace.OfBar(from, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	outcomes, err := decideAll(ctx, shared, from, to, barOrCode)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := newTally()
+	for i, o := range outcomes {
+		falls := routing.Bar(o.from.NextAction).Above(routing.Bar(o.to.NextAction))
+		t.add(shared.At(i), o, falls, from.HasBar())
+	}
+	bars := t.decisions()
+	return &bars, shared.Gaps(), nil
+}
+
+// barOrCode returns a bar in the form of a decision.
+func barOrCode(p *routing.Policy, ctx context.Context, in routing.Input) (routing.Decision, error) {
+	bar, err := p.Bar(ctx, in)
+	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
+		bar, err = p.Bar(ctx, in)
+	}
+	if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
+		return routing.Decision{NextAction: routing.Undecided, Reason: string(code)}, nil
+	}
+	return routing.Decision{NextAction: string(bar)}, err
+}
+
+// hasFacts reports whether an input has facts that a policy without a bar does not see.
+func hasFacts(in routing.Input) bool {
+	f := in.Facts
+	return f != nil && (f.MayExtend || f.InducedRounds > 0 || f.ReviewsSinceLow > 0 || f.DeferredCount > 0 || f.Confinement != routing.Unconfined)
 }
 
 // outcome is the decision of both policies for one class.
 type outcome struct{ from, to routing.Decision }
 
 // decideAll decides every class under both policies. It stops at the first error.
-func decideAll(ctx context.Context, d *inputspace.Domain, from, to *routing.Policy) ([]outcome, error) {
+func decideAll(
+	ctx context.Context, d *inputspace.Domain, from, to *routing.Policy,
+	decide func(*routing.Policy, context.Context, routing.Input) (routing.Decision, error),
+) ([]outcome, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var first sync.Once
@@ -80,8 +128,8 @@ func decideAll(ctx context.Context, d *inputspace.Domain, from, to *routing.Poli
 	d.Each(func(i int) bool {
 		o := &outcomes[i]
 		var err error
-		if o.from, err = from.DecideOrCode(ctx, d.At(i)); err == nil {
-			o.to, err = to.DecideOrCode(ctx, d.At(i))
+		if o.from, err = decide(from, ctx, d.At(i)); err == nil {
+			o.to, err = decide(to, ctx, d.At(i))
 		}
 		if err != nil {
 			first.Do(func() { failure = err })
@@ -115,8 +163,8 @@ func newTally() *tally {
 	return &tally{moved: make(map[Moved]int), changed: make(map[outcome]*DecisionChange)}
 }
 
-// add counts a class. Of classes of equal size the first one added is the example.
-func (t *tally) add(in routing.Input, o outcome, stricter bool) {
+// add counts a class. seen is set if the policy before sees all of the input. Of classes of equal size the first one added is the example.
+func (t *tally) add(in routing.Input, o outcome, stricter, seen bool) {
 	t.states++
 	t.moved[Moved{From: o.from.NextAction, To: o.to.NextAction}]++
 	if o.from == o.to {
@@ -127,11 +175,12 @@ func (t *tally) add(in routing.Input, o outcome, stricter bool) {
 	if !ok {
 		f = &DecisionChange{
 			From: o.from.NextAction, FromReason: o.from.Reason, To: o.to.NextAction, ToReason: o.to.Reason,
-			Stricter: stricter, Example: in,
+			Stricter: stricter, ByFacts: true, Example: in,
 		}
 		t.changed[o] = f
 	}
 	f.Cells++
+	f.ByFacts = f.ByFacts && !seen
 	if inputspace.Size(in) < inputspace.Size(f.Example) {
 		f.Example = in
 	}

@@ -34,6 +34,9 @@ type Diff struct {
 	// Precedence is nil if both rank the same destinations in the same order.
 	Precedence *Precedence `json:"precedence,omitzero"`
 	Decisions  Decisions   `json:"decisions"`
+	// Bars compares the bars, in the form of next actions without a reason; nil if neither
+	// policy has one. A policy without a bar has the bar all.
+	Bars *Decisions `json:"bars,omitzero"`
 	// Gaps are the uses of the input in either policy that the domain cannot bound. If
 	// there are any, Decisions may be incomplete.
 	Gaps []routing.Location `json:"gaps"`
@@ -75,9 +78,17 @@ func Compare(ctx context.Context, from, to *routing.Policy) (Diff, error) {
 	ctx, stop := context.WithTimeout(ctx, Timeout)
 	defer stop()
 	var err error
-	d.Decisions, d.Gaps, err = compareDecisions(ctx, from, to)
-	if err != nil {
+	if d.Decisions, d.Gaps, err = compareDecisions(ctx, from, to); err != nil {
 		return Diff{}, err
+	}
+	var gaps []routing.Location
+	if d.Bars, gaps, err = compareBars(ctx, from, to); err != nil {
+		return Diff{}, err
+	}
+	for _, gap := range gaps {
+		if !slices.Contains(d.Gaps, gap) {
+			d.Gaps = append(d.Gaps, gap)
+		}
 	}
 	return d, nil
 }
@@ -90,7 +101,7 @@ func (d Diff) Empty() bool { return !d.differs() && !d.open() }
 // differs reports whether a difference was found.
 func (d Diff) differs() bool {
 	return d.From == nil || d.Categories.changed() || d.Destinations.changed() || d.Precedence != nil ||
-		len(d.Decisions.Changed) > 0 || len(d.Decisions.Reasons) > 0
+		len(d.Decisions.Changed) > 0 || len(d.Decisions.Reasons) > 0 || d.Bars != nil && len(d.Bars.Changed) > 0
 }
 
 // open reports whether there may be differences that cannot be found.
@@ -106,6 +117,7 @@ type meaning struct {
 	Destinations Destinations `json:"destinations"`
 	Precedence   *Precedence  `json:"precedence,omitzero"`
 	Decisions    string       `json:"decisions,omitzero"`
+	Bars         string       `json:"bars,omitzero"`
 }
 
 // Digest identifies the difference, so that a decision record can refer to it. It is the
@@ -120,6 +132,9 @@ func (d Diff) Digest() string {
 		To:         reference(d.To),
 		Categories: d.Categories, Destinations: d.Destinations, Precedence: d.Precedence,
 		Decisions: d.Decisions.Digest,
+	}
+	if d.Bars != nil {
+		m.Bars = d.Bars.Digest
 	}
 	if d.From != nil {
 		m.From = reference(*d.From)

@@ -25,6 +25,7 @@ func (d Diff) Markdown() string {
 	d.Precedence.markdown(&m)
 	if d.From != nil {
 		d.Decisions.markdown(&m)
+		d.Bars.barMarkdown(&m)
 	}
 	if d.Empty() {
 		m.line("Nothing changes in meaning.")
@@ -101,6 +102,23 @@ func (d Decisions) markdown(m *markdown) {
 	}
 }
 
+func (d *Decisions) barMarkdown(m *markdown) {
+	if d == nil {
+		return
+	}
+	m.line("The bar, for %d kinds of input:", d.States)
+	m.table("Before", "Now", "Kinds", "The smallest")
+	for _, moved := range d.Matrix {
+		smallest := "-"
+		for _, f := range d.Changed {
+			if f.From == moved.From && f.To == moved.To {
+				smallest = situation(f.Example)
+			}
+		}
+		m.row(code(moved.From), code(moved.To), fmt.Sprint(moved.Cells), smallest)
+	}
+}
+
 // codes formats names as code spans.
 func codes(names []string, separator string) string {
 	spans := make([]string, len(names))
@@ -165,6 +183,11 @@ func (d Diff) Summary() string {
 	}
 	parts = append(parts, d.Decisions.moves()...)
 	say(cells(d.Decisions.Reasons), "decision", "decisions", "with another reason")
+	if d.Bars != nil {
+		for _, f := range d.Bars.Changed {
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", textutil.Count(f.Cells, "bar", "bars"), f.From, f.To))
+		}
+	}
 	switch {
 	case d.Empty():
 		parts = append(parts, "no difference in meaning")
@@ -208,6 +231,7 @@ func situation(in routing.Input) string {
 		parts = append(parts, "no findings")
 	}
 	parts = append(parts, "verification "+string(in.Verify))
+	parts = append(parts, FactWords(in.Facts)...)
 	if in.NoProgress {
 		return strings.Join(append(parts, textutil.Count(in.StalledRounds, "review", "reviews")+" without progress"), ", ")
 	}
@@ -220,6 +244,37 @@ func situation(in routing.Input) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// FactWords describes the facts that differ from those of a first review.
+func FactWords(f *routing.Facts) []string {
+	if f == nil {
+		return nil
+	}
+	var words []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{f.ReviewsSinceLow, "since the low"}, {f.InducedRounds, "with failures that fixes caused"},
+	} {
+		if part.n > 0 {
+			words = append(words, textutil.Count(part.n, "review")+" "+part.text)
+		}
+	}
+	if f.BlockingCount > 0 {
+		words = append(words, fmt.Sprintf("%d blocking", f.BlockingCount))
+	}
+	if f.RoundsLeft <= 1 {
+		words = append(words, textutil.Count(f.RoundsLeft, "round")+" left")
+	}
+	if f.MayExtend {
+		words = append(words, "may extend")
+	}
+	if f.Confinement != routing.Unconfined {
+		words = append(words, "confinement "+f.Confinement)
+	}
+	return words
 }
 
 // shown returns a category for use in text. A policy may use any text as a category, and

@@ -38,8 +38,9 @@ func (s Step) rank() int {
 // one, at most the first few, each in one line.
 //
 // New categories and destinations require a minor version, and so do decisions that
-// become stricter (see DecisionChange) or only change their reason. Everything else requires a
-// major one: a category or a destination that is removed or changed, another order of
+// become stricter, depend on facts that the policy before does not see (see DecisionChange
+// for both), or only change their reason. Bars are treated like decisions: a lower one is
+// stricter. Everything else requires a major one: a category or a destination that is removed or changed, another order of
 // precedence, any other changed decision, and a difference that cannot be bounded (see
 // Diff.Gaps). A first version requires none.
 func (d Diff) Step() (step Step, because []string) {
@@ -49,6 +50,7 @@ func (d Diff) Step() (step Step, because []string) {
 	var n needs
 	d.tableNeeds(&n)
 	d.decisionNeeds(&n)
+	d.barNeeds(&n)
 	if d.open() {
 		n.add(Major, "the rules use the input in a way that cannot be bounded ("+placeOf(d.Gaps[0])+")")
 	}
@@ -91,13 +93,26 @@ func (d Diff) tableNeeds(n *needs) {
 func (d Diff) decisionNeeds(n *needs) {
 	for _, f := range d.Decisions.Changed {
 		step := Major
-		if f.Stricter {
+		if f.Stricter || f.ByFacts {
 			step = Minor
 		}
 		n.add(step, fmt.Sprintf("a task that went to %s (%s) goes to %s (%s)", f.From, f.FromReason, f.To, f.ToReason))
 	}
 	for _, f := range d.Decisions.Reasons {
 		n.add(Minor, fmt.Sprintf("the reason for %s is %s and not %s", f.To, f.ToReason, f.FromReason))
+	}
+}
+
+func (d Diff) barNeeds(n *needs) {
+	if d.Bars == nil {
+		return
+	}
+	for _, f := range d.Bars.Changed {
+		step := Major
+		if f.Stricter || f.ByFacts {
+			step = Minor
+		}
+		n.add(step, fmt.Sprintf("the bar %s is %s", f.From, f.To))
 	}
 }
 
