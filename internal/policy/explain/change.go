@@ -28,6 +28,9 @@ const (
 	News Kind = "news"
 	// Stall: fewer or more consecutive reviews made no progress.
 	Stall Kind = "stall"
+	// Fact: another fact of a policy with a bar holds: whether the task may go past its cap,
+	// which costs 1, or how many reviews' failures the fixes caused.
+	Fact Kind = "fact"
 )
 
 // Change is one change of an input.
@@ -35,8 +38,11 @@ type Change struct {
 	Kind Kind `json:"kind"`
 	// Destination is the destination of the findings, "" for other kinds.
 	Destination string `json:"destination,omitzero"`
+	// Fact is the field of the input, "" for other kinds.
+	Fact string `json:"fact,omitzero"`
 	// Count is the number that changes: findings for the destination, the cap, the round,
-	// new findings or stalled rounds. It is nil for Verification.
+	// new findings, stalled rounds or the fact, which is 0 or 1 if it is true or false. It
+	// is nil for Verification.
 	Count *Count `json:"count,omitzero"`
 	// Verify is nil for every kind but Verification.
 	Verify *Verify `json:"verify,omitzero"`
@@ -61,8 +67,10 @@ func (c Change) cost() int {
 	if c.Count == nil {
 		return 1
 	}
-	return max(c.Count.To-c.Count.From, c.Count.From-c.Count.To)
+	return c.Count.distance()
 }
+
+func (c Count) distance() int { return max(c.To-c.From, c.From-c.To) }
 
 // apply returns in with all of the changes, or false if they conflict.
 //
@@ -76,6 +84,7 @@ func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 	}
 	gone, come := 0, 0
 	news, stalled := false, 0
+	var facts []Change
 	for _, c := range changes {
 		switch c.Kind {
 		case Findings:
@@ -98,6 +107,8 @@ func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 			news = true
 		case Stall:
 			stalled = c.Count.To
+		case Fact:
+			facts = append(facts, c)
 		}
 	}
 	in.FindingCount -= gone
@@ -114,8 +125,36 @@ func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 		in.RepeatCount--
 		in.NewCount++
 	}
-	return in, restall(&in, stalled)
+	in.Facts = reconcile(in)
+	return in, restall(&in, stalled) && setFacts(in, facts)
 }
+
+// setFacts sets the facts of an input, or reports that the rest contradicts them.
+func setFacts(in routing.Input, facts []Change) bool {
+	for _, c := range facts {
+		if c.Fact == mayExtend {
+			in.Facts.MayExtend = c.Count.To > 0
+			if in.MayExtend && (in.RoundsLeft == 0 || in.ResolvedCount == 0 || in.RepeatCount+in.ReopenedCount > 0 || in.Verify == routing.Red) {
+				return false
+			}
+			continue
+		}
+		in.Facts.InducedRounds = c.Count.To
+		if in.InducedRounds > 0 && in.BlockingCount == 0 {
+			return false
+		}
+		if in.InducedCount == nil || *in.InducedCount < in.BlockingCount {
+			in.Facts.InducedCount = &in.Facts.BlockingCount
+		}
+	}
+	return true
+}
+
+// The facts that a Change can be about.
+const (
+	mayExtend     = "may_extend"
+	inducedRounds = "induced_rounds"
+)
 
 // settle removes findings.
 func settle(in *routing.Input, gone int) {
@@ -186,6 +225,8 @@ func (c Change) words() string {
 		return "with a cap of " + textutil.Count(c.Count.To, "round")
 	case Round:
 		return fmt.Sprintf("in round %d", c.Count.To)
+	case Fact:
+		return factWords(c)
 	case News:
 		return "with a new finding in place of a repeated one"
 	default:

@@ -57,7 +57,30 @@ func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 	if in.NoProgress {
 		o.counts(Stall, "", in.StalledRounds, nearest(in.StalledRounds, t.Fields["stalled_rounds"]), 1, math.MaxInt)
 	}
+	if in.Facts != nil {
+		o.facts(t)
+	}
 	return o.dimensions
+}
+
+// facts adds the facts of a policy with a bar that its decision reads.
+func (o *options) facts(t routing.Thresholds) {
+	if slices.Contains(t.Reads, mayExtend) {
+		change := Change{Kind: Fact, Fact: mayExtend, Count: &Count{0, 1}}
+		if o.in.MayExtend {
+			change.Count = &Count{1, 0}
+		}
+		o.add(dimension{change})
+	}
+	to := nearest(o.in.InducedRounds, t.Fields[inducedRounds])
+	slices.Sort(to)
+	var d dimension
+	for _, n := range slices.Compact(to) {
+		if n != o.in.InducedRounds && n >= 0 {
+			d = append(d, Change{Kind: Fact, Fact: inducedRounds, Count: &Count{o.in.InducedRounds, n}})
+		}
+	}
+	o.add(d)
 }
 
 func (o *options) add(d dimension) {

@@ -1,0 +1,168 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// Bar explains a policy's bar.
+type Bar struct {
+	Input routing.Input `json:"input"`
+	Bar   routing.Bar   `json:"bar"`
+	// Rule is the branch of rule bar that gave it. It is nil if no single branch can be
+	// named.
+	Rule *routing.Branch `json:"rule,omitzero"`
+	// Changes lists the smallest changes of one fact that give another bar. All have the
+	// same cost, the difference of the numbers.
+	Changes []BarChange `json:"changes"`
+}
+
+// BarChange is a change of one fact that gives another bar.
+type BarChange struct {
+	// Fact is the field of the input.
+	Fact  string      `json:"fact"`
+	Count Count       `json:"count"`
+	Bar   routing.Bar `json:"bar"`
+	// Words describes the change, such as "with reviews_since_low 1 in place of 2".
+	Words string `json:"words"`
+}
+
+// ExplainBar asks for the bar again and explains it.
+//
+// # Errors
+//
+// Those of Bar and of BarBranches, both of routing.Policy.
+func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (Bar, error) {
+	bar, err := p.Bar(ctx, in)
+	if err != nil {
+		return Bar{}, err
+	}
+	e := Bar{Input: in, Bar: bar, Changes: []BarChange{}}
+	branches, err := p.BarBranches(ctx)
+	if err != nil {
+		return Bar{}, err
+	}
+	held, err := branches.Matching(ctx, in)
+	if err != nil {
+		return Bar{}, err
+	}
+	if len(held) > 0 {
+		e.Rule = &branches.All()[held[0].Branch]
+	}
+	thresholds := p.BarThresholds().Fields
+	for _, fact := range slices.Sorted(maps.Keys(thresholds)) {
+		from, ok := numberOf(in, fact)
+		if !ok {
+			continue
+		}
+		to := nearest(from, thresholds[fact])
+		slices.Sort(to)
+		for _, n := range slices.Compact(to) {
+			changed, err := p.Bar(ctx, withNumber(in, fact, n))
+			if err == nil && changed != bar {
+				words := fmt.Sprintf("with %s %d in place of %d", fact, n, from)
+				e.Changes = append(e.Changes, BarChange{fact, Count{from, n}, changed, words})
+			}
+			if ctx.Err() != nil {
+				return Bar{}, err
+			}
+		}
+	}
+	slices.SortStableFunc(e.Changes, func(a, b BarChange) int { return cmp.Compare(a.Count.distance(), b.Count.distance()) })
+	for i, c := range e.Changes {
+		if c.Count.distance() > e.Changes[0].Count.distance() {
+			e.Changes = e.Changes[:i]
+			break
+		}
+	}
+	return e, nil
+}
+
+// numberOf returns a number of the input that withNumber can change.
+func numberOf(in routing.Input, fact string) (int, bool) {
+	switch fact {
+	case "reviews_since_low":
+		return in.ReviewsSinceLow, true
+	case inducedRounds:
+		return in.InducedRounds, true
+	case "blocking_count":
+		return in.BlockingCount, true
+	case "first_time_count":
+		return in.FirstTimeCount, true
+	case "rounds_left":
+		return in.RoundsLeft, true
+	case "round":
+		return in.Round, true
+	default:
+		return 0, false
+	}
+}
+
+// withNumber returns the input with another number. It may contradict itself.
+func withNumber(in routing.Input, fact string, n int) routing.Input {
+	f := *in.Facts
+	in.Facts = &f
+	switch fact {
+	case "reviews_since_low":
+		f.ReviewsSinceLow = n
+	case inducedRounds:
+		f.InducedRounds = n
+		if f.InducedCount == nil {
+			f.InducedCount = &f.BlockingCount
+		}
+	case "blocking_count":
+		f.BlockingCount = n
+	case "first_time_count":
+		f.FirstTimeCount = n
+	case "rounds_left":
+		f.HardCap = in.Round + n
+	case "round":
+		in.Round = n
+	}
+	f.RoundsLeft = max(f.HardCap-in.Round, 0)
+	return in
+}
+
+// reconcile returns the facts of an input whose other numbers have changed, so that they do
+// not contradict these.
+func reconcile(in routing.Input) *routing.Facts {
+	if in.Facts == nil {
+		return nil
+	}
+	f := *in.Facts
+	all := sum(in.FindingCount, f.DeferredCount)
+	f.HardCap = max(f.HardCap, in.MaxRounds)
+	f.RoundsLeft = max(f.HardCap-in.Round, 0)
+	f.BlockingCount = min(f.BlockingCount, in.FindingCount)
+	f.FirstTimeCount = min(f.FirstTimeCount, all)
+	if f.InducedCount != nil {
+		induced := min(*f.InducedCount, all)
+		f.InducedCount = &induced
+	}
+	if f.FirstTimeCount == 0 {
+		f.ReviewsSinceLow = 0
+	}
+	if f.BlockingCount == 0 {
+		f.InducedRounds = 0
+	}
+	f.MayExtend = f.MayExtend && f.RoundsLeft > 0 && in.ResolvedCount > 0 && in.RepeatCount+in.ReopenedCount == 0 && in.Verify != routing.Red
+	return &f
+}
+
+// factWords describes a change of a fact.
+func factWords(c Change) string {
+	switch {
+	case c.Fact == mayExtend && c.Count.To > 0:
+		return "after a productive review"
+	case c.Fact == mayExtend:
+		return "without a productive review"
+	default:
+		return "after " + textutil.Count(c.Count.To, "review") + " whose failures the fixes caused"
+	}
+}
