@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -86,6 +87,19 @@ func (p *Printer) seen(d host.Decision) {
 	if d.RepeatCount+d.ReopenedCount+d.ResolvedCount > 0 {
 		p.Line("  %d new, %d again, %d came back, %d resolved; %s without progress",
 			d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, textutil.Count(d.StalledRounds, "review"))
+	}
+	if f := d.Input.Facts; f != nil {
+		induced := "unknown"
+		if f.InducedCount != nil {
+			induced = strconv.Itoa(*f.InducedCount)
+		}
+		p.Line("  %d first-time, %s since the low; %d blocking; induced: %s, in %s of blocking ones alone",
+			f.FirstTimeCount, textutil.Count(f.ReviewsSinceLow, "review"), f.BlockingCount, induced, textutil.Count(f.InducedRounds, "review"))
+		extends := "it may not go past the cap"
+		if f.MayExtend {
+			extends = "the review is productive, so it may go past the cap"
+		}
+		p.Line("  hard cap of %s, %d left; %s; confinement %s", textutil.Count(f.HardCap, "round"), f.RoundsLeft, extends, f.Confinement)
 	}
 }
 
@@ -200,6 +214,26 @@ func (p *Printer) why(x *explain.Explanation) {
 		p.Line("  changes    none was found in %d tries; there may be one", x.Tried)
 	case len(x.Counterfactuals) == 0:
 		p.Line("  changes    no single change would alter this decision")
+	}
+	p.whyBar(x.Bar)
+}
+
+// whyBar prints why the bar is where it is.
+func (p *Printer) whyBar(b *explain.Bar) {
+	if b == nil {
+		return
+	}
+	p.title("Why the bar")
+	p.Line("  bar        %s", b.Bar)
+	if b.Rule != nil {
+		p.Line("  rule       %s  %s", placed(b.Rule.Location), b.Rule.Location.Text)
+	}
+	for i, c := range b.Changes {
+		label := "changes"
+		if i > 0 {
+			label = "or"
+		}
+		p.Line("  %-9s  %s: %s", label, c.Words, c.Bar)
 	}
 }
 

@@ -99,12 +99,15 @@ func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.De
 	if err != nil {
 		return nil, err
 	}
-	x, err := explained(ctx, policy, d.Input)
+	x, err := explained(ctx, policy, d)
 	if err != nil {
 		return nil, err
 	}
 	if x.Decision.NextAction != d.NextAction || x.Decision.Reason != d.Reason {
 		return nil, errTampered(d.TaskID, "its policy decides the recorded input for %s (%s)", x.Decision.NextAction, x.Decision.Reason)
+	}
+	if x.Bar != nil && x.Bar.Bar != d.PolicyBar {
+		return nil, errTampered(d.TaskID, "its policy gives the recorded input the bar %s", x.Bar.Bar)
 	}
 	return x, nil
 }

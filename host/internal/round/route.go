@@ -52,7 +52,7 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 		round: max(round, 1), maxRounds: maxRounds, hardCap: task.HardCap(maxRounds, config.HardCap),
 	}.decide(ctx)
 	if err == nil && req.Explain {
-		d.Why, err = explained(ctx, policy.Policy, d.Input)
+		d.Why, err = explained(ctx, policy.Policy, d)
 	}
 	return d, err
 }
@@ -260,11 +260,17 @@ func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (api.Decision, err
 		Round: in.Round, MaxRounds: in.MaxRounds, Policy: policy.Identity(), Input: in, Findings: []finding.Finding{},
 		NextAction: chosen.NextAction, Reason: chosen.Reason, Progress: api.ProgressOf(in),
 	}
+	if policy.HasBar() {
+		if d.PolicyBar, err = policy.Bar(ctx, in); err != nil {
+			return api.Decision{}, err
+		}
+		d.Bar, d.BarInput, d.Deferred = d.PolicyBar, &in, []finding.Finding{}
+	}
 	setRouting(&d)
 	d.Routing.FindingCount = in.FindingCount
 	setDestination(&d, policy.Policy)
 	if req.Explain {
-		d.Why, err = explained(ctx, policy.Policy, in)
+		d.Why, err = explained(ctx, policy.Policy, d)
 	}
 	return d, err
 }
@@ -290,8 +296,11 @@ func (e *Engine) readInput(ctx context.Context, req api.AskRequest) (policies.In
 	return in, nil
 }
 
-func explained(ctx context.Context, p *policies.Policy, in policies.Input) (*explain.Explanation, error) {
-	x, err := explain.Explain(ctx, p, in)
+func explained(ctx context.Context, p *policies.Policy, d api.Decision) (*explain.Explanation, error) {
+	x, err := explain.Explain(ctx, p, d.Input)
+	if err == nil && d.BarInput != nil {
+		x.Bar, err = explain.ExplainBar(ctx, p, *d.BarInput)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -38,22 +38,25 @@ type BarChange struct {
 // # Errors
 //
 // Those of Bar and of BarBranches, both of routing.Policy.
-func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (Bar, error) {
+func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar, error) {
 	bar, err := p.Bar(ctx, in)
 	if err != nil {
-		return Bar{}, err
+		return nil, err
 	}
-	e := Bar{Input: in, Bar: bar, Changes: []BarChange{}}
+	e := &Bar{Input: in, Bar: bar, Changes: []BarChange{}}
 	branches, err := p.BarBranches(ctx)
 	if err != nil {
-		return Bar{}, err
+		return nil, err
 	}
 	held, err := branches.Matching(ctx, in)
 	if err != nil {
-		return Bar{}, err
+		return nil, err
 	}
 	if len(held) > 0 {
 		e.Rule = &branches.All()[held[0].Branch]
+	}
+	if in.Facts == nil { // There is nothing to change in the facts of a first review.
+		return e, nil
 	}
 	thresholds := p.BarThresholds().Fields
 	for _, fact := range slices.Sorted(maps.Keys(thresholds)) {
@@ -70,7 +73,7 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (Bar, 
 				e.Changes = append(e.Changes, BarChange{fact, Count{from, n}, changed, words})
 			}
 			if ctx.Err() != nil {
-				return Bar{}, err
+				return nil, err
 			}
 		}
 	}

@@ -15,6 +15,8 @@ import (
 type Explanation struct {
 	Input    routing.Input    `json:"input"`
 	Decision routing.Decision `json:"decision"`
+	// Bar explains the bar of the review, nil for a policy without one.
+	Bar *Bar `json:"bar,omitzero"`
 	// Rule is the branch of rule decision that decided. It is nil if no single branch can
 	// be named.
 	Rule *routing.Branch `json:"rule,omitzero"`

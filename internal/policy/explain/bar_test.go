@@ -1,0 +1,101 @@
+package explain_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// barred loads the newest policy with another bar.
+func barred(t *testing.T, bar string) *routing.Policy {
+	t.Helper()
+	text := load(t).Sources()[0].Text
+	text = strings.Replace(text, "input.round >= input.max_rounds", "input.round >= input.max_rounds\n\tnot input.may_extend", 1)
+	text = strings.Replace(text, "input.stalled_rounds >= 2", "input.induced_rounds >= 3", 1)
+	path := filepath.Join(t.TempDir(), "routing.rego")
+	if err := os.WriteFile(path, []byte(text+"\nbar := "+bar+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policies.Load(t.Context(), filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestExplainBar(t *testing.T) {
+	p := barred(t, `"fail" if input.reviews_since_low >= 3 else := "risk" if {
+	input.reviews_since_low >= 1
+	input.rounds_left <= 2
+} else := "all"`)
+	in := routing.Input{
+		Round: 3, MaxRounds: 3, FindingCount: 2, Routes: map[string]int{"executor": 2}, Verify: routing.Green, NewCount: 2, ResolvedCount: 1,
+		Facts: &routing.Facts{HardCap: 6, RoundsLeft: 3, FirstTimeCount: 2, ReviewsSinceLow: 1, BlockingCount: 1, Confinement: routing.Unconfined},
+	}
+	for _, c := range []struct {
+		sinceLow, left int
+		bar            routing.Bar
+		branch         int
+		want           string
+	}{
+		{1, 3, routing.BarAll, 2, "with rounds_left 2 in place of 3: risk"},
+		{2, 3, routing.BarAll, 2, "with reviews_since_low 3 in place of 2: fail; with rounds_left 2 in place of 3: risk"},
+		{1, 2, routing.BarRisk, 1, "with reviews_since_low 0 in place of 1: all; with rounds_left 3 in place of 2: all"},
+		{4, 1, routing.BarFail, 0, "with reviews_since_low 2 in place of 4: risk"},
+	} {
+		in.ReviewsSinceLow, in.HardCap, in.RoundsLeft = c.sinceLow, 3+c.left, c.left
+		e, err := explain.ExplainBar(t.Context(), p, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		for _, change := range e.Changes {
+			words = append(words, change.Words+": "+string(change.Bar))
+		}
+		if got := strings.Join(words, "; "); e.Bar != c.bar || e.Rule == nil || e.Rule.Index != c.branch || got != c.want {
+			t.Errorf("%d since the low, %d left: bar %s by %+v, %s; want %s by branch %d, %s", c.sinceLow, c.left, e.Bar, e.Rule, got, c.bar, c.branch, c.want)
+		}
+	}
+	in.Facts = nil
+	if e, err := explain.ExplainBar(t.Context(), p, in); err != nil || e.Bar != routing.BarAll || len(e.Changes) != 0 {
+		t.Errorf("a first review: %+v, %v", e, err)
+	}
+}
+
+// A change of an input with facts never contradicts them.
+func TestCounterfactualsOfFacts(t *testing.T) {
+	p := barred(t, `"all"`)
+	d, err := inputspace.Of(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := make(map[string]bool)
+	rapid.Check(t, func(t *rapid.T) {
+		in := d.Sample(rapid.IntRange(0, d.Len()-1).Draw(t, "class"), rapid.Uint64Range(0, 9).Draw(t, "seed"))
+		before := *in.Facts
+		e, err := explain.Explain(t.Context(), p, in)
+		if err != nil {
+			t.Fatalf("%+v %+v: %v", in, before, err)
+		}
+		if *in.Facts != before {
+			t.Fatalf("the facts became %+v, were %+v", *in.Facts, before)
+		}
+		checkCounterfactuals(t, p, e)
+		for _, f := range e.Counterfactuals {
+			for _, c := range f.Changes {
+				changed[c.Fact] = true
+			}
+		}
+	})
+	if !t.Failed() && !(changed["may_extend"] && changed["induced_rounds"]) {
+		t.Errorf("no change of the facts was tried: %v", changed)
+	}
+}
