@@ -184,8 +184,10 @@ CANDIDATE, and has CANDIDATE decide on the input of that time. It prints a matri
 where rounds went and where they would go, and lists the changed decisions with
 their causes.
 
-Each round is decided as it was recorded; the consequences of a different decision
-are not simulated. If CANDIDATE comes to no decision, the round counts as undecided.
+Each round is decided as it was recorded. If CANDIDATE comes to no decision, the
+round counts as undecided. With --play-on it also follows each task by CANDIDATE's
+decisions, as far as the record shows what came next: which tasks would have ended
+earlier, with how many findings deferred, and which would have gone on.
 
 --fail-on-flip makes the command fail if a round would go from FROM to TO; either
 may be *. --ledger reads another ledger, or the lines of an export.`,
@@ -227,7 +229,7 @@ type replayFlags struct {
 	policy, since, ledger string
 	failOn                []string
 	through               int64
-	allowUnsigned         bool
+	allowUnsigned, playOn bool
 }
 
 func (f *replayFlags) register(flags *pflag.FlagSet) {
@@ -235,13 +237,14 @@ func (f *replayFlags) register(flags *pflag.FlagSet) {
 	cli.TextVar(flags, &f.since, "since", "only what was decided since `WHEN`: a date, a time of RFC 3339, or how long ago, such as 72h")
 	cli.NumberVar(flags, &f.through, "through", 1, 0, "only the ledger's first `N` events")
 	cli.TextVar(flags, &f.ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
+	flags.BoolVar(&f.playOn, "play-on", false, "also show how each task would have ended")
 	flags.StringArrayVar(&f.failOn, "fail-on-flip", nil, "fail if a round goes from one action to another: `FROM:TO`; may be repeated")
 	allowUnsignedVar(flags, &f.allowUnsigned)
 }
 
 // request returns the replay request of the flags, without the policy.
 func (f *replayFlags) request(now time.Time) (api.ReplayRequest, error) {
-	req := api.ReplayRequest{Ledger: f.ledger, Through: f.through}
+	req := api.ReplayRequest{Ledger: f.ledger, Through: f.through, PlayOn: f.playOn}
 	for _, change := range f.failOn {
 		from, to, ok := strings.Cut(change, ":")
 		if !ok || from == "" || to == "" {

@@ -146,6 +146,8 @@ type ReplayRequest struct {
 	// Ledger is another ledger: a database, or the output of ledger export. A path is
 	// relative to the user's current folder. "" means the project's ledger.
 	Ledger string
+	// PlayOn also follows each task by the candidate's decisions.
+	PlayOn bool
 	// FailOn are the changed decisions, from and to, that fail the replay. Each side is a
 	// next action, routing.Undecided or AnyAction.
 	FailOn [][2]string

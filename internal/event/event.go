@@ -82,11 +82,18 @@ type Decision struct {
 
 // Finding is the part of a finding.Finding that folds, counters and replay need.
 type Finding struct {
-	Fingerprint     string `json:"fingerprint"`
-	Category        string `json:"category"`
-	Severity        string `json:"severity"`
-	Route           string `json:"route"`
-	UnknownCategory bool   `json:"unknown_category"`
+	Fingerprint     string   `json:"fingerprint"`
+	Category        string   `json:"category"`
+	Severity        string   `json:"severity"`
+	Route           string   `json:"route"`
+	UnknownCategory bool     `json:"unknown_category"`
+	Standing        string   `json:"standing"`
+	Sources         []Source `json:"sources"`
+}
+
+// Source is the part of a finding.Source that replay needs.
+type Source struct {
+	Critic string `json:"critic"`
 }
 
 // Timing has the durations of the parts of a decision, in microseconds of a monotonic

@@ -260,4 +260,33 @@ func (p *Printer) Replay(r replay.Report) {
 	if more := r.ChangedCount() - int64(len(shown)); more > 0 {
 		p.Line("and %d more", more)
 	}
+	p.replayedBars(r.Bars)
+	p.played(r.Played)
+}
+
+func (p *Printer) replayedBars(bars []replay.Cell) {
+	rows := newTable("BAR", "NOW", "REVIEWS")
+	for _, c := range bars {
+		rows.add(c.From, c.To, c.Count)
+	}
+	p.list(rows)
+}
+
+// played prints how tasks would have ended.
+func (p *Printer) played(played *replay.Played) {
+	if played == nil {
+		return
+	}
+	p.title("Tasks played on")
+	p.Line("  %d end in the same round, %d earlier (%s saved), %d would go on after the record ends, %d are open in both",
+		played.Same, played.Earlier, textutil.Count(int(played.SavedRounds), "decision"), played.Beyond, played.Open)
+	rows := newTable("TASK", "RECORDED", "ROUND", "NOW", "ROUND", "DEFERRED")
+	for _, t := range played.Tasks[:min(maxFlipsShown, len(played.Tasks))] {
+		now := "goes on (" + t.Decision.Reason + ")"
+		if t.Ended {
+			now = t.Decision.NextAction + " (" + t.Decision.Reason + ")"
+		}
+		rows.add(t.Task, t.Recorded.NextAction+" ("+t.Recorded.Reason+")", t.Round, now, t.DecidedRound, t.Deferred)
+	}
+	p.list(rows)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -47,8 +48,9 @@ func readDecision(e ledger.Event) (decisionRecord, error) {
 	return decisionRecord{
 		Recorded: replay.Recorded{
 			Seq: e.Seq, N: e.N, Task: e.Task, Round: d.Round, At: e.At,
-			Input: *d.Input, Categories: categories(d.Findings),
-			Decision: routing.Decision{NextAction: d.NextAction, Reason: d.Reason}, Policy: d.Policy,
+			Input: *d.Input, BarInput: d.BarInput, PolicyBar: d.PolicyBar, Bar: d.Bar, Reviewed: decided.Reviewed,
+			Categories: append(categories(d.Findings, false), categories(d.Deferred, true)...),
+			Decision:   routing.Decision{NextAction: d.NextAction, Reason: d.Reason}, Policy: d.Policy,
 		},
 		event: decided, stuck: d.Stuck,
 	}, nil
@@ -72,6 +74,8 @@ func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error 
 		{"policy", e.Policy, nameOf(d.Policy)},
 		{"progress", fmt.Sprint(d.Progress), fmt.Sprint(api.ProgressOf(in))},
 		{"stalled_rounds", e.Stalled, in.StalledRounds},
+		{"deferred", e.Deferred, len(d.Deferred)},
+		{"bar", e.Bar, barOf(d, e.Bar)},
 	} {
 		if p.a != p.b {
 			return fmt.Errorf("%s is %.80v in one place and %.80v in another", p.field, p.a, p.b)
@@ -80,24 +84,38 @@ func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error 
 	return nil
 }
 
-// categories counts findings by category and route.
-func categories(findings []event.Finding) []replay.Category {
-	all := make([]replay.Category, len(findings))
-	for i, f := range findings {
-		all[i] = replay.Category{Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Count: 1}
+// barOf returns the bar that the state machine's event has for a decision. A policy without
+// a bar keeps that of earlier reviews.
+func barOf(d event.Decision, earlier string) string {
+	switch d.Bar {
+	case "":
+		return earlier
+	case routing.BarAll:
+		return ""
+	default:
+		return string(d.Bar)
 	}
-	slices.SortStableFunc(all, func(a, b replay.Category) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Route, b.Route))
+}
+
+// categories counts alike findings.
+func categories(findings []event.Finding, deferred bool) []replay.Category {
+	counts := make(map[replay.Category]int)
+	for _, f := range findings {
+		audited := slices.ContainsFunc(f.Sources, func(s event.Source) bool { return s.Critic == finding.AuditCritic })
+		counts[replay.Category{
+			Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Severity: finding.Severity(f.Severity),
+			Standing: task.FindingStatus(f.Standing), Audited: audited, Deferred: deferred,
+		}]++
+	}
+	all := make([]replay.Category, 0, len(counts))
+	for c, n := range counts {
+		c.Count = n
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b replay.Category) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Route, b.Route), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Standing, b.Standing))
 	})
-	counted := all[:0]
-	for _, c := range all {
-		if n := len(counted) - 1; n >= 0 && counted[n].Name == c.Name && counted[n].Route == c.Route && counted[n].Unknown == c.Unknown {
-			counted[n].Count++
-			continue
-		}
-		counted = append(counted, c)
-	}
-	return counted
+	return all
 }
 
 func errTaskTampered(id, format string, args ...any) error {

@@ -37,7 +37,7 @@ func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report,
 	if err != nil {
 		return replay.Report{}, err
 	}
-	r := replay.New(req.Policy, replay.Options{Since: req.Since, Find: func(ctx context.Context, digest string) (*routing.Policy, error) {
+	r := replay.New(req.Policy, replay.Options{Since: req.Since, PlayOn: req.PlayOn, Find: func(ctx context.Context, digest string) (*routing.Policy, error) {
 		p, err := s.ByDigest(ctx, src.ledger, digest)
 		if errs.CodeOf(err) == errs.PolicyLost {
 			return nil, nil

@@ -3,6 +3,8 @@ package policyset
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -134,6 +136,10 @@ func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d
 	case now.Decision != d.Decision:
 		v.problem(e, api.ProblemDecision, "it went to %s (%s), and %s sends it to %s (%s)",
 			d.Decision.NextAction, d.Decision.Reason, by.policy, now.Decision.NextAction, now.Decision.Reason)
+	case now.PolicyBar != d.PolicyBar || now.Bar != d.Bar:
+		v.problem(e, api.ProblemDecision, "its bar was %q in a review with the bar %q, and %s gives it %q in one with %q", d.PolicyBar, d.Bar, by.policy, now.PolicyBar, now.Bar)
+	case d.BarInput != nil && !sameInput(now.Input, d.Input):
+		v.problem(e, api.ProblemDecision, "its input is not that of the findings that the bar %q leaves open", d.Bar)
 	case routing.Kind(d.event.DestinationKind) != destination.Kind || d.stuck != task.IsStuckDestination(d.Decision.NextAction, string(destination.Kind)):
 		v.problem(e, api.ProblemDecision, "%s is of kind %s for %s, and what followed was made of kind %.80q", d.Decision.NextAction, destination.Kind,
 			by.policy, d.event.DestinationKind)
@@ -141,6 +147,15 @@ func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d
 		v.problem(e, api.ProblemDecision, "%s cannot leave the task in round %d after round %d", d.Decision.NextAction, d.event.NextRound, d.Round)
 	}
 	return nil
+}
+
+// sameInput reports whether a policy sees no difference between two inputs.
+func sameInput(a, b routing.Input) bool {
+	for _, in := range []*routing.Input{&a, &b} {
+		in.Routes = maps.Clone(in.Routes)
+		maps.DeleteFunc(in.Routes, func(_ string, n int) bool { return n == 0 })
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // canFollow reports whether the recorded next round is possible. A decision that does not

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -77,11 +78,9 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	if err != nil || was.Decision.NextAction == r.Decision.NextAction {
 		return causes, err
 	}
-	var before *routing.Policy
-	if y.find != nil {
-		if before, err = y.find(ctx, r.Policy.Digest); err != nil {
-			return nil, err
-		}
+	before, err := y.policyOf(ctx, r)
+	if err != nil {
+		return nil, err
 	}
 	from, to := r.Decision.NextAction, was.Decision.NextAction
 	if before != nil && before.Strongest(r.Input.Routes) == from && y.decider.policy.Strongest(r.Input.Routes) == to {
@@ -113,7 +112,15 @@ func (y *Replay) rerouted(r Recorded) []Cause {
 		case !c.Unknown && !known:
 			kind = CauseUnknown
 		}
-		causes = append(causes, Cause{Kind: kind, Category: c.Name, Findings: c.Count, From: c.Route, To: to})
+		cause := Cause{Kind: kind, Category: c.Name, Findings: c.Count, From: c.Route, To: to}
+		same := func(other Cause) bool {
+			return other.Kind == kind && other.Category == c.Name && other.From == c.Route
+		}
+		if i := slices.IndexFunc(causes, same); i >= 0 {
+			causes[i].Findings += c.Count
+			continue
+		}
+		causes = append(causes, cause)
 	}
 	return causes
 }

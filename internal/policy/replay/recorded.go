@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // Recorded is a recorded round: everything needed to decide it again, and its decision.
@@ -19,22 +21,35 @@ type Recorded struct {
 	Round  int
 	// At is the time of the decision: RFC 3339 in UTC.
 	At string
-	// Input is the input given to the policy.
+	// Input is the input given to the policy about the open findings.
 	Input routing.Input
-	// Categories are the categories of the findings.
+	// BarInput is the input given to its bar, nil for a policy without one. PolicyBar is
+	// the bar for it, and Bar that of the review, which is that of an earlier one if it was
+	// higher.
+	BarInput       *routing.Input
+	PolicyBar, Bar routing.Bar
+	// Reviewed reports whether the round had a review.
+	Reviewed bool
+	// Categories are the categories of the findings, deferred ones included.
 	Categories []Category
 	Decision   routing.Decision
 	// Policy is the policy that decided.
 	Policy routing.Identity
 }
 
-// Category counts the findings of a round that have the same category and destination.
+// Category counts the findings of a round that have the same category, destination,
+// severity and history.
 type Category struct {
 	Name string
 	// Route is their recorded destination. Unknown reports that the policy did not know
 	// the category.
-	Route   string
-	Unknown bool
+	Route    string
+	Unknown  bool
+	Severity finding.Severity
+	// Standing compares them with earlier reviews; "" is new.
+	Standing task.FindingStatus
+	// Audited findings are those of the audit, and Deferred those that the bar deferred.
+	Audited, Deferred bool
 	// Count is at least 1.
 	Count int
 }
@@ -52,14 +67,21 @@ func (r Recorded) check() error {
 	case r.Policy.Digest == "":
 		return r.fault("it does not say which policy decided")
 	}
-	findings := 0
+	findings, deferred := 0, 0
 	routes := make(map[string]int)
 	for _, c := range r.Categories {
 		if c.Count < 1 {
 			return r.fault("it has %d findings of category %.80q", c.Count, c.Name)
 		}
+		if c.Deferred {
+			deferred += c.Count
+			continue
+		}
 		findings += c.Count
 		routes[c.Route] += c.Count
+	}
+	if f := r.Input.Facts; (f == nil) != (r.BarInput == nil) || f != nil && f.DeferredCount != deferred || f == nil && deferred > 0 || r.BarInput != nil && r.BarInput.Facts == nil {
+		return r.fault("it defers %d findings, and its input says otherwise", deferred)
 	}
 	if findings != r.Input.FindingCount {
 		return r.fault("it has %d findings, and its input says %d", findings, r.Input.FindingCount)
@@ -90,6 +112,7 @@ type Decider struct {
 	policy *routing.Policy
 	memo   map[string]Outcome
 	key    []byte
+	trends map[string]task.State // of the tasks whose record has no facts
 }
 
 // Outcome is a policy's result for a recorded round. It is shared: its map must not be
@@ -99,47 +122,180 @@ type Outcome struct {
 	Input routing.Input
 	// Decision is routing.Undecided if the policy rejected the input or failed on it.
 	Decision routing.Decision
+	// Bar is the bar of the review, "" if the policy has none, and PolicyBar what the policy
+	// gave.
+	Bar, PolicyBar routing.Bar
 }
 
 // NewDecider returns a Decider for a policy.
 func NewDecider(p *routing.Policy) *Decider {
-	return &Decider{policy: p, memo: make(map[string]Outcome)}
+	return &Decider{policy: p, memo: make(map[string]Outcome), trends: make(map[string]task.State)}
 }
 
 // Decide sends a round's findings to the destinations of the policy's table, keeps the
-// rest of the recorded input, and lets the policy decide.
+// rest of the recorded input, and lets the policy decide. A policy with a bar defers what
+// lies below it.
 //
 // # Errors
 //
 // replay-record-invalid; the end of ctx; and policy-timeout, because a policy's speed is
 // not a property of the round. Any other error of the policy is an Outcome.
 func (d *Decider) Decide(ctx context.Context, r Recorded) (Outcome, error) {
+	var latched routing.Bar
+	if r.Bar.Above(r.PolicyBar) {
+		latched = r.Bar
+	}
+	return d.decideAbove(ctx, r, latched)
+}
+
+// decideAbove is Decide for a review whose bar is at least latched.
+func (d *Decider) decideAbove(ctx context.Context, r Recorded, latched routing.Bar) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err
 	}
-	in := r.Input
-	in.Routes = make(map[string]int, len(r.Categories))
-	for _, c := range r.Categories {
-		to, _ := d.policy.Route(c.Name)
-		in.Routes[to] += c.Count
+	all, facts := r.Input, (*routing.Facts)(nil)
+	if r.BarInput != nil {
+		all = *r.BarInput
 	}
-	return d.decide(ctx, in)
+	if d.policy.HasBar() {
+		facts = d.facts(r, all)
+	}
+	all.Facts, all.Routes = facts, d.routes(r, nil)
+	if facts == nil {
+		return d.decide(ctx, all)
+	}
+	bar, err := d.bar(ctx, all)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if !bar.PolicyBar.Valid() {
+		return bar, nil
+	}
+	effective := bar.PolicyBar
+	if latched.Above(effective) {
+		effective = latched
+	}
+	o, err := d.decide(ctx, d.open(r, all, effective))
+	o.Bar, o.PolicyBar = effective, bar.PolicyBar
+	return o, err
+}
+
+// routes counts the findings by destination, but for those that skip reports.
+func (d *Decider) routes(r Recorded, skip func(Category) bool) map[string]int {
+	routes := make(map[string]int, len(r.Categories))
+	for _, c := range r.Categories {
+		if skip == nil || !skip(c) {
+			to, _ := d.policy.Route(c.Name)
+			routes[to] += c.Count
+		}
+	}
+	return routes
+}
+
+// facts returns the facts about all findings of a round. A record without them shows only
+// how many findings were new in the reviews of its task.
+func (d *Decider) facts(r Recorded, all routing.Input) *routing.Facts {
+	var f routing.Facts
+	if all.Facts != nil {
+		f = *all.Facts
+	} else {
+		f = routing.Facts{HardCap: task.HardCap(all.MaxRounds, 0), FirstTimeCount: all.NewCount, Confinement: routing.Unconfined}
+		f.RoundsLeft = max(f.HardCap-all.Round, 0)
+		f.MayExtend = f.RoundsLeft > 0 && all.Verify != routing.Red && all.ResolvedCount > 0 && all.RepeatCount+all.ReopenedCount == 0
+		if r.Reviewed {
+			trend := d.trends[r.Task].AfterReview(0, task.Progress{FirstTime: f.FirstTimeCount})
+			f.ReviewsSinceLow = trend.SinceLow
+			if len(d.trends) == maxRemembered {
+				clear(d.trends)
+			}
+			d.trends[r.Task] = trend
+		}
+	}
+	f.BlockingCount = 0
+	for _, c := range r.Categories {
+		if d.blocks(c) {
+			f.BlockingCount += c.Count
+		}
+	}
+	if f.BlockingCount == 0 || f.InducedCount == nil || *f.InducedCount < f.BlockingCount {
+		f.InducedRounds = 0
+	}
+	return &f
+}
+
+// blocks reports whether no bar defers the findings.
+func (d *Decider) blocks(c Category) bool {
+	route, _ := d.policy.Route(c.Name)
+	to, _ := d.policy.Destination(route)
+	return c.Audited || to.Kind != routing.Agent || !routing.BarFail.Defers(c.Severity)
+}
+
+// open returns the input about the findings that are not below the bar.
+func (d *Decider) open(r Recorded, all routing.Input, bar routing.Bar) routing.Input {
+	deferred := func(c Category) bool { return !d.blocks(c) && bar.Defers(c.Severity) }
+	in, f := all, *all.Facts
+	in.Facts, in.Routes = &f, d.routes(r, deferred)
+	for _, c := range r.Categories {
+		if !deferred(c) {
+			continue
+		}
+		f.DeferredCount += c.Count
+		in.FindingCount -= c.Count
+		switch c.Standing {
+		case task.Repeat:
+			in.RepeatCount -= c.Count
+		case task.Reopened:
+			in.ReopenedCount -= c.Count
+		default:
+			in.NewCount -= c.Count
+		}
+	}
+	in.NoProgress = in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
+	if in.StalledRounds = 0; in.NoProgress {
+		in.StalledRounds = max(all.StalledRounds, r.Input.StalledRounds, 1)
+	}
+	// Only the record of a review with facts says whether it settled the one before.
+	if extends := r.Input.Facts; extends != nil && f.DeferredCount == extends.DeferredCount {
+		f.MayExtend = extends.MayExtend
+	} else {
+		f.MayExtend = f.RoundsLeft > 0 && in.Verify != routing.Red && in.ResolvedCount > 0 && in.RepeatCount+in.ReopenedCount == 0
+	}
+	return in
+}
+
+// bar returns the policy's bar for an input, or the decision routing.Undecided.
+func (d *Decider) bar(ctx context.Context, in routing.Input) (Outcome, error) {
+	d.key = appendKey(append(d.key[:0], "bar"...), in)
+	return d.remember(d.key, func() (Outcome, error) {
+		bar, err := d.policy.Bar(ctx, in)
+		if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
+			return Outcome{Input: in, Decision: routing.Decision{NextAction: routing.Undecided, Reason: string(code)}}, nil
+		}
+		return Outcome{PolicyBar: bar}, err
+	})
 }
 
 func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error) {
 	d.key = appendKey(d.key[:0], in)
-	if o, ok := d.memo[string(d.key)]; ok {
+	return d.remember(d.key, func() (Outcome, error) {
+		made, err := d.policy.DecideOrCode(ctx, in)
+		return Outcome{Input: in, Decision: made}, err
+	})
+}
+
+// remember returns the outcome of a key.
+func (d *Decider) remember(key []byte, compute func() (Outcome, error)) (Outcome, error) {
+	if o, ok := d.memo[string(key)]; ok {
 		return o, nil
 	}
-	made, err := d.policy.DecideOrCode(ctx, in)
+	o, err := compute()
 	if err != nil {
 		return Outcome{}, err
 	}
-	o := Outcome{Input: in, Decision: made}
 	if len(d.memo) == maxRemembered {
 		clear(d.memo) // Frequent inputs are soon cached again.
 	}
-	d.memo[string(d.key)] = o
+	d.memo[string(key)] = o
 	return o, nil
 }
 
@@ -160,7 +316,27 @@ func appendKey(key []byte, in routing.Input) []byte {
 		key = appendText(key, name)
 		key = binary.AppendVarint(key, int64(in.Routes[name]))
 	}
+	if f := in.Facts; f != nil {
+		key = appendFacts(append(key, 0), *f)
+	}
 	return key
+}
+
+func appendFacts(key []byte, f routing.Facts) []byte {
+	induced := -1
+	if f.InducedCount != nil {
+		induced = *f.InducedCount
+	}
+	extends := 0
+	if f.MayExtend {
+		extends = 1
+	}
+	for _, n := range []int{
+		f.HardCap, f.RoundsLeft, f.FirstTimeCount, f.ReviewsSinceLow, induced, f.InducedRounds, f.BlockingCount, f.DeferredCount, extends,
+	} {
+		key = binary.AppendVarint(key, int64(n))
+	}
+	return appendText(key, f.Confinement)
 }
 
 func appendText(key []byte, s string) []byte {

@@ -11,6 +11,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"hash"
@@ -40,6 +41,9 @@ type Options struct {
 	// Find returns the policy with a digest, so that causes can name the rule that
 	// decided. It may be nil, or return a nil policy if that policy is unavailable.
 	Find func(ctx context.Context, digest string) (*routing.Policy, error)
+	// PlayOn also follows each task by the candidate's decisions (see Played), which takes
+	// memory for every task that has not ended.
+	PlayOn bool
 }
 
 // Replay is a replay in progress. Its memory use does not grow with the number of rounds.
@@ -51,7 +55,9 @@ type Replay struct {
 	matrix  map[Cell]int64 // by cells without a count
 	reasons map[Cell]int64
 	used    map[routing.Identity]int // the index in the report
-	changed hash.Hash                // over the lines of all changed decisions
+	bars    map[Cell]int64
+	changed hash.Hash // over the lines of all changed decisions
+	player  *player   // nil if tasks are not followed
 }
 
 // New starts a replay with a candidate.
@@ -60,7 +66,10 @@ func New(candidate *routing.Policy, o Options) *Replay {
 		decider: NewDecider(candidate), find: o.Find,
 		report: Report{Candidate: candidate.Identity()},
 		matrix: make(map[Cell]int64), reasons: make(map[Cell]int64), used: make(map[routing.Identity]int),
-		changed: sha256.New(),
+		bars: make(map[Cell]int64), changed: sha256.New(),
+	}
+	if o.PlayOn {
+		y.player = &player{decider: NewDecider(candidate), tasks: make(map[string]*PlayedTask)}
 	}
 	if !o.Since.IsZero() {
 		y.report.Since = o.Since.UTC().Format(time.RFC3339Nano)
@@ -85,8 +94,20 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	y.report.Decisions++
 	y.report.Through = r.Seq
 	y.matrix[Cell{From: r.Decision.NextAction, To: now.Decision.NextAction}]++
+	if now.PolicyBar != "" || r.PolicyBar != "" {
+		y.bars[Cell{From: string(cmp.Or(r.PolicyBar, routing.BarAll)), To: string(cmp.Or(now.PolicyBar, routing.BarAll))}]++
+	}
 	if err := y.use(r.Policy); err != nil {
 		return err
+	}
+	if y.player != nil {
+		before, err := y.policyOf(ctx, r)
+		if err == nil {
+			err = y.player.add(ctx, r, before)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	switch {
 	case now.Decision.NextAction != r.Decision.NextAction:
@@ -95,6 +116,14 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 		y.reasons[Cell{From: r.Decision.Reason, To: now.Decision.Reason}]++
 	}
 	return nil
+}
+
+// policyOf returns the policy that decided a round, nil if it is not available.
+func (y *Replay) policyOf(ctx context.Context, r Recorded) (*routing.Policy, error) {
+	if y.find == nil {
+		return nil, nil
+	}
+	return y.find(ctx, r.Policy.Digest)
 }
 
 // use counts a decision of a policy.
@@ -106,7 +135,7 @@ func (y *Replay) use(id routing.Identity) error {
 		y.report.Policies = append(y.report.Policies, Used{Policy: id})
 	}
 	y.report.Policies[i].Decisions++
-	if max(len(y.used), len(y.matrix), len(y.reasons)) > maxVaried {
+	if max(len(y.used), len(y.matrix), len(y.reasons), len(y.bars)) > maxVaried {
 		return errs.New(errs.ReplayTooVaried, "the rounds name more than %d policies or pairs of destinations", maxVaried).With("limit", maxVaried)
 	}
 	return nil
@@ -143,6 +172,12 @@ func (y *Replay) Report() Report {
 	r.Policies = slices.Clone(r.Policies)
 	r.Changed = slices.Clone(r.Changed)
 	r.Matrix, r.Reasons = cells(y.matrix), cells(y.reasons)
+	if len(y.bars) > 0 {
+		r.Bars = cells(y.bars)
+	}
+	if y.player != nil {
+		r.Played = y.player.played()
+	}
 	r.ChangedDigest = digest.OfHash(y.changed)
 	return r
 }

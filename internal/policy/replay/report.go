@@ -27,6 +27,11 @@ type Report struct {
 	Matrix []Cell `json:"matrix"`
 	// Reasons counts rounds that keep their destination and change the reason.
 	Reasons []Cell `json:"reasons"`
+	// Bars counts the rounds by recorded bar and the candidate's, if one of the policies has
+	// a bar. A policy without one has the bar all.
+	Bars []Cell `json:"bars,omitzero"`
+	// Played is how tasks would have ended, nil if they were not followed.
+	Played *Played `json:"played,omitzero"`
 	// Changed lists the changed decisions, at most 1,000, in the order of recording.
 	// Omitted counts the others.
 	Changed []ChangedDecision `json:"flips"`
@@ -124,6 +129,15 @@ func (r Report) Summary() string {
 	if reasons > 0 {
 		fmt.Fprintf(&b, "; %d for another reason", reasons)
 	}
+	var raised int64
+	for _, c := range r.Bars {
+		if c.From != c.To {
+			raised += c.Count
+		}
+	}
+	if raised > 0 {
+		fmt.Fprintf(&b, "; %d with another bar", raised)
+	}
 	return b.String()
 }
 
@@ -141,9 +155,10 @@ func (r Report) Digest() string {
 		Policies  []Used `json:"policies"`
 		Matrix    []Cell `json:"matrix"`
 		Reasons   []Cell `json:"reasons"`
+		Bars      []Cell `json:"bars,omitzero"`
 		Flips     string `json:"flips"`
 	}{
-		"switchyard.replay.v1", r.Candidate.Digest, r.Since, r.Through, r.Decisions, r.Policies, r.Matrix, r.Reasons, r.ChangedDigest,
+		"switchyard.replay.v1", r.Candidate.Digest, r.Since, r.Through, r.Decisions, r.Policies, r.Matrix, r.Reasons, r.Bars, r.ChangedDigest,
 	}, json.Deterministic(true))
 	if err != nil {
 		return "" // cannot happen: Add has marshaled the same texts
