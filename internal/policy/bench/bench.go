@@ -47,7 +47,7 @@ type Ending struct {
 	routing.Decision
 	// Open and Deferred have the findings of that review.
 	Open     OpenFindings `json:"open"`
-	Deferred OpenFindings `json:"deferred"`
+	Deferred OpenFindings `json:"deferred,omitzero"`
 	// Bar is the bar of that review, "" for a policy without one. BarAt is the first review
 	// with a bar above all, 0 if there was none.
 	Bar   routing.Bar `json:"bar,omitzero"`

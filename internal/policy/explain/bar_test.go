@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -78,8 +76,9 @@ func TestCounterfactualsOfFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := make(map[string]bool)
-	rapid.Check(t, func(t *rapid.T) {
-		in := d.Sample(rapid.IntRange(0, d.Len()-1).Draw(t, "class"), rapid.Uint64Range(0, 9).Draw(t, "seed"))
+	const samples = 200
+	for i := range samples {
+		in := d.Sample(i*d.Len()/samples, uint64(i))
 		before := *in.Facts
 		e, err := explain.Explain(t.Context(), p, in)
 		if err != nil {
@@ -94,8 +93,8 @@ func TestCounterfactualsOfFacts(t *testing.T) {
 				changed[c.Fact] = true
 			}
 		}
-	})
-	if !t.Failed() && !(changed["may_extend"] && changed["induced_rounds"]) {
+	}
+	if !(changed["may_extend"] && changed["induced_rounds"]) {
 		t.Errorf("no change of the facts was tried: %v", changed)
 	}
 }

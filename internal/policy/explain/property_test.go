@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
@@ -52,7 +53,10 @@ func explained(t *rapid.T, p *routing.Policy, in routing.Input) explain.Explanat
 }
 
 // checkCounterfactuals checks an explanation's counterfactuals against the policy.
-func checkCounterfactuals(t *rapid.T, p *routing.Policy, e explain.Explanation) {
+func checkCounterfactuals(t interface {
+	rapid.TB
+	Context() context.Context
+}, p *routing.Policy, e explain.Explanation) {
 	if len(e.Counterfactuals) > explain.MaxCounterfactuals {
 		t.Fatalf("%d flips", len(e.Counterfactuals))
 	}
