@@ -116,6 +116,8 @@ type Decision struct {
 	// policy has no bar.
 	Bar       routing.Bar `json:"bar,omitzero"`
 	PolicyBar routing.Bar `json:"policy_bar,omitzero"`
+	// BarSince is the round since which the task has this bar, 0 if it is all.
+	BarSince int `json:"bar_since,omitzero"`
 	// Deferred are the findings below the bar, in the form of Findings; nil if the policy
 	// has no bar.
 	Deferred []finding.Finding `json:"deferred,omitzero"`

@@ -126,7 +126,15 @@ func (s State) startOver(round int) State {
 
 // forgetTrend lowers the bar, and forgets how many findings reviews had before.
 func (s State) forgetTrend() State {
-	s.Bar, s.FewestFirstTime, s.SinceLow, s.InducedRounds = "", 0, 0, 0
+	s.Bar, s.BarSince, s.FewestFirstTime, s.SinceLow, s.InducedRounds = "", 0, 0, 0, 0
+	return s
+}
+
+// withBar sets the bar, which may have been the same before.
+func (s State) withBar(bar string, round int) State {
+	if bar != s.Bar {
+		s.Bar, s.BarSince = bar, round
+	}
 	return s
 }
 
@@ -211,7 +219,7 @@ func (e RoundDecided) apply(s State) (State, error) {
 	if barRank(e.Bar) < barRank(s.Bar) {
 		return s, fmt.Errorf("the bar falls from %q to %q", s.Bar, e.Bar)
 	}
-	s.Bar = e.Bar
+	s = s.withBar(e.Bar, e.Round)
 	s.Verifies = s.Verifies || e.Verify == green || e.Verify == red
 	phase := Draft
 	if e.Reviewed {

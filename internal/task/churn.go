@@ -32,7 +32,7 @@ func AskAboutChurn(round, inducedRounds int) Question {
 func (s State) settleChurn(answer string) State {
 	s.InducedRounds = 0
 	if answer == choiceLand {
-		s.Bar = highestBar
+		s = s.withBar(highestBar, s.Round)
 	}
 	if rounds, ok := parseGoOn(answer); ok {
 		s.MaxRounds, s.CustomCap = min(max(s.MaxRounds, s.Round+rounds-1), MaxRounds), true

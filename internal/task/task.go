@@ -116,8 +116,9 @@ type State struct {
 	SinceLow      int `json:"reviews_since_low,omitzero"`
 	InducedRounds int `json:"induced_rounds,omitzero"`
 	// Bar is the highest bar since the task was started or resumed, "" for all. It never
-	// falls until then.
-	Bar string `json:"bar,omitzero"`
+	// falls until then. BarSince is the round since which it is the task's bar, 0 for all.
+	Bar      string `json:"bar,omitzero"`
+	BarSince int    `json:"bar_since,omitzero"`
 
 	// Runs are the spawns of this round and the open ones of earlier rounds, in the order
 	// of their start.

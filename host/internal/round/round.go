@@ -241,7 +241,10 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	if f := d.Input.Facts; f != nil {
 		outcome.FirstTime, outcome.InducedRounds = f.FirstTimeCount, f.InducedRounds
 		if d.Bar.Above(policies.BarAll) {
-			outcome.Bar = string(d.Bar)
+			outcome.Bar, d.BarSince = string(d.Bar), r.round.Number
+			if outcome.Bar == tx.status.Bar {
+				d.BarSince = tx.status.BarSince
+			}
 		}
 	}
 	if tx.status.Branch != nil && d.NextAction == policies.Commit {
