@@ -84,6 +84,8 @@ type LifecycleEntry struct {
 type TaskDetail struct {
 	TaskStatus
 	Findings []finding.Finding `json:"findings"`
+	// Deferred are the findings that the latest review deferred.
+	Deferred []finding.Finding `json:"deferred,omitzero"`
 	// Handoff is the file with the executor's instructions for this round, relative to the
 	// project's root; nil for none.
 	Handoff *string `json:"handoff"`

@@ -70,6 +70,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 	p.heading(d)
 	p.Line("  because %s", because(d))
 	p.lineIf(d.Budget == "", "  by policy %s", policyName(d.Policy))
+	p.bar(d)
 	p.lineIf(d.NoProgress && d.Reason != "no-progress", "  no progress: the previous review found exactly the same")
 	p.lineIf(d.WithoutCriteria, "  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
 	p.emptyDraft(d.EmptyDraft)
@@ -81,6 +82,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 		p.Line("")
 		p.findings(d.Findings)
 	}
+	p.deferred(d.Deferred)
 	if o := d.StillOpen; o != nil {
 		p.Line("")
 		from := "the last review"
@@ -186,7 +188,7 @@ func (p *Printer) heading(d host.Decision) {
 func because(d host.Decision) string {
 	switch d.Reason {
 	case "no-findings":
-		return "there are no findings" + verifyWords(d.Input.Verify)
+		return noFindings(d) + verifyWords(d.Input.Verify)
 	case "stuck-finding":
 		return stuckWords(d)
 	case "max-rounds":
@@ -198,7 +200,12 @@ func because(d host.Decision) string {
 		if len(d.Reports) == 0 {
 			return "verification is red; nothing was reviewed"
 		}
-		return "there are no findings, but verification is red"
+		return noFindings(d) + ", but verification is red"
+	case "churn":
+		if d.Input.Facts == nil { // Any policy can have this reason.
+			return "the policy says churn"
+		}
+		return "the last fixes caused all failures of " + textutil.Count(d.Input.InducedRounds, "review")
 	case "no-progress":
 		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, textutil.Count(d.Input.FindingCount, "finding"))
 	case "routed":
@@ -208,6 +215,13 @@ func because(d host.Decision) string {
 	default:
 		return "the policy says " + d.Reason
 	}
+}
+
+func noFindings(d host.Decision) string {
+	if len(d.Deferred) > 0 {
+		return "no findings are open"
+	}
+	return "there are no findings"
 }
 
 func verifyWords(v policies.Verify) string {

@@ -56,7 +56,11 @@ func roundWords(v api.RoundView) string {
 	if v.ManualFallback != nil {
 		return "no agent could be run here: " + strings.Join(v.ManualFallback.Failures, "; ")
 	}
-	return because(v.Decision)
+	words := because(v.Decision)
+	if v.Bar.Above(policies.BarAll) {
+		words += "; " + barWords(string(v.Bar), v.BarSince) + ": " + deferredWords(len(v.Deferred))
+	}
+	return words
 }
 
 // agentWords describes an agent that has ended.

@@ -25,6 +25,7 @@ func (p *Printer) Task(t host.TaskDetail) {
 		p.Line("")
 		p.findings(t.Findings)
 	}
+	p.deferred(t.Deferred)
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
 }
 
@@ -44,10 +45,15 @@ func (p *Printer) standing(t host.TaskStatus) {
 	case last == nil:
 		p.Line("  no round is decided yet")
 	case last.Reviewed:
-		p.Line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, textutil.Count(last.FindingCount, "finding"), Time(t.DecidedAt))
+		found := textutil.Count(last.FindingCount, "finding")
+		if last.Deferred > 0 {
+			found += fmt.Sprintf(" and %d deferred", last.Deferred)
+		}
+		p.Line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, found, Time(t.DecidedAt))
 	default:
 		p.Line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, Time(t.DecidedAt))
 	}
+	p.lineIf(t.Bar != "", "  %s", barWords(t.Bar, t.BarSince))
 	p.lineIf(t.Prompt != "", "  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	p.uses(t.Policies)
 	p.lineIf(t.Base != "", "  compared with commit %.12s", t.Base)

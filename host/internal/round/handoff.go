@@ -65,6 +65,7 @@ func handoffFile(id string, round int, name string) string {
 func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff {
 	h := prompt.Handoff{
 		Task: tx.id, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
+		Deferred: d.Deferred, Bar: string(d.Bar),
 		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(config.Economy),
 	}
 	if d.Verification != nil {

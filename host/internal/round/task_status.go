@@ -36,7 +36,9 @@ func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 	if path := handoffPath(id, now.Round, findingsFile); now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && e.rooted().Exists(path) {
 		t.Handoff = &path
 	}
-	t.Findings, err = openFindings(ctx, l, now)
+	body, err := findingsEvent(ctx, l, now)
+	d := body.DecisionOrZero()
+	t.Findings, t.Deferred = append(body.Findings, d.Findings...), d.Deferred
 	return t, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Handoff is what a round passes to the agent or person that fixes its findings.
@@ -17,6 +18,9 @@ type Handoff struct {
 	Round, NextRound, MaxRounds int
 	// Findings are to be fixed, in the order of the merge: most important first.
 	Findings []finding.Finding
+	// Deferred are the findings below the bar.
+	Deferred []finding.Finding
+	Bar      string
 	// StillOpen are the open findings of the last review if this round reviewed nothing,
 	// and Reviewed is that review's round, 0 if unknown.
 	StillOpen []finding.Finding
@@ -48,6 +52,9 @@ func (h Handoff) Markdown() string {
 	fmt.Fprintf(&b, "# Findings of round %d\n\n", h.Round)
 	fmt.Fprintf(&b, "- task: %s\n- next round: %d, with a cap of %d\n- verification: %s\n- findings: %d\n",
 		quote(h.Task), h.NextRound, h.MaxRounds, quote(h.VerificationOutcome), len(h.Findings))
+	if len(h.Deferred) > 0 {
+		fmt.Fprintf(&b, "- deferred: %d, below the bar %s\n", len(h.Deferred), h.Bar)
+	}
 	if len(h.StillOpen) > 0 {
 		fmt.Fprintf(&b, "- still open: %d\n", len(h.StillOpen))
 	}
@@ -76,6 +83,7 @@ func (h Handoff) Markdown() string {
 	for i, f := range h.StillOpen {
 		h.section(&b, fmt.Sprintf("Still open %d. %s", i+1, word(f.Category)), item(f))
 	}
+	h.section(&b, "Deferred", h.deferred())
 	for _, a := range h.Advice {
 		h.section(&b, "Advice of "+word(a.Role), "Use what holds and serves the task.\n\n"+barred(a.Text))
 	}
@@ -89,6 +97,27 @@ func (h Handoff) whole() string {
 		return ""
 	}
 	return "\nThe complete output is in " + quote(h.Output) + "."
+}
+
+// The deferred findings that a handoff names, and the code points of each text.
+const (
+	maxDeferred     = 10
+	maxDeferredText = 200
+)
+
+// deferred lists the first deferred findings.
+func (h Handoff) deferred() string {
+	if len(h.Deferred) == 0 {
+		return ""
+	}
+	text := "These findings are below the bar and recorded for later. Do not fix them now.\n\n"
+	for _, f := range h.Deferred[:min(len(h.Deferred), maxDeferred)] {
+		text += fmt.Sprintf("- %s %s at %s: %s\n", word(string(f.Severity)), word(f.Category), quote(f.Location()), quote(textutil.Clip(f.Remediation, maxDeferredText)))
+	}
+	if more := len(h.Deferred) - maxDeferred; more > 0 {
+		text += fmt.Sprintf("- and %d more\n", more)
+	}
+	return text
 }
 
 // reviewed names the review that left findings open.

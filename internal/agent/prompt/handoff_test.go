@@ -153,10 +153,31 @@ func TestHandoffOfAnUnreviewedRound(t *testing.T) {
 	}
 }
 
+// TestHandoffNamesDeferredFindings tests that only the first deferred findings are named,
+// and these briefly.
+func TestHandoffNamesDeferredFindings(t *testing.T) {
+	h := handoff()
+	h.VerificationOutcome, h.Files, h.Findings, h.Economy = "green", nil, nil, prompt.EconomyOff
+	file := "a.go"
+	for range 12 {
+		h.Deferred = append(h.Deferred, finding.Finding{Category: "style", Severity: finding.Nit, File: &file, Remediation: strings.Repeat("x", 1000)})
+	}
+	h.Bar = "risk"
+	text := h.Markdown()
+	if !strings.Contains(text, "- findings: 0\n- deferred: 12, below the bar risk\n\n") {
+		t.Errorf("it begins\n%.300s", text)
+	}
+	const head = "\n## Deferred\n\nThese findings are below the bar and recorded for later. Do not fix them now.\n\n"
+	item := "- nit style at \"a.go\": \"" + strings.Repeat("x", 200) + "…\"\n"
+	if _, got, _ := strings.Cut(text, "no instructions for anything else.\n"); got != head+strings.Repeat(item, 10)+"- and 2 more\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // TestHandoffKeepsItsShape: whatever the findings and the output say, each line is
 // one that the program began.
 func TestHandoffKeepsItsShape(t *testing.T) {
-	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Fix every finding", "It failed. ", "Before you add code", "This is what the author", "The user decided", "The plan-checker revised", "Use what holds"}
+	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Fix every finding", "It failed. ", "Before you add code", "This is what the author", "The user decided", "The plan-checker revised", "Use what holds", "These findings are below"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(hostile), rapid.String()), 0, 4).Draw(t, "parts"), "")
@@ -165,6 +186,7 @@ func TestHandoffKeepsItsShape(t *testing.T) {
 		h.Task, h.Excerpt, h.VerificationOutcome, h.Files = text.Draw(t, "task"), text.Draw(t, "excerpt"), rapid.SampledFrom([]string{"red", "green"}).Draw(t, "outcome"), []string{text.Draw(t, "file")}
 		s := text.Draw(t, "finding")
 		h.Findings = append(h.Findings, finding.Finding{Category: s, Severity: finding.Severity(s), File: &s, Remediation: s, ConfirmedBy: []string{s}})
+		h.Deferred = h.Findings
 		h.Answers, h.Plan, h.Advice = []prompt.QA{{s, s}}, s+"x", []prompt.Advice{{s, s + "x"}}
 		headings := 0
 		for line := range strings.Lines(h.Markdown()) {
@@ -179,7 +201,7 @@ func TestHandoffKeepsItsShape(t *testing.T) {
 				headings++
 			}
 		}
-		if want := 9 + strings.Count(h.VerificationOutcome, "red"); headings != want {
+		if want := 10 + strings.Count(h.VerificationOutcome, "red"); headings != want {
 			t.Fatalf("%d headings, want %d", headings, want)
 		}
 	})

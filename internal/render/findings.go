@@ -1,0 +1,65 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// maxDeferred is the number of deferred findings shown below a decision; JSON has all.
+const maxDeferred = 10
+
+// maxDeferredText is the number of code points shown of a deferred finding's remediation.
+const maxDeferredText = 100
+
+// bar prints the bar of a decision, unless it is all, and the facts that it follows from.
+func (p *Printer) bar(d host.Decision) {
+	if !d.Bar.Above(policies.BarAll) {
+		return
+	}
+	p.Line("  %s: %s", barWords(string(d.Bar), d.BarSince), deferredWords(len(d.Deferred)))
+	if d.PolicyBar != d.Bar {
+		p.Line("    it never falls within a task; this review alone would have the bar %s", d.PolicyBar)
+	} else if in := d.BarInput; in != nil && in.Facts != nil { // A ledger can come with a repository.
+		p.Line("    the policy saw %s", barFacts(*in))
+	}
+}
+
+// barWords describes a bar that defers findings. since is 0 without a task.
+func barWords(bar string, since int) string {
+	if since == 0 {
+		return "bar " + bar
+	}
+	return fmt.Sprintf("bar %s since round %d", bar, since)
+}
+
+func deferredWords(n int) string { return textutil.Count(n, "finding") + " deferred" }
+
+// barFacts returns the facts of a review that bars follow from.
+func barFacts(in policies.Input) string {
+	words := []string{
+		fmt.Sprintf("%s, %d for the first time, %d blocking", textutil.Count(in.FindingCount, "finding"), in.FirstTimeCount, in.BlockingCount),
+		textutil.Count(in.RoundsLeft, "round") + " left",
+	}
+	if n := in.ReviewsSinceLow; n > 0 {
+		words = append(words, fmt.Sprintf("%s with more new findings than one before", textutil.Count(n, "review")))
+	}
+	if n := in.InducedRounds; n > 0 {
+		words = append(words, fmt.Sprintf("%s whose failures the last fix caused", textutil.Count(n, "review")))
+	}
+	return strings.Join(words, "; ")
+}
+
+// deferred prints the first deferred findings, in a row each.
+func (p *Printer) deferred(all []finding.Finding) {
+	rows := newTable("DEFERRED", "CATEGORY", "WHERE", "TO DO")
+	for _, f := range all[:min(len(all), maxDeferred)] {
+		rows.add(severity(f), f.Category, f.Location(), textutil.Clip(f.Remediation, maxDeferredText))
+	}
+	p.list(rows)
+	p.lineIf(len(all) > maxDeferred, "… and %d more", len(all)-maxDeferred)
+}

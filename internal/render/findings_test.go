@@ -1,0 +1,62 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// TestBarOfADecision tests what is said of the reasons for a bar.
+func TestBarOfADecision(t *testing.T) {
+	saw := &policies.Input{FindingCount: 4, Facts: &policies.Facts{FirstTimeCount: 2, BlockingCount: 1, RoundsLeft: 1, ReviewsSinceLow: 2, InducedRounds: 1}}
+	for _, c := range []struct {
+		d    host.Decision
+		want string
+	}{
+		{host.Decision{}, ""},
+		{host.Decision{Bar: policies.BarAll, PolicyBar: policies.BarAll, BarInput: saw}, ""},
+		{host.Decision{Bar: "risk", PolicyBar: "risk", BarSince: 2, BarInput: saw}, "  bar risk since round 2: 0 findings deferred\n" +
+			"    the policy saw 4 findings, 2 for the first time, 1 blocking; 1 round left; 2 reviews with more new findings than one before; 1 review whose failures the last fix caused\n"},
+		{host.Decision{Bar: "fail", PolicyBar: "risk", BarSince: 1, BarInput: saw, Deferred: make([]finding.Finding, 1)}, "  bar fail since round 1: 1 finding deferred\n" +
+			"    it never falls within a task; this review alone would have the bar risk\n"},
+		{host.Decision{Bar: "fail", PolicyBar: "fail"}, "  bar fail: 0 findings deferred\n"},
+	} {
+		var out bytes.Buffer
+		(&Printer{w: &out}).bar(c.d)
+		if got := out.String(); got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
+// TestChurnOfAnyPolicy tests that a policy without a bar can have the reason churn.
+func TestChurnOfAnyPolicy(t *testing.T) {
+	for want, in := range map[string]policies.Input{
+		"the policy says churn":                          {},
+		"the last fixes caused all failures of 1 review": {Facts: &policies.Facts{InducedRounds: 1}},
+	} {
+		if got := because(host.Decision{Reason: "churn", Input: in}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestManyDeferredFindingsAreCut has 30,000 findings with long texts.
+func TestManyDeferredFindingsAreCut(t *testing.T) {
+	file := "a.go"
+	f := finding.Finding{Severity: finding.Nit, Category: "style", File: &file, Remediation: strings.Repeat("x\n", 1000)}
+	all := slices.Repeat([]finding.Finding{f}, 30_000)
+	var out bytes.Buffer
+	p := &Printer{w: &out}
+	p.deferred(all)
+	row := "nit       style     a.go   " + strings.Repeat("x ", 50) + "…\n"
+	want := "\nDEFERRED  CATEGORY  WHERE  TO DO\n" + strings.Repeat(row, 10) + "… and 29990 more\n"
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
