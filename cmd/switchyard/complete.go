@@ -60,7 +60,7 @@ func taken(cmd *cobra.Command) []task.Status {
 		return []task.Status{task.Stuck, task.Parked}
 	case "run":
 		return []task.Status{task.Open, task.Waiting, task.Stuck, task.Parked, task.Merging}
-	case "status", "explain":
+	case "status", "findings", "explain":
 		return nil
 	default:
 		return []task.Status{task.Open}

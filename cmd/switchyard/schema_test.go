@@ -54,6 +54,7 @@ func results() map[string][]reflect.Type {
 			Error errs.Error `json:"error"`
 		}]()},
 		"explain":             {reflect.TypeFor[host.Explanation]()},
+		"findings":            {reflect.TypeFor[api.FindingList]()},
 		"fleet answer":        {reflect.TypeFor[render.FleetSent]()},
 		"fleet status":        {reflect.TypeFor[render.FleetList](), reflect.TypeFor[api.RunResult]()},
 		"fleet stop":          {reflect.TypeFor[render.FleetSent]()},

@@ -175,6 +175,25 @@ type OpenReview struct {
 	Findings []finding.Finding `json:"findings"`
 }
 
+// FindingList lists the open or the deferred findings of a task.
+type FindingList struct {
+	TaskID string `json:"task_id"`
+	// Round is the round of the review, 0 if there is none, or if a person or an import left
+	// the findings.
+	Round int `json:"round"`
+	// Bar is the bar of the review, "" if its policy has none.
+	Bar routing.Bar `json:"bar,omitzero"`
+	// Deferred reports whether the findings are deferred ones.
+	Deferred bool            `json:"deferred"`
+	Findings []ListedFinding `json:"findings"`
+}
+
+// ListedFinding is a finding with the round of the latest review that has it.
+type ListedFinding struct {
+	Round int `json:"round"`
+	finding.Finding
+}
+
 // PreviousFinding is a finding of the previous review.
 type PreviousFinding struct {
 	Fingerprint string  `json:"fingerprint"`

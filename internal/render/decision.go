@@ -82,7 +82,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 		p.Line("")
 		p.findings(d.Findings)
 	}
-	p.deferred(d.Deferred)
+	p.deferred(d.TaskID, d.Deferred)
 	if o := d.StillOpen; o != nil {
 		p.Line("")
 		from := "the last review"
@@ -303,7 +303,10 @@ func reasons(skipped []api.Skipped) string {
 
 // findings prints a table of findings with the remediation below each row. It shows the
 // round since which they exist only if some are not new, or are induced.
-func (p *Printer) findings(findings []finding.Finding) {
+func (p *Printer) findings(findings []finding.Finding) { p.findingsOf(findings, nil) }
+
+// findingsOf is findings, with the round of the review of each finding unless rounds is nil.
+func (p *Printer) findingsOf(findings []finding.Finding, rounds []int) {
 	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
 	const where = 3
 	dated := slices.ContainsFunc(findings, func(f finding.Finding) bool {
@@ -312,8 +315,11 @@ func (p *Printer) findings(findings []finding.Finding) {
 	if dated {
 		header = slices.Insert(header, where+1, "SINCE")
 	}
+	if rounds != nil {
+		header = append(header, "ROUND")
+	}
 	rows := newTable(header...)
-	for _, f := range findings {
+	for i, f := range findings {
 		route := f.Route
 		if f.UnknownCategory {
 			route += "?"
@@ -321,6 +327,9 @@ func (p *Printer) findings(findings []finding.Finding) {
 		row := []any{cell{route, actionColor(f.Route)}, severity(f), f.Category, f.Location(), strings.Join(f.ConfirmedBy, ", ")}
 		if dated {
 			row = slices.Insert(row, where+1, any(since(f)))
+		}
+		if rounds != nil {
+			row = append(row, rounds[i])
 		}
 		rows.addWithText(findingText(f), row...)
 	}

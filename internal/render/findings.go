@@ -5,13 +5,17 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// maxDeferred is the number of deferred findings shown below a decision; JSON has all.
-const maxDeferred = 10
+// Numbers of findings that are shown; JSON has all.
+const (
+	maxDeferred = 10  // below a decision
+	maxListed   = 200 // in a list
+)
 
 // maxDeferredText is the number of code points shown of a deferred finding's remediation.
 const maxDeferredText = 100
@@ -55,11 +59,49 @@ func barFacts(in policies.Input) string {
 }
 
 // deferred prints the first deferred findings, in a row each.
-func (p *Printer) deferred(all []finding.Finding) {
+func (p *Printer) deferred(id string, all []finding.Finding) {
 	rows := newTable("DEFERRED", "CATEGORY", "WHERE", "TO DO")
 	for _, f := range all[:min(len(all), maxDeferred)] {
 		rows.add(severity(f), f.Category, f.Location(), textutil.Clip(f.Remediation, maxDeferredText))
 	}
 	p.list(rows)
-	p.lineIf(len(all) > maxDeferred, "… and %d more", len(all)-maxDeferred)
+	more := len(all) - maxDeferred
+	switch {
+	case more <= 0:
+	case id == "":
+		p.Line("… and %d more", more)
+	default:
+		p.Line("… and %d more: switchyard findings %s --deferred", more, id)
+	}
+}
+
+// FindingList prints the first findings of a list.
+func (p *Printer) FindingList(l api.FindingList) {
+	what := "open"
+	if l.Deferred {
+		what = "deferred"
+	}
+	review := "no review"
+	if l.Round > 0 {
+		review = fmt.Sprintf("review of round %d", l.Round)
+	}
+	if l.Bar != "" {
+		review += ", bar " + string(l.Bar)
+	}
+	p.Line("%s %s  %s, %s", textutil.Count(len(l.Findings), "finding"), what, l.TaskID, review)
+	if len(l.Findings) == 0 {
+		return
+	}
+	shown := l.Findings[:min(len(l.Findings), maxListed)]
+	findings := make([]finding.Finding, len(shown))
+	rounds := make([]int, len(shown))
+	for i, f := range shown {
+		findings[i], rounds[i] = f.Finding, f.Round
+	}
+	if !l.Deferred {
+		rounds = nil
+	}
+	p.Line("")
+	p.findingsOf(findings, rounds)
+	p.lineIf(len(l.Findings) > len(shown), "… and %d more: --output json has them", len(l.Findings)-len(shown))
 }

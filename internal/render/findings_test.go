@@ -2,11 +2,11 @@ package render
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -50,13 +50,22 @@ func TestChurnOfAnyPolicy(t *testing.T) {
 func TestManyDeferredFindingsAreCut(t *testing.T) {
 	file := "a.go"
 	f := finding.Finding{Severity: finding.Nit, Category: "style", File: &file, Remediation: strings.Repeat("x\n", 1000)}
-	all := slices.Repeat([]finding.Finding{f}, 30_000)
+	all, listed := make([]finding.Finding, 30_000), make([]api.ListedFinding, 30_000)
+	for i := range all {
+		all[i], listed[i] = f, api.ListedFinding{Round: 2, Finding: f}
+	}
 	var out bytes.Buffer
 	p := &Printer{w: &out}
-	p.deferred(all)
+	p.deferred("T", all)
 	row := "nit       style     a.go   " + strings.Repeat("x ", 50) + "…\n"
-	want := "\nDEFERRED  CATEGORY  WHERE  TO DO\n" + strings.Repeat(row, 10) + "… and 29990 more\n"
+	want := "\nDEFERRED  CATEGORY  WHERE  TO DO\n" + strings.Repeat(row, 10) + "… and 29990 more: switchyard findings T --deferred\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	out.Reset()
+	p.FindingList(api.FindingList{TaskID: "T", Round: 2, Bar: "risk", Deferred: true, Findings: listed})
+	head, end := "30000 findings deferred  T, review of round 2, bar risk\n\n", "… and 29800 more: --output json has them\n"
+	if got := out.String(); !strings.HasPrefix(got, head) || !strings.HasSuffix(got, end) || strings.Count(got, "  nit ") != 200 {
+		t.Errorf("got\n%.300s", got)
 	}
 }

@@ -25,7 +25,7 @@ func (p *Printer) Task(t host.TaskDetail) {
 		p.Line("")
 		p.findings(t.Findings)
 	}
-	p.deferred(t.Deferred)
+	p.deferred(t.TaskID, t.Deferred)
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
 }
 

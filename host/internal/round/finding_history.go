@@ -141,6 +141,11 @@ func fullEvent(ctx context.Context, l *ledger.Ledger, id string, n int64) (event
 	if err != nil {
 		return event.Full{}, err
 	}
+	return checkedBody(id, n, e)
+}
+
+// checkedBody returns the body of event n of a task, and checks the event's hash.
+func checkedBody(id string, n int64, e ledger.Event) (event.Full, error) {
 	body, err := event.DecodeFull(e)
 	if err == nil && e.Hash != e.Sum() {
 		err = fmt.Errorf("its hash is not that of its contents")

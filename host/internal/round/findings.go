@@ -1,0 +1,95 @@
+package round
+
+import (
+	"context"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// Findings lists the findings that the review of a round, or the latest one if round is 0,
+// left open, or those that are deferred after it.
+//
+// # Errors
+//
+// task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
+func (e *Engine) Findings(ctx context.Context, id string, round int, deferred bool) (api.FindingList, error) {
+	if err := task.CheckID(id); err != nil {
+		return api.FindingList{}, err
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return api.FindingList{}, err
+	}
+	defer l.Close()
+	head, err := l.Head(ctx, id)
+	if err != nil {
+		return api.FindingList{}, err
+	}
+	at, err := existingStatus(id, head)
+	if err != nil {
+		return api.FindingList{}, err
+	}
+	end := head.N
+	if round > 0 {
+		if end, err = decisionOf(ctx, l, id, round, "", nil); err != nil {
+			return api.FindingList{}, err
+		}
+		at.FindingsEvent = end
+	}
+	if deferred {
+		return deferredFindings(ctx, l, id, end)
+	}
+	open, review, err := openReview(ctx, l, at)
+	return api.FindingList{TaskID: id, Round: review.Round, Bar: review.Bar, Findings: listReview(open, review.Round)}, err
+}
+
+func listReview(findings []finding.Finding, round int) []api.ListedFinding {
+	listed := make([]api.ListedFinding, len(findings))
+	for i, f := range findings {
+		listed[i] = api.ListedFinding{Round: round, Finding: f}
+	}
+	return listed
+}
+
+// deferredFindings lists the findings of a task that are deferred after event end, those
+// of the latest review first. A critic does not learn of them, so a finding that later
+// reviews do not report is still deferred.
+func deferredFindings(ctx context.Context, l *ledger.Ledger, id string, end int64) (api.FindingList, error) {
+	none := api.FindingList{TaskID: id, Deferred: true, Findings: []api.ListedFinding{}}
+	list := none
+	var state task.State
+	for e, err := range l.Events(ctx, id, 1) {
+		if err != nil {
+			return none, err
+		}
+		if e.N > end {
+			break
+		}
+		body, err := checkedBody(id, e.N, e)
+		if err != nil {
+			return none, err
+		}
+		next, err := task.Apply(state, body.Event)
+		if err != nil {
+			return none, errTampered(id, "event %d: %w", e.N, err)
+		}
+		if next.ResetReview > state.ResetReview {
+			list = none // The findings belong to the work before.
+		}
+		if next.Reviews > state.Reviews {
+			d := body.DecisionOrZero()
+			reported := make(map[string]bool)
+			for _, f := range slices.Concat(d.Findings, d.Deferred) {
+				reported[f.Fingerprint] = true
+			}
+			earlier := slices.DeleteFunc(list.Findings, func(f api.ListedFinding) bool { return reported[f.Fingerprint] })
+			list.Round, list.Bar, list.Findings = d.Round, d.Bar, append(listReview(d.Deferred, d.Round), earlier...)
+		}
+		state = next
+	}
+	return list, nil
+}
