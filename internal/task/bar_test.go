@@ -15,7 +15,7 @@ func below(bar string, o task.DecideRound) task.DecideRound {
 func TestBarSince(t *testing.T) {
 	t.Parallel()
 	risk := decide(t, decide(t, do(t, task.State{}, begin), toExecutor), below("risk", toExecutor))
-	churn := decide(t, decide(t, do(t, task.State{}, begin), toExecutor), asking(true, task.AskAboutChurn(2, 2)))
+	churn := decide(t, decide(t, do(t, task.State{}, begin), toExecutor), asking(true, task.AskAboutChurn(2, 2, 6)))
 	for _, c := range []struct {
 		id    string
 		state task.State

@@ -17,13 +17,16 @@ const (
 	goOnSuggests = 2 // rounds
 )
 
+// ReasonChurn is a policy's reason if the last fixes caused what a review found.
+const ReasonChurn = "churn"
+
 // AskAboutChurn returns the question how to go on after a review whose failures the last
-// fixes caused.
-func AskAboutChurn(round, inducedRounds int) Question {
+// fixes caused. The task can go on to the round hardCap.
+func AskAboutChurn(round, inducedRounds, hardCap int) Question {
 	return Question{
 		Fingerprint: fmt.Sprintf("churn-%d", round),
-		Text: fmt.Sprintf("The fixes caused all failures of the last %s. Cut or restructure the work, "+
-			"land it with the residual risk (risks and nits are deferred, failures are not), or go on for some rounds?", textutil.Count(inducedRounds, "review")),
+		Text: fmt.Sprintf("The fixes caused all failures of the last %s. Cut or restructure the work, land it with the residual risk "+
+			"(risks and nits are deferred, failures are not), or go on for some rounds, to round %d at most?", textutil.Count(inducedRounds, "review"), hardCap),
 		Choices: []string{choiceCut, choiceLand, goOnPrefix + textutil.Count(goOnSuggests, "round")}, Churn: true,
 	}
 }
@@ -31,20 +34,23 @@ func AskAboutChurn(round, inducedRounds int) Question {
 // settleChurn applies an answer to AskAboutChurn.
 func (s State) settleChurn(answer string) State {
 	s.InducedRounds = 0
-	if answer == choiceLand {
+	if strings.EqualFold(strings.TrimSpace(answer), choiceLand) {
 		s = s.withBar(highestBar, s.Round)
 	}
-	if rounds, ok := parseGoOn(answer); ok {
-		s.MaxRounds, s.CustomCap = min(max(s.MaxRounds, s.Round+rounds-1), MaxRounds), true
-		s.HardCap = max(s.hardCap(), s.MaxRounds)
+	if rounds, _ := parseGoOn(answer); rounds > 0 {
+		s.MaxRounds, s.CustomCap = min(max(s.MaxRounds, s.Round+rounds-1), s.hardCap()), true
 	}
 	return s
 }
 
-// parseGoOn reads an answer such as "go on for 3 rounds".
-func parseGoOn(answer string) (rounds int, ok bool) {
-	text, found := strings.CutPrefix(strings.ToLower(strings.TrimSpace(answer)), goOnPrefix)
+// parseGoOn reads an answer such as "go on for 3 rounds". rounds is 0 if that is not a
+// number of rounds, and asked is false for any other answer.
+func parseGoOn(answer string) (rounds int, asked bool) {
+	text, asked := strings.CutPrefix(strings.ToLower(strings.TrimSpace(answer)), goOnPrefix)
 	number, _, _ := strings.Cut(text, " round")
-	n, err := strconv.Atoi(number)
-	return n, found && err == nil && n > 0 && n <= MaxRounds
+	rounds, err := strconv.Atoi(number)
+	if !asked || err != nil || rounds < 1 || rounds > MaxRounds {
+		return 0, asked
+	}
+	return rounds, true
 }

@@ -131,10 +131,11 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 		return "", q.invalid("the answer is empty")
 	case len(c.Text) > MaxAnswer:
 		return "", q.invalid("the answer has %d bytes, more than %d", len(c.Text), MaxAnswer)
-	case q.Budget == "":
-		return c.Text, nil
 	}
-	if _, ok := parseRaise(q.Budget, c.Text); !ok {
+	if rounds, asked := parseGoOn(c.Text); q.Churn && asked && rounds == 0 {
+		return "", q.invalid("%q is not %s1 to %d rounds", textutil.Clip(c.Text, 64), goOnPrefix, MaxRounds)
+	}
+	if _, ok := parseRaise(q.Budget, c.Text); q.Budget != "" && !ok {
 		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), unitOf(q.Budget), q.Choices[0])
 	}
 	return c.Text, nil
