@@ -89,9 +89,13 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	defer cancel()
 	var all sync.WaitGroup
 	words := rr.tx.taskPrompt() // Recording a run changes tx.
+	churn, err := rr.tx.churn(ctx)
+	if err != nil {
+		return api.RoundResult{}, err
+	}
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
-			answers[i], failures[i] = rr.askResearcher(ctx, p, k, round, words, asked)
+			answers[i], failures[i] = rr.askResearcher(ctx, p, k, round, words, asked, churn)
 			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != errs.SpawnAuth && code != errs.SpawnQuota {
 				cancel() // A run that cannot be recorded must not continue.
 			}
@@ -106,7 +110,6 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
-	var err error
 	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.id, round, "research.md"), []byte(consensus.Markdown(rr.tx.id, round, asking(asked)))); err != nil {
 		return api.RoundResult{}, err
 	}
@@ -152,7 +155,7 @@ func (rr *roundRunner) researcherCount(round int) int {
 
 // askResearcher returns one researcher's answer, or why it failed. An error ends all
 // researchers.
-func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding) (research.Answer, error) {
+func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding, churn []string) (research.Answer, error) {
 	v, index := research.Answer{Index: p.Index}, p.Index-1
 	if answer, err := rr.earlierAnswer(ctx, index); err != nil || answer != nil {
 		v.Output = answer
@@ -173,9 +176,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	job.Prompt = func(a spawner.Attempt) (string, error) {
 		r := prompt.Researcher{
 			Task: rr.tx.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
-		}
-		for _, f := range asked {
-			r.Findings = append(r.Findings, lineOf(f))
+			Findings: agentLines(asked), Churn: churn,
 		}
 		if plan := rr.config.Spawn.PlanOf(rr.tx.id); plan != "" {
 			r.Files = append(r.Files, plan)

@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -22,10 +24,11 @@ func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Ro
 	if err != nil {
 		return nil, err
 	}
-	var findings []string
-	for _, f := range h.Findings {
-		findings = append(findings, lineOf(f))
+	churn, err := w.tx.churn(ctx)
+	if err != nil {
+		return nil, err
 	}
+	findings := agentLines(h.Findings)
 	return func(at spawner.Attempt) (string, error) {
 		planFile, err := w.tx.givenPlan(ctx, w.config, at.Folder)
 		if err != nil {
@@ -59,11 +62,63 @@ func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Ro
 			for _, qa := range h.Answers {
 				asked = append(asked, fmt.Sprintf("The user was asked: %s The answer: %s", qa.Question, qa.Answer))
 			}
-			return prompt.RenderPlanChecker(root, prompt.PlanChecker{Task: id, RunID: at.Run, Round: round, Prompt: text, Plan: planFile, Findings: asked, Note: at.Note})
+			return prompt.RenderPlanChecker(root, prompt.PlanChecker{Task: id, RunID: at.Run, Round: round, Prompt: text, Plan: planFile, Findings: asked, Churn: churn, Note: at.Note})
 		default:
 			return prompt.RenderAssistant(root, prompt.Assistant{Task: id, RunID: at.Run, Role: string(role), Round: round, Prompt: text, Findings: findings, Handoff: handoff, Note: at.Note})
 		}
 	}, nil
+}
+
+// agentLines formats findings for an agent, a line each.
+func agentLines(findings []finding.Finding) []string {
+	lines := make([]string, len(findings))
+	for i, f := range findings {
+		lines[i] = lineOf(f)
+		if f.Induced != nil && *f.Induced {
+			lines[i] += " (induced by the last fix)"
+		}
+	}
+	return lines
+}
+
+// churn says which fixes caused the findings of the last reviews, a line each, if the last
+// decision was made because of them.
+func (tx *taskTx) churn(ctx context.Context) ([]string, error) {
+	if tx.status.Last == nil || tx.status.Last.Reason != task.ReasonChurn {
+		return nil, nil
+	}
+	history, err := listed[api.HistoryEntry](ctx, tx.ledger, tx.id, keyDecision, maxHistory)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	reviews := tx.status.Last.InducedRounds
+	for _, entry := range slices.Backward(history) {
+		if reviews == 0 {
+			break
+		}
+		body, err := fullEvent(ctx, tx.ledger, tx.id, entry.Event.N)
+		if err != nil {
+			return nil, err
+		}
+		d := body.DecisionOrZero()
+		if d.InducedCount == nil {
+			continue // It is not a review.
+		}
+		reviews--
+		var review []string
+		for _, p := range d.Previous {
+			place := finding.Finding{File: p.File, Line: p.Line}.Location()
+			review = append(review, fmt.Sprintf("to be fixed before round %d: %s %s, now %s", d.Round, p.Category, place, p.Status))
+		}
+		for _, f := range slices.Concat(d.Findings, d.Deferred) {
+			if f.Induced != nil && *f.Induced {
+				review = append(review, fmt.Sprintf("caused by that, in round %d: %s", d.Round, lineOf(f)))
+			}
+		}
+		lines = append(review, lines...)
+	}
+	return lines, nil
 }
 
 // planFileName is the name of a plan in an attempt's folder.

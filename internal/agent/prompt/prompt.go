@@ -71,8 +71,8 @@ type Researcher struct {
 	// in the prompt as it is.
 	Nudge    string
 	Question string
-	// Findings led to the question, a line each.
-	Findings []string
+	// Findings led to the question, a line each. Churn is that of PlanChecker.
+	Findings, Churn []string
 	// Files are paths of files to read first.
 	Files []string
 	// Note says why the previous attempt failed, "" for the first.
@@ -132,6 +132,7 @@ func RenderResearcher(root string, r Researcher) (string, error) {
 		"prompt":   barred(r.Prompt),
 		"question": quoted(r.Question),
 		"findings": list(r.Findings),
+		"churn":    list(r.Churn),
 		"files":    list(r.Files),
 		"note":     quoted(r.Note),
 	}, "question", "nudge")

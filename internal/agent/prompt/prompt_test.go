@@ -135,6 +135,11 @@ func TestPromptContainsItsFields(t *testing.T) {
 			t.Errorf("%s is not there once", part)
 		}
 	}
+	r := researcher()
+	r.Churn = []string{"caused by that, in round 2: fail style a.go:2: x"}
+	if churn, err := prompt.RenderResearcher("", r); err != nil || strings.Contains(text, "## Fixes cause") || !strings.Contains(churn, "## Fixes cause the findings\n") || !strings.Contains(churn, `- "`+r.Churn[0]+`"`) {
+		t.Errorf("with churn\n%s\n%v", churn, err)
+	}
 	if strings.Contains(all+text, "{{") {
 		t.Error("a tag was left")
 	}

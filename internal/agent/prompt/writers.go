@@ -33,7 +33,10 @@ type PlanChecker struct {
 	Prompt, Plan string
 	// Findings sent the task to the plan-checker, a line each.
 	Findings []string
-	Note     string
+	// Churn says which fixes caused which findings, a line each, if that sent the task
+	// there.
+	Churn []string
+	Note  string
 }
 
 // Assistant is the data of the prompt of an agent that a destination of the policy names.
@@ -89,6 +92,7 @@ func RenderPlanChecker(root string, p PlanChecker) (string, error) {
 		"prompt":   strings.TrimRight(barred(p.Prompt), "\n"),
 		"plan":     quoted(p.Plan),
 		"findings": list(p.Findings),
+		"churn":    list(p.Churn),
 		"note":     quoted(p.Note),
 	}, "prompt", "findings")
 }

@@ -36,7 +36,7 @@ func renderers(text string) map[string]func(root string) (string, error) {
 	e, p, a := executor(), planChecker(), assistant()
 	if text != "" {
 		e.Plan, e.Note, e.Handoff, e.Answers = text, text, "", []prompt.QA{{text, text}}
-		p.Plan, p.Note, p.Findings = text, text, []string{text}
+		p.Plan, p.Note, p.Findings, p.Churn = text, text, []string{text}, []string{text}
 		a.Note, a.Findings = text, []string{text, text}
 	}
 	return map[string]func(root string) (string, error){
@@ -128,6 +128,11 @@ The plan is in "docs/plan.md". Read it first.
 	p.Plan, p.Note = "", ""
 	if text, err := prompt.RenderPlanChecker("", p); err != nil || strings.Contains(text, "## The plan") || strings.Contains(text, "last attempt") {
 		t.Errorf("without a plan\n%s\n%v", text, err)
+	}
+	p.Churn = []string{"to be fixed before round 2: style a.go:1, now fixed", "caused by that, in round 2: fail style a.go:2: x"}
+	text, err = prompt.RenderPlanChecker("", p)
+	if err != nil || !strings.Contains(text, "\n\n## Fixes cause the findings\n\nThe fixes caused all failures of the last reviews") || !strings.HasSuffix(text, "\n\n- \""+strings.Join(p.Churn, "\"\n- \"")+"\"\n") {
+		t.Errorf("with churn\n%s\n%v", text, err)
 	}
 }
 
