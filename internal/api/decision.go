@@ -167,6 +167,15 @@ type Decision struct {
 	Event *EventRef `json:"event,omitzero"`
 }
 
+// Churn returns the number of the last reviews whose failures the fixes caused, if the
+// policy decided because of that, and otherwise 0.
+func (d Decision) Churn() int {
+	if d.Reason != task.ReasonChurn || d.Input.Facts == nil {
+		return 0
+	}
+	return d.Input.InducedRounds
+}
+
 // OpenReview lists the findings that an earlier review left open.
 type OpenReview struct {
 	// Round is the round of the review, 0 if a person or an import left the findings.

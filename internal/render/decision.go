@@ -201,20 +201,17 @@ func because(d host.Decision) string {
 			return "verification is red; nothing was reviewed"
 		}
 		return noFindings(d) + ", but verification is red"
-	case "churn":
-		if d.Input.Facts == nil { // Any policy can have this reason.
-			return "the policy says churn"
-		}
-		return "the last fixes caused all failures of " + textutil.Count(d.Input.InducedRounds, "review")
 	case "no-progress":
 		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, textutil.Count(d.Input.FindingCount, "finding"))
 	case "routed":
 		return routedWords(d)
 	case task.ReasonBudget:
 		return d.Budget
-	default:
-		return "the policy says " + d.Reason
 	}
+	if reviews := d.Churn(); reviews > 0 {
+		return "the last fixes caused all failures of " + textutil.Count(reviews, "review")
+	}
+	return "the policy says " + d.Reason
 }
 
 func noFindings(d host.Decision) string {

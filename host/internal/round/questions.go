@@ -28,9 +28,12 @@ const (
 const minWait = time.Minute
 
 // questions returns what a decision asks the user: one question per finding routed to a
-// person, in the critic's words if it has any.
+// person, in the critic's words if it has any, and before them how to end churn.
 func questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Question {
 	var all []task.Question
+	if reviews := d.Churn(); reviews > 0 {
+		all = append(all, task.AskAboutChurn(d.Round, reviews, d.Input.HardCap))
+	}
 	for _, f := range d.Findings {
 		to, _ := policy.Destination(f.Route)
 		if to.Kind == policies.Human && len(all) < maxQuestions {
