@@ -18,6 +18,9 @@ type CommitEvidence struct {
 	// Merge is set if the commit is the merge of Recorded into another branch, whose tree
 	// was verified and not reviewed.
 	Merge *task.Merge `json:"merge,omitzero"`
+	// Deferred names the findings that are deferred with the decision, as the trailers of
+	// Recorded do.
+	Deferred []string `json:"deferred,omitzero"`
 	// Matches reports whether the decision was to commit this tree, or the commit is that
 	// merge. Problem says why not.
 	Matches bool   `json:"matches"`

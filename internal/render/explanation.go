@@ -48,6 +48,9 @@ func (p *Printer) commitEvidence(c api.CommitEvidence) {
 		p.Line("commit %.12s  %s: its tree %.12s is the one that was decided on", c.SHA, p.Paint(Green, "reviewed"), c.Tree)
 	}
 	p.lineIf(c.Branch != "", "  branch %s", c.Branch)
+	for _, name := range c.Deferred {
+		p.Line("  deferred %s", name)
+	}
 	p.lineIf(c.Merge == nil && c.Recorded != "" && c.Recorded != c.SHA, "  run made commit %.12s for this decision", c.Recorded)
 	p.Line("")
 }

@@ -46,6 +46,15 @@ func TestChurnOfAnyPolicy(t *testing.T) {
 	}
 }
 
+func TestCommitEvidenceNamesDeferredFindings(t *testing.T) {
+	var out bytes.Buffer
+	(&Printer{w: &out}).commitEvidence(api.CommitEvidence{SHA: "c1", Tree: "t1", Branch: "b", Matches: true, Deferred: []string{"f1 nit style a.go:1", "and 2 more"}})
+	want := "commit c1  reviewed: its tree t1 is the one that was decided on\n  branch b\n  deferred f1 nit style a.go:1\n  deferred and 2 more\n\n"
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestManyDeferredFindingsAreCut has 30,000 findings with long texts.
 func TestManyDeferredFindingsAreCut(t *testing.T) {
 	file := "a.go"

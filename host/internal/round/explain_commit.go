@@ -73,6 +73,9 @@ func (e *Engine) commitEvidence(ctx context.Context, x api.Explanation, commit g
 	}
 	defer l.Close()
 	id, decision := x.Task.TaskID, x.Decision
+	if found.Deferred, err = nameDeferred(ctx, l, id, decision.Event.N); err != nil {
+		return nil, err
+	}
 	into := ""
 	for ledgerEvent, err := range l.Events(ctx, id, decision.Event.N) {
 		if err != nil {

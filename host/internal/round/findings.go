@@ -2,12 +2,14 @@ package round
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Findings lists the findings that the review of a round, or the latest one if round is 0,
@@ -92,4 +94,24 @@ func deferredFindings(ctx context.Context, l *ledger.Ledger, id string, end int6
 		state = next
 	}
 	return list, nil
+}
+
+// The deferred findings that a commit names, and the code points of the place of each.
+const (
+	maxDeferredNamed = 20
+	maxDeferredPlace = 200
+)
+
+// nameDeferred names the first findings that are deferred after event end, in a line each.
+func nameDeferred(ctx context.Context, l *ledger.Ledger, id string, end int64) ([]string, error) {
+	list, err := deferredFindings(ctx, l, id, end)
+	all := list.Findings
+	var names []string
+	for _, f := range all[:min(len(all), maxDeferredNamed)] {
+		names = append(names, fmt.Sprintf("%s %s %s %s", f.Fingerprint, f.Severity, f.Category, textutil.Clip(f.Location(), maxDeferredPlace)))
+	}
+	if more := len(all) - maxDeferredNamed; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return names, err
 }

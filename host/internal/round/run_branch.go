@@ -265,10 +265,18 @@ func (w *work) commit(ctx context.Context) error {
 			return err
 		}
 	}
-	sha, err := repo.Commit(ctx, worktreeOf(b), gitrepo.CommitRequest{Tree: last.Tree, Parent: parent, Message: message, Trailers: []gitrepo.Trailer{
+	deferred, err := nameDeferred(ctx, w.tx.ledger, w.id, decision.Event.N)
+	if err != nil {
+		return err
+	}
+	trailers := []gitrepo.Trailer{
 		{Key: taskTrailer, Value: w.id}, {Key: "Switchyard-Round", Value: fmt.Sprint(last.Round)},
 		{Key: gitrepo.DecisionTrailer, Value: decision.Event.Hash}, {Key: "Switchyard-Policy", Value: last.Policy},
-	}})
+	}
+	for _, name := range deferred {
+		trailers = append(trailers, gitrepo.Trailer{Key: "Switchyard-Deferred", Value: name})
+	}
+	sha, err := repo.Commit(ctx, worktreeOf(b), gitrepo.CommitRequest{Tree: last.Tree, Parent: parent, Message: message, Trailers: trailers})
 	if err != nil {
 		return w.tx.withTaskID(err)
 	}
