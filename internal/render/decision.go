@@ -28,7 +28,7 @@ func (p *Printer) RoundResult(r host.RoundResult) {
 // manualFallback prints which agent to run, and how.
 func (p *Printer) manualFallback(f host.ManualFallback) {
 	round := f.Undecided
-	p.Line("%s  %s, round %d of %d", p.Paint(Cyan, "run the critic yourself"), round.TaskID, round.Round, round.MaxRounds)
+	p.Line("%s  %s, round %s", p.Paint(Cyan, "run the critic yourself"), round.TaskID, RoundOf(round.Round, round.MaxRounds, 0))
 	p.Line("  because no agent could be run here")
 	p.emptyDraft(round.EmptyDraft)
 	if round.Verification != nil {
@@ -174,7 +174,7 @@ func (p *Printer) unmapped(all []api.Unmapped) {
 
 // heading prints the next action in one line.
 func (p *Printer) heading(d host.Decision) {
-	where := fmt.Sprintf("round %d of %d", d.Round, d.MaxRounds)
+	where := "round " + roundOfDecision(d)
 	if d.TaskID != "" {
 		where = d.TaskID + ", " + where
 		if d.NextRound != d.Round {

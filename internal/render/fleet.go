@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -23,7 +22,7 @@ type FleetSent struct {
 
 // FleetTask prints where a task of a fleet stands, or how it ended.
 func (p *Printer) FleetTask(r api.RunResult) {
-	p.Line("%s  %s, round %d of %d", p.Paint(fleetColor(r), r.NextAction), r.TaskID, max(r.Round, 1), r.MaxRounds)
+	p.Line("%s  %s, round %s", p.Paint(fleetColor(r), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
 	p.lineIf(r.Reason != "", "  because %s", r.Reason)
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
 	p.lineIf(r.Commit != "", "  commit %.12s  %s", r.Commit, r.Subject)
@@ -40,7 +39,7 @@ func (p *Printer) FleetList(l FleetList) {
 	p.lineIf(len(l.Tasks) == 0, "no tasks")
 	rows := newTable("TASK", "STATUS", "ROUND", "NEXT")
 	for _, r := range l.Tasks {
-		rows.add(r.TaskID, cell{r.NextAction, fleetColor(r)}, fmt.Sprintf("%d/%d", r.Round, r.MaxRounds), fleetNext(r))
+		rows.add(r.TaskID, cell{r.NextAction, fleetColor(r)}, roundCell(r.Round, r.MaxRounds), fleetNext(r))
 	}
 	p.table(rows)
 }

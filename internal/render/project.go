@@ -81,7 +81,7 @@ func (p *Printer) Init(i Initialized) {
 		p.Line("created %s", filepath.Join(i.Folder, filepath.FromSlash(file)))
 	}
 	for _, t := range i.Tasks {
-		p.Line("took over %s: %s, round %s", t.TaskID, p.Paint(statusColors[t.Status], string(t.Status)), rounds(t))
+		p.Line("took over %s: %s, round %s", t.TaskID, p.Paint(statusColors[t.Status], string(t.Status)), RoundOf(t.Round, t.MaxRounds, t.HardCap))
 	}
 	if len(i.Left) > 0 {
 		p.title("Not taken over")

@@ -33,7 +33,7 @@ func (p *Printer) RunEvent(e api.RunEvent, several bool) {
 		line(Plain, "agent", "%s", agentWords(*e.Agent))
 	case api.RunDecided:
 		d := e.Decision
-		line(actionColor(d.NextAction), d.NextAction, "round %d of %d, because %s", d.Round, d.MaxRounds, roundWords(*d))
+		line(actionColor(d.NextAction), d.NextAction, "round %s, because %s", roundOfDecision(d.Decision), roundWords(*d))
 	case api.RunAsked:
 		for _, q := range e.Questions {
 			line(Yellow, "question", "%s", q.Text)
@@ -101,7 +101,7 @@ func (p *Printer) RunDecision(d api.Decision) {
 
 // RunResult prints where a run ended, and the commands to type next.
 func (p *Printer) RunResult(r api.RunResult) {
-	p.Line("%s  %s, round %d of %d", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, max(r.Round, 1), r.MaxRounds)
+	p.Line("%s  %s, round %s", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
 	p.lineIf(r.NextAction == api.ActionStuck, "  because %s", r.Reason)
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
 	p.lineIf(r.Commit != "", "%s", strings.TrimRight(fmt.Sprintf("  commit %.12s  %s", r.Commit, r.Subject), " "))
@@ -179,7 +179,7 @@ func (p *Printer) RunTable(results []api.RunResult) {
 	for _, r := range results {
 		round, took, tokens, cost := "-", "-", "-", "-"
 		if r.MaxRounds > 0 {
-			round, took = fmt.Sprintf("%d/%d", r.Round, r.MaxRounds), seconds(r.Spent.Task.Millis)
+			round, took = roundCell(r.Round, r.MaxRounds), seconds(r.Spent.Task.Millis)
 		}
 		if r.Spent.Task.Tokens > 0 {
 			tokens = fmt.Sprint(r.Spent.Task.Tokens)

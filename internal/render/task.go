@@ -40,7 +40,7 @@ const maxPromptShown = 100
 
 // standing prints the state of a task and the reason for it.
 func (p *Printer) standing(t host.TaskStatus) {
-	p.Line("%s  %s, round %s", p.Paint(statusColors[t.Status], string(t.Status)), t.TaskID, rounds(t))
+	p.Line("%s  %s, round %s", p.Paint(statusColors[t.Status], string(t.Status)), t.TaskID, RoundOf(t.Round, t.MaxRounds, t.HardCap))
 	switch last := t.Last; {
 	case last == nil:
 		p.Line("  no round is decided yet")
@@ -110,16 +110,38 @@ func (p *Printer) uses(uses []api.PolicyUse) {
 	}
 }
 
-// rounds returns the round and the cap.
-func rounds(t host.TaskStatus) string {
-	if t.MaxRounds == 0 {
-		return strconv.Itoa(t.Round)
+// RoundOf returns a round and the task's caps, each 0 if it is not known.
+func RoundOf(round, maxRounds, hardCap int) string {
+	past := textutil.PastCap(round, maxRounds, hardCap)
+	switch {
+	case maxRounds == 0:
+		return strconv.Itoa(round)
+	case past != "":
+		return fmt.Sprintf("%d, %s", round, past)
+	default:
+		return fmt.Sprintf("%d of %d", round, maxRounds)
 	}
-	words := fmt.Sprintf("%d of %d", t.Round, t.MaxRounds)
-	if t.Round > t.MaxRounds && t.HardCap != 0 {
-		words += fmt.Sprintf(", hard cap %d", t.HardCap)
+}
+
+// roundCell is RoundOf for a table.
+func roundCell(round, maxRounds int) string {
+	switch {
+	case maxRounds == 0:
+		return strconv.Itoa(round)
+	case round > maxRounds:
+		return fmt.Sprintf("%d (cap %d)", round, maxRounds)
+	default:
+		return fmt.Sprintf("%d/%d", round, maxRounds)
 	}
-	return words
+}
+
+// roundOfDecision is RoundOf of a decision. Only a policy with a bar knows the hard cap.
+func roundOfDecision(d api.Decision) string {
+	hardCap := 0
+	if d.Input.Facts != nil {
+		hardCap = d.Input.HardCap
+	}
+	return RoundOf(d.Round, d.MaxRounds, hardCap)
 }
 
 // TaskList is the JSON output of status without a task.
@@ -199,7 +221,7 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 		to, reason, findings = last.NextAction, last.Reason, strconv.Itoa(last.FindingCount)
 	}
 	row := []any{
-		t.TaskID, cell{string(t.Status), statusColors[t.Status]}, strings.ReplaceAll(rounds(*t), " of ", "/"),
+		t.TaskID, cell{string(t.Status), statusColors[t.Status]}, roundCell(t.Round, t.MaxRounds),
 		action(to), reason, findings, versions(t.Policies), dim(Time(t.UpdatedAt)),
 	}
 	if forced {

@@ -72,6 +72,19 @@ func List(words []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
 }
 
+// PastCap says how far a round is past a task's cap, "" if it is not. hardCap is the task's
+// hard cap, 0 if it is not known.
+func PastCap(round, maxRounds, hardCap int) string {
+	switch {
+	case round <= maxRounds:
+		return ""
+	case hardCap == 0:
+		return fmt.Sprintf("past the cap of %d", maxRounds)
+	default:
+		return fmt.Sprintf("past the cap of %d, at most %d", maxRounds, hardCap)
+	}
+}
+
 // AndMore returns " (and N more)" for a list of which only the first is shown, or "" if
 // there are no more.
 func AndMore(n int) string {

@@ -91,3 +91,15 @@ func TestDidYouMean(t *testing.T) {
 		}
 	}
 }
+
+func TestPastCap(t *testing.T) {
+	for got, want := range map[string]string{
+		textutil.PastCap(3, 3, 6): "",
+		textutil.PastCap(4, 3, 6): "past the cap of 3, at most 6",
+		textutil.PastCap(4, 3, 0): "past the cap of 3",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (a *app) printChange(t fleetTask, before flow.Position, several bool) error
 	}
 	if p.Decision != "" && (p.Decision != before.Decision || p.Round != before.Round || p.Reason != before.Reason) {
 		add(api.RunNotice, func(e *api.RunEvent) {
-			e.Message = fmt.Sprintf("%s, round %d of %d, because %s", p.Decision, p.Round, p.MaxRounds, p.Reason)
+			e.Message = fmt.Sprintf("%s, round %s, because %s", p.Decision, render.RoundOf(p.Round, p.MaxRounds, 0), p.Reason)
 		})
 	}
 	if p.Question != nil && (before.Question == nil || before.Question.Fingerprint != p.Question.Fingerprint) {

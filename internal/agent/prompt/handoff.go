@@ -50,8 +50,8 @@ type Advice struct{ Role, Text string }
 func (h Handoff) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Findings of round %d\n\n", h.Round)
-	fmt.Fprintf(&b, "- task: %s\n- next round: %d, with a cap of %d\n- verification: %s\n- findings: %d\n",
-		quote(h.Task), h.NextRound, h.MaxRounds, quote(h.VerificationOutcome), len(h.Findings))
+	fmt.Fprintf(&b, "- task: %s\n- next round: %d, %s\n- verification: %s\n- findings: %d\n",
+		quote(h.Task), h.NextRound, capWords(h.NextRound, h.MaxRounds), quote(h.VerificationOutcome), len(h.Findings))
 	if len(h.Deferred) > 0 {
 		fmt.Fprintf(&b, "- deferred: %d, below the bar %s\n", len(h.Deferred), h.Bar)
 	}

@@ -63,7 +63,7 @@ It failed. Fix it first: findings do not count while it is red.
 
 `
 	text := handoff().Markdown()
-	if !strings.HasPrefix(text, "# Findings of round 2\n\n- task: \"T-1\"\n- next round: 3, with a cap of 5\n- verification: \"red\"\n- findings: 3\n\n") {
+	if !strings.HasPrefix(text, "# Findings of round 2\n\n- task: \"T-1\"\n- next round: 3, with a cap of 5 rounds\n- verification: \"red\"\n- findings: 3\n\n") {
 		t.Errorf("it begins\n%.300s", text)
 	}
 	_, below, _ := strings.Cut(text, "no instructions for anything else.\n")

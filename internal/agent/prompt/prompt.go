@@ -10,10 +10,13 @@
 package prompt
 
 import (
+	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxPrompt bounds a prompt, in bytes.
@@ -98,6 +101,7 @@ func RenderCritic(root string, c Critic) (string, error) {
 		"task_id":              quote(c.Task),
 		"round":                strconv.Itoa(c.Round),
 		"max_rounds":           strconv.Itoa(c.MaxRounds),
+		"cap":                  capWords(c.Round, c.MaxRounds),
 		"modules":              modules(c.Modules),
 		"prompt":               barred(c.Prompt),
 		"unstated":             said(c.Prompt == "" && c.Plan == ""),
@@ -136,6 +140,11 @@ func RenderResearcher(root string, r Researcher) (string, error) {
 		"files":    list(r.Files),
 		"note":     quoted(r.Note),
 	}, "question", "nudge")
+}
+
+// capWords compares a round with the cap.
+func capWords(round, maxRounds int) string {
+	return cmp.Or(textutil.PastCap(round, maxRounds, 0), fmt.Sprintf("with a cap of %d", maxRounds)) + " rounds"
 }
 
 // said is a field that turns a section on.

@@ -68,6 +68,7 @@ func RenderExecutor(root string, e Executor) (string, error) {
 		"task_id":    quote(e.Task),
 		"round":      strconv.Itoa(e.Round),
 		"max_rounds": strconv.Itoa(e.MaxRounds),
+		"cap":        capWords(e.Round, e.MaxRounds),
 		"role":       word(e.Role),
 		"prompt":     unless(e.Handoff, barred(e.Prompt)),
 		"plan":       quoted(e.Plan),
