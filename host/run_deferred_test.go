@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // nits returns findings of severity nit in lines of a file.
@@ -35,11 +36,11 @@ func (s *runSite) deferredTrailers(t testing.TB) string {
 	return s.git(t, "log", "-1", "--format=%(trailers:key=Switchyard-Deferred,valueonly)", "switchyard/T")
 }
 
-// TestCommitNamesDeferredFindings tests the trailers of a run and of a fleet: they name what
-// any review of the task deferred.
+// TestCommitNamesDeferredFindings tests the trailers of a run and of a fleet, which name
+// what any review of the task deferred, and the counters.
 func TestCommitNamesDeferredFindings(t *testing.T) {
 	t.Parallel()
-	reviews := []fakeagent.Scenario{fakeagent.Finds(append(nits("a.go", 1), wrong())...), fakeagent.Finds(nits("b: c.go", 2)...)}
+	reviews := []fakeagent.Scenario{fakeagent.Finds(append(nits("a.go", 1), wrong())...), fakeagent.Finds(append(nits("b: c.go", 2), nits("draft.txt", 2)...)...)}
 	check := func(s *runSite) {
 		t.Helper()
 		list, err := s.engine(t).Findings(t.Context(), "T", 0, true)
@@ -50,7 +51,7 @@ func TestCommitNamesDeferredFindings(t *testing.T) {
 		for _, f := range list.Findings {
 			want += fmt.Sprintf("%s nit style %s\n", f.Fingerprint, f.Location())
 		}
-		if got := s.deferredTrailers(t) + "\n"; got != want || strings.Count(got, "\n") != 2 {
+		if got := s.deferredTrailers(t) + "\n"; got != want || strings.Count(got, "\n") != 3 {
 			t.Errorf("the trailers are\n%s\nwant\n%s", got, want)
 		}
 		x, err := s.engine(t).ExplainCommit(t.Context(), "switchyard/T")
@@ -60,6 +61,11 @@ func TestCommitNamesDeferredFindings(t *testing.T) {
 		if got := strings.Join(x.Commit.Deferred, "\n") + "\n"; got != want {
 			t.Errorf("explain names\n%s\nwant\n%s", got, want)
 		}
+		c := counted{summarized: summarized{T: t, Engine: s.engine(t)}}
+		c.want(counters.Findings(), map[string]int64{"missing-test/fail/executor": 1})
+		c.want(counters.Deferred(), map[string]int64{"nit": 3})
+		c.want(counters.Induced(), map[string]int64{"": 1})
+		c.want(counters.Commits(), map[string]int64{"risk": 1})
 	}
 	s := deferringSite(t, reviews...)
 	s.ends(t, api.RunRequest{}, "commit", "")

@@ -54,6 +54,9 @@ func loopFamilies() []Family {
 				}
 				return all
 			}),
+		counter("findings_deferred_total", "Findings of decisions that the policy's bar defers, by severity; findings_total has the others.",
+			counters.Deferred(), of("severity", "nit", "risk")),
+		counter("findings_induced_total", "Findings in lines that the last fix changed, deferred ones included.", counters.Induced()),
 		counter("finding_progress_total", "Findings of reviews, by how they compare with the reviews of the task before.",
 			counters.Progress(), of("progress", "new", "reopened", "repeat", "resolved")),
 		counter("rounds_without_progress_total", "Reviews that made no progress over those before.", counters.Stalled()),
@@ -81,6 +84,8 @@ func taskFamilies() []Family {
 		gauge("tasks", "Tasks, by where they stand.", counters.Tasks(), sums, of("status", "committed", "merging", "open", "parked", "stuck", "waiting")),
 		gauge("tasks_oldest_timestamp_seconds", "Time since when the task stands there that has done so for the longest.",
 			counters.BlockedTasks(), oldest, of("status", "stuck", "waiting")),
+		counter("commits_total", "Tasks that were committed, by the bar below which their findings were deferred.",
+			counters.Commits(), of("bar", "all", "fail", "risk")),
 		histogram("task_rounds", "Rounds that tasks had taken when they were committed.",
 			counters.TaskRounds(), []float64{1, 2, 3, 4, 5, 7, 10, 20, 50, 100}),
 	}

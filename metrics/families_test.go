@@ -17,7 +17,10 @@ const contract = `
 budget_stops_total counter budget
 budget_used_ratio_max gauge budget
 build_info gauge version goversion
+commits_total counter bar
 finding_progress_total counter progress
+findings_deferred_total counter severity
+findings_induced_total counter
 findings_total counter category severity route
 forced_gates_total counter phase
 label_overflow_total counter label

@@ -28,6 +28,12 @@ func Findings() Measure {
 	return Measure{"findings", []Dimension{category(), severity(), nextAction()}}
 }
 
+// Deferred counts the findings of decisions that are deferred. Findings has the others.
+func Deferred() Measure { return Measure{"deferred", []Dimension{severity()}} }
+
+// Induced counts the findings of reviews that the last fix induced, deferred ones included.
+func Induced() Measure { return Measure{"induced", nil} }
+
 // Progress counts findings by how they compare with the task's earlier reviews: new,
 // repeat, reopened or resolved.
 func Progress() Measure { return Measure{"progress", []Dimension{free("progress")}} }
@@ -90,6 +96,9 @@ func MicroDollars() Measure { return Measure{"microdollars", []Dimension{agent()
 
 // Tasks counts the tasks of each status. Its sums can decrease.
 func Tasks() Measure { return Measure{"tasks", []Dimension{free("status")}} }
+
+// Commits counts the committed tasks by their bar.
+func Commits() Measure { return Measure{"commits", []Dimension{free("bar")}} }
 
 // TaskRounds measures the rounds of committed tasks.
 func TaskRounds() Distribution {

@@ -71,13 +71,14 @@ type Decision struct {
 	Stuck      bool   `json:"stuck"`
 	Reason     string `json:"reason"`
 	api.Progress
-	Findings  []Finding        `json:"findings"`
-	Bar       routing.Bar      `json:"bar"`
-	PolicyBar routing.Bar      `json:"policy_bar"`
-	Deferred  []Finding        `json:"deferred"`
-	Input     *routing.Input   `json:"input"`
-	BarInput  *routing.Input   `json:"bar_input"`
-	Policy    routing.Identity `json:"policy"`
+	Findings     []Finding        `json:"findings"`
+	InducedCount *int             `json:"induced_count"`
+	Bar          routing.Bar      `json:"bar"`
+	PolicyBar    routing.Bar      `json:"policy_bar"`
+	Deferred     []Finding        `json:"deferred"`
+	Input        *routing.Input   `json:"input"`
+	BarInput     *routing.Input   `json:"bar_input"`
+	Policy       routing.Identity `json:"policy"`
 }
 
 // Finding is the part of a finding.Finding that folds, counters and replay need.

@@ -84,7 +84,7 @@ func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counter
 			return err
 		}
 		if at < countersVersion {
-			return errs.New(errs.LedgerOlder, "the ledger's schema is version %d, which has no counters: version %d does", at, countersVersion).
+			return errs.New(errs.LedgerOlder, "the ledger's schema is version %d, which lacks counters: version %d has all", at, countersVersion).
 				With("found", int64(at)).With("needed", int64(countersVersion))
 		}
 		if t.Since, t.Until, t.Events, err = span(ctx, tx); err != nil {

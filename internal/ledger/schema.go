@@ -66,8 +66,8 @@ const createTallies = `CREATE TABLE tallies (
   PRIMARY KEY (measure, labels)
 ) STRICT, WITHOUT ROWID`
 
-// countersVersion is the first version with counters.
-const countersVersion = 2
+// countersVersion is the first version with all counters.
+const countersVersion = 3
 
 // released returns all versions of the schema, oldest first. A database's user_version is
 // the number of its version, from 1.
@@ -76,12 +76,17 @@ func released() []version {
 	eventsIndex := object{"index", "sqlite_autoindex_events_1", "events", ""}
 	entries, events := table("entries", createEntries), table("events", createEvents)
 	tallies, tasks := table("tallies", createTallies), table("tasks", createTasks)
+	all := []object{eventsIndex, entries, events, tallies, tasks}
 	return []version{{
 		up:      []string{createEvents, createTasks, createEntries},
 		objects: []object{eventsIndex, entries, events, tasks},
 	}, {
 		up:      []string{createTallies},
-		objects: []object{eventsIndex, entries, events, tallies, tasks},
+		objects: all,
+		rebuild: true,
+	}, {
+		// It counts commits by their bar.
+		objects: all,
 		rebuild: true,
 	}}
 }

@@ -33,6 +33,7 @@ type event struct {
 	Verify     string     `json:"verify"`
 	Final      bool       `json:"final"`
 	Questions  []question `json:"questions"`
+	Bar        string     `json:"bar"`
 
 	Answers []answer  `json:"answers"`
 	Outcome string    `json:"outcome"`
@@ -48,6 +49,7 @@ type event struct {
 type question struct {
 	Fingerprint string `json:"fingerprint"`
 	Budget      string `json:"budget"`
+	Churn       bool   `json:"churn"`
 }
 
 type answer struct {
@@ -69,6 +71,10 @@ type decision struct {
 		Severity string `json:"severity"`
 		Route    string `json:"route"`
 	} `json:"findings"`
+	Induced  int64 `json:"induced_count"`
+	Deferred []struct {
+		Severity string `json:"severity"`
+	} `json:"deferred"`
 	Input struct {
 		New      int64 `json:"new_count"`
 		Repeat   int64 `json:"repeat_count"`

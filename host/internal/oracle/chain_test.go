@@ -23,6 +23,9 @@ type chain struct {
 	questions int
 	asked     time.Time
 	budgets   map[string]string
+	// churn has the questions how to end a churn, and bar the bar of the task, "" for all.
+	churn map[string]bool
+	bar   string
 	// open are the agent runs that have not ended.
 	open   []intent
 	spent  amount
@@ -42,11 +45,11 @@ func (c *chain) move(e ledger.Event, b body) {
 	switch e.Kind {
 	case "work-begun":
 		if before == "stuck" || before == "committed" || b.Event.Force != nil {
-			c.fresh = b.Event.Round
+			c.fresh, c.bar = b.Event.Round, ""
 		}
 		c.status, c.round = "open", b.Event.Round
 	case "round-decided":
-		c.status, c.round = statusAfter(b.Event), b.Event.NextRound
+		c.status, c.round, c.bar = statusAfter(b.Event), b.Event.NextRound, b.Event.Bar
 		c.ask(e, b)
 	case "question-asked":
 		c.status = "waiting"
@@ -70,6 +73,9 @@ func (c *chain) move(e ledger.Event, b body) {
 			c.status = "open"
 		}
 		for _, a := range b.Event.Answers {
+			if c.churn[a.Fingerprint] && strings.EqualFold(strings.TrimSpace(a.Text), "land with the residual risk") {
+				c.bar = "fail"
+			}
 			if unit := c.budgets[a.Fingerprint]; unit != "" && a.Text == "stop" {
 				c.status, c.questions = "stuck", 0
 			} else if unit != "" {
@@ -77,7 +83,7 @@ func (c *chain) move(e ledger.Event, b body) {
 			}
 		}
 	case "work-resumed":
-		c.status, c.round = "open", b.Event.Round
+		c.status, c.round, c.bar = "open", b.Event.Round, ""
 		if b.Event.Mode == "replan" || b.Event.Mode == "reset" {
 			c.fresh = b.Event.Round
 		}
@@ -95,8 +101,9 @@ func (c *chain) move(e ledger.Event, b body) {
 // ask remembers the questions of an event.
 func (c *chain) ask(e ledger.Event, b body) {
 	c.questions, c.asked, c.budgets = len(b.Event.Questions), e.Time(), make(map[string]string)
+	c.churn = make(map[string]bool)
 	for _, q := range b.Event.Questions {
-		c.budgets[q.Fingerprint] = q.Budget
+		c.budgets[q.Fingerprint], c.churn[q.Fingerprint] = q.Budget, q.Churn
 	}
 }
 

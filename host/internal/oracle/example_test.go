@@ -32,7 +32,8 @@ func example() *history {
 			{"category": "style", "severity": "risk", "route": "executor"},
 			{"category": "question-to-user", "severity": "nit", "route": "askuser"},
 			{"category": "style", "severity": "risk", "route": "executor"}
-		], "input": {"new_count": 2, "repeat_count": 1, "reopened_count": 0, "resolved_count": 3}},
+		], "induced_count": 3, "deferred": [{"severity": "nit"}, {"severity": "risk"}, {"severity": "nit"}],
+		"input": {"new_count": 2, "repeat_count": 1, "reopened_count": 0, "resolved_count": 3}},
 		"timing": {"policy_us": 15, "plugins": [{"plugin": "critic", "us": 977}, {"plugin": "critic", "us": 976}]}}`)
 	h.add(s(21.0005), "A", "answer-given", `{"event": {"round": 1, "answers": [{"fingerprint": "g", "text": "x", "by": "ann"}]}}`)
 	h.add(s(36.001), "A", "answer-given", `{"event": {"round": 1, "answers": [{"fingerprint": "f", "text": "x", "by": "ann"}]}}`)
@@ -41,7 +42,7 @@ func example() *history {
 		"reviewed": false, "verify": "red", "force": {"reason": "x", "by": "ann"}},
 		"decision": {"next_action": "executor", "no_progress": true, `+policy+`, "findings": [], "input": {"new_count": 5}}}`)
 	h.add(s(50), "A", "round-decided", `{"event": {"round": 2, "next_round": 2, "next_action": "commit", "kind": "terminal", "reason": "clean",
-		"reviewed": true, "verify": "green", "final": true, "force": {"reason": "x", "by": "ann"}},
+		"reviewed": true, "verify": "green", "final": true, "bar": "risk", "force": {"reason": "x", "by": "ann"}},
 		"decision": {"next_action": "commit", "no_progress": true, `+policy+`, "findings": [], "input": {}}}`)
 
 	h.add(s(51), "_failures", "round-failed", `{"by": "ann", "task": "B", "code": "plugin-trap", "plugin": "lint", "message": "x"}`)
@@ -82,6 +83,9 @@ round_verifications_total{verify="green"} 2
 round_verifications_total{verify="red"} 1
 findings_total{category="style",severity="risk",route="executor"} 2
 findings_total{category="question-to-user",severity="nit",route="askuser"} 1
+findings_deferred_total{severity="nit"} 2
+findings_deferred_total{severity="risk"} 1
+findings_induced_total 3
 finding_progress_total{progress="new"} 2
 finding_progress_total{progress="repeat"} 1
 finding_progress_total{progress="resolved"} 3
@@ -117,6 +121,8 @@ spawn_cost_dollars_total{agent="critic"} 2.500001
 tasks{status="committed"} 2
 tasks{status="stuck"} 1
 tasks_oldest_timestamp_seconds{status="stuck"} 1767323145.678
+commits_total{bar="risk"} 1
+commits_total{bar="all"} 1
 task_rounds{} 1:1 2:2 3:2 4:2 5:2 7:2 10:2 20:2 50:2 100:2 +Inf:2 3
 plugin_duration_seconds{plugin="critic"} 0.0009765625:1 0.001953125:2 0.00390625:2 0.0078125:2 0.015625:2 0.03125:2 0.0625:2 0.125:2 0.25:2 0.5:2 1:2 2:2 4:2 8:2 16:2 32:2 +Inf:2 0.001953
 policy_evaluation_seconds{} 1.52587890625e-05:1 6.103515625e-05:1 0.000244140625:1 0.0009765625:1 0.00390625:1 0.015625:1 0.0625:1 0.25:1 1:1 4:1 +Inf:1 0.000015

@@ -192,6 +192,10 @@ func (r *Recount) decided(e ledger.Event, b body) {
 	for _, f := range d.Findings {
 		r.add("findings_total", 1, e.At, f.Category, f.Severity, f.Route)
 	}
+	for _, f := range d.Deferred {
+		r.add("findings_deferred_total", 1, e.At, f.Severity)
+	}
+	r.add("findings_induced_total", d.Induced, e.At)
 	if b.Event.Reviewed {
 		r.add("finding_progress_total", d.Input.New, e.At, "new")
 		r.add("finding_progress_total", d.Input.Repeat, e.At, "repeat")
@@ -283,6 +287,11 @@ func (r *Recount) moved(c *chain, before string, e ledger.Event, b body) {
 		}
 	case "committed":
 		if e.Kind != "merge-ended" {
+			bar := c.bar
+			if bar == "" {
+				bar = "all"
+			}
+			r.add("commits_total", 1, e.At, bar)
 			r.observe("task_rounds", c.rounds())
 		}
 	}

@@ -100,6 +100,35 @@ func TestClocksAreSetBack(t *testing.T) {
 	}
 }
 
+// TestBarOfACommit follows the bar of a task: it falls with a resume and a new start, and
+// rises with an answer.
+func TestBarOfACommit(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	decided := func(id, bar, event string) {
+		h.add(0, id, "round-decided", `{"event": {"round": 1, "next_round": 1, "verify": "absent", "bar": "`+bar+`", `+event+`}, "decision": {"next_action": "x"}}`)
+	}
+	const stuck, asks = `"next_action": "stuck", "kind": "terminal", "reason": "x"`, `"next_action": "askuser", "kind": "human", "questions": [{"fingerprint": "c", "churn": true}]`
+	commit := func(id string) { h.add(0, id, "work-committed", `{"event": {"round": 1}}`) }
+	for _, answer := range []string{"x", "Land with the residual risk "} {
+		decided(answer, "risk", asks)
+		h.add(0, answer, "answer-given", `{"event": {"round": 1, "answers": [{"fingerprint": "c", "text": "`+answer+`"}]}}`)
+		commit(answer)
+	}
+	decided("resumed", "fail", stuck)
+	h.add(0, "resumed", "work-resumed", `{"event": {"round": 2, "mode": "rounds"}}`)
+	commit("resumed")
+	decided("restarted", "fail", stuck)
+	h.add(0, "restarted", "work-begun", `{"event": {"round": 2}}`)
+	commit("restarted")
+	got := h.recount(t).samples()
+	for bar, want := range map[string]float64{"all": 2, "risk": 1, "fail": 1} {
+		if s := got[seriesOf(prefix+"commits_total", map[string]string{"bar": bar})]; s.value != want {
+			t.Errorf("%v commits with the bar %s, want %v", s.value, bar, want)
+		}
+	}
+}
+
 // TestParkedAndMergedTasks counts the events that only tasks with a branch of their own
 // have.
 func TestParkedAndMergedTasks(t *testing.T) {

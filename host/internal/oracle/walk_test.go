@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -175,7 +176,7 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 		}
 		return e, reported{}
 	case task.KindDecided:
-		return w.decided(round, force)
+		return w.decided(s, round, force)
 	case task.KindAnswered:
 		return w.answered(s), reported{}
 	case task.KindBranched:
@@ -206,16 +207,18 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 	}
 }
 
-func (w *walk) decided(round int, force *task.Force) (task.Event, reported) {
+func (w *walk) decided(s task.State, round int, force *task.Force) (task.Event, reported) {
+	bars := []string{"", "risk", "fail"}
 	to := w.one("to", "executor", "commit", "askuser", "stuck", w.name("destination", 20))
 	e := task.RoundDecided{
 		Round: round, NextRound: round + w.number("next", 0, 1), MaxRounds: 9, NextAction: to, Reason: w.name("reason", 90),
 		DestinationKind: map[string]string{"commit": "terminal", "askuser": "human", "stuck": "terminal"}[to],
 		Reviewed:        w.yes("reviewed"), Verify: w.one("verify", "green", "red", "absent"), Final: w.yes("final"), Force: force, Tree: "t",
+		Bar: w.one("bar", bars[slices.Index(bars, s.Bar):]...),
 	}
 	if to == "askuser" {
 		for i := range w.number("questions", 1, 3) {
-			e.Questions = append(e.Questions, task.Question{Fingerprint: fmt.Sprint("q", i)})
+			e.Questions = append(e.Questions, task.Question{Fingerprint: fmt.Sprint("q", i), Churn: w.yes("churn")})
 		}
 	}
 	findings := []reported{}
@@ -224,11 +227,18 @@ func (w *walk) decided(round int, force *task.Force) (task.Event, reported) {
 			"fingerprint": fmt.Sprint("f", i), "category": w.name("category", 120), "severity": w.name("severity", 9), "route": w.name("destination", 20),
 		})
 	}
-	decision := reported{"next_action": to, "findings": findings, "policy": w.policy(), "no_progress": w.yes("stalled")}
+	deferred := []reported{}
+	for i := range w.number("deferred", 0, 3) {
+		deferred = append(deferred, reported{"fingerprint": fmt.Sprint("d", i), "severity": w.one("deferred severity", "nit", "risk")})
+	}
+	decision := reported{"next_action": to, "findings": findings, "deferred": deferred, "policy": w.policy(), "no_progress": w.yes("stalled")}
 	input := reported{}
 	for _, count := range []string{"new_count", "repeat_count", "reopened_count", "resolved_count"} {
 		decision[count] = w.number(count, 0, 3)
 		input[count] = decision[count]
+	}
+	if w.yes("induced is known") {
+		decision["induced_count"] = w.number("induced", 0, 3)
 	}
 	decision["input"] = input
 	body := reported{"decision": decision}
@@ -256,7 +266,7 @@ func (w *walk) answered(s task.State) task.Event {
 	}
 	e := task.QuestionsAnswered{Round: s.Questions.Round}
 	for _, q := range s.Questions.Open[:w.number("answers", 1, len(s.Questions.Open))] {
-		text := "x"
+		text := w.one("answer", "x", " Land with the residual risk")
 		if q.Budget != "" {
 			text = w.one("text", "stop", map[string]string{
 				"task-time": "raise by 1h2m0.5s", "task-dollars": "$2.50", "task-rounds": "Raise by 3 rounds",

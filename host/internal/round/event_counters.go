@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -71,7 +72,11 @@ func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
 	h.add(counters.Policies(), 1, policy.Version, policy.Digest, policy.ADR)
 	h.add(counters.Verifications(), 1, d.Verify)
 	h.add(counters.Questions(), int64(len(d.Questions)))
-	h.found(decision.Findings)
+	h.found(counters.Findings(), decision.Findings, func(f event.Finding) [3]string { return [3]string{f.Category, f.Severity, f.Route} })
+	h.found(counters.Deferred(), decision.Deferred, func(f event.Finding) [3]string { return [3]string{f.Severity} })
+	if n := decision.InducedCount; n != nil {
+		h.add(counters.Induced(), int64(*n))
+	}
 	if d.Reviewed {
 		h.add(counters.Progress(), int64(decision.NewCount), "new")
 		h.add(counters.Progress(), int64(decision.RepeatCount), "repeat")
@@ -93,18 +98,19 @@ func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
 	h.observe(counters.Evaluations(), sample)
 }
 
-// found counts findings by kind, in the order in which each kind first appears.
-func (h eventCounter) found(findings []event.Finding) {
+// found counts findings by the labels of a measure, in the order in which these first
+// appear.
+func (h eventCounter) found(m counters.Measure, findings []event.Finding, labels func(event.Finding) [3]string) {
 	n := make(map[[3]string]int64)
 	var kinds [][3]string
 	for _, f := range findings {
-		kind := [3]string{f.Category, f.Severity, f.Route}
+		kind := labels(f)
 		if n[kind]++; n[kind] == 1 {
 			kinds = append(kinds, kind)
 		}
 	}
 	for _, kind := range kinds {
-		h.add(counters.Findings(), n[kind], kind[:]...)
+		h.add(m, n[kind], kind[:len(m.Labels)]...)
 	}
 }
 
@@ -192,6 +198,7 @@ func (h eventCounter) moved(t event.Facts) {
 		if h.before.Status == task.Merging {
 			return // It was counted when it was committed.
 		}
+		h.add(counters.Commits(), 1, cmp.Or(h.after.Bar, string(routing.BarAll)))
 		n := int64(h.after.Rounds())
 		h.observe(counters.TaskRounds(), counters.Observation{Value: n, Task: h.event.Task, Round: h.after.Round})
 		h.add(counters.Daily(), 1, day, counters.DayCommitted)
