@@ -52,6 +52,20 @@ func (p *Printer) figures(s stats.Stats) {
 	if n := s.Rounds.Forced; n > 0 {
 		figure("forced", n, "gates passed with --force")
 	}
+	if n := s.Findings.DeferredTotal(); n > 0 {
+		var bars []string
+		for _, c := range s.Tasks.Bars {
+			bars = append(bars, fmt.Sprintf("%d with the bar %s", c.Count, c.Name))
+		}
+		words := "findings below the policy's bar"
+		if len(bars) > 0 {
+			words += "; commits: " + strings.Join(bars, ", ")
+		}
+		figure("deferred", n, words)
+	}
+	if n := s.Findings.Induced; n > 0 {
+		figure("induced", n, "findings in lines that the last fix changed")
+	}
 	if q := s.Questions; q.Asked > 0 {
 		words := "to the user, none answered yet"
 		if q.Wait.Count > 0 {

@@ -28,7 +28,7 @@ func newHostile(names []string) *memLedger {
 		huge := counters.MaxSum - int64(i)
 		l.Record(sampleStart(),
 			add(counters.Rounds(), huge, name, name), add(counters.DailyRounds(), huge, day, name), add(counters.Policies(), huge, name, name, name),
-			one(counters.Adoptions(), name, name), add(counters.Findings(), huge, name, name, name), one(counters.Progress(), name),
+			one(counters.Adoptions(), name, name), add(counters.Findings(), huge, name, name, name), one(counters.Progress(), name), add(counters.Deferred(), huge, name), one(counters.Commits(), name),
 			one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", at, name, name), one(counters.BlockedTasks(), "waiting", name, name, name),
 			add(counters.Spawns(), huge, name, name, name), add(counters.Fallbacks(), huge, name, name), add(counters.Tokens(), huge, name, "in"),
 			add(counters.MicroDollars(), huge, name), one(counters.Daily(), day, name), add(counters.Daily(), huge, day, counters.DayMicroDollars),

@@ -19,7 +19,7 @@ import (
 func Of(ctx context.Context, source Source) (Stats, error) {
 	s, err := read(ctx, source,
 		counters.Tasks(), counters.BlockedTasks(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),
-		counters.Findings(), counters.Progress(), counters.Stalled(), counters.Questions(), counters.QuestionWaits().Cells(), counters.QuestionWaits().Sum(),
+		counters.Findings(), counters.Deferred(), counters.Induced(), counters.Commits(), counters.Progress(), counters.Stalled(), counters.Questions(), counters.QuestionWaits().Cells(), counters.QuestionWaits().Sum(),
 		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(),
 		counters.SpawnRuns().Cells(), counters.SpawnRuns().Sum(),
 		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
@@ -52,7 +52,7 @@ func Of(ctx context.Context, source Source) (Stats, error) {
 }
 
 func tasks(s sums) Tasks {
-	var t Tasks
+	t := Tasks{Bars: s.by(counters.Commits(), 0)}
 	byStatus := map[string]*int64{"open": &t.Open, "waiting": &t.Waiting, "stuck": &t.Stuck, "parked": &t.Parked, "merging": &t.Merging, "committed": &t.Committed}
 	for _, row := range s.of(counters.Tasks()) {
 		t.Total = plus(t.Total, row.Sum)
@@ -68,6 +68,7 @@ func findings(s sums) Findings {
 	return Findings{
 		Total: s.total(m), Categories: s.by(m, 0), Severities: s.by(m, 1), Routes: s.by(m, 2),
 		Progress: s.by(counters.Progress(), 0), Stalled: s.total(counters.Stalled()),
+		Deferred: s.by(counters.Deferred(), 0), Induced: s.total(counters.Induced()),
 	}
 }
 

@@ -44,6 +44,7 @@ func TestOf(t *testing.T) {
 		one(counters.DailyRounds(), day1, "executor"), one(counters.DailyRounds(), day1, "stuck"),
 		add(counters.Policies(), 2, "1.2.0", "sha256:aa", "ADR-0003"),
 		add(counters.Findings(), 2, "style", "warn", "executor"), one(counters.Findings(), "vibes", "fail", "stuck"),
+		add(counters.Deferred(), 2, "nit"), one(counters.Deferred(), "risk"), one(counters.Induced()), one(counters.Commits(), "risk"),
 		add(counters.Progress(), 3, "new"), one(counters.Stalled()), one(counters.Forced(), "commit"),
 		one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", at1, "B", "stuck-finding"),
 		one(counters.BlockedTasks(), "waiting", at1, "C", "askuser"), one(counters.Tasks(), "waiting"), one(counters.Questions()),
@@ -67,7 +68,7 @@ func TestOf(t *testing.T) {
 
 	want := stats.Stats{
 		Ledger: stats.Ledger{Events: 3, Since: at1, Until: at2},
-		Tasks:  stats.Tasks{Total: 6, Open: 1, Waiting: 1, Stuck: 1, Parked: 1, Merging: 1, Committed: 1},
+		Tasks:  stats.Tasks{Total: 6, Open: 1, Waiting: 1, Stuck: 1, Parked: 1, Merging: 1, Committed: 1, Bars: []stats.Count{{Name: "risk", Count: 1}}},
 		Rounds: stats.Rounds{Total: 3, NextActions: []stats.Count{{Name: "commit", Count: 1}, {Name: "executor", Count: 1}, {Name: "stuck", Count: 1}}, Forced: 1},
 		TaskRounds: stats.TaskRounds{
 			Spread: stats.Spread{Count: 1, Mean: 2, Median: 2, P90: 2}, Histogram: []stats.RoundCount{{Rounds: 2, Tasks: 1}},
@@ -77,6 +78,7 @@ func TestOf(t *testing.T) {
 			Severities: []stats.Count{{Name: "warn", Count: 2}, {Name: "fail", Count: 1}},
 			Routes:     []stats.Count{{Name: "executor", Count: 2}, {Name: "stuck", Count: 1}},
 			Progress:   []stats.Count{{Name: "new", Count: 3}}, Stalled: 1,
+			Deferred: []stats.Count{{Name: "nit", Count: 2}, {Name: "risk", Count: 1}}, Induced: 1,
 		},
 		Spawns: stats.Spawns{
 			Usage: stats.Usage{Spawns: 3, Fallbacks: 1, Retries: 1, FallbackRate: 1.0 / 3, TokensIn: 10, TokensOut: 20, TokensCached: 30, MicroDollars: 5000},

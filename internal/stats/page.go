@@ -144,6 +144,9 @@ func (s Stats) figures() []figure {
 		all = append(all, figure{Dollars(micro), "cost", note})
 	}
 	all = append(all, figure{grouped(s.Findings.Total), "findings", counted(s.Findings.Stalled, "round") + " without progress"})
+	if n := s.Findings.DeferredTotal(); n > 0 {
+		all = append(all, figure{grouped(n), "deferred findings", counted(s.Findings.Induced, "finding") + " induced by fixes"})
+	}
 	if q := s.Questions; q.Asked > 0 {
 		note := "none answered yet"
 		if q.Wait.Count > 0 {

@@ -142,7 +142,7 @@ func (s *sample) findings(route string) []counters.Change {
 	if s.chance(0.12) {
 		changes = append(changes, one(counters.Stalled()))
 	}
-	return append(changes, add(counters.Progress(), int64(s.random.IntN(3)), "resolved"))
+	return append(changes, add(counters.Progress(), int64(s.random.IntN(3)), "resolved"), one(counters.Deferred(), "nit"), one(counters.Induced()))
 }
 
 // moved returns the changes of the task's status after a decision.

@@ -51,6 +51,8 @@ type Tasks struct {
 	Parked    int64 `json:"parked"`
 	Merging   int64 `json:"merging"`
 	Committed int64 `json:"committed"`
+	// Bars counts the commits by the task's bar, in descending order.
+	Bars []Count `json:"commit_bars"`
 }
 
 // Rounds counts decisions.
@@ -87,6 +89,19 @@ type Findings struct {
 	// reopened and resolved. Stalled counts the reviews without progress.
 	Progress []Count `json:"progress"`
 	Stalled  int64   `json:"rounds_without_progress"`
+	// Deferred counts the deferred findings by severity, in descending order. Total has only
+	// the others. Induced counts those of both that the last fix induced.
+	Deferred []Count `json:"deferred"`
+	Induced  int64   `json:"induced"`
+}
+
+// DeferredTotal returns the number of deferred findings.
+func (f Findings) DeferredTotal() int64 {
+	var n int64
+	for _, c := range f.Deferred {
+		n = plus(n, c.Count)
+	}
+	return n
 }
 
 // Spawns counts the agent runs that have ended.
