@@ -407,6 +407,8 @@ func (s State) Check() error {
 		return fmt.Errorf("a task with a cap of %d rounds", s.MaxRounds)
 	case s.HardCap != 0 && (s.HardCap < s.MaxRounds || s.HardCap > MaxRounds):
 		return fmt.Errorf("a task with a cap of %d rounds and a hard cap of %d", s.MaxRounds, s.HardCap)
+	case barRank(s.Bar) < 0:
+		return fmt.Errorf("a task with the bar %q", s.Bar)
 	case s.Last != nil && (s.Last.Round < 1 || s.Last.NextRound > s.Round):
 		return fmt.Errorf("a task in round %d after a decision of round %d", s.Round, s.Last.Round)
 	case (s.Status == Parked) != (s.Parked != nil):

@@ -83,6 +83,7 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 		"a merge without an end":   {task.Committed, func(s *task.State) { s.Merge = &task.Merge{Into: "main"} }},
 		"a commit of no branch":    {task.Merging, func(s *task.State) { s.Branch = nil }},
 		"a commit of another tree": {task.Merging, func(s *task.State) { s.Commit = &task.GitCommit{SHA: "c1", Tree: "t2"} }},
+		"a bar that is none":       {task.Open, func(s *task.State) { s.Bar = "none" }},
 		"a critic of no task":      {task.NoTask, func(s *task.State) { s.Runs = []task.Run{running("a", 1)} }},
 	} {
 		edited := states[c.from]

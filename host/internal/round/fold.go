@@ -102,6 +102,9 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	decision := body.DecisionOrZero()
 	switch event := body.Event.(type) {
 	case *task.RoundDecided:
+		if err := checkBar(s.State, next, *event, decision); err != nil {
+			return ledger.Projection{}, err
+		}
 		p.decided(*event, decision.Policy)
 		s.addUse(decision.Policy, event.Round)
 		s.DecidedAt = e.At
@@ -145,6 +148,26 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	p.storeCounterState(was, &is, body.Limits)
 	state := p.encode(s)
 	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e)}, p.err
+}
+
+// checkBar rejects a decision whose bar is neither its policy's nor that of earlier
+// reviews, or whose facts are not those of its task.
+func checkBar(before, after task.State, e task.RoundDecided, d event.Decision) error {
+	bar := before.Bar
+	if d.PolicyBar.Above(policies.Bar(bar)) {
+		bar = string(d.PolicyBar)
+	}
+	if e.Bar != bar {
+		return fmt.Errorf("its bar is %.80q, and that of its policy and of earlier reviews is %.80q", e.Bar, bar)
+	}
+	if d.Input == nil || d.Input.Facts == nil || !e.Reviewed {
+		return nil
+	}
+	f := d.Input.Facts
+	if f.FirstTimeCount != e.FirstTime || f.ReviewsSinceLow != after.SinceLow || f.InducedRounds != e.InducedRounds || f.InducedRounds > before.InducedRounds+1 {
+		return fmt.Errorf("the facts of its input do not follow from earlier reviews")
+	}
+	return nil
 }
 
 // loadSnapshot reads the projection of a task, as far as a fold needs it.
