@@ -56,6 +56,12 @@ func crashes() []crash {
 	asking := map[string]string{"ask.json": `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"x"}]}`}
 	// Comparing this policy with another takes hardly any time.
 	small := map[string]string{"small/routing.rego": smallPolicy}
+	barred := map[string]string{
+		"barred/routing.rego": strings.NewReplacer(
+			`"stuck": {`, `"editor": {"kind": "agent", "advances_round": true},`+"\n\t"+`"stuck": {`, `"style": "stuck"`, `"style": "editor"`, `["stuck"]`, `["editor"]`, `"stuck", "reason": "work"`, `"editor", "reason": "work"`,
+		).Replace(smallPolicy) + "\nbar := \"risk\"\n",
+		"nits.json": `{"critic":"critic","findings":[{"category":"style","severity":"fail","remediation":"x"},{"category":"style","severity":"nit","remediation":"y"}]}`,
+	}
 	headless := func(agent string) map[string]string {
 		return map[string]string{"agent.sh": agent, "switchyard.yaml": "verify: \"true\"\nspawn: {adapter: exec, command: [sh, agent.sh], retries: 0}\nresearch: {agents: 1}\n"}
 	}
@@ -104,6 +110,7 @@ func crashes() []crash {
 		{name: "policy adopt, the first", command: "policy adopt routing@1.0.0"},
 		{name: "policy adopt", files: small, setUp: first, command: "policy adopt small"},
 		{name: "round by a named policy", setUp: first, command: "round U --round 1 --report style.json --policy routing@1.0.0", again: "round-shifted"},
+		{name: "round with a bar", files: barred, setUp: []string{"round T --report nits.json --policy barred"}, command: "round T --round 2 --report nits.json --policy barred", again: "round-shifted"},
 		{name: "policy new", command: "policy new --adr More", again: "policy-version-exists", parts: []string{"policies/", "docs/adr/"}, unwritable: []string{"policy-tree-unwritable"}},
 		{name: "policy build", command: "policy build routing@1.2.0 -o b.tar.gz", unwritable: []string{"file-unwritable"}},
 		{name: "plugin new", command: "plugin new --lang c scan", again: "plugin-scaffold-exists", parts: []string{"scan/"}, unwritable: []string{"plugin-scaffold-unwritable"}},
