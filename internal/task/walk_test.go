@@ -541,7 +541,7 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 		"refused: agent-invalid", "refused: question-unknown", "refused: question-answered", "refused: question-stale", "refused: answer-invalid",
 		"refused: budget-exhausted", "refused: spawn-run-unknown",
 	} {
-		if !t.Failed() && seen[what] < walks/80 {
+		if !t.Failed() && seen[what] < walks/300 { // The rarest steps happen in one walk of 60.
 			t.Errorf("%s: reached %d times in %d walks", what, seen[what], walks)
 		}
 	}
