@@ -110,8 +110,7 @@ func (r Review) facts(in routing.Input, p task.Progress) *routing.Facts {
 	left := max(r.HardCap-r.Round, 0)
 	return &routing.Facts{
 		HardCap: r.HardCap, RoundsLeft: left,
-		MayExtend: r.Settled && left > 0 && r.Verify != routing.Red &&
-			in.ResolvedCount > 0 && in.RepeatCount == 0 && in.ReopenedCount == 0,
+		MayExtend:      r.Settled && left > 0 && in.Productive(),
 		FirstTimeCount: p.FirstTime, ReviewsSinceLow: p.SinceLow, InducedCount: p.Induced, InducedRounds: p.InducedRounds,
 		BlockingCount: p.Blocking, DeferredCount: p.Deferred, Confinement: routing.Unconfined,
 	}

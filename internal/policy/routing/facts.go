@@ -103,7 +103,7 @@ func (f Facts) check(in Input, wrong refusal) error {
 		return wrong("reviews_since_low", f.ReviewsSinceLow, "must be 0 without first-time findings")
 	case f.InducedRounds > 0 && (f.BlockingCount == 0 || induced < f.BlockingCount):
 		return wrong("induced_rounds", f.InducedRounds, "must be 0 unless there are blocking findings, all of them induced")
-	case f.MayExtend && (f.RoundsLeft == 0 || in.ResolvedCount == 0 || in.RepeatCount+in.ReopenedCount > 0 || in.Verify == Red):
+	case f.MayExtend && (f.RoundsLeft == 0 || !in.Productive()):
 		return wrong(mayExtendField, f.MayExtend, "must be false unless rounds are left, findings are resolved, none has come back, and verification is not red")
 	case !slices.Contains(Confinements(), f.Confinement):
 		return wrong(confinementField, f.Confinement, "must be one of %q", Confinements())

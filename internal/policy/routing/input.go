@@ -64,6 +64,11 @@ type Input struct {
 	*Facts
 }
 
+// Productive reports whether the review settled findings, found none again, and is not red.
+func (in Input) Productive() bool {
+	return in.ResolvedCount > 0 && in.RepeatCount == 0 && in.ReopenedCount == 0 && in.Verify != Red
+}
+
 // check checks in for consistency with itself and with the policy's tables. No rule may
 // see an input that contradicts itself.
 func (in Input) check(t tables) error {
