@@ -110,6 +110,10 @@ type Finding struct {
 	Sources []Source `json:"sources"`
 }
 
+// CategoryContradiction is the category of a finding that asks to undo the fix of an
+// earlier one. Every critic can raise it, if the policy routes it.
+const CategoryContradiction = "contradiction"
+
 // Undone is an earlier finding of a task. Only Round is set if no decision of that round
 // has the finding.
 type Undone struct {

@@ -174,7 +174,7 @@ func (w *work) order(ctx context.Context, p *Position) error {
 		if err != nil {
 			return err
 		}
-		_, o.Contradictions = policy.Route(categoryContradiction)
+		_, o.Contradictions = policy.Route(finding.CategoryContradiction)
 	}
 	var err error
 	o.Files, err = w.orderFiles()

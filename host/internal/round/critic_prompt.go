@@ -70,10 +70,6 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	return prompt.RenderCritic(rr.agents.spawner.Root, p)
 }
 
-// categoryContradiction is the category of a finding that asks to undo the fix of an
-// earlier one.
-const categoryContradiction = "contradiction"
-
 // Files that an attempt can read.
 const (
 	diffFile         = "draft.diff"

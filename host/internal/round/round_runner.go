@@ -86,7 +86,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		if rr.policy, given, err = in.load(ctx, rr.round.Number); err != nil {
 			return api.RoundResult{}, err
 		}
-		_, rr.contradictions = rr.policy.Route(categoryContradiction)
+		_, rr.contradictions = rr.policy.Route(finding.CategoryContradiction)
 	}
 	if err := cmp.Or(rr.tx.checkMayVerify(req.Verify, rr.config), rr.tx.checkMayReport(rr.config)); err != nil {
 		return api.RoundResult{}, err

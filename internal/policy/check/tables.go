@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
@@ -146,7 +147,7 @@ func (c *checker) categories(raised map[string][]string) {
 	}
 	for _, category := range slices.Sorted(maps.Keys(c.policy.RouteTable())) {
 		inTable.checked++
-		if len(raised[category]) == 0 {
+		if len(raised[category]) == 0 && category != finding.CategoryContradiction {
 			inTable.flaw(c.row(category, fmt.Sprintf("nothing raises %q", category)))
 		}
 	}
