@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +43,8 @@ starts the agents itself and drives a task from its text to a commit.`,
 				deferGC()
 			case cmd.CommandPath() == "switchyard run":
 				debug.SetGCPercent(runGC)
+			case strings.HasPrefix(cmd.CommandPath(), "switchyard policy "):
+				debug.SetGCPercent(policyGC)
 			}
 		},
 	}
@@ -95,6 +98,10 @@ func deferGC() {
 // runGC is how much garbage run may have, in percent of what it uses. Several agents that
 // print much would double its memory otherwise.
 const runGC = 25
+
+// policyGC is how much garbage a command about policies may have. It makes thousands of
+// decisions and keeps little of each; collecting the rest took half of its time.
+const policyGC = 400
 
 // isShort reports whether a command only decides on reports or lists something. A
 // command that spawns agents waits for them, and their output can be large.
