@@ -96,8 +96,9 @@ func (p *Printer) seen(d host.Decision) {
 		if f.InducedCount != nil {
 			induced = strconv.Itoa(*f.InducedCount)
 		}
-		p.Line("  %d first-time, %s since the low; %d blocking; induced: %s, in %s of blocking ones alone",
-			f.FirstTimeCount, textutil.Count(f.ReviewsSinceLow, "review"), f.BlockingCount, induced, textutil.Count(f.InducedRounds, "review"))
+		p.Line("  %d for the first time, %d blocking, induced: %s", f.FirstTimeCount, f.BlockingCount, induced)
+		p.lineIf(f.ReviewsSinceLow > 0, "  %s in a row with more new findings than one before", textutil.Count(f.ReviewsSinceLow, "review"))
+		p.lineIf(f.InducedRounds > 0, "  %s in a row in which fixes caused everything that blocks", textutil.Count(f.InducedRounds, "review"))
 		extends := "it may not go past the cap"
 		if f.MayExtend {
 			extends = "the review is productive, so it may go past the cap"

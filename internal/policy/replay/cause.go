@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // CauseKind names a kind of Cause.
@@ -23,6 +25,8 @@ const (
 	// CausePrecedence: both policies follow their precedence, and a different destination
 	// with findings is the strongest.
 	CausePrecedence CauseKind = "precedence"
+	// CauseBar: the candidate's bar defers other findings.
+	CauseBar CauseKind = "bar"
 	// CauseRules: the candidate's rules decide differently even if the findings keep
 	// their recorded destinations.
 	CauseRules CauseKind = "rules"
@@ -34,7 +38,8 @@ type Cause struct {
 	Kind CauseKind `json:"kind"`
 	// Category is the rerouted category, with its number of Findings in the round and its
 	// destinations From and To. For CausePrecedence, From and To are the strongest
-	// destinations before and now; the other fields are empty. All are for CauseRules.
+	// destinations before and now; for CauseBar they are the bars, and Findings the deferred
+	// ones. The other fields are empty. All are for CauseRules.
 	Category string `json:"category,omitzero"`
 	Findings int    `json:"findings,omitzero"`
 	From     string `json:"from,omitzero"`
@@ -56,6 +61,8 @@ func (c Cause) String() string {
 		return fmt.Sprintf("%s is not known any more", c.Category)
 	case CausePrecedence:
 		return fmt.Sprintf("%s outranks %s now", c.To, c.From)
+	case CauseBar:
+		return fmt.Sprintf("the bar is %s, not %s, and defers %s", c.To, c.From, textutil.Count(c.Findings, "finding"))
 	}
 	switch {
 	case c.Was != nil && c.Now != nil:
@@ -72,9 +79,16 @@ func at(p routing.Location) string { return fmt.Sprintf("%s:%d", p.File, p.Row) 
 // causes returns the causes of a changed decision.
 func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, error) {
 	causes := y.rerouted(r)
-	// Decide the recorded routes again, to see whether the rules alone change the
-	// decision.
-	was, err := y.decider.decide(ctx, r.Input)
+	if c, ok := barCause(r, now); ok {
+		causes = append(causes, c)
+	}
+	// Decide about the recorded routes of the open findings again, to see whether the rules
+	// alone change the decision.
+	in := r.Input
+	if f := now.Input.Facts; f != nil && in.Facts == nil {
+		in = withFacts(in, *f, 0)
+	}
+	was, err := y.decider.decide(ctx, in)
 	if err != nil || was.Decision.NextAction == r.Decision.NextAction {
 		return causes, err
 	}
@@ -96,6 +110,19 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 		}
 	}
 	return append(causes, c), nil
+}
+
+// barCause returns the cause of a bar that defers other findings than the recorded one.
+func barCause(r Recorded, now Outcome) (Cause, bool) {
+	c := Cause{Kind: CauseBar, From: string(cmp.Or(r.Bar, routing.BarAll)), To: string(cmp.Or(now.Bar, routing.BarAll))}
+	if now.Input.Facts != nil {
+		c.Findings = now.Input.DeferredCount
+	}
+	deferred := 0
+	if r.Input.Facts != nil {
+		deferred = r.Input.DeferredCount
+	}
+	return c, c.From != c.To && c.Findings != deferred
 }
 
 // rerouted returns the categories of a round that the candidate sends elsewhere.

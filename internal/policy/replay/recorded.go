@@ -201,7 +201,7 @@ func (d *Decider) facts(r Recorded, all routing.Input) *routing.Facts {
 	} else {
 		f = routing.Facts{HardCap: task.HardCap(all.MaxRounds, 0), FirstTimeCount: all.NewCount, Confinement: routing.Unconfined}
 		f.RoundsLeft = max(f.HardCap-all.Round, 0)
-		f.MayExtend = f.RoundsLeft > 0 && all.Verify != routing.Red && all.ResolvedCount > 0 && all.RepeatCount+all.ReopenedCount == 0
+		f.MayExtend = f.RoundsLeft > 0 && all.Productive()
 		if r.Reviewed {
 			trend := d.trends[r.Task].AfterReview(0, task.Progress{FirstTime: f.FirstTimeCount})
 			f.ReviewsSinceLow = trend.SinceLow
@@ -233,13 +233,13 @@ func (d *Decider) blocks(c Category) bool {
 // open returns the input about the findings that are not below the bar.
 func (d *Decider) open(r Recorded, all routing.Input, bar routing.Bar) routing.Input {
 	deferred := func(c Category) bool { return !d.blocks(c) && bar.Defers(c.Severity) }
-	in, f := all, *all.Facts
-	in.Facts, in.Routes = &f, d.routes(r, deferred)
+	in, count := all, 0
+	in.Routes = d.routes(r, deferred)
 	for _, c := range r.Categories {
 		if !deferred(c) {
 			continue
 		}
-		f.DeferredCount += c.Count
+		count += c.Count
 		in.FindingCount -= c.Count
 		switch c.Standing {
 		case task.Repeat:
@@ -254,12 +254,18 @@ func (d *Decider) open(r Recorded, all routing.Input, bar routing.Bar) routing.I
 	if in.StalledRounds = 0; in.NoProgress {
 		in.StalledRounds = max(all.StalledRounds, r.Input.StalledRounds, 1)
 	}
+	in = withFacts(in, *all.Facts, count)
 	// Only the record of a review with facts says whether it settled the one before.
-	if extends := r.Input.Facts; extends != nil && f.DeferredCount == extends.DeferredCount {
-		f.MayExtend = extends.MayExtend
-	} else {
-		f.MayExtend = f.RoundsLeft > 0 && in.Verify != routing.Red && in.ResolvedCount > 0 && in.RepeatCount+in.ReopenedCount == 0
+	if recorded := r.Input.Facts; recorded != nil && recorded.DeferredCount == count {
+		in.MayExtend = recorded.MayExtend
 	}
+	return in
+}
+
+// withFacts adds facts to an input about the findings that are not deferred.
+func withFacts(in routing.Input, f routing.Facts, deferred int) routing.Input {
+	f.DeferredCount, f.MayExtend = deferred, f.RoundsLeft > 0 && in.Productive()
+	in.Facts = &f
 	return in
 }
 
