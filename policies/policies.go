@@ -2,7 +2,7 @@
 // after a round of review: which agent works next, or that the task is done.
 //
 // A policy is a directory of Rego with three static tables (destinations,
-// route_table, precedence) and one rule, decision. The
+// route_table, precedence), the rule decision, and optionally the rule bar. The
 // released versions are embedded, so Load(ctx, Default) reads no file.
 //
 // A *Policy is immutable and safe for concurrent use. Every error is an *Error
@@ -19,7 +19,7 @@ import (
 )
 
 // Default is the newest embedded policy, for callers that name none.
-const Default = "routing@1.2.0"
+const Default = "routing@1.3.0"
 
 type (
 	// Policy is a loaded policy, ready to decide.

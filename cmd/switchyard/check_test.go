@@ -26,7 +26,7 @@ func TestChecksFailAlike(t *testing.T) {
 			t.Fatalf("%v: %s", args, stderr)
 		}
 	}
-	draft := filepath.Join("policies", "routing", "1.3.0")
+	draft := filepath.Join("policies", "routing", "1.4.0")
 	rego, err := os.ReadFile(filepath.Join(p.dir, draft, "routing.rego"))
 	if err != nil {
 		t.Fatal(err)
@@ -40,10 +40,10 @@ func TestChecksFailAlike(t *testing.T) {
 		code          string
 		spoil         func()
 	}{
-		{"policy verify routing@1.2.0", "policy verify " + draft, "policy-not-proven", nil},
-		{"policy test routing@1.2.0", "policy test " + draft, "policy-tests-failed", nil},
+		{"policy verify routing@1.3.0", "policy verify " + draft, "policy-not-proven", nil},
+		{"policy test routing@1.3.0", "policy test " + draft, "policy-tests-failed", nil},
 		{"", "policy lint", "policy-lint-failed", nil},
-		{"policy replay --policy routing@1.2.0", "policy replay --policy routing@1.0.0 --fail-on-flip executor:stuck", "policy-flips", nil},
+		{"policy replay --policy routing@1.3.0", "policy replay --policy routing@1.0.0 --fail-on-flip executor:stuck", "policy-flips", nil},
 		{"plugin test np-critic", "plugin test text.wasm", "plugin-test-failed", nil},
 		{"plugin list", "plugin list", "unhealthy", func() { p.write(t, "switchyard.yaml", "plugin_paths: [text.wasm]\n") }},
 		{"", "doctor", "unhealthy", nil},

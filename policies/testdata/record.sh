@@ -26,16 +26,19 @@ adopt() {
 }
 
 # review TASK ROUND VERIFY CAP FINDING...: a round with a critic's report. A FINDING is
-# CATEGORY or CATEGORY@LINE; the same one in two rounds is a repeat.
+# CATEGORY, CATEGORY@LINE or CATEGORY@LINE:SEVERITY; the same one in two rounds is a
+# repeat.
 review() {
 	task=$1 round=$2 verify=$3 cap=$4
 	shift 4
 	findings='' verdict=passed
 	for finding in "$@"; do
+		severity=${finding##*:} finding=${finding%:*}
+		[ "$severity" != "$finding" ] || severity=fail
 		category=${finding%@*} line=${finding##*@} question=null
 		[ "$line" != "$finding" ] || line=1
 		[ "$category" != question-to-user ] || question='"Which of the two?"'
-		findings="$findings${findings:+, }{\"id\": \"F-$category-$line\", \"category\": \"$category\", \"severity\": \"fail\", \"file\": \"src/main.go\",
+		findings="$findings${findings:+, }{\"id\": \"F-$category-$line\", \"category\": \"$category\", \"severity\": \"$severity\", \"file\": \"src/main.go\",
 			\"line\": $line, \"remediation\": \"settle $category in line $line\", \"criterion_id\": null, \"question_to_user\": $question}"
 		verdict=issues_found
 	done
@@ -97,6 +100,31 @@ review C-MOVES 4 green 6
 review C-PLAN 1 green 3 locked-decision-violation comment-hygiene@12
 review C-NATIVE 1 green 3 native-duplication@8 import-hygiene@1
 review C-NATIVE 2 green 3
+
+# Loops whose findings are new in every review.
+review D-MINOR 1 green 9 weak-assertion@1
+review D-MINOR 2 green 9 style@2:nit style@3:nit
+review D-MINOR 3 green 9 style@4:nit shrinkable@5:nit
+review D-MINOR 4 green 9 shrinkable@6:risk comment-hygiene@7:nit
+review D-MINOR 5 green 9
+review D-GROWS 1 green 9 edge-case-gap@1 style@2:nit
+review D-GROWS 2 green 9 edge-case-gap@3 missing-test@4:risk style@5:nit
+review D-GROWS 3 green 9 edge-case-gap@6 edge-case-gap@7 missing-test@8:risk
+review D-GROWS 4 green 9 edge-case-gap@9 missing-test@10:risk test-naming@11:nit style@12:nit
+review D-GROWS 5 green 9 missing-test@13:risk test-naming@14:nit style@15:nit
+review D-GROWS 6 green 9
+review D-CAP 1 green 2 dead-code@1 missing-test@2:risk
+review D-CAP 2 green 2 edge-case-gap@3
+review D-FEWER 1 green 9 dead-code@1 missing-test@2:risk style@3:nit
+review D-FEWER 2 green 9 edge-case-gap@4 style@5:nit
+review D-FEWER 3 green 9 style@6:nit
+review D-FEWER 4 green 9
+review D-LATE 1 green 9 edge-case-gap@1
+review D-LATE 2 green 9 edge-case-gap@2
+review D-LATE 3 green 9 edge-case-gap@3
+review D-LATE 4 green 9 edge-case-gap@4
+review D-LATE 5 green 9 style@5:nit
+review D-LATE 6 green 9
 
 "$switchyard" ledger verify >&2
 "$switchyard" ledger export

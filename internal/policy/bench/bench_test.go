@@ -30,7 +30,7 @@ func load(t *testing.T, text string) []bench.Series {
 // variant loads routing 1.2.0 with old replaced by its replacement.
 func variant(t *testing.T, old, replacement string) *routing.Policy {
 	t.Helper()
-	p, err := policies.Load(t.Context(), policies.Default)
+	p, err := policies.Load(t.Context(), "routing@1.2.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestLoadUnreadable(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	released, err := policies.Load(t.Context(), policies.Default)
+	released, err := policies.Load(t.Context(), "routing@1.2.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,5 +199,59 @@ func TestRunFails(t *testing.T) {
 	_, err := bench.Run(t.Context(), load(t, head+`[{"fail": 1}]}`), []*routing.Policy{p})
 	if errs.CodeOf(err) != errs.PolicyInvalidInput {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Routing 1.3.0 raises the bar in sick series by review 5, in healthy ones never, and
+// defers no failure (ADR-0024).
+func TestTheBarIsHeldAgainstPublishedSeries(t *testing.T) {
+	type rise struct{ capped, uncapped int } // the first review with a bar, 0 for none
+	rises := map[string]rise{
+		"claude-skills-272": {2, 2}, // induced twice
+		"cqlite-1490":       {0, 7},
+		"cqlite-3224":       {0, 7},
+		"cqlite-3904":       {5, 5}, // 1, then 2 and 3
+		"no-mistakes-683":   {5, 5}, // 3, then 7 in round 5
+		"no-mistakes-683-a": {3, 3}, // 3, then 4 and 4
+		"no-mistakes-683-b": {4, 4}, // 3, then 6 and 6
+		"ose-public-249":    {5, 5}, // induced twice
+		"qwen-code-9659":    {5, 5}, // 3, then 5 and 4
+		"roborev-1002":      {3, 3}, // induced twice
+		"roborev-1030":      {5, 5}, // no failure in round 5
+	}
+	// These end before a bar could rise: stalled at review 3, and after 3 and 2 reviews.
+	short := []string{"clickhouse-105489", "qrspi-plus-111", "sdlc-harness-598"}
+	all, err := bench.Load(series.Files, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policies.Load(t.Context(), "routing@1.3.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := bench.Run(t.Context(), all, []*routing.Policy{p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := make(map[string]int)
+	for _, s := range report.Series {
+		kinds[s.Kind]++
+		got := s.Policies[0]
+		if r := (rise{got.Capped.BarAt, got.Uncapped.BarAt}); r != rises[s.Name] {
+			t.Errorf("%s: the bar rises at %+v, want %+v", s.Name, r, rises[s.Name])
+		}
+		for _, end := range []bench.Ending{got.Capped, got.Uncapped} {
+			switch {
+			case end.Deferred.Fail+end.Deferred.Unrated > 0:
+				t.Errorf("%s: %+v are deferred", s.Name, end.Deferred)
+			case s.Kind == "healthy" && end.BarAt > 0:
+				t.Errorf("%s: the bar rises at %d", s.Name, end.BarAt)
+			case s.Kind == "sick" && (end.BarAt == 0 || end.BarAt > 5) && !slices.Contains(short, s.Name):
+				t.Errorf("%s: the bar is not up by review 5: %+v", s.Name, end)
+			}
+		}
+	}
+	if kinds["sick"] < 11 || kinds["healthy"] < 8 {
+		t.Errorf("the series are %v", kinds)
 	}
 }

@@ -37,8 +37,8 @@ func TestReleasedVersionsPass(t *testing.T) {
 				ref, r.Policy, r.Categories, r.States, r.Probes, r.Gaps)
 		}
 	}
-	if r := verify(t, load(t, policies.Default), check.Options{}); r.Branches != 6 {
-		t.Errorf("%s has %d branches, want 6", policies.Default, r.Branches)
+	if r := verify(t, load(t, policies.Default), check.Options{}); r.Branches != 13 {
+		t.Errorf("%s has %d branches, want 13", policies.Default, r.Branches)
 	}
 }
 

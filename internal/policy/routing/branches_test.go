@@ -79,7 +79,7 @@ func TestTheFirstBranchThatHoldsDecides(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
 		n := 0
-		everyInput(func(in routing.Input) {
+		everyInput(p, func(in routing.Input) {
 			if n++; n%5 != 0 { // matching is slower than deciding, and every input is tried elsewhere
 				return
 			}

@@ -18,11 +18,18 @@ import (
 var ranked = []string{"stuck", "askuser", "plan-checker", "researcher", "executor"}
 
 // endsStalls reports which versions stop a task that makes no progress.
-var endsStalls = map[string]bool{"routing@1.0.0": false, "routing@1.1.0": false, "routing@1.2.0": true}
+var endsStalls = map[string]bool{"routing@1.0.0": false, "routing@1.1.0": false, "routing@1.2.0": true, "routing@1.3.0": true}
 
-// oracle returns a version's expected decision. It is written from the rules of ADR-0001
-// and ADR-0003 and shares nothing with the Rego.
+// hasBar reports which versions have a bar, and use facts.
+var hasBar = map[string]bool{"routing@1.3.0": true}
+
+// oracle returns a version's expected decision. It is written from the rules of ADR-0001,
+// ADR-0003 and ADR-0024 and shares nothing with the Rego.
 func oracle(ref string, in routing.Input) routing.Decision {
+	var facts routing.Facts
+	if hasBar[ref] && in.Facts != nil {
+		facts = *in.Facts
+	}
 	findings := 0
 	for _, n := range in.Routes {
 		findings += n
@@ -33,18 +40,46 @@ func oracle(ref string, in routing.Input) routing.Decision {
 	if in.Routes["stuck"] > 0 {
 		return routing.Decision{NextAction: "stuck", Reason: "stuck-finding"}
 	}
-	if in.Round >= in.MaxRounds {
+	if in.Round >= in.MaxRounds && !facts.MayExtend {
 		return routing.Decision{NextAction: "stuck", Reason: "max-rounds"}
 	}
 	if endsStalls[ref] && in.StalledRounds > 1 && in.Routes["askuser"] == 0 {
 		return routing.Decision{NextAction: "stuck", Reason: "no-progress"}
 	}
-	for _, name := range ranked {
+	strongest := "executor"
+	for _, name := range slices.Backward(ranked) {
 		if in.Routes[name] > 0 {
-			return routing.Decision{NextAction: name, Reason: "routed"}
+			strongest = name
 		}
 	}
-	return routing.Decision{NextAction: "executor", Reason: "verify-red"}
+	switch {
+	case facts.InducedRounds >= 3 && strongest != "askuser":
+		return routing.Decision{NextAction: "askuser", Reason: "churn"}
+	case facts.InducedRounds == 2 && strongest != "askuser" && strongest != "plan-checker":
+		return routing.Decision{NextAction: "plan-checker", Reason: "churn"}
+	case findings == 0:
+		return routing.Decision{NextAction: "executor", Reason: "verify-red"}
+	}
+	return routing.Decision{NextAction: strongest, Reason: "routed"}
+}
+
+// barOracle returns the expected bar of routing 1.3.0.
+func barOracle(in routing.Input) routing.Bar {
+	var facts routing.Facts
+	left := min(2*in.MaxRounds, routing.MaxRoundsLimit) - in.Round
+	blocking := in.FindingCount
+	if in.Facts != nil {
+		facts, left, blocking = *in.Facts, in.RoundsLeft, in.BlockingCount
+	}
+	minor := in.FindingCount > 0 && blocking == 0
+	switch {
+	case facts.ReviewsSinceLow > 2:
+		return routing.BarFail
+	case facts.ReviewsSinceLow == 2, facts.InducedRounds > 1,
+		(in.Round > 4 || left < 2) && (minor || facts.ReviewsSinceLow == 1):
+		return routing.BarRisk
+	}
+	return routing.BarAll
 }
 
 // pasts returns the ways a review can compare with earlier ones, for any number of
@@ -79,12 +114,39 @@ func TestTheOracleKnowsEveryVersion(t *testing.T) {
 		if _, known := endsStalls[ref]; !known {
 			t.Errorf("endsStalls does not say what %s does", ref)
 		}
+		if p := load(t, ref); p.HasBar() != hasBar[ref] {
+			t.Errorf("hasBar does not say what %s does", ref)
+		}
 	}
 }
 
+// reviewedInputs returns in with the facts that rules of routing 1.3.0 compare.
+func reviewedInputs(in routing.Input) []routing.Input {
+	var all []routing.Input
+	for _, hard := range []int{in.MaxRounds, min(2*in.MaxRounds, routing.MaxRoundsLimit)} {
+		for _, blocking := range []int{0, in.FindingCount} {
+			for n := range 4 {
+				facts := routing.Facts{
+					HardCap: hard, RoundsLeft: max(hard-in.Round, 0), BlockingCount: blocking, InducedCount: &blocking,
+					FirstTimeCount: in.FindingCount, Confinement: routing.Unconfined,
+				}
+				facts.MayExtend = n%2 == 1 && facts.RoundsLeft > 0 && in.Productive()
+				if blocking > 0 {
+					facts.InducedRounds = n
+				} else if in.FindingCount > 0 {
+					facts.ReviewsSinceLow = n
+				}
+				in.Facts = &facts
+				all = append(all, in)
+			}
+		}
+	}
+	return all
+}
+
 // everyInput visits every combination that a decision can depend on: destinations with
-// findings, verification result, cap reached, and stalled rounds.
-func everyInput(visit func(routing.Input)) {
+// findings, verification result, cap reached, stalled rounds, and facts.
+func everyInput(p *routing.Policy, visit func(routing.Input)) {
 	rounds := [][2]int{{1, 3}, {2, 3}, {3, 3}, {4, 3}, {1, 1}, {2, 1}, {99, 100}, {100, 100}}
 	for set := range 1 << len(ranked) {
 		routes := make(map[string]int)
@@ -93,8 +155,14 @@ func everyInput(visit func(routing.Input)) {
 		}
 		for _, verify := range []routing.Verify{routing.Green, routing.Red, routing.Absent} {
 			for _, r := range rounds {
-				for _, in := range pasts(input(r[0], r[1], verify, routes)) {
-					visit(in)
+				for _, past := range pasts(input(r[0], r[1], verify, routes)) {
+					visit(past)
+					if !p.HasBar() {
+						continue
+					}
+					for _, in := range reviewedInputs(past) {
+						visit(in)
+					}
 				}
 			}
 		}
@@ -107,7 +175,7 @@ func TestDecisionsMatchTheOracleExhaustively(t *testing.T) {
 	}
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
-		everyInput(func(in routing.Input) { expect(t, p, in) })
+		everyInput(p, func(in routing.Input) { expect(t, p, in) })
 	}
 }
 
@@ -121,8 +189,57 @@ func TestDecisionsMatchTheOracleForAnyCounts(t *testing.T) {
 	}
 }
 
-// anyInput draws a consistent input.
+func TestBarsMatchTheOracle(t *testing.T) {
+	p := load(t, policies.Default)
+	compare := func(t rapid.TB, in routing.Input) {
+		t.Helper()
+		if got, err := p.Bar(context.Background(), in); err != nil || got != barOracle(in) {
+			t.Fatalf("%+v with %+v: got %q, %v, want %q", in, in.Facts, got, err, barOracle(in))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { compare(t, anyInput(t)) })
+	if testing.Short() {
+		t.Skip("short mode: many cases, one after another")
+	}
+	everyInput(p, func(in routing.Input) { compare(t, in) })
+}
+
+// anyInput draws a consistent input, with facts or without.
 func anyInput(t *rapid.T) routing.Input {
+	in := anyReview(t)
+	if rapid.Bool().Draw(t, "facts") {
+		in.Facts = anyFacts(t, in)
+	}
+	return in
+}
+
+func anyFacts(t *rapid.T, in routing.Input) *routing.Facts {
+	f := routing.Facts{
+		HardCap:        rapid.IntRange(in.MaxRounds, routing.MaxRoundsLimit).Draw(t, "hard_cap"),
+		BlockingCount:  rapid.IntRange(0, in.FindingCount).Draw(t, "blocking_count"),
+		DeferredCount:  rapid.IntRange(0, 1000).Draw(t, "deferred_count"),
+		FirstTimeCount: rapid.IntRange(0, in.FindingCount).Draw(t, "first_time_count"),
+		Confinement:    rapid.SampledFrom(routing.Confinements()).Draw(t, "confinement"),
+	}
+	f.RoundsLeft = max(f.HardCap-in.Round, 0)
+	if f.RoundsLeft > 0 && in.Productive() {
+		f.MayExtend = rapid.Bool().Draw(t, "may_extend")
+	}
+	if f.FirstTimeCount > 0 {
+		f.ReviewsSinceLow = rapid.IntRange(0, 5).Draw(t, "reviews_since_low")
+	}
+	if rapid.Bool().Draw(t, "induced is known") {
+		induced := rapid.IntRange(0, in.FindingCount).Draw(t, "induced_count")
+		f.InducedCount = &induced
+		if f.BlockingCount > 0 && induced >= f.BlockingCount {
+			f.InducedRounds = rapid.IntRange(0, 5).Draw(t, "induced_rounds")
+		}
+	}
+	return &f
+}
+
+// anyReview draws a consistent input without facts.
+func anyReview(t *rapid.T) routing.Input {
 	in := input(
 		rapid.IntRange(1, 200).Draw(t, "round"),
 		rapid.IntRange(1, routing.MaxRoundsLimit).Draw(t, "max_rounds"),

@@ -147,7 +147,7 @@ func TestPackSaysWhatCannotBePacked(t *testing.T) {
 	} {
 		packed, err := p.Pack(t.Context(), tc.o)
 		f := asFault(err)
-		if f == nil || string(f.Code) != tc.code || f.Details["policy"] != "routing@1.2.0" {
+		if f == nil || string(f.Code) != tc.code || f.Details["policy"] != policies.Default {
 			t.Errorf("%s: %v", name, err)
 		}
 		if packed != nil {
