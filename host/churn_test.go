@@ -183,3 +183,28 @@ func TestResearchersReadTheChurn(t *testing.T) {
 		}
 	}
 }
+
+// TestLandingLeavesTheRisks checks that the next agent does not fix what the user has
+// deferred with the answer.
+func TestLandingLeavesTheRisks(t *testing.T) {
+	t.Parallel()
+	agents := churning()
+	failure, risk, asks := wrong(), wrong(), wrong()
+	failure.File, failure.Line = "draft.txt", 3
+	risk.Severity, risk.File, risk.Line, risk.Remediation = "risk", "draft.txt", 3, "Name it well"
+	asks.Category, asks.Severity, asks.File, asks.Line, asks.Remediation = "question-to-user", "nit", "draft.txt", 3, "Which port?"
+	agents["critic"][2] = fakeagent.Finds(failure, risk, asks)
+	for choice, want := range map[int]string{1: "- findings: 3\n", 2: "- findings: 2\n- deferred: 1, below the bar fail\n"} {
+		s := barSite(t, asksAboutChurn, barAll, agents)
+		s.ends(t, api.RunRequest{Ask: func(_ context.Context, q task.Question) *api.AnswerRequest {
+			if !q.Churn {
+				return &api.AnswerRequest{Text: "80"}
+			}
+			return &api.AnswerRequest{Choice: choice}
+		}}, "commit", "no-findings")
+		text := s.prompts(t, "build-fixer", 4)
+		if !strings.Contains(text, want) || strings.Contains(text, `- to do: "Name it well"`) != (choice == 1) || !strings.Contains(text, `- to do: "Which port?"`) {
+			t.Errorf("after choice %d the build-fixer reads\n%s", choice, text)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -163,6 +164,23 @@ func (tx *taskTx) revisedPlan(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
+// raiseBar defers the executor's findings below a bar, if the user has raised it since the
+// decision.
+func raiseBar(d *api.Decision, bar policies.Bar) {
+	if !bar.Above(d.Bar) {
+		return
+	}
+	var open []finding.Finding
+	for _, f := range d.Findings {
+		if f.Route == actionExecutor && bar.Defers(f.Severity) {
+			d.Deferred = append(d.Deferred, f)
+		} else {
+			open = append(open, f)
+		}
+	}
+	d.Findings, d.Bar = open, bar
+}
+
 // runHandoff returns what the last decision passes on, with the user's answers, the revised
 // plan and the advice of other agents, and writes it for people to read. decided is false
 // before the first decision.
@@ -177,6 +195,7 @@ func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, 
 			return h, false, err
 		}
 		last.NextRound = max(w.tx.status.Round, 1)
+		raiseBar(&last, policies.Bar(w.tx.status.Bar))
 		h, decided = w.tx.handoff(w.config, last), true
 	}
 	for _, a := range all {
