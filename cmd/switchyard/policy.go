@@ -20,20 +20,22 @@ func newPolicyCmd(a *app) *cobra.Command {
 		Use:   "policy",
 		Short: "Inspect, change and check the routing policy",
 		Long: `A policy decides where a task goes after a round. It is written in Rego, in the
-package switchyard.routing, and has four rules:
+package switchyard.routing, and has these rules:
 
   destinations  each with its kind, agent, human or terminal, and whether it
                 advances the round
   route_table   the destination of each category of finding
   precedence    the destinations that take findings, strongest first
   decision      next_action and reason, from the input
+  bar           optional: all, risk or fail, the severity from which findings are
+                open. The others are deferred before the decision.
 
 The input has only counts, and no text of a critic: switchyard explain --output
 json shows one.
 
 A POLICY argument is one of
   a built-in version, such as ` + policies.Default + `
-  a directory with Rego files, such as policies/routing/1.3.0
+  a directory with Rego files, such as policies/routing/1.4.0
   an OPA bundle: a .tar.gz made by policy build or by OPA's own tools
 Without it the active policy is used: the one that switchyard.yaml names, else
 the one that was adopted, else the default.
@@ -53,8 +55,9 @@ together with the decision record that argues for it, in docs/adr:
   build    packs it into an OPA bundle, optionally signed
   adopt    makes it the active policy
 
-A minor version adds categories or decides more strictly; a re-route or another
-precedence needs a major version. Switchyard's docs/amending.md walks through an
+A minor version adds categories, decides more strictly, or decides otherwise on facts
+that the version before did not read; a re-route or another precedence needs a major
+version. Switchyard's docs/amending.md walks through an
 amendment.
 
 A project with keys under policy_trust in switchyard.yaml accepts a policy that is

@@ -28,10 +28,11 @@ default cap of rounds and with the highest one, which shows what the policy does
 itself.
 
 A series is a file DIR/*.json with the counts of findings that a public source
-reports. Without DIR the built-in series are used. Switchyard's docs/policies.md
+reports. Without DIR the built-in series are used. A bar that a policy raises is
+shown with its first review. Switchyard's docs/policies.md
 describes the format, and what a series cannot show.`,
 		Example: `  switchyard policy bench
-  switchyard policy bench --policy routing@1.2.0 --policy policies/routing/1.3.0
+  switchyard policy bench --policy routing@1.3.0 --policy policies/routing/1.4.0
   switchyard policy bench series --output json`,
 		Args: cli.OrNothing(cli.Exactly("the DIR")),
 	}
