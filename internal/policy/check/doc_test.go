@@ -8,6 +8,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // TestPage checks the table of docs/proof.md against the invariants. UPDATE=1 rewrites
@@ -31,11 +33,22 @@ func TestPageShowsARealCounterexample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := verify(t, policy(t, replaced(t, rego(t), `input.round >= input.max_rounds`, `input.round > input.max_rounds`)), check.Options{})
+	r := verify(t, policy(t, replaced(t, rego(t, "1.2.0"), `input.round >= input.max_rounds`, `input.round > input.max_rounds`)), check.Options{})
 	result := resultOf(t, r, check.Ends)
 	v := result.Violations[0]
+	newest := load(t, policies.Default)
+	classes, err := inputspace.Of(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bars, err := inputspace.OfBar(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{
-		fmt.Sprintf("the built-in versions have %d:", r.States),
+		fmt.Sprintf("Versions 1.0.0 to 1.2.0 have %d:", r.States),
+		fmt.Sprintf("Version %s has %d, since", newest.Identity().Version, classes.Len()),
+		fmt.Sprintf("Its bar has %d:", bars.Len()),
 		fmt.Sprintf("BROKEN  %s: %s\n  %d violations;", result.Invariant, result.Says, result.Violated),
 		"  - " + v.Message + "\n",
 		fmt.Sprintf("/routing.rego:%d:%d  %s\n", v.Location.Row, v.Location.Col, v.Location.Text),

@@ -60,10 +60,10 @@ func load(t *testing.T, ref string) *routing.Policy {
 	return p
 }
 
-// rego returns the source of routing 1.2.0.
-func rego(t *testing.T) string {
+// rego returns the source of a version of routing.
+func rego(t *testing.T, version string) string {
 	t.Helper()
-	source, err := os.ReadFile("../../../policies/routing/1.2.0/routing.rego")
+	source, err := os.ReadFile(filepath.Join("../../../policies/routing", version, "routing.rego"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,13 @@ func rego(t *testing.T) string {
 // executor. It has a quarter of the classes.
 func small(t *testing.T) string {
 	t.Helper()
-	return replaced(t, rego(t),
+	return shrunk(t, rego(t, "1.2.0"))
+}
+
+// shrunk removes plan-checker and researcher.
+func shrunk(t *testing.T, source string) string {
+	t.Helper()
+	return replaced(t, source,
 		"\t\"plan-checker\": {\"kind\": \"agent\", \"advances_round\": false},\n", "",
 		"\t\"researcher\": {\"kind\": \"agent\", \"advances_round\": true},\n", "",
 		`"information-missing": "researcher"`, `"information-missing": "executor"`,

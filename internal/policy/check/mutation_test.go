@@ -10,7 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // input returns a round below its cap with one new finding for each named destination.
@@ -192,9 +191,9 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source := small(t)
 			if tc.whole {
-				source = rego(t)
+				source = rego(t, "1.2.0")
 			}
-			r := verify(t, policy(t, replaced(t, source, tc.mutation...)), check.Options{Raised: raisedFor(load(t, policies.Default))})
+			r := verify(t, policy(t, replaced(t, source, tc.mutation...)), check.Options{Raised: raisedFor(load(t, "routing@1.2.0"))})
 			if got := broken(r); !slices.Equal(got, []check.Invariant{tc.breaks}) {
 				t.Fatalf("%v are broken, want only %s", got, tc.breaks)
 			}

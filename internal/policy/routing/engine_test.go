@@ -79,6 +79,20 @@ func TestEnginesAgreeExhaustively(t *testing.T) {
 					t.Fatalf("%+v: compiled decides %+v, %v, interpreted %+v, %v", in, got, err, want, wantErr)
 				}
 			}
+			if !interpreted.HasBar() {
+				return
+			}
+			if classes, err = inputspace.OfBar(interpreted); err != nil || len(classes.Gaps()) > 0 || classes.Len() < 500 {
+				t.Fatalf("the bar's domain has %d classes and the gaps %v: %v", classes.Len(), classes.Gaps(), err)
+			}
+			for i := range classes.Len() {
+				in := classes.At(i)
+				want, wantErr := interpreted.Bar(t.Context(), in)
+				got, err := compiled.Bar(t.Context(), in)
+				if wantErr != nil || err != nil || got != want {
+					t.Fatalf("%+v: the compiled bar is %q, %v, the interpreted one %q, %v", in, got, err, want, wantErr)
+				}
+			}
 		})
 	}
 }
