@@ -98,7 +98,7 @@ func deferredFindings(ctx context.Context, l *ledger.Ledger, id string, end int6
 
 // The deferred findings that a commit names, and the code points of the place of each.
 const (
-	maxDeferredNamed = 20
+	maxDeferredNamed = 1000
 	maxDeferredPlace = 200
 )
 
