@@ -13,10 +13,10 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// withPolicy writes a project policy: routing 1.2.0 with some texts replaced.
+// withPolicy writes a project policy: routing 1.3.0 with some texts replaced.
 func (s *summarized) withPolicy(dir string, replace ...string) {
 	s.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "policies", "routing", "1.2.0", "routing.rego"))
+	text, err := os.ReadFile(filepath.Join("..", "policies", "routing", "1.3.0", "routing.rego"))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestFirstRoundAdoptsItsPolicy(t *testing.T) {
 	}
 	s.review("A", "style")
 	a := s.adopted()
-	if a == nil || a.Ref != policies.Default || a.By != "tess" || a.Policy.Version != "1.2.0" || a.Event.N != 2 {
+	if a == nil || a.Ref != policies.Default || a.By != "tess" || a.Policy.Version != "1.3.0" || a.Event.N != 2 {
 		t.Fatalf("adopted is %+v", a)
 	}
 	s.review("B", "style")
@@ -121,7 +121,7 @@ func TestNamedPolicyDecidesOnce(t *testing.T) {
 	if err != nil || d.Policy.Version != "1.0.0" || d.NextAction != "stuck" {
 		t.Fatalf("%+v, %v", d.Policy, err)
 	}
-	if a := s.adopted(); a.Policy.Version != "1.2.0" {
+	if a := s.adopted(); a.Policy.Version != "1.3.0" {
 		t.Errorf("it was adopted: %+v", a)
 	}
 	x, err := s.Explain(t.Context(), "B", 0)
@@ -142,7 +142,7 @@ func TestAdoptedPolicyStaysTheDefault(t *testing.T) {
 		t.Errorf("the round was decided by %+v, %v", d.Policy, err)
 	}
 	s.write("switchyard.yaml", "policy: routing@1.1.0\n")
-	if _, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.2.0"}); errs.CodeOf(err) != errs.PolicyNotConfigured {
+	if _, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.3.0"}); errs.CodeOf(err) != errs.PolicyNotConfigured {
 		t.Errorf("adopting what the configuration does not name gives %v", err)
 	}
 }
@@ -196,7 +196,7 @@ func TestPolicyThatCannotBeComparedCanBeReplaced(t *testing.T) {
 	count([n | some n in input.routes; n in {2, 4, 6, 8, 10, 12, 14, 16}]) >= 0`)
 	s.write("switchyard.yaml", "policy: mine\n")
 	s.review("A", "style")
-	s.write("switchyard.yaml", "policy: routing@1.2.0\n")
+	s.write("switchyard.yaml", "policy: routing@1.3.0\n")
 	done, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{})
 	if err != nil || !done.Changed || done.Event == nil {
 		t.Fatalf("adopting gives %+v, %v", done, err)

@@ -86,7 +86,7 @@ func TestCountersOfATask(t *testing.T) {
 	c.round("T1")
 
 	c.want(counters.Tasks(), map[string]int64{"committed": 1})
-	c.want(counters.Rounds(), map[string]int64{"executor/1.2.0": 1, "askuser/1.2.0": 1, "commit/1.2.0": 1})
+	c.want(counters.Rounds(), map[string]int64{"executor/1.3.0": 1, "askuser/1.3.0": 1, "commit/1.3.0": 1})
 	c.want(counters.DailyRounds(), map[string]int64{day + "/executor": 1, day + "/askuser": 1, day + "/commit": 1})
 	c.want(counters.Daily(), map[string]int64{day + "/committed": 1})
 	c.want(counters.Verifications(), map[string]int64{"absent": 3})
@@ -101,9 +101,9 @@ func TestCountersOfATask(t *testing.T) {
 	c.want(counters.QuestionWaits().Cells(), map[string]int64{"52": 1}) // 2^(51/8) = 83 s, 2^(52/8) = 90.5 s
 	c.want(counters.TaskRounds().Cells(), map[string]int64{"3": 1})
 	c.want(counters.TaskRounds().Sum(), map[string]int64{"": 3})
-	p := policyOf(t, "routing@1.2.0")
-	c.want(counters.Policies(), map[string]int64{"1.2.0/" + p.Digest + "/" + p.ADR: 3})
-	c.want(counters.Adoptions(), map[string]int64{"1.2.0/" + p.Digest: 1})
+	p := policyOf(t, "routing@1.3.0")
+	c.want(counters.Policies(), map[string]int64{"1.3.0/" + p.Digest + "/" + p.ADR: 3})
+	c.want(counters.Adoptions(), map[string]int64{"1.3.0/" + p.Digest: 1})
 	for _, d := range []counters.Distribution{counters.Evaluations(), counters.PluginRuns()} {
 		n := int64(0)
 		for _, cell := range c.sums(d.Cells()) {
@@ -152,10 +152,10 @@ func TestReportWithManyCategories(t *testing.T) {
 	c.round("T1", junk...)
 	c.round("T2", "todo-marker")
 	sums := c.sums(counters.Findings())
-	if sums["todo-marker/fail/executor"] != 1 || sums["other/fail/stuck"] != 200-(100-28) || len(sums) != 1+(100-28)+1 {
+	if sums["todo-marker/fail/executor"] != 1 || sums["other/fail/stuck"] != 200-(100-29) || len(sums) != 1+(100-29)+1 {
 		t.Errorf("got %v", sums)
 	}
-	c.want(counters.Measure{Name: ledger.OverflowMeasure}, map[string]int64{"category": 200 - (100 - 28)})
+	c.want(counters.Measure{Name: ledger.OverflowMeasure}, map[string]int64{"category": 200 - (100 - 29)})
 }
 
 // TestForcedGatesAreCounted checks that forced gates are counted by phase.

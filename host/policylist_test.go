@@ -27,24 +27,24 @@ func TestPoliciesAreListedOnce(t *testing.T) {
 	s := newSummarized(t)
 	// In the workspace: a built-in version, its successor, one that claims to be the
 	// oldest, and one that is not a policy.
-	s.withPolicy("policies/routing/1.2.0")
-	s.withPolicy("policies/routing/1.3.0", "version: 1.2.0", "version: 1.3.0")
-	s.withPolicy("policies/routing/0.9.0", "version: 1.2.0", "version: 0.9.0")
+	s.withPolicy("policies/routing/1.3.0")
+	s.withPolicy("policies/routing/1.4.0", "version: 1.3.0", "version: 1.4.0")
+	s.withPolicy("policies/routing/0.9.0", "version: 1.3.0", "version: 0.9.0")
 	s.write("policies/routing/1.0.5/routing.rego", "package switchyard.routing\n\ndecision :=\n")
 	s.review("A", "style")
 
 	all, refs := s.inventory()
-	want := []string{"policies/routing/0.9.0", "routing@1.0.0", "routing@1.1.0", "routing@1.2.0", "policies/routing/1.3.0", "policies/routing/1.0.5"}
+	want := []string{"policies/routing/0.9.0", "routing@1.0.0", "routing@1.1.0", "routing@1.2.0", "routing@1.3.0", "policies/routing/1.4.0", "policies/routing/1.0.5"}
 	if !slices.Equal(refs, want) {
 		t.Fatalf("got %v, want %v", refs, want)
 	}
-	if k := all.Policies[3]; !k.BuiltIn || k.Folder != "policies/routing/1.2.0" || !k.Default || !k.Adopted || k.Configured || k.State != release.StateReleased {
+	if k := all.Policies[4]; !k.BuiltIn || k.Folder != "policies/routing/1.3.0" || !k.Default || !k.Adopted || k.Configured || k.State != release.StateReleased {
 		t.Errorf("of the version that is built in: %+v", k)
 	}
-	if k := all.Policies[4]; k.BuiltIn || k.Default || k.Adopted || k.State != release.StateDraft || k.Title != "Routing" || k.Problem != "" {
+	if k := all.Policies[5]; k.BuiltIn || k.Default || k.Adopted || k.State != release.StateDraft || k.Title != "Routing" || k.Problem != "" {
 		t.Errorf("of the draft: %+v", k)
 	}
-	if k := all.Policies[5]; k.Policy != nil || k.Problem == "" {
+	if k := all.Policies[6]; k.Policy != nil || k.Problem == "" {
 		t.Errorf("of what is no policy: %+v", k)
 	}
 }
@@ -57,7 +57,7 @@ func TestPoliciesInUseAreListed(t *testing.T) {
 	s.write("switchyard.yaml", "policy: own\n")
 	s.review("A", "style")
 	all, refs := s.inventory()
-	if !slices.Equal(refs, policies.Versions()) || !all.Policies[2].Adopted || !all.Policies[2].Configured || all.Configured != "own" {
+	if !slices.Equal(refs, policies.Versions()) || !all.Policies[3].Adopted || !all.Policies[3].Configured || all.Configured != "own" {
 		t.Fatalf("with a policy that is the default in a folder: %v, %+v", refs, all)
 	}
 
@@ -66,19 +66,19 @@ func TestPoliciesInUseAreListed(t *testing.T) {
 	if !slices.Equal(refs, append(policies.Versions(), "own")) {
 		t.Fatalf("got %v", refs)
 	}
-	if before, now := all.Policies[2], all.Policies[3]; !before.Adopted || before.Configured || now.Adopted || !now.Configured || now.State != "" {
+	if before, now := all.Policies[3], all.Policies[4]; !before.Adopted || before.Configured || now.Adopted || !now.Configured || now.State != "" {
 		t.Errorf("the adopted one is %+v, and the configured one %+v", before, now)
 	}
 
 	if _, err := s.Policies().Adopt(s.Context(), api.AdoptRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	s.withPolicy("own", "1.2.0", "1.2.1")
+	s.withPolicy("own", "1.3.0", "1.3.1")
 	all, refs = s.inventory()
 	if !slices.Equal(refs, append(policies.Versions(), "own", "own")) {
 		t.Fatalf("got %v", refs)
 	}
-	if now, before := all.Policies[3], all.Policies[4]; !now.Configured || now.Adopted || before.Configured || !before.Adopted || before.Policy.Version != "1.2.0" {
+	if now, before := all.Policies[4], all.Policies[5]; !now.Configured || now.Adopted || before.Configured || !before.Adopted || before.Policy.Version != "1.3.0" {
 		t.Errorf("the configured one is %+v, and the adopted one %+v", now, before)
 	}
 }
@@ -94,7 +94,7 @@ func TestLoadPolicy(t *testing.T) {
 		}
 		return p.Identity().Version
 	}
-	if got := version(""); got != "1.2.0" {
+	if got := version(""); got != "1.3.0" {
 		t.Errorf("the default is %s", got)
 	}
 	if _, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.0.0"}); err != nil {
@@ -107,7 +107,7 @@ func TestLoadPolicy(t *testing.T) {
 	if got := version(""); got != "1.1.0" {
 		t.Errorf("the configured one is %s", got)
 	}
-	if got := version("routing@1.2.0"); got != "1.2.0" {
+	if got := version("routing@1.3.0"); got != "1.3.0" {
 		t.Errorf("the named one is %s", got)
 	}
 }
@@ -122,7 +122,7 @@ func TestLoadTests(t *testing.T) {
 		"own":           {"own/routing.rego", "own/routing_test.rego"},
 		"./own":         {"own/routing.rego", "own/routing_test.rego"},
 		"routing@1.0.0": {"routing@1.0.0/routing.rego", "routing@1.0.0/routing_test.rego"},
-		"":              {"routing@1.2.0/routing.rego", "routing@1.2.0/routing_test.rego"},
+		"":              {"routing@1.3.0/routing.rego", "routing@1.3.0/routing_test.rego"},
 	} {
 		tested, err := s.Policies().LoadTests(t.Context(), ref, false)
 		if err != nil {

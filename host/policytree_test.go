@@ -30,7 +30,7 @@ func TestAgentsAreCheckedAgainstTheLatestVersion(t *testing.T) {
 	if asked, holds := asked(policies.Default); !asked || holds {
 		t.Errorf("without a line of its own, the newest that is built in: asked is %v, and it holds: %v", asked, holds)
 	}
-	s.withPolicy("policies/routing/1.1.0", "version: 1.2.0", "version: 1.1.0", "\t\"style\"", "\t\"a11y\": \"executor\",\n\t\"style\"")
+	s.withPolicy("policies/routing/1.1.0", "version: 1.3.0", "version: 1.1.0", "\t\"style\"", "\t\"a11y\": \"executor\",\n\t\"style\"")
 	if asked, holds := asked("policies/routing/1.1.0"); !asked || !holds {
 		t.Errorf("the project's own: asked is %v, and it holds: %v", asked, holds)
 	}

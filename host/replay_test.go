@@ -272,7 +272,7 @@ func TestReplayUnderAnotherTable(t *testing.T) {
 func TestReplayUnderTheRecordedPolicy(t *testing.T) {
 	a := newArchive(t, 25)
 	decided := a.decided(t)
-	for _, ref := range []string{"routing@1.1.0", "routing@1.2.0"} {
+	for _, ref := range []string{"routing@1.1.0", policies.Default} {
 		p := policy(t, ref)
 		report := a.replayed(t, api.ReplayRequest{Policy: p})
 		for _, f := range report.Changed {
@@ -542,7 +542,7 @@ func TestReplayNamesTheRules(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.root, "export"), text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sources := policy(t, "routing@1.2.0").Sources()
+	sources := policy(t, policies.Default).Sources()
 	sources[0].Text = strings.Replace(sources[0].Text, "input.round >= input.max_rounds", "input.round > input.max_rounds", 1)
 	candidate, err := routing.Loader{}.FromSources(t.Context(), "later", sources)
 	if err != nil {

@@ -231,7 +231,7 @@ func (w *walk) decided(s task.State, round int, force *task.Force) (task.Event, 
 	for i := range w.number("deferred", 0, 3) {
 		deferred = append(deferred, reported{"fingerprint": fmt.Sprint("d", i), "severity": w.one("deferred severity", "nit", "risk")})
 	}
-	decision := reported{"next_action": to, "findings": findings, "deferred": deferred, "policy": w.policy(), "no_progress": w.yes("stalled")}
+	decision := reported{"next_action": to, "findings": findings, "deferred": deferred, "policy": w.policy(), "policy_bar": e.Bar, "no_progress": w.yes("stalled")}
 	input := reported{}
 	for _, count := range []string{"new_count", "repeat_count", "reopened_count", "resolved_count"} {
 		decision[count] = w.number(count, 0, 3)

@@ -32,7 +32,7 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 	folder := "rules/routing/" + p(made.Policy) + "/"
 	for name, c := range map[string][2]string{
 		"routing.rego":      {"\t\"shrinkable\"", "\t\"secret-in-code\": \"askuser\",\n\t\"shrinkable\""},
-		"routing_test.rego": {`{"question-to-user"}`, `{"question-to-user", "secret-in-code"}`},
+		"routing_test.rego": {`"question-to-user"}`, `"question-to-user", "secret-in-code"}`},
 	} {
 		file := filepath.Join(tree.Root, filepath.FromSlash(folder+name))
 		text, err := os.ReadFile(file)

@@ -76,7 +76,7 @@ func barOracle(in routing.Input) routing.Bar {
 	case facts.ReviewsSinceLow > 2:
 		return routing.BarFail
 	case facts.ReviewsSinceLow == 2, facts.InducedRounds > 1,
-		(in.Round > 4 || left < 2) && (minor || facts.ReviewsSinceLow == 1):
+		(in.Round > 4 || in.Round > 1 && left < 2) && (minor || facts.ReviewsSinceLow == 1):
 		return routing.BarRisk
 	}
 	return routing.BarAll

@@ -124,10 +124,14 @@ _present contains "executor" if input.verify == "red"
 
 _strongest := [destination | some destination in precedence; destination in _present][0]
 
-# From round 5 on, and in the round before the last one, minor findings cost more than they are worth.
+# From round 5 on, and in the round before the last one, minor findings cost more than they are worth. What a first
+# review finds can still be fixed.
 _late if input.round >= 5
 
-_late if input.rounds_left <= 1
+_late if {
+	input.round > 1
+	input.rounds_left <= 1
+}
 
 # Nothing that is found is a failure, or there was less to find before.
 _not_converging if {

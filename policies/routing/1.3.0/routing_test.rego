@@ -158,6 +158,7 @@ test_success_deferred_findings_do_not_keep_a_task if {
 
 test_success_bar if {
 	nits := {"finding_count": 2, "routes": {"executor": 2}, "new_count": 2, "blocking_count": 0}
+	later := object.union(nits, {"round": 2})
 	cases := {
 		"a first review": {"facts": {}, "want": "all"},
 		"one review since the low": {"facts": {"reviews_since_low": 1}, "want": "all"},
@@ -172,10 +173,11 @@ test_success_bar if {
 		"failures in round 5, more than before": {"facts": {"round": 5, "reviews_since_low": 1}, "want": "risk"},
 		"no failures in round 5": {"facts": object.union(nits, {"round": 5}), "want": "risk"},
 		"no failures in round 4": {"facts": object.union(nits, {"round": 4}), "want": "all"},
-		"failures in the round before the last": {"facts": {"rounds_left": 1}, "want": "all"},
-		"no failures in the round before the last": {"facts": object.union(nits, {"rounds_left": 1}), "want": "risk"},
-		"no failures in the last round": {"facts": object.union(nits, {"rounds_left": 0}), "want": "risk"},
-		"no failures two rounds before the last": {"facts": object.union(nits, {"rounds_left": 2}), "want": "all"},
+		"failures in the round before the last": {"facts": {"round": 2, "rounds_left": 1}, "want": "all"},
+		"no failures in the round before the last": {"facts": object.union(later, {"rounds_left": 1}), "want": "risk"},
+		"no failures in the last round": {"facts": object.union(later, {"rounds_left": 0}), "want": "risk"},
+		"no failures two rounds before the last": {"facts": object.union(later, {"rounds_left": 2}), "want": "all"},
+		"no failures in a first review": {"facts": object.union(nits, {"rounds_left": 1}), "want": "all"},
 		"nothing in a late round": {
 			"facts": {"round": 9, "finding_count": 0, "routes": {}, "blocking_count": 0},
 			"want": "all",
