@@ -97,3 +97,42 @@ func TestMutationsOfABar(t *testing.T) {
 		})
 	}
 }
+
+// A policy that does not read the verification commits over a red one for some inputs,
+// although others that it cannot tell apart are clean.
+func TestWhatTheHostReadsIsNotShared(t *testing.T) {
+	r := verify(t, policy(t, `# METADATA
+# title: Blind
+# description: It does not read the verification.
+# custom:
+#   version: 0.1.0
+#   adr: ADR-0001
+package switchyard.routing
+
+destinations := {
+	"commit": {"kind": "terminal", "advances_round": false},
+	"executor": {"kind": "agent", "advances_round": true},
+	"stuck": {"kind": "terminal", "advances_round": false},
+}
+
+route_table := {"style": "executor"}
+
+precedence := ["stuck", "executor"]
+
+decision := {"next_action": "stuck", "reason": "max-rounds"} if {
+	input.routes.executor > 0
+} else := {"next_action": "commit", "reason": "no-findings"}
+`), check.Options{})
+	result := resultOf(t, r, check.OnlyCleanCommits)
+	if result.Violated == 0 {
+		t.Errorf("%+v", result)
+	}
+	for _, v := range result.Violations {
+		if v.Code != errs.PolicyUnsafeCommit || v.Input.Verify != routing.Red && v.Input.FindingCount == 0 {
+			t.Errorf("%+v", v)
+		}
+	}
+	if result := resultOf(t, r, check.CleanCommits); result.Violated > 0 {
+		t.Errorf("%+v", result)
+	}
+}

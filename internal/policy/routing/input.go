@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -155,6 +156,19 @@ func (in Input) checkPast(wrong refusal) error {
 // barValue is value for the rule bar.
 func (in Input) barValue() ast.Object {
 	return in.value().Diff(ast.NewObject(ast.Item(ast.StringTerm(deferredField), ast.NullTerm())))
+}
+
+// Part returns the named fields as the policy sees them: equal texts for equal fields.
+func (in Input) Part(fields []string) string {
+	value := in.value()
+	var part strings.Builder
+	for _, field := range fields {
+		if v := value.Get(ast.StringTerm(field)); v != nil {
+			part.WriteString(v.String())
+		}
+		part.WriteByte('\n')
+	}
+	return part.String()
 }
 
 // value returns in as the policy sees it. Building it directly avoids a JSON round trip.
