@@ -40,6 +40,35 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
+// BenchmarkBothRules compares a decision of a policy with a bar, which takes both rules,
+// with the rule decision alone. It should take at most 1.5 times as long.
+func BenchmarkBothRules(b *testing.B) {
+	p := loadOn(b, routing.EngineRego, policies.Default)
+	in := routing.Input{
+		Round: 4, MaxRounds: 9, FindingCount: 3, Verify: routing.Green, NewCount: 3,
+		Routes: map[string]int{"executor": 2, "researcher": 1},
+	}
+	for _, both := range []bool{false, true} {
+		name := "rules=decision"
+		if both {
+			name = "rules=bar+decision"
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if both {
+					if _, err := p.Bar(b.Context(), in); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if _, err := p.Decide(b.Context(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkBranches measures the cost of explaining a first decision, BenchmarkMatching
 // of each further one.
 func BenchmarkBranches(b *testing.B) {

@@ -3,8 +3,6 @@ package routing
 import (
 	"slices"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
@@ -109,23 +107,6 @@ func (f Facts) check(in Input, wrong refusal) error {
 		return wrong(confinementField, f.Confinement, "must be one of %q", Confinements())
 	}
 	return nil
-}
-
-// insert adds f to an input as the policy sees it.
-func (f Facts) insert(input ast.Object) {
-	count := func(field string, n int) { input.Insert(ast.StringTerm(field), ast.IntNumberTerm(n)) }
-	count(hardCapField, f.HardCap)
-	count("rounds_left", f.RoundsLeft)
-	count("first_time_count", f.FirstTimeCount)
-	count("reviews_since_low", f.ReviewsSinceLow)
-	if f.InducedCount != nil {
-		count("induced_count", *f.InducedCount)
-	}
-	count("induced_rounds", f.InducedRounds)
-	count("blocking_count", f.BlockingCount)
-	input.Insert(ast.StringTerm(mayExtendField), ast.BooleanTerm(f.MayExtend))
-	count(deferredField, f.DeferredCount)
-	input.Insert(ast.StringTerm(confinementField), ast.StringTerm(f.Confinement))
 }
 
 // Bar is the severity from which findings are open. A lower one is deferred.

@@ -154,9 +154,7 @@ func (in Input) checkPast(wrong refusal) error {
 }
 
 // barValue is value for the rule bar.
-func (in Input) barValue() ast.Object {
-	return in.value().Diff(ast.NewObject(ast.Item(ast.StringTerm(deferredField), ast.NullTerm())))
-}
+func (in Input) barValue() ast.Object { return in.object(false) }
 
 // Part returns the named fields as the policy sees them: equal texts for equal fields.
 func (in Input) Part(fields []string) string {
@@ -171,29 +169,46 @@ func (in Input) Part(fields []string) string {
 	return part.String()
 }
 
-// value returns in as the policy sees it. Building it directly avoids a JSON round trip.
-func (in Input) value() ast.Object {
+// value returns in as the rule decision sees it.
+func (in Input) value() ast.Object { return in.object(true) }
+
+// object builds the input directly, which avoids a JSON round trip.
+func (in Input) object(deferred bool) ast.Object {
 	routes := ast.NewObject()
 	for name, n := range in.Routes {
 		if n > 0 {
-			routes.Insert(ast.StringTerm(name), ast.IntNumberTerm(n))
+			routes.Insert(ast.InternedTerm(name), ast.InternedTerm(n))
 		}
 	}
-	value := ast.NewObject(
-		ast.Item(ast.StringTerm("round"), ast.IntNumberTerm(in.Round)),
-		ast.Item(ast.StringTerm("max_rounds"), ast.IntNumberTerm(in.MaxRounds)),
-		ast.Item(ast.StringTerm("finding_count"), ast.IntNumberTerm(in.FindingCount)),
-		ast.Item(ast.StringTerm("routes"), ast.NewTerm(routes)),
-		ast.Item(ast.StringTerm("verify"), ast.StringTerm(string(in.Verify))),
-		ast.Item(ast.StringTerm("new_count"), ast.IntNumberTerm(in.NewCount)),
-		ast.Item(ast.StringTerm("repeat_count"), ast.IntNumberTerm(in.RepeatCount)),
-		ast.Item(ast.StringTerm("reopened_count"), ast.IntNumberTerm(in.ReopenedCount)),
-		ast.Item(ast.StringTerm("resolved_count"), ast.IntNumberTerm(in.ResolvedCount)),
-		ast.Item(ast.StringTerm("no_progress"), ast.BooleanTerm(in.NoProgress)),
-		ast.Item(ast.StringTerm("stalled_rounds"), ast.IntNumberTerm(in.StalledRounds)),
-	)
-	if in.Facts != nil {
-		in.Facts.insert(value)
+	fields := make([][2]*ast.Term, 0, 21)
+	add := func(name string, value *ast.Term) { fields = append(fields, ast.Item(ast.InternedTerm(name), value)) }
+	count := func(name string, n int) { add(name, ast.InternedTerm(n)) }
+	count("round", in.Round)
+	count("max_rounds", in.MaxRounds)
+	count("finding_count", in.FindingCount)
+	add(routesField, ast.NewTerm(routes))
+	add("verify", ast.InternedTerm(string(in.Verify)))
+	count("new_count", in.NewCount)
+	count("repeat_count", in.RepeatCount)
+	count("reopened_count", in.ReopenedCount)
+	count("resolved_count", in.ResolvedCount)
+	add("no_progress", ast.InternedTerm(in.NoProgress))
+	count("stalled_rounds", in.StalledRounds)
+	if f := in.Facts; f != nil {
+		count(hardCapField, f.HardCap)
+		count("rounds_left", f.RoundsLeft)
+		add(mayExtendField, ast.InternedTerm(f.MayExtend))
+		count("first_time_count", f.FirstTimeCount)
+		count("reviews_since_low", f.ReviewsSinceLow)
+		if f.InducedCount != nil {
+			count("induced_count", *f.InducedCount)
+		}
+		count("induced_rounds", f.InducedRounds)
+		count("blocking_count", f.BlockingCount)
+		if deferred {
+			count(deferredField, f.DeferredCount)
+		}
+		add(confinementField, ast.InternedTerm(f.Confinement))
 	}
-	return value
+	return ast.NewObject(fields...)
 }
