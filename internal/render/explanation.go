@@ -83,7 +83,7 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 // seen prints the policy's whole input.
 func (p *Printer) seen(d host.Decision) {
 	p.title("What the policy saw")
-	p.Line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, textutil.Count(d.Input.FindingCount, "finding"), d.Input.Verify)
+	p.Line("  round %s, %s, verification %s", RoundOf(d.Input.Round, d.Input.MaxRounds, 0), textutil.Count(d.Input.FindingCount, "finding"), d.Input.Verify)
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
 		p.Line("  %d to %s", d.Input.Routes[route], route)
 	}
