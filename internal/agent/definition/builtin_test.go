@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/plan"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -33,8 +34,11 @@ func surfaces() map[string][]string {
 	}
 }
 
-// hosts are the categories that the host's own audits raise, and no critic.
-func hosts() []string { return []string{"rule-9-violation", "skill-bar-unconsulted"} }
+// hosts are the categories that no module defines: the host's own audits raise them, or it
+// tells the critic of them.
+func hosts() []string {
+	return []string{"rule-9-violation", "skill-bar-unconsulted", finding.CategoryContradiction}
+}
 
 // TestAgentsAndPolicyHaveTheSameCategories: a category that the policy does not know
 // stops a task, and one that no module defines is never reported.
