@@ -8,7 +8,7 @@
 import {
   Members, Value, endOf, find, isAbsent, isFilledString, isObject, isString, wholeNumber
 } from "../../sdk/assemblyscript/cursor";
-import { categoryOfRule, categoryOfSeverity, categoryOfTag, writeCategory } from "../../sdk/assemblyscript/mapping";
+import { categoryOfRule, categoryOfSeverity, categoryOfTag, isOwn, writeCategory } from "../../sdk/assemblyscript/mapping";
 import { beginFinding, endFinding, failed, refuse } from "../../sdk/assemblyscript/result";
 import { invalid, invalidLine } from "./codes";
 import { writeFile } from "../../sdk/assemblyscript/file";
@@ -70,7 +70,9 @@ export function normalizeDiagnostic(value: Value, usualSource: Value, usualSever
   if (!text) refuse(invalid(), "", "a diagnostic's message", "a string that isn't empty", diagnostic.message);
   if (failed()) return;
 
+  const own = isOwn(source);
   let category = categoryOfRule(rule);
+  if (!category && own) category = rule;
   if (!category) category = categoryOfTag(source);
   if (!category) category = categoryOfSeverity(nameOf(severity));
 
@@ -83,7 +85,7 @@ export function normalizeDiagnostic(value: Value, usualSource: Value, usualSever
   if (line) finding.number(line);
   else finding.text("null");
   finding.text(',"remediation":"');
-  if (rule) finding.inside(rule).text(": ");
+  if (rule && !own) finding.inside(rule).text(": ");
   finding.inside(text).text('"');
   endFinding();
 }

@@ -5,7 +5,7 @@
 import {
   Elements, Members, Value, endOf, find, firstOf, isAbsent, isFilledString, isObject, isString, remember, says
 } from "../../sdk/assemblyscript/cursor";
-import { categoryOfRule, writeCategory } from "../../sdk/assemblyscript/mapping";
+import { categoryOfRule, isOwn, writeCategory } from "../../sdk/assemblyscript/mapping";
 import {
   beginFinding, beginSkipped, endFinding, endSkipped, failed, refuse
 } from "../../sdk/assemblyscript/result";
@@ -123,7 +123,8 @@ function writeFinding(critic: Value): void {
   const described: Value = rule ? rule.id : 0;
   const id = ruleId ? ruleId : described;
   const level = effectiveLevel(rule);
-  const category = categoryOf(rule, id, level);
+  const own = isOwn(critic);
+  const category = categoryOf(rule, id, level, own);
   // Of a rule that results go below, the rule is what should be mapped.
   let unmapped = described ? described : id;
   if (rule && !category) {
@@ -140,8 +141,8 @@ function writeFinding(critic: Value): void {
   finding.text(',"severity":').text(severityOf(level)).text(',"file":');
   writeFile(finding);
   finding.text(',"line":').valueOr(line, "null").text(',"remediation":"');
-  if (id) finding.inside(id);
-  if (id && text) finding.text(": ");
+  if (id && !(own && text)) finding.inside(id);
+  if (id && text && !own) finding.text(": ");
   if (text) writeText(finding, text);
   finding.text('"');
   endFinding();
@@ -158,10 +159,11 @@ function effectiveLevel(rule: Rule | null): Level {
 }
 
 /** The category that the configuration gives the id or the rule that it belongs to, a tag, or the level. */
-function categoryOf(rule: Rule | null, id: Value, level: Level): Value {
+function categoryOf(rule: Rule | null, id: Value, level: Level, own: bool): Value {
   const tagged = categoryOfTags(result.properties);
   let category = categoryOfRule(id);
   if (!category && rule) category = rule.category;
+  if (!category && own) category = id;
   if (!category) category = tagged;
   if (!category && rule) category = rule.tagged;
   return category ? category : categoryOfLevel(level);

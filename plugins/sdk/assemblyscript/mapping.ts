@@ -109,6 +109,15 @@ export function categoryOfSeverity(severity: Value): Value {
 }
 
 /**
+ * Whether a report is Switchyard's own: its rules are categories, and its messages are
+ * whole. Any report can claim it, and gains no more by it than one of np-critic's format,
+ * which names its categories, too.
+ */
+export function isOwn(tool: Value): bool {
+  return says(tool, "switchyard");
+}
+
+/**
  * Writes the member `"category":…` of a finding: `mapped` or, where that is 0,
  * the default. A finding that only has the default says so: its rule, if there
  * is one and not empty, joins the answer's unmapped rules, once.
