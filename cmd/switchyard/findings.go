@@ -13,6 +13,7 @@ import (
 func newFindingsCmd(a *app) *cobra.Command {
 	var round int
 	var deferred bool
+	var format cli.OutputFormat
 	cmd := &cobra.Command{
 		Use:   "findings TASK",
 		Short: "List the findings of a task",
@@ -24,18 +25,27 @@ With --deferred it lists the deferred findings instead: those below the policy's
 bar, which are recorded for later. A finding that an earlier review deferred is one
 of them until a later review reports it again. Each is listed with its round.
 
-Text shows the first 200 findings; --output json has all, with their sources.`,
+Text shows the first 200 findings; --output json has all, with their sources.
+
+--format writes them for another tool: sarif for code scanning, rdjsonl for reviewdog,
+markdown for a comment, github for the annotations of a workflow, junit for CI.`,
 		Example: `  switchyard findings TASK-1
   switchyard findings TASK-1 --round 2
-  switchyard findings TASK-1 --deferred --output json`,
+  switchyard findings TASK-1 --deferred --output json
+  switchyard findings TASK-1 --format sarif > findings.sarif
+  switchyard findings TASK-1 --format rdjsonl | reviewdog -f=rdjsonl -diff='git diff main'`,
 		Args: cli.OneTask,
 	}
 	flags := cmd.Flags()
 	roundVar(flags, &round, "list the findings of round `N`, from 1 (default the latest review)")
 	flags.BoolVar(&deferred, "deferred", false, "list the deferred findings")
+	formatVar(flags, &format)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		if err := a.setFormat(flags, format); err != nil {
+			return err
+		}
 		list, err := e.Findings(ctx, args[0], round, deferred)
-		return cli.Show(&a.Program, list, err, (*render.Printer).FindingList)
+		return showFindings(a, list, err, (*render.Printer).FindingList, listedReview)
 	})
 	return cmd
 }

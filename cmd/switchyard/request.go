@@ -81,7 +81,7 @@ func (a *app) showDecision(d host.Decision, err error, exitCode bool) error {
 			a.Exit = cli.ExitOther // The commit has to wait for attestations.
 		}
 	}
-	return cli.Show(&a.Program, d, err, (*render.Printer).Decision)
+	return showFindings(a, d, err, (*render.Printer).Decision, decidedReview)
 }
 
 func baseVar(flags *pflag.FlagSet, base *string) {

@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/findingformat"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -16,6 +17,7 @@ func newRouteCmd(a *app) *cobra.Command {
 	var f decisionFlags
 	var input string
 	var explain bool
+	var format cli.OutputFormat
 	claim := policies.Absent
 	cmd := &cobra.Command{
 		Use:   "route --report [PLUGIN=]FILE",
@@ -28,11 +30,15 @@ Without --round the round is the one that the reports name, else 1.
 --explain adds which rule of the policy decided, what it outranked, and the
 smallest change that would alter the decision. --input evaluates the policy on an
 input file instead of reports: the "input" of a decision, or a counterexample of
-policy verify.`,
+policy verify.
+
+--format writes the open findings for another tool instead of the decision, as it
+does for switchyard findings.`,
 		Example: `  switchyard route --report report.json
   golangci-lint run --output.sarif.path=stdout --show-stats=false | switchyard route --report sarif=-
   switchyard route --report critic.json --report lint.sarif --verify green --output json
   switchyard route --report critic.json --explain
+  switchyard route --report critic.json --report lint.sarif --format github
   switchyard route --input counterexample.json --policy candidate/`,
 		Args: reportsAsFlags,
 	}
@@ -41,7 +47,14 @@ policy verify.`,
 	verifyVar(flags, &claim, "")
 	cli.TextVar(flags, &input, "input", "evaluate the policy on the input in `FILE`, - for standard input, and read no reports")
 	flags.BoolVar(&explain, "explain", false, "say why, and what would alter the decision")
+	formatVar(flags, &format)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		if err := a.setFormat(flags, format); err != nil {
+			return err
+		}
+		if names := cli.Given(flags, "input", "explain"); findingformat.Find(string(format)) != nil && len(names) > 0 {
+			return cli.Usagef("--format %s has only findings: leave %s out", format, names[0])
+		}
 		if names := cli.Given(flags, "report", "plugin", "round", "max-rounds", "verify"); input != "" && len(names) > 0 {
 			return cli.Usagef("--input is all that the policy sees: leave %s out", names[0])
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/docs"
@@ -76,10 +75,17 @@ func HintFor(code errs.Code) string {
 }
 
 // WantsJSON reports whether an invalid command line selects JSON. pflag stops at the
-// first flag that it does not know, which can precede --output.
+// first flag that it does not know, which can precede --output or --format.
 func WantsJSON(args []string) bool {
-	i := slices.Index(args, "--output")
-	return slices.Contains(args, "--output=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json"
+	for i, arg := range args {
+		switch {
+		case arg == "--output=json", arg == "--format=json":
+			return true
+		case (arg == "--output" || arg == "--format") && i+1 < len(args) && args[i+1] == "json":
+			return true
+		}
+	}
+	return false
 }
 
 // specific replaces COMMAND and TASK in a hint with those of the command line.

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/findingformat"
+	"github.com/switchyard-dev/switchyard/internal/render"
+)
+
+// formatVar adds --format to a command that lists findings.
+func formatVar(flags *pflag.FlagSet, format *cli.OutputFormat) {
+	*format = cli.OutputText
+	words := []cli.OutputFormat{cli.OutputText, cli.OutputJSON}
+	for _, name := range findingformat.Names() {
+		words = append(words, cli.OutputFormat(name))
+	}
+	cli.ChoiceVar(flags, format, "format", "print the findings in `FORMAT`: text, json, "+strings.Join(findingformat.Names(), ", "), words...)
+}
+
+// setFormat makes the value of --format that of --output, which can be json, too.
+func (a *app) setFormat(flags *pflag.FlagSet, format cli.OutputFormat) error {
+	if !flags.Changed("format") {
+		return nil
+	}
+	if flags.Changed("output") && a.Output != format {
+		return cli.Usagef("--output %s and --format %s exclude each other; give one", a.Output, format)
+	}
+	a.Output = format
+	return nil
+}
+
+// showFindings is cli.Show for a command with --format.
+func showFindings[T any](a *app, result T, err error, text func(*render.Printer, T), review func(T) findingformat.Review) error {
+	write := findingformat.Find(string(a.Output))
+	if write == nil || err != nil {
+		return cli.Show(&a.Program, result, err, text)
+	}
+	return a.Write(func(w io.Writer) error {
+		r := review(result)
+		r.Version = readBuildInfo().Version
+		return write(w, r)
+	})
+}
+
+// listedReview returns a task's list of findings as other tools see it.
+func listedReview(l api.FindingList) findingformat.Review {
+	r := findingformat.Review{TaskID: l.TaskID, Round: l.Round, Bar: string(l.Bar), Deferred: l.Deferred, Findings: make([]finding.Finding, len(l.Findings))}
+	for i, f := range l.Findings {
+		r.Findings[i] = f.Finding
+	}
+	return r
+}
+
+// decidedReview returns the open findings of a decision as other tools see them.
+func decidedReview(d host.Decision) findingformat.Review {
+	return findingformat.Review{TaskID: d.TaskID, Round: d.Round, Bar: string(d.Bar), Findings: d.Findings}
+}

@@ -1,0 +1,43 @@
+package findingformat
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+var githubCommands = words{"error", "warning", "notice"}
+
+// A carriage return never gets here: textutil has replaced it.
+var (
+	githubData     = strings.NewReplacer("%", "%25", "\n", "%0A")
+	githubProperty = strings.NewReplacer("%", "%25", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// github writes workflow commands, which annotate a commit's files.
+func github(w io.Writer, r Review) error {
+	if r.isMissing() {
+		_, err := fmt.Fprintf(w, "::warning title=%s::%s has no review\n", tool, r.TaskID)
+		return err
+	}
+	for _, f := range r.Findings {
+		properties := "title=" + githubProperty.Replace(textutil.Line(f.Category))
+		if isInFile(f) {
+			if f.Line != nil {
+				properties = fmt.Sprintf("line=%d,%s", *f.Line, properties)
+			}
+			properties = "file=" + githubProperty.Replace(textutil.Line(*f.File)) + "," + properties
+		}
+		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", githubCommands.of(f.Severity), properties, githubData.Replace(textutil.Lines(message(f)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isInFile reports whether a finding has a place for a person to look at. That of a
+// criterion is "-".
+func isInFile(f finding.Finding) bool { return f.File != nil && *f.File != "-" }
