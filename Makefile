@@ -14,7 +14,7 @@ FLEET   := cd fleet &&
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build fleet temporal demo fleet-demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy guests guests-check cross man clean
+.PHONY: help build fleet temporal demo fleet-demo test test-exhaustive e2e race bench fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -108,12 +108,16 @@ opa: ## hold bundles against the real opa command, built from tools/go.mod
 	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
 	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(TEST) -count=1 -run OPACommand ./internal/policy/routing
 
+reviewdog: ## let the real reviewdog command read our findings, built from tools/go.mod
+	$(GO) build -modfile=tools/go.mod -o bin/reviewdog github.com/reviewdog/reviewdog/cmd/reviewdog
+	SWITCHYARD_REVIEWDOG=$(CURDIR)/bin/reviewdog $(TEST) -count=1 -run Reviewdog ./internal/findingformat
+
 policies: build ## hold every version of the policy against its record, and prove it
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
 	$(BIN) policy verify --all
 
 check: export SWITCHYARD_EXHAUSTIVE = 1
-check: format vet lint tidy policies opa test race guests-check cross ## all that has to pass before a commit lands
+check: format vet lint tidy policies opa reviewdog test race guests-check cross ## all that has to pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
