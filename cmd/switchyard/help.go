@@ -13,7 +13,7 @@ const compatGroup = "compat"
 func commandGroups() []cli.Group {
 	return []cli.Group{
 		{ID: "everyday", Title: "Daily commands:", Commands: []string{"init", "doctor", "run", "route", "round", "status", "findings", "answer", "resume"}},
-		{ID: "back", Title: "Decisions and counters:", Commands: []string{"explain", "ledger", "stats", "metrics"}},
+		{ID: "back", Title: "Decisions and counters:", Commands: []string{"explain", "gate", "ledger", "stats", "metrics"}},
 		{ID: "rules", Title: "Policy and plugins:", Commands: []string{"policy", "plugin"}},
 		{ID: "single", Title: "Single steps of a round:", Commands: []string{"phase", "audit", "spawn"}},
 		{ID: compatGroup, Title: "For scripts written for nubos-pilot:", Commands: []string{"loop-run-round", "loop-audit-tool-use", "loop-metrics", "loop-stuck", "spawn-headless"}},
@@ -22,8 +22,11 @@ func commandGroups() []cli.Group {
 
 // exitStatusOf returns the end of a command's help.
 func exitStatusOf(cmd *cobra.Command) string {
-	if cmd.CommandPath() == "switchyard run" {
+	switch cmd.CommandPath() {
+	case "switchyard run":
 		return RunStatus
+	case "switchyard gate":
+		return gateStatus
 	}
 	if cmd.Flags().Lookup("exit-code") != nil && cmd.Name() != "diff" {
 		return decisionStatus

@@ -20,7 +20,7 @@ func newLedgerCmd(a *app) *cobra.Command {
 		Args:  cli.UnknownCommand,
 		RunE:  cli.ShowHelp,
 	}
-	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a))
+	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a), newLedgerProveCmd(a))
 	return cmd
 }
 

@@ -40,6 +40,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	integrations, err := filepath.Abs(filepath.Join("..", "..", "integrations"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	schemas, err := filepath.Abs(schemaFolder)
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +66,7 @@ func TestScripts(t *testing.T) {
 			env.Vars = append(env.Vars, raceAtExit, "GOGC=400")
 			env.Setenv("REPORTS", reports)
 			env.Setenv("HOSTILE", hostile)
+			env.Setenv("INTEGRATIONS", integrations)
 			env.Setenv(schemaVariable, schemas)
 			// A script that does not name a fake agent must not run the user's real
 			// one.

@@ -55,6 +55,7 @@ func results() map[string][]reflect.Type {
 		}]()},
 		"explain":             {reflect.TypeFor[host.Explanation]()},
 		"findings":            {reflect.TypeFor[api.FindingList]()},
+		"gate":                {reflect.TypeFor[api.GateResult]()},
 		"fleet answer":        {reflect.TypeFor[render.FleetSent]()},
 		"fleet status":        {reflect.TypeFor[render.FleetList](), reflect.TypeFor[api.RunResult]()},
 		"fleet stop":          {reflect.TypeFor[render.FleetSent]()},

@@ -165,8 +165,11 @@ func wantError(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf(`usage: refuse|fails "CODE" args...`)
 	}
 	code, wantStatus := strings.Trim(args[0], `"`), cli.ExitFault
-	if code == string(errs.Usage) {
+	switch {
+	case code == string(errs.Usage):
 		wantStatus = cli.ExitUsage
+	case strings.HasPrefix(code, "proof-"):
+		wantStatus = cli.ExitRefused
 	}
 	before := stateIn(ts)
 	status := statusOf(ts, "switchyard", append([]string{"--output", "json"}, args[1:]...)...)

@@ -1,6 +1,9 @@
 package cli
 
-import "github.com/switchyard-dev/switchyard/internal/api"
+import (
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
 
 // The exit codes of every command.
 const (
@@ -10,6 +13,9 @@ const (
 	ExitOther = 15 // with --exit-code: any other destination
 	// ExitParked is a run's that waits for the end of a usage limit.
 	ExitParked = 16
+	// ExitNotReviewed and ExitRefused are a gate's.
+	ExitNotReviewed = 17
+	ExitRefused     = 18
 )
 
 // ExitStatus is the end of a command's help.
@@ -40,6 +46,32 @@ func RunExit(nextAction string) int {
 		return ExitParked
 	default:
 		return DecisionExit(nextAction)
+	}
+}
+
+// faultExit returns the exit code for an error.
+func faultExit(code errs.Code) int {
+	switch code {
+	case errs.Usage:
+		return ExitUsage
+	case errs.ProofInvalid, errs.ProofUnsigned, errs.ProofSignatureInvalid:
+		return ExitRefused
+	default:
+		return ExitFault
+	}
+}
+
+// GateExit returns the exit code for a gate's outcome.
+func GateExit(outcome string) int {
+	switch outcome {
+	case api.GatePassed:
+		return ExitDone
+	case api.GateNotReviewed:
+		return ExitNotReviewed
+	case api.GateRefused:
+		return ExitRefused
+	default:
+		return DecisionExit(outcome)
 	}
 }
 

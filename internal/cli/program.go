@@ -85,10 +85,7 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 			err = errs.New(errs.OutputFailed, "write the result: %w", err)
 		}
 		p.PrintError(err, args)
-		if errs.CodeOf(err) == errs.Usage {
-			return ExitUsage
-		}
-		return ExitFault
+		return faultExit(errs.CodeOf(err))
 	}
 	return p.Exit
 }

@@ -90,10 +90,10 @@ func (r *Repo) TryWorktree(ctx context.Context, path string) error {
 
 // merged returns the merged commit or the conflicts.
 func (r *Repo) merged(ctx context.Context, p place, base string, m MergeRequest) (commit string, conflicts []string, err error) {
-	if has, err := r.isAncestor(ctx, m.Tip, base); err != nil || has {
+	if has, err := r.IsAncestor(ctx, m.Tip, base); err != nil || has {
 		return base, nil, err
 	}
-	if follows, err := r.isAncestor(ctx, base, m.Tip); err != nil || follows {
+	if follows, err := r.IsAncestor(ctx, base, m.Tip); err != nil || follows {
 		return m.Tip, nil, err
 	}
 	// It runs in the worktree, whose attributes name merge drivers.
@@ -111,8 +111,12 @@ func (r *Repo) merged(ctx context.Context, p place, base string, m MergeRequest)
 	return commit, nil, err
 }
 
-// isAncestor reports whether the commit of is reachable from to.
-func (r *Repo) isAncestor(ctx context.Context, of, to string) (bool, error) {
+// IsAncestor reports whether the commit of is reachable from to.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 	_, err := r.output(ctx, r.checkout, "merge-base", "--is-ancestor", of, to)
 	if negative(err) {
 		return false, nil

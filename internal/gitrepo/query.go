@@ -2,6 +2,8 @@ package gitrepo
 
 import (
 	"context"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -63,4 +65,76 @@ func (r *Repo) ReadCommit(ctx context.Context, rev string) (Commit, error) {
 func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to}})
 	return records(out), err
+}
+
+// Parents returns the parents of a commit, also those that a shallow clone lacks.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) Parents(ctx context.Context, commit string) ([]string, error) {
+	out, err := r.output(ctx, r.checkout, "cat-file", "commit", commit)
+	var parents []string
+	for line := range strings.Lines(out) {
+		parent, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "parent ")
+		if ok {
+			parents = append(parents, parent)
+		} else if line == "\n" {
+			break // The message follows.
+		}
+	}
+	return parents, err
+}
+
+// Tree returns the tree of a commit or a tree, "" if the repository does not have it.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) Tree(ctx context.Context, object string) (string, error) {
+	if !hexID.MatchString(object) {
+		return "", nil
+	}
+	out, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", object+"^{tree}")
+	if f := failureOf(err); f != nil && f.code > 0 {
+		return "", nil
+	}
+	return out, err
+}
+
+var hexID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// EmptyTree returns the tree without files, in the repository's object format.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) EmptyTree(ctx context.Context) (string, error) {
+	out, err := r.run(ctx, command{place: r.checkout, args: []string{"mktree"}})
+	return strings.TrimSpace(out), err
+}
+
+// MergeBase returns the commit at which the histories of two commits part, "" if they have
+// nothing in common.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
+	out, err := r.output(ctx, r.checkout, "merge-base", a, b)
+	if negative(err) {
+		return "", nil
+	}
+	return out, err
+}
+
+// Commits lists the commits that are reachable from one and not from another, oldest first,
+// at most limit.
+//
+// # Errors
+//
+// git-failed and those of the supervisor.
+func (r *Repo) Commits(ctx context.Context, from, to string, limit int) ([]string, error) {
+	out, err := r.output(ctx, r.checkout, "rev-list", "--reverse", "--topo-order", "--max-count="+strconv.Itoa(limit), to, "^"+from)
+	return strings.Fields(out), err
 }

@@ -34,7 +34,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) erro
 		if err != nil {
 			return err
 		}
-		if merged, err := r.isAncestor(ctx, tip, target); err != nil {
+		if merged, err := r.IsAncestor(ctx, tip, target); err != nil {
 			return err
 		} else if !merged {
 			return errs.New(errs.BranchUnmerged, "the branch %s has commits that %s does not have", w.Branch, into).With("branch", w.Branch)

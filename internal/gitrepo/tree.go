@@ -41,6 +41,20 @@ func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err err
 	return tree, err
 }
 
+// CheckoutTree is WriteTree for the checkout that the repository was opened for. It leaves
+// nothing behind.
+func (r *Repo) CheckoutTree(ctx context.Context) (tree string, err error) {
+	err = inTemp(func(dir string) error {
+		index := filepath.Join(dir, "index")
+		if err := copyIndex(filepath.Join(r.checkout.git, "index"), index); err != nil {
+			return unwritable(err)
+		}
+		tree, err = r.treeOf(ctx, r.checkout, []string{"GIT_INDEX_FILE=" + index})
+		return err
+	})
+	return tree, err
+}
+
 // ownIndex is our index of a worktree, in its git directory. It keeps the times of files,
 // so that the next WriteTree reads only those that have changed. The worktree's index has
 // the age of its files after a checkout, so that git would read all of them each time.

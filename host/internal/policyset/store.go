@@ -2,6 +2,7 @@ package policyset
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 
@@ -11,13 +12,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Chain is the ledger chain of policies and adoptions (ADR-0017). It has the sources of
 // every policy that ever decided. A task cannot have its name.
-const Chain = "_policies"
+const Chain = evidence.PolicyChain
 
 // Kinds of events in the chain.
 const (
@@ -107,6 +109,25 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	}
 	p.State, err = json.Marshal(state, json.Deterministic(true))
 	return p, err
+}
+
+// AdoptedAt returns the digest of the policy that is adopted before event seq of the ledger,
+// "" for none. events are those of the chain.
+func AdoptedAt(events iter.Seq2[ledger.Event, error], seq int64) (digest string, err error) {
+	for e, err := range events {
+		if err != nil || e.Seq > seq {
+			return digest, err
+		}
+		if e.Kind != kindAdopted {
+			continue
+		}
+		var event policyEvent
+		if err := json.Unmarshal(e.Body, &event); err != nil {
+			return "", errTampered("event %d cannot be read: %w", e.N, err)
+		}
+		digest = event.Policy.Digest
+	}
+	return digest, nil
 }
 
 // digest returns the digest of the adopted policy, "" for none.

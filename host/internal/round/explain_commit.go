@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -54,7 +55,7 @@ func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 }
 
 // taskTrailer is the key of the trailer with the task of a commit.
-const taskTrailer = "Switchyard-Task"
+const taskTrailer = gate.TaskTrailer
 
 func errDecisionUnknown(id, hash string) error {
 	return errs.New(errs.DecisionUnknown, "the ledger has no decision %s of task %s", textutil.Clip(hash, 64), id).With("task", id)

@@ -29,6 +29,16 @@ type Signing struct {
 	Expires time.Time
 }
 
+// Sign returns the contents of a file .signatures.json for some files.
+//
+// # Errors
+//
+// policy-key-invalid.
+func (s Signing) Sign(files []File) ([]byte, error) {
+	signed, err := s.sign(files)
+	return signed.Data, err
+}
+
 // sign returns the file .signatures.json for the other files. The token is built here
 // because OPA's signer reads the key and the scope from files.
 //

@@ -18,6 +18,16 @@ import (
 // defaultPlugin is OPA's name for its own signature format.
 const defaultPlugin = "_default"
 
+// Verify checks files against the contents of a file .signatures.json.
+//
+// # Errors
+//
+// policy-signature-invalid, policy-signature-expired, policy-scope-mismatch.
+func (t *Trust) Verify(files []File, signature []byte) error {
+	_, err := t.verify(append(slices.Clone(files), File{Name: signaturesName, Data: signature}))
+	return err
+}
+
 // verify checks the files against their signature, and returns the ID of the signing key.
 // A nil Trust verifies nothing.
 //

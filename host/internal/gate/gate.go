@@ -1,0 +1,317 @@
+// Package gate decides whether files may be merged: only if the ledger, or a proof from it,
+// shows that exactly these files were reviewed, over the whole difference, and that the
+// adopted policy decided to commit them.
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/evidence"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Source has recorded evidence.
+type Source interface {
+	// Find returns what is recorded about trees and commits. tasks are those that commits
+	// name; the evidence may be of others too.
+	//
+	// An error that is no *errs.Error says that the record was changed.
+	Find(ctx context.Context, tasks, trees, commits []string) (evidence.Found, error)
+	// AdoptedAt returns the digest of the policy that was adopted when an event was
+	// recorded, "" for none.
+	AdoptedAt(ctx context.Context, seq int64) (string, error)
+}
+
+// TaskTrailer is the key of the trailer with the task of a commit.
+const TaskTrailer = "Switchyard-Task"
+
+// maxCommits bounds the commits of a range.
+const maxCommits = 1000
+
+// Gate checks files of a repository.
+type Gate struct {
+	Repo   *gitrepo.Repo
+	Source Source
+}
+
+// change is what has to be reviewed: the difference between two trees.
+type change struct {
+	commit, tree string // commit is "" for the files of a checkout
+	from         string // a commit or a tree
+	tasks        []string
+}
+
+// Check says whether what req names was reviewed and approved.
+//
+// # Errors
+//
+// revision-unknown, commit-shallow if the repository does not have the commit to compare
+// with, range-too-large, those of the repository and of the source.
+func (g Gate) Check(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
+	switch {
+	case req.Tree:
+		return g.checkTree(ctx)
+	case req.Commit != "":
+		c, err := g.ofCommit(ctx, req.Commit)
+		if err != nil {
+			return api.GateResult{}, err
+		}
+		verdict, err := g.check(ctx, c)
+		return api.GateResult{GateVerdict: verdict}, err
+	default:
+		return g.checkRange(ctx, req.From, req.To)
+	}
+}
+
+func (g Gate) checkTree(ctx context.Context) (api.GateResult, error) {
+	head, _, err := g.Repo.Resolve(ctx, "HEAD")
+	if errs.CodeOf(err) == errs.RevisionUnknown { // There is no commit yet.
+		head, err = g.Repo.EmptyTree(ctx)
+	}
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	tree, err := g.Repo.CheckoutTree(ctx)
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	verdict, err := g.check(ctx, change{tree: tree, from: head})
+	return api.GateResult{GateVerdict: verdict}, err
+}
+
+// ofCommit returns the change that a commit makes to its first parent.
+func (g Gate) ofCommit(ctx context.Context, rev string) (change, error) {
+	commit, err := g.Repo.ReadCommit(ctx, rev)
+	if err != nil {
+		return change{}, err
+	}
+	c := change{commit: commit.Hash, tree: commit.Tree, tasks: tasksOf(commit)}
+	parents, err := g.Repo.Parents(ctx, commit.Hash)
+	switch {
+	case err != nil:
+		return change{}, err
+	case len(parents) == 0:
+		c.from, err = g.Repo.EmptyTree(ctx)
+		return c, err
+	}
+	c.from = parents[0]
+	tree, err := g.Repo.Tree(ctx, c.from)
+	if err == nil && tree == "" {
+		err = errs.New(errs.CommitShallow, "the parent of commit %.12s is not in this clone, so what the commit changes is not known", commit.Hash).
+			With("commit", commit.Hash).With("parent", c.from)
+	}
+	return c, err
+}
+
+func tasksOf(c gitrepo.Commit) []string {
+	var tasks []string
+	for _, t := range c.Trailers {
+		if t.Key == TaskTrailer && task.CheckID(t.Value) == nil && !slices.Contains(tasks, t.Value) {
+			tasks = append(tasks, t.Value)
+		}
+	}
+	return tasks
+}
+
+// checkRange passes if one review covers the whole range, or if each of its commits passes.
+func (g Gate) checkRange(ctx context.Context, from, to string) (api.GateResult, error) {
+	start, _, err := g.Repo.Resolve(ctx, from)
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	last, err := g.Repo.ReadCommit(ctx, to)
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	base, err := g.Repo.MergeBase(ctx, start, last.Hash)
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	if base == "" {
+		return api.GateResult{}, errs.New(errs.CommitShallow, "the histories of %.80q and %.80q do not meet in this clone, so what changed between them is not known", from, to).
+			With("commit", last.Hash).With("parent", start)
+	}
+	var whole api.GateResult
+	whole.GateVerdict, err = g.check(ctx, change{commit: last.Hash, tree: last.Tree, from: base, tasks: tasksOf(last)})
+	if err != nil || whole.Outcome == api.GatePassed {
+		return whole, err
+	}
+	commits, err := g.Repo.Commits(ctx, base, last.Hash, maxCommits+1)
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	if len(commits) > maxCommits {
+		whole.Missing = append(whole.Missing, fmt.Sprintf("a review of the whole: the range has more than %d commits to check one by one", maxCommits))
+		return whole, nil
+	}
+	if len(commits) < 2 {
+		return whole, nil
+	}
+	passed := 0
+	for _, hash := range commits {
+		c, err := g.ofCommit(ctx, hash)
+		if err != nil {
+			return api.GateResult{}, err
+		}
+		result, err := g.check(ctx, c)
+		if err != nil {
+			return api.GateResult{}, err
+		}
+		if whole.Commits = append(whole.Commits, result); result.Outcome == api.GatePassed {
+			passed++
+		}
+	}
+	if passed == len(commits) {
+		whole.Outcome, whole.Reason, whole.Missing, whole.Review = api.GatePassed, fmt.Sprintf("each of its %d commits was reviewed and approved", passed), []string{}, nil
+		return whole, nil
+	}
+	whole.Missing = append(whole.Missing, fmt.Sprintf("approved reviews of %s of the range", textutil.Count(len(commits)-passed, "commit")))
+	return whole, nil
+}
+
+// check looks for the review of a change.
+func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
+	result := api.GateVerdict{Commit: c.commit, Tree: c.tree, From: c.from, Missing: []string{}}
+	found, err := g.Source.Find(ctx, c.tasks, []string{c.tree}, []string{c.commit})
+	if err != nil {
+		var typed *errs.Error
+		if errors.As(err, &typed) || ctx.Err() != nil {
+			return api.GateVerdict{}, err
+		}
+		return refuse(result, fmt.Sprintf("the record was changed: %v", err), "a ledger that switchyard ledger verify finds intact"), nil
+	}
+	for _, m := range found.Merges {
+		if m.Commit == c.commit && c.commit != "" {
+			result.Outcome, result.Merge = api.GatePassed, m.Task
+			result.Reason = fmt.Sprintf("it is the merge of task %s into %s, which was verified; the task's commit was reviewed", m.Task, m.Into)
+			return result, nil
+		}
+	}
+	latest := make(map[string]evidence.Review) // by task
+	for _, r := range found.Reviews {
+		if slices.Contains(r.Trees, c.tree) {
+			latest[r.Task] = r
+		}
+	}
+	best := notReviewed(result)
+	for _, id := range slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return cmp.Compare(latest[b].Seq, latest[a].Seq) }) {
+		judged, err := g.judge(ctx, result, c, latest[id])
+		if err != nil || judged.Outcome == api.GatePassed {
+			return judged, err
+		}
+		if best.Review == nil {
+			best = judged
+		}
+	}
+	return best, nil
+}
+
+// judge returns the result that follows from the latest review of a tree by a task.
+func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evidence.Review) (api.GateVerdict, error) {
+	result.Review = &api.GateReview{
+		Task: r.Task, Round: r.Round, At: r.At, Event: r.Event, Base: r.Base, Decision: r.Decision, Policy: r.Policy, Verify: r.Verify,
+	}
+	about := fmt.Sprintf("round %d of task %s", r.Round, r.Task)
+	adopted, err := g.Source.AdoptedAt(ctx, r.Seq)
+	if err != nil {
+		return api.GateVerdict{}, err
+	}
+	switch {
+	case r.Decision.NextAction != policies.Commit && r.Reviewed:
+		result.Outcome = r.Decision.NextAction
+		result.Reason = fmt.Sprintf("%s reviewed these files and decided %s (%s)", about, r.Decision.NextAction, r.Decision.Reason)
+		result.Missing = append(result.Missing, "a decision to commit these files")
+		return result, nil
+	case !r.Reviewed:
+		result.Outcome = api.GateNotReviewed
+		result.Reason = about + " decided on a red verification alone; no critic saw these files"
+		result.Missing = append(result.Missing, "a review of these files")
+		return result, nil
+	case r.Force != nil:
+		return refuse(result, fmt.Sprintf("%s was forced by %s: %s", about, r.Force.By, r.Force.Reason), "a decision that nobody forced"), nil
+	case adopted == "" || r.Policy.Digest != adopted:
+		return refuse(result, fmt.Sprintf("%s was decided by policy %s (%.12s), which the project had not adopted", about, r.Policy.Name+"@"+r.Policy.Version, strings.TrimPrefix(r.Policy.Digest, "sha256:")),
+			"a decision of the adopted policy"), nil
+	}
+	covered, why, err := g.covers(ctx, r, c)
+	if err != nil {
+		return api.GateVerdict{}, err
+	}
+	if !covered {
+		result.Outcome = api.GateNotReviewed
+		result.Reason = fmt.Sprintf("%s reviewed these files, but not the whole difference: %s", about, why)
+		result.Missing = append(result.Missing, "a review of the whole difference")
+		return result, nil
+	}
+	result.Outcome = api.GatePassed
+	result.Reason = fmt.Sprintf("%s reviewed exactly these files and decided commit (%s)", about, r.Decision.Reason)
+	return result, nil
+}
+
+// covers reports whether a review of a tree saw all that a change makes to it. It did if it
+// compared the tree with the same files, or with those of an earlier commit from which every
+// file that the change touches differs too.
+func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered bool, why string, err error) {
+	if r.Base == c.from {
+		return true, "", nil
+	}
+	base, err := g.Repo.Tree(ctx, r.Base)
+	if err != nil {
+		return false, "", err
+	}
+	from, err := g.Repo.Tree(ctx, c.from)
+	switch {
+	case err != nil:
+		return false, "", err
+	case base == "":
+		return false, "the commit that it was compared with is not known here", nil
+	case base == from:
+		return true, "", nil
+	case base == r.Base: // There was no commit yet.
+		return false, "it was compared with no commit", nil
+	}
+	if earlier, err := g.Repo.IsAncestor(ctx, r.Base, c.from); err != nil || !earlier {
+		return false, fmt.Sprintf("it was compared with %.12s, which is not before %.12s", r.Base, c.from), err
+	}
+	seen, err := g.Repo.Changed(ctx, base, c.tree)
+	if err != nil {
+		return false, "", err
+	}
+	slices.Sort(seen)
+	changed, err := g.Repo.Changed(ctx, from, c.tree)
+	if err != nil {
+		return false, "", err
+	}
+	unseen := slices.DeleteFunc(changed, func(name string) bool {
+		_, ok := slices.BinarySearch(seen, name)
+		return ok
+	})
+	if len(unseen) == 0 {
+		return true, "", nil
+	}
+	return false, fmt.Sprintf("compared with %.12s, %s was not part of it", c.from, textutil.Line(unseen[0])+textutil.AndMore(len(unseen)-1)), nil
+}
+
+func refuse(result api.GateVerdict, reason, missing string) api.GateVerdict {
+	result.Outcome, result.Reason = api.GateRefused, reason
+	result.Missing = append(result.Missing, missing)
+	return result
+}
+
+func notReviewed(result api.GateVerdict) api.GateVerdict {
+	result.Outcome = api.GateNotReviewed
+	result.Reason = "no review of exactly these files is recorded"
+	result.Missing = append(result.Missing, "a review of these files")
+	return result
+}

@@ -1,0 +1,73 @@
+package round
+
+import (
+	"context"
+	"io"
+
+	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/evidence"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// Gate says whether a commit, the files of the checkout or a range were reviewed and
+// approved, by the ledger or by a proof.
+//
+// # Errors
+//
+// Those of gate.Gate.Check and evidence.ReadProof, and those of the ledger.
+func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
+	repo, err := e.repository(ctx)
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	if req.Proof == nil {
+		l, err := e.openLedger(ctx)
+		if err != nil {
+			return api.GateResult{}, err
+		}
+		defer l.Close()
+		return gate.Gate{Repo: repo, Source: gate.NewLedger(l)}.Check(ctx, req)
+	}
+	var key *bundle.Key
+	if req.Key != "" {
+		k := evidence.Key(req.Algorithm, req.Key)
+		key = &k
+	}
+	record, err := evidence.ReadProof(req.Proof, key, e.now)
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	result, err := gate.Gate{Repo: repo, Source: gate.Proof{Record: record}}.Check(ctx, req)
+	result.Signed, result.Unsigned = key != nil, key == nil
+	return result, err
+}
+
+// Prove writes a proof of what the ledger has of a task, signed with key unless it is nil.
+//
+// # Errors
+//
+// task-not-found, those of the ledger and of evidence.Write.
+func (e *Engine) Prove(ctx context.Context, id string, key *bundle.Key, w io.Writer) error {
+	if err := task.CheckID(id); err != nil {
+		return err
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	head, err := l.Head(ctx, id)
+	if err == nil {
+		_, err = existingStatus(id, head)
+	}
+	if err != nil {
+		return err
+	}
+	r, err := gate.NewLedger(l).Record(ctx, id)
+	if err != nil {
+		return err
+	}
+	return evidence.Write(w, r, key)
+}

@@ -1,0 +1,134 @@
+package evidence
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// MaxProof is the largest proof that is read, in bytes.
+const MaxProof = 64 << 20
+
+// format is the name of the form of a proof.
+const format = "switchyard.proof.v1"
+
+// Record is what a proof states.
+type Record struct {
+	Format string `json:"format"`
+	Task   string `json:"task"`
+	// Head is the hash of the task's last event.
+	Head string `json:"head"`
+	// Events are the task's events, from the first one on, and Policies those of the chain
+	// of policies.
+	Events   []ledger.Event `json:"events"`
+	Policies []ledger.Event `json:"policies"`
+}
+
+// file is the form of a proof: the signature covers the bytes of the record.
+type file struct {
+	Record    jsontext.Value `json:"record"`
+	Signature jsontext.Value `json:"signature,omitzero"`
+}
+
+// The name of the signed record, and the scope of its signature: one that was made for
+// anything else does not count.
+const (
+	recordName = "record"
+	scope      = "switchyard-proof"
+	keyID      = "proof"
+)
+
+// Key returns the key of proofs with some material in PEM.
+func Key(algorithm, material string) bundle.Key {
+	return bundle.Key{ID: keyID, Algorithm: algorithm, Material: material, Scope: scope}
+}
+
+// Write writes a proof, signed with key unless it is nil. The same record and key give the
+// same bytes.
+//
+// # Errors
+//
+// policy-key-invalid, and those of w.
+func Write(w io.Writer, r Record, key *bundle.Key) error {
+	r.Format = format
+	record, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	f := file{Record: record}
+	if key != nil {
+		signed, err := bundle.Signing{Key: *key}.Sign([]bundle.File{{Name: recordName, Data: record}})
+		if err != nil {
+			return err
+		}
+		f.Signature = signed
+	}
+	text, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// ReadProof reads a proof and checks its signature by key, a public one. A nil key accepts
+// any proof: then it shows what somebody recorded, and not who.
+//
+// # Errors
+//
+// proof-invalid, proof-unsigned, proof-signature-invalid, and policy-key-invalid.
+func ReadProof(text []byte, key *bundle.Key, now func() time.Time) (Record, error) {
+	var f file
+	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return Record{}, errInvalid("it cannot be read: %w", err)
+	}
+	if key != nil {
+		if f.Signature == nil {
+			return Record{}, errs.New(errs.ProofUnsigned, "the proof is not signed")
+		}
+		trust := &bundle.Trust{Keys: []bundle.Key{*key}, Now: now}
+		if err := trust.Check(); err != nil {
+			return Record{}, err
+		}
+		if err := trust.Verify([]bundle.File{{Name: recordName, Data: f.Record}}, f.Signature); err != nil {
+			return Record{}, errs.New(errs.ProofSignatureInvalid, "the proof is not signed by this key, or was changed since").Because(err)
+		}
+	}
+	var r Record
+	if err := json.Unmarshal(f.Record, &r, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return Record{}, errInvalid("its record cannot be read: %w", err)
+	}
+	switch {
+	case r.Format != format:
+		return Record{}, errInvalid("its form is %.80q and not %s", r.Format, format)
+	case task.CheckID(r.Task) != nil || len(r.Events) == 0:
+		return Record{}, errInvalid("it has no events of a task")
+	}
+	for name, events := range map[string][]ledger.Event{r.Task: r.Events, PolicyChain: r.Policies} {
+		chain := newChain(name)
+		for _, e := range events {
+			if err := chain.follow(e); err != nil {
+				return Record{}, errInvalid("%w", err)
+			}
+		}
+	}
+	if last := r.Events[len(r.Events)-1]; last.Hash != r.Head {
+		return Record{}, errInvalid("it was cut: its last event is number %d, which is not its head", last.N)
+	}
+	return r, nil
+}
+
+// PolicyChain is the name of the chain of policies.
+const PolicyChain = "_policies"
+
+func errInvalid(cause string, args ...any) error {
+	return errs.New(errs.ProofInvalid, "the proof is not valid: %w", fmt.Errorf(cause, args...))
+}
