@@ -14,7 +14,7 @@ FLEET   := cd fleet &&
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build fleet temporal demo fleet-demo test test-exhaustive e2e race bench fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man clean
+.PHONY: help build mcp fleet temporal demo fleet-demo test test-exhaustive e2e race bench fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ help: ## list the targets
 build: ## build bin/switchyard
 	$(BUILD) -o $(BIN).linked ./cmd/switchyard
 	cp $(BIN).linked $(BIN).new && mv $(BIN).new $(BIN) && rm $(BIN).linked
+
+mcp: ## build bin/switchyard-mcp, which switchyard mcp runs
+	$(BUILD) -o bin/switchyard-mcp ./cmd/switchyard-mcp
 
 fleet: ## build bin/switchyard-fleet
 	$(FLEET) $(BUILD) -o ../bin/switchyard-fleet ./cmd/switchyard-fleet
@@ -148,7 +151,7 @@ guests-check: ## hold the committed guests against their sources
 
 cross: ## build for every platform
 	@set -e; for t in $(TARGETS); do echo "build $$t"; \
-		export GOOS=$${t%/*} GOARCH=$${t#*/}; $(BUILD) -o /dev/null ./cmd/switchyard; \
+		export GOOS=$${t%/*} GOARCH=$${t#*/}; $(BUILD) -o /dev/null ./cmd/switchyard; $(BUILD) -o /dev/null ./cmd/switchyard-mcp; \
 		($(FLEET) $(BUILD) -o /dev/null ./cmd/switchyard-fleet); done
 
 man: ## write the manual pages to dist/man

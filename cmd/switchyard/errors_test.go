@@ -138,7 +138,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 			expectations.WriteString(text)
 		}
 	})
-	for _, dir := range []string{"fleet", "host", "internal", "metrics", "plugins", "policies", "spawner", "testdata/normalizers"} {
+	for _, dir := range []string{"cmd/switchyard-mcp", "fleet", "host", "internal", "metrics", "plugins", "policies", "spawner", "testdata/normalizers"} {
 		walk(t, dir, func(path, text string) {
 			if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".json") {
 				expectations.WriteString(text)

@@ -73,6 +73,7 @@ starts the agents itself and drives a task from its text to a commit.`,
 		newLedgerCmd(a),
 		newMetricsCmd(a),
 		newStatsCmd(a),
+		newMCPCmd(a),
 		newVersionCmd(a),
 	)
 	root.InitDefaultCompletionCmd()

@@ -69,6 +69,7 @@ func results() map[string][]reflect.Type {
 			reflect.TypeFor[verbs.PrepareResult](), reflect.TypeFor[verbs.ReviewResult](), reflect.TypeFor[verbs.StuckResult](),
 		},
 		"loop-stuck":       {reflect.TypeFor[verbs.StuckResult]()},
+		"mcp next":         {reflect.TypeFor[render.NextStep]()},
 		"metrics push":     {reflect.TypeFor[metrics.PushResult]()},
 		"metrics textfile": {reflect.TypeFor[metrics.TextfileResult]()},
 		"phase commit":     {reflect.TypeFor[host.TaskResult]()},
@@ -114,6 +115,7 @@ func results() map[string][]reflect.Type {
 func otherOutput() []string {
 	return []string{
 		"completion bash", "completion fish", "completion powershell", "completion zsh", // shell scripts
+		"mcp",                            // the Model Context Protocol
 		"metrics print", "metrics serve", // the exposition formats of Prometheus
 	}
 }

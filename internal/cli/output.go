@@ -49,12 +49,8 @@ func (p *Program) Write(do func(io.Writer) error) error {
 // PrintError writes an error to standard error, in the format that the command line
 // selects.
 func (p *Program) PrintError(err error, args []string) {
-	f, ok := errors.AsType[*errs.Error](err)
-	if !ok {
-		f = errs.New(errs.Internal, "%w", err)
-	}
-	e := f.WithHint(p.specific(cmp.Or(f.Hint, HintFor(f.Code))))
-	e.Message = err.Error()
+	e := Typed(err)
+	e.Hint = p.specific(e.Hint)
 	// A failure to write to standard error cannot be reported.
 	switch {
 	case p.Output == OutputJSON || !p.Parsed && WantsJSON(args):
@@ -64,6 +60,17 @@ func (p *Program) PrintError(err error, args []string) {
 	default:
 		render.New(p.Err, p.Err).Error(p.name, e)
 	}
+}
+
+// Typed returns an error as users see it: with its whole message, and the hint of its code.
+func Typed(err error) *errs.Error {
+	f, ok := errors.AsType[*errs.Error](err)
+	if !ok {
+		f = errs.New(errs.Internal, "%w", err)
+	}
+	e := f.WithHint(cmp.Or(f.Hint, HintFor(f.Code)))
+	e.Message = err.Error()
+	return e
 }
 
 // HintFor returns the hint of docs/errors.md for a code, or "" if it has none.

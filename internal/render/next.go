@@ -23,6 +23,37 @@ func (p *Printer) next(s step) {
 	p.lineIf(s.then != "", "then: %s", s.then)
 }
 
+// NextStep is what has to happen next for a task.
+type NextStep struct {
+	TaskID string      `json:"task_id"`
+	Status task.Status `json:"status"`
+	Round  int         `json:"round"`
+	// Next is the next action or command, and Then the command after it; "" if there is
+	// none.
+	Next string `json:"next"`
+	Then string `json:"then"`
+	// Handoff is the file with the executor's instructions, relative to the project's root;
+	// nil for none. HandoffText is its content.
+	Handoff     *string `json:"handoff"`
+	HandoffText string  `json:"handoff_text,omitzero"`
+}
+
+// NextOf returns what has to happen next for a task, without the text of the handoff.
+func NextOf(t host.TaskDetail) NextStep {
+	s := afterStatus(t.TaskStatus, t.Handoff)
+	return NextStep{TaskID: t.TaskID, Status: t.Status, Round: t.Round, Next: s.now, Then: s.then, Handoff: t.Handoff}
+}
+
+// Next prints what has to happen next for a task.
+func (p *Printer) Next(n NextStep) {
+	p.Line("%s  %s, round %d", n.Status, n.TaskID, n.Round)
+	p.next(step{n.Next, n.Then})
+	p.lineIf(n.HandoffText != "", "")
+	for line := range strings.Lines(n.HandoffText) {
+		p.Line("%s", strings.TrimSuffix(line, "\n"))
+	}
+}
+
 // afterDecision returns the step after a task's decision.
 func afterDecision(d host.Decision) step {
 	switch {

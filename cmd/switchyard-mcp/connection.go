@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+const (
+	// maxMessage is the size of a message in bytes, and of all messages that wait for
+	// their answers. A report at its limit fits, with the escapes of JSON.
+	maxMessage = 64 << 20
+	// maxWaiting is the number of requests that may wait for their answers, and maxRunning
+	// that of the calls that run.
+	maxWaiting = 32
+	maxRunning = 4
+	// codeBusy is the JSON-RPC code of a refused request, one of those that the protocol
+	// leaves to servers.
+	codeBusy = -32000
+)
+
+// boundedConnection answers a request with mcp-busy if too many wait for their answers. It
+// does so before it reads the next message, so that a client that does not read the
+// answers cannot fill the memory. It still delivers notifications: one can cancel a call.
+type boundedConnection struct {
+	mcp.Connection
+
+	mu sync.Mutex
+	// waiting are the requests without an answer, with their sizes in bytes.
+	waiting map[jsonrpc.ID]int
+	bytes   int
+}
+
+// Connect implements mcp.Transport.
+func (c *boundedConnection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
+
+// Read implements mcp.Connection.
+func (c *boundedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		msg, err := c.Connection.Read(ctx)
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = errs.New(errs.MCPMessageInvalid, "the client sent something that is not a message of at most %d bytes: %w", maxMessage, err)
+		}
+		req, ok := msg.(*jsonrpc.Request)
+		if err != nil || !ok || !req.IsCall() || c.admit(req) {
+			return msg, err
+		}
+		if err := c.Connection.Write(ctx, &jsonrpc.Response{ID: req.ID, Error: busy()}); err != nil {
+			return nil, errWrite(err)
+		}
+	}
+}
+
+// Write implements mcp.Connection.
+func (c *boundedConnection) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if answer, ok := msg.(*jsonrpc.Response); ok {
+		defer c.remove(answer.ID)
+	}
+	if err := c.Connection.Write(ctx, msg); err != nil {
+		return errWrite(err)
+	}
+	return nil
+}
+
+func errWrite(err error) error {
+	return errs.New(errs.OutputFailed, "failed to write to the client: %w", err)
+}
+
+// admit reports whether there is room for a request, and counts it.
+func (c *boundedConnection) admit(req *jsonrpc.Request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) >= maxWaiting || c.bytes+len(req.Params) > maxMessage {
+		return false
+	}
+	c.bytes += len(req.Params) - c.waiting[req.ID] // A repeated id gets no answer of its own.
+	c.waiting[req.ID] = len(req.Params)
+	return true
+}
+
+func (c *boundedConnection) remove(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes -= c.waiting[id]
+	delete(c.waiting, id)
+}
+
+// busy is the answer to a request that was refused.
+func busy() error {
+	e := cli.Typed(errs.New(errs.MCPBusy, "%d requests, or %d bytes of them, wait for their answers", maxWaiting, maxMessage))
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return &jsonrpc.Error{Code: codeBusy, Message: e.Message, Data: data}
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	stdjson "encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
+)
+
+// engine is the part of host.Engine that the tools use.
+type engine interface {
+	Tasks(ctx context.Context) ([]host.TaskStatus, error)
+	Task(ctx context.Context, id string) (host.TaskDetail, error)
+	Findings(ctx context.Context, id string, round int, deferred bool) (api.FindingList, error)
+	Explain(ctx context.Context, id string, round int) (host.Explanation, error)
+	Round(ctx context.Context, id string, req host.Request) (host.RoundResult, error)
+	Answer(ctx context.Context, id string, req host.AnswerRequest) (host.TaskResult, error)
+}
+
+// server answers the calls of one client.
+type server struct {
+	engine   engine
+	policies interface {
+		Adopted(ctx context.Context) (*api.Adopted, error)
+	}
+	// handoff reads files of the project by their path below its root.
+	handoff interface {
+		Read(ctx context.Context, path string, limit int64) ([]byte, error)
+	}
+	// recorded is called after a tool that records.
+	recorded func(context.Context)
+	// slots has an element for each call that runs.
+	slots chan struct{}
+}
+
+// serve answers calls until the client closes the connection or ctx ends.
+func (s *server) serve(ctx context.Context, allowMutations bool, transport mcp.Transport) error {
+	inner, err := transport.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	conn := &boundedConnection{Connection: inner, waiting: make(map[jsonrpc.ID]int)}
+	// The session cancels its calls when it cannot read any more, and else would wait for
+	// them.
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	session, err := s.protocol(allowMutations).Connect(context.WithoutCancel(ctx), conn, nil)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(session.Wait(), ctx.Err())
+}
+
+// protocol returns the server of the protocol with its tools.
+func (s *server) protocol(allowMutations bool) *mcp.Server {
+	m := mcp.NewServer(&mcp.Implementation{Name: "switchyard", Version: buildVersion()}, &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
+	addTool(s, m, "status", "Show the status of all tasks, or of one task with its open findings and questions.", readOnly, s.status)
+	addTool(s, m, "findings", "List the findings that a review of a task left open, or those that are deferred.", readOnly, s.findings)
+	addTool(s, m, "explain", "Explain a decision on a task: what the policy saw and chose, and the evidence behind it.", readOnly, s.explain)
+	addTool(s, m, "next", "Say what has to happen next for a task, with the instructions for the executor if there are any.", readOnly, s.next)
+	if allowMutations {
+		addTool(s, m, "submit_report", "Decide the current round of a task with a critic's report. The decision is recorded and cannot be undone.", mutating, s.submitReport)
+		addTool(s, m, "answer", "Answer a question of a task that waits for its user. The answer is recorded as that of the user.", mutating, s.answer)
+	}
+	return m
+}
+
+// annotations returns the hints about a tool.
+func annotations(mutates bool) *mcp.ToolAnnotations {
+	no := false
+	return &mcp.ToolAnnotations{ReadOnlyHint: !mutates, IdempotentHint: !mutates, DestructiveHint: &no, OpenWorldHint: &no}
+}
+
+const (
+	readOnly = false
+	mutating = true
+)
+
+// result is what a command prints: with --output json, and as text.
+type result struct {
+	value any
+	text  func(*render.Printer)
+}
+
+// show returns a result in the form of cli.Show.
+func show[T any](value T, err error, text func(*render.Printer, T)) (result, error) {
+	return result{value, func(p *render.Printer) { text(p, value) }}, err
+}
+
+// addTool adds a tool whose arguments are an In.
+func addTool[In any](s *server, m *mcp.Server, name, description string, mutates bool, run func(context.Context, In) (result, error)) {
+	schema, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // A test lists all tools.
+	}
+	m.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: annotations(mutates)},
+		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			select {
+			case s.slots <- struct{}{}:
+				defer func() { <-s.slots }()
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			notify(ctx, req, 0)
+			defer notify(ctx, req, 1)
+			var in In
+			r, err := result{}, decode(req.Params.Arguments, &in)
+			if err == nil {
+				r, err = run(ctx, in)
+				if mutates {
+					s.recorded(ctx)
+				}
+			}
+			if err != nil {
+				e := cli.Typed(err)
+				r.value = map[string]any{"error": e}
+				r.text = func(p *render.Printer) { p.Error("switchyard", e) }
+			}
+			return content(r, err != nil)
+		})
+}
+
+// decode reads the arguments of a tool.
+func decode(arguments stdjson.RawMessage, in any) error {
+	if len(arguments) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(arguments, in, json.RejectUnknownMembers(true)); err != nil {
+		return errs.New(errs.MCPArgumentsInvalid, "the arguments are not those of the tool: %w", err)
+	}
+	return nil
+}
+
+// notify reports the progress of a call if the client asked for it.
+func notify(ctx context.Context, req *mcp.CallToolRequest, done float64) {
+	if token := req.Params.GetProgressToken(); token != nil {
+		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: 1})
+	}
+}
+
+// content returns a result of the protocol: as structured content, and as text.
+func content(r result, isError bool) (*mcp.CallToolResult, error) {
+	var structured, text bytes.Buffer
+	if err := render.JSONObject(&structured, r.value); err != nil {
+		return nil, err
+	}
+	r.text(render.New(&text, &text))
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: text.String()}},
+		StructuredContent: stdjson.RawMessage(structured.Bytes()),
+		IsError:           isError,
+	}, nil
+}
+
+type statusArguments struct {
+	Task string `json:"task,omitempty" jsonschema:"the id of a task; all tasks if it is left out"`
+}
+
+func (s *server) status(ctx context.Context, in statusArguments) (result, error) {
+	if in.Task != "" {
+		t, err := s.engine.Task(ctx, in.Task)
+		return show(t, err, (*render.Printer).Task)
+	}
+	tasks, err := s.engine.Tasks(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	list := render.TaskList{Tasks: tasks, Total: len(tasks)}
+	list.Policy, err = s.policies.Adopted(ctx)
+	return show(list, err, (*render.Printer).TaskList)
+}
+
+type findingsArguments struct {
+	Task     string `json:"task" jsonschema:"the id of the task"`
+	Round    uint16 `json:"round,omitempty" jsonschema:"the number of the round, from 1; the latest review if it is left out"`
+	Deferred bool   `json:"deferred,omitempty" jsonschema:"list the deferred findings instead: those below the bar of the policy"`
+}
+
+func (s *server) findings(ctx context.Context, in findingsArguments) (result, error) {
+	list, err := s.engine.Findings(ctx, in.Task, int(in.Round), in.Deferred)
+	return show(list, err, (*render.Printer).FindingList)
+}
+
+type explainArguments struct {
+	Task  string `json:"task" jsonschema:"the id of the task"`
+	Round uint16 `json:"round,omitempty" jsonschema:"the number of the round, from 1; the latest decision if it is left out"`
+}
+
+func (s *server) explain(ctx context.Context, in explainArguments) (result, error) {
+	x, err := s.engine.Explain(ctx, in.Task, int(in.Round))
+	return show(x, err, (*render.Printer).Explanation)
+}
+
+type nextArguments struct {
+	Task string `json:"task" jsonschema:"the id of the task"`
+}
+
+// maxHandoff is the size of the executor's instructions that next returns, in bytes.
+const maxHandoff = 4 << 20
+
+func (s *server) next(ctx context.Context, in nextArguments) (result, error) {
+	t, err := s.engine.Task(ctx, in.Task)
+	if err != nil {
+		return result{}, err
+	}
+	step := render.NextOf(t)
+	if t.Handoff != nil {
+		text, err := s.handoff.Read(ctx, *t.Handoff, maxHandoff)
+		if err != nil {
+			return result{}, err
+		}
+		step.HandoffText = string(text)
+	}
+	return show(step, nil, (*render.Printer).Next)
+}
+
+type reportArguments struct {
+	Task   string `json:"task" jsonschema:"the id of the task"`
+	Report string `json:"report" jsonschema:"the text of the report"`
+	Format string `json:"format,omitempty" jsonschema:"the plugin that reads the report, such as np-critic or sarif; detected if it is left out"`
+	Round  uint16 `json:"round,omitempty" jsonschema:"the round that the report is about, from 1; give it if the report does not name its round"`
+}
+
+func (s *server) submitReport(ctx context.Context, in reportArguments) (result, error) {
+	ref := host.ReportRef{Plugin: in.Format, Path: host.Stdin}
+	if ref.Plugin == "" {
+		ref.Plugin = host.Auto
+	}
+	r, err := s.engine.Round(ctx, in.Task, host.Request{Reports: []host.ReportRef{ref}, Stdin: strings.NewReader(in.Report), Round: int(in.Round)})
+	if err != nil {
+		return result{}, err
+	}
+	return result{r.View(), func(p *render.Printer) { p.RoundResult(r) }}, nil
+}
+
+type answerArguments struct {
+	Task     string `json:"task" jsonschema:"the id of the task"`
+	Question string `json:"question,omitempty" jsonschema:"the fingerprint of the question's finding; needed if there are several questions"`
+	Text     string `json:"text" jsonschema:"the answer"`
+}
+
+func (s *server) answer(ctx context.Context, in answerArguments) (result, error) {
+	t, err := s.engine.Answer(ctx, in.Task, host.AnswerRequest{Question: in.Question, Text: strings.TrimSpace(in.Text)})
+	return show(t, err, (*render.Printer).TaskResult)
+}

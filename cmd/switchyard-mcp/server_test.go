@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// fakeEngine is an engine whose calls take until delay has passed or the context ends.
+type fakeEngine struct {
+	engine // Calls of other methods panic.
+	delay  time.Duration
+
+	running, most, canceled atomic.Int32
+	started                 chan struct{}
+}
+
+func (e *fakeEngine) Tasks(ctx context.Context) ([]host.TaskStatus, error) {
+	running := e.running.Add(1)
+	defer e.running.Add(-1)
+	for most := e.most.Load(); running > most && !e.most.CompareAndSwap(most, running); most = e.most.Load() {
+	}
+	select {
+	case e.started <- struct{}{}:
+	default:
+	}
+	select {
+	case <-time.After(e.delay):
+		return []host.TaskStatus{}, nil
+	case <-ctx.Done():
+		e.canceled.Add(1)
+		return nil, ctx.Err()
+	}
+}
+
+func (e *fakeEngine) Adopted(context.Context) (*api.Adopted, error) { return nil, nil }
+
+// start serves the engine on a transport, and returns a function that waits for the end.
+func start(ctx context.Context, e *fakeEngine, transport mcp.Transport) (wait func() error) {
+	e.started = make(chan struct{}, 1)
+	s := &server{engine: e, policies: e, slots: make(chan struct{}, maxRunning)}
+	ended := make(chan error, 1)
+	go func() { ended <- s.serve(ctx, false, transport) }()
+	return func() error {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(time.Minute):
+			return errors.New("the server does not end")
+		}
+	}
+}
+
+// connect connects a client to the engine. The session ends with the test.
+func connect(t *testing.T, e *fakeEngine) *mcp.ClientSession {
+	t.Helper()
+	ours, theirs := mcp.NewInMemoryTransports()
+	wait := start(context.WithoutCancel(t.Context()), e, ours) // The context of a test ends before its cleanup.
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), theirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(session.Close(), wait()); err != nil {
+			t.Error(err)
+		}
+	})
+	return session
+}
+
+// callStatus calls a tool that takes as long as the engine.
+func callStatus(ctx context.Context, session *mcp.ClientSession) (*mcp.CallToolResult, error) {
+	return session.CallTool(ctx, &mcp.CallToolParams{Name: "status"})
+}
+
+func TestFlood(t *testing.T) {
+	e := &fakeEngine{delay: 5 * time.Millisecond}
+	session := connect(t, e)
+	const calls = 1000
+	var answered, refused atomic.Int32
+	var all sync.WaitGroup
+	for range calls {
+		all.Go(func() {
+			r, err := callStatus(t.Context(), session)
+			var refusal *jsonrpc.Error
+			switch {
+			case err == nil && !r.IsError:
+				answered.Add(1)
+			case errors.As(err, &refusal) && refusal.Code == codeBusy:
+				var data host.Error
+				if err := json.Unmarshal(refusal.Data, &data); err != nil || data.Code != errs.MCPBusy || data.Hint == "" {
+					t.Errorf("refused with %s (%v)", refusal.Data, err)
+				}
+				refused.Add(1)
+			default:
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := answered.Load(); n < maxRunning || n+refused.Load() != calls {
+		t.Errorf("%d calls were answered and %d refused, of %d", n, refused.Load(), calls)
+	}
+	if most := e.most.Load(); most > maxRunning {
+		t.Errorf("%d calls ran at once", most)
+	}
+	if _, err := callStatus(t.Context(), session); err != nil {
+		t.Errorf("a call after the flood: %v", err)
+	}
+}
+
+const initialize = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
+
+// pipes starts a server for a client that writes to in and reads from out.
+func pipes(t *testing.T, e *fakeEngine) (in io.WriteCloser, out io.ReadCloser, wait func() error) {
+	t.Helper()
+	theirs, in := io.Pipe()
+	out, ours := io.Pipe()
+	return in, out, start(t.Context(), e, &mcp.IOTransport{Reader: theirs, Writer: ours, MaxLineLength: maxMessage})
+}
+
+// TestFloodOfADeafClient tests that the server stops reading if the client does not read
+// the answers.
+func TestFloodOfADeafClient(t *testing.T) {
+	e := &fakeEngine{delay: time.Millisecond}
+	in, out, wait := pipes(t, e)
+	var written atomic.Int32
+	var flood sync.WaitGroup
+	flood.Go(func() {
+		for id := 0; ; id++ {
+			if _, err := fmt.Fprintf(in, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n", id); err != nil {
+				return
+			}
+			written.Add(1)
+		}
+	})
+	before := int32(-1)
+	for n := written.Load(); n != before; n = written.Load() {
+		before = n
+		time.Sleep(200 * time.Millisecond)
+	}
+	if before > 4*maxWaiting {
+		t.Errorf("the server read %d requests without a reader of their answers", before)
+	}
+	out.Close()
+	if err := wait(); errs.CodeOf(err) != errs.OutputFailed {
+		t.Errorf("%v, want %s", err, errs.OutputFailed)
+	}
+	in.Close()
+	flood.Wait()
+}
+
+// TestLargeRequests tests that requests are refused by their size too.
+func TestLargeRequests(t *testing.T) {
+	e := &fakeEngine{delay: time.Minute}
+	in, out, wait := pipes(t, e)
+	lines := bufio.NewReader(out)
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		fmt.Fprintln(in, initialize)
+		for id := range 3 {
+			fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"status","arguments":{},"_meta":{"x":"%s"}}}`+"\n", id, strings.Repeat("x", maxMessage*2/5))
+		}
+	})
+	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, `"id":"i"`) {
+		t.Fatalf("%s (%v)", line, err)
+	}
+	line, err := lines.ReadString('\n')
+	if err != nil || !strings.Contains(line, `"id":2`) || !strings.Contains(line, `"mcp-busy"`) {
+		t.Errorf("%s (%v), want a refusal of the third call", line, err)
+	}
+	asked.Wait()
+	in.Close()
+	go io.Copy(io.Discard, out)
+	if err := wait(); err != nil {
+		t.Error(err)
+	}
+	if n := e.canceled.Load(); n != 2 {
+		t.Errorf("%d calls were cancelled at the end, want 2", n)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	e := &fakeEngine{delay: time.Hour}
+	session := connect(t, e)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := callStatus(ctx, session)
+		ended <- err
+	}()
+	<-e.started
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the call ended with %v", err)
+	}
+	deadline := time.Now().Add(10 * time.Second) // It takes a millisecond, unless the machine is busy.
+	for e.running.Load() > 0 && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
+	if e.canceled.Load() != 1 {
+		t.Error("the call goes on after it was cancelled")
+	}
+}
+
+// TestEndOfServer tests that a signal ends the calls.
+func TestEndOfServer(t *testing.T) {
+	e := &fakeEngine{delay: time.Hour}
+	ours, theirs := mcp.NewInMemoryTransports()
+	ctx, cancel := context.WithCancel(t.Context())
+	wait := start(ctx, e, ours)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), theirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	go func() {
+		<-e.started
+		cancel()
+	}()
+	if _, err := callStatus(t.Context(), session); err == nil {
+		t.Error("the call succeeded")
+	}
+	if err := wait(); !errors.Is(err, context.Canceled) || e.canceled.Load() != 1 {
+		t.Errorf("the server ended with %v, and %d calls were cancelled", err, e.canceled.Load())
+	}
+}
