@@ -4,12 +4,12 @@
  * and which of their members mean what.
  */
 
-import { Value, document, firstOf, isArray } from "../../sdk/assemblyscript/cursor";
+import { Value, document, firstOf, isArray, isFilledString, says } from "../../sdk/assemblyscript/cursor";
 import { Writer } from "../../sdk/assemblyscript/writer";
-import { answer, beginSkipped, endSkipped, fail, failed, sentence } from "../../sdk/assemblyscript/result";
+import { answer, beginSkipped, endSkipped, fail, failed, hasFindings, path, sentence } from "../../sdk/assemblyscript/result";
 import { packed } from "../../sdk/assemblyscript/abi";
-import { Pointer } from "./pointer";
-import { readSettings, failure, items, lines, emptyIsClean } from "./settings";
+import { Pointer, follow } from "./pointer";
+import { readSettings, failure, items, lines, emptyIsClean, verdict, verdicts } from "./settings";
 import { walk } from "./walk";
 
 export { sy_alloc, switchyard_abi_v1 } from "../../sdk/assemblyscript/abi";
@@ -44,4 +44,26 @@ function normalize(report: Value): void {
   }
   for (let p = failure; p && !failed(); p = changetype<Pointer>(p).next) walk(changetype<Pointer>(p), report, false);
   for (let p = items; p && !failed(); p = changetype<Pointer>(p).next) walk(changetype<Pointer>(p), report, true);
+  if (verdict && !failed()) checkVerdict(changetype<Pointer>(verdict), report);
+}
+
+/** Fails if the report's verdict is none of those that are known, or contradicts its findings. */
+function checkVerdict(place: Pointer, report: Value): void {
+  let value = report;
+  for (let i = 0; value && i < place.count; i++) value = follow(value, place.step(i));
+  path.truncate(0);
+  if (value) path.inside(place.text);
+  const meaning: Value = isFilledString(value) ? verdicts.get(value) : 0;
+  if (!meaning) {
+    fail(
+      "json-map-unknown-verdict", "", sentence("the verdict is ").excerpt(value).text(", which is not in the configuration's verdicts"),
+      "run the critic again if it could not review; else add the word to verdicts, as clean, findings or any", value
+    );
+  } else if (says(meaning, hasFindings() ? "clean" : "findings")) {
+    fail(
+      "json-map-verdict-contradiction", "",
+      sentence("the verdict ").excerpt(value).text(hasFindings() ? " stands above findings" : " stands above no findings"),
+      "run the critic again: only a verdict that agrees with the findings counts", value
+    );
+  }
 }

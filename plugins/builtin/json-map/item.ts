@@ -12,7 +12,7 @@ import { digits } from "../../sdk/assemblyscript/number";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { writeFile } from "../../sdk/assemblyscript/file";
 import { Pointer } from "./pointer";
-import { Condition, Test, file, line, message, position, rule, severities, severity, skip, tag } from "./settings";
+import { Condition, Test, details, file, line, message, position, rule, severities, severity, skip, tag } from "./settings";
 import { resolve } from "./walk";
 
 const alternative = changetype<Elements>(memory.data(offsetof<Elements>()));
@@ -54,7 +54,13 @@ export function normalizeItem(value: Value): void {
   else finding.text("null");
   finding.text(',"remediation":"');
   if (ruleName) finding.inside(ruleName).text(": ");
-  finding.inside(text).text('"');
+  finding.inside(text);
+  for (let p = details; p; p = changetype<Pointer>(p).next) {
+    const detail = resolve(changetype<Pointer>(p), scratch);
+    if (isFilledString(detail)) finding.text(endsWithStop(finding) ? " " : ": ").inside(detail);
+    else if (!isBlank(detail)) refuse("json-map-invalid", "", "a detail", "text", detail);
+  }
+  finding.text('"');
   endFinding();
 }
 
@@ -105,9 +111,9 @@ function positionOf(): Value {
   }
   const whole = textOf(position, "the position", fileText);
   if (!whole) return 0;
-  // A position is FILE, FILE:LINE or FILE:LINE:COLUMN, and a file may hold colons.
+  // A position is FILE, FILE:LINE, FILE:LINE-LINE or FILE:LINE:COLUMN, and a file may hold colons.
   const start = whole + 1;
-  const end = endOf(whole) - 1;
+  const end = withoutRange(start, endOf(whole) - 1);
   const last = lastNumber(start, end);
   if (!last) return whole;
   const before = lastNumber(start, last);
@@ -115,6 +121,17 @@ function positionOf(): Value {
   readLine(quoted(stop + 1, before ? last : end));
   fileText.truncate(0);
   return fileText.text('"').bytes(start, stop - start).text('"').start;
+}
+
+function endsWithStop(text: Writer): bool {
+  return load<u8>(text.start + text.length - 1) == 0x2e;
+}
+
+/** The end of a position without the last line of a range. */
+function withoutRange(start: usize, end: usize): usize {
+  let at = end;
+  while (at > start && <u32>load<u8>(at - 1) - 0x30 <= 9) at--;
+  return at < end && at > start && load<u8>(at - 1) == 0x2d && lastNumber(start, at - 1) ? at - 1 : end;
 }
 
 function quoted(from: usize, to: usize): Value {

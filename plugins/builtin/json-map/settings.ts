@@ -21,10 +21,15 @@ export let position: usize = 0;
 export let rule: usize = 0;
 export let tag: usize = 0;
 export let message: usize = 0;
+export let details: usize = 0;
 export let severity: usize = 0;
 
 /** What each of the tool's severities is: `fail`, `risk` or `nit`. */
 export const severities = changetype<NameTable>(memory.data(offsetof<NameTable>()));
+/** Where the report has its verdict; 0 if the format has none. */
+export let verdict: usize = 0;
+/** What each verdict says: `clean`, `findings` or `any`. */
+export const verdicts = changetype<NameTable>(memory.data(offsetof<NameTable>()));
 /** A list of {@link Condition}: an item that meets one is skipped. */
 export let skip: usize = 0;
 /** Whether the report is JSON lines. */
@@ -53,7 +58,7 @@ const element = changetype<Elements>(memory.data(offsetof<Elements>()));
 const inner = changetype<Elements>(memory.data(offsetof<Elements>()));
 const shared = changetype<Writer>(memory.data(offsetof<Writer>()));
 
-const TAKES = "it takes items, lines, empty, optional, failed, skip, file, line, position, rule, tag, message, severity, severities, categories";
+const TAKES = "it takes items, lines, empty, optional, failed, skip, file, line, position, rule, tag, message, details, severity, severities, verdict, verdicts, categories";
 
 /** What {@link readList} has read. */
 let list: usize = 0;
@@ -62,6 +67,7 @@ let list: usize = 0;
 export function readSettings(config: Value): bool {
   let optional: usize = 0;
   let categories: Value = 0;
+  let hasVerdicts = false;
   let table: Value = 0;
   let empty: Value = 0;
   for (setting.of(config); setting.next(); ) {
@@ -94,12 +100,22 @@ export function readSettings(config: Value): bool {
     } else if (setting.is("message")) {
       fine = readList(false);
       message = list;
+    } else if (setting.is("details")) {
+      fine = readList(false);
+      details = list;
+    } else if (setting.is("verdict")) {
+      if (isString(value)) verdict = readPointer(value, true);
+      else mustBe("", setting.key, "a JSON Pointer", value);
+      fine = verdict != 0;
+    } else if (setting.is("verdicts")) {
+      hasVerdicts = true;
+      fine = readWords(value, verdicts, "/verdicts", "clean, findings or any", "clean", "findings", "any");
     } else if (setting.is("severity")) {
       fine = readList(false);
       severity = list;
     } else if (setting.is("severities")) {
       table = value;
-      fine = readSeverities(value);
+      fine = readWords(value, severities, "/severities", "fail, risk or nit", "fail", "risk", "nit");
     } else if (setting.is("skip")) {
       fine = readSkip(value);
     } else if (setting.is("lines")) {
@@ -120,6 +136,8 @@ export function readSettings(config: Value): bool {
   if (!message) return missing("message", "message: /message");
   if (severity && !table) return missing("severities", "severities: {error: fail, warning: risk, info: nit}");
   if (table && !severity) return missing("severity", "severity: /severity");
+  if (verdict && !hasVerdicts) return missing("verdicts", "verdicts: {pass: clean, fail: findings}");
+  if (hasVerdicts && !verdict) return missing("verdict", "verdict: /verdict");
   if (position && (file || line)) {
     return failConfig("/position", 0, sentence("position stands for file and line, which are set too"), "leave out either");
   }
@@ -184,7 +202,7 @@ function fit(): bool {
     }
     if (!below(file, pattern, "/file") || !below(line, pattern, "/line") || !below(position, pattern, "/position")) return false;
     if (!below(rule, pattern, "/rule") || !below(tag, pattern, "/tag")) return false;
-    if (!below(message, pattern, "/message") || !below(severity, pattern, "/severity")) return false;
+    if (!below(message, pattern, "/message") || !below(details, pattern, "/details") || !below(severity, pattern, "/severity")) return false;
     for (let c = skip; c; c = changetype<Condition>(c).next) {
       for (let t = changetype<Condition>(c).tests; t; t = changetype<Test>(t).next) {
         if (!below(changetype<Test>(t).place, pattern, "/skip")) return false;
@@ -245,14 +263,13 @@ function markOptional(optional: usize): bool {
   return true;
 }
 
-function readSeverities(table: Value): bool {
-  if (!isObject(table)) return mustBe("", setting.key, "an object from the tool's words to fail, risk or nit", table);
-  for (member.of(table); member.next(); ) {
-    const grade = member.value;
-    if (!says(grade, "fail") && !says(grade, "risk") && !says(grade, "nit")) {
-      return mustBe("/severities", member.key, "fail, risk or nit", grade);
-    }
-    severities.add(member.key, grade);
+/** Reads the current setting: which of three each of the tool's words is. `wanted` names the three. */
+function readWords(words: Value, table: NameTable, where: string, wanted: string, one: string, two: string, three: string): bool {
+  if (!isObject(words)) return mustBe("", setting.key, "an object from the tool's words to others", words);
+  for (member.of(words); member.next(); ) {
+    const word = member.value;
+    if (!says(word, one) && !says(word, two) && !says(word, three)) return mustBe(where, member.key, wanted, word);
+    table.add(member.key, word);
   }
   return true;
 }

@@ -50,6 +50,11 @@ export function endFinding(): void {
   findings.text(',"ref":"').writer(path).text('"}');
 }
 
+/** Whether the answer has a finding. */
+export function hasFindings(): bool {
+  return findings.length > 0;
+}
+
 /** Begins a skipped entry; its reason is the caller's to write. */
 export function beginSkipped(): Writer {
   skipped.text(skipped.length ? "," : SKIPPED);
