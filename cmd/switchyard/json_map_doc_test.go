@@ -73,6 +73,20 @@ func TestJSONMapPageReadsItsTools(t *testing.T) {
 			"fail deploy.sh:3 aws-access-key-id: AWS Access Key ID",
 			"nit Dockerfile:0 DS026: Add HEALTHCHECK instruction in your Dockerfile",
 		}}, {"trivy-clean.json", nil}},
+		"codex-review": {{"codex-review.json", []string{
+			"fail src/upload.py:42 A failed upload is counted as done: upload() returns before it looks at the status, so a 500 is recorded as a success. Check the status before the record is written.",
+			"risk src/retry.py:8 Retries never stop: The loop has no limit.",
+		}}, {"codex-review-clean.json", nil}, {"codex-review-contradiction.json", []string{"json-map-verdict-contradiction"}}, {"codex-review-silent.json", []string{"json-map-verdict-contradiction"}}},
+		"roborev": {{"roborev.json", []string{
+			"fail src/upload.py:42 A failed upload is counted as done. Check the status before the record is written.",
+			"nit -:0 The change has no test. Test a server that answers 500.",
+		}}, {"roborev-clean.json", nil}, {"roborev-low.json", []string{
+			"nit src/retry.py:0 A name is unclear. Rename it.",
+		}}, {"roborev-unable.json", []string{"json-map-unknown-verdict"}}, {"roborev-silent.json", []string{"json-map-verdict-contradiction"}}},
+		"no-mistakes": {{"no-mistakes.json", []string{
+			"fail src/upload.py:42 A failed upload is counted as done",
+			"risk -:0 Should an upload be tried for ever? The task does not say",
+		}}, {"no-mistakes-clean.json", nil}},
 	}
 	page, err := os.ReadFile(filepath.Join(repository, "docs", "json-map.md"))
 	if err != nil {
