@@ -116,7 +116,7 @@ func TestCommit(t *testing.T) {
 	read, err := r.ReadCommit(t.Context(), w.Branch)
 	s.must(err)
 	trailers := []gitrepo.Trailer{{"Switchyard-Task", "T"}, {gitrepo.DecisionTrailer, "sha256:1"}, {"Switchyard-Deferred", "two lines<U+202E>"}, {"Switchyard-Deferred", "b"}}
-	s.equal(fmt.Sprintf("%q", read), fmt.Sprintf("%q", gitrepo.Commit{Hash: commit, Tree: c.Tree, Subject: "Subject", Trailers: trailers}))
+	s.equal(fmt.Sprintf("%+v", read), fmt.Sprintf("%+v", gitrepo.Commit{Hash: commit, Tree: c.Tree, Parents: []string{c.Parent}, Subject: "Subject", Trailers: trailers}))
 	read, err = r.ReadCommit(t.Context(), "main")
 	s.must(err)
 	s.equal(fmt.Sprint(read.Subject, read.Trailers), "first[]")

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -35,6 +36,9 @@ func (r *Repo) Tip(ctx context.Context, w Worktree) (string, error) {
 type Commit struct {
 	// Hash and Tree are object names in hex digits.
 	Hash, Tree string
+	// Parents are its parents. Shallow is set if it has one that is not in the repository.
+	Parents []string
+	Shallow bool
 	// Subject is the first line of its message.
 	Subject string
 	// Trailers are in their order.
@@ -51,10 +55,26 @@ func (r *Repo) ReadCommit(ctx context.Context, rev string) (Commit, error) {
 	if err != nil {
 		return Commit{}, err
 	}
-	out, err := r.output(ctx, r.checkout, "rev-list", "--max-count=1", "--no-commit-header", "--format=%T%n%s%n"+trailersFormat, hash)
-	tree, out, _ := strings.Cut(out, "\n")
-	subject, out, _ := strings.Cut(out, "\n")
-	return Commit{hash, tree, subject, parseTrailers(out)}, err
+	out, err := r.output(ctx, r.checkout, "rev-list", "--max-count=1", "--no-commit-header", "--format=%T%n%P%n%s%n"+trailersFormat, hash)
+	if err != nil {
+		return Commit{}, err
+	}
+	c := Commit{Hash: hash}
+	c.Tree, out, _ = strings.Cut(out, "\n")
+	parents, out, _ := strings.Cut(out, "\n")
+	c.Subject, out, _ = strings.Cut(out, "\n")
+	c.Parents, c.Trailers = strings.Fields(parents), parseTrailers(out)
+	if len(c.Parents) == 0 && exists(filepath.Join(r.common, "shallow")) {
+		c.Shallow, err = r.hasParent(ctx, hash)
+	}
+	return c, err
+}
+
+// hasParent reports whether a commit has a parent, which a shallow clone does not show.
+func (r *Repo) hasParent(ctx context.Context, commit string) (bool, error) {
+	out, err := r.output(ctx, r.checkout, "cat-file", "commit", commit)
+	header, _, _ := strings.Cut(out, "\n\n")
+	return strings.Contains(header, "\nparent "), err
 }
 
 // Changed lists the files that differ between two commits or trees.
@@ -65,25 +85,6 @@ func (r *Repo) ReadCommit(ctx context.Context, rev string) (Commit, error) {
 func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to}})
 	return records(out), err
-}
-
-// Parents returns the parents of a commit, also those that a shallow clone lacks.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
-func (r *Repo) Parents(ctx context.Context, commit string) ([]string, error) {
-	out, err := r.output(ctx, r.checkout, "cat-file", "commit", commit)
-	var parents []string
-	for line := range strings.Lines(out) {
-		parent, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "parent ")
-		if ok {
-			parents = append(parents, parent)
-		} else if line == "\n" {
-			break // The message follows.
-		}
-	}
-	return parents, err
 }
 
 // Tree returns the tree of a commit or a tree, "" if the repository does not have it.

@@ -76,9 +76,6 @@ func (g Gate) Check(ctx context.Context, req api.GateRequest) (api.GateResult, e
 
 func (g Gate) checkTree(ctx context.Context) (api.GateResult, error) {
 	head, _, err := g.Repo.Resolve(ctx, "HEAD")
-	if errs.CodeOf(err) == errs.RevisionUnknown { // There is no commit yet.
-		head, err = g.Repo.EmptyTree(ctx)
-	}
 	if err != nil {
 		return api.GateResult{}, err
 	}
@@ -97,20 +94,15 @@ func (g Gate) ofCommit(ctx context.Context, rev string) (change, error) {
 		return change{}, err
 	}
 	c := change{commit: commit.Hash, tree: commit.Tree, tasks: tasksOf(commit)}
-	parents, err := g.Repo.Parents(ctx, commit.Hash)
 	switch {
-	case err != nil:
-		return change{}, err
-	case len(parents) == 0:
-		c.from, err = g.Repo.EmptyTree(ctx)
-		return c, err
+	case commit.Shallow:
+		return change{}, errs.New(errs.CommitShallow, "the parent of commit %.12s is not in this clone, so what the commit changes is not known", commit.Hash).
+			With("commit", commit.Hash)
+	case len(commit.Parents) > 0:
+		c.from = commit.Parents[0]
+		return c, nil
 	}
-	c.from = parents[0]
-	tree, err := g.Repo.Tree(ctx, c.from)
-	if err == nil && tree == "" {
-		err = errs.New(errs.CommitShallow, "the parent of commit %.12s is not in this clone, so what the commit changes is not known", commit.Hash).
-			With("commit", commit.Hash).With("parent", c.from)
-	}
+	c.from, err = g.Repo.EmptyTree(ctx)
 	return c, err
 }
 
@@ -140,7 +132,7 @@ func (g Gate) checkRange(ctx context.Context, from, to string) (api.GateResult, 
 	}
 	if base == "" {
 		return api.GateResult{}, errs.New(errs.CommitShallow, "the histories of %.80q and %.80q do not meet in this clone, so what changed between them is not known", from, to).
-			With("commit", last.Hash).With("parent", start)
+			With("commit", last.Hash)
 	}
 	var whole api.GateResult
 	whole.GateVerdict, err = g.check(ctx, change{commit: last.Hash, tree: last.Tree, from: base, tasks: tasksOf(last)})
