@@ -364,6 +364,8 @@ type Explanation struct {
 	Lifecycle []LifecycleEntry `json:"turns"`
 	// Overrides lists the forced gates, oldest first.
 	Overrides []OverrideEntry `json:"overrides"`
+	// Sessions is TaskDetail.Sessions.
+	Sessions *SessionBlock `json:"sessions,omitzero"`
 }
 
 // TranscriptEntry is an agent run with what the agent said.

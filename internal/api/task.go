@@ -89,6 +89,9 @@ type TaskDetail struct {
 	// Handoff is the file with the executor's instructions for this round, relative to the
 	// project's root; nil for none.
 	Handoff *string `json:"handoff"`
+	// Sessions says how the Stop hook has dealt with the latest decision that it blocked
+	// sessions for, nil for none.
+	Sessions *SessionBlock `json:"sessions,omitzero"`
 }
 
 // TaskResult is the result of a command on a task.

@@ -159,3 +159,33 @@ type Failure struct {
 	// Message is the error message, at most MaxFailureMessage bytes.
 	Message string `json:"message"`
 }
+
+// The ledger chain of agents' sessions that the Stop hook has blocked, and the kinds of its
+// events. They do not change their tasks.
+const (
+	SessionsChain       = "_sessions"
+	KindSessionBlocked  = "session-blocked"
+	KindSessionReleased = "session-released"
+)
+
+// Session is the body of an event in the sessions chain.
+type Session struct {
+	By    string        `json:"by"`
+	Tasks []SessionTask `json:"tasks"`
+	// Session is the agent's id of a blocked session, and Tree the digest of the working
+	// tree.
+	Session string `json:"session,omitzero"`
+	Tree    string `json:"tree,omitzero"`
+	// Reason is why a person ends the blocking.
+	Reason string `json:"reason,omitzero"`
+}
+
+// SessionTask is a decision that sessions are blocked for.
+type SessionTask struct {
+	Task  string `json:"task"`
+	Round int    `json:"round"`
+	// DecidedAt is the time of the decision.
+	DecidedAt string `json:"decided_at"`
+	// Verify is red or green if the hook ran the verification, else "".
+	Verify string `json:"verify,omitzero"`
+}

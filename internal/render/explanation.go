@@ -34,6 +34,10 @@ func (p *Printer) Explanation(x host.Explanation) {
 	p.history(x.History)
 	p.turns(x.Lifecycle)
 	p.overrides(x.Overrides)
+	if x.Sessions != nil {
+		p.title("Sessions")
+		p.sessions(x.Sessions)
+	}
 	p.transcripts(x.Task.TaskID, x.Transcripts)
 }
 

@@ -17,6 +17,7 @@ import (
 // Task prints one task.
 func (p *Printer) Task(t host.TaskDetail) {
 	p.standing(t.TaskStatus)
+	p.sessions(t.Sessions)
 	if t.Questions != nil {
 		p.questions(t.TaskID, t.Questions.Open)
 		p.answers(t.Questions.Answers)

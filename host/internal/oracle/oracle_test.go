@@ -91,6 +91,8 @@ func (r *Recount) Add(e ledger.Event) error {
 	case "_failures":
 		r.failure(e, b)
 		return nil
+	case "_sessions": // Nothing counts them.
+		return nil
 	}
 	c := r.chains[e.Task]
 	if c == nil {

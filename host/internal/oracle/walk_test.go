@@ -109,6 +109,16 @@ func (w *walk) fail() {
 	w.append("_failures", w.draft("round-failed", body))
 }
 
+// block records that a session was blocked, or released.
+func (w *walk) block() {
+	tasks := []any{reported{"task": w.one("blocked", "A", "B"), "round": 2, "decided_at": w.one("decided", "x", "y")}}
+	if w.yes("released") {
+		w.append("_sessions", w.draft("session-released", reported{"by": "ann", "tasks": tasks, "reason": "x"}))
+		return
+	}
+	w.append("_sessions", w.draft("session-blocked", reported{"by": "ann", "tasks": tasks, "session": "s", "tree": "t"}))
+}
+
 // step records an event of a task, or of runs outside any task.
 func (w *walk) step(chain string, kind task.Kind) {
 	s := w.tasks[chain]
@@ -348,6 +358,7 @@ func TestCountersOfAnyHistory(t *testing.T) {
 				w.adopt()
 			case 1:
 				w.fail()
+				w.block()
 			case 2, 3:
 				w.step("_spawns", rapid.SampledFrom([]task.Kind{task.KindSpawnBegun, task.KindSpawnEnded}).Draw(rt, "kind"))
 			case 4, 5, 6:

@@ -58,6 +58,9 @@ func (e *Engine) explain(ctx context.Context, id string, round int, hash string)
 	if x.Lifecycle, err = listed[api.LifecycleEntry](ctx, l, id, keyTurn, maxHistory); err != nil {
 		return api.Explanation{}, err
 	}
+	if x.Sessions, err = sessionBlock(ctx, l, id); err != nil {
+		return api.Explanation{}, err
+	}
 	if x.Transcripts, err = savedTranscripts(ctx, l, id); err != nil {
 		return api.Explanation{}, err
 	}

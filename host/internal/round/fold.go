@@ -78,6 +78,8 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		return policyset.Fold(before, e)
 	case event.FailuresChain:
 		return foldFailedRound(before, e)
+	case event.SessionsChain:
+		return foldSession(before, e)
 	}
 	was, err := loadSnapshot(before)
 	if err != nil {

@@ -33,13 +33,24 @@ func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 		return api.TaskDetail{}, err
 	}
 	t := api.TaskDetail{TaskStatus: now.public()}
-	if path := handoffPath(id, now.Round, findingsFile); now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && e.rooted().Exists(path) {
-		t.Handoff = &path
+	t.Handoff = e.currentHandoff(now)
+	if t.Sessions, err = sessionBlock(ctx, l, id); err != nil {
+		return api.TaskDetail{}, err
 	}
 	body, err := findingsEvent(ctx, l, now)
 	d := body.DecisionOrZero()
 	t.Findings, t.Deferred = append(body.Findings, d.Findings...), d.Deferred
 	return t, err
+}
+
+// currentHandoff returns the file with the executor's instructions for the task's round, nil
+// for none.
+func (e *Engine) currentHandoff(now storedStatus) *string {
+	path := handoffPath(now.TaskID, now.Round, findingsFile)
+	if now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && e.rooted().Exists(path) {
+		return &path
+	}
+	return nil
 }
 
 // existingStatus returns the status of a task, or task-not-found.

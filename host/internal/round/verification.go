@@ -108,15 +108,16 @@ func (tx *taskTx) verifyAgain(ctx context.Context, req api.VerifyRequest, config
 
 // treeDigest returns the digest of the working tree, in the scope that spawns use.
 func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string, error) {
-	shot, err := tx.snapshot(ctx, config)
+	shot, err := tx.snapshot(ctx, config, &tx.engine.trees)
 	if err != nil {
 		return "", err
 	}
 	return shot.Digest(), nil
 }
 
-// snapshot scans the working tree in the scope that spawns use.
-func (tx *taskTx) snapshot(ctx context.Context, config project.Config) (*worktree.Snapshot, error) {
+// snapshot scans the working tree in the scope that spawns use. A command that takes only
+// one is faster without a cache.
+func (tx *taskTx) snapshot(ctx context.Context, config project.Config, cache *worktree.Cache) (*worktree.Snapshot, error) {
 	keeper, err := tx.engine.supervisor()
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (tx *taskTx) snapshot(ctx context.Context, config project.Config) (*worktre
 	if err != nil {
 		return nil, err
 	}
-	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ, Cache: &tx.engine.trees}.Snapshot(ctx, scope)
+	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ, Cache: cache}.Snapshot(ctx, scope)
 }
 
 // rootsVariable lists the marks of the projects whose verification this process is part
@@ -264,7 +265,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 }
 
 func (rr *roundRunner) readTree(ctx context.Context) (err error) {
-	if rr.shot, err = rr.tx.snapshot(ctx, rr.config); err == nil {
+	if rr.shot, err = rr.tx.snapshot(ctx, rr.config, &rr.tx.engine.trees); err == nil {
 		rr.tree = rr.shot.Digest()
 	}
 	return err

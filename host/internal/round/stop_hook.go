@@ -1,0 +1,279 @@
+package round
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// keySession is the prefix of the entries of the sessions chain, by task:
+// api.SessionBlock.
+const keySession = "task/"
+
+// dueTask is a task whose fix is due in the project's checkout.
+type dueTask struct {
+	api.SessionTask
+	status storedStatus
+	block  api.SessionBlock
+}
+
+// StopSession decides whether a session of an agent in the project's checkout may end. It
+// is blocked because of tasks whose last decision has sent them to the executor, with open
+// findings or a red verification: once for a working tree, for each decision at most as
+// often as the task has rounds left, and not after a release. The block is recorded first.
+//
+// A session of an agent that Switchyard spawned always ends: its host decides about it.
+//
+// # Errors
+//
+// Those of the ledger, the configuration, the working tree and the verification.
+func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
+	if e.inside() != nil {
+		return api.SessionResult{}, nil
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return api.SessionResult{}, err
+	}
+	defer l.Close()
+	for {
+		head, err := l.Head(ctx, event.SessionsChain)
+		if err != nil {
+			return api.SessionResult{}, err
+		}
+		due, err := e.dueTasks(ctx, l)
+		if err != nil || len(due) == 0 {
+			return api.SessionResult{}, err
+		}
+		body := event.Session{By: e.by, Session: cut(req.Session, maxQuery)}
+		if slices.ContainsFunc(due, dueTask.mayBlock) {
+			if due, err = e.lookAtTree(ctx, l, due, req.Verify, &body); err != nil {
+				return api.SessionResult{}, err
+			}
+		}
+		result := api.SessionResult{Blocked: len(body.Tasks) > 0}
+		for _, t := range due {
+			result.Tasks = append(result.Tasks, t.SessionTask)
+		}
+		if !result.Blocked {
+			return result, nil
+		}
+		err = e.recordSession(ctx, l, head.N, event.KindSessionBlocked, body)
+		if errs.CodeOf(err) != errs.LedgerConflict { // Otherwise another session was first.
+			return result, err
+		}
+	}
+}
+
+// lookAtTree adds the tasks that block the session to the event, none if a session was
+// blocked with the same working tree before. It returns the tasks that are still due after
+// the verification.
+func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := &taskTx{engine: e, ledger: l, id: due[0].TaskID, status: due[0].status}
+	isBlocked := func() (bool, error) {
+		shot, err := tx.snapshot(ctx, config, nil)
+		if err != nil {
+			return false, err
+		}
+		body.Tree = shot.Digest()
+		return slices.ContainsFunc(due, func(t dueTask) bool { return t.block.Tree == body.Tree }), nil
+	}
+	if blocked, err := isBlocked(); blocked || err != nil {
+		return due, err
+	}
+	var outcome policies.Verify
+	if verify && config.Verify != nil {
+		if err := tx.checkMayVerify(api.VerifyRequest{}, config); err != nil {
+			return nil, err
+		}
+		v, err := tx.runVerification(ctx, *config.Verify, tx.tree())
+		if err != nil {
+			return nil, err
+		}
+		outcome = v.Outcome
+		for i := range due {
+			due[i].Red, due[i].Output = outcome == policies.Red, v.Output
+		}
+		due = slices.DeleteFunc(due, func(t dueTask) bool { return !t.Red && len(t.Findings) == 0 })
+		// The verification may have changed files.
+		if blocked, err := isBlocked(); blocked || err != nil {
+			return due, err
+		}
+	}
+	for _, t := range due {
+		if t.mayBlock() {
+			body.Tasks = append(body.Tasks, event.SessionTask{Task: t.TaskID, Round: t.Round, DecidedAt: t.status.DecidedAt, Verify: string(outcome)})
+		}
+	}
+	return due, nil
+}
+
+// mayBlock reports whether the task may block a session once more.
+func (t dueTask) mayBlock() bool { return t.block.Blocks < max(t.MaxRounds-t.Round+1, 1) }
+
+// dueTasks lists the tasks that may block a session, by id. A task with a worktree of its
+// own is worked on there, and an open run says that a round is under way.
+func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error) {
+	var due []dueTask
+	for head, err := range l.Heads(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if isChain(head.Task) {
+			continue
+		}
+		now, err := status(head)
+		if err != nil {
+			return nil, err
+		}
+		last := now.Last
+		if now.Status != task.Open || now.Branch != nil || last == nil || last.NextRound != now.Round || last.NextAction != actionExecutor || len(now.OpenRuns()) > 0 {
+			continue
+		}
+		t := dueTask{status: now, SessionTask: api.SessionTask{
+			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
+			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: e.currentHandoff(now),
+		}}
+		if t.Red && last.Verification != nil {
+			t.Output = last.Verification.Output
+		}
+		if t.Findings, err = openFindings(ctx, l, now); err != nil {
+			return nil, err
+		}
+		block, err := sessionBlock(ctx, l, now.TaskID)
+		if err != nil {
+			return nil, err
+		}
+		if block != nil {
+			t.block = *block
+		}
+		if t.block.DecidedAt != now.DecidedAt {
+			t.block = api.SessionBlock{Tree: t.block.Tree}
+		}
+		if t.block.Released == nil && (t.Red || len(t.Findings) > 0) {
+			due = append(due, t)
+		}
+	}
+	return due, nil
+}
+
+// ReleaseSession ends the blocking of sessions because of a task's last decision, or of all
+// tasks if id is "", and returns the tasks.
+//
+// # Errors
+//
+// session-not-blocked if no such task blocks sessions, and spawn-reentrant.
+func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]string, error) {
+	if id != "" {
+		if err := task.CheckID(id); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.inside(); err != nil {
+		return nil, err
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	for {
+		head, err := l.Head(ctx, event.SessionsChain)
+		if err != nil {
+			return nil, err
+		}
+		due, err := e.dueTasks(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		body := event.Session{By: e.by, Reason: reason}
+		var released []string
+		for _, t := range due {
+			if id == "" || t.TaskID == id {
+				body.Tasks = append(body.Tasks, event.SessionTask{Task: t.TaskID, Round: t.Round, DecidedAt: t.status.DecidedAt})
+				released = append(released, t.TaskID)
+			}
+		}
+		switch {
+		case id != "" && released == nil:
+			return nil, errs.New(errs.SessionNotBlocked, "task %s blocks no session", id).With("task", id)
+		case released == nil:
+			return nil, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", e.project.Root)
+		}
+		err = e.recordSession(ctx, l, head.N, event.KindSessionReleased, body)
+		if errs.CodeOf(err) != errs.LedgerConflict {
+			return released, err
+		}
+	}
+}
+
+func (e *Engine) recordSession(ctx context.Context, l *ledger.Ledger, after int64, kind string, body event.Session) error {
+	text, err := json.Marshal(body, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	_, err = e.appendEvents(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
+	return err
+}
+
+// sessionBlock returns what the Stop hook has recorded about a task, nil for nothing.
+func sessionBlock(ctx context.Context, l *ledger.Ledger, id string) (*api.SessionBlock, error) {
+	entries, err := l.Entries(ctx, event.SessionsChain, []string{keySession + id})
+	text := entries[keySession+id]
+	if err != nil || text == nil {
+		return nil, err
+	}
+	block := new(api.SessionBlock)
+	if err := json.Unmarshal(text, block); err != nil {
+		return nil, errTampered(id, "its blocked sessions cannot be read: %w", err)
+	}
+	return block, nil
+}
+
+// foldSession applies an event of the sessions chain.
+func foldSession(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
+	var body event.Session
+	if err := json.Unmarshal(e.Body, &body); err != nil {
+		return ledger.Projection{}, err
+	}
+	p := projection{}
+	for _, t := range body.Tasks {
+		text, err := before.Entry(keySession + t.Task)
+		if err != nil {
+			return ledger.Projection{}, err
+		}
+		var block api.SessionBlock
+		if text != nil {
+			if err := json.Unmarshal(text, &block); err != nil {
+				return ledger.Projection{}, fmt.Errorf("read the blocked sessions of %s: %w", t.Task, err)
+			}
+		}
+		if block.DecidedAt != t.DecidedAt {
+			block = api.SessionBlock{Round: t.Round, DecidedAt: t.DecidedAt, Tree: block.Tree}
+		}
+		switch e.Kind {
+		case event.KindSessionBlocked:
+			block.Blocks++
+			block.Session, block.Tree, block.At = body.Session, body.Tree, e.At
+		case event.KindSessionReleased:
+			block.Released = &api.SessionRelease{Reason: body.Reason, By: body.By, At: e.At}
+		default:
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about sessions", e.Kind)
+		}
+		p.put(keySession+t.Task, block)
+	}
+	return ledger.Projection{State: p.encode(struct{}{}), Entries: p.entries}, p.err
+}

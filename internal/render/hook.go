@@ -1,0 +1,61 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// SessionRelease is the result of hook release.
+type SessionRelease struct {
+	Tasks []string `json:"tasks"`
+}
+
+// SessionRelease prints which tasks block no session any more.
+func (p *Printer) SessionRelease(r SessionRelease) {
+	p.Line("sessions may end with the findings of %s until the next decision", strings.Join(r.Tasks, ", "))
+}
+
+// HookSettings is the result of hook install and hook uninstall.
+type HookSettings struct {
+	Files []SettingsFile `json:"files"`
+	// Written reports whether the changes were written.
+	Written bool `json:"written"`
+}
+
+// SettingsFile is a file of settings with its change, "" for none.
+type SettingsFile struct {
+	Path string `json:"path"`
+	Diff string `json:"diff"`
+}
+
+// HookSettings prints the changes of settings.
+func (p *Printer) HookSettings(s HookSettings) {
+	changed := false
+	for _, f := range s.Files {
+		if f.Diff == "" {
+			p.Line("nothing to do  %s", f.Path)
+			continue
+		}
+		changed = true
+		for line := range strings.Lines(f.Diff) {
+			p.Line("%s", strings.TrimSuffix(line, "\n"))
+		}
+		p.lineIf(s.Written, "written  %s", f.Path)
+	}
+	p.lineIf(changed && !s.Written, "nothing is written yet; --yes writes it")
+}
+
+// sessions prints how often the Stop hook has blocked sessions because of a task.
+func (p *Printer) sessions(s *api.SessionBlock) {
+	if s == nil {
+		return
+	}
+	if s.Blocks > 0 {
+		p.Line("  the Stop hook blocked %s in round %d, last session %s, %s", textutil.Count(s.Blocks, "time"), s.Round, s.Session, Time(s.At))
+	}
+	if r := s.Released; r != nil {
+		p.Line("  sessions may end in round %d, says %s, %s: %s", s.Round, r.By, Time(r.At), r.Reason)
+	}
+}
