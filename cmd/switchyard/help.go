@@ -16,7 +16,7 @@ func commandGroups() []cli.Group {
 		{ID: "back", Title: "Decisions and counters:", Commands: []string{"explain", "gate", "ledger", "stats", "metrics"}},
 		{ID: "rules", Title: "Policy and plugins:", Commands: []string{"policy", "plugin"}},
 		{ID: "single", Title: "Single steps of a round:", Commands: []string{"phase", "audit", "spawn"}},
-		{ID: "clients", Title: "For other programs:", Commands: []string{"mcp"}},
+		{ID: "clients", Title: "For other programs:", Commands: []string{"hook", "mcp"}},
 		{ID: compatGroup, Title: "For scripts written for nubos-pilot:", Commands: []string{"loop-run-round", "loop-audit-tool-use", "loop-metrics", "loop-stuck", "spawn-headless"}},
 	}
 }

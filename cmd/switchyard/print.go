@@ -58,11 +58,14 @@ func replaceFile(dir, name string, data []byte) error {
 		return err
 	}
 	defer root.Close()
+	mode := fs.FileMode(0o644)
 	switch info, err := root.Lstat(name); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err == nil && !info.Mode().IsRegular():
 		return safefile.ErrNotRegular
+	case err == nil:
+		mode = info.Mode().Perm() // It may be closed to others.
 	}
-	return safefile.Replace(root, filepath.ToSlash(name), data, 0o644)
+	return safefile.Replace(root, filepath.ToSlash(name), data, mode)
 }

@@ -66,6 +66,7 @@ starts the agents itself and drives a task from its text to a commit.`,
 		newDoctorCmd(a),
 		newStatusCmd(a),
 		newFindingsCmd(a),
+		newHookCmd(a),
 		newExplainCmd(a),
 		newGateCmd(a),
 		newPolicyCmd(a),
@@ -109,7 +110,7 @@ const policyGC = 400
 // command that spawns agents waits for them, and their output can be large.
 func isShort(cmd *cobra.Command) bool {
 	switch cmd.CommandPath() {
-	case "switchyard route", "switchyard status", "switchyard plugin run", "switchyard plugin bench":
+	case "switchyard route", "switchyard status", "switchyard hook stop", "switchyard plugin run", "switchyard plugin bench":
 		return true
 	default:
 		return cmd.Flags().Changed("report") && !cmd.Flags().Changed("spawn")

@@ -25,6 +25,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/hook"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/policy/bench"
@@ -59,6 +60,10 @@ func results() map[string][]reflect.Type {
 		"fleet answer":        {reflect.TypeFor[render.FleetSent]()},
 		"fleet status":        {reflect.TypeFor[render.FleetList](), reflect.TypeFor[api.RunResult]()},
 		"fleet stop":          {reflect.TypeFor[render.FleetSent]()},
+		"hook install":        {reflect.TypeFor[render.HookSettings]()},
+		"hook release":        {reflect.TypeFor[render.SessionRelease]()},
+		"hook stop":           {reflect.TypeFor[hook.Output]()},
+		"hook uninstall":      {reflect.TypeFor[render.HookSettings]()},
 		"init":                {reflect.TypeFor[render.Initialized]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
 		"ledger verify":       {reflect.TypeFor[render.LedgerReport]()},

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/hook"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+func newHookCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hook",
+		Short: "Keep sessions of Claude Code and Codex from ending with open findings",
+		Long: `Hook is the Stop hook of Claude Code and Codex: a session does not end while a task
+of its project has findings, or a red verification, that its agent has to fix.`,
+		Args: cli.UnknownCommand,
+		RunE: cli.ShowHelp,
+	}
+	cmd.AddCommand(newHookStopCmd(a), newHookReleaseCmd(a), newHookInstallCmd(a, true), newHookInstallCmd(a, false))
+	return cmd
+}
+
+func newHookStopCmd(a *app) *cobra.Command {
+	var verify bool
+	limit := time.Minute
+	cmd := &cobra.Command{
+		Use:   "stop",
+		Short: "Answer a Stop event",
+		Long: `Stop reads a Stop event of Claude Code or Codex from standard input, and prints the
+answer. Switchyard hook install makes them run it.
+
+It blocks only because of recorded findings, or a recorded red verification, of an
+open task in the project of the session's directory whose last decision went to the
+executor. It never blocks twice with the same files, and for each decision at most
+as often as the task has rounds left. If it fails itself, the session ends, and its
+user reads why. The exit status is 0 in all of these cases.
+
+With --verify it first runs the project's verification, if files have changed.
+--limit is the time limit of the hook in the program's settings.`,
+		Example: `  switchyard hook stop < event.json`,
+		// Programs take the exit status of a wrong command line for a block.
+		Args: cobra.ArbitraryArgs,
+	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "run the verification, unless no file has changed since the last block")
+	cli.DurationVar(cmd.Flags(), &limit, "limit", "end before `DURATION`, the time limit of the hook (default 1m)")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return a.printAnswer(hook.Failed(cli.Usage(err))) })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if isTerminal(a.In) {
+			return cmd.Help()
+		}
+		return a.printAnswer(hook.Answer(cmd.Context(), limit, func(ctx context.Context) (hook.Output, error) {
+			if err := cli.NoArgs(cmd, args); err != nil {
+				return hook.Output{}, cli.Usage(err)
+			}
+			return a.stopSession(ctx, verify)
+		}))
+	}
+	return cmd
+}
+
+func (a *app) printAnswer(out hook.Output) error {
+	a.Output = cli.OutputJSON
+	return cli.Show(&a.Program, out, nil, nil)
+}
+
+// stopSession answers the event on standard input. It publishes no metrics: a gateway may
+// be slow.
+func (a *app) stopSession(ctx context.Context, verify bool) (hook.Output, error) {
+	in, err := hook.ReadInput(ctx, a.In)
+	if err != nil {
+		return hook.Output{}, err
+	}
+	p, err := project.Find(in.Dir)
+	if err != nil {
+		return hook.Output{}, errs.New(errs.HookInputInvalid, "the event's cwd: %w", err)
+	}
+	e := a.engine(p)
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	result, err := e.StopSession(ctx, api.SessionRequest{Session: in.Session, Verify: verify})
+	return hook.Decide(result), err
+}
+
+func newHookReleaseCmd(a *app) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "release [TASK] --reason TEXT",
+		Short: "Let sessions end with a task's findings",
+		Long: `Release lets sessions end although a task has findings to fix, until its next
+decision: without TASK, all tasks that block sessions now. The ledger has who did it,
+when and why. The findings stay open.`,
+		Example: `  switchyard hook release TASK-1 --reason 'fixed tomorrow'`,
+		Args:    cli.OrNothing(cli.OneTask),
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "the reason: `TEXT`")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+		if strings.TrimSpace(reason) == "" {
+			return cli.Usagef("--reason is missing: say why sessions may end")
+		}
+		released, err := e.ReleaseSession(ctx, cli.FirstArg(args), textutil.Fit(reason, maxReason))
+		return cli.Show(&a.Program, render.SessionRelease{Tasks: released}, err, (*render.Printer).SessionRelease)
+	})
+	return cmd
+}
+
+func newHookInstallCmd(a *app, install bool) *cobra.Command {
+	var claude, codex, inProject, user, yes bool
+	cmd := &cobra.Command{
+		Use:   "install --claude|--codex [--user] [--yes]",
+		Short: "Add the Stop hook to the settings of Claude Code or Codex",
+		Long: `Install adds the Stop hook to the settings of the project, or with --user to those
+of the user: for Claude Code to .claude/settings.json, for Codex to .codex/hooks.json.
+It shows what changes, and with --yes it writes the file. Everything else in the
+file stays.`,
+		Example: `  switchyard hook install --claude
+  switchyard hook install --claude --codex --user --yes`,
+		Args: cli.NoArgs,
+	}
+	edit := hook.Install
+	if !install {
+		edit = hook.Uninstall
+		cmd.Use, cmd.Short = "uninstall --claude|--codex [--user] [--yes]", "Remove the Stop hook from the settings of Claude Code or Codex"
+		cmd.Long = `Uninstall removes the Stop hook that install has added, and nothing else. It shows
+what changes, and with --yes it writes the file.`
+		cmd.Example = `  switchyard hook uninstall --claude --yes`
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&claude, "claude", false, "change the settings of Claude Code")
+	flags.BoolVar(&codex, "codex", false, "change the settings of Codex")
+	flags.BoolVar(&inProject, "project", false, "change the settings of the project (the default)")
+	flags.BoolVar(&user, "user", false, "change the settings of the user")
+	flags.BoolVar(&yes, "yes", false, "write the file")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !claude && !codex {
+			return cli.Usagef("say whose settings change: --claude, --codex or both")
+		}
+		if err := cli.CheckExclusive(flags, "project", "user"); err != nil {
+			return err
+		}
+		p, err := project.Find(a.dir)
+		if err != nil {
+			return cli.Usagef("-C: %w", err)
+		}
+		var files []string
+		if claude {
+			files = append(files, settingsFile(p, user, "CLAUDE_CONFIG_DIR", ".claude", "settings.json"))
+		}
+		if codex {
+			files = append(files, settingsFile(p, user, "CODEX_HOME", ".codex", "hooks.json"))
+		}
+		result := render.HookSettings{Written: yes}
+		for _, file := range files {
+			change, err := changeSettings(cmd.Context(), p, file, edit, yes)
+			if err != nil {
+				return err
+			}
+			result.Files = append(result.Files, change)
+		}
+		return cli.Show(&a.Program, result, nil, (*render.Printer).HookSettings)
+	}
+	return cmd
+}
+
+// settingsFile returns the path of a program's settings: in the project, or in the
+// directory that the variable names, or in the user's home. A link in a home, as managers
+// of settings make, is followed.
+func settingsFile(p project.Project, user bool, variable, dir, name string) string {
+	if !user {
+		return filepath.Join(p.Root, dir, name)
+	}
+	home, _ := os.UserHomeDir() // Without one, the path is that of the project.
+	path := filepath.Join(cmp.Or(os.Getenv(variable), filepath.Join(home, dir)), name)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// maxSettings is the size of a program's settings, in bytes.
+const maxSettings = 1 << 20
+
+// changeSettings edits a file of settings, and writes it if asked to.
+func changeSettings(ctx context.Context, p project.Project, path string, edit func([]byte) ([]byte, error), write bool) (render.SettingsFile, error) {
+	before, err := p.Read(ctx, path, maxSettings)
+	if err != nil && errs.CodeOf(err) != errs.FileNotFound {
+		return render.SettingsFile{}, err
+	}
+	after, err := edit(before)
+	if err != nil {
+		return render.SettingsFile{}, errs.New(errs.CodeOf(err), "%s: %w", path, err).With("path", path)
+	}
+	file := render.SettingsFile{Path: path}
+	if string(before) == string(after) {
+		return file, nil
+	}
+	file.Diff = string(diff.Diff(path, before, path, after))
+	if !write {
+		return file, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return file, errs.New(errs.FileUnwritable, "%w", err).With("path", path)
+	}
+	return file, writeFile(p, path, after)
+}

@@ -1,0 +1,69 @@
+package hook_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/hook"
+)
+
+// TestSettings tests that what was installed can be uninstalled, and changes nothing else.
+func TestSettings(t *testing.T) {
+	for _, c := range []struct{ before, installed string }{
+		{"{\n  \"a\": 1e3\n}\n", "{\n  \"a\": 1e3,\n  \"hooks\": " + installed + "\n}\n"},
+		{"{\n\t\"b\": [],\n\t\"a\": {}\n}\n", ""},
+		{"{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n            \"command\": \"x\"\n          }\n        ]\n      }\n    ]\n  }\n}\n", ""},
+	} {
+		got, err := hook.Install([]byte(c.before))
+		if err != nil || c.installed != "" && string(got) != c.installed || string(got) == c.before {
+			t.Errorf("%s\nbecomes\n%s\n%v", c.before, got, err)
+		}
+		if again, err := hook.Install(got); err != nil || string(again) != string(got) {
+			t.Errorf("%s\nis installed again: %s, %v", got, again, err)
+		}
+		if back, err := hook.Uninstall(got); err != nil || string(back) != c.before {
+			t.Errorf("%s\nbecomes\n%s\n%v", got, back, err)
+		}
+	}
+}
+
+// installed is the value of hooks after an installation.
+const installed = "{\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \"switchyard hook stop || exit 1\",\n            \"timeout\": 60\n          }\n        ]\n      }\n    ]\n  }"
+
+// TestSharedGroup tests that our hook is found with flags, and beside another one.
+func TestSharedGroup(t *testing.T) {
+	const settings = `{"hooks":{"Stop":[{"matcher":"","hooks":[{"command":"x"},{"type":"command","command":"switchyard hook stop --verify"}]}]}}`
+	if got, err := hook.Install([]byte(settings)); err != nil || string(got) != settings {
+		t.Errorf("it is installed again: %s, %v", got, err)
+	}
+	got, err := hook.Uninstall([]byte(settings))
+	want := "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"matcher\": \"\",\n        \"hooks\": [\n          {\n            \"command\": \"x\"\n          }\n        ]\n      }\n    ]\n  }\n}\n"
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestInvalidSettings(t *testing.T) {
+	for _, settings := range []string{
+		"x", "[]", "null", `{"a": 1, "a": 2}`, `{} {}`, `{"hooks": []}`, `{"hooks": {"Stop": {}}}`, `{"hooks": {"Stop": [1]}}`, `{"hooks": {"Stop": [{"hooks": 1}]}}`, "\xef\xbb\xbf{}",
+	} {
+		if got, err := hook.Install([]byte(settings)); errs.CodeOf(err) != errs.HookSettingsInvalid {
+			t.Errorf("%s: %s, %v", settings, got, err)
+		}
+	}
+}
+
+// TestIntegrations compares the files that people copy or install with what we would write.
+func TestIntegrations(t *testing.T) {
+	want, err := hook.Install(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"claude-plugin/hooks/hooks.json", "codex/hooks.json"} {
+		if got, err := os.ReadFile(filepath.Join("../../integrations", name)); err != nil || string(got) != string(want) {
+			t.Errorf("%s is\n%s, %v", name, got, err)
+		}
+	}
+}
