@@ -23,11 +23,10 @@ import (
 
 // Source has recorded evidence.
 type Source interface {
-	// Find returns what is recorded about trees and commits. tasks are those that commits
-	// name; the evidence may be of others too.
+	// Find returns what is recorded of tasks, and of those that reviewed a tree.
 	//
 	// An error that is no *errs.Error says that the record was changed.
-	Find(ctx context.Context, tasks, trees, commits []string) (evidence.Found, error)
+	Find(ctx context.Context, tasks []string, tree string) (evidence.Found, error)
 	// AdoptedAt returns the digest of the policy that was adopted when an event was
 	// recorded, "" for none.
 	AdoptedAt(ctx context.Context, seq int64) (string, error)
@@ -175,7 +174,7 @@ func (g Gate) checkRange(ctx context.Context, from, to string) (api.GateResult, 
 // check looks for the review of a change.
 func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	result := api.GateVerdict{Commit: c.commit, Tree: c.tree, From: c.from, Missing: []string{}}
-	found, err := g.Source.Find(ctx, c.tasks, []string{c.tree}, []string{c.commit})
+	found, err := g.Source.Find(ctx, c.tasks, c.tree)
 	if err != nil {
 		var typed *errs.Error
 		if errors.As(err, &typed) || ctx.Err() != nil {
@@ -199,8 +198,13 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	best := notReviewed(result)
 	for _, id := range slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return cmp.Compare(latest[b].Seq, latest[a].Seq) }) {
 		judged, err := g.judge(ctx, result, c, latest[id])
-		if err != nil || judged.Outcome == api.GatePassed {
+		if err != nil {
 			return judged, err
+		}
+		switch judged.Outcome {
+		case api.GateNotReviewed, api.GateRefused: // An earlier review may count.
+		default:
+			return judged, nil
 		}
 		if best.Review == nil {
 			best = judged

@@ -1,11 +1,10 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"slices"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -17,7 +16,7 @@ import (
 type Ledger struct {
 	ledger *ledger.Ledger
 	tasks  map[string]evidence.Found // those that were read
-	byTree map[string][]string       // the tasks by the trees of their latest decisions; nil until it is needed
+	byTree map[string][]string       // the tasks by the trees in their states; nil until it is needed
 }
 
 // NewLedger returns a source. The caller closes l.
@@ -25,36 +24,16 @@ func NewLedger(l *ledger.Ledger) *Ledger {
 	return &Ledger{ledger: l, tasks: make(map[string]evidence.Found)}
 }
 
-// Find reads the tasks that are named, and if these do not show a tree those whose latest
-// decision is about it.
-func (s *Ledger) Find(ctx context.Context, tasks, trees, commits []string) (evidence.Found, error) {
-	found, err := s.read(ctx, tasks)
-	if err != nil || shows(found, trees, commits) {
-		return found, err
-	}
+// Find reads the tasks that are named, and those whose latest decision is about a tree.
+func (s *Ledger) Find(ctx context.Context, tasks []string, tree string) (evidence.Found, error) {
 	if s.byTree == nil {
 		if err := s.index(ctx); err != nil {
-			return found, err
+			return evidence.Found{}, err
 		}
 	}
-	var more []string
-	for _, tree := range trees {
-		for _, id := range s.byTree[tree] {
-			if !slices.Contains(tasks, id) && !slices.Contains(more, id) {
-				more = append(more, id)
-			}
-		}
-	}
-	others, err := s.read(ctx, more)
-	found.Reviews, found.Merges = append(found.Reviews, others.Reviews...), append(found.Merges, others.Merges...)
-	return found, err
-}
-
-// shows reports whether something is recorded about one of the trees or commits.
-func shows(f evidence.Found, trees, commits []string) bool {
-	return slices.ContainsFunc(f.Reviews, func(r evidence.Review) bool {
-		return slices.ContainsFunc(r.Trees, func(tree string) bool { return slices.Contains(trees, tree) })
-	}) || slices.ContainsFunc(f.Merges, func(m evidence.Merge) bool { return slices.Contains(commits, m.Commit) })
+	all := slices.Concat(tasks, s.byTree[tree])
+	slices.Sort(all)
+	return s.read(ctx, slices.Compact(all))
 }
 
 func (s *Ledger) read(ctx context.Context, tasks []string) (evidence.Found, error) {
@@ -72,27 +51,22 @@ func (s *Ledger) read(ctx context.Context, tasks []string) (evidence.Found, erro
 	return all, nil
 }
 
-// index reads the state of every task.
+// index finds the trees in the state of every task, without decoding it: a ledger can have
+// many. A tree that is found elsewhere in a state only leads to a task that is read in vain.
 func (s *Ledger) index(ctx context.Context) error {
 	s.byTree = make(map[string][]string)
 	for head, err := range s.ledger.Heads(ctx) {
 		if err != nil {
 			return err
 		}
-		var state struct {
-			Memory struct {
-				Draft string `json:"draft"`
-			} `json:"memory"`
-			Last struct {
-				Tree string `json:"tree"`
-			} `json:"last"`
+		if head.Task == policyset.Chain {
+			continue
 		}
-		if head.Task == policyset.Chain || json.Unmarshal(head.State, &state) != nil {
-			continue // ledger verify finds a state that cannot be read.
-		}
-		for _, tree := range []string{state.Memory.Draft, state.Last.Tree} {
-			if tree != "" {
-				s.byTree[tree] = append(s.byTree[tree], head.Task)
+		for _, mark := range []string{`"draft":"`, `"tree":"`} {
+			for _, after := range bytes.Split(head.State, []byte(mark))[1:] {
+				if tree, _, ok := bytes.Cut(after, []byte{'"'}); ok {
+					s.byTree[string(tree)] = append(s.byTree[string(tree)], head.Task)
+				}
 			}
 		}
 	}
@@ -137,7 +111,7 @@ func (s *Ledger) Record(ctx context.Context, id string) (evidence.Record, error)
 type Proof struct{ evidence.Record }
 
 // Find reads the proof's task.
-func (p Proof) Find(context.Context, []string, []string, []string) (evidence.Found, error) {
+func (p Proof) Find(context.Context, []string, string) (evidence.Found, error) {
 	var found evidence.Found
 	err := found.Read(p.Task, sequence(p.Events))
 	return found, err

@@ -1,0 +1,148 @@
+//go:build unix
+
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/evidence"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// recorded is a source with fixed evidence. The policy "adopted" is always adopted.
+type recorded struct {
+	found evidence.Found
+	err   error
+}
+
+func (r recorded) Find(context.Context, []string, string) (evidence.Found, error) {
+	return r.found, r.err
+}
+
+func (recorded) AdoptedAt(context.Context, int64) (string, error) { return "adopted", nil }
+
+// scene is a repository with two commits.
+type scene struct {
+	*testing.T
+	dir         string
+	repo        *gitrepo.Repo
+	base, tip   string
+	baseTree    string
+	tree, other string // the tree of the tip, and another one
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	s := &scene{T: t, dir: t.TempDir()}
+	s.git("init", "-q", "-b", "main")
+	s.base = s.commit("a.txt", "one\n")
+	s.tip = s.commit("b.txt", "two\n")
+	s.baseTree, s.tree = s.git("rev-parse", s.base+"^{tree}"), s.git("rev-parse", s.tip+"^{tree}")
+	keeper, err := supervise.New()
+	if err == nil {
+		s.repo, err = gitrepo.Open(t.Context(), s.dir, gitrepo.Options{Supervisor: keeper, Environ: os.Environ()})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *scene) git(args ...string) string {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+	cmd.Dir = s.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (s *scene) commit(name, text string) string {
+	s.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	s.git("add", "-A")
+	s.git("commit", "-q", "-m", name)
+	return s.git("rev-parse", "HEAD")
+}
+
+// review is an approved review of the tip.
+func (s *scene) review(changes ...func(*evidence.Review)) evidence.Review {
+	r := evidence.Review{
+		Task: "T", Round: 2, Seq: 7, Trees: []string{s.tree}, Base: s.base, Policy: routing.Identity{Name: "routing", Version: "1.3.0", Digest: "adopted"},
+		Decision: routing.Decision{NextAction: "commit", Reason: "no-findings"}, Reviewed: true, Verify: "green",
+	}
+	for _, change := range changes {
+		change(&r)
+	}
+	return r
+}
+
+func TestVerdicts(t *testing.T) {
+	s := newScene(t)
+	reviews := func(all ...evidence.Review) recorded { return recorded{found: evidence.Found{Reviews: all}} }
+	executor := func(r *evidence.Review) { r.Decision = routing.Decision{NextAction: "executor", Reason: "routed"} }
+	for name, c := range map[string]struct {
+		source recorded
+		want   string
+		says   string
+	}{
+		"approved":                       {reviews(s.review()), api.GatePassed, "round 2 of task T reviewed exactly these files"},
+		"nothing":                        {recorded{}, api.GateNotReviewed, "no review of exactly these files"},
+		"other files":                    {reviews(s.review(func(r *evidence.Review) { r.Trees = []string{s.baseTree} })), api.GateNotReviewed, "no review of exactly these files"},
+		"the files on disk":              {reviews(s.review(func(r *evidence.Review) { r.Trees = []string{s.baseTree, s.tree} })), api.GatePassed, ""},
+		"red alone":                      {reviews(s.review(executor, func(r *evidence.Review) { r.Reviewed = false })), api.GateNotReviewed, "decided on a red verification alone"},
+		"another decision":               {reviews(s.review(executor)), "executor", "decided executor (routed)"},
+		"stuck":                          {reviews(s.review(func(r *evidence.Review) { r.Decision.NextAction = "stuck" })), "stuck", "decided stuck"},
+		"the later one counts":           {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Seq = 9 })), "executor", ""},
+		"a later one of another task":    {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Task, r.Seq = "U", 9 })), "executor", "task U"},
+		"an earlier one of another task": {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Task, r.Seq = "U", 5 })), api.GatePassed, "task T"},
+		"a later one of a part":          {reviews(s.review(), s.review(func(r *evidence.Review) { r.Task, r.Seq, r.Base = "U", 9, s.tip })), api.GatePassed, "task T"},
+		"forced":                         {reviews(s.review(func(r *evidence.Review) { r.Force = &task.Force{By: "ann", Reason: "in a hurry"} })), api.GateRefused, "forced by ann: in a hurry"},
+		"another policy":                 {reviews(s.review(func(r *evidence.Review) { r.Policy.Digest = "sha256:other" })), api.GateRefused, "policy routing@1.3.0 (other), which the project had not adopted"},
+		"an unknown base":                {reviews(s.review(func(r *evidence.Review) { r.Base = strings.Repeat("1", 40) })), api.GateNotReviewed, "not known here"},
+		"no base":                        {reviews(s.review(func(r *evidence.Review) { r.Base = "" })), api.GateNotReviewed, "not known here"},
+		"the same files before":          {reviews(s.review(func(r *evidence.Review) { r.Base = s.baseTree })), api.GatePassed, ""},
+		"a part of it":                   {reviews(s.review(func(r *evidence.Review) { r.Base = s.tip })), api.GateNotReviewed, "which is not before"},
+		"a changed record":               {recorded{err: errors.New("event 3 is forged")}, api.GateRefused, "the record was changed: event 3 is forged"},
+		"a merge":                        {recorded{found: evidence.Found{Merges: []evidence.Merge{{Task: "M", Commit: s.tip, Into: "main"}}}}, api.GatePassed, "the merge of task M into main"},
+		"another merge":                  {recorded{found: evidence.Found{Merges: []evidence.Merge{{Task: "M", Commit: s.base, Into: "main"}}}}, api.GateNotReviewed, ""},
+	} {
+		got, err := gate.Gate{Repo: s.repo, Source: c.source}.Check(t.Context(), api.GateRequest{Commit: "HEAD"})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got.Outcome != c.want || !strings.Contains(got.Reason, c.says) || (got.Outcome == api.GatePassed) != (len(got.Missing) == 0) {
+			t.Errorf("%s: %+v, want %s and %q", name, got, c.want, c.says)
+		}
+	}
+}
+
+// A source that cannot be read is no verdict.
+func TestASourceThatFails(t *testing.T) {
+	s := newScene(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	g := gate.Gate{Repo: s.repo, Source: recorded{err: context.Canceled}}
+	cancel()
+	if got, err := g.Check(ctx, api.GateRequest{Commit: "HEAD"}); err == nil {
+		t.Errorf("%+v", got)
+	}
+}
