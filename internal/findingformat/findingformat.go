@@ -61,12 +61,12 @@ type words struct{ fail, risk, nit string }
 
 func (w words) of(s finding.Severity) string {
 	switch s {
-	case finding.Fail:
-		return w.fail
+	case finding.Nit:
+		return w.nit
 	case finding.Risk:
 		return w.risk
-	default:
-		return w.nit
+	default: // A critic can invent severities. That must not make its findings look harmless.
+		return w.fail
 	}
 }
 

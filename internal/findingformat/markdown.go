@@ -45,13 +45,17 @@ func (r Review) title() string {
 	}
 	kind := "open"
 	if r.Deferred {
-		kind = r.deferral()
+		kind = "deferred"
 	}
 	title := fmt.Sprintf("**%s** %s", textutil.Count(len(r.Findings), "finding"), kind)
 	if r.TaskID != "" {
 		title += ", " + code(r.TaskID, maxPlace)
 	}
-	return title + fmt.Sprintf(", review of round %d", r.Round)
+	title += fmt.Sprintf(", review of round %d", r.Round)
+	if r.Bar != "" {
+		title += ", bar " + code(r.Bar, maxPlace)
+	}
+	return title
 }
 
 // code returns a text as code, in which Markdown, HTML, links and mentions mean nothing. A

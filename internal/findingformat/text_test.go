@@ -16,10 +16,12 @@ func TestGitHub(t *testing.T) {
 		found("todo:marker,x", "fail", "a,b:c%.go", 42, "100% of\r\nit::error::x"),
 		found("style", "risk", "b.go", 0, "Rename it"),
 		found("unmet-criterion", "nit", "-", 0, "Test it"),
+		found("style", "grave", "", 0, "Rename it"),
 	))
 	want := "::error file=a%2Cb%3Ac%25.go,line=42,title=todo%3Amarker%2Cx::100%25 of %0Ait::error::x\n" +
 		"::warning file=b.go,title=style::Rename it\n" +
-		"::notice title=unmet-criterion::Test it\n"
+		"::notice title=unmet-criterion::Test it\n" +
+		"::error title=style::Rename it\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -36,7 +38,7 @@ func TestMarkdown(t *testing.T) {
 		found("style", "risk", "b.go", 3, "Rename `it` | for @ann\nsee https://example.com"),
 		found("unmet-criterion", "fail", "-", 0, `\|<b>`),
 	))
-	want := "**2 findings** open, `T-1`, review of round 2\n\n| severity | category | where | to do |\n|---|---|---|---|\n" +
+	want := "**2 findings** open, `T-1`, review of round 2, bar `risk`\n\n| severity | category | where | to do |\n|---|---|---|---|\n" +
 		"| `risk` | `style` | `b.go:3` | `` Rename `it`  ``&#124;` for @ann see https://example.com` |\n" +
 		"| `fail` | `unmet-criterion` | `-` | `\\`&#124;`<b>` |\n"
 	if got != want {
@@ -47,6 +49,9 @@ func TestMarkdown(t *testing.T) {
 	}
 	if got := write(t, "markdown", findingformat.Review{Round: 1}); got != "**0 findings** open, review of round 1\n" {
 		t.Errorf("a clean review is %q", got)
+	}
+	if got := write(t, "markdown", findingformat.Review{Round: 1, Deferred: true}); got != "**0 findings** deferred, review of round 1\n" {
+		t.Errorf("nothing deferred is %q", got)
 	}
 }
 
