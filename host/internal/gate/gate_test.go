@@ -35,11 +35,11 @@ func (recorded) AdoptedAt(context.Context, int64) (string, error) { return "adop
 // scene is a repository with two commits.
 type scene struct {
 	*testing.T
-	dir         string
-	repo        *gitrepo.Repo
-	base, tip   string
-	baseTree    string
-	tree, other string // the tree of the tip, and another one
+	dir       string
+	repo      *gitrepo.Repo
+	base, tip string
+	baseTree  string
+	tree      string // the tree of the tip
 }
 
 func newScene(t *testing.T) *scene {
