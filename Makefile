@@ -106,6 +106,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/policy/adr
 	$(GO) test -run '^$$' -fuzz '^FuzzToken$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
+	$(GO) test -run '^$$' -fuzz '^FuzzReadProof$$' -fuzztime 30s ./internal/evidence
 
 opa: ## hold bundles against the real opa command, built from tools/go.mod
 	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
