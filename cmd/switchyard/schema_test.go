@@ -25,6 +25,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/hook"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
@@ -65,6 +66,7 @@ func results() map[string][]reflect.Type {
 		"hook stop":           {reflect.TypeFor[hook.Output]()},
 		"hook uninstall":      {reflect.TypeFor[render.HookSettings]()},
 		"init":                {reflect.TypeFor[render.Initialized]()},
+		"ledger prove":        {reflect.TypeFor[evidence.Proof]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
 		"ledger verify":       {reflect.TypeFor[render.LedgerReport]()},
 		"loop-audit-tool-use": {reflect.TypeFor[verbs.AuditResult](), reflect.TypeFor[verbs.SearchResult](), reflect.TypeFor[verbs.AuditList]()},
@@ -255,6 +257,7 @@ func definitionName(t reflect.Type) string {
 		reflect.TypeFor[check.Answer]():           "PolicyAnswer",
 		reflect.TypeFor[check.Report]():           "PolicyReport",
 		reflect.TypeFor[check.Violation]():        "InvariantViolation",
+		reflect.TypeFor[evidence.Statement]():     "ProofStatement",
 		reflect.TypeFor[explain.Count]():          "CountChange",
 		reflect.TypeFor[explain.Verify]():         "VerifyChange",
 		reflect.TypeFor[plugintest.Check]():       "PluginCheck",

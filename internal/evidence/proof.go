@@ -20,8 +20,8 @@ const MaxProof = 64 << 20
 // format is the name of the form of a proof.
 const format = "switchyard.proof.v1"
 
-// Record is what a proof states.
-type Record struct {
+// Statement is what a proof states.
+type Statement struct {
 	Format string `json:"format"`
 	Task   string `json:"task"`
 	// Head is the hash of the task's last event.
@@ -32,18 +32,26 @@ type Record struct {
 	Policies []ledger.Event `json:"policies"`
 }
 
-// file is the form of a proof: the signature covers the bytes of the record.
-type file struct {
-	Record    jsontext.Value `json:"record"`
+// Proof is the form of a proof.
+type Proof struct {
+	Statement Statement `json:"statement"`
+	// Signature signs the bytes of the statement, as .signatures.json of a bundle signs files;
+	// nil if it is not signed.
 	Signature jsontext.Value `json:"signature,omitzero"`
 }
 
-// The name of the signed record, and the scope of its signature: one that was made for
+// file is a Proof whose statement is not decoded.
+type file struct {
+	Statement jsontext.Value `json:"statement"`
+	Signature jsontext.Value `json:"signature,omitzero"`
+}
+
+// The name of the signed statement, and the scope of its signature: one that was made for
 // anything else does not count.
 const (
-	recordName = "record"
-	scope      = "switchyard-proof"
-	keyID      = "proof"
+	statementName = "statement"
+	scope         = "switchyard-proof"
+	keyID         = "proof"
 )
 
 // Key returns the key of proofs with some material in PEM.
@@ -51,31 +59,31 @@ func Key(algorithm, material string) bundle.Key {
 	return bundle.Key{ID: keyID, Algorithm: algorithm, Material: material, Scope: scope}
 }
 
-// Write writes a proof, signed with key unless it is nil. The same record and key give the
+// Write writes a proof, signed with key unless it is nil. The same statement and key give the
 // same bytes.
 //
 // # Errors
 //
 // policy-key-invalid, and those of w.
-func Write(w io.Writer, r Record, key *bundle.Key) error {
+func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	r.Format = format
-	record, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	text, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}
-	f := file{Record: record}
+	f := file{Statement: text}
 	if key != nil {
-		signed, err := bundle.Signing{Key: *key}.Sign([]bundle.File{{Name: recordName, Data: record}})
+		signed, err := bundle.Signing{Key: *key}.Sign([]bundle.File{{Name: statementName, Data: text}})
 		if err != nil {
 			return err
 		}
 		f.Signature = signed
 	}
-	text, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
+	proof, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(text, '\n'))
+	_, err = w.Write(append(proof, '\n'))
 	return err
 }
 
@@ -85,43 +93,43 @@ func Write(w io.Writer, r Record, key *bundle.Key) error {
 // # Errors
 //
 // proof-invalid, proof-unsigned, proof-signature-invalid, and policy-key-invalid.
-func ReadProof(text []byte, key *bundle.Key, now func() time.Time) (Record, error) {
+func ReadProof(text []byte, key *bundle.Key, now func() time.Time) (Statement, error) {
 	var f file
 	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return Record{}, errInvalid("it cannot be read: %w", err)
+		return Statement{}, errInvalid("it cannot be read: %w", err)
 	}
 	if key != nil {
 		if f.Signature == nil {
-			return Record{}, errs.New(errs.ProofUnsigned, "the proof is not signed")
+			return Statement{}, errs.New(errs.ProofUnsigned, "the proof is not signed")
 		}
 		trust := &bundle.Trust{Keys: []bundle.Key{*key}, Now: now}
 		if err := trust.Check(); err != nil {
-			return Record{}, err
+			return Statement{}, err
 		}
-		if err := trust.Verify([]bundle.File{{Name: recordName, Data: f.Record}}, f.Signature); err != nil {
-			return Record{}, errs.New(errs.ProofSignatureInvalid, "the proof is not signed by this key, or was changed since").Because(err)
+		if err := trust.Verify([]bundle.File{{Name: statementName, Data: f.Statement}}, f.Signature); err != nil {
+			return Statement{}, errs.New(errs.ProofSignatureInvalid, "the proof is not signed by this key, or was changed since").Because(err)
 		}
 	}
-	var r Record
-	if err := json.Unmarshal(f.Record, &r, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return Record{}, errInvalid("its record cannot be read: %w", err)
+	var r Statement
+	if err := json.Unmarshal(f.Statement, &r, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return Statement{}, errInvalid("its statement cannot be read: %w", err)
 	}
 	switch {
 	case r.Format != format:
-		return Record{}, errInvalid("its form is %.80q and not %s", r.Format, format)
+		return Statement{}, errInvalid("its form is %.80q and not %s", r.Format, format)
 	case task.CheckID(r.Task) != nil || len(r.Events) == 0:
-		return Record{}, errInvalid("it has no events of a task")
+		return Statement{}, errInvalid("it has no events of a task")
 	}
 	for name, events := range map[string][]ledger.Event{r.Task: r.Events, PolicyChain: r.Policies} {
 		chain := newChain(name)
 		for _, e := range events {
 			if err := chain.follow(e); err != nil {
-				return Record{}, errInvalid("%w", err)
+				return Statement{}, errInvalid("%w", err)
 			}
 		}
 	}
 	if last := r.Events[len(r.Events)-1]; last.Hash != r.Head {
-		return Record{}, errInvalid("it was cut: its last event is number %d, which is not its head", last.N)
+		return Statement{}, errInvalid("it was cut: its last event is number %d, which is not its head", last.N)
 	}
 	return r, nil
 }

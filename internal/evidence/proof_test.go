@@ -30,13 +30,13 @@ func chain(name string, seq int64, bodies ...string) []ledger.Event {
 }
 
 // record is a valid record of a task.
-func record() evidence.Record {
-	r := evidence.Record{Task: "T", Events: chain("T", 3, `{"a":1}`, `{"a":2}`, `{"a":3}`), Policies: chain(evidence.PolicyChain, 1, `{"p":1}`, `{"p":2}`)}
+func record() evidence.Statement {
+	r := evidence.Statement{Task: "T", Events: chain("T", 3, `{"a":1}`, `{"a":2}`, `{"a":3}`), Policies: chain(evidence.PolicyChain, 1, `{"p":1}`, `{"p":2}`)}
 	r.Head = r.Events[2].Hash
 	return r
 }
 
-func written(t rapid.TB, r evidence.Record) []byte {
+func written(t rapid.TB, r evidence.Statement) []byte {
 	t.Helper()
 	var text bytes.Buffer
 	if err := evidence.Write(&text, r, nil); err != nil {
@@ -54,23 +54,23 @@ func TestReadProof(t *testing.T) {
 
 func TestProofsThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*evidence.Record)
+		change func(*evidence.Statement)
 		says   string
 	}{
-		"cut at the end":        {func(r *evidence.Record) { r.Events = r.Events[:2] }, "it was cut: its last event is number 2"},
-		"cut at the beginning":  {func(r *evidence.Record) { r.Events = r.Events[1:] }, "event 1 of T does not follow"},
-		"cut in the middle":     {func(r *evidence.Record) { r.Events = slices.Delete(r.Events, 1, 2) }, "event 2 of T does not follow"},
-		"reordered":             {func(r *evidence.Record) { r.Events[0], r.Events[1] = r.Events[1], r.Events[0] }, "event 1 of T does not follow"},
-		"forged":                {func(r *evidence.Record) { r.Events[2].Body = []byte(`{"a":4}`) }, "event 3 of T is forged"},
-		"forged with its hash":  {func(r *evidence.Record) { r.Events[1].Body = []byte(`{}`); r.Events[1].Hash = r.Events[1].Sum() }, "event 3 of T does not follow"},
-		"a foreign event":       {func(r *evidence.Record) { r.Events[0] = chain("U", 3, `{}`)[0] }, "event 1 is foreign: it is of \"U\" and not of T"},
-		"a foreign task":        {func(r *evidence.Record) { r.Task = "U" }, "event 1 is foreign"},
-		"no task":               {func(r *evidence.Record) { r.Task = "../T" }, "it has no events of a task"},
-		"the chain of policies": {func(r *evidence.Record) { r.Task, r.Events = evidence.PolicyChain, r.Policies }, "it has no events of a task"},
-		"nothing":               {func(r *evidence.Record) { r.Events = nil }, "it has no events of a task"},
-		"policies cut":          {func(r *evidence.Record) { r.Policies = r.Policies[1:] }, "event 1 of _policies does not follow"},
-		"policies of a task":    {func(r *evidence.Record) { r.Policies = chain("T", 1, `{}`) }, "event 1 is foreign"},
-		"out of time":           {func(r *evidence.Record) { r.Events[2].Seq = 3 }, "event 3 of T does not follow"},
+		"cut at the end":        {func(r *evidence.Statement) { r.Events = r.Events[:2] }, "it was cut: its last event is number 2"},
+		"cut at the beginning":  {func(r *evidence.Statement) { r.Events = r.Events[1:] }, "event 1 of T does not follow"},
+		"cut in the middle":     {func(r *evidence.Statement) { r.Events = slices.Delete(r.Events, 1, 2) }, "event 2 of T does not follow"},
+		"reordered":             {func(r *evidence.Statement) { r.Events[0], r.Events[1] = r.Events[1], r.Events[0] }, "event 1 of T does not follow"},
+		"forged":                {func(r *evidence.Statement) { r.Events[2].Body = []byte(`{"a":4}`) }, "event 3 of T is forged"},
+		"forged with its hash":  {func(r *evidence.Statement) { r.Events[1].Body = []byte(`{}`); r.Events[1].Hash = r.Events[1].Sum() }, "event 3 of T does not follow"},
+		"a foreign event":       {func(r *evidence.Statement) { r.Events[0] = chain("U", 3, `{}`)[0] }, "event 1 is foreign: it is of \"U\" and not of T"},
+		"a foreign task":        {func(r *evidence.Statement) { r.Task = "U" }, "event 1 is foreign"},
+		"no task":               {func(r *evidence.Statement) { r.Task = "../T" }, "it has no events of a task"},
+		"the chain of policies": {func(r *evidence.Statement) { r.Task, r.Events = evidence.PolicyChain, r.Policies }, "it has no events of a task"},
+		"nothing":               {func(r *evidence.Statement) { r.Events = nil }, "it has no events of a task"},
+		"policies cut":          {func(r *evidence.Statement) { r.Policies = r.Policies[1:] }, "event 1 of _policies does not follow"},
+		"policies of a task":    {func(r *evidence.Statement) { r.Policies = chain("T", 1, `{}`) }, "event 1 is foreign"},
+		"out of time":           {func(r *evidence.Statement) { r.Events[2].Seq = 3 }, "event 3 of T does not follow"},
 	} {
 		r := record()
 		c.change(&r)

@@ -83,8 +83,8 @@ func (s *Ledger) AdoptedAt(ctx context.Context, seq int64) (string, error) {
 // # Errors
 //
 // ledger-tampered, and those of the ledger.
-func (s *Ledger) Record(ctx context.Context, id string) (evidence.Record, error) {
-	r := evidence.Record{Task: id}
+func (s *Ledger) Record(ctx context.Context, id string) (evidence.Statement, error) {
+	r := evidence.Statement{Task: id}
 	for e, err := range s.ledger.Events(ctx, id, 1) {
 		if err != nil {
 			return r, err
@@ -108,7 +108,7 @@ func (s *Ledger) Record(ctx context.Context, id string) (evidence.Record, error)
 }
 
 // Proof is a Source that has the events of a proof.
-type Proof struct{ evidence.Record }
+type Proof struct{ evidence.Statement }
 
 // Find reads the proof's task.
 func (p Proof) Find(context.Context, []string, string) (evidence.Found, error) {

@@ -35,11 +35,11 @@ func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult,
 		k := evidence.Key(req.Algorithm, req.Key)
 		key = &k
 	}
-	record, err := evidence.ReadProof(req.Proof, key, e.now)
+	statement, err := evidence.ReadProof(req.Proof, key, e.now)
 	if err != nil {
 		return api.GateResult{}, err
 	}
-	result, err := gate.Gate{Repo: repo, Source: gate.Proof{Record: record}}.Check(ctx, req)
+	result, err := gate.Gate{Repo: repo, Source: gate.Proof{Statement: statement}}.Check(ctx, req)
 	result.Signed, result.Unsigned = key != nil, key == nil
 	return result, err
 }
