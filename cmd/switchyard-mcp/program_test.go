@@ -233,9 +233,10 @@ func TestResultsOfCommands(t *testing.T) {
 	}
 }
 
-// TestMutations tests the tools that record, and that they record the user.
+// TestMutations tests the tools that record, and that they record the user and export the
+// metrics.
 func TestMutations(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t, map[string]string{"switchyard.yaml": "metrics:\n  textfile: out.prom\n"})
 	var progress []float64
 	var mu sync.Mutex
 	session := s.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
@@ -271,6 +272,9 @@ func TestMutations(t *testing.T) {
 	}
 	if out, err := s.command("ledger", "verify").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.dir, "out.prom")); err != nil || !strings.Contains(string(text), "\nswitchyard_tasks{status=\"committed\"} 1\n") {
+		t.Errorf("the metrics are (%v)\n%s", err, text)
 	}
 	mu.Lock()
 	defer mu.Unlock()
