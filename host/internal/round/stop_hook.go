@@ -124,8 +124,14 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 // mayBlock reports whether the task may block a session once more.
 func (t dueTask) mayBlock() bool { return t.block.Blocks < max(t.MaxRounds-t.Round+1, 1) }
 
-// dueTasks lists the tasks that may block a session, by id. A task with a worktree of its
-// own is worked on there, and an open run says that a round is under way.
+// isWithExecutor reports whether the task's last decision has sent it to an executor in the
+// project's checkout. A task with a worktree of its own is worked on there, and an open run
+// says that a round is under way.
+func (k storedStatus) isWithExecutor() bool {
+	return k.Status == task.Open && k.Branch == nil && k.Last != nil && k.Last.NextRound == k.Round && k.Last.NextAction == actionExecutor && len(k.OpenRuns()) == 0
+}
+
+// dueTasks lists the tasks that may block a session, by id.
 func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error) {
 	var due []dueTask
 	for head, err := range l.Heads(ctx) {
@@ -139,10 +145,10 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		if err != nil {
 			return nil, err
 		}
-		last := now.Last
-		if now.Status != task.Open || now.Branch != nil || last == nil || last.NextRound != now.Round || last.NextAction != actionExecutor || len(now.OpenRuns()) > 0 {
+		if !now.isWithExecutor() {
 			continue
 		}
+		last := now.Last
 		t := dueTask{status: now, SessionTask: api.SessionTask{
 			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
 			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: e.currentHandoff(now),
