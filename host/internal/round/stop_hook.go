@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -84,11 +85,9 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	}
 	tx := &taskTx{engine: e, ledger: l, id: due[0].TaskID, status: due[0].status}
 	isBlocked := func() (bool, error) {
-		shot, err := tx.snapshot(ctx, config, nil)
-		if err != nil {
+		if body.Tree, err = tx.digestTree(ctx, config); err != nil {
 			return false, err
 		}
-		body.Tree = shot.Digest()
 		return slices.ContainsFunc(due, func(t dueTask) bool { return t.block.Tree == body.Tree }), nil
 	}
 	if blocked, err := isBlocked(); blocked || err != nil {
@@ -119,6 +118,21 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 		}
 	}
 	return due, nil
+}
+
+// digestTree identifies the files of the checkout. Git knows which have changed since it has
+// last read them, so it is faster than to read all of them, as without git.
+func (tx *taskTx) digestTree(ctx context.Context, config project.Config) (string, error) {
+	if repo, err := tx.engine.repository(ctx); err == nil {
+		if tree, err := repo.CheckoutTree(ctx); err == nil {
+			return tree, nil
+		}
+	}
+	shot, err := tx.snapshot(ctx, config, nil)
+	if err != nil {
+		return "", err
+	}
+	return shot.Digest(), nil
 }
 
 // mayBlock reports whether the task may block a session once more.
