@@ -2,7 +2,9 @@ package routing
 
 import (
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
+	"strconv"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -158,15 +160,29 @@ func (in Input) barValue() ast.Object { return in.object(false) }
 
 // Part returns the named fields as the policy sees them: equal texts for equal fields.
 func (in Input) Part(fields []string) string {
-	value := in.value()
-	var part strings.Builder
-	for _, field := range fields {
-		if v := value.Get(ast.StringTerm(field)); v != nil {
-			part.WriteString(v.String())
+	var part []byte
+	in.each(true, func(name string, value any) {
+		if !slices.Contains(fields, name) {
+			return
 		}
-		part.WriteByte('\n')
-	}
-	return part.String()
+		part = append(append(part, name...), ':')
+		switch v := value.(type) {
+		case int:
+			part = strconv.AppendInt(part, int64(v), 10)
+		case bool:
+			part = strconv.AppendBool(part, v)
+		case string:
+			part = append(part, v...)
+		case map[string]int:
+			for _, to := range slices.Sorted(maps.Keys(v)) {
+				if v[to] > 0 {
+					part = strconv.AppendInt(append(append(part, to...), '='), int64(v[to]), 10)
+				}
+			}
+		}
+		part = append(part, '\n')
+	})
+	return string(part)
 }
 
 // value returns in as the rule decision sees it.
@@ -174,41 +190,60 @@ func (in Input) value() ast.Object { return in.object(true) }
 
 // object builds the input directly, which avoids a JSON round trip.
 func (in Input) object(deferred bool) ast.Object {
-	routes := ast.NewObject()
-	for name, n := range in.Routes {
-		if n > 0 {
-			routes.Insert(ast.InternedTerm(name), ast.InternedTerm(n))
-		}
-	}
 	fields := make([][2]*ast.Term, 0, 21)
-	add := func(name string, value *ast.Term) { fields = append(fields, ast.Item(ast.InternedTerm(name), value)) }
-	count := func(name string, n int) { add(name, ast.InternedTerm(n)) }
-	count("round", in.Round)
-	count("max_rounds", in.MaxRounds)
-	count("finding_count", in.FindingCount)
-	add(routesField, ast.NewTerm(routes))
-	add("verify", ast.InternedTerm(string(in.Verify)))
-	count("new_count", in.NewCount)
-	count("repeat_count", in.RepeatCount)
-	count("reopened_count", in.ReopenedCount)
-	count("resolved_count", in.ResolvedCount)
-	add("no_progress", ast.InternedTerm(in.NoProgress))
-	count("stalled_rounds", in.StalledRounds)
-	if f := in.Facts; f != nil {
-		count(hardCapField, f.HardCap)
-		count("rounds_left", f.RoundsLeft)
-		add(mayExtendField, ast.InternedTerm(f.MayExtend))
-		count("first_time_count", f.FirstTimeCount)
-		count("reviews_since_low", f.ReviewsSinceLow)
-		if f.InducedCount != nil {
-			count("induced_count", *f.InducedCount)
+	in.each(deferred, func(name string, value any) {
+		var term *ast.Term
+		switch v := value.(type) {
+		case int:
+			term = ast.InternedTerm(v)
+		case bool:
+			term = ast.InternedTerm(v)
+		case string:
+			term = ast.InternedTerm(v)
+		case map[string]int:
+			routes := ast.NewObject()
+			for to, n := range v {
+				if n > 0 {
+					routes.Insert(ast.InternedTerm(to), ast.InternedTerm(n))
+				}
+			}
+			term = ast.NewTerm(routes)
 		}
-		count("induced_rounds", f.InducedRounds)
-		count("blocking_count", f.BlockingCount)
-		if deferred {
-			count(deferredField, f.DeferredCount)
-		}
-		add(confinementField, ast.InternedTerm(f.Confinement))
-	}
+		fields = append(fields, ast.Item(ast.InternedTerm(name), term))
+	})
 	return ast.NewObject(fields...)
+}
+
+// each calls field with the name and the value of every field that a rule sees: an int, a
+// bool, a string or the counts by destination.
+func (in Input) each(deferred bool, field func(name string, value any)) {
+	field("round", in.Round)
+	field("max_rounds", in.MaxRounds)
+	field("finding_count", in.FindingCount)
+	field(routesField, in.Routes)
+	field("verify", string(in.Verify))
+	field("new_count", in.NewCount)
+	field("repeat_count", in.RepeatCount)
+	field("reopened_count", in.ReopenedCount)
+	field("resolved_count", in.ResolvedCount)
+	field("no_progress", in.NoProgress)
+	field("stalled_rounds", in.StalledRounds)
+	f := in.Facts
+	if f == nil {
+		return
+	}
+	field(hardCapField, f.HardCap)
+	field("rounds_left", f.RoundsLeft)
+	field(mayExtendField, f.MayExtend)
+	field("first_time_count", f.FirstTimeCount)
+	field("reviews_since_low", f.ReviewsSinceLow)
+	if f.InducedCount != nil {
+		field("induced_count", *f.InducedCount)
+	}
+	field("induced_rounds", f.InducedRounds)
+	field("blocking_count", f.BlockingCount)
+	if deferred {
+		field(deferredField, f.DeferredCount)
+	}
+	field(confinementField, f.Confinement)
 }
