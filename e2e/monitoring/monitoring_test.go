@@ -335,7 +335,7 @@ func (b *bench) counted(t *testing.T, least int) {
 	}
 	printed := b.printed(t)
 	for action, n := range decided {
-		key := keyOf("switchyard_rounds_total", map[string]string{"next_action": action, "policy_version": "1.2.0", "team": "review"})
+		key := keyOf("switchyard_rounds_total", map[string]string{"next_action": action, "policy_version": "1.3.0", "team": "review"})
 		if printed[key] != n {
 			t.Errorf("%s is %v, and the export has %v", key, printed[key], n)
 		}

@@ -87,7 +87,7 @@ func expected() map[string]float64 {
 		`switchyard_tasks{status="open",WAY}`:                                                        1,
 		`switchyard_tasks{status="stuck",WAY}`:                                                       1,
 		`switchyard_tasks{status="waiting",WAY}`:                                                     1,
-		`switchyard_policy_info{version="1.2.0",adr="ADR-0003",WAY}`:                                 1,
+		`switchyard_policy_info{version="1.3.0",adr="ADR-0024",WAY}`:                                 1,
 		`count(switchyard_policy_info{WAY})`:                                                         1,
 		`sum(switchyard_policy_adoptions_total{WAY})`:                                                1,
 		`sum(switchyard_label_overflow_total{WAY})`:                                                  0,
