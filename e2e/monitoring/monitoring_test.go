@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/metrics"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // timeout is Prometheus's time limit to see a change, with a scrape each second.
@@ -335,7 +336,7 @@ func (b *bench) counted(t *testing.T, least int) {
 	}
 	printed := b.printed(t)
 	for action, n := range decided {
-		key := keyOf("switchyard_rounds_total", map[string]string{"next_action": action, "policy_version": "1.3.0", "team": "review"})
+		key := keyOf("switchyard_rounds_total", map[string]string{"next_action": action, "policy_version": strings.TrimPrefix(policies.Default, "routing@"), "team": "review"})
 		if printed[key] != n {
 			t.Errorf("%s is %v, and the export has %v", key, printed[key], n)
 		}

@@ -109,11 +109,11 @@ func TestWeReadTheOPACommandsBundles(t *testing.T) {
 	opa := opaCommand(t)
 	_, public, privateFile, _ := keyFiles(t, "default") // the key name used by opa build
 	claims := writeFile(t, "claims.json", []byte(`{"scope":"switchyard"}`))
-	source, err := filepath.Abs("../../../policies/routing/1.2.0")
+	want := load(t, policies.Default).Identity()
+	source, err := filepath.Abs(filepath.Join("../../../policies", want.Name, want.Version))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := load(t, policies.Default).Identity()
 	sign := []string{"--signing-alg", "ES256", "--signing-key", privateFile, "--claims-file", claims}
 
 	for name, tc := range map[string]struct {
@@ -180,7 +180,7 @@ func TestWeReadTheOPACommandsBundles(t *testing.T) {
 	}{
 		"the decision compiled away": {source, []string{"--bundle", ".", "--target", "wasm", "--entrypoint", "switchyard/routing/decision", "--ignore", "*_test.rego"}, "only in policy.wasm"},
 		"all of it compiled away":    {source, []string{"--bundle", ".", "--target", "wasm", "--entrypoint", "switchyard/routing"}, "only in policy.wasm"},
-		"from beside":                {filepath.Dir(source), []string{"../routing/1.2.0/routing.rego"}, "leads out of the bundle"},
+		"from beside":                {filepath.Dir(source), []string{"../routing/" + want.Version + "/routing.rego"}, "leads out of the bundle"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "bundle.tar.gz")
