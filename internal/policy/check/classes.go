@@ -178,7 +178,7 @@ func (m *remembered) decide(ctx context.Context, in routing.Input) answer {
 	if m.reads == nil {
 		return decide(ctx, m.policy, in)
 	}
-	part := in.Part(m.reads)
+	part := string(in.AppendKey(nil, m.reads))
 	m.mu.Lock()
 	a, ok := m.made[part]
 	m.mu.Unlock()

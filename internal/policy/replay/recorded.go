@@ -2,10 +2,7 @@ package replay
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -271,7 +268,7 @@ func withFacts(in routing.Input, f routing.Facts, deferred int) routing.Input {
 
 // bar returns the policy's bar for an input, or the decision routing.Undecided.
 func (d *Decider) bar(ctx context.Context, in routing.Input) (Outcome, error) {
-	d.key = appendKey(append(d.key[:0], "bar"...), in)
+	d.key = in.AppendKey(append(d.key[:0], "bar"...), nil)
 	return d.remember(d.key, func() (Outcome, error) {
 		bar, err := d.policy.Bar(ctx, in)
 		if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
@@ -282,7 +279,7 @@ func (d *Decider) bar(ctx context.Context, in routing.Input) (Outcome, error) {
 }
 
 func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error) {
-	d.key = appendKey(d.key[:0], in)
+	d.key = in.AppendKey(d.key[:0], nil)
 	return d.remember(d.key, func() (Outcome, error) {
 		made, err := d.policy.DecideOrCode(ctx, in)
 		return Outcome{Input: in, Decision: made}, err
@@ -303,48 +300,4 @@ func (d *Decider) remember(key []byte, compute func() (Outcome, error)) (Outcome
 	}
 	d.memo[string(key)] = o
 	return o, nil
-}
-
-// appendKey appends a key that is equal for two inputs if and only if they are equal.
-func appendKey(key []byte, in routing.Input) []byte {
-	for _, n := range []int{
-		in.Round, in.MaxRounds, in.FindingCount, in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount, in.StalledRounds,
-	} {
-		key = binary.AppendVarint(key, int64(n))
-	}
-	if in.NoProgress {
-		key = append(key, 1)
-	} else {
-		key = append(key, 0)
-	}
-	key = appendText(key, string(in.Verify))
-	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
-		key = appendText(key, name)
-		key = binary.AppendVarint(key, int64(in.Routes[name]))
-	}
-	if f := in.Facts; f != nil {
-		key = appendFacts(append(key, 0), *f)
-	}
-	return key
-}
-
-func appendFacts(key []byte, f routing.Facts) []byte {
-	induced := -1
-	if f.InducedCount != nil {
-		induced = *f.InducedCount
-	}
-	extends := 0
-	if f.MayExtend {
-		extends = 1
-	}
-	for _, n := range []int{
-		f.HardCap, f.RoundsLeft, f.FirstTimeCount, f.ReviewsSinceLow, induced, f.InducedRounds, f.BlockingCount, f.DeferredCount, extends,
-	} {
-		key = binary.AppendVarint(key, int64(n))
-	}
-	return appendText(key, f.Confinement)
-}
-
-func appendText(key []byte, s string) []byte {
-	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
 }

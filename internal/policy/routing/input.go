@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -158,31 +159,31 @@ func (in Input) checkPast(wrong refusal) error {
 // barValue is value for the rule bar.
 func (in Input) barValue() ast.Object { return in.object(false) }
 
-// Part returns the named fields as the policy sees them: equal texts for equal fields.
-func (in Input) Part(fields []string) string {
-	var part []byte
+// AppendKey appends a key to b that two inputs share if and only if the named fields are
+// equal, or all fields if fields is nil.
+func (in Input) AppendKey(b []byte, fields []string) []byte {
+	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 	in.each(true, func(name string, value any) {
-		if !slices.Contains(fields, name) {
+		if fields != nil && !slices.Contains(fields, name) {
 			return
 		}
-		part = append(append(part, name...), ':')
+		text(name)
 		switch v := value.(type) {
 		case int:
-			part = strconv.AppendInt(part, int64(v), 10)
+			b = binary.AppendVarint(b, int64(v))
 		case bool:
-			part = strconv.AppendBool(part, v)
+			b = strconv.AppendBool(b, v)
 		case string:
-			part = append(part, v...)
+			text(v)
 		case map[string]int:
+			b = binary.AppendUvarint(b, uint64(len(v)))
 			for _, to := range slices.Sorted(maps.Keys(v)) {
-				if v[to] > 0 {
-					part = strconv.AppendInt(append(append(part, to...), '='), int64(v[to]), 10)
-				}
+				text(to)
+				b = binary.AppendVarint(b, int64(v[to]))
 			}
 		}
-		part = append(part, '\n')
 	})
-	return string(part)
+	return b
 }
 
 // value returns in as the rule decision sees it.
