@@ -1,5 +1,7 @@
 package outcome
 
+import "github.com/switchyard-dev/switchyard/internal/confinement"
+
 // Record describes one attempt of a spawn: a line of the run log, and evidence in the
 // ledger. Its texts are redacted.
 type Record struct {
@@ -32,6 +34,10 @@ type Record struct {
 	ResponseSHA256 string `json:"response_sha256"`
 	ResponseBytes  int64  `json:"response_bytes"`
 	StderrExcerpt  string `json:"stderr_excerpt"`
+	// Confinement is the level that the agent ran at, "" in records of older versions, which
+	// confined nothing. Refused lists hosts that the proxy refused, at most 20.
+	Confinement confinement.Level `json:"confinement,omitzero"`
+	Refused     []string          `json:"refused,omitempty"`
 	// Unknown values are null.
 	Model            *string `json:"model_actual"`
 	TokensIn         *int64  `json:"tokens_in"`
