@@ -73,9 +73,6 @@ const (
 	BarFail = routing.BarFail
 )
 
-// Unconfined is the lowest level of confinement.
-const Unconfined = routing.Unconfined
-
 // The engines.
 const (
 	EngineRego = routing.EngineRego

@@ -19,6 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -58,7 +59,7 @@ func (f *fleet) playOn() (kinds []string) {
 		sum, err := parcel.PutResult(ctx, f.store, result)
 		return flow.Done{Result: sum, Draft: strings.Repeat("d", 40)}, err
 	}}
-	script.Serve(f, f.client, flow.TaskQueue, flow.WorkQueue("claude", flow.Unconfined), flow.WorkQueue(flow.AnyAdapter, flow.Unconfined))
+	script.Serve(f, f.client, flow.TaskQueue, flow.WorkQueue("claude", confinement.None), flow.WorkQueue(flow.AnyAdapter, confinement.None))
 	return kindsOf(f.events()[first])
 }
 

@@ -15,6 +15,7 @@ import (
 	carrier "github.com/switchyard-dev/switchyard/fleet/internal/worker"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -156,7 +157,7 @@ func (a *app) workerQueues(ctx context.Context, s service, f workerFlags, o work
 	}
 	queues := []queue{taskQueue(o)}
 	for _, name := range append(adapters, flow.AnyAdapter) {
-		queues = append(queues, queue{name: flow.WorkQueue(name, flow.Unconfined), options: orders, register: func(r worker.Worker) { carrier.Register(r, w) }})
+		queues = append(queues, queue{name: flow.WorkQueue(name, confinement.None), options: orders, register: func(r worker.Worker) { carrier.Register(r, w) }})
 	}
 	a.say("orders for %s", strings.Join(adapters, ", "))
 	return queues, nil

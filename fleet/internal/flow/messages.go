@@ -5,6 +5,7 @@ package flow
 import (
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -38,10 +39,9 @@ func HomeQueue(project string) string { return "switchyard-home-" + project }
 
 // WorkQueue is the queue of the workers that have an adapter, AnyAdapter for all workers,
 // and reach a confinement level.
-func WorkQueue(adapter, level string) string { return "switchyard-work-" + adapter + "-" + level }
-
-// Unconfined is the confinement level of agents that nothing confines.
-const Unconfined = "none"
+func WorkQueue(adapter string, level confinement.Level) string {
+	return "switchyard-work-" + adapter + "-" + string(level)
+}
 
 // AnyAdapter is the adapter of an order that runs no agent.
 const AnyAdapter = "any"

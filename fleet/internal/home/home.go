@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -30,7 +31,7 @@ type Home struct {
 	Repo   *gitrepo.Repo
 	Remote string
 	// Level is the confinement that agents need.
-	Level string
+	Level confinement.Level
 	// Decided is called with the next action of each decision that was made. It may be nil.
 	Decided func(nextAction string)
 }

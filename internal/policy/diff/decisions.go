@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -109,7 +110,7 @@ func barOrCode(p *routing.Policy, ctx context.Context, in routing.Input) (routin
 // hasFacts reports whether an input has facts that a policy without a bar does not see.
 func hasFacts(in routing.Input) bool {
 	f := in.Facts
-	return f != nil && (f.MayExtend || f.InducedRounds > 0 || f.ReviewsSinceLow > 0 || f.DeferredCount > 0 || f.Confinement != routing.Unconfined)
+	return f != nil && (f.MayExtend || f.InducedRounds > 0 || f.ReviewsSinceLow > 0 || f.DeferredCount > 0 || f.Confinement != confinement.None)
 }
 
 // outcome is the decision of both policies for one class.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -271,8 +272,8 @@ func FactWords(f *routing.Facts) []string {
 	if f.MayExtend {
 		words = append(words, "may extend")
 	}
-	if f.Confinement != routing.Unconfined {
-		words = append(words, "confinement "+f.Confinement)
+	if f.Confinement != confinement.None {
+		words = append(words, "confinement "+string(f.Confinement))
 	}
 	return words
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -36,7 +37,7 @@ func TestExplainBar(t *testing.T) {
 } else := "all"`)
 	in := routing.Input{
 		Round: 3, MaxRounds: 3, FindingCount: 2, Routes: map[string]int{"executor": 2}, Verify: routing.Green, NewCount: 2, ResolvedCount: 1,
-		Facts: &routing.Facts{HardCap: 6, RoundsLeft: 3, FirstTimeCount: 2, ReviewsSinceLow: 1, BlockingCount: 1, Confinement: routing.Unconfined},
+		Facts: &routing.Facts{HardCap: 6, RoundsLeft: 3, FirstTimeCount: 2, ReviewsSinceLow: 1, BlockingCount: 1, Confinement: confinement.None},
 	}
 	for _, c := range []struct {
 		sinceLow, left int

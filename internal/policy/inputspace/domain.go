@@ -22,6 +22,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -242,7 +243,7 @@ func Size(in routing.Input) int {
 		for _, n := range []int{f.RoundsLeft, f.FirstTimeCount, f.ReviewsSinceLow, f.InducedRounds, f.BlockingCount, f.DeferredCount} {
 			add(n)
 		}
-		add(slices.Index(routing.Confinements(), f.Confinement))
+		add(slices.Index(confinement.Levels(), f.Confinement))
 	}
 	for _, n := range kindsOf(in) {
 		add(min(n, 1))

@@ -3,6 +3,7 @@ package inputspace
 import (
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
@@ -12,7 +13,7 @@ type facts struct {
 	induced, inducedRounds                  span
 	known                                   known
 	mayExtend                               bool
-	confinement                             string
+	confinement                             confinement.Level
 }
 
 // known is whether the number of induced findings is known.
@@ -32,9 +33,9 @@ func factsOf(u uses) []facts {
 	if u.bar {
 		deferred = []span{zero}
 	}
-	confinements, induced := []string{routing.Unconfined}, []facts{{known: either, induced: counts}}
+	confinements, induced := []confinement.Level{confinement.None}, []facts{{known: either, induced: counts}}
 	if slices.Contains(u.reads, "confinement") {
-		confinements = routing.Confinements()
+		confinements = confinement.Levels()
 	}
 	if slices.Contains(u.reads, "induced_count") {
 		induced = []facts{{known: no}}

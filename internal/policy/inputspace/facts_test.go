@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
@@ -32,7 +33,7 @@ func anyUses(t *rapid.T) uses {
 func anyReview(t *rapid.T, destinations []string, bar bool) routing.Input {
 	in := anyInput(t, destinations)
 	draw := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(t, name) }
-	f := &routing.Facts{HardCap: draw("hard_cap", in.MaxRounds, 20), Confinement: rapid.SampledFrom(routing.Confinements()).Draw(t, "confinement")}
+	f := &routing.Facts{HardCap: draw("hard_cap", in.MaxRounds, 20), Confinement: rapid.SampledFrom(confinement.Levels()).Draw(t, "confinement")}
 	f.RoundsLeft = max(f.HardCap-in.Round, 0)
 	f.MayExtend = f.RoundsLeft > 0 && in.ResolvedCount > 0 && in.RepeatCount+in.ReopenedCount == 0 && in.Verify != routing.Red && rapid.Bool().Draw(t, "may_extend")
 	if !bar {
@@ -67,7 +68,7 @@ func factsAgree(in routing.Input) bool {
 		(f.ReviewsSinceLow == 0 || f.FirstTimeCount > 0) &&
 		(f.InducedRounds == 0 || f.BlockingCount > 0 && induced >= f.BlockingCount) &&
 		(!f.MayExtend || f.RoundsLeft > 0 && in.ResolvedCount > 0 && in.RepeatCount+in.ReopenedCount == 0 && in.Verify != routing.Red) &&
-		slices.Contains(routing.Confinements(), f.Confinement)
+		slices.Contains(confinement.Levels(), f.Confinement)
 }
 
 // factKey names the class of an input's facts, by what the policy reads.
@@ -87,7 +88,7 @@ func factKey(d *Domain, u uses, in routing.Input) string {
 	for _, field := range u.reads {
 		switch field {
 		case "confinement":
-			parts = append(parts, f.Confinement)
+			parts = append(parts, string(f.Confinement))
 		case "may_extend":
 			parts = append(parts, fmt.Sprint("extends ", f.MayExtend))
 		case "hard_cap":
@@ -131,7 +132,7 @@ func TestEveryFactHasAClass(t *testing.T) {
 		for range 20 {
 			in := anyReview(t, d.destinations, u.bar)
 			if !slices.Contains(u.reads, "confinement") {
-				in.Confinement = routing.Unconfined
+				in.Confinement = confinement.None
 			}
 			if k := factKey(d, u, in); !classes[k] {
 				t.Fatalf("%+v %+v is %s, and in no class", in, in.Facts, k)

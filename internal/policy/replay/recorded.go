@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -196,7 +197,7 @@ func (d *Decider) facts(r Recorded, all routing.Input) *routing.Facts {
 	if all.Facts != nil {
 		f = *all.Facts
 	} else {
-		f = routing.Facts{HardCap: task.HardCap(all.MaxRounds, 0), FirstTimeCount: all.NewCount, Confinement: routing.Unconfined}
+		f = routing.Facts{HardCap: task.HardCap(all.MaxRounds, 0), FirstTimeCount: all.NewCount, Confinement: confinement.None}
 		f.RoundsLeft = max(f.HardCap-all.Round, 0)
 		f.MayExtend = f.RoundsLeft > 0 && all.Productive()
 		if r.Reviewed {

@@ -5,6 +5,7 @@ package review
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -112,6 +113,6 @@ func (r Review) facts(in routing.Input, p task.Progress) *routing.Facts {
 		HardCap: r.HardCap, RoundsLeft: left,
 		MayExtend:      r.Settled && left > 0 && in.Productive(),
 		FirstTimeCount: p.FirstTime, ReviewsSinceLow: p.SinceLow, InducedCount: p.Induced, InducedRounds: p.InducedRounds,
-		BlockingCount: p.Blocking, DeferredCount: p.Deferred, Confinement: routing.Unconfined,
+		BlockingCount: p.Blocking, DeferredCount: p.Deferred, Confinement: confinement.None,
 	}
 }

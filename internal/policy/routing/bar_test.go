@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -21,7 +22,7 @@ func reviewed() routing.Input {
 	return routing.Input{
 		Round: 2, MaxRounds: 3, FindingCount: 2, Routes: map[string]int{"fixer": 2}, Verify: routing.Green, NewCount: 2, ResolvedCount: 1,
 		Facts: &routing.Facts{
-			HardCap: 6, RoundsLeft: 4, FirstTimeCount: 3, ReviewsSinceLow: 2, BlockingCount: 1, DeferredCount: 1, Confinement: routing.Unconfined,
+			HardCap: 6, RoundsLeft: 4, FirstTimeCount: 3, ReviewsSinceLow: 2, BlockingCount: 1, DeferredCount: 1, Confinement: confinement.None,
 		},
 	}
 }

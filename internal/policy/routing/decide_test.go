@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -128,7 +129,7 @@ func reviewedInputs(in routing.Input) []routing.Input {
 			for n := range 4 {
 				facts := routing.Facts{
 					HardCap: hard, RoundsLeft: max(hard-in.Round, 0), BlockingCount: blocking, InducedCount: &blocking,
-					FirstTimeCount: in.FindingCount, Confinement: routing.Unconfined,
+					FirstTimeCount: in.FindingCount, Confinement: confinement.None,
 				}
 				facts.MayExtend = n%2 == 1 && facts.RoundsLeft > 0 && in.Productive()
 				if blocking > 0 {
@@ -219,7 +220,7 @@ func anyFacts(t *rapid.T, in routing.Input) *routing.Facts {
 		BlockingCount:  rapid.IntRange(0, in.FindingCount).Draw(t, "blocking_count"),
 		DeferredCount:  rapid.IntRange(0, 1000).Draw(t, "deferred_count"),
 		FirstTimeCount: rapid.IntRange(0, in.FindingCount).Draw(t, "first_time_count"),
-		Confinement:    rapid.SampledFrom(routing.Confinements()).Draw(t, "confinement"),
+		Confinement:    rapid.SampledFrom(confinement.Levels()).Draw(t, "confinement"),
 	}
 	f.RoundsLeft = max(f.HardCap-in.Round, 0)
 	if f.RoundsLeft > 0 && in.Productive() {

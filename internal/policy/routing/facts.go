@@ -3,6 +3,7 @@ package routing
 import (
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
@@ -35,15 +36,10 @@ type Facts struct {
 	// DeferredCount is the number of findings below the bar. They are not part of the
 	// other counts, unless these say so. The rule bar does not see it.
 	DeferredCount int `json:"deferred_count"`
-	// Confinement is the lowest level of confinement that the round's agents ran at.
-	Confinement string `json:"confinement"`
+	// Confinement is the lowest level of confinement that one of the round's reports was
+	// made at.
+	Confinement confinement.Level `json:"confinement"`
 }
-
-// Unconfined is the lowest level of confinement.
-const Unconfined = "none"
-
-// Confinements returns the levels of confinement, lowest first.
-func Confinements() []string { return []string{Unconfined, "files", "files+ports", "files+network"} }
 
 // factFields returns the names of the fields of Facts in Rego.
 func factFields() []string {
@@ -65,7 +61,7 @@ func firstReview(in Input) *Facts {
 	hard := min(2*max(in.MaxRounds, 0), MaxRoundsLimit)
 	return &Facts{
 		HardCap: hard, RoundsLeft: max(hard-in.Round, 0), FirstTimeCount: in.NewCount, BlockingCount: in.FindingCount,
-		Confinement: Unconfined,
+		Confinement: confinement.None,
 	}
 }
 
@@ -103,8 +99,8 @@ func (f Facts) check(in Input, wrong refusal) error {
 		return wrong("induced_rounds", f.InducedRounds, "must be 0 unless there are blocking findings, all of them induced")
 	case f.MayExtend && (f.RoundsLeft == 0 || !in.Productive()):
 		return wrong(mayExtendField, f.MayExtend, "must be false unless rounds are left, findings are resolved, none has come back, and verification is not red")
-	case !slices.Contains(Confinements(), f.Confinement):
-		return wrong(confinementField, f.Confinement, "must be one of %q", Confinements())
+	case !f.Confinement.Known():
+		return wrong(confinementField, f.Confinement, "must be one of %q", confinement.Levels())
 	}
 	return nil
 }

@@ -246,5 +246,5 @@ func (in Input) each(deferred bool, field func(name string, value any)) {
 	if deferred {
 		field(deferredField, f.DeferredCount)
 	}
-	field(confinementField, f.Confinement)
+	field(confinementField, string(f.Confinement))
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
@@ -32,7 +33,7 @@ func TestDifferentInputsHaveDifferentKeys(t *testing.T) {
 			if rapid.Bool().Draw(t, "facts") {
 				in.Facts = &routing.Facts{
 					HardCap: small.Draw(t, "hard_cap"), MayExtend: rapid.Bool().Draw(t, "may_extend"), DeferredCount: small.Draw(t, "deferred_count"),
-					Confinement: rapid.SampledFrom([]string{"", "none", "no"}).Draw(t, "confinement"),
+					Confinement: rapid.SampledFrom([]confinement.Level{"", "none", "no"}).Draw(t, "confinement"),
 				}
 				if n := small.Draw(t, "induced_count"); n >= 0 {
 					in.InducedCount = &n
