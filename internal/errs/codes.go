@@ -27,6 +27,8 @@ const (
 	CommitShallow                                    Code = "commit-shallow"
 	CommitUnverified                                 Code = "commit-unverified"
 	CommitWithoutDecision                            Code = "commit-without-decision"
+	ConfineFailed                                    Code = "confine-failed"
+	ConfineUnavailable                               Code = "confine-unavailable"
 	ConfigForeign                                    Code = "config-foreign"
 	ConfigInvalid                                    Code = "config-invalid"
 	DecisionTooLarge                                 Code = "decision-too-large"

@@ -1,0 +1,207 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+)
+
+// The helper runs before main, so that a program need not do anything to be able to
+// confine, and before most other packages are initialized, which takes several times as
+// long as the helper itself.
+func init() {
+	if len(os.Args) == 1 && os.Args[0] == helperName {
+		os.Exit(help(os.NewFile(controlFile, "control")))
+	}
+}
+
+// controlFile is the helper's descriptor of its control socket.
+const controlFile = 3
+
+// help is the helper: the first process of its namespaces. It starts the process, takes the
+// exit status of all that are orphaned, and ends when the process does, with its exit code
+// or with 128 and the number of its signal. The kernel then ends all others in the
+// namespace.
+func help(control *os.File) int {
+	unix.CloseOnExec(controlFile)
+	// Signals to the process group are for the process.
+	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	answer := func(r reply) int {
+		text, _ := json.Marshal(r)
+		_, _ = control.Write(text)
+		_ = control.Close()
+		return 1
+	}
+	var o order
+	text, err := io.ReadAll(control)
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	if err != nil {
+		return answer(reply{Error: "read the order: " + err.Error()})
+	}
+	if err := o.prepare(control); err != nil {
+		return answer(reply{Unavailable: true, Error: err.Error()})
+	}
+	var pid int
+	if _, err := onOwnThread(func() (err error) {
+		pid, err = o.start()
+		return err
+	}); err != nil {
+		return answer(reply{Error: err.Error()})
+	}
+	answer(reply{})
+	return await(pid)
+}
+
+// prepare sets up the namespaces, and sends the listeners.
+func (o *order) prepare(control *os.File) error {
+	if err := o.mount(); err != nil {
+		return err
+	}
+	if o.Processes > 0 {
+		if err := os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.FormatInt(max(o.Processes, minPIDs), 10)), 0); err != nil {
+			return fmt.Errorf("limit processes: %w", err)
+		}
+	}
+	if err := upLoopback(); err != nil {
+		return fmt.Errorf("set up the loopback interface: %w", err)
+	}
+	var descriptors []int
+	for _, port := range append([]uint16{o.ProxyPort}, o.Forward...) {
+		fd, err := listen(port)
+		if err != nil {
+			return fmt.Errorf("listen on port %d: %w", port, err)
+		}
+		descriptors = append(descriptors, fd)
+	}
+	if err := unix.Sendmsg(controlFile, []byte{0}, unix.UnixRights(descriptors...), nil, 0); err != nil {
+		return fmt.Errorf("send the listeners: %w", err)
+	}
+	for _, fd := range descriptors {
+		_ = unix.Close(fd)
+	}
+	return nil
+}
+
+// minPIDs is the least limit that the kernel takes.
+const minPIDs = 301
+
+// start starts the process from a restricted thread.
+func (o *order) start() (int, error) {
+	if err := restrict(rules{read: o.Read, write: o.Write, fixedMetadata: o.FixedMetadata}); err != nil {
+		return 0, err
+	}
+	for _, l := range o.Limits {
+		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {
+			return 0, fmt.Errorf("limit the process: %w", err)
+		}
+	}
+	return syscall.ForkExec(o.Path, o.Args, &syscall.ProcAttr{
+		Dir: o.Dir, Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
+}
+
+// await takes the exit status of all processes until that of pid comes.
+func await(pid int) int {
+	for {
+		var status unix.WaitStatus
+		ended, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == unix.EINTR || err == nil && ended != pid:
+		case err != nil:
+			return 1
+		case status.Signaled():
+			return 128 + int(status.Signal())
+		default:
+			return status.ExitStatus()
+		}
+	}
+}
+
+// mount makes all that is not writable read-only, also for changes of metadata, which
+// Landlock does not see, and mounts a /proc of the new namespace.
+func (o *order) mount() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("separate the mounts: %w", err)
+	}
+	var writable []string
+	for _, path := range append([]string{o.Private}, o.Write...) {
+		if path == "" || below(path, writable) {
+			continue
+		}
+		switch err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err {
+		case nil:
+			writable = append(writable, path)
+		case unix.ENOENT, unix.ENOTDIR:
+		default:
+			return fmt.Errorf("mount %s: %w", path, err)
+		}
+	}
+	if err := setReadOnly("/", true, unix.AT_RECURSIVE); err != nil {
+		return fmt.Errorf("make the file system read-only: %w", err)
+	}
+	for _, path := range writable {
+		// A file system that was read-only before stays so.
+		if err := setReadOnly(path, false, 0); err != nil && err != unix.EPERM {
+			return fmt.Errorf("make %s writable: %w", path, err)
+		}
+	}
+	for _, path := range o.Protected {
+		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err == unix.ENOENT {
+			continue
+		} else if err != nil {
+			return fmt.Errorf("mount %s: %w", path, err)
+		}
+		if err := setReadOnly(path, true, unix.AT_RECURSIVE); err != nil {
+			return fmt.Errorf("protect %s: %w", path, err)
+		}
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	return nil
+}
+
+func setReadOnly(path string, on bool, flags uint) error {
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	if !on {
+		attr = unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+	}
+	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &attr)
+}
+
+// upLoopback switches the loopback interface on.
+func upLoopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
+}
+
+// listen returns a socket that listens on a port of the loopback interface.
+func listen(port uint16) (int, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return 0, err
+	}
+	return fd, unix.Listen(fd, unix.SOMAXCONN)
+}

@@ -1,0 +1,210 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// limit is a limit of the kernel for one process and what it starts.
+type limit struct {
+	Resource int
+	Value    uint64
+}
+
+// group is a control group (cgroup v2) of one process with what it starts. The zero value
+// is none.
+type group struct {
+	path string
+	dir  *os.File
+}
+
+// groupOrLimits makes a control group with the limits, or returns limits of the kernel for
+// a process where no group can be made, and notes what these do not do.
+func groupOrLimits(l Limits, notes *[]string) (group, []limit, error) {
+	if l == (Limits{}) {
+		return group{}, nil, nil
+	}
+	parent, err := delegated(procSelfCgroup, cgroupMount, l.controllers())
+	if err == nil {
+		g, err := newGroup(parent, l)
+		return g, nil, err
+	}
+	note := func(format string, args ...any) { *notes = append(*notes, fmt.Sprintf(format, args...)) }
+	var limits []limit
+	if l.Memory > 0 {
+		limits = append(limits, limit{unix.RLIMIT_DATA, uint64(l.Memory)})
+		note("memory is limited for each process instead of for all: %s", err)
+	}
+	if l.Processes > 0 {
+		switch running, countErr := tasksOfUser(os.Getuid()); {
+		case os.Getuid() == 0:
+			note("processes are not limited, since the kernel does not limit those of root: %s", err)
+		case countErr != nil:
+			note("processes are not limited: %s", countErr)
+		default:
+			limits = append(limits, limit{unix.RLIMIT_NPROC, uint64(running + l.Processes)})
+			note("processes are limited together with all others of the user: %s", err)
+		}
+	}
+	if l.CPU > 0 {
+		note("processor time is not limited: %s", err)
+	}
+	return group{}, limits, nil
+}
+
+// controllers are those that the limits need.
+func (l Limits) controllers() (names []string) {
+	for name, n := range map[string]int64{"memory": l.Memory, "pids": l.Processes, "cpu": l.CPU} {
+		if n > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+const (
+	procSelfCgroup = "/proc/self/cgroup"
+	cgroupMount    = "/sys/fs/cgroup"
+)
+
+// delegated returns a group in which this process may make groups with the controllers:
+// its own, or that one's parent, since a group with processes cannot share out
+// controllers.
+func delegated(self, mount string, controllers []string) (string, error) {
+	text, err := os.ReadFile(self)
+	if err != nil {
+		return "", err
+	}
+	own := ""
+	for line := range strings.Lines(string(text)) {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			own = path
+		}
+	}
+	if own == "" {
+		return "", fmt.Errorf("there are no control groups of version 2")
+	}
+	missing := ""
+	for _, path := range []string{filepath.Dir(own), own} {
+		shared, err := os.ReadFile(filepath.Join(mount, path, "cgroup.subtree_control"))
+		if err != nil {
+			missing = "there are no control groups of version 2 in " + mount
+			continue
+		}
+		if missing = lacks(shared, controllers); missing == "" && unix.Access(filepath.Join(mount, path), unix.W_OK) == nil {
+			return filepath.Join(mount, path), nil
+		}
+		if missing == "" {
+			missing = "the control group " + path + " is not delegated to this user"
+		}
+	}
+	return "", fmt.Errorf("%s", missing)
+}
+
+// lacks says which controller is not among those that a group shares out, "" for none.
+func lacks(shared []byte, controllers []string) string {
+	has := strings.Fields(string(bytes.TrimSpace(shared)))
+	for _, c := range controllers {
+		found := false
+		for _, h := range has {
+			found = found || h == c
+		}
+		if !found {
+			return "its control group does not have the controller " + c
+		}
+	}
+	return ""
+}
+
+// newGroup makes a group below a parent.
+func newGroup(parent string, l Limits) (group, error) {
+	g := group{path: filepath.Join(parent, "switchyard-"+strings.ToLower(rand.Text()))}
+	failed := func(err error) (group, error) {
+		g.remove()
+		return group{}, errs.New(errs.ConfineFailed, "a control group cannot be made: %w", err)
+	}
+	if err := os.Mkdir(g.path, 0o755); err != nil {
+		return failed(err)
+	}
+	const period = 100000 // microseconds
+	for file, value := range map[string]string{
+		"memory.max": number(l.Memory), "memory.oom.group": number(min(l.Memory, 1)), "pids.max": number(l.Processes),
+		"cpu.max": strings.TrimSpace(number(l.CPU*period/1000) + " " + strconv.Itoa(period)),
+	} {
+		if value == "" || file == "cpu.max" && l.CPU == 0 {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(g.path, file), []byte(value), 0); err != nil {
+			return failed(err)
+		}
+	}
+	var err error
+	if g.dir, err = os.Open(g.path); err != nil {
+		return failed(err)
+	}
+	return g, nil
+}
+
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// use makes a command start in the group.
+func (g group) use(cmd *exec.Cmd) {
+	if g.dir == nil {
+		return
+	}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(g.dir.Fd())
+}
+
+// remove ends what is left in the group, and removes it.
+func (g group) remove() {
+	if g.path == "" {
+		return
+	}
+	if g.dir != nil {
+		_ = g.dir.Close()
+	}
+	_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
+	_ = os.Remove(g.path)
+}
+
+// tasksOfUser counts the processes and threads of a user.
+func tasksOfUser(uid int) (int64, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || e.Name()[0] < '0' || e.Name()[0] > '9' {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == uid {
+			if threads, err := os.ReadDir(filepath.Join("/proc", e.Name(), "task")); err == nil {
+				n += int64(len(threads))
+			}
+		}
+	}
+	return n, nil
+}

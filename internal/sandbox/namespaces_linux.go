@@ -1,0 +1,264 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// helperName is the name by which this program calls itself as the helper of a process in
+// namespaces.
+const helperName = "switchyard-sandbox"
+
+// order is what the helper is asked to do, as JSON on its control socket.
+type order struct {
+	Path             string
+	Args             []string
+	Dir              string
+	Env              []string
+	Read, Write      []string
+	Protected        []string
+	Private          string
+	FixedMetadata    bool
+	Limits           []limit
+	Processes        int64
+	Forward          []uint16
+	ProxyPort        uint16
+	NamespacedLimits bool
+}
+
+// reply is the helper's answer, as JSON with the listeners' descriptors: the proxy's, and
+// then one for each port of Forward. Stage is set if it failed.
+type reply struct {
+	// Unavailable says that the system does not offer what the level needs.
+	Unavailable bool
+	Error       string
+}
+
+// proxyPort is where the proxy listens in the namespace, which has no other listeners but
+// those of Forward.
+const proxyPort = 3128
+
+// startInNamespaces starts a process by way of the helper.
+func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
+	c := &Confined{Level: confinement.Network}
+	o := order{
+		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir,
+		Read: append(systemFolders(), spec.Read...), Write: spec.Write, Protected: spec.Protected, Private: spec.Private,
+		FixedMetadata: spec.FixedMetadata, Forward: spec.Forward, ProxyPort: freePort(spec.Forward),
+	}
+	cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(o.ProxyPort))))...)
+	group, limits, err := groupOrLimits(spec.Limits, &c.Notes)
+	if err != nil {
+		return nil, err
+	}
+	c.release = append(c.release, group.remove)
+	if group.dir == nil {
+		o.limitIn(spec.Limits, limits, &c.Notes)
+	}
+	group.use(cmd)
+	if err := c.startHelper(cmd, o, spec.Listen); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// limitIn sets the limits of a process for which there is no control group: in namespaces
+// the kernel can also limit the processes of root.
+func (o *order) limitIn(want Limits, limits []limit, notes *[]string) {
+	*notes = nil
+	for _, l := range limits {
+		if l.Resource != unix.RLIMIT_NPROC {
+			o.Limits = append(o.Limits, l)
+		}
+	}
+	if want.Memory > 0 {
+		*notes = append(*notes, "memory is limited for each process instead of for all")
+	}
+	if want.CPU > 0 {
+		*notes = append(*notes, "processor time is not limited")
+	}
+	switch {
+	case want.Processes == 0:
+	case kernelAtLeast(6, 14):
+		o.Processes = want.Processes
+	case os.Getuid() != 0:
+		o.Limits = append(o.Limits, limit{unix.RLIMIT_NPROC, uint64(want.Processes)})
+	default:
+		*notes = append(*notes, "processes are not limited, since the kernel is older than 6.14")
+	}
+}
+
+// startHelper starts the helper instead of the process, gives it its order, and waits until
+// it has started the process.
+func (c *Confined) startHelper(cmd *exec.Cmd, o order, listen func(net.Listener, uint16)) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
+	defer ours.Close()
+	defer theirs.Close()
+	o.Env = cmd.Env
+	cmd.Path, cmd.Args, cmd.Dir, cmd.ExtraFiles = "/proc/self/exe", []string{helperName}, "", []*os.File{theirs}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
+	if !may(unix.CAP_SYS_ADMIN) {
+		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	}
+	release, err := onOwnThread(cmd.Start)
+	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EACCES):
+		return unavailable(c.Level, "namespaces are not allowed: %w", err)
+	case err != nil:
+		return err
+	}
+	c.release = append(c.release, release)
+	_ = theirs.Close()
+	listeners, err := give(ours, o)
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return err
+	}
+	for i, l := range listeners {
+		forward := uint16(0)
+		if i > 0 {
+			forward = o.Forward[i-1]
+		}
+		listen(l, forward)
+	}
+	return nil
+}
+
+// give gives the helper its order, and returns the listeners in its namespace.
+func give(control *os.File, o order) ([]net.Listener, error) {
+	failed := func(err error) ([]net.Listener, error) {
+		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return failed(err)
+	}
+	if _, err := control.Write(text); err != nil {
+		return failed(err)
+	}
+	if err := unix.Shutdown(int(control.Fd()), unix.SHUT_WR); err != nil {
+		return failed(err)
+	}
+	// The first message has the descriptors, and the second says that the process runs.
+	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*(len(o.Forward)+1)))
+	n, oobn, _, _, err := unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return failed(err)
+	}
+	var listeners []net.Listener
+	if n == 1 {
+		if listeners, err = received(oob[:oobn]); err != nil {
+			return failed(err)
+		}
+	}
+	var r reply
+	rest, err := io.ReadAll(control)
+	if err == nil {
+		err = json.Unmarshal(rest, &r)
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("the helper said %q: %w", rest, err)
+	case r.Unavailable:
+		err = unavailable(confinement.Network, "%s", r.Error)
+	case r.Error != "":
+		err = errs.New(errs.ConfineFailed, "the process cannot be started: %s", r.Error)
+	default:
+		return listeners, nil
+	}
+	for _, l := range listeners {
+		_ = l.Close()
+	}
+	if errs.CodeOf(err) == "" {
+		return failed(err)
+	}
+	return nil, err
+}
+
+// received returns the listeners in a control message.
+func received(oob []byte) (listeners []net.Listener, err error) {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(messages) != 1 {
+		return nil, fmt.Errorf("read the listeners: %d messages, %w", len(messages), err)
+	}
+	descriptors, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return nil, fmt.Errorf("read the listeners: %w", err)
+	}
+	for _, fd := range descriptors {
+		f := os.NewFile(uintptr(fd), "listener")
+		l, listenErr := net.FileListener(f)
+		_ = f.Close()
+		if listenErr != nil {
+			err = errors.Join(err, listenErr)
+			continue
+		}
+		listeners = append(listeners, l)
+	}
+	return listeners, err
+}
+
+// freePort returns a port for the proxy that none of forward has.
+func freePort(forward []uint16) uint16 {
+	port := uint16(proxyPort)
+	for taken := true; taken; {
+		taken = false
+		for _, f := range forward {
+			if f == port {
+				port++
+				taken = true
+			}
+		}
+	}
+	return port
+}
+
+// may reports whether this process has a capability.
+func may(capability int) bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	return unix.Capget(&header, &data[0]) == nil && data[capability/32].Effective&(1<<(capability%32)) != 0
+}
+
+// kernelAtLeast reports whether the kernel has a version or a later one.
+func kernelAtLeast(major, minor int) bool {
+	var name unix.Utsname
+	if unix.Uname(&name) != nil {
+		return false
+	}
+	release := strings.SplitN(unix.ByteSliceToString(name.Release[:]), ".", 3)
+	if len(release) < 2 {
+		return false
+	}
+	ours := [2]int{}
+	for i := range ours {
+		ours[i], _ = strconv.Atoi(strings.TrimRight(release[i], "-+abcdefghijklmnopqrstuvwxyz"))
+	}
+	return ours[0] > major || ours[0] == major && ours[1] >= minor
+}

@@ -1,0 +1,174 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// The layout of struct seccomp_data on a little-endian machine.
+const (
+	dataNumber = 0
+	dataArch   = 4
+	dataArgs   = 16
+)
+
+// The results of a filter.
+const (
+	retAllow = 0x7fff0000
+	retErrno = 0x00050000
+)
+
+// namespaceFlags are the flags of clone and unshare that make namespaces.
+const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
+
+// filter restricts the current thread, and what it starts, to system calls that do not go
+// around the other rules, permanently. no_new_privs must be set.
+func filter(r rules) error {
+	program, err := bpf.Assemble(instructions(r))
+	if err != nil {
+		return fmt.Errorf("assemble the filter of system calls: %w", err)
+	}
+	raw := make([]unix.SockFilter, len(program))
+	for i, p := range program {
+		raw[i] = unix.SockFilter{Code: p.Op, Jt: p.Jt, Jf: p.Jf, K: p.K}
+	}
+	prog := unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]}
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog))); errno != 0 {
+		return fmt.Errorf("apply the filter of system calls: %w", errno)
+	}
+	return nil
+}
+
+// code is a filter that is being written.
+type code []bpf.Instruction
+
+// ret ends the filter with EPERM, another errno, or with 0 success without an effect.
+func ret(errno unix.Errno) bpf.Instruction { return bpf.RetConstant{Val: retErrno | uint32(errno)} }
+
+func pass() bpf.Instruction { return bpf.RetConstant{Val: retAllow} }
+
+// load loads a 32-bit word of the system call's data.
+func load(offset uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offset, Size: 4} }
+
+// argument loads the low half of an argument, which is all of it for an int.
+func argument(n uint32) bpf.Instruction { return load(dataArgs + 8*n) }
+
+// call adds a body for a system call. The body must not fall through.
+func (c *code) call(number uintptr, body ...bpf.Instruction) {
+	*c = append(*c, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(number), SkipTrue: uint8(len(body))})
+	*c = append(*c, body...)
+}
+
+// instructions returns the filter.
+func instructions(r rules) []bpf.Instruction {
+	refuse := ret(unix.EPERM)
+	c := code{
+		load(dataArch),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
+		refuse, // Such as a 32-bit program, whose numbers mean other calls.
+		load(dataNumber),
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: 0x40000000, SkipTrue: 1},
+		refuse, // The x32 numbers.
+	}
+	for _, number := range refused() {
+		c.call(number, refuse)
+	}
+	if landlockVersion() < abiTruncate {
+		c.call(unix.SYS_TRUNCATE, refuse)
+	}
+	if r.fixedMetadata {
+		for _, number := range metadata() {
+			c.call(number, ret(0))
+		}
+	}
+	// The flags of clone3 are in memory, where a filter cannot read them. Programs fall back
+	// to clone.
+	c.call(unix.SYS_CLONE3, ret(unix.ENOSYS))
+	for _, number := range []uintptr{unix.SYS_CLONE, unix.SYS_UNSHARE} {
+		c.call(number, argument(0), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: namespaceFlags, SkipFalse: 1}, refuse, pass())
+	}
+	// A process may ask to be traced by its parent, which is how we set its limits.
+	c.call(unix.SYS_PTRACE, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PTRACE_TRACEME, SkipTrue: 1}, refuse, pass())
+	// Limits of other processes.
+	c.call(unix.SYS_PRLIMIT64, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
+	// Input for the terminal of another program.
+	c.call(unix.SYS_IOCTL, argument(1),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: tioclinux, SkipTrue: 1},
+		pass(), refuse)
+	c.call(unix.SYS_SOCKET, sockets(r.portsOnly)...)
+	return append(c, pass())
+}
+
+const (
+	tioclinux = 0x541c
+	// typeMask is the part of a socket's type that is no flag.
+	typeMask = 0xf
+)
+
+// sockets decides on a new socket. TCP is left to Landlock and to the namespace, which do
+// not see other protocols. Sockets with a path are those of other programs, such as a
+// container engine, which would act for the process without any confinement.
+func sockets(portsOnly bool) []bpf.Instruction {
+	datagrams := pass()
+	if portsOnly {
+		datagrams = ret(unix.EPERM)
+	}
+	return []bpf.Instruction{
+		argument(0),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 5},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET6, SkipTrue: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_NETLINK, SkipTrue: 1},
+		ret(unix.EPERM),
+		// Programs list network interfaces with NETLINK_ROUTE.
+		argument(2),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.NETLINK_ROUTE, SkipTrue: 9, SkipFalse: 10},
+		argument(2),
+		bpf.StoreScratch{Src: bpf.RegA, N: 0},
+		argument(1),
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: typeMask},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_DGRAM, SkipTrue: 6},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SOCK_STREAM, SkipTrue: 4},
+		bpf.LoadScratch{Dst: bpf.RegA, N: 0},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.IPPROTO_TCP, SkipTrue: 1},
+		pass(),
+		ret(unix.EPERM),
+		datagrams,
+	}
+}
+
+// refused are the calls that no agent needs and that reach beyond its files: other
+// processes, the kernel's settings, memory shared with other programs, and ways to do
+// input and output that the filter does not see.
+func refused() []uintptr {
+	return append(refusedHere(), []uintptr{
+		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
+		unix.SYS_FSPICK, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS,
+		unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+		unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_REBOOT, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
+		unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT,
+		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_SEMGET, unix.SYS_SEMOP,
+		unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	}...)
+}
+
+// metadata are the calls that Landlock does not see. Those of file attributes can change a
+// mode too.
+func metadata() []uintptr {
+	return append(metadataHere(), []uintptr{
+		unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	}...)
+}

@@ -1,0 +1,11 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+const auditArch = unix.AUDIT_ARCH_AARCH64
+
+// The older calls do not exist on this architecture.
+
+func refusedHere() []uintptr { return nil }
+
+func metadataHere() []uintptr { return nil }

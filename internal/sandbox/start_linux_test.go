@@ -1,0 +1,115 @@
+//go:build amd64 || arm64
+
+package sandbox_test
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
+)
+
+// scene is a folder with what a process may read, write, and not reach.
+type scene struct {
+	*testing.T
+	dir, readable, writable, secret string
+	spec                            sandbox.Spec
+}
+
+func newScene(t *testing.T, level confinement.Level) scene {
+	t.Helper()
+	s := scene{T: t, dir: t.TempDir()}
+	for name, path := range map[string]*string{"readable": &s.readable, "writable": &s.writable, "secret": &s.secret} {
+		*path = filepath.Join(s.dir, name)
+		if err := os.Mkdir(*path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(*path, "file"), []byte(name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.spec = sandbox.Spec{
+		Want: confinement.Want{Level: level, Required: true}, Read: []string{s.readable}, Write: []string{s.writable},
+		Listen:   func(l net.Listener, _ uint16) { t.Cleanup(func() { l.Close() }) },
+		ProxyEnv: func(addr string) []string { return []string{"HTTPS_PROXY=http://" + addr} },
+	}
+	return s
+}
+
+// run runs a shell script in the scene, and returns what it printed and its exit code.
+func (s scene) run(script string) (string, int) {
+	s.Helper()
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Dir = s.writable
+	var out bytes.Buffer
+	f, err := os.Create(filepath.Join(s.dir, "output"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer f.Close()
+	cmd.Stdout, cmd.Stderr = f, f
+	var box sandbox.Sandbox
+	c, err := box.Start(cmd, s.spec)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer c.Close()
+	_ = cmd.Wait()
+	if c.Level != s.spec.Want.Level {
+		s.Errorf("reached %s, want %s", c.Level, s.spec.Want.Level)
+	}
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		s.Fatal(err)
+	}
+	out.Write(text)
+	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestAProcessReachesOnlyItsFiles(t *testing.T) {
+	for _, level := range confinement.Levels()[1:] {
+		t.Run(string(level), func(t *testing.T) {
+			s := newScene(t, level)
+			out, code := s.run(`cat ../readable/file; echo x >new && cat new; cat ../secret/file; echo y >../readable/new; echo $HTTPS_PROXY; exit 7`)
+			if code != 7 || !strings.HasPrefix(out, "readable\nx\n") || strings.Contains(out, "secret\n") {
+				t.Errorf("exit code %d:\n%s", code, out)
+			}
+			if _, err := os.Stat(filepath.Join(s.readable, "new")); err == nil {
+				t.Error("it wrote to a folder that it may only read")
+			}
+			if got := strings.Contains(out, "http://127.0.0.1:"); got != (level != confinement.Files) {
+				t.Errorf("its environment names a proxy: %v\n%s", got, out)
+			}
+		})
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for _, level := range confinement.Levels() {
+		b.Run(string(level), func(b *testing.B) {
+			spec := sandbox.Spec{
+				Want: confinement.Want{Level: level, Required: true}, Write: []string{b.TempDir()},
+				Listen:   func(l net.Listener, _ uint16) { l.Close() },
+				ProxyEnv: func(string) []string { return nil },
+			}
+			var box sandbox.Sandbox
+			for b.Loop() {
+				cmd := exec.Command("/bin/true")
+				c, err := box.Start(cmd, spec)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := cmd.Wait(); err != nil {
+					b.Fatal(err)
+				}
+				c.Close()
+			}
+		})
+	}
+}
