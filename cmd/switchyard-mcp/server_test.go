@@ -191,6 +191,10 @@ func TestLargeRequests(t *testing.T) {
 		t.Errorf("%s (%v), want a refusal of the third call", line, err)
 	}
 	asked.Wait()
+	// The third call may be refused before the first two have reached the engine.
+	for e.running.Load() < 2 && t.Context().Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
 	in.Close()
 	go io.Copy(io.Discard, out)
 	if err := wait(); err != nil {
