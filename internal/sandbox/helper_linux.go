@@ -97,7 +97,7 @@ const minPIDs = 301
 
 // start starts the process from a restricted thread.
 func (o *order) start() (int, error) {
-	if err := restrict(rules{read: o.Read, write: o.Write, fixedMetadata: o.FixedMetadata}); err != nil {
+	if err := restrict(rules{list: o.List, read: o.Read, write: o.Write, fixedMetadata: o.FixedMetadata}); err != nil {
 		return 0, err
 	}
 	for _, l := range o.Limits {

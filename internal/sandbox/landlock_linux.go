@@ -35,7 +35,7 @@ const (
 
 // rules are what a restricted thread and its children may do.
 type rules struct {
-	read, write []string
+	list, read, write []string
 	// ports are those that it may connect to, if portsOnly is set.
 	portsOnly bool
 	ports     []uint16
@@ -67,6 +67,11 @@ func restrictFiles(r rules) error {
 		return fmt.Errorf("create a Landlock ruleset: %w", err)
 	}
 	defer unix.Close(set)
+	for _, path := range r.list {
+		if err := allow(set, path, attr.HandledAccessFS&dirRead); err != nil {
+			return err
+		}
+	}
 	for _, path := range r.read {
 		if err := allow(set, path, attr.HandledAccessFS&(fileRead|dirRead)); err != nil {
 			return err
@@ -111,9 +116,10 @@ func handledFiles(version int) uint64 {
 }
 
 // allow adds a rule for a file or a folder with all below it. A path that does not exist
-// is ignored: nothing there can be reached, also if it is created later.
+// is ignored: nothing there can be reached, also if it is created later. So is a symbolic
+// link, which a repository may bring: its target needs a rule of its own.
 func allow(set int, path string, access uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES):
 		return nil
@@ -125,8 +131,15 @@ func allow(set int, path string, access uint64) error {
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return fmt.Errorf("look at %s: %w", path, err)
 	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFLNK:
+		return nil
+	case unix.S_IFDIR:
+	default:
 		access &= fileRead | fileWrite
+	}
+	if access == 0 {
+		return nil
 	}
 	if err := ll.LandlockAddPathBeneathRule(set, &ll.PathBeneathAttr{AllowedAccess: access, ParentFd: fd}, 0); err != nil {
 		return fmt.Errorf("allow %s: %w", path, err)

@@ -26,19 +26,19 @@ const helperName = "switchyard-sandbox"
 
 // order is what the helper is asked to do, as JSON on its control socket.
 type order struct {
-	Path             string
-	Args             []string
-	Dir              string
-	Env              []string
-	Read, Write      []string
-	Protected        []string
-	Private          string
-	FixedMetadata    bool
-	Limits           []limit
-	Processes        int64
-	Forward          []uint16
-	ProxyPort        uint16
-	NamespacedLimits bool
+	Path          string
+	Args          []string
+	Dir           string
+	Env           []string
+	List          []string
+	Read, Write   []string
+	Protected     []string
+	Private       string
+	FixedMetadata bool
+	Limits        []limit
+	Processes     int64
+	Forward       []uint16
+	ProxyPort     uint16
 }
 
 // reply is the helper's answer, as JSON with the listeners' descriptors: the proxy's, and
@@ -58,7 +58,7 @@ func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	c := &Confined{Level: confinement.Network}
 	o := order{
 		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir,
-		Read: append(systemFolders(), spec.Read...), Write: spec.Write, Protected: spec.Protected, Private: spec.Private,
+		List: spec.List, Read: append(systemFolders(), spec.Read...), Write: spec.Write, Protected: spec.Protected, Private: spec.Private,
 		FixedMetadata: spec.FixedMetadata, Forward: spec.Forward, ProxyPort: freePort(spec.Forward),
 	}
 	cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(o.ProxyPort))))...)

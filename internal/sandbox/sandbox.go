@@ -30,9 +30,10 @@ import (
 type Spec struct {
 	// Want is the level to reach. With none, nothing is confined.
 	Want confinement.Want
-	// Read are files and folders that it may read and execute, and Write those that it may
-	// change, besides.
-	Read, Write []string
+	// List are folders whose files' names it may read, also those below. Read are files and
+	// folders that it may read and execute, and Write those that it may change, besides.
+	// Symbolic links are ignored; their targets have to be listed.
+	List, Read, Write []string
 	// Protected are paths below Write that it must not change. Only files+network can
 	// protect them.
 	Protected []string

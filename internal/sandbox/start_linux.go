@@ -60,7 +60,7 @@ func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (*Confined, error)
 
 // rules are those of the thread that starts the process.
 func (s Spec) rules() rules {
-	return rules{read: append(systemFolders(), s.Read...), write: s.Write, fixedMetadata: s.FixedMetadata}
+	return rules{list: s.List, read: append(systemFolders(), s.Read...), write: s.Write, fixedMetadata: s.FixedMetadata}
 }
 
 // restrict restricts the current thread, permanently.
