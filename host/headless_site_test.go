@@ -222,14 +222,15 @@ func (s site) fork(t testing.TB, root string) (site, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return copied, err
 	}
-	if err := copyEvents(t.Context(), state, s.path(project.StateDir)); err != nil {
+	if err := copyEvents(t.Context(), state, s.path(project.StateDir), nil); err != nil {
 		return copied, err
 	}
 	return copied, copyFiles(root, s.root)
 }
 
-// copyEvents copies a ledger's events to a new ledger.
-func copyEvents(ctx context.Context, to, from string) error {
+// copyEvents copies a ledger's events to a new ledger. change replaces their bodies, unless
+// it is nil.
+func copyEvents(ctx context.Context, to, from string, change func(ledger.Event) []byte) error {
 	source, err := host.OpenLedger(ctx, from)
 	if err != nil {
 		return err
@@ -247,6 +248,9 @@ func copyEvents(ctx context.Context, to, from string) error {
 		at, err := time.Parse(ledger.TimeFormat, event.At)
 		if err != nil {
 			return err
+		}
+		if change != nil {
+			event.Body = change(event)
 		}
 		if _, err := target.Append(ctx, event.Task, event.N-1, at, event.Kind, event.Body); err != nil {
 			return err

@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
@@ -140,6 +141,9 @@ type Decision struct {
 	Policy   routing.Identity `json:"policy"`
 	Plugins  []abi.Identity   `json:"plugins"`
 	Reports  []Report         `json:"reports"`
+	// Confinement is the lowest level that one of the reports was made at, "" if no process
+	// that we started made one.
+	Confinement confinement.Level `json:"confinement,omitzero"`
 	// Verification is the draft's verification, nil if there was none.
 	Verification *Verification `json:"verification,omitzero"`
 	// Questions are the questions for the user, if the task waits for answers.
@@ -250,9 +254,13 @@ type Report struct {
 	Path string `json:"path"`
 	// Command is the command in switchyard.yaml that printed it, "" for none.
 	Command string `json:"command,omitzero"`
-	Digest  string `json:"digest"`
-	Plugin  string `json:"plugin"`
-	Critic  string `json:"critic"`
+	// Run is the run of the agent that wrote it, "" for none.
+	Run    string `json:"run,omitzero"`
+	Digest string `json:"digest"`
+	Plugin string `json:"plugin"`
+	Critic string `json:"critic"`
+	// Confinement is the level that it was made at, "" if unknown, which counts as none.
+	Confinement confinement.Level `json:"confinement,omitzero"`
 	// Findings and Skipped are the plugin's counts before merging.
 	Findings int `json:"findings"`
 	Skipped  int `json:"skipped"`
@@ -318,6 +326,10 @@ type SpawnSummary struct {
 	CostMicroDollars *int64 `json:"cost_microdollars"`
 	// Resumed reports whether the attempt belongs to an earlier command that was killed.
 	Resumed bool `json:"resumed,omitzero"`
+	// Confinement is the level that it ran at, "" for none, and Refused lists the hosts that
+	// the proxy refused, at most 20.
+	Confinement confinement.Level `json:"confinement,omitzero"`
+	Refused     []string          `json:"refused,omitzero"`
 	// Changed lists the changes of the working tree during the attempt.
 	Changed []string `json:"changed,omitzero"`
 	// Said explains a failed attempt: denied tools, missing parts of the answer, and the

@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -71,14 +72,16 @@ type Decision struct {
 	Stuck      bool   `json:"stuck"`
 	Reason     string `json:"reason"`
 	api.Progress
-	Findings     []Finding        `json:"findings"`
-	InducedCount *int             `json:"induced_count"`
-	Bar          routing.Bar      `json:"bar"`
-	PolicyBar    routing.Bar      `json:"policy_bar"`
-	Deferred     []Finding        `json:"deferred"`
-	Input        *routing.Input   `json:"input"`
-	BarInput     *routing.Input   `json:"bar_input"`
-	Policy       routing.Identity `json:"policy"`
+	Findings     []Finding         `json:"findings"`
+	InducedCount *int              `json:"induced_count"`
+	Bar          routing.Bar       `json:"bar"`
+	PolicyBar    routing.Bar       `json:"policy_bar"`
+	Deferred     []Finding         `json:"deferred"`
+	Input        *routing.Input    `json:"input"`
+	BarInput     *routing.Input    `json:"bar_input"`
+	Policy       routing.Identity  `json:"policy"`
+	Reports      []api.Report      `json:"reports"`
+	Confinement  confinement.Level `json:"confinement"`
 }
 
 // Finding is the part of a finding.Finding that folds, counters and replay need.

@@ -1,5 +1,7 @@
 package task
 
+import "github.com/switchyard-dev/switchyard/internal/confinement"
+
 // Kind is the kind of an event in the ledger.
 type Kind string
 
@@ -161,9 +163,12 @@ type RoundDecided struct {
 	InducedRounds int `json:"induced_rounds,omitzero"`
 	Deferred      int `json:"deferred,omitzero"`
 	// Bar is the severity from which findings are open, "" for all.
-	Bar       string     `json:"bar,omitzero"`
-	Questions []Question `json:"questions,omitzero"`
-	Force     *Force     `json:"force,omitzero"`
+	Bar string `json:"bar,omitzero"`
+	// Confinement is the lowest level that a report of the round was made at, "" if no
+	// process that we started made one.
+	Confinement confinement.Level `json:"confinement,omitzero"`
+	Questions   []Question        `json:"questions,omitzero"`
+	Force       *Force            `json:"force,omitzero"`
 	// Tree is the git tree of the draft, if the task has its own branch.
 	Tree string `json:"tree,omitzero"`
 	// Draft is the git tree of the draft that was reviewed, as it is on the disk and not as

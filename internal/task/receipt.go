@@ -50,12 +50,15 @@ func (s State) openRun(id string) int {
 	return slices.IndexFunc(s.Runs, func(r Run) bool { return r.Run == id && r.Receipt == nil })
 }
 
-// check refuses a receipt with an invalid cost.
+// check refuses a receipt with an invalid cost or confinement.
 func (r Receipt) check() error {
 	for i, what := range r.Unknown {
 		if what != UnknownTokens && what != UnknownMoney || slices.Contains(r.Unknown[:i], what) {
 			return fmt.Errorf("run %q does not know %q of what it used", r.Run, r.Unknown)
 		}
+	}
+	if r.Confinement != "" && !r.Confinement.Known() {
+		return fmt.Errorf("run %q ran at the unknown confinement level %q", r.Run, r.Confinement)
 	}
 	return r.Used.check()
 }

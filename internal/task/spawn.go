@@ -1,10 +1,12 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 )
 
 // Role is the purpose of a spawned agent.
@@ -85,6 +87,8 @@ type Receipt struct {
 	// Spawn is the process that the host observed, nil for none.
 	Spawn *Spawn `json:"spawn,omitzero"`
 	Model string `json:"model,omitzero"`
+	// Confinement is the level that it ran at, "" for none.
+	Confinement confinement.Level `json:"confinement,omitzero"`
 }
 
 // Run is a spawn in a state.
@@ -147,6 +151,17 @@ func (s State) LatestRun(role Role, index int) *Run {
 		}
 	}
 	return nil
+}
+
+// ConfinementOf returns the level of the run that wrote the report with that digest, none
+// if this round has no such run.
+func (s State) ConfinementOf(run, report string) confinement.Level {
+	for _, r := range s.Runs {
+		if r.Run == run && r.Receipt != nil && r.Receipt.Report == report {
+			return cmp.Or(r.Receipt.Confinement, confinement.None)
+		}
+	}
+	return confinement.None
 }
 
 // Attempts counts the runs of this round for a role and index that are not stale,

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
@@ -21,10 +22,13 @@ import (
 type Report struct {
 	Path   string
 	Digest string
-	// Command is the command that printed it, "" if the caller gave it.
-	Command string
-	Plugin  plugins.Identity
-	Result  plugins.Result
+	// Command is the command that printed it, and Run the run of the agent that wrote it; ""
+	// if the caller gave it.
+	Command, Run string
+	// Confinement is the level that it was made at, "" if unknown, which counts as none.
+	Confinement confinement.Level
+	Plugin      plugins.Identity
+	Result      plugins.Result
 	// Took is the plugin's run time.
 	Took time.Duration
 }

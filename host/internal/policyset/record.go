@@ -48,7 +48,7 @@ func readDecision(e ledger.Event) (decisionRecord, error) {
 	return decisionRecord{
 		Recorded: replay.Recorded{
 			Seq: e.Seq, N: e.N, Task: e.Task, Round: d.Round, At: e.At,
-			Input: *d.Input, BarInput: d.BarInput, PolicyBar: d.PolicyBar, Bar: d.Bar, Reviewed: decided.Reviewed,
+			Input: *d.Input, BarInput: d.BarInput, PolicyBar: d.PolicyBar, Bar: d.Bar, Reviewed: decided.Reviewed, Confinement: d.Confinement,
 			Categories: append(categories(d.Findings, false), categories(d.Deferred, true)...),
 			Decision:   routing.Decision{NextAction: d.NextAction, Reason: d.Reason}, Policy: d.Policy,
 		},

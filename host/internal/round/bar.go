@@ -14,6 +14,7 @@ import (
 func (q policyQuery) ask(ctx context.Context, d *api.Decision, past comparison) error {
 	r := policyreview.Review{
 		State: past.state, Round: q.round, MaxRounds: q.maxRounds, HardCap: q.hardCap, Verify: q.verify, Settled: past.settled(d.Findings),
+		Confinement: d.Confinement,
 	}
 	for i, f := range d.Findings {
 		found := policyreview.Finding{Reviewed: past.findings[i], Severity: f.Severity, Route: f.Route}

@@ -123,7 +123,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 		return r, err
 	case last != nil && last.Verdict.Good():
 		r.run, r.evidence = last.Run, critic.report
-		r.evidence.Path = reportPath(last.Run)
+		r.evidence.Path, r.evidence.Run = reportPath(last.Run), last.Run
 	case settings.ManualFallback && (last == nil || fallbackMayHelp(last.Verdict)):
 		r.fallback, err = rr.manualFallback(ctx, agentDef, result, modules, r.verification)
 	case last == nil:
@@ -169,7 +169,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	if err != nil {
 		return review{}, false, context.Cause(ctx) // A plugin may reject it by now; a new critic can write another report.
 	}
-	ev.Path = run.Receipt.Path
+	ev.Path, ev.Run = run.Receipt.Path, run.Intent.Run
 	rr.recorder.spawns = append(rr.recorder.spawns, earlierSpawn(*run))
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -107,6 +108,9 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		if err := checkBar(s.State, next, *event, decision); err != nil {
 			return ledger.Projection{}, err
 		}
+		if err := checkConfinement(s.State, *event, decision); err != nil {
+			return ledger.Projection{}, err
+		}
 		p.decided(*event, decision.Policy)
 		s.addUse(decision.Policy, event.Round)
 		s.DecidedAt = e.At
@@ -126,6 +130,10 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 				return ledger.Projection{}, cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Attestation.Agent))
 			}
 			p.put(key, event.Attestation)
+		}
+	case *task.SpawnEnded:
+		if body.Spawn != nil && body.Spawn.Confinement != event.Receipt.Confinement {
+			return ledger.Projection{}, fmt.Errorf("run %s ended at confinement %.80q, and its record says %.80q", event.Receipt.Run, event.Receipt.Confinement, body.Spawn.Confinement)
 		}
 	case *task.QuestionsAnswered:
 		p.put(sequenced(answersOf(event.Round), e.N), e.N)
@@ -168,6 +176,28 @@ func checkBar(before, after task.State, e task.RoundDecided, d event.Decision) e
 	f := d.Input.Facts
 	if f.FirstTimeCount != e.FirstTime || f.ReviewsSinceLow != after.SinceLow || f.InducedRounds != e.InducedRounds || f.InducedRounds > before.InducedRounds+1 {
 		return fmt.Errorf("the facts of its input do not follow from earlier reviews")
+	}
+	return nil
+}
+
+// checkConfinement rejects a decision with another level than the lowest of its reports, and
+// a report with another level than the run that wrote it.
+func checkConfinement(before task.State, e task.RoundDecided, d event.Decision) error {
+	for _, r := range d.Reports {
+		var level confinement.Level
+		if r.Run != "" {
+			level = before.ConfinementOf(r.Run, r.Digest)
+		}
+		if r.Confinement != level {
+			return fmt.Errorf("the confinement of its report %.80q is %.80q, and that of the run is %q", r.Path, r.Confinement, level)
+		}
+	}
+	lowest := lowestConfinement(d.Reports)
+	if e.Confinement != lowest || d.Confinement != lowest {
+		return fmt.Errorf("its confinement is %.80q, and the lowest of its reports is %q", e.Confinement, lowest)
+	}
+	if d.Input != nil && d.Input.Facts != nil && d.Input.Confinement != cmp.Or(lowest, confinement.None) {
+		return fmt.Errorf("its policy saw the confinement %.80q, and the lowest of its reports is %q", d.Input.Confinement, lowest)
 	}
 	return nil
 }

@@ -201,6 +201,11 @@ type decisionInput struct {
 // decide evaluates the policy on a round and records the decision. If the task has changed
 // meanwhile, the error is ledger-conflict.
 func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, error) {
+	for i, ev := range r.evidence {
+		if ev.Run != "" {
+			r.evidence[i].Confinement = tx.status.ConfinementOf(ev.Run, ev.Digest)
+		}
+	}
 	q := policyQuery{
 		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,
 		round: r.round.Number, maxRounds: r.round.MaxRounds, hardCap: r.round.HardCap, bar: tx.status.Bar,
@@ -235,7 +240,7 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 			NextAction: d.NextAction, DestinationKind: string(destination.Kind), Reason: d.Reason, Policy: r.policy.String(),
 			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
 			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions, Draft: r.draft.Tree,
-			Deferred: len(d.Deferred), Bar: tx.status.Bar,
+			Deferred: len(d.Deferred), Bar: tx.status.Bar, Confinement: d.Confinement,
 		},
 	}
 	if f := d.Input.Facts; f != nil {

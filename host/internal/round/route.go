@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -134,6 +135,7 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 		}
 		d.Reports = append(d.Reports, summarize(ev))
 	}
+	d.Confinement = lowestConfinement(d.Reports)
 	d.Findings = merge(q.policy, append(found, q.audits...))
 	if _, err := readStatements(q.evidence, d.Findings); err != nil {
 		return api.Decision{}, nil, err
@@ -220,9 +222,23 @@ func skipped(ev pluginset.Report) []api.Skipped {
 
 func summarize(ev pluginset.Report) api.Report {
 	return api.Report{
-		Path: strings.ToValidUTF8(ev.Path, "\ufffd"), Command: ev.Command, Digest: ev.Digest, Plugin: ev.Plugin.Name, Critic: ev.Result.Critic,
-		Findings: len(ev.Result.Findings), Skipped: len(ev.Result.Skipped),
+		Path: strings.ToValidUTF8(ev.Path, "\ufffd"), Command: ev.Command, Run: ev.Run, Digest: ev.Digest, Plugin: ev.Plugin.Name, Critic: ev.Result.Critic,
+		Confinement: ev.Confinement,
+		Findings:    len(ev.Result.Findings), Skipped: len(ev.Result.Skipped),
 	}
+}
+
+// lowestConfinement returns the lowest level that one of the reports was made at, "" if that
+// of all of them is unknown.
+func lowestConfinement(reports []api.Report) confinement.Level {
+	levels, known := make([]confinement.Level, len(reports)), false
+	for i, r := range reports {
+		levels[i], known = cmp.Or(r.Confinement, confinement.None), known || r.Confinement != ""
+	}
+	if !known {
+		return ""
+	}
+	return confinement.Lowest(levels...)
 }
 
 func errNoEvidence() error { return errs.New(errs.NoEvidence, "no report is given") }

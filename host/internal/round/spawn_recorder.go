@@ -187,6 +187,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 	r := task.Receipt{
 		Run: res.Run, Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,
 		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: digest.Of([]byte(res.Output.Text)), Trail: res.LogDigest,
+		Confinement: res.Record.Confinement,
 	}
 	if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 		r.Next = string(res.Next)
@@ -318,7 +319,7 @@ func summarizeSpawn(r spawner.Record) api.SpawnSummary {
 	s := api.SpawnSummary{
 		Run: r.RunID, Agent: r.Agent, Adapter: r.Adapter, Attempt: r.Attempt, Why: r.Why, Outcome: r.Outcome, Reason: r.Reason, Class: r.Class,
 		DurationMS: r.DurationMS, TokensIn: r.TokensIn, TokensOut: r.TokensOut, CostMicroDollars: r.CostMicroDollars,
-		Changed: r.Changed, Stderr: r.StderrExcerpt,
+		Confinement: r.Confinement, Refused: r.Refused, Changed: r.Changed, Stderr: r.StderrExcerpt,
 	}
 	if words := explainAttempt(r); len(words) > 0 {
 		s.Said = words
@@ -331,6 +332,7 @@ func earlierSpawn(run task.Run) api.SpawnSummary {
 	s := api.SpawnSummary{
 		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
 		Outcome: run.Receipt.Outcome, Reason: run.Receipt.Reason, Class: run.Receipt.Class, DurationMS: run.Receipt.Used.Millis,
+		Confinement: run.Receipt.Confinement,
 	}
 	if !slices.Contains(run.Receipt.Unknown, task.UnknownMoney) {
 		s.CostMicroDollars = &run.Receipt.Used.MicroDollars

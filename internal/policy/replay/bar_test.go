@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/policy/review"
@@ -172,6 +174,25 @@ func TestFactsOfARecordWithoutThem(t *testing.T) {
 	})
 	if !t.Failed() && raised == 0 {
 		t.Error("no bar was raised")
+	}
+}
+
+// The record of a decision of a policy without a bar has the confinement of its reports.
+func TestConfinementOfARecordWithoutFacts(t *testing.T) {
+	sources := load(t, "routing@1.3.0").Sources()
+	sources[0].Text = strings.Replace(sources[0].Text, `input.reviews_since_low >= 3`, `input.confinement == "files"`, 1)
+	p, err := routing.Loader{}.FromSources(t.Context(), "amended", sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := reviews{task: "T", policy: load(t, "routing@1.2.0")}
+	h.review(t, 1, 3, found{"style", finding.Nit, task.New, nil})
+	for level, want := range map[confinement.Level]routing.Bar{"": routing.BarAll, confinement.None: routing.BarAll, confinement.Files: routing.BarFail} {
+		r := h.recorded[0]
+		r.Confinement = level
+		if o, err := replay.NewDecider(p).Decide(t.Context(), r); err != nil || o.PolicyBar != want {
+			t.Errorf("with confinement %q the bar is %q, %v", level, o.PolicyBar, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -28,6 +29,8 @@ type Recorded struct {
 	PolicyBar, Bar routing.Bar
 	// Reviewed reports whether the round had a review.
 	Reviewed bool
+	// Confinement is the lowest level that one of its reports was made at, "" for none.
+	Confinement confinement.Level
 	// Categories are the categories of the findings, deferred ones included.
 	Categories []Category
 	Decision   routing.Decision
@@ -197,7 +200,7 @@ func (d *Decider) facts(r Recorded, all routing.Input) *routing.Facts {
 	if all.Facts != nil {
 		f = *all.Facts
 	} else {
-		f = routing.Facts{HardCap: task.HardCap(all.MaxRounds, 0), FirstTimeCount: all.NewCount, Confinement: confinement.None}
+		f = routing.Facts{HardCap: task.HardCap(all.MaxRounds, 0), FirstTimeCount: all.NewCount, Confinement: cmp.Or(r.Confinement, confinement.None)}
 		f.RoundsLeft = max(f.HardCap-all.Round, 0)
 		f.MayExtend = f.RoundsLeft > 0 && all.Productive()
 		if r.Reviewed {

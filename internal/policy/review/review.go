@@ -3,6 +3,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -22,6 +23,8 @@ type Review struct {
 	// Settled is set if nothing is left of the findings of the previous review, but for
 	// those that are reported again.
 	Settled bool
+	// Confinement is the lowest level that one of the reports was made at, "" for none.
+	Confinement confinement.Level
 }
 
 // Finding is a finding of a review. Decide sets its Deferred, and Blocking where a
@@ -113,6 +116,6 @@ func (r Review) facts(in routing.Input, p task.Progress) *routing.Facts {
 		HardCap: r.HardCap, RoundsLeft: left,
 		MayExtend:      r.Settled && left > 0 && in.Productive(),
 		FirstTimeCount: p.FirstTime, ReviewsSinceLow: p.SinceLow, InducedCount: p.Induced, InducedRounds: p.InducedRounds,
-		BlockingCount: p.Blocking, DeferredCount: p.Deferred, Confinement: confinement.None,
+		BlockingCount: p.Blocking, DeferredCount: p.Deferred, Confinement: cmp.Or(r.Confinement, confinement.None),
 	}
 }
