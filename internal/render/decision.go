@@ -109,6 +109,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 	}
 	p.unmapped(d.Unmapped)
 	p.agents(d.Spawns, d.Research)
+	p.lineIf(d.Confinement != "", "confinement: %s", d.Confinement)
 }
 
 // previous prints what became of the findings of the previous review, and names those of

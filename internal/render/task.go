@@ -54,6 +54,9 @@ func (p *Printer) standing(t host.TaskStatus) {
 	default:
 		p.Line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, Time(t.DecidedAt))
 	}
+	if t.Last != nil {
+		p.lineIf(t.Last.Confinement != "", "  confinement %s", t.Last.Confinement)
+	}
 	p.lineIf(t.Bar != "", "  %s", barWords(t.Bar, t.BarSince))
 	p.lineIf(t.Prompt != "", "  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	p.uses(t.Policies)
