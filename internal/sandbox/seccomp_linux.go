@@ -95,19 +95,57 @@ func instructions(r rules) []bpf.Instruction {
 	}
 	// A process may ask to be traced by its parent, which is how we set its limits.
 	c.call(unix.SYS_PTRACE, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PTRACE_TRACEME, SkipTrue: 1}, refuse, pass())
-	// Limits of other processes.
-	c.call(unix.SYS_PRLIMIT64, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
-	// Input for the terminal of another program.
-	c.call(unix.SYS_IOCTL, argument(1),
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 2},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: tioclinux, SkipTrue: 1},
-		pass(), refuse)
+	// Limits and scheduling of other processes: 0 is the caller.
+	for _, number := range []uintptr{
+		unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM,
+	} {
+		c.call(number, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
+	}
+	// With the user as the first argument, 0 is all processes of the user.
+	for number, user := range map[uintptr]uint32{unix.SYS_SETPRIORITY: unix.PRIO_USER, unix.SYS_IOPRIO_SET: ioprioUser} {
+		c.call(number, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: user, SkipTrue: 2},
+			argument(1), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
+	}
+	c.call(unix.SYS_IOCTL, controls(r.fixedMetadata)...)
 	c.call(unix.SYS_SOCKET, sockets(r.portsOnly)...)
+	// One of a pair of datagram sockets can send to any path.
+	c.call(unix.SYS_SOCKETPAIR, argument(1), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: typeMask},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1},
+		refuse, pass())
+	if r.portsOnly {
+		// Landlock sees connect, and not a connection that begins with its first data.
+		for number, flags := range map[uintptr]uint32{unix.SYS_SENDTO: 3, unix.SYS_SENDMSG: 2, unix.SYS_SENDMMSG: 3} {
+			c.call(number, argument(flags), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MSG_FASTOPEN, SkipFalse: 1}, refuse, pass())
+		}
+	}
 	return append(c, pass())
 }
 
+// controls decides on an ioctl call: TIOCSTI and TIOCLINUX are input for the terminal of
+// another program. Those that set something of a file, such as FS_IOC_SETFLAGS, need no
+// right to write to it.
+func controls(fixedMetadata bool) []bpf.Instruction {
+	body := []bpf.Instruction{
+		argument(1),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: tioclinux, SkipTrue: 1},
+		ret(unix.EPERM),
+	}
+	if fixedMetadata {
+		const directionAndType, set = 0xc000ff00, 0x40000000
+		body = append(body,
+			bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: directionAndType},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: set | 'f'<<8, SkipTrue: 1},
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: set | 'X'<<8, SkipTrue: 1},
+			ret(0))
+	}
+	return append(body, pass())
+}
+
 const (
-	tioclinux = 0x541c
+	tioclinux  = 0x541c
+	ioprioUser = 3 // IOPRIO_WHO_USER
 	// typeMask is the part of a socket's type that is no flag.
 	typeMask = 0xf
 )
