@@ -5,6 +5,7 @@ package sandbox
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"strconv"
@@ -26,12 +27,14 @@ func init() {
 // controlFile is the helper's descriptor of its control socket.
 const controlFile = 3
 
-// help is the helper: the first process of its namespaces. It starts the process, takes the
-// exit status of all that are orphaned, and ends when the process does, with its exit code
-// or with 128 and the number of its signal. The kernel then ends all others in the
-// namespace.
+// help is the helper. It restricts itself and becomes the process. So no thread of the
+// program that started it is confined together with the process, which could read its
+// memory and end it.
+//
+// In namespaces, whose first process it is, it starts the process instead, takes the exit
+// status of all that are orphaned, and ends when the process does, with its exit code or
+// with 128 and the number of its signal. The kernel then ends all others in the namespace.
 func help(control *os.File) int {
-	unix.CloseOnExec(controlFile)
 	// Signals to the process group are for the process.
 	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	answer := func(r reply) int {
@@ -48,14 +51,18 @@ func help(control *os.File) int {
 	if err != nil {
 		return answer(reply{Error: "read the order: " + err.Error()})
 	}
+	// The program may have inherited descriptors that are open for all that it starts.
+	if err := unix.CloseRange(controlFile, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return answer(reply{Error: "close descriptors: " + err.Error()})
+	}
+	if !o.Namespaces {
+		return answer(reply{Error: o.exec().Error()})
+	}
 	if err := o.prepare(control); err != nil {
 		return answer(reply{Unavailable: true, Error: err.Error()})
 	}
-	var pid int
-	if _, err := onOwnThread(func() (err error) {
-		pid, err = o.start()
-		return err
-	}); err != nil {
+	pid, err := o.start()
+	if err != nil {
 		return answer(reply{Error: err.Error()})
 	}
 	answer(reply{})
@@ -95,19 +102,36 @@ func (o *order) prepare(control *os.File) error {
 // minPIDs is the least limit that the kernel takes.
 const minPIDs = 301
 
-// start starts the process from a restricted thread.
-func (o *order) start() (int, error) {
-	if err := restrict(rules{list: o.List, read: o.Read, write: o.Write, fixedMetadata: o.FixedMetadata}); err != nil {
-		return 0, err
+// exec makes the helper the process, and returns only if that fails.
+func (o *order) exec() error {
+	if err := o.restrict(); err != nil {
+		return err
 	}
-	for _, l := range o.Limits {
-		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {
-			return 0, fmt.Errorf("limit the process: %w", err)
-		}
+	return fmt.Errorf("%s: %w", o.Path, syscall.Exec(o.Path, o.Args, o.Env))
+}
+
+// start starts the process.
+func (o *order) start() (int, error) {
+	if err := o.restrict(); err != nil {
+		return 0, err
 	}
 	return syscall.ForkExec(o.Path, o.Args, &syscall.ProcAttr{
 		Dir: o.Dir, Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})
+}
+
+// restrict restricts and limits the current thread, which is the main one during init, and
+// what it starts.
+func (o *order) restrict() error {
+	if err := restrict(o.rules()); err != nil {
+		return err
+	}
+	for _, l := range o.Limits {
+		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {
+			return fmt.Errorf("limit the process: %w", err)
+		}
+	}
+	return nil
 }
 
 // await takes the exit status of all processes until that of pid comes.

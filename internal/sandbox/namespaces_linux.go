@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,10 +36,29 @@ type order struct {
 	Protected     []string
 	Private       string
 	FixedMetadata bool
-	Limits        []limit
-	Processes     int64
-	Forward       []uint16
-	ProxyPort     uint16
+	// PortsOnly and Ports are those of rules.
+	PortsOnly bool
+	Ports     []uint16
+	Limits    []limit
+	// Namespaces says that the helper is the first process of its namespaces. The rest is
+	// for them.
+	Namespaces bool
+	Processes  int64
+	Forward    []uint16
+	ProxyPort  uint16
+}
+
+// order returns what a helper is asked to do for a process.
+func (s Spec) order(cmd *exec.Cmd) order {
+	return order{
+		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, FixedMetadata: s.FixedMetadata,
+		List: s.List, Read: append(systemFolders(), s.Read...), Write: s.Write, Protected: s.Protected, Private: s.Private,
+	}
+}
+
+// rules are those of the process.
+func (o *order) rules() rules {
+	return rules{list: o.List, read: o.Read, write: o.Write, portsOnly: o.PortsOnly, ports: o.Ports, fixedMetadata: o.FixedMetadata}
 }
 
 // reply is the helper's answer, as JSON with the listeners' descriptors: the proxy's, and
@@ -56,11 +76,8 @@ const proxyPort = 3128
 // startInNamespaces starts a process by way of the helper.
 func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	c := &Confined{Level: confinement.Network}
-	o := order{
-		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir,
-		List: spec.List, Read: append(systemFolders(), spec.Read...), Write: spec.Write, Protected: spec.Protected, Private: spec.Private,
-		FixedMetadata: spec.FixedMetadata, Forward: spec.Forward, ProxyPort: freePort(spec.Forward),
-	}
+	o := spec.order(cmd)
+	o.Namespaces, o.Forward, o.ProxyPort = true, spec.Forward, freePort(spec.Forward)
 	cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(o.ProxyPort))))...)
 	group, limits, err := groupOrLimits(spec.Limits, &c.Notes)
 	if err != nil {
@@ -71,9 +88,17 @@ func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 		o.limitIn(spec.Limits, limits, &c.Notes)
 	}
 	group.use(cmd)
-	if err := c.startHelper(cmd, o, spec.Listen); err != nil {
+	listeners, err := startHelper(cmd, o)
+	if err != nil {
 		c.Close()
 		return nil, err
+	}
+	for i, l := range listeners {
+		forward := uint16(0)
+		if i > 0 {
+			forward = o.Forward[i-1]
+		}
+		spec.Listen(l, forward)
 	}
 	return c, nil
 }
@@ -105,17 +130,43 @@ func (o *order) limitIn(want Limits, limits []limit, notes *[]string) {
 }
 
 // startHelper starts the helper instead of the process, gives it its order, and waits until
-// it has started the process.
-func (c *Confined) startHelper(cmd *exec.Cmd, o order, listen func(net.Listener, uint16)) error {
+// it has started the process. It returns the listeners in the helper's namespace, if it has
+// one.
+func startHelper(cmd *exec.Cmd, o order) ([]net.Listener, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer ours.Close()
 	defer theirs.Close()
-	o.Env = cmd.Env
-	cmd.Path, cmd.Args, cmd.Dir, cmd.ExtraFiles = "/proc/self/exe", []string{helperName}, "", []*os.File{theirs}
+	o.Env = cmd.Environ()
+	cmd.Path, cmd.Args, cmd.ExtraFiles = "/proc/self/exe", []string{helperName}, []*os.File{theirs}
+	if o.Namespaces {
+		cmd.Dir = ""
+		separate(cmd)
+	}
+	switch err := cmd.Start(); {
+	case o.Namespaces && isOneOf(err, unix.EPERM, unix.ENOSPC, unix.EINVAL, unix.EACCES):
+		return nil, unavailable(confinement.Network, "namespaces are not allowed: %w", err)
+	case err != nil:
+		return nil, err
+	}
+	_ = theirs.Close()
+	listeners, err := give(ours, o)
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	return listeners, err
+}
+
+func isOneOf(err error, list ...error) bool {
+	return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
+}
+
+// separate makes a command start in namespaces of its own.
+func separate(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -125,29 +176,6 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o order, listen func(net.Listener,
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 	}
-	release, err := onOwnThread(cmd.Start)
-	switch {
-	case errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EACCES):
-		return unavailable(c.Level, "namespaces are not allowed: %w", err)
-	case err != nil:
-		return err
-	}
-	c.release = append(c.release, release)
-	_ = theirs.Close()
-	listeners, err := give(ours, o)
-	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		return err
-	}
-	for i, l := range listeners {
-		forward := uint16(0)
-		if i > 0 {
-			forward = o.Forward[i-1]
-		}
-		listen(l, forward)
-	}
-	return nil
 }
 
 // give gives the helper its order, and returns the listeners in its namespace.
@@ -165,26 +193,31 @@ func give(control *os.File, o order) ([]net.Listener, error) {
 	if err := unix.Shutdown(int(control.Fd()), unix.SHUT_WR); err != nil {
 		return failed(err)
 	}
-	// The first message has the descriptors, and the second says that the process runs.
+	// In namespaces the first message has the listeners. The second says that the process
+	// runs; without namespaces, the end of the socket says so, since the helper has become the
+	// process.
 	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*(len(o.Forward)+1)))
 	n, oobn, _, _, err := unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
 	if err != nil {
 		return failed(err)
 	}
 	var listeners []net.Listener
-	if n == 1 {
+	answer := buffer[:n]
+	if oobn > 0 {
+		answer = nil
 		if listeners, err = received(oob[:oobn]); err != nil {
 			return failed(err)
 		}
 	}
-	var r reply
 	rest, err := io.ReadAll(control)
-	if err == nil {
-		err = json.Unmarshal(rest, &r)
+	answer = append(answer, rest...)
+	var r reply
+	if err == nil && (o.Namespaces || len(answer) > 0) {
+		err = json.Unmarshal(answer, &r)
 	}
 	switch {
 	case err != nil:
-		err = fmt.Errorf("the helper said %q: %w", rest, err)
+		err = fmt.Errorf("the helper said %q: %w", answer, err)
 	case r.Unavailable:
 		err = unavailable(confinement.Network, "%s", r.Error)
 	case r.Error != "":

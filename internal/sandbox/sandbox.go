@@ -1,13 +1,14 @@
 // Package sandbox starts processes that the kernel confines, without root and without
 // containers (ADR-0026, docs/confinement.md).
 //
-// On Linux a process is confined from the thread that starts it:
+// On Linux a helper confines itself, and then becomes the process:
 //
 //   - files: Landlock allows what a Spec lists and nothing else, and a seccomp filter
 //     refuses the system calls that go around files, such as sockets of other programs.
 //   - files+ports: Landlock also allows connections to the ports of our listeners only.
-//   - files+network: a helper in namespaces of its own starts the process. Its network has
-//     our listeners and nothing else, and the rest of the file system is read-only.
+//   - files+network: the helper is in namespaces of its own, and starts the process. Its
+//     network has our listeners and nothing else, and the rest of the file system is
+//     read-only.
 //
 // The helper is this program itself: it runs before main if it is called by the name
 // helperName, so every program that imports this package can confine.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
@@ -87,6 +88,17 @@ func TestAProcessReachesOnlyItsFiles(t *testing.T) {
 				t.Errorf("its environment names a proxy: %v\n%s", got, out)
 			}
 		})
+	}
+}
+
+// TestAnUnavailableLevelIsKnownAsSuch lets the helper fail while it sets up its namespaces.
+func TestAnUnavailableLevelIsKnownAsSuch(t *testing.T) {
+	s := newScene(t, confinement.Network)
+	s.spec.Write = append(s.spec.Write, "/"+strings.Repeat("x", 256))
+	var box sandbox.Sandbox
+	_, err := box.Start(exec.Command("/bin/true"), s.spec)
+	if errs.CodeOf(err) != errs.ConfineUnavailable || !strings.Contains(err.Error(), "file name too long") {
+		t.Errorf("got %v", err)
 	}
 }
 
