@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -88,6 +89,33 @@ func TestAProcessReachesOnlyItsFiles(t *testing.T) {
 				t.Errorf("its environment names a proxy: %v\n%s", got, out)
 			}
 		})
+	}
+}
+
+// TestNamespacesWithoutRoot runs a test of the level files+network as another user.
+func TestNamespacesWithoutRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: the other tests run without root")
+	}
+	const user = 65534
+	dir, err := os.MkdirTemp("", "sandbox") // t.TempDir is below a directory of root.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chown(dir, user, user); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=TestAProcessReachesOnlyItsFiles/files.network")
+	cmd.Dir = dir
+	cmd.Env = []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), "namespaces are not allowed") {
+		t.Skipf("skipped: %s", out)
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestAProcessReachesOnlyItsFiles/files+network") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
