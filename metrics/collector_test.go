@@ -140,6 +140,30 @@ func TestCorruptAnswers(t *testing.T) {
 	}
 }
 
+// TestLevelOfTheLastProcess checks that an agent has the level of its last process, which
+// is the last one in the ledger whatever the clock says, and 0 for the others.
+func TestLevelOfTheLastProcess(t *testing.T) {
+	b := &record{}
+	for _, run := range [][]string{{"critic", "files+network"}, {"critic", "none"}, {"executor", "none"}, {"critic", "files+network"}, {"executor", "files"}} {
+		b.record(one(counters.SpawnLevels(), run...))
+	}
+	row := b.rows[counters.SpawnLevels().Name][`["critic","none"]`]
+	row.At = at(9)
+	b.rows[counters.SpawnLevels().Name][`["critic","none"]`] = row
+	const want = `switchyard_spawn_confinement{agent="critic",level="files"} 0
+switchyard_spawn_confinement{agent="critic",level="files+network"} 1
+switchyard_spawn_confinement{agent="critic",level="files+ports"} 0
+switchyard_spawn_confinement{agent="critic",level="none"} 0
+switchyard_spawn_confinement{agent="executor",level="files"} 1
+switchyard_spawn_confinement{agent="executor",level="files+network"} 0
+switchyard_spawn_confinement{agent="executor",level="files+ports"} 0
+switchyard_spawn_confinement{agent="executor",level="none"} 0
+`
+	if got := written(t, gather(t, b, metrics.Options{}), metrics.Text); !strings.Contains(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestConstantLabels(t *testing.T) {
 	for name, labels := range map[string]map[string]string{
 		"no name":                {"": "x"},

@@ -108,6 +108,8 @@ func spawnFamilies() []Family {
 				}
 				return all
 			}),
+		gauge("spawn_confinement", "Confinement level of the last process of an agent that has ended, 1 for its level and 0 for the others.",
+			counters.SpawnLevels(), latest, agent, of("level", "files", "files+network", "files+ports", "none")),
 		counter("spawn_fallbacks_total", "Runs after whose failure another adapter or the caller took over, by the kind of the failure.",
 			counters.Fallbacks(), agent, reason).seeded(byAgent(classes)),
 		counter("spawn_retries_total", "Runs that were tried again with the same adapter, by the kind of their failure.",

@@ -39,6 +39,7 @@ round_failures_total counter code
 round_verifications_total counter verify
 rounds_total counter next_action policy_version
 rounds_without_progress_total counter
+spawn_confinement gauge agent level
 spawn_cost_dollars_total counter agent
 spawn_duration_seconds histogram
 spawn_fallbacks_total counter agent reason

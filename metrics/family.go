@@ -70,6 +70,9 @@ const (
 	oldest aggregation = "oldest"
 	// greatest: for each first value, the greatest second value, a number.
 	greatest aggregation = "greatest"
+	// latest: for each first value, 1 for the second value that was counted last, and 0 for
+	// its others.
+	latest aggregation = "latest"
 	// eventCount is the number of events in the ledger, latestEvent the time of the last
 	// one.
 	eventCount  aggregation = "events"

@@ -40,7 +40,7 @@ func (b *record) record(changes ...counters.Change) {
 			b.rows[c.Measure.Name] = make(map[string]ledger.Counter)
 		}
 		rows, key := b.rows[c.Measure.Name], text(c.Values)
-		row := ledger.Counter{Values: c.Values, Sum: rows[key].Sum + c.Add, At: at(b.events), Exemplar: c.Exemplar}
+		row := ledger.Counter{Values: c.Values, Sum: rows[key].Sum + c.Add, Seq: b.events, At: at(b.events), Exemplar: c.Exemplar}
 		if rows[key] = row; row.Sum == 0 {
 			delete(rows, key)
 		}
@@ -150,6 +150,7 @@ func example() (*record, metrics.Options) {
 		one(counters.BlockedTasks(), "stuck", at(2), "T-1", "budget"),
 		one(counters.BudgetUse(), "task-time", "000875", "T-1"),
 		one(counters.Spawns(), "critic", "claude", "findings"),
+		one(counters.SpawnLevels(), "critic", "files"),
 		one(counters.Fallbacks(), "critic", "quota"),
 		one(counters.Retries(), "critic", "overloaded"),
 		several(1200, counters.Tokens(), "critic", "in"),

@@ -32,7 +32,7 @@ func anEvent() *rapid.Generator[[]counters.Change] {
 	measures := []counters.Measure{
 		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Deferred(), counters.Induced(), counters.Commits(), counters.Progress(), counters.Stalled(), counters.Stops(),
 		counters.BudgetStops(), counters.Resumes(), counters.Forced(), counters.Questions(), counters.Failures(), counters.PluginFailures(),
-		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
+		counters.Spawns(), counters.SpawnLevels(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
 		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), {Name: ledger.OverflowMeasure, Labels: []counters.Dimension{{Name: "dimension"}}},
 	}
 	distributions := []counters.Distribution{counters.QuestionWaits(), counters.PluginRuns(), counters.Evaluations(), counters.SpawnRuns(), counters.TaskRounds()}

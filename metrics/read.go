@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ const maxRows = 100_000
 // queries returns the queries whose rows read expects.
 func (f Family) queries() []ledger.CounterQuery {
 	switch f.aggregation {
-	case sums, ones, times:
+	case sums, ones, times, latest:
 		return []ledger.CounterQuery{{Measure: f.counted.Name, Limit: maxRows + 1}}
 	case histogramCells:
 		return []ledger.CounterQuery{{Measure: f.counted.Cells().Name, Limit: maxRows + 1}, {Measure: f.counted.Sum().Name, Limit: maxRows + 1}}
@@ -53,6 +54,8 @@ func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error)
 		return []*dto.Metric{g.single(f, 1, g.options.Build.Version, g.options.Build.Go)}, nil
 	case oldest, greatest:
 		return g.extremes(f, rows)
+	case latest:
+		return g.latest(f, rows[0])
 	default:
 		return g.sums(f, rows[0])
 	}
@@ -83,6 +86,35 @@ func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	var all []*dto.Metric
 	for _, values := range labelValues(f, g.options.Seed, numbers) {
 		all = append(all, g.single(f, numbers[labelKey(values)], values...))
+	}
+	return all, nil
+}
+
+// latest returns a series for each first value of a row and each possible second value.
+func (g snapshot) latest(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
+	type counted struct {
+		second string
+		seq    int64
+	}
+	last := make(map[string]counted) // by the first value
+	for _, row := range rows {
+		values, err := f.values(row, f.counted.Measure)
+		if err != nil {
+			return nil, err
+		}
+		if row.Seq > last[values[0]].seq {
+			last[values[0]] = counted{values[1], row.Seq}
+		}
+	}
+	var all []*dto.Metric
+	for _, first := range slices.Sorted(maps.Keys(last)) {
+		for _, second := range f.Labels[1].Values {
+			n := 0.0
+			if last[first].second == second {
+				n = 1
+			}
+			all = append(all, g.single(f, n, first, second))
+		}
 	}
 	return all, nil
 }

@@ -18,7 +18,7 @@ func all() []counters.Measure {
 	measures := []counters.Measure{
 		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Deferred(), counters.Induced(), counters.Commits(), counters.Progress(), counters.Stalled(), counters.Stops(),
 		counters.BudgetStops(), counters.Resumes(), counters.Forced(), counters.Questions(), counters.Failures(), counters.PluginFailures(),
-		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
+		counters.Spawns(), counters.SpawnLevels(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
 		counters.BlockedTasks(), counters.BudgetUse(), counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
 	}
 	for _, d := range []counters.Distribution{

@@ -77,6 +77,9 @@ func Spawns() Measure {
 	return Measure{"spawns", []Dimension{agent(), adapter(), free("outcome")}}
 }
 
+// SpawnLevels counts the processes of agents that have ended, by their confinement level.
+func SpawnLevels() Measure { return Measure{"spawn_levels", []Dimension{agent(), free("level")}} }
+
 // Fallbacks counts failed runs after which another adapter or the caller took over, by
 // the class of the failure.
 func Fallbacks() Measure { return Measure{"fallbacks", []Dimension{agent(), reason()}} }

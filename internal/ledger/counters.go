@@ -36,8 +36,10 @@ type Counter struct {
 	Values []string `json:"values"`
 	// Sum is from -counters.MaxSum to counters.MaxSum and never 0.
 	Sum int64 `json:"sum"`
-	// At is the time of the last event that changed it, in TimeFormat.
-	At string `json:"at"`
+	// Seq and At are the number of the last event that changed it, and its time in
+	// TimeFormat.
+	Seq int64  `json:"seq"`
+	At  string `json:"at"`
 	// Exemplar is that of the last change, or nil.
 	Exemplar jsontext.Value `json:"note,omitzero"`
 }
@@ -129,13 +131,13 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	var all []Counter
 	var labels sql.RawBytes
 	var c Counter
-	err := eachRow(ctx, tx, []any{&labels, &c.Sum, &c.At, (*[]byte)(&c.Exemplar)}, func() error {
+	err := eachRow(ctx, tx, []any{&labels, &c.Sum, &c.Seq, &c.At, (*[]byte)(&c.Exemplar)}, func() error {
 		if c.Values, ok = parseLabels(labels); !ok || !c.valid() {
 			return corrupt("the counter %.100q has an invalid row %.300q", q.Measure, labels)
 		}
 		all = append(all, c)
 		return nil
-	}, "SELECT labels, sum, at, note FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ? ORDER BY labels"+order+" LIMIT ?",
+	}, "SELECT labels, sum, seq, at, note FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ? ORDER BY labels"+order+" LIMIT ?",
 		q.Measure, from, to, limit)
 	return all, err
 }

@@ -176,7 +176,7 @@ func linesOf(t failer, dir string) (lines []string) {
 func (m counterModel) ask(q ledger.CounterQuery) (rows []ledger.Counter) {
 	for _, s := range m {
 		if s.measure == q.Measure && len(s.values) >= len(q.Prefix) && slices.Equal(s.values[:len(q.Prefix)], q.Prefix) {
-			rows = append(rows, ledger.Counter{Values: s.values, Sum: s.sum, At: s.at})
+			rows = append(rows, ledger.Counter{Values: s.values, Sum: s.sum, Seq: s.seq, At: s.at})
 			if s.note != "" {
 				rows[len(rows)-1].Exemplar = jsontext.Value(s.note)
 			}

@@ -67,7 +67,7 @@ const createTallies = `CREATE TABLE tallies (
 ) STRICT, WITHOUT ROWID`
 
 // countersVersion is the first version with all counters.
-const countersVersion = 3
+const countersVersion = 4
 
 // released returns all versions of the schema, oldest first. A database's user_version is
 // the number of its version, from 1.
@@ -86,6 +86,10 @@ func released() []version {
 		rebuild: true,
 	}, {
 		// It counts commits by their bar.
+		objects: all,
+		rebuild: true,
+	}, {
+		// It counts agents' processes by their confinement level.
 		objects: all,
 		rebuild: true,
 	}}

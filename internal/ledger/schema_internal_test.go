@@ -228,11 +228,11 @@ func TestAnOlderLedgerIsCounted(t *testing.T) {
 		CounterQuery{Measure: OverflowMeasure})
 	at := func(i int64) string { return time.Unix(i, 0).UTC().Format(TimeFormat) }
 	want := Counters{Events: 6, Since: at(0), Until: at(5), Rows: [][]Counter{
-		{{Values: []string{}, Sum: 6, At: at(5)}},
+		{{Values: []string{}, Sum: 6, Seq: 6, At: at(5)}},
 		// b came first, although a is folded before it.
-		{{Values: []string{"b"}, Sum: 3, At: at(4), Exemplar: []byte("4")}, {Values: []string{"other"}, Sum: 3, At: at(5), Exemplar: []byte("5")}},
-		{{Values: []string{"task", "b"}, Sum: 1, At: at(0)}},
-		{{Values: []string{"task"}, Sum: 3, At: at(5)}},
+		{{Values: []string{"b"}, Sum: 3, Seq: 5, At: at(4), Exemplar: []byte("4")}, {Values: []string{"other"}, Sum: 3, Seq: 6, At: at(5), Exemplar: []byte("5")}},
+		{{Values: []string{"task", "b"}, Sum: 1, Seq: 1, At: at(0)}},
+		{{Values: []string{"task"}, Sum: 3, Seq: 6, At: at(5)}},
 	}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("Counters gives %+v, %v, want %+v", got, err, want)

@@ -120,6 +120,9 @@ type receipt struct {
 	Next    string   `json:"next"`
 	Used    amount   `json:"used"`
 	Unknown []string `json:"unknown"`
+
+	Spawn       *struct{} `json:"spawn"`
+	Confinement string    `json:"confinement"`
 }
 
 // spawn is the part of a run's record that the agent reported; null is unknown.

@@ -23,7 +23,7 @@ func example() *history {
 		{"run": "r2", "role": "researcher", "agent": "web", "adapter": "codex", "reserve": {"ms": 5000, "tokens": 200}}
 	]}, "limits": {"task": {"ms": 20000, "tokens": 1000, "microdollars": 30000}, "rounds": 4}}`)
 	h.add(s(15), "A", "spawn-ended", `{"event": {"receipt": {"run": "r1", "outcome": "critic-error", "class": "timeout", "next": "fallback",
-		"used": {"ms": 4000, "tokens": 50}, "unknown": ["microdollars"]}},
+		"used": {"ms": 4000, "tokens": 50}, "unknown": ["microdollars"], "spawn": {"pid": 1}, "confinement": "files+network"}},
 		"spawn": {"tokens_in": 30, "tokens_out": 20, "tokens_cached": null, "cost_microdollars": null}}`)
 	h.add(s(16), "A", "spawn-ended", `{"event": {"receipt": {"run": "r2", "outcome": "lost", "next": "retry"}}}`)
 	h.add(s(20), "A", "round-decided", `{"event": {"round": 1, "next_round": 1, "next_action": "askuser", "kind": "human", "reason": "question",
@@ -53,7 +53,7 @@ func example() *history {
 	h.add(s(70), "B", "work-resumed", `{"event": {"round": 4, "max_rounds": 7, "mode": "reset", "by": "ann"}}`)
 	h.add(s(80), "B", "spawn-begun", `{"event": {"intents": [{"run": "r3", "role": "critic", "agent": "critic", "adapter": "claude", "reserve": {"tokens": 1}}]},
 		"limits": {"task": {"tokens": 3}, "rounds": 2}}`)
-	h.add(s(90), "B", "spawn-ended", `{"event": {"receipt": {"run": "r3", "outcome": "findings", "used": {"tokens": 9000000, "microdollars": 2500001}}},
+	h.add(s(90), "B", "spawn-ended", `{"event": {"receipt": {"run": "r3", "outcome": "findings", "used": {"tokens": 9000000, "microdollars": 2500001}, "spawn": {"pid": 3}, "confinement": "files"}},
 		"spawn": {"tokens_in": 9000000, "tokens_out": 0, "tokens_cached": 5, "cost_microdollars": 2500001}}`)
 	h.add(s(100), "B", "work-stopped", `{"event": {"stop": {"round": 4, "reason": "budget", "by": "switchyard"}}, "budget": "task-tokens"}`)
 	h.add(s(110), "B", "work-stopped", `{"event": {"stop": {"round": 4, "reason": "tired", "by": "ann"}}}`)
@@ -67,7 +67,7 @@ func example() *history {
 
 	// Runs outside any round make no task.
 	h.add(s(170), "_spawns", "spawn-begun", `{"event": {"intents": [{"run": "r4", "role": "other", "agent": "helper", "adapter": "claude"}]}}`)
-	h.add(s(171), "_spawns", "spawn-ended", `{"event": {"receipt": {"run": "r4", "outcome": "failed", "class": "auth", "next": "hand-back", "used": {"ms": 4096000}}},
+	h.add(s(171), "_spawns", "spawn-ended", `{"event": {"receipt": {"run": "r4", "outcome": "failed", "class": "auth", "next": "hand-back", "used": {"ms": 4096000}, "spawn": {"pid": 4}}},
 		"spawn": {"tokens_in": null, "tokens_out": null, "tokens_cached": null, "cost_microdollars": null}}`)
 	h.add(s(172), "D", "spawn-begun", `{"event": {"intents": [{"run": "r5", "role": "other", "agent": "helper", "adapter": "claude"}]}, "limits": {"rounds": 1}}`)
 	return h
@@ -110,6 +110,8 @@ spawns_total{agent="critic",adapter="claude",outcome="critic-error"} 1
 spawns_total{agent="critic",adapter="claude",outcome="findings"} 1
 spawns_total{agent="web",adapter="codex",outcome="lost"} 1
 spawns_total{agent="helper",adapter="claude",outcome="failed"} 1
+spawn_confinement{agent="critic",level="files"} 1
+spawn_confinement{agent="helper",level="none"} 1
 spawn_fallbacks_total{agent="critic",reason="timeout"} 1
 spawn_fallbacks_total{agent="helper",reason="auth"} 1
 spawn_retries_total{agent="web",reason="none"} 1

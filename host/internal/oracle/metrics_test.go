@@ -80,6 +80,7 @@ func list() []metric {
 		count("questions_total"),
 		histogram("question_wait_seconds", 1000, powers(0, 20, 2)),
 		count("spawns_total", "agent", "adapter", "outcome"),
+		count("spawn_confinement", "agent", "level"),
 		count("spawn_fallbacks_total", "agent", "reason"),
 		count("spawn_retries_total", "agent", "reason"),
 		histogram("spawn_duration_seconds", 1000, powers(0, 12, 1)),

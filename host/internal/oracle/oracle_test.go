@@ -30,6 +30,7 @@ type Recount struct {
 	histograms   map[string]*histogram      // by metric and labels
 	known        map[string]map[string]bool // values by dimension
 	lost         map[string]bool            // values that the current event has counted as other
+	levels       map[string]string          // the confinement of the last process, by agent
 	chains       map[string]*chain
 }
 
@@ -38,7 +39,7 @@ func New() *Recount {
 	return &Recount{
 		metrics: byName(),
 		sums:    make(map[string]*sum), histograms: make(map[string]*histogram),
-		known: make(map[string]map[string]bool), lost: make(map[string]bool), chains: make(map[string]*chain),
+		known: make(map[string]map[string]bool), lost: make(map[string]bool), levels: make(map[string]string), chains: make(map[string]*chain),
 	}
 }
 
@@ -232,6 +233,9 @@ func (r *Recount) ended(c *chain, e ledger.Event, b body) error {
 	c.spent.add(receipt.cost(run.Reserve))
 
 	r.add("spawns_total", 1, e.At, run.Agent, run.Adapter, receipt.Outcome)
+	if receipt.Spawn != nil {
+		r.levels[r.admitted("spawn_confinement", []string{run.Agent, ""})[0]] = receipt.Confinement
+	}
 	class := receipt.Class
 	if class == "" {
 		class = "none"

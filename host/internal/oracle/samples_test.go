@@ -67,6 +67,12 @@ func (r *Recount) samples() samples {
 	if r.until != "" {
 		show("ledger_last_event_timestamp_seconds", millis(r.until))
 	}
+	for agent, ran := range r.levels {
+		if ran == "" {
+			ran = "none"
+		}
+		show("spawn_confinement", 1, agent, ran)
+	}
 	r.tasks(show)
 	return all
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -323,6 +324,10 @@ func (w *walk) ended(s task.State) (task.Event, reported) {
 		Run: open[w.number("run", 0, len(open)-1)].Run, Outcome: outcome.Outcome(w.one("outcome", "clean", "findings", "critic-error", "lost")),
 		Class: outcome.Class(w.one("class", "", "timeout", w.name("reason", 90))), Next: w.one("next", "", "retry", "fallback", "hand-back"), Used: w.amount("used"),
 	}}
+	if w.yes("ran") {
+		e.Receipt.Spawn = &task.Spawn{PID: 1}
+	}
+	e.Receipt.Confinement = confinement.Level(w.one("level", "", "none", "files", "files+ports", "files+network"))
 	for _, what := range []string{task.UnknownTokens, task.UnknownMoney} {
 		if w.yes("unknown " + what) {
 			e.Receipt.Unknown = append(e.Receipt.Unknown, what)
@@ -331,7 +336,7 @@ func (w *walk) ended(s task.State) (task.Event, reported) {
 	if e.Receipt.Outcome == task.OutcomeLost {
 		return e, reported{}
 	}
-	spawn := reported{}
+	spawn := reported{"confinement": e.Receipt.Confinement}
 	for _, what := range []string{"tokens_in", "tokens_out", "tokens_cached", "cost_microdollars"} {
 		spawn[what] = rapid.SampledFrom([]any{nil, 0, 1, 70_000, -5, int64(1) << 60}).Draw(w.T, what)
 	}

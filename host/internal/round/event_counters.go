@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -146,6 +147,9 @@ func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
 	}
 	run, day := h.before.Runs[i], dayOf(h.event.At)
 	h.add(counters.Spawns(), 1, run.Agent, run.Adapter, string(r.Outcome))
+	if r.Spawn != nil {
+		h.add(counters.SpawnLevels(), 1, run.Agent, string(cmp.Or(r.Confinement, confinement.None)))
+	}
 	h.add(counters.Daily(), 1, day, counters.DaySpawns)
 	class := cmp.Or(r.Class, "none")
 	switch r.Next {
