@@ -88,6 +88,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/definition
 	$(GO) test -run '^$$' -fuzz '^FuzzTemplate$$' -fuzztime 30s ./internal/agent/prompt
 	$(GO) test -run '^$$' -fuzz '^FuzzCommitMessage$$' -fuzztime 30s ./internal/agent/prompt
+	$(GO) test -run '^$$' -fuzz '^FuzzParseHost$$' -fuzztime 30s ./internal/egress
 	$(GO) test -run '^$$' -fuzz '^FuzzText$$' -fuzztime 30s ./internal/redact
 	$(GO) test -run '^$$' -fuzz '^FuzzReader$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter

@@ -28,6 +28,7 @@ const (
 	CommitUnverified                                 Code = "commit-unverified"
 	CommitWithoutDecision                            Code = "commit-without-decision"
 	ConfineFailed                                    Code = "confine-failed"
+	ConfineHostInvalid                               Code = "confine-host-invalid"
 	ConfineUnavailable                               Code = "confine-unavailable"
 	ConfigForeign                                    Code = "config-foreign"
 	ConfigInvalid                                    Code = "config-invalid"

@@ -1,0 +1,336 @@
+// Package egress is the only way from a confined agent to the network: an HTTP proxy that
+// connects to the hosts of a list, and records what it refused.
+//
+// The proxy sees the name and the port of a host, and not what passes. An agent can send
+// an allowed host whatever it can read. A CONNECT within a tunnel, and another name in TLS
+// than that of the tunnel (domain fronting), are for that host to refuse.
+package egress
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+const (
+	maxConnections = 256
+	maxHeader      = 32 << 10
+	maxRefusals    = 100
+
+	headerTimeout = 10 * time.Second
+	dialTimeout   = 10 * time.Second
+	// idleTimeout is long because a model can think for minutes before it answers.
+	idleTimeout = 15 * time.Minute
+)
+
+// Resolver looks up the addresses of a name, as net.Resolver does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Options are the settings of a Proxy.
+type Options struct {
+	Allow    Allow
+	Resolver Resolver // net.DefaultResolver, except in tests
+}
+
+// Proxy connects confined agents to the hosts of a list. At most 256 connections are open
+// at a time, and further ones wait.
+type Proxy struct {
+	allow    Allow
+	resolver Resolver
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	server   *http.Server
+
+	dialTimeout, idleTimeout time.Duration
+
+	ctx    context.Context // done when the proxy is closed
+	cancel context.CancelFunc
+	closed sync.Once
+	slots  chan struct{} // has an element for every open connection
+
+	mu      sync.Mutex
+	own     []netip.AddrPort // where the proxy listens
+	refused map[Refusal]int  // keys have no count
+}
+
+// Refusal is a host that an agent asked for, and why it was refused.
+type Refusal struct {
+	Host   string // with the port, as far as the agent gave them
+	Reason string
+	Count  int
+}
+
+// New returns a proxy that must be closed.
+func New(o Options) *Proxy {
+	p := &Proxy{
+		allow:       o.Allow,
+		resolver:    o.Resolver,
+		dial:        (&net.Dialer{}).DialContext,
+		dialTimeout: dialTimeout,
+		idleTimeout: idleTimeout,
+		slots:       make(chan struct{}, maxConnections),
+		refused:     make(map[Refusal]int),
+	}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.server = &http.Server{
+		Handler:                      http.HandlerFunc(p.handle),
+		DisableGeneralOptionsHandler: true, // it would answer OPTIONS *
+		ReadHeaderTimeout:            headerTimeout,
+		// A refused client can fail to send its content. This ends with Hijack.
+		ReadTimeout:    headerTimeout + dialTimeout,
+		MaxHeaderBytes: maxHeader - 4<<10, // the server adds 4 KiB
+		ErrorLog:       log.New(io.Discard, "", 0),
+	}
+	p.server.SetKeepAlivesEnabled(false)
+	return p
+}
+
+// Serve accepts requests from a listener, which it closes at its end. When ctx is done,
+// the proxy is closed. Serve returns nil when all connections of a closed proxy have ended.
+func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
+	if a, ok := l.Addr().(*net.TCPAddr); ok {
+		p.mu.Lock()
+		p.own = append(p.own, unmapped(a.AddrPort()))
+		p.mu.Unlock()
+	}
+	return p.untilClosed(ctx, l, p.server.Serve)
+}
+
+// Forward connects each client of a listener with a host that the user listed, such as
+// 127.0.0.1:4000. The listener can have the same address in the network of the agent.
+// Forward ends as Serve does.
+//
+// # Errors
+//
+// confine-host-invalid, if the user did not list the address.
+func (p *Proxy) Forward(ctx context.Context, l net.Listener, address string) error {
+	t, err := parseTarget(address, 0)
+	if user, _ := p.allow.permits(t); err != nil || !user {
+		return errs.New(errs.ConfineHostInvalid, "the host %q cannot be reached from within: the user did not list it", address).With("host", address)
+	}
+	return p.untilClosed(ctx, l, func(l net.Listener) error {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return err
+			}
+			go func() {
+				upstream, err := p.connect(t, true)
+				if err != nil {
+					_ = c.Close()
+					return
+				}
+				p.relay(c, upstream, nil, nil)
+			}()
+		}
+	})
+}
+
+func (p *Proxy) untilClosed(ctx context.Context, l net.Listener, accept func(net.Listener) error) error {
+	defer context.AfterFunc(ctx, p.Close)()
+	defer context.AfterFunc(p.ctx, func() { _ = l.Close() })()
+	err := accept(&listener{l, p})
+	if p.ctx.Err() != nil {
+		p.Close()
+		return nil
+	}
+	return err
+}
+
+// Close closes all listeners and connections, and waits for them.
+func (p *Proxy) Close() {
+	p.closed.Do(func() {
+		p.cancel()
+		for range maxConnections {
+			p.slots <- struct{}{}
+		}
+	})
+}
+
+// Refused returns the refusals, by host. It has at most 100 entries; the one without a
+// host counts all further refusals. A request that is not valid HTTP is not counted.
+func (p *Proxy) Refused() []Refusal {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []Refusal
+	for r, n := range p.refused {
+		r.Count = n
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b Refusal) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
+	isConnect := r.Method == http.MethodConnect
+	text, defaultPort := r.RequestURI, uint16(0)
+	if !isConnect {
+		text, defaultPort = r.URL.Host, 80
+	}
+	t, err := parseTarget(text, defaultPort)
+	user, listed := p.allow.permits(t)
+	status, reason := 0, ""
+	switch {
+	case !isConnect && (r.URL.Scheme != "http" || r.URL.User != nil):
+		status, reason = http.StatusBadRequest, "the request is not for a proxy, which takes CONNECT host:port and GET http://host:port/"
+	case !isConnect && !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, r.Method):
+		status, reason = http.StatusMethodNotAllowed, "the method is not allowed"
+	case isConnect && r.ContentLength != 0:
+		// Its content could be taken for the beginning of the tunnel.
+		status, reason = http.StatusBadRequest, "a CONNECT has no content"
+	case err != nil:
+		status, reason = http.StatusBadRequest, err.Error()
+	case !listed:
+		text = t.String()
+		status, reason = http.StatusForbidden, "the host and port are not on the list"
+	case !isConnect && !user:
+		text = t.String()
+		status, reason = http.StatusForbidden, "the user did not list the host, so it is reached by CONNECT alone"
+	}
+	if reason != "" {
+		// The Host field is for the record alone.
+		p.recordRefusal(cmp.Or(text, r.Host), reason)
+		http.Error(w, reason, status)
+		return
+	}
+	upstream, err := p.connect(t, user)
+	if refused, ok := errors.AsType[refusedError](err); ok {
+		http.Error(w, string(refused), http.StatusForbidden)
+		return
+	}
+	if err != nil {
+		http.Error(w, textutil.Clip(textutil.Line("failed to connect to "+t.String()+": "+err.Error()), 500), http.StatusBadGateway)
+		return
+	}
+	toClient, toUpstream := []byte("HTTP/1.1 200 Connection established\r\n\r\n"), []byte(nil)
+	if !isConnect {
+		// What follows the head reaches the same host, as it would in a tunnel.
+		toClient, toUpstream = nil, requestHead(r)
+	}
+	client, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		_ = upstream.Close()
+		return
+	}
+	// A client can begin to send before it has the answer.
+	early, _ := buffered.Reader.Peek(buffered.Reader.Buffered())
+	p.relay(client, upstream, toClient, append(toUpstream, early...))
+}
+
+// requestHead returns the head of a request of plain HTTP as the host gets it. Both
+// connections end with its answer.
+func requestHead(r *http.Request) []byte {
+	h := r.Header
+	for name := range strings.SplitSeq(strings.Join(h["Connection"], ","), ",") {
+		h.Del(strings.TrimSpace(name))
+	}
+	for _, name := range []string{"Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Upgrade"} {
+		h.Del(name)
+	}
+	h.Set("Connection", "close")
+	switch {
+	case r.ContentLength > 0:
+		h.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
+	case r.ContentLength < 0:
+		h.Set("Transfer-Encoding", "chunked")
+	}
+	head := fmt.Appendf(nil, "%s %s HTTP/1.%d\r\nHost: %s\r\n", r.Method, r.URL.RequestURI(), r.ProtoMinor, r.Host)
+	var fields bytes.Buffer
+	_ = h.Write(&fields)
+	return append(append(head, fields.Bytes()...), "\r\n"...)
+}
+
+func (p *Proxy) recordRefusal(host, reason string) {
+	r := Refusal{Host: textutil.Clip(textutil.Line(host), maxHost+len(":65535")), Reason: reason}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refused[r] == 0 && len(p.refused) >= maxRefusals-1 {
+		r = Refusal{Reason: "further refusals"}
+	}
+	p.refused[r]++
+}
+
+// refusedError says why the proxy does not connect to any address of a host.
+type refusedError string
+
+func (e refusedError) Error() string { return string(e) }
+
+// connect resolves a target of the list, and dials the addresses that it has checked. The
+// name is not resolved again, since its server could give another answer then.
+func (p *Proxy) connect(t target, user bool) (net.Conn, error) {
+	// The context of a request would be done when its client has sent all.
+	ctx, cancel := context.WithTimeout(p.ctx, p.dialTimeout)
+	defer cancel()
+	addrs, err := p.resolve(ctx, t.host)
+	if err != nil {
+		return nil, err
+	}
+	var allowed []netip.AddrPort
+	var reason string
+	for _, a := range addrs {
+		address := unmapped(netip.AddrPortFrom(a, t.port))
+		if r := p.refusalReason(address, user); r != "" {
+			reason = r
+		} else {
+			allowed = append(allowed, address)
+		}
+	}
+	if len(allowed) == 0 {
+		p.recordRefusal(t.String(), reason)
+		return nil, refusedError(reason)
+	}
+	for i, address := range allowed {
+		// An address that does not answer leaves time for those after it.
+		deadline, _ := ctx.Deadline()
+		attempt, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(len(allowed)-i))
+		var c net.Conn
+		c, err = p.dial(attempt, "tcp", address.String())
+		cancel()
+		if err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+func (p *Proxy) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	return p.resolver.LookupNetIP(ctx, "ip", host)
+}
+
+// refusalReason returns the reason not to connect to an address, or "".
+func (p *Proxy) refusalReason(a netip.AddrPort, user bool) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case isForbidden(a.Addr()):
+		return "the address is link-local, multicast, unspecified or of a metadata service"
+	case isPrivate(a.Addr()) && !user:
+		return "the address is private, and the user did not list the host"
+	case slices.Contains(p.own, a):
+		return "the address is the proxy's own"
+	}
+	return ""
+}
+
+func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
