@@ -35,8 +35,6 @@ const controlFile = 3
 // status of all that are orphaned, and ends when the process does, with its exit code or
 // with 128 and the number of its signal. The kernel then ends all others in the namespace.
 func help(control *os.File) int {
-	// Signals to the process group are for the process.
-	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	answer := func(r reply) int {
 		text, _ := json.Marshal(r)
 		_, _ = control.Write(text)
@@ -57,6 +55,12 @@ func help(control *os.File) int {
 	}
 	if !o.Namespaces {
 		return answer(reply{Error: o.exec().Error()})
+	}
+	// Signals to the process group are for the process, which would inherit that they are
+	// ignored, but not that they are caught. That our parent ended is for the helper.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return answer(reply{Error: "end with the parent: " + err.Error()})
 	}
 	if err := o.prepare(control); err != nil {
 		return answer(reply{Unavailable: true, Error: err.Error()})

@@ -4,13 +4,16 @@ package sandbox_test
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -87,6 +90,61 @@ func TestAProcessReachesOnlyItsFiles(t *testing.T) {
 			}
 			if got := strings.Contains(out, "http://127.0.0.1:"); got != (level != confinement.Files) {
 				t.Errorf("its environment names a proxy: %v\n%s", got, out)
+			}
+		})
+	}
+}
+
+func TestSignalsAreNotIgnored(t *testing.T) {
+	for _, level := range confinement.Levels()[1:] {
+		t.Run(string(level), func(t *testing.T) {
+			out, code := newScene(t, level).run(`for s in TERM INT HUP; do sh -c "kill -$s \$\$; echo $s ignored"; done; exit 7`)
+			if strings.Contains(out, "ignored") || code != 7 {
+				t.Errorf("exit code %d:\n%s", code, out)
+			}
+		})
+	}
+}
+
+// TestAProcessEndsWithItsProgram kills the program that started a process. The process has
+// its standard output, which ends when both have ended.
+func TestAProcessEndsWithItsProgram(t *testing.T) {
+	const levelVar = "SANDBOX_TEST_LEVEL"
+	if level := os.Getenv(levelVar); level != "" {
+		runtime.LockOSThread()
+		s := newScene(t, confinement.Level(level))
+		cmd := exec.Command("/bin/sh", "-c", "echo started; exec sleep 60")
+		cmd.Stdout = os.Stdout
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+		var box sandbox.Sandbox
+		if _, err := box.Start(cmd, s.spec); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		return
+	}
+	for _, level := range confinement.Levels()[1:] {
+		t.Run(string(level), func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			cmd := exec.Command("/proc/self/exe", "-test.run=TestAProcessEndsWithItsProgram")
+			cmd.Env = append(os.Environ(), levelVar+"="+string(level))
+			cmd.Stdout = w
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			_ = w.Close()
+			if _, err := r.Read(make([]byte, 8)); err != nil {
+				t.Error(err)
+			}
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			_ = r.SetReadDeadline(time.Now().Add(5 * time.Second))
+			if rest, err := io.ReadAll(r); err != nil {
+				t.Errorf("it still runs: %q, %v", rest, err)
 			}
 		})
 	}
