@@ -53,21 +53,26 @@ func help(control *os.File) int {
 	if err := unix.CloseRange(controlFile, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return answer(reply{Error: "close descriptors: " + err.Error()})
 	}
+	if o.Namespaces {
+		// Signals to the process group are for the process, which would inherit that they are
+		// ignored, but not that they are caught. That our parent ended is for the helper.
+		signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+			return answer(reply{Error: "end with the parent: " + err.Error()})
+		}
+		if err := o.prepare(control); err != nil {
+			return answer(reply{Unavailable: true, Error: err.Error()})
+		}
+	}
+	if err := o.restrict(); err != nil {
+		return answer(reply{Error: err.Error()})
+	}
 	if !o.Namespaces {
-		return answer(reply{Error: o.exec().Error()})
-	}
-	// Signals to the process group are for the process, which would inherit that they are
-	// ignored, but not that they are caught. That our parent ended is for the helper.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return answer(reply{Error: "end with the parent: " + err.Error()})
-	}
-	if err := o.prepare(control); err != nil {
-		return answer(reply{Unavailable: true, Error: err.Error()})
+		return answer(reply{NotStarted: true, Error: syscall.Exec(o.Path, o.Args, o.Env).Error()})
 	}
 	pid, err := o.start()
 	if err != nil {
-		return answer(reply{Error: err.Error()})
+		return answer(reply{NotStarted: true, Error: err.Error()})
 	}
 	answer(reply{})
 	return await(pid)
@@ -106,19 +111,8 @@ func (o *order) prepare(control *os.File) error {
 // minPIDs is the least limit that the kernel takes.
 const minPIDs = 301
 
-// exec makes the helper the process, and returns only if that fails.
-func (o *order) exec() error {
-	if err := o.restrict(); err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: %w", o.Path, syscall.Exec(o.Path, o.Args, o.Env))
-}
-
 // start starts the process.
 func (o *order) start() (int, error) {
-	if err := o.restrict(); err != nil {
-		return 0, err
-	}
 	return syscall.ForkExec(o.Path, o.Args, &syscall.ProcAttr{
 		Dir: o.Dir, Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})

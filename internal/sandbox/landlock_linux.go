@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -165,16 +164,20 @@ func systemFolders() []string {
 	if os.Geteuid() != 0 {
 		return append(folders, "/etc")
 	}
-	// Root could read the secrets in there.
-	secret := []string{"shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "sudoers.d", "ssh"}
-	entries, err := os.ReadDir("/etc")
-	if err != nil {
-		return folders
-	}
-	for _, e := range entries {
-		if !slices.Contains(secret, e.Name()) {
-			folders = append(folders, filepath.Join("/etc", e.Name()))
-		}
+	for _, name := range rootSettings() {
+		folders = append(folders, "/etc/"+name)
 	}
 	return folders
+}
+
+// rootSettings are the files in /etc that root's processes may read. Root could read the
+// others too, such as passwords and private keys.
+func rootSettings() []string {
+	return []string{
+		"alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version", "environment", "fonts", "gai.conf",
+		"gitconfig", "group", "host.conf", "hostname", "hosts", "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.conf", "localtime",
+		"machine-id", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd", "perl", "pki/ca-trust", "pki/tls/certs", "profile", "profile.d",
+		"protocols", "python3", "redhat-release", "resolv.conf", "services", "shells", "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "terminfo",
+		"timezone",
+	}
 }

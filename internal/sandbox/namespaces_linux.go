@@ -62,11 +62,12 @@ func (o *order) rules() rules {
 }
 
 // reply is the helper's answer, as JSON with the listeners' descriptors: the proxy's, and
-// then one for each port of Forward. Stage is set if it failed.
+// then one for each port of Forward. Error is set if it failed.
 type reply struct {
-	// Unavailable says that the system does not offer what the level needs.
-	Unavailable bool
-	Error       string
+	// Unavailable says that the system does not offer what the level needs, and NotStarted
+	// that the program cannot be run.
+	Unavailable, NotStarted bool
+	Error                   string
 }
 
 // proxyPort is where the proxy listens in the namespace, which has no other listeners but
@@ -222,6 +223,8 @@ func give(control *os.File, o order) ([]net.Listener, error) {
 		err = fmt.Errorf("the helper said %q: %w", answer, err)
 	case r.Unavailable:
 		err = unavailable(confinement.Network, "%s", r.Error)
+	case r.NotStarted:
+		err = fmt.Errorf("%s: %s", o.Path, r.Error)
 	case r.Error != "":
 		err = errs.New(errs.ConfineFailed, "the process cannot be started: %s", r.Error)
 	default:
@@ -230,7 +233,7 @@ func give(control *os.File, o order) ([]net.Listener, error) {
 	for _, l := range listeners {
 		_ = l.Close()
 	}
-	if errs.CodeOf(err) == "" {
+	if errs.CodeOf(err) == "" && !r.NotStarted {
 		return failed(err)
 	}
 	return nil, err

@@ -117,6 +117,30 @@ func (s *Sandbox) Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	return &Confined{Level: confinement.None}, cmd.Start()
 }
 
+// Probe returns why a process cannot be started at a level here. It starts one that does
+// nothing.
+//
+// # Errors
+//
+// confine-unavailable and confine-failed.
+func (s *Sandbox) Probe(l confinement.Level) error {
+	program, err := exec.LookPath("true")
+	if err != nil {
+		return Available(l)
+	}
+	cmd := exec.Command(program)
+	c, err := s.Start(cmd, Spec{
+		Want:     confinement.Want{Level: l, Required: true},
+		Listen:   func(l net.Listener, _ uint16) { _ = l.Close() },
+		ProxyEnv: func(string) []string { return nil },
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return cmd.Wait()
+}
+
 // descending returns the levels from highest down, without none.
 func descending(highest confinement.Level) (levels []confinement.Level) {
 	for _, l := range confinement.Levels()[1:] {

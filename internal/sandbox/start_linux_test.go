@@ -188,6 +188,93 @@ func TestAnUnavailableLevelIsKnownAsSuch(t *testing.T) {
 	}
 }
 
+// TestAProcessCanBeEnded tests that the process does not inherit signals that its helper
+// ignores.
+func TestAProcessCanBeEnded(t *testing.T) {
+	for _, level := range confinement.Levels()[1:] {
+		for _, signal := range []string{"TERM", "INT", "HUP"} {
+			s := newScene(t, level)
+			if out, _ := s.run("kill -" + signal + " $$; echo lives"); out != "" {
+				t.Errorf("%s: SIG%s does not end it: %s", level, signal, out)
+			}
+		}
+	}
+}
+
+func TestAProgramThatCannotBeRun(t *testing.T) {
+	for _, level := range confinement.Levels()[1:] {
+		s := newScene(t, level)
+		path := filepath.Join(s.readable, "program")
+		if err := os.WriteFile(path, []byte("no program"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var box sandbox.Sandbox
+		_, err := box.Start(exec.Command(path), s.spec)
+		if err == nil || errs.CodeOf(err) != "" || !strings.Contains(err.Error(), "exec format error") {
+			t.Errorf("%s: %v", level, err)
+		}
+	}
+}
+
+// nestedVariable makes TestWithoutNamespaces start processes instead of itself.
+const nestedVariable = "SWITCHYARD_TEST_NESTED"
+
+// TestWithoutNamespaces runs in a sandbox of ours, where namespaces are not allowed. There a
+// required level is an error before anything runs, and the best one is that below.
+func TestWithoutNamespaces(t *testing.T) {
+	if os.Getenv(nestedVariable) == "" {
+		s := newScene(t, confinement.Files)
+		program, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.spec.Read = append(s.spec.Read, program)
+		if out, code := s.run(nestedVariable + "=1 " + program + " -test.run=^TestWithoutNamespaces$ -test.v"); code != 0 || !strings.Contains(out, "--- PASS") {
+			t.Errorf("exit code %d:\n%s", code, out)
+		}
+		return
+	}
+	var box sandbox.Sandbox
+	spec := sandbox.Spec{
+		Want:   confinement.Want{Level: confinement.Network, Required: true},
+		Listen: func(l net.Listener, _ uint16) { l.Close() }, ProxyEnv: func(string) []string { return nil },
+	}
+	for range 2 { // The second time it is known.
+		cmd := exec.Command("/bin/true")
+		if _, err := box.Start(cmd, spec); errs.CodeOf(err) != errs.ConfineUnavailable || cmd.Process != nil {
+			t.Errorf("required: %v, process %v", err, cmd.Process)
+		}
+	}
+	spec.Want.Required = false
+	cmd := exec.Command("/bin/true")
+	c, err := box.Start(cmd, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || c.Level != confinement.Ports {
+		t.Errorf("best: %s, %v", c.Level, err)
+	}
+	c.Close()
+}
+
+// TestAProcessThatCannotBeConfinedIsNotStarted names a path that no rule can be made for.
+func TestAProcessThatCannotBeConfinedIsNotStarted(t *testing.T) {
+	for _, level := range confinement.Levels()[1:] {
+		s := newScene(t, level)
+		s.spec.Read = append(s.spec.Read, "/a\x00b")
+		s.spec.Want.Required = false
+		var box sandbox.Sandbox
+		cmd := exec.Command("/bin/sh", "-c", "echo it runs >ran")
+		cmd.Dir = s.writable
+		if _, err := box.Start(cmd, s.spec); errs.CodeOf(err) != errs.ConfineFailed {
+			t.Errorf("%s: %v", level, err)
+		}
+		if _, err := os.Stat(filepath.Join(s.writable, "ran")); err == nil {
+			t.Errorf("%s: it was started", level)
+		}
+	}
+}
+
 func BenchmarkStart(b *testing.B) {
 	for _, level := range confinement.Levels() {
 		b.Run(string(level), func(b *testing.B) {
