@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,9 @@ type Resolver interface {
 type Options struct {
 	Allow    Allow
 	Resolver Resolver // net.DefaultResolver, except in tests
+	// Upstream returns the proxy through which a host is reached, as the user's own
+	// environment has it, or nil for none. It may be nil. That proxy resolves the names.
+	Upstream func(host *url.URL) (*url.URL, error)
 }
 
 // Proxy connects confined agents to the hosts of a list. At most 256 connections are open
@@ -54,6 +58,7 @@ type Options struct {
 type Proxy struct {
 	allow    Allow
 	resolver Resolver
+	upstream func(*url.URL) (*url.URL, error)
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	server   *http.Server
 
@@ -81,6 +86,7 @@ func New(o Options) *Proxy {
 	p := &Proxy{
 		allow:       o.Allow,
 		resolver:    o.Resolver,
+		upstream:    o.Upstream,
 		dial:        (&net.Dialer{}).DialContext,
 		dialTimeout: dialTimeout,
 		idleTimeout: idleTimeout,
@@ -112,8 +118,9 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	return p.untilClosed(ctx, l, p.server.Serve)
 }
 
-// Forward connects each client of a listener with a host that the user listed, such as
-// 127.0.0.1:4000. The listener can have the same address in the network of the agent.
+// Forward connects each client of a listener with an address of this machine's loopback
+// interface, such as 127.0.0.1:4000, whose port the user listed. The listener can have the
+// same address in the network of the agent.
 // Forward ends as Serve does.
 //
 // # Errors
@@ -121,7 +128,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 // confine-host-invalid, if the user did not list the address.
 func (p *Proxy) Forward(ctx context.Context, l net.Listener, address string) error {
 	t, err := parseTarget(address, 0)
-	if user, _ := p.allow.permits(t); err != nil || !user {
+	if err != nil || !slices.Contains(p.allow.Loopback(), t.port) || !isLoopback(t.host) {
 		return errs.New(errs.ConfineHostInvalid, "the host %q cannot be reached from within: the user did not list it", address).With("host", address)
 	}
 	return p.untilClosed(ctx, l, func(l net.Listener) error {
@@ -279,6 +286,9 @@ func (p *Proxy) connect(t target, user bool) (net.Conn, error) {
 	// The context of a request would be done when its client has sent all.
 	ctx, cancel := context.WithTimeout(p.ctx, p.dialTimeout)
 	defer cancel()
+	if through, err := p.upstreamOf(t); err != nil || through != nil {
+		return p.connectThrough(ctx, through, t, err)
+	}
 	addrs, err := p.resolve(ctx, t.host)
 	if err != nil {
 		return nil, err

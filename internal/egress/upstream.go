@@ -1,0 +1,88 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+)
+
+// upstreamOf returns the proxy through which a target is reached, nil for none. An address
+// is checked as one that is dialed directly is.
+func (p *Proxy) upstreamOf(t target) (*url.URL, error) {
+	if p.upstream == nil || isLoopback(t.host) {
+		return nil, nil
+	}
+	if addr, err := netip.ParseAddr(t.host); err == nil && isForbidden(addr) {
+		return nil, nil // It is refused then.
+	}
+	return p.upstream(&url.URL{Scheme: "https", Host: t.String()})
+}
+
+// connectThrough opens a tunnel through another proxy (RFC 9110, 9.3.6). err is the error of
+// choosing that proxy.
+func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, fmt.Errorf("choose the proxy: %w", err)
+	}
+	port := map[string]string{"http": "80", "https": "443"}[through.Scheme]
+	if port == "" {
+		return nil, fmt.Errorf("the proxy of this machine has the scheme %q; http and https can be used", through.Scheme)
+	}
+	if through.Port() != "" {
+		port = through.Port()
+	}
+	conn, err := p.dial(ctx, "tcp", net.JoinHostPort(through.Hostname(), port))
+	if err != nil {
+		return nil, err
+	}
+	if through.Scheme == "https" {
+		conn = tls.Client(conn, &tls.Config{ServerName: through.Hostname()})
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(deadline)
+	}
+	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: t.String()}, Host: t.String(), Header: http.Header{}}
+	if user := through.User; user != nil {
+		password, _ := user.Password()
+		basic := http.Request{Header: http.Header{}}
+		basic.SetBasicAuth(user.Username(), password)
+		request.Header.Set("Proxy-Authorization", basic.Header.Get("Authorization"))
+	}
+	answer, err := tunnel(conn, request)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the proxy of this machine answers %s", answer.Status)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, conn.SetDeadline(time.Time{})
+}
+
+// tunnel asks for a tunnel. The answer is read byte by byte, so that nothing of what follows
+// it is taken.
+func tunnel(conn net.Conn, request *http.Request) (*http.Response, error) {
+	if err := request.Write(conn); err != nil {
+		return nil, err
+	}
+	return http.ReadResponse(bufio.NewReaderSize(&byteReader{conn, maxHeader}, 16), request)
+}
+
+// byteReader reads one byte at a time, and at most left of them.
+type byteReader struct {
+	net.Conn
+	left int
+}
+
+func (r *byteReader) Read(b []byte) (int, error) {
+	if r.left--; r.left < 0 {
+		return 0, fmt.Errorf("its answer has more than %d bytes", maxHeader)
+	}
+	return r.Conn.Read(b[:min(len(b), 1)])
+}
