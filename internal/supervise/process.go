@@ -62,6 +62,7 @@ package supervise
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -100,6 +101,9 @@ type Spec struct {
 	Timeout, Grace time.Duration
 	// Idle is how long neither file may change its size, 0 for any time.
 	Idle time.Duration
+	// Start starts the process instead of cmd.Start, for example in a sandbox. It may change
+	// what cmd runs, but not whose process it is. It may be nil.
+	Start func(*exec.Cmd) error
 	// Started is called right after the start. If it fails, the child is ended, and Run
 	// returns the error. The child is not watched until it returns. It may be nil.
 	Started func(Identity) error
@@ -153,6 +157,13 @@ type Identity struct {
 	// Folder is the absolute path, without symbolic links, of a private folder of the
 	// process, "" for none. Processes that work there may be ended with it.
 	Folder string `json:"folder,omitzero"`
+}
+
+func (s Spec) start(cmd *exec.Cmd) error {
+	if s.Start != nil {
+		return s.Start(cmd)
+	}
+	return cmd.Start()
 }
 
 // check refuses a process without limits.

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"sync"
@@ -24,11 +25,14 @@ type registry struct {
 	snapshots sharedSnapshot
 }
 
-// adopt makes this program the subreaper of its descendants.
+// adopt makes this program the subreaper of its descendants. Files that it inherited
+// without need, such as a lock of its caller, stay with it.
 func adopt() error {
 	if self, ok := findProcess("self"); !ok || self.pid != os.Getpid() {
 		return fmt.Errorf("%s does not show this process", procDir)
 	}
+	// An older kernel does not have this; Go's own files are not inherited anyway.
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 

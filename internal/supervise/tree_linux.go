@@ -37,7 +37,7 @@ func (c *child) launch(s Spec) error {
 	if err := shared.add(c); err != nil {
 		return err
 	}
-	if err := c.cmd.Start(); err != nil {
+	if err := s.start(c.cmd); err != nil {
 		shared.remove(c)
 		return err
 	}

@@ -7,9 +7,9 @@ import "syscall"
 // tree is the child's process group, whose number is the child's.
 type tree struct{}
 
-func (c *child) launch(Spec) error {
+func (c *child) launch(s Spec) error {
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return c.cmd.Start()
+	return s.start(c.cmd)
 }
 
 // await takes the exit status, so the number of an empty group may be reused from then

@@ -12,7 +12,7 @@ func (c *child) launch(s Spec) error {
 		CmdLine:       s.CommandLine,
 		CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, // Ctrl-C is for us only.
 	}
-	return c.cmd.Start()
+	return s.start(c.cmd)
 }
 
 func (c *child) await() error { return c.cmd.Wait() }

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,8 @@ const grace = 2 * time.Second
 type Command struct {
 	// Keeper runs the command.
 	Keeper *supervise.Supervisor
+	// Start starts the process, as supervise.Spec.Start does. It may be nil.
+	Start func(*exec.Cmd) error
 	// Record stores the identity of the process, before each run and once it has started,
 	// so that the next start finds orphans if this process is killed. It may be nil.
 	Record func(supervise.Identity) error
@@ -56,7 +59,7 @@ type Command struct {
 // process-start and process-lost. When ctx is done, an error that wraps its cause.
 func (c Command) Report(ctx context.Context, output, errors *os.File) (supervise.Result, error) {
 	spec := shell(c.Line)
-	spec.Dir, spec.Env, spec.Output, spec.Errors = c.Dir, c.Env, output, errors
+	spec.Dir, spec.Env, spec.Output, spec.Errors, spec.Start = c.Dir, c.Env, output, errors, c.Start
 	spec.Timeout, spec.Grace, spec.OutputLimit = c.Timeout, grace, c.OutputLimit
 	if c.Record != nil {
 		spec.Reserved, spec.Started = c.Keeper.Reserve(""), c.Record
