@@ -29,6 +29,7 @@ const (
 	CommitWithoutDecision                            Code = "commit-without-decision"
 	ConfineFailed                                    Code = "confine-failed"
 	ConfineHostInvalid                               Code = "confine-host-invalid"
+	ConfinePathInvalid                               Code = "confine-path-invalid"
 	ConfineUnavailable                               Code = "confine-unavailable"
 	ConfigForeign                                    Code = "config-foreign"
 	ConfigInvalid                                    Code = "config-invalid"

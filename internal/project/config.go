@@ -100,6 +100,8 @@ type Verify struct {
 	Runs int
 	// Timeout limits one run.
 	Timeout time.Duration
+	// Confine says what confines it: by default nothing, since it needs the user's tools.
+	Confine Confine
 	FileOwner
 }
 
@@ -264,6 +266,7 @@ func readVerify(v value) *Verify {
 		"command": func(v value) { result.Command = readCommand(v) },
 		"runs":    func(v value) { result.Runs = v.integer(1, maxRuns) },
 		"timeout": func(v value) { result.Timeout = v.duration(minVerify, maxVerify, "from 1s to 2h, such as 10m") },
+		"confine": func(v value) { result.Confine = readConfine(v) },
 	}) && result.Command == "":
 		v.fail(".command is missing")
 	}

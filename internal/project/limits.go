@@ -30,10 +30,12 @@ func (l *Limits) read(v value) {
 }
 
 // size reads a size in bytes.
-func (v value) size() int64 {
+func (v value) size() int64 { return v.sizeUpTo(maxBytes, "from 1KiB to 1GiB, such as 64MiB") }
+
+func (v value) sizeUpTo(most int64, rule string) int64 {
 	n, ok := byteSize(v.node.Value)
-	if !v.isText() || !ok {
-		v.expected("from 1KiB to 1GiB, such as 64MiB")
+	if !v.isText() || !ok || n > most {
+		v.expected("%s", rule)
 	}
 	return n
 }
@@ -47,7 +49,7 @@ func byteSize(text string) (int64, bool) {
 		}
 		n, err := strconv.ParseUint(digits, 10, 31)
 		size := int64(n) * factor
-		return size, err == nil && size > 0 && size <= maxBytes
+		return size, err == nil && size > 0
 	}
 	return 0, false
 }

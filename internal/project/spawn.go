@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 )
 
 // Spawn configures how agents are run.
@@ -23,6 +25,9 @@ type Spawn struct {
 	Env []string
 	// Command is the program and the arguments of AdapterExec.
 	Command []string
+	// Confine says what confines agents, and Limits what they may use.
+	Confine Confine
+	Limits  Resources
 	// Adapters are the project's own adapter files, relative to its root and inside it.
 	Adapters []string
 	// Plan is the path of a task's plan, relative to the root and inside it, or "" for
@@ -82,6 +87,8 @@ const taskInPlan = "{task}"
 func defaultSpawn() Spawn {
 	return Spawn{
 		SpawnAgent: SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
+		Confine:    Confine{Want: confinement.Best()},
+		Limits:     Resources{Processes: defaultProcesses},
 	}
 }
 
@@ -118,6 +125,8 @@ func (s *Spawn) read(v value) {
 		"env":      func(v value) { s.Env = v.words(variableName, variableRule) },
 		"command":  func(v value) { s.Command = readArguments(v) },
 		"adapters": func(v value) { s.Adapters = v.localPaths() },
+		"confine":  func(v value) { s.Confine = readConfine(v) },
+		"limits":   func(v value) { s.Limits.read(v) },
 		"plan":     func(v value) { s.Plan = readPlan(v) },
 		"agents":   func(v value) { readAgents = func() { s.readAgents(v) } },
 	})

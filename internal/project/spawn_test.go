@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
@@ -56,6 +57,18 @@ func TestConfigOfSpawns(t *testing.T) {
 		"{plan: plans/{task}.md}":     nil, // In a flow mapping, braces are YAML syntax.
 		"{plan: 'p/{task}/{task}.md'}": func(s *project.Spawn) {
 			s.Plan = "p/{task}/{task}.md"
+		},
+		"{confine: off}":                  func(s *project.Spawn) { s.Confine.Want = confinement.Want{Level: confinement.None} },
+		"{confine: best}":                 func(*project.Spawn) {},
+		"{confine: required files+ports}": func(s *project.Spawn) { s.Confine.Want = confinement.Want{Level: confinement.Ports, Required: true} },
+		"{confine: {level: required files, read: [~/go, /srv], write: [out], hosts: ['llm.corp.example:8443']}}": func(s *project.Spawn) {
+			s.Confine = project.Confine{
+				Want: confinement.Want{Level: confinement.Files, Required: true},
+				Read: []string{"~/go", "/srv"}, Write: []string{"out"}, Hosts: []string{"llm.corp.example:8443"},
+			}
+		},
+		"{limits: {memory: 4GiB, processes: 100, cpu: 2}}": func(s *project.Spawn) {
+			s.Limits = project.Resources{Memory: 4 << 30, Processes: 100, CPU: 2000}
 		},
 		"{agents: {np-critic: }}": func(s *project.Spawn) {
 			s.Agents = map[string]project.SpawnAgent{"np-critic": s.SpawnAgent}
