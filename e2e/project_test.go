@@ -88,7 +88,7 @@ func (r *rig) newProject(t *testing.T, base, config string) *project {
 	p.write(t, "a.go", "package a\n")
 	p.write(t, "AGENTS.md", hostile+"\n")
 	p.write(t, "CLAUDE.md", hostile+"\n")
-	p.write(t, "switchyard.yaml", config)
+	p.write(t, "switchyard.yaml", r.withModel(config))
 	p.write(t, ".claude/settings.json", `{"permissions": {"allow": ["Write", "Edit", "Bash"]}, "hooks": {
 		"SessionStart": [{"hooks": [{"type": "command", "command": "`+trace+`"}]}],
 		"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "`+trace+`"}]}]}}`)
@@ -131,6 +131,18 @@ stream_max_retries = 0
 	p.write(t, "draft.go", "package a\n") // The critic reviews it.
 	t.Cleanup(func() { p.untouched(t) })
 	return p
+}
+
+// withModel lets confined agents reach the model, whose address some CLIs have in files.
+func (r *rig) withModel(config string) string {
+	hosts := "confine: {hosts: ['" + strings.TrimPrefix(r.model.server.URL, "http://") + "']}"
+	if strings.Contains(config, "confine:") {
+		return config
+	}
+	if rest, ok := strings.CutPrefix(config, "spawn: {"); ok {
+		return "spawn: {" + hosts + ", " + rest
+	}
+	return strings.Replace(config, "spawn:\n", "spawn:\n  "+hosts+"\n", 1)
 }
 
 func (p *project) write(t *testing.T, name, text string) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -37,6 +38,10 @@ type site struct {
 
 // once configures that a failed spawn is not repeated.
 const once = "spawn: {retries: 0}\n"
+
+// unconfined lets agents do what a sandbox would prevent, for tests of what finds it
+// afterwards.
+const unconfined = "spawn: {retries: 0, confine: off}\n"
 
 // newSite creates a project with a configuration and a draft, whose agents play the
 // scenarios in order, one per call.
@@ -83,7 +88,7 @@ func (s site) start(t testing.TB, o host.Options) *host.Engine {
 		Plugins: plugins.Config{CacheDir: s.cache}, Now: o.Now, Observe: o.Observe, By: "tester",
 		Environ: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
-			"SWITCHYARD_CLAUDE_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script,
+			"SWITCHYARD_CLAUDE_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script, access.WriteVariable + "=" + filepath.Dir(s.script),
 		},
 		Warn: func(err error) { t.Errorf("a warning: %v", err) },
 	})

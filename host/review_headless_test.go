@@ -98,7 +98,7 @@ func TestFailedReviewIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	edits := fakeagent.Clean()
 	edits.Steps = append([]fakeagent.Step{{Write: &fakeagent.File{Path: "a.go", Text: "package ours\n"}}}, edits.Steps...)
-	for _, config := range []string{once, once + verifies} {
+	for _, config := range []string{unconfined, unconfined + verifies} {
 		s := newSite(t, config, edits, edits)
 		var between *site
 		for _, k := range s.killed(t) {

@@ -79,6 +79,7 @@ func TestRunRunsTheAgentOfADestination(t *testing.T) {
 	t.Run("edit, and misbehaves", func(t *testing.T) {
 		t.Parallel()
 		s := securitySite(t, true, roles{"executor": {fakeagent.Edits()}, "critic": {found("style"), fakeagent.Clean()}, "security": {fakeagent.Presets()["executor-hook"]}})
+		s.write(t, "switchyard.yaml", unconfined+"policy: rules/\n")
 		s.define(t, "security", "profile: edit\n")
 		s.ends(t, api.RunRequest{}, "stuck", "security-git-changed")
 	})

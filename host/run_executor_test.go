@@ -87,7 +87,7 @@ func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newRunSite(t, "spawn: {retries: 1}\npolicy: rules/\n", nil)
+			s := newRunSite(t, "spawn: {retries: 1, confine: off}\npolicy: rules/\n", nil)
 			s.ownPolicy(t, func(rego string) string { return rego })
 			for i, step := range c.plays.Steps {
 				if step.Append != nil {
@@ -201,7 +201,7 @@ func TestRunStopsOnAnEmptyDraft(t *testing.T) {
 // in no commit after the task is resumed, except by a person's own draft.
 func TestRunCommitsNoProtectedFile(t *testing.T) {
 	t.Parallel()
-	s := newRunSite(t, once, oneRound(fakeagent.Presets()["executor-settings"]))
+	s := newRunSite(t, unconfined, oneRound(fakeagent.Presets()["executor-settings"]))
 	s.ends(t, api.RunRequest{}, "stuck", "executor-protected-changed")
 	s.resume(t)
 	s.ends(t, api.RunRequest{}, "stuck", "draft-protected")

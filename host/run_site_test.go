@@ -16,6 +16,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -99,7 +100,11 @@ func runSiteIn(t testing.TB, dir, config string, agents roles) *runSite {
 // play replaces the agents' script and its log of calls.
 func (s *runSite) play(t testing.TB, agents roles) {
 	t.Helper()
-	s.script = fakeagent.WriteScript(t, filepath.Dir(s.home), fakeagent.Script{Roles: agents, Calls: []fakeagent.Scenario{fakeagent.Presets()["researcher"]}})
+	dir := filepath.Join(filepath.Dir(s.home), "script") // Confined agents write their calls there.
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.script = fakeagent.WriteScript(t, dir, fakeagent.Script{Roles: agents, Calls: []fakeagent.Scenario{fakeagent.Presets()["researcher"]}})
 }
 
 // git runs git in the checkout as the user would.
@@ -129,7 +134,7 @@ func (s *runSite) environ() []string {
 	}
 	return []string{
 		"PATH=" + path, "HOME=" + s.home, "GIT_CONFIG_NOSYSTEM=1",
-		"SWITCHYARD_CLAUDE_BIN=" + s.agent, "SWITCHYARD_CODEX_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script,
+		"SWITCHYARD_CLAUDE_BIN=" + s.agent, "SWITCHYARD_CODEX_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script, access.WriteVariable + "=" + filepath.Dir(s.script),
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
@@ -58,6 +60,7 @@ type attempt struct {
 	stdout, stderr *os.File
 	before         *snapshots
 	began          time.Time // by the clock of the file system
+	confined       *access.Process
 }
 
 // run runs an attempt from its private directory to its receipt, and returns what
@@ -89,6 +92,9 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	if err != nil {
 		return res, step, err
 	}
+	if a.confined, err = access.New(a.Sandbox, a.Confine, a.site(), a.needs(invocation)); err != nil {
+		return res, step, err
+	}
 	if a.job.Begin != nil {
 		if err := a.job.Begin(ctx, a.at); err != nil {
 			return res, step, err
@@ -117,6 +123,8 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 		}
 	}
 	switch {
+	case process.unconfined != nil: // Another adapter would not help.
+		return res, step, process.unconfined
 	case ctx.Err() != nil:
 		return res, step, fmt.Errorf("run %s: %w", a.job.Agent.Name, context.Cause(ctx))
 	case res.StartErr == nil && a.job.Deliver != nil:
@@ -230,6 +238,7 @@ func (a *attempt) invocation() (adapter.Invocation, error) {
 		Model: model, WorkDir: a.Tree, StateDir: a.dir.join(stateFolder), TempDir: a.dir.join(tempFolder),
 		OutFile: a.dir.join(finalFile), ReportPath: a.at.ReportPath, PromptFile: a.dir.join(promptFile),
 		MaxDollars: dollars, Profile: a.job.Profile, Web: a.job.Web, Command: a.job.Command, Environ: a.Environ,
+		Confined: access.Confines(a.Confine.Want),
 	})
 	if err != nil {
 		return inv, err
@@ -264,7 +273,8 @@ func (a *attempt) environment(inv adapter.Invocation) []string {
 type processResult struct {
 	supervise.Result
 	err        error
-	cancelled  bool // err is the caller's cancellation
+	cancelled  bool  // err is the caller's cancellation
+	unconfined error // why it could not be confined, and so was not started
 	output     adapter.Output
 	start, end time.Time
 }
@@ -288,6 +298,13 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 		Argv: append([]string{a.bin}, inv.Argv...), Dir: a.Tree, Env: a.environment(inv),
 		Output: a.stdout, Errors: a.stderr, OutputLimit: maxOutput, Timeout: a.at.Timeout, Idle: a.job.Idle, Grace: grace,
 		Reserved: a.child,
+		Start: func(cmd *exec.Cmd) error {
+			err := a.confined.Start(ctx, cmd)
+			if code := errs.CodeOf(err); code == errs.ConfineFailed || code == errs.ConfineUnavailable {
+				r.unconfined = err
+			}
+			return err
+		},
 		Started: func(id supervise.Identity) error {
 			pid = id.PID
 			return a.lease.RecordProcess(a.leaseRecord(id))
@@ -298,6 +315,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 		spec.Input = a.stdin
 	}
 	r.Result, r.err = a.Supervisor.Run(ctx, spec)
+	a.confined.Close()
 	if r.err != nil { // Then there is no Result.
 		r.PID, r.ExitCode, r.cancelled = pid, -1, ctx.Err() != nil
 	}

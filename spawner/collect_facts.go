@@ -221,7 +221,9 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 		Session: excerpt(r.output.Session), PayloadParseOK: r.output.Valid,
 		Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,
 		ToolUses: r.output.ToolCount, Denials: excerpts(r.output.Denials), Changed: excerpts(changed),
+		Confinement: a.confined.Level(),
 	}
+	rec.Refused, rec.Notes = a.refused()
 	if res.Verdict.Outcome == outcome.Edited {
 		rec.Summary = a.summary(r.output.Text)
 	}

@@ -18,10 +18,11 @@ const (
 	promptFile   = "prompt" // standard input
 	stdoutFile   = "stdout"
 	stderrFile   = "stderr"
-	finalFile    = "final" // the final message, if the CLI writes it to a file
 	stateFolder  = "state" // the CLI's settings and sessions
 	tempFolder   = "tmp"   // its TMPDIR
 	reportFolder = "report"
+	// The final message, if the CLI writes it to a file.
+	finalFile = stateFolder + "/final-message"
 )
 
 // runDir is the private directory of one attempt, for us and the agent only. It is

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"go.uber.org/goleak"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
@@ -51,7 +52,7 @@ func newScene(t testing.TB, calls ...fakeagent.Scenario) *scene {
 	s.Options = spawner.Options{
 		Root: root, State: filepath.Join(root, ".switchyard"), Temp: t.TempDir(), Supervisor: keeper, Catalog: adapter.NewCatalog(),
 		Environ: []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), fakeagent.ScenarioVariable + "=" + s.script,
+			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), fakeagent.ScenarioVariable + "=" + s.script, access.WriteVariable + "=" + filepath.Dir(s.script),
 			"SWITCHYARD_CLAUDE_BIN=" + fake, "SWITCHYARD_CODEX_BIN=" + fake,
 		},
 		Now: time.Now, Random: func() float64 { return 0 },

@@ -26,11 +26,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
@@ -53,6 +55,10 @@ type Options struct {
 	Catalog *adapter.Catalog
 	// Environ is this program's environment, from which those of agents are derived.
 	Environ []string
+	// Confine is what confines agents, and Sandbox starts them; nil for a new one, which does
+	// not know yet which levels there are.
+	Confine access.Settings
+	Sandbox *sandbox.Sandbox
 	// Now is the clock, time.Now if nil. Random returns numbers in [0, 1) to spread
 	// retries, math/rand if nil.
 	Now    func() time.Time
@@ -91,6 +97,9 @@ func New(o Options) (*Spawner, error) {
 		if o.Supervisor, err = supervise.New(); err != nil {
 			return nil, err
 		}
+	}
+	if o.Sandbox == nil {
+		o.Sandbox = &sandbox.Sandbox{}
 	}
 	if o.Cache == nil {
 		o.Cache = &worktree.Cache{}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
@@ -276,7 +277,7 @@ func TestSummaries(t *testing.T) {
 			s := newEditor(t, call)
 			job := s.edits(t)
 			job.Adapters, job.Command = []string{c.adapter}, []string{fakeagent.Build(t)}
-			s.Environ = append(s.Environ, fakeagent.ScenarioVariable+"="+s.script)
+			s.Environ = append(s.Environ, fakeagent.ScenarioVariable+"="+s.script, access.WriteVariable+"="+filepath.Dir(s.script))
 			out, err := s.run(t, job)
 			if err != nil || out.Last().Record.Summary != c.want {
 				t.Fatalf("%+v, %.100q, %v", out.Last().Verdict, out.Last().Record.Summary, err)

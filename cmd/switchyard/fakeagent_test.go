@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 )
@@ -92,6 +93,7 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 	path := filepath.Join(dir, "script.json")
 	ts.Check(os.WriteFile(path, data, 0o600))
 	ts.Setenv(fakeagent.ScenarioVariable, path)
+	ts.Setenv(access.WriteVariable, filepath.Dir(path))
 	ts.Setenv("PLAYED", path+".calls")
 	for _, cli := range []string{"CLAUDE", "CODEX", "GEMINI", "OPENCODE", "COPILOT"} {
 		ts.Setenv("SWITCHYARD_"+cli+"_BIN", ts.Getenv("FAKEAGENT"))

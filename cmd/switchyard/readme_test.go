@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
@@ -44,6 +45,7 @@ func withRun(t *testing.T, project string) {
 	}
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", fakeagent.Build(t))
 	t.Setenv(fakeagent.ScenarioVariable, scenario)
+	t.Setenv(access.WriteVariable, filepath.Dir(scenario))
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	out, err := inShell(t, project)(`git init -q && git config user.name ann && git config user.email ann@example.com && git add -A && git commit -q -m "Upload a file"`)
 	if err != nil {
@@ -72,6 +74,7 @@ func TestGuideShowsRealOutput(t *testing.T) {
 	}))
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", agent)
 	t.Setenv(fakeagent.ScenarioVariable, script)
+	t.Setenv(access.WriteVariable, filepath.Dir(script))
 	follow(t, "docs/guide.md", false, newProject(t, "", withLinters))
 }
 
@@ -222,10 +225,12 @@ func TestRunPage(t *testing.T) {
 		fakeagent.Step{Final: &fakeagent.Final{Object: fakeagent.Object{Set: map[string]any{"verdict": "issues_found", "blockers_count": 1}}}})
 	executor, clean := fakeagent.Edits(), fakeagent.Clean()
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", fakeagent.Build(t))
-	t.Setenv(fakeagent.ScenarioVariable, fakeagent.Write(t, t.TempDir(),
+	script := fakeagent.Write(t, t.TempDir(),
 		executor, fakeagent.Finds(fakeagent.Finding{Category: "missing-test", Severity: "fail", File: "upload.go", Line: 12, Remediation: "Test the third failure"}), executor, clean,
 		executor, question, executor, clean,
-		executor, clean, executor, clean))
+		executor, clean, executor, clean)
+	t.Setenv(fakeagent.ScenarioVariable, script)
+	t.Setenv(access.WriteVariable, filepath.Dir(script))
 	state, project := t.TempDir(), filepath.Join(t.TempDir(), "shop")
 	t.Setenv("XDG_STATE_HOME", state)
 	if err := os.Mkdir(project, 0o755); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
@@ -40,11 +41,11 @@ func newProject(t *testing.T, scenarios ...fakeagent.Scenario) *project {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	agent := fakeagent.Build(t)
+	agent, script := fakeagent.Build(t), fakeagent.Write(t, t.TempDir(), scenarios...)
 	p.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "SWITCHYARD_CACHE_DIR=" + t.TempDir(),
 		"SWITCHYARD_CLAUDE_BIN=" + agent, "SWITCHYARD_CODEX_BIN=" + agent,
-		fakeagent.ScenarioVariable + "=" + fakeagent.Write(t, t.TempDir(), scenarios...),
+		fakeagent.ScenarioVariable + "=" + script, access.WriteVariable + "=" + filepath.Dir(script),
 	}
 	return p
 }

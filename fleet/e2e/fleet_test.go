@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
 )
@@ -228,7 +229,7 @@ func (f *fleet) environ() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + f.path("user"), "GIT_CONFIG_NOSYSTEM=1", "TMPDIR=" + f.path("tmp"),
 		"XDG_CACHE_HOME=" + program("cache"), "TEMPORAL_ADDRESS=" + f.address,
-		"SWITCHYARD_CLAUDE_BIN=" + fakeagent.Build(f), fakeagent.ScenarioVariable + "=" + f.script,
+		"SWITCHYARD_CLAUDE_BIN=" + fakeagent.Build(f), fakeagent.ScenarioVariable + "=" + f.script, access.WriteVariable + "=" + filepath.Dir(f.script),
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	fleetworker "github.com/switchyard-dev/switchyard/fleet/internal/worker"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -108,7 +109,7 @@ func (s *site) git(t testing.TB, dir string, args ...string) string {
 func (s *site) environ() []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("user"), "GIT_CONFIG_NOSYSTEM=1",
-		"SWITCHYARD_CLAUDE_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script,
+		"SWITCHYARD_CLAUDE_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script, access.WriteVariable + "=" + filepath.Dir(s.script),
 	}, s.more...)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
@@ -52,7 +53,7 @@ func TestMetricsOfSpawns(t *testing.T) {
 			}
 			script := fakeagent.Write(t, t.TempDir(), c.calls...)
 			e := newEngine(t, root, time.Now, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"),
-				"SWITCHYARD_CLAUDE_BIN="+fakeagent.Build(t), fakeagent.ScenarioVariable+"="+script)
+				"SWITCHYARD_CLAUDE_BIN="+fakeagent.Build(t), fakeagent.ScenarioVariable+"="+script, access.WriteVariable+"="+filepath.Dir(script))
 			d, err := e.Round(t.Context(), "T", host.Request{})
 			if err != nil {
 				t.Fatal(err)

@@ -62,6 +62,7 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id, 
 	s, err := spawner.New(spawner.Options{
 		Root: e.project.Root, Tree: tree, State: e.project.State(), Temp: os.TempDir(),
 		Scope: scope, Cache: &e.trees, Supervisor: keeper, Catalog: catalog, Environ: e.environ,
+		Confine: confineAgents(config.Spawn), Sandbox: &e.sandbox,
 		Now: e.now, Random: rand.Float64, Transcript: e.keepTranscripts(config.Transcripts), Warn: e.warn,
 	})
 	return agentRunner{spawner: s, library: definition.Library{Root: e.project.Root}}, err

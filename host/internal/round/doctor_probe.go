@@ -48,6 +48,7 @@ func (e *Engine) probe(ctx context.Context, config project.Config) (*api.SpawnSu
 	}
 	s, err := spawner.New(spawner.Options{
 		Root: e.project.Root, Tree: tree, State: state, Supervisor: keeper, Catalog: catalog, Environ: e.environ, Now: e.now, Warn: e.warn,
+		Confine: confineAgents(config.Spawn), Sandbox: &e.sandbox,
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -66,6 +67,8 @@ type Engine struct {
 	inside   func() error
 	policies *policyset.Set
 	plugins  *pluginset.Set
+	// sandbox starts confined processes.
+	sandbox sandbox.Sandbox
 	// trees remembers working trees between their snapshots.
 	trees worktree.Cache
 	// repo is nil until a request needs it; opening guards it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -186,6 +188,14 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify, dir str
 	}
 	defer tx.engine.release(held)
 	command.Dir, command.Timeout = dir, v.Timeout
+	if v.Confine.Level.AtLeast(confinement.Files) {
+		confined, err := tx.confineCommand(v.Confine, &command)
+		if err != nil {
+			return api.Verification{}, err
+		}
+		defer confined.close(tx.engine.warn)
+		command.Start = func(cmd *exec.Cmd) error { return confined.Start(ctx, cmd) }
+	}
 	// Without an adapter, it is not shown as an agent.
 	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
 	tx.engine.observe(at)

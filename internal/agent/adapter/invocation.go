@@ -40,6 +40,8 @@ type Values struct {
 	Command []string
 	// Environ tells which credentials are available, as NAME=value.
 	Environ []string
+	// Confined says that a sandbox of ours confines the CLI.
+	Confined bool
 }
 
 // Invocation is how to start a CLI.
@@ -56,6 +58,11 @@ type Invocation struct {
 	// Stdin says that the prompt goes to standard input; else the arguments name
 	// PromptFile.
 	Stdin bool
+	// Hosts are what the CLI connects to, and URLs are variables whose values name others.
+	Hosts, URLs []string
+	// State are the paths of the user's login and settings, unless the CLI has a private
+	// directory instead, and Protected are paths in it that it should not change.
+	State, Protected []string
 }
 
 var placeholder = pattern(`\{([a-z_]+)\}`)
@@ -107,12 +114,19 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 		web = a.spec.Web.On
 	}
 	own := maps.Clone(values)
-	for _, choice := range []map[string]string{may, web} {
+	choices := []map[string]string{may, web}
+	if v.Confined {
+		choices = append(choices, a.spec.Sandbox.Off)
+	}
+	for _, choice := range choices {
 		for name, template := range choice {
 			own[name], _ = fill(template, values)
 		}
 	}
-	inv := Invocation{Pass: slices.Clone(a.spec.EnvPass), Stdin: a.spec.Prompt == "stdin", Files: make(map[string]string, len(a.spec.Files))}
+	inv := Invocation{
+		Pass: slices.Clone(a.spec.EnvPass), Stdin: a.spec.Prompt == "stdin", Files: make(map[string]string, len(a.spec.Files)),
+		Hosts: a.spec.Sandbox.Hosts, URLs: a.spec.Sandbox.URLs,
+	}
 	if inv.Argv, err = a.argv(own, values, v.Command); err != nil {
 		return Invocation{}, err
 	}
@@ -123,6 +137,7 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 			set[name] = "{state_dir}"
 		}
 	}
+	inv.State, inv.Protected = a.state(v.Environ, set)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		value, missing := fill(set[name], own)
 		if missing == "" {
@@ -135,6 +150,26 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 		}
 	}
 	return inv, nil
+}
+
+// state returns the paths of the user's login and settings, without those that variables of
+// the CLI move to its private directory.
+func (a *Adapter) state(environ []string, moved map[string]string) (paths, protected []string) {
+	for _, s := range a.spec.Sandbox.State {
+		if _, ok := moved[s.Variable]; ok {
+			continue
+		}
+		path := filepath.Join(lookup(environ, "HOME"), s.Home)
+		if given := lookup(environ, s.Variable); s.Variable != "" && given != "" {
+			path = given
+		}
+		path = filepath.Join(path, s.Below)
+		paths = append(paths, path)
+		for _, name := range s.Protect {
+			protected = append(protected, filepath.Join(path, name))
+		}
+	}
+	return paths, protected
 }
 
 // Allows returns adapter-invalid if the adapter lacks the profile.

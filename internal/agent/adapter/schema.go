@@ -47,6 +47,17 @@ type spec struct {
 	StateDirEnv []string       `field:"state_dir_env" form:"variable"`
 	Credentials []string       `field:"credentials" form:"variable"`
 	Files       map[string]any `field:"files" keys:"inside"`
+	// Sandbox says what the CLI needs if we confine it.
+	Sandbox struct {
+		// Hosts are those of its API, and URLs are variables with others.
+		Hosts []string `field:"hosts"`
+		URLs  []string `field:"urls" form:"variable"`
+		// State has the folders of a user's login and settings.
+		State []state `field:"state"`
+		// Off replaces placeholders so that the CLI's own sandbox, which cannot be set up
+		// within ours, is off.
+		Off map[string]string `field:"off" keys:"own"`
+	} `field:"sandbox"`
 	// Forbidden are paths below Values.WorkDir of repository settings, such as hooks, that
 	// cannot be switched off.
 	Forbidden []string `field:"forbidden" form:"inside"`
@@ -88,6 +99,18 @@ type spec struct {
 	// StderrStatus finds the last HTTP status in standard error, for an error in the output
 	// without a status.
 	StderrStatus groupFinder `field:"stderr_status"`
+}
+
+// state is a file or a folder in which a CLI has a user's login and settings.
+type state struct {
+	// Variable names the variable that moves it, "" for none. Home is where it is
+	// otherwise, below the home directory, "" for that itself.
+	Variable string `field:"variable" form:"variable"`
+	Home     string `field:"home" form:"inside"`
+	// Below is the part of the path that the variable does not have.
+	Below string `field:"below" form:"inside"`
+	// Protect are paths in it that make the CLI run something in other sessions.
+	Protect []string `field:"protect" form:"inside"`
 }
 
 // Problem is an error in an adapter.

@@ -40,7 +40,7 @@ const markPrefix = "SWITCHYARD_CHILD_"
 func Child(environ []string, p Policy) []string {
 	values := table(environ)
 	named := set(p.Credentials, p.Extra, names(values[fold(passthrough)].value), names(values[fold(nubosPassthrough)].value))
-	hidden := set([]string{passthrough, nubosPassthrough})
+	hidden := set([]string{passthrough, nubosPassthrough, "SWITCHYARD_CONFINE_READ", "SWITCHYARD_CONFINE_WRITE"})
 	usual, session := set(common()), set(ofTheCaller())
 	var child []string
 	for key, v := range values {

@@ -138,3 +138,20 @@ func line(name string) (string, error) {
 	data, err := safefile.ReadAll(f, maxLine)
 	return strings.TrimRight(string(data), "\r\n"), err
 }
+
+// GitFolders returns the absolute paths of the git directories that a folder's repository
+// has: none without one, and two in a linked working tree.
+func GitFolders(folder string) []string {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		switch r, err := find(dir); {
+		case err != nil:
+			return nil
+		case r != nil && r.dir == r.common:
+			return []string{r.dir}
+		case r != nil:
+			return []string{r.dir, r.common}
+		case dir == filepath.Dir(dir):
+			return nil
+		}
+	}
+}

@@ -25,12 +25,14 @@ const (
 	gitModules = ".gitmodules"
 )
 
-// effectiveFiles are our files that affect later rounds: what people write in the state
-// directory, and files outside of it. An agent must not be able to replace the critic in
-// an ignored file.
-var effectiveFiles = []string{
-	stateFolder + "/agents", stateFolder + "/prompts", stateFolder + "/" + ignoreFile,
-	".nubos-pilot/agents", ".claude/agents", "switchyard.yaml", "switchyard.lock",
+// EffectiveFiles are our files that affect later rounds, relative to the root: what people
+// write in the state directory, and files outside of it. An agent must not be able to
+// replace the critic in an ignored file.
+func EffectiveFiles() []string {
+	return []string{
+		stateFolder + "/agents", stateFolder + "/prompts", stateFolder + "/" + ignoreFile,
+		".nubos-pilot/agents", ".claude/agents", "switchyard.yaml", "switchyard.lock",
+	}
 }
 
 // scanner collects what to compare. Paths are relative to the root, with slashes; "" is
@@ -78,7 +80,7 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 	defer s.root.Close()
 	s.latest = s.cache.latest(s.real)
 	s.ignored = s.local(scope.IgnorePaths)
-	s.alwaysTracked = slices.Concat(effectiveFiles, s.local(scope.AlwaysTracked))
+	s.alwaysTracked = slices.Concat(EffectiveFiles(), s.local(scope.AlwaysTracked))
 	if scope.TaskTree {
 		s.alwaysTracked = append(s.alwaysTracked, stateFolder)
 	}

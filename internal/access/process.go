@@ -1,0 +1,121 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"os/exec"
+	"strconv"
+	"sync"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/egress"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
+)
+
+// Process starts confined processes with one access, one after the other. It is not safe for
+// concurrent use.
+type Process struct {
+	box      *sandbox.Sandbox
+	plan     plan
+	proxy    *egress.Proxy
+	confined *sandbox.Confined
+	serving  sync.WaitGroup
+}
+
+// New prepares a process. The caller closes it when the process has ended.
+//
+// # Errors
+//
+// confine-path-invalid, confine-host-invalid, and confine-unavailable if the level is
+// required and it is known that it cannot be reached.
+func New(box *sandbox.Sandbox, s Settings, site Site, n Needs) (*Process, error) {
+	p := &Process{box: box}
+	if s.Required {
+		if err := sandbox.Available(s.Level); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if p.plan, err = planOf(s, site, n); err != nil {
+		return nil, err
+	}
+	upstream := httpproxy.Config{
+		HTTPSProxy: cmp.Or(variable(site.Environ, "HTTPS_PROXY"), variable(site.Environ, "https_proxy")),
+		NoProxy:    cmp.Or(variable(site.Environ, "NO_PROXY"), variable(site.Environ, "no_proxy")),
+	}
+	p.proxy = egress.New(egress.Options{Allow: p.plan.hosts, Resolver: net.DefaultResolver, Upstream: upstream.ProxyFunc()})
+	p.plan.spec.Forward = p.plan.hosts.Loopback()
+	p.plan.spec.ProxyEnv = proxyEnv
+	return p, nil
+}
+
+// Confines reports whether the process will be confined at all. Only then its CLI may do
+// without a sandbox of its own.
+func Confines(w confinement.Want) bool {
+	return w.Level.AtLeast(confinement.Files) && sandbox.Available(confinement.Files) == nil
+}
+
+// Start starts the process; see sandbox.Sandbox.Start.
+func (p *Process) Start(ctx context.Context, cmd *exec.Cmd) (err error) {
+	spec := p.plan.spec
+	spec.Listen = func(l net.Listener, forward uint16) {
+		p.serving.Go(func() {
+			if forward == 0 {
+				_ = p.proxy.Serve(ctx, l)
+				return
+			}
+			_ = p.proxy.Forward(ctx, l, net.JoinHostPort("127.0.0.1", strconv.Itoa(int(forward))))
+		})
+	}
+	if p.plan.cache != "" && Confines(spec.Want) {
+		cmd.Env = append(cmd.Environ(), "XDG_CACHE_HOME="+p.plan.cache)
+	}
+	p.release()
+	p.confined, err = p.box.Start(cmd, spec)
+	return err
+}
+
+// release releases what the last process needed, which has ended.
+func (p *Process) release() {
+	if p.confined != nil {
+		p.confined.Close()
+	}
+}
+
+// Level returns the level that was reached, none before Start.
+func (p *Process) Level() confinement.Level {
+	if p.confined == nil {
+		return confinement.None
+	}
+	return p.confined.Level
+}
+
+// Notes returns which limits do not hold, and the hosts that were refused.
+func (p *Process) Notes() (limits []string, refused []egress.Refusal) {
+	if p.confined == nil {
+		return nil, nil
+	}
+	return p.confined.Notes, p.proxy.Refused()
+}
+
+// Close ends the proxy, and waits for it.
+func (p *Process) Close() {
+	p.release()
+	p.proxy.Close()
+	p.serving.Wait()
+}
+
+// proxyEnv are the variables that name a proxy. Ports of the loopback interface are reached
+// directly.
+func proxyEnv(addr string) []string {
+	const direct = "localhost,127.0.0.1,::1"
+	proxy := "http://" + addr
+	return []string{
+		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "ALL_PROXY=" + proxy, "NO_PROXY=" + direct,
+		"http_proxy=" + proxy, "https_proxy=" + proxy, "all_proxy=" + proxy, "no_proxy=" + direct,
+		"NODE_USE_ENV_PROXY=1",
+	}
+}

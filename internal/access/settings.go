@@ -1,0 +1,224 @@
+// Package access says what a confined process may reach: the files and hosts that it needs,
+// and those that the project or the user adds (docs/confinement.md). Package sandbox
+// enforces it.
+package access
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/egress"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
+)
+
+// Settings are what a project asks for (docs/configuration.md).
+type Settings struct {
+	confinement.Want
+	// Read and Write are paths that a process may also reach: absolute, in the home
+	// directory as ~/NAME, or relative to the project's root.
+	Read, Write []string
+	// Hosts are those that it may also reach.
+	Hosts []string
+	// Limits bound what it uses.
+	Limits sandbox.Limits
+}
+
+// Variables in which the user lists further paths of this machine, separated as in PATH.
+// They are for what does not belong into a project's settings, such as caches of tools.
+const (
+	ReadVariable  = "SWITCHYARD_CONFINE_READ"
+	WriteVariable = "SWITCHYARD_CONFINE_WRITE"
+)
+
+// Site is where a process runs.
+type Site struct {
+	// Root is the project's root, and Tree the working tree, which may be the root.
+	Root, Tree string
+	// State is the folder of the ledger.
+	State string
+	// Deciding are files that decide about rounds, relative to Tree: the settings, the
+	// policy and so on.
+	Deciding []string
+	// Environ is the environment of this program.
+	Environ []string
+}
+
+// Needs are those of a process.
+type Needs struct {
+	// Program is the absolute path of its program.
+	Program string
+	// Edits says that it may change the files of the tree.
+	Edits bool
+	// Private is a folder of its own, Cache one in it for caches, and Read and Write are paths
+	// in it, absolute.
+	Private, Cache string
+	Read, Write    []string
+	// State are the paths of its login and settings, which it may change but for Protected.
+	State, Protected []string
+	// Hosts are the hosts of its API, and URLs variables whose values name others.
+	Hosts, URLs []string
+}
+
+// plan is what a process may reach.
+type plan struct {
+	spec  sandbox.Spec
+	hosts egress.Allow
+	cache string
+}
+
+// planOf collects what a process may reach.
+//
+// # Errors
+//
+// confine-path-invalid and confine-host-invalid.
+func planOf(s Settings, site Site, n Needs) (plan, error) {
+	home := variable(site.Environ, "HOME")
+	p := plan{cache: n.Cache, spec: sandbox.Spec{
+		Want: s.Want, Limits: s.Limits, Private: n.Private, Write: slices.Clone(n.Write), Protected: slices.Clone(n.Protected), FixedMetadata: !n.Edits,
+	}}
+	read := slices.Concat(n.Read, toolFolders(site.Environ, home), programFolders(n.Program, site.Environ), gitFolders(site, home))
+	decide := append(deciding(site), site.State)
+	switch {
+	case !n.Edits:
+		// Everything but the ledger: a rule for a folder would include what is below it.
+		p.spec.List = append(p.spec.List, site.Tree)
+		read = append(read, children(site.Tree, site.State)...)
+	case within(site.State, site.Tree):
+		p.spec.List = append(p.spec.List, site.Tree)
+		read = append(read, children(site.Tree, site.State)...)
+		p.spec.Write = append(p.spec.Write, children(site.Tree, decide...)...)
+	default:
+		p.spec.Write = append(p.spec.Write, site.Tree)
+		p.spec.Protected = append(p.spec.Protected, decide...)
+	}
+	given := func(paths []string, name string) ([]string, error) {
+		var all []string
+		for _, path := range slices.Concat(paths, filepath.SplitList(variable(site.Environ, name))) {
+			resolved, err := resolve(path, site.Root, home)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, resolved)
+		}
+		return all, nil
+	}
+	more, err := given(s.Read, ReadVariable)
+	if err != nil {
+		return p, err
+	}
+	p.spec.Read = real(append(read, more...))
+	if more, err = given(s.Write, WriteVariable); err != nil {
+		return p, err
+	}
+	more = append(more, real(n.State)...)
+	for _, path := range more {
+		if err := site.mayWrite(path); err != nil {
+			return p, err
+		}
+	}
+	p.spec.Write, p.spec.Protected = append(real(p.spec.Write), more...), real(p.spec.Protected)
+	hosts := slices.Clone(s.Hosts)
+	for _, name := range n.URLs {
+		if host := hostOf(variable(site.Environ, name)); host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	p.hosts, err = egress.ParseHosts(n.Hosts, hosts)
+	return p, err
+}
+
+// resolve returns the absolute path of a setting, without symbolic links.
+func resolve(path, root, home string) (string, error) {
+	full := path
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		full = filepath.Join(home, rest)
+	} else if !filepath.IsAbs(path) {
+		full = filepath.Join(root, path)
+	}
+	resolved, err := filepath.EvalSymlinks(full)
+	if err != nil {
+		return "", errs.New(errs.ConfinePathInvalid, "%s, which a confined process may reach, cannot be used: %w", path, safefile.Reason(err)).With("path", path)
+	}
+	return resolved, nil
+}
+
+// mayWrite refuses a path through which a process could change what decides about it.
+func (s Site) mayWrite(path string) error {
+	decide := append(deciding(s), s.State)
+	if s.Tree != s.Root {
+		s.Tree = s.Root
+		decide = append(decide, deciding(s)...)
+	}
+	for _, d := range real(decide) {
+		if within(d, path) || within(path, d) {
+			return errs.New(errs.ConfinePathInvalid, "%s must not be writable for a confined process, since %s decides about it", path, d).With("path", path)
+		}
+	}
+	return nil
+}
+
+// deciding are the absolute paths in a tree that decide about rounds.
+func deciding(s Site) []string {
+	all := []string{filepath.Join(s.Tree, ".git")}
+	for _, path := range s.Deciding {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.Tree, path)
+		}
+		if path != s.Tree { // A setting that is not set.
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// gitFolders are what git reads in a tree: the repository and the user's settings.
+func gitFolders(s Site, home string) []string {
+	return append(gitDirs(s.Tree), filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git"))
+}
+
+// children are the entries of a folder but those without, as paths.
+func children(folder string, without ...string) []string {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil // The process cannot read it either.
+	}
+	var all []string
+	for _, e := range entries {
+		if path := filepath.Join(folder, e.Name()); !slices.Contains(without, path) && e.Type()&os.ModeSymlink == 0 {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// real resolves symbolic links, and leaves out what does not exist.
+func real(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			all = append(all, resolved)
+		}
+	}
+	return all
+}
+
+// within reports whether a path is a folder or below it.
+func within(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// variable returns the value of a variable, "" for none. The last one wins.
+func variable(environ []string, name string) string {
+	for _, entry := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

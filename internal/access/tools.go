@@ -1,0 +1,110 @@
+package access
+
+import (
+	"bufio"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+)
+
+func gitDirs(tree string) []string { return worktree.GitFolders(tree) }
+
+// caches are folders below the home directory with downloaded packages and toolchains, and
+// without a user's data or secrets.
+func caches() []string {
+	return []string{
+		"go/pkg/mod", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/wrapper", ".npm/_cacache",
+		".nvm", ".volta", ".asdf", ".pyenv", ".rbenv", ".sdkman/candidates", ".local/share/mise", ".local/share/fnm", ".local/share/pnpm",
+		".cache/pip", ".cache/uv", ".cache/pypoetry", ".deno/bin", ".bun/bin", ".dotnet", ".nuget/packages",
+	}
+}
+
+// toolFolders are those of the programs in PATH with their libraries, and the caches of
+// package managers.
+func toolFolders(environ []string, home string) (folders []string) {
+	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
+		if !filepath.IsAbs(dir) || within(home, dir) {
+			continue
+		}
+		folders = append(folders, dir)
+		// A version manager's folder has the libraries beside the programs. The folder
+		// .local has users' data there too.
+		if prefix := filepath.Dir(dir); filepath.Base(dir) == "bin" && !within(home, prefix) && filepath.Base(prefix) != ".local" {
+			folders = append(folders, filepath.Join(prefix, "lib"), filepath.Join(prefix, "libexec"), filepath.Join(prefix, "share"))
+		}
+	}
+	for _, cache := range caches() {
+		folders = append(folders, filepath.Join(home, cache))
+	}
+	return folders
+}
+
+// programFolders are what a program is loaded from: the folder of its file, or all packages
+// beside it if it is a Node.js package, and the same for its interpreter.
+func programFolders(program string, environ []string) (folders []string) {
+	for range 3 { // A script's interpreter may be a script.
+		resolved, err := filepath.EvalSymlinks(program)
+		if err != nil {
+			return folders
+		}
+		folder := filepath.Dir(resolved)
+		if i := strings.Index(resolved, "/node_modules/"); i >= 0 {
+			folder = resolved[:i+len("/node_modules")]
+		}
+		folders = append(folders, resolved, folder)
+		if program = interpreter(resolved, environ); program == "" {
+			return folders
+		}
+	}
+	return folders
+}
+
+// interpreter returns the path of a script's interpreter, "" for none.
+func interpreter(program string, environ []string) string {
+	f, err := os.Open(program)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, _ := bufio.NewReaderSize(f, 512).ReadSlice('\n')
+	text, ok := strings.CutPrefix(string(line), "#!")
+	words := strings.Fields(text)
+	if !ok || len(words) == 0 {
+		return ""
+	}
+	if filepath.Base(words[0]) != "env" {
+		return words[0]
+	}
+	i := slices.IndexFunc(words[1:], func(word string) bool { return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") })
+	if i < 0 {
+		return ""
+	}
+	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
+		path := filepath.Join(dir, words[1+i])
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+// hostOf returns the host and port of a URL, "" if it is none.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	if port == "" {
+		return ""
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}

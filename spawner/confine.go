@@ -1,0 +1,53 @@
+package spawner
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/access"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+)
+
+// site is where the agent runs.
+func (a *attempt) site() access.Site {
+	return access.Site{
+		Root: a.Root, Tree: a.Tree, State: a.State, Environ: a.Environ,
+		Deciding: slices.Concat(worktree.EffectiveFiles(), a.Scope.AlwaysTracked),
+	}
+}
+
+// needs are what the agent needs besides the tree. The other files of its private directory
+// are ours.
+func (a *attempt) needs(inv adapter.Invocation) access.Needs {
+	n := access.Needs{
+		Program: a.bin, Edits: a.job.Profile == profile.Edit,
+		Private: a.dir.path, Cache: a.dir.join(tempFolder, "cache"), Read: []string{a.dir.join(promptFile)},
+		Write: []string{a.dir.join(tempFolder), a.dir.join(stateFolder), a.dir.join(reportFolder)},
+		State: inv.State, Protected: inv.Protected, Hosts: inv.Hosts, URLs: inv.URLs,
+	}
+	for _, word := range a.job.Command { // It may be the path of a script.
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(a.Root, word)
+		}
+		n.Read = append(n.Read, word)
+	}
+	return n
+}
+
+// maxRefused bounds Record.Refused.
+const maxRefused = 20
+
+// refused lists the hosts that the agent was not let connect to.
+func (a *attempt) refused() (hosts []string, notes []string) {
+	notes, refusals := a.confined.Notes()
+	for _, r := range refusals {
+		if len(hosts) == maxRefused {
+			break
+		}
+		hosts = append(hosts, fmt.Sprintf("%s: %s", r.Host, r.Reason))
+	}
+	return hosts, notes
+}
