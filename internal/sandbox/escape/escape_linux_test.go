@@ -62,8 +62,9 @@ type attempt struct {
 	does string
 	try  func(w *world) error
 	want expected
-	// refusals are the errors that mean a refusal, besides those of isRefusal.
-	refusals []error
+	// refusals are the errors that mean a refusal, besides those of every attempt, and absent
+	// those that do at files+network, where other processes and networks are absent.
+	refusals, absent []error
 	// root says that only root can make the attempt, even unconfined.
 	root bool
 	// arrives says that the attempt is possible only if its mark reaches the host.
@@ -112,16 +113,17 @@ func isOneOf(err error, list []error) bool {
 var missing = []error{unix.EAFNOSUPPORT, unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT}
 
 // classify returns the outcome that an attempt's error means.
-func (a attempt) classify(err error, confined bool) outcome {
+func (a attempt) classify(err error, level confinement.Level) outcome {
 	var reason unavailableError
 	switch {
 	case err == nil:
 		return possible
 	case errors.Is(err, errNoEffect):
 		return noEffect
-	case errors.As(err, &reason), isOneOf(err, missing), !confined && errors.Is(err, unix.ENOSYS):
+	case errors.As(err, &reason), isOneOf(err, missing), level == confinement.None && errors.Is(err, unix.ENOSYS):
 		return unavailable
-	case isOneOf(err, []error{unix.EPERM, unix.EACCES, unix.EXDEV, unix.EROFS, unix.ENOSYS}), isOneOf(err, a.refusals):
+	case isOneOf(err, []error{unix.EPERM, unix.EACCES, unix.EXDEV, unix.EROFS, unix.ENOSYS}), isOneOf(err, a.refusals),
+		level == confinement.Network && isOneOf(err, a.absent):
 		return refused
 	default:
 		return broken
@@ -211,7 +213,7 @@ func runAttempt(n int) {
 	w.attempt = slug(n)
 	w.Proxy = os.Getenv(proxyVar)
 	err := a.try(w)
-	r := result{Outcome: a.classify(err, w.Confined)}
+	r := result{Outcome: a.classify(err, w.Level)}
 	if err != nil {
 		r.Text = err.Error()
 	}
@@ -276,7 +278,7 @@ func TestConfined(t *testing.T) {
 func runCell(t *testing.T, h *host, level confinement.Level, p profile) (results []result, changes []string) {
 	t.Helper()
 	w := h.newWorld(t)
-	w.Confined = level != confinement.None
+	w.Level = level
 	before := w.snapshot(t, level, p)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Dir = w.Tree

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 )
 
 // openClose opens a file and does nothing with it.
@@ -580,7 +582,7 @@ func list(dir string) error {
 func openDisk(w *world) error {
 	for _, name := range []string{"vda", "sda", "nvme0n1", "xvda", "mmcblk0"} {
 		err := openClose("/dev/"+name, unix.O_RDONLY)
-		if errors.Is(err, unix.EPERM) && !w.Confined {
+		if errors.Is(err, unix.EPERM) && w.Level == confinement.None {
 			return unavailableError("this machine gives no disk to root either")
 		}
 		if !errors.Is(err, unix.ENOENT) {

@@ -80,6 +80,12 @@ func networkGroup() group {
 			return connectTo(unix.AF_INET6, 0, &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()})
 		}},
 		{does: "connect to the model's API without the proxy", want: network, try: func(w *world) error { return connect("tcp", w.API) }},
+		{does: "connect to the proxy's port at another address", want: from(everyone(possible), everyone(possible), everyone(refused)), try: func(w *world) error {
+			if w.Proxy == "" {
+				return connect("tcp", w.Second)
+			}
+			return connect("tcp", otherAddress(w.Proxy))
+		}},
 		{does: "connect with the first data, by `MSG_FASTOPEN`", want: network, try: fastOpen},
 		{does: "connect by MPTCP", want: never, try: func(w *world) error { return connectTo(unix.AF_INET, unix.IPPROTO_MPTCP, socketAddress(w.TCP)) }},
 		{does: "connect by SMC", want: never, try: func(w *world) error { return connectTo(unix.AF_SMC, 0, socketAddress(w.TCP)) }},
@@ -113,9 +119,10 @@ func networkGroup() group {
 			}
 			return tunnel(w, "169.254.169.254:80", "")
 		}},
+		{does: "reach any other server through a listed one that relays, as in domain fronting", want: always(everyone(possible)), try: func(w *world) error { return tunnel(w, named(w.Relay), w.TCP+"\n") }},
 	}
 	for i := range attempts {
-		attempts[i].refusals = append(attempts[i].refusals, unreachable...)
+		attempts[i].absent = unreachable
 	}
 	return group{"Network", attempts}
 }
@@ -242,6 +249,11 @@ func changeRoute(*world) error {
 	return reached(unix.Errno(-int32(binary.NativeEndian.Uint32(answer[unix.NLMSG_HDRLEN:]))), unix.EINVAL)
 }
 
+// otherAddress returns another address of this machine with the same port.
+func otherAddress(address string) string {
+	return fmt.Sprintf("127.0.0.2:%d", netip.MustParseAddrPort(address).Port())
+}
+
 // named returns the address with the name of the host.
 func named(address string) string {
 	return fmt.Sprintf("localhost:%d", netip.MustParseAddrPort(address).Port())
@@ -318,6 +330,8 @@ func worksGroup() group {
 			_, err = unix.Write(fds[0], []byte("x"))
 			return err
 		}},
+		{does: "connect to the model's API through the proxy", want: works, try: func(w *world) error { return tunnel(w, named(w.API), "") }},
+		{does: "connect to a port of this machine that the settings list", want: works, try: func(w *world) error { return connect("tcp", w.Listed) }},
 		{does: "send a signal to its own child", want: works, try: func(*world) error { return shell("sleep 5 & kill $!") }},
 	}}
 }

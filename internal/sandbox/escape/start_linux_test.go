@@ -2,18 +2,35 @@ package escape
 
 import (
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/egress"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
 func groups() []group {
 	return []group{treeGroup(), metadataGroup(), decidingGroup(), hostFilesGroup(), readGroup(), processGroup(), kernelGroup(), unixGroup(), networkGroup(), worksGroup()}
+}
+
+// serveProxy serves a proxy that lets only the listed servers through.
+func (w *world) serveProxy(t *testing.T, l net.Listener, forward uint16) {
+	allow, err := egress.ParseHosts(nil, []string{named(w.API), named(w.Relay), w.Listed})
+	must(t, err)
+	proxy := egress.New(egress.Options{Allow: allow, Resolver: net.DefaultResolver})
+	t.Cleanup(proxy.Close)
+	if forward != 0 {
+		go func() { _ = proxy.Forward(t.Context(), l, w.Listed) }()
+		return
+	}
+	go func() { _ = proxy.Serve(t.Context(), l) }()
+	// A server with the number of the proxy's port can be at another address.
+	serve(t, "tcp", otherAddress(l.Addr().String()), greet)
 }
 
 // start starts an agent at a level.
@@ -26,7 +43,8 @@ func start(t *testing.T, level confinement.Level, p profile, w *world, cmd *exec
 		Write:         []string{w.Private, w.State},
 		Private:       w.Run,
 		FixedMetadata: p != edit,
-		Listen:        func(l net.Listener, _ uint16) { _ = l.Close() },
+		Forward:       []uint16{netip.MustParseAddrPort(w.Listed).Port()},
+		Listen:        func(l net.Listener, forward uint16) { w.serveProxy(t, l, forward) },
 		ProxyEnv:      func(address string) []string { return []string{proxyVar + "=" + address} },
 	}
 	entries, err := os.ReadDir(w.Tree)

@@ -36,7 +36,7 @@ type world struct {
 	Other   string // another project
 	Proxy   string // the address of the proxy, if there is one
 
-	Confined   bool
+	Level      confinement.Level
 	Host       int // the process that started the agent
 	Target     int // another process of the user
 	Address    uint64
@@ -55,6 +55,8 @@ type world struct {
 // addresses are where the host listens.
 type addresses struct {
 	TCP, TCP6, UDP, DNS, API, Relay string
+	Second                          string // at 127.0.0.2
+	Listed                          string // a port that the settings list
 	Stub                            string // 127.0.0.53:53, if the test may listen there
 	Socket, Datagram, Abstract      string
 }
@@ -269,12 +271,14 @@ func (w *world) startTarget(t *testing.T, h *host) {
 func newHost(t *testing.T) *host {
 	h := &host{arrived: make(map[string]bool)}
 	dir := t.TempDir()
-	h.TCP = h.serve(t, "tcp", "127.0.0.1:0", greet)
-	h.TCP6 = h.serve(t, "tcp", "[::1]:0", greet)
-	h.API = h.serve(t, "tcp", "127.0.0.1:0", greet)
-	h.Relay = h.serve(t, "tcp", "127.0.0.1:0", relay)
-	h.Socket = h.serve(t, "unix", filepath.Join(dir, "s"), passSecret)
-	h.Abstract = h.serve(t, "unix", fmt.Sprintf("@switchyard-escape-%d", os.Getpid()), greet)
+	h.TCP = serve(t, "tcp", "127.0.0.1:0", greet)
+	h.TCP6 = serve(t, "tcp", "[::1]:0", greet)
+	h.API = serve(t, "tcp", "127.0.0.1:0", greet)
+	h.Second = serve(t, "tcp", "127.0.0.2:0", greet)
+	h.Listed = serve(t, "tcp", "127.0.0.1:0", greet)
+	h.Relay = serve(t, "tcp", "127.0.0.1:0", relay)
+	h.Socket = serve(t, "unix", filepath.Join(dir, "s"), passSecret)
+	h.Abstract = serve(t, "unix", fmt.Sprintf("@switchyard-escape-%d", os.Getpid()), greet)
 	h.UDP = h.receive(t, "udp", "127.0.0.1:0")
 	h.DNS = h.receive(t, "udp", "127.0.0.1:0")
 	h.Stub = h.receive(t, "udp", "127.0.0.53:53")
@@ -283,7 +287,7 @@ func newHost(t *testing.T) *host {
 }
 
 // serve listens, and returns the address, or "" if this machine has none of its kind.
-func (h *host) serve(t *testing.T, network, address string, handle func(net.Conn)) string {
+func serve(t *testing.T, network, address string, handle func(net.Conn)) string {
 	l, err := net.Listen(network, address)
 	if err != nil {
 		return ""
