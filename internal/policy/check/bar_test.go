@@ -21,6 +21,29 @@ func barred(t *testing.T, oldnew ...string) *routing.Policy {
 	}, oldnew...)...))
 }
 
+const commits = `} else := {"next_action": "commit", "reason": "no-findings"} if {`
+
+// refuses is a branch that sends clean reviews elsewhere if a condition holds.
+func refuses(to, condition string) string {
+	return `} else := {"next_action": "` + to + `", "reason": "unconfined"} if {
+	input.finding_count == 0
+	input.stalled_rounds == 0
+	every n in input.routes { n == 0 }
+	input.verify in {"green", "absent"}
+	` + condition + "\n"
+}
+
+// A policy may refuse to commit below a confinement level.
+func TestAPolicyThatNeedsConfinementPasses(t *testing.T) {
+	for _, to := range []string{"stuck", "askuser"} {
+		p := barred(t, commits, refuses(to, `input.confinement in {"none", "files", "files+ports"}`)+commits)
+		r := verify(t, p, check.Options{Raised: raisedFor(p)})
+		if got := broken(r); !r.Passes() || len(got) > 0 {
+			t.Errorf("to %s: %v are broken", to, got)
+		}
+	}
+}
+
 func TestTheSmallPolicyWithABarPasses(t *testing.T) {
 	p := barred(t)
 	r := verify(t, p, check.Options{Raised: raisedFor(p)})
@@ -78,6 +101,15 @@ func TestMutationsOfABar(t *testing.T) {
 		"a commit although something is open": {
 			[]string{`{"next_action": "askuser", "reason": "churn"} if {` + "\n\tinput.induced_rounds >= 3", `{"next_action": "commit", "reason": "churn"} if {` + "\n\tinput.induced_rounds >= 3"},
 			check.OnlyCleanCommits, errs.PolicyUnsafeCommit, "",
+		},
+		"a clean review waits, whatever confined its critic": {
+			[]string{`{"next_action": "commit", "reason": "no-findings"}`, `{"next_action": "stuck", "reason": "no-findings"}`}, check.CleanCommits, "", "nothing is left to do",
+		},
+		"a clean review waits, also of a confined critic": {
+			[]string{commits, refuses("stuck", `input.confinement != "files"`) + commits}, check.CleanCommits, "", "nothing is left to do",
+		},
+		"a clean review goes to an agent": {
+			[]string{commits, refuses("executor", `input.confinement == "none"`) + commits}, check.CleanCommits, "", "nothing is left to do",
 		},
 		"no decision where findings are deferred": {
 			[]string{"\tinput.finding_count == 0\n", "\tinput.finding_count == 0\n\tinput.deferred_count < 9\n"}, check.Total, errs.PolicyUndefined, "",

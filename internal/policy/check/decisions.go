@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -64,9 +65,15 @@ func (c *checker) total(_ routing.Input, a answer) (bool, string) {
 // isClean reports whether a round has no open work.
 func isClean(in routing.Input) bool { return in.FindingCount == 0 && in.Verify != routing.Red }
 
+// cleanCommits lets a policy that reads the confinement refuse a round below the highest
+// level. An agent would have nothing to do.
 func (c *checker) cleanCommits(in routing.Input, a answer) (bool, string) {
-	if !isClean(in) || a.code != "" || a.decision.NextAction == routing.Commit {
+	refused := in.Facts != nil && in.Confinement != confinement.Network && c.kind(a) != routing.Agent
+	switch {
+	case !isClean(in), a.code != "", a.decision.NextAction == routing.Commit:
 		return isClean(in), ""
+	case refused && slices.Contains(c.policy.Thresholds().Reads, "confinement"):
+		return true, ""
 	}
 	return true, fmt.Sprintf("nothing is left to do, but the decision is %q", a.decision.NextAction)
 }

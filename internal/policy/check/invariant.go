@@ -36,7 +36,7 @@ type rule struct {
 func rules() []rule {
 	return []rule{
 		{Total, "every input comes to exactly one decision", false, false},
-		{CleanCommits, "a round without findings commits, unless its verification is red", false, false},
+		{CleanCommits, "a round without findings commits, unless its verification is red or a report is not fully confined", false, false},
 		{OnlyCleanCommits, "nothing else commits", false, false},
 		{Declared, "every decision and every category leads to a declared destination", false, false},
 		{StuckStrongest, "a finding for stuck ends the loop, whatever else there is", false, false},
