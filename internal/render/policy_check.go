@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -126,7 +127,7 @@ func (p *Printer) violation(v check.Violation) {
 
 // answer prints an input and the policy's decision on it.
 func (p *Printer) answer(a check.Answer) {
-	p.Line("    with  %s", inputWords(a.Input))
+	p.Line("    with  %s", inputWords(a.Input, diff.FactWords(a.Input.Facts)))
 	switch {
 	case a.Decision != nil:
 		p.Line("    gives %s", decisionWords(*a.Decision))

@@ -93,7 +93,7 @@ func (p *Printer) flips(d diff.Decisions) {
 	p.matrix(d.Matrix)
 	rows := newTable("CLASSES", "FROM", "REASON", "TO", "REASON", "SMALLEST INPUT")
 	for _, f := range slices.Concat(d.Changed, d.Reasons) {
-		rows.add(f.Cells, action(f.From), f.FromReason, action(f.To), f.ToReason, dim(inputWords(f.Example)))
+		rows.add(f.Cells, action(f.From), f.FromReason, action(f.To), f.ToReason, dim(inputWords(f.Example, f.FactWords())))
 	}
 	p.list(rows)
 }
@@ -107,7 +107,7 @@ func (p *Printer) bars(d *diff.Decisions) {
 	p.matrix(d.Matrix)
 	rows := newTable("CLASSES", "FROM", "TO", "SMALLEST INPUT")
 	for _, f := range d.Changed {
-		rows.add(f.Cells, f.From, f.To, dim(inputWords(f.Example)))
+		rows.add(f.Cells, f.From, f.To, dim(inputWords(f.Example, f.FactWords())))
 	}
 	p.list(rows)
 }
@@ -141,8 +141,8 @@ func (p *Printer) matrix(moved []diff.Moved) {
 	p.table(rows)
 }
 
-// inputWords describes a policy's input.
-func inputWords(in policies.Input) string {
+// inputWords describes a policy's input, whose facts are described already.
+func inputWords(in policies.Input, facts []string) string {
 	words := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds), "verification " + string(in.Verify)}
 	if in.FindingCount == 0 {
 		words = append(words, "no findings")
@@ -163,8 +163,7 @@ func inputWords(in policies.Input) string {
 	if in.StalledRounds > 0 {
 		words = append(words, textutil.Count(in.StalledRounds, "review")+" without progress")
 	}
-	words = append(words, diff.FactWords(in.Facts)...)
-	return strings.Join(words, ", ")
+	return strings.Join(append(words, facts...), ", ")
 }
 
 // DiffView is the JSON output of policy diff.

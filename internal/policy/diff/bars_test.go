@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -13,6 +14,36 @@ import (
 func barred(t *testing.T, bar string, pairs ...string) *routing.Policy {
 	t.Helper()
 	return small(t, append([]string{"\n_work if input.verify", "\nbar := " + bar + "\n\n_work if input.verify"}, pairs...)...)
+}
+
+// A difference that only some confinement levels have names them.
+func TestLevelsOfAChange(t *testing.T) {
+	from := barred(t, `"all"`)
+	for condition, want := range map[string][]confinement.Level{
+		`input.confinement == "none"`:               {confinement.None},
+		`input.confinement in {"none", "files"}`:    {confinement.None, confinement.Files},
+		`input.confinement != "files+network"`:      {confinement.None, confinement.Files, confinement.Ports},
+		`input.confinement in {"files", "files+x"}`: {confinement.Files},
+		`input.round >= 5`:                          nil,
+	} {
+		const commits = `} else := {"next_action": "commit", "reason": "no-findings"} if {`
+		to := barred(t, `"all"`, commits, `} else := {"next_action": "stuck", "reason": "refused"} if {`+"\n\t"+condition+"\n"+commits)
+		d := compare(t, from, to)
+		if len(d.Decisions.Changed) != 1 || !slices.Equal(d.Decisions.Changed[0].Confinement, want) {
+			t.Errorf("%s: %+v, want the levels %q", condition, d.Decisions.Changed, want)
+			continue
+		}
+		var names []string
+		for _, l := range want {
+			names = append(names, string(l))
+		}
+		if text := "confinement " + strings.Join(names, " or "); strings.Contains(d.Markdown(), text) != (want != nil) {
+			t.Errorf("%s: the record does not say %q:\n%s", condition, text, d.Markdown())
+		}
+		if step, _ := d.Step(); step != diff.Minor {
+			t.Errorf("%s: a %s step", condition, step)
+		}
+	}
 }
 
 func TestBarsAreCompared(t *testing.T) {

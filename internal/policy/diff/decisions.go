@@ -50,7 +50,10 @@ type DecisionChange struct {
 	// ByFacts reports whether all of these inputs have facts that the policy before, which
 	// has no bar, does not see.
 	ByFacts bool `json:"by_facts,omitzero"`
-	Cells   int  `json:"cells"`
+	// Confinement lists the confinement levels of these inputs, lowest first; nil if they
+	// have all levels that the policies distinguish.
+	Confinement []confinement.Level `json:"confinement,omitzero"`
+	Cells       int                 `json:"cells"`
 	// Example is the smallest input of these classes (inputspace.Size).
 	Example routing.Input `json:"example"`
 }
@@ -154,19 +157,31 @@ func isStricter(from, to *routing.Policy, o outcome) bool {
 
 // tally counts classes.
 type tally struct {
+	levels  levels
 	states  int
 	moved   map[Moved]int // by an entry without its count
 	changed map[outcome]*DecisionChange
+	at      map[outcome]levels
 	cells   []cell
 }
 
+// levels are the confinement levels of some inputs.
+type levels map[confinement.Level]bool
+
+func (l levels) add(in routing.Input) {
+	if in.Facts != nil {
+		l[in.Confinement] = true
+	}
+}
+
 func newTally() *tally {
-	return &tally{moved: make(map[Moved]int), changed: make(map[outcome]*DecisionChange)}
+	return &tally{levels: levels{}, moved: make(map[Moved]int), changed: make(map[outcome]*DecisionChange), at: make(map[outcome]levels)}
 }
 
 // add counts a class. seen is set if the policy before sees all of the input. Of classes of equal size the first one added is the example.
 func (t *tally) add(in routing.Input, o outcome, stricter, seen bool) {
 	t.states++
+	t.levels.add(in)
 	t.moved[Moved{From: o.from.NextAction, To: o.to.NextAction}]++
 	if o.from == o.to {
 		return
@@ -178,9 +193,10 @@ func (t *tally) add(in routing.Input, o outcome, stricter, seen bool) {
 			From: o.from.NextAction, FromReason: o.from.Reason, To: o.to.NextAction, ToReason: o.to.Reason,
 			Stricter: stricter, ByFacts: true, Example: in,
 		}
-		t.changed[o] = f
+		t.changed[o], t.at[o] = f, levels{}
 	}
 	f.Cells++
+	t.at[o].add(in)
 	f.ByFacts = f.ByFacts && !seen
 	if inputspace.Size(in) < inputspace.Size(f.Example) {
 		f.Example = in
@@ -196,6 +212,11 @@ func (t *tally) decisions() Decisions {
 	slices.SortFunc(d.Matrix, func(a, b Moved) int {
 		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To))
 	})
+	for o, f := range t.changed {
+		if len(t.at[o]) < len(t.levels) {
+			f.Confinement = slices.DeleteFunc(confinement.Levels(), func(l confinement.Level) bool { return !t.at[o][l] })
+		}
+	}
 	for _, f := range slices.SortedFunc(maps.Values(t.changed), compareChanges) {
 		if f.From == f.To {
 			d.Reasons = append(d.Reasons, *f)

@@ -98,7 +98,7 @@ func (d Decisions) markdown(m *markdown) {
 	m.table("Before", "Now", "Kinds", "The smallest")
 	for _, flips := range [][]DecisionChange{d.Changed, d.Reasons} {
 		for _, f := range flips {
-			m.row(code(f.From)+" ("+code(f.FromReason)+")", code(f.To)+" ("+code(f.ToReason)+")", fmt.Sprint(f.Cells), situation(f.Example))
+			m.row(code(f.From)+" ("+code(f.FromReason)+")", code(f.To)+" ("+code(f.ToReason)+")", fmt.Sprint(f.Cells), f.situation())
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (d *Decisions) barMarkdown(m *markdown) {
 		smallest := "-"
 		for _, f := range d.Changed {
 			if f.From == moved.From && f.To == moved.To {
-				smallest = situation(f.Example)
+				smallest = f.situation()
 			}
 		}
 		m.row(code(moved.From), code(moved.To), fmt.Sprint(moved.Cells), smallest)
@@ -220,8 +220,9 @@ func cells(flips []DecisionChange) int {
 	return n
 }
 
-// situation describes an input in words.
-func situation(in routing.Input) string {
+// situation describes the smallest of the inputs in words.
+func (f DecisionChange) situation() string {
+	in := f.Example
 	parts := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds)}
 	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
 		if n := in.Routes[name]; n > 0 {
@@ -232,7 +233,7 @@ func situation(in routing.Input) string {
 		parts = append(parts, "no findings")
 	}
 	parts = append(parts, "verification "+string(in.Verify))
-	parts = append(parts, FactWords(in.Facts)...)
+	parts = append(parts, f.FactWords()...)
 	if in.NoProgress {
 		return strings.Join(append(parts, textutil.Count(in.StalledRounds, "review", "reviews")+" without progress"), ", ")
 	}
@@ -245,6 +246,21 @@ func situation(in routing.Input) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// FactWords describes the facts of the smallest of the inputs, with the confinement levels
+// of all of them.
+func (f DecisionChange) FactWords() []string {
+	if f.Confinement == nil {
+		return FactWords(f.Example.Facts)
+	}
+	facts := *f.Example.Facts
+	facts.Confinement = confinement.None
+	names := make([]string, len(f.Confinement))
+	for i, l := range f.Confinement {
+		names[i] = string(l)
+	}
+	return append(FactWords(&facts), "confinement "+strings.Join(names, " or "))
 }
 
 // FactWords describes the facts that differ from those of a first review.
