@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -165,6 +166,8 @@ func factWords(c Change) string {
 		return "after a productive review"
 	case c.Fact == mayExtend:
 		return "without a productive review"
+	case c.Fact == confinementLevel:
+		return "with confinement " + string(confinement.Levels()[c.Count.To])
 	default:
 		return "after " + textutil.Count(c.Count.To, "review") + " whose failures the fixes caused"
 	}

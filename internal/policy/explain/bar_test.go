@@ -19,6 +19,8 @@ func barred(t *testing.T, bar string) *routing.Policy {
 	text := load(t).Sources()[0].Text
 	text = strings.Replace(text, "input.round >= input.max_rounds", "input.round >= input.max_rounds\n\tnot input.may_extend", 1)
 	text = strings.Replace(text, "input.stalled_rounds >= 2", "input.induced_rounds >= 3", 1)
+	const commits = `} else := {"next_action": "commit", "reason": "no-findings"} if {`
+	text = strings.Replace(text, commits, `} else := {"next_action": "stuck", "reason": "unconfined"} if {`+"\n\tinput.finding_count == 0\n\tinput.confinement == \"none\"\n"+commits, 1)
 	path := filepath.Join(t.TempDir(), "routing.rego")
 	if err := os.WriteFile(path, []byte(text+"\nbar := "+bar+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -95,7 +97,7 @@ func TestCounterfactualsOfFacts(t *testing.T) {
 			}
 		}
 	}
-	if !(changed["may_extend"] && changed["induced_rounds"]) {
+	if !(changed["may_extend"] && changed["induced_rounds"] && changed["confinement"]) {
 		t.Errorf("no change of the facts was tried: %v", changed)
 	}
 }

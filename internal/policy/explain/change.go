@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -29,7 +30,7 @@ const (
 	// Stall: fewer or more consecutive reviews made no progress.
 	Stall Kind = "stall"
 	// Fact: another fact of a policy with a bar holds: whether the task may go past its cap,
-	// which costs 1, or how many reviews' failures the fixes caused.
+	// which costs 1, the confinement level, or how many reviews' failures the fixes caused.
 	Fact Kind = "fact"
 )
 
@@ -41,8 +42,8 @@ type Change struct {
 	// Fact is the field of the input, "" for other kinds.
 	Fact string `json:"fact,omitzero"`
 	// Count is the number that changes: findings for the destination, the cap, the round,
-	// new findings, stalled rounds or the fact, which is 0 or 1 if it is true or false. It
-	// is nil for Verification.
+	// new findings, stalled rounds or the fact, which is 0 or 1 if it is true or false, and
+	// the number of lower levels for the confinement. It is nil for Verification.
 	Count *Count `json:"count,omitzero"`
 	// Verify is nil for every kind but Verification.
 	Verify *Verify `json:"verify,omitzero"`
@@ -132,7 +133,11 @@ func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 // setFacts sets the facts of an input, or reports that the rest contradicts them.
 func setFacts(in routing.Input, facts []Change) bool {
 	for _, c := range facts {
-		if c.Fact == mayExtend {
+		switch c.Fact {
+		case confinementLevel:
+			in.Facts.Confinement = confinement.Levels()[c.Count.To]
+			continue
+		case mayExtend:
 			in.Facts.MayExtend = c.Count.To > 0
 			if in.MayExtend && (in.RoundsLeft == 0 || in.ResolvedCount == 0 || in.RepeatCount+in.ReopenedCount > 0 || in.Verify == routing.Red) {
 				return false
@@ -152,8 +157,9 @@ func setFacts(in routing.Input, facts []Change) bool {
 
 // The facts that a Change can be about.
 const (
-	mayExtend     = "may_extend"
-	inducedRounds = "induced_rounds"
+	mayExtend        = "may_extend"
+	inducedRounds    = "induced_rounds"
+	confinementLevel = "confinement"
 )
 
 // settle removes findings.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
@@ -71,6 +72,17 @@ func (o *options) facts(t routing.Thresholds) {
 			change.Count = &Count{1, 0}
 		}
 		o.add(dimension{change})
+	}
+	if slices.Contains(t.Reads, confinementLevel) {
+		levels := confinement.Levels()
+		from := slices.Index(levels, o.in.Confinement)
+		var d dimension
+		for to := range levels {
+			if to != from {
+				d = append(d, Change{Kind: Fact, Fact: confinementLevel, Count: &Count{from, to}})
+			}
+		}
+		o.add(d)
 	}
 	to := nearest(o.in.InducedRounds, t.Fields[inducedRounds])
 	slices.Sort(to)
