@@ -81,7 +81,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	p := plan{cache: n.Cache, spec: sandbox.Spec{
 		Want: s.Want, Limits: s.Limits, Private: n.Private, Write: slices.Clone(n.Write), Protected: slices.Clone(n.Protected), FixedMetadata: !n.Edits,
 	}}
-	read := slices.Concat(n.Read, toolFolders(site.Environ, home), programFolders(n.Program, site.Environ), gitFolders(site, home))
+	read := slices.Concat(n.Read, site.programs(n.Program, home), gitFolders(site, home))
 	decide := append(deciding(site), site.State)
 	switch {
 	case !n.Edits:
@@ -178,7 +178,18 @@ func deciding(s Site) []string {
 
 // gitFolders are what git reads in a tree: the repository and the user's settings.
 func gitFolders(s Site, home string) []string {
-	return append(gitDirs(s.Tree), filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git"))
+	settings := filepath.Join(home, ".config", "git") // It can have a file with passwords too.
+	return append(gitDirs(s.Tree), filepath.Join(home, ".gitconfig"),
+		filepath.Join(settings, "config"), filepath.Join(settings, "ignore"), filepath.Join(settings, "attributes"))
+}
+
+// programs are what a process is loaded from and what it can call, without folders that
+// have more than programs because the home directory, the project or the ledger is there.
+func (s Site) programs(program, home string) []string {
+	private := real([]string{home, s.Root, s.Tree, s.State})
+	return slices.DeleteFunc(real(slices.Concat(toolFolders(s.Environ, home), programFolders(program, s.Environ))), func(folder string) bool {
+		return slices.ContainsFunc(private, func(path string) bool { return within(path, folder) })
+	})
 }
 
 // children are the entries of a folder but those without, as paths.

@@ -28,7 +28,7 @@ func caches() []string {
 // package managers.
 func toolFolders(environ []string, home string) (folders []string) {
 	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
-		if !filepath.IsAbs(dir) || within(home, dir) {
+		if !filepath.IsAbs(dir) {
 			continue
 		}
 		folders = append(folders, dir)
