@@ -2,6 +2,7 @@ package spawner
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -28,11 +29,13 @@ func (a *attempt) needs(inv adapter.Invocation) access.Needs {
 		Write: []string{a.dir.join(tempFolder), a.dir.join(stateFolder), a.dir.join(reportFolder)},
 		State: inv.State, Protected: inv.Protected, Hosts: inv.Hosts, URLs: inv.URLs,
 	}
-	for _, word := range a.job.Command { // It may be the path of a script.
+	for _, word := range a.job.Command {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(a.Root, word)
 		}
-		n.Read = append(n.Read, word)
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() { // It may be a script.
+			n.Read = append(n.Read, word)
+		}
 	}
 	return n
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -318,5 +320,28 @@ func TestEnvironmentOfAgents(t *testing.T) {
 	}
 	if len(tasks) == 0 || slices.ContainsFunc(tasks, func(task string) bool { return task != "T" }) {
 		t.Errorf("progress of the tasks %q", fmt.Sprint(tasks))
+	}
+}
+
+// TestFoldersInACommandAreNotReadable: the files that a command names are readable, such as
+// its script. A folder can be any argument.
+func TestFoldersInACommandAreNotReadable(t *testing.T) {
+	t.Parallel()
+	if err := sandbox.Available(confinement.Files); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"key": "a secret\n", "agent.sh": "echo x >new; cat $1/key 2>/dev/null || echo refused\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newEditor(t, fakeagent.Edits())
+	s.Confine = access.Settings{Want: confinement.Want{Level: confinement.Files, Required: true}}
+	job := s.edits(t)
+	job.Adapters, job.Command = []string{"exec"}, []string{"sh", filepath.Join(dir, "agent.sh"), dir}
+	out, err := s.run(t, job)
+	if err != nil || out.Last().Record.Summary != "refused" {
+		t.Errorf("%+v, %q, %v", out.Last().Verdict, out.Last().Record.Summary, err)
 	}
 }
