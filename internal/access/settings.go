@@ -207,11 +207,12 @@ func children(folder string, without ...string) []string {
 	return all
 }
 
-// real resolves symbolic links, and leaves out what does not exist.
+// real resolves symbolic links, and leaves out what does not exist or is not absolute, as
+// paths below the home directory of a user that has none.
 func real(paths []string) []string {
 	var all []string
 	for _, path := range paths {
-		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) {
 			all = append(all, resolved)
 		}
 	}

@@ -58,3 +58,23 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutHome checks that paths below an unknown home directory are not taken for paths
+// in the tree.
+func TestWithoutHome(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{".claude", ".gitconfig"} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := planOf(Settings{Want: confinement.Best()}, Site{Root: "/p", Tree: "/p", State: "/p/.switchyard"}, Needs{State: []string{".claude"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(p.spec.Read, p.spec.Write...) {
+		if !filepath.IsAbs(path) {
+			t.Errorf("%s is not absolute", path)
+		}
+	}
+}
