@@ -395,6 +395,7 @@ func protected() expected {
 }
 
 func decidingGroup() group {
+	settings := from(everyone(possible), everyone(possible), everyone(refused))
 	busy := []error{unix.EBUSY} // Such a path is a mount at files+network.
 	return group{"Changing what decides about rounds", []attempt{
 		{does: "write to `.git/config`", want: protected(), refusals: busy, try: func(w *world) error { return write(filepath.Join(w.Tree, ".git/config")) }},
@@ -412,6 +413,14 @@ func decidingGroup() group {
 		{does: "rename a file over `switchyard.yaml`", want: protected(), refusals: busy, try: func(w *world) error { return unix.Rename(w.tree("file"), filepath.Join(w.Tree, "switchyard.yaml")) }},
 		{does: "remove `switchyard.yaml`", want: protected(), refusals: busy, try: func(w *world) error { return unix.Unlink(filepath.Join(w.Tree, "switchyard.yaml")) }},
 		{does: "write to a policy", want: protected(), refusals: busy, try: func(w *world) error { return write(filepath.Join(w.Tree, "policies/routing.rego")) }},
+		{does: "write to the CLI's settings", want: settings, try: func(w *world) error { return writeFlags(filepath.Join(w.State, "settings"), os.O_WRONLY|os.O_APPEND) }},
+		{does: "rename a file over the CLI's settings", want: settings, refusals: busy, try: func(w *world) error {
+			if err := create(filepath.Join(w.State, w.attempt)); err != nil {
+				return err
+			}
+			return unix.Rename(filepath.Join(w.State, w.attempt), filepath.Join(w.State, "settings"))
+		}},
+		{does: "create settings of the CLI that did not exist", want: always(everyone(possible)), try: func(w *world) error { return create(filepath.Join(w.State, "hooks")) }},
 		{does: "create a policy", want: protected(), refusals: busy, try: func(w *world) error { return create(filepath.Join(w.Tree, "policies/new.rego")) }},
 	}}
 }

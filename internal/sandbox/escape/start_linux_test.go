@@ -42,6 +42,7 @@ func start(t *testing.T, level confinement.Level, p profile, w *world, cmd *exec
 		Read:          []string{cmd.Path},
 		Write:         []string{w.Private, w.State},
 		Private:       w.Run,
+		Protected:     []string{filepath.Join(w.State, "settings"), filepath.Join(w.State, "hooks")},
 		FixedMetadata: p != edit,
 		Forward:       []uint16{netip.MustParseAddrPort(w.Listed).Port()},
 		Listen:        func(l net.Listener, forward uint16) { w.serveProxy(t, l, forward) },
