@@ -305,6 +305,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 			}
 			return err
 		},
+		Signal: a.confined.Signal,
 		Started: func(id supervise.Identity) error {
 			pid = id.PID
 			return a.lease.RecordProcess(a.leaseRecord(id))

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"syscall"
 
 	"golang.org/x/net/http/httpproxy"
 
@@ -83,6 +84,14 @@ func (p *Process) release() {
 	if p.confined != nil {
 		p.confined.Close()
 	}
+}
+
+// Signal returns the signal that ended the process, 0 for none; see sandbox.Confined.Signal.
+func (p *Process) Signal() syscall.Signal {
+	if p.confined == nil {
+		return 0
+	}
+	return p.confined.Signal()
 }
 
 // Level returns the level that was reached, none before Start.

@@ -24,8 +24,9 @@ func init() {
 	}
 }
 
-// controlFile is the helper's descriptor of its control socket.
-const controlFile = 3
+// The helper's descriptors: its control socket, and where it writes the number of the
+// signal that ended the process.
+const controlFile, endFile = 3, 4
 
 // help is the helper. It restricts itself and becomes the process. So no thread of the
 // program that started it is confined together with the process, which could read its
@@ -142,6 +143,7 @@ func await(pid int) int {
 		case err != nil:
 			return 1
 		case status.Signaled():
+			_, _ = unix.Write(endFile, []byte{byte(status.Signal())})
 			return 128 + int(status.Signal())
 		default:
 			return status.ExitStatus()

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
@@ -70,6 +71,9 @@ type reply struct {
 	Error                   string
 }
 
+// helperTimeout is how long the helper may take, in seconds.
+const helperTimeout = 30
+
 // proxyPort is where the proxy listens in the namespace, which has no other listeners but
 // those of Forward.
 const proxyPort = 3128
@@ -89,7 +93,7 @@ func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 		o.limitIn(spec.Limits, limits, &c.Notes)
 	}
 	group.use(cmd)
-	listeners, err := startHelper(cmd, o)
+	listeners, err := c.startHelper(cmd, o)
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -133,7 +137,7 @@ func (o *order) limitIn(want Limits, limits []limit, notes *[]string) {
 // startHelper starts the helper instead of the process, gives it its order, and waits until
 // it has started the process. It returns the listeners in the helper's namespace, if it has
 // one.
-func startHelper(cmd *exec.Cmd, o order) ([]net.Listener, error) {
+func (c *Confined) startHelper(cmd *exec.Cmd, o order) ([]net.Listener, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
@@ -141,8 +145,15 @@ func startHelper(cmd *exec.Cmd, o order) ([]net.Listener, error) {
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer ours.Close()
 	defer theirs.Close()
+	ended, end, err := os.Pipe()
+	if err != nil {
+		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+	}
+	defer end.Close()
+	c.ended = ended
+	c.release = append(c.release, func() { _ = ended.Close() })
 	o.Env = cmd.Environ()
-	cmd.Path, cmd.Args, cmd.ExtraFiles = "/proc/self/exe", []string{helperName}, []*os.File{theirs}
+	cmd.Path, cmd.Args, cmd.ExtraFiles = "/proc/self/exe", []string{helperName}, []*os.File{theirs, end}
 	if o.Namespaces {
 		cmd.Dir = ""
 		separate(cmd)
@@ -154,6 +165,10 @@ func startHelper(cmd *exec.Cmd, o order) ([]net.Listener, error) {
 		return nil, err
 	}
 	_ = theirs.Close()
+	// It takes a millisecond, unless a path is on a file system that does not answer.
+	if err := unix.SetsockoptTimeval(int(ours.Fd()), unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: helperTimeout}); err != nil {
+		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+	}
 	listeners, err := give(ours, o)
 	if err != nil {
 		_ = cmd.Process.Kill()
@@ -275,6 +290,20 @@ func freePort(forward []uint16) uint16 {
 		}
 	}
 	return port
+}
+
+// Signal returns the number of the signal that ended the process, 0 for none, once it has
+// ended. In namespaces its own exit status is that of the helper.
+func (c *Confined) Signal() syscall.Signal {
+	if c.ended == nil {
+		return 0
+	}
+	number := make([]byte, 1)
+	_ = c.ended.SetReadDeadline(time.Now().Add(time.Second)) // The helper has closed the other end.
+	if n, _ := c.ended.Read(number); n == 0 {
+		return 0
+	}
+	return syscall.Signal(number[0])
 }
 
 // may reports whether this process has a capability.

@@ -19,6 +19,7 @@ package sandbox
 
 import (
 	"net"
+	"os"
 	"os/exec"
 	"sync"
 
@@ -71,6 +72,8 @@ type Confined struct {
 	// Notes say which limits do not hold, and what holds instead.
 	Notes   []string
 	release []func()
+	// ended tells the signal that ended the process; nil for none.
+	ended *os.File
 }
 
 // Close releases what the process needed. It must have ended.

@@ -39,7 +39,7 @@ func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (*Confined, error)
 	c.release = append(c.release, group.remove)
 	group.use(cmd)
 	o.Limits = limits
-	if _, err := startHelper(cmd, o); err != nil {
+	if _, err := c.startHelper(cmd, o); err != nil {
 		c.Close()
 		return nil, err
 	}

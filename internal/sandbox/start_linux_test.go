@@ -201,6 +201,31 @@ func TestAProcessCanBeEnded(t *testing.T) {
 	}
 }
 
+// TestTheSignalOfAProcess tests that a signal that ended the process is told, also if the
+// helper is its parent.
+func TestTheSignalOfAProcess(t *testing.T) {
+	for _, level := range confinement.Levels()[1:] {
+		for script, want := range map[string]syscall.Signal{"kill -SEGV $$": syscall.SIGSEGV, "exit 139": 0} {
+			s := newScene(t, level)
+			cmd := exec.Command("/bin/sh", "-c", script)
+			var box sandbox.Sandbox
+			c, err := box.Start(cmd, s.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			got := c.Signal()
+			if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+				got = status.Signal()
+			}
+			if got != want {
+				t.Errorf("%s: %q ends with signal %d, want %d", level, script, got, want)
+			}
+			c.Close()
+		}
+	}
+}
+
 func TestAProgramThatCannotBeRun(t *testing.T) {
 	for _, level := range confinement.Levels()[1:] {
 		s := newScene(t, level)

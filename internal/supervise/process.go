@@ -64,6 +64,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -104,6 +105,9 @@ type Spec struct {
 	// Start starts the process instead of cmd.Start, for example in a sandbox. It may change
 	// what cmd runs, but not whose process it is. It may be nil.
 	Start func(*exec.Cmd) error
+	// Signal returns the signal that ended what Start started, 0 for none, if the process
+	// itself is only its parent. It is called after the end. It may be nil.
+	Signal func() syscall.Signal
 	// Started is called right after the start. If it fails, the child is ended, and Run
 	// returns the error. The child is not watched until it returns. It may be nil.
 	Started func(Identity) error

@@ -9,14 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalName is the name of the signal that ended a process, "" for none.
-func signalName(state *os.ProcessState) string {
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
-		return ""
+// signalOf is the signal that ended a process, 0 for none.
+func signalOf(state *os.ProcessState) syscall.Signal {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return status.Signal()
 	}
-	if name := unix.SignalName(status.Signal()); name != "" {
+	return 0
+}
+
+// signalName is the name of a signal, "" for 0. Real-time signals have numbers only.
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" || s == 0 {
 		return name
 	}
-	return status.Signal().String() // Real-time signals have numbers only.
+	return s.String()
 }

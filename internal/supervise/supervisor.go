@@ -80,10 +80,16 @@ func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	if end == Exited && size.sum() > s.OutputLimit {
 		end = OutputLimit
 	}
+	code, signal := state.ExitCode(), signalOf(state)
+	if s.Signal != nil && signal == 0 {
+		if signal = s.Signal(); signal != 0 {
+			code = -1
+		}
+	}
 	return Result{
 		PID:         c.cmd.Process.Pid,
-		ExitCode:    state.ExitCode(),
-		Signal:      signalName(state),
+		ExitCode:    code,
+		Signal:      signalName(signal),
 		End:         end,
 		Duration:    c.ended.Sub(c.began),
 		OutputBytes: size.output,

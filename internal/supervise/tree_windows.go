@@ -28,4 +28,6 @@ func (c *child) signalAll(s syscall.Signal) bool {
 	return true
 }
 
-func signalName(*os.ProcessState) string { return "" }
+func signalOf(*os.ProcessState) syscall.Signal { return 0 }
+
+func signalName(syscall.Signal) string { return "" }

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -35,8 +36,9 @@ const grace = 2 * time.Second
 type Command struct {
 	// Keeper runs the command.
 	Keeper *supervise.Supervisor
-	// Start starts the process, as supervise.Spec.Start does. It may be nil.
-	Start func(*exec.Cmd) error
+	// Start and Signal are those of supervise.Spec. They may be nil.
+	Start  func(*exec.Cmd) error
+	Signal func() syscall.Signal
 	// Record stores the identity of the process, before each run and once it has started,
 	// so that the next start finds orphans if this process is killed. It may be nil.
 	Record func(supervise.Identity) error
@@ -60,7 +62,7 @@ type Command struct {
 func (c Command) Report(ctx context.Context, output, errors *os.File) (supervise.Result, error) {
 	spec := shell(c.Line)
 	spec.Dir, spec.Env, spec.Output, spec.Errors, spec.Start = c.Dir, c.Env, output, errors, c.Start
-	spec.Timeout, spec.Grace, spec.OutputLimit = c.Timeout, grace, c.OutputLimit
+	spec.Signal, spec.Timeout, spec.Grace, spec.OutputLimit = c.Signal, c.Timeout, grace, c.OutputLimit
 	if c.Record != nil {
 		spec.Reserved, spec.Started = c.Keeper.Reserve(""), c.Record
 		if err := c.Record(spec.Reserved); err != nil {

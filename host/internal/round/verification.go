@@ -194,7 +194,7 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify, dir str
 			return api.Verification{}, err
 		}
 		defer confined.close(tx.engine.warn)
-		command.Start = func(cmd *exec.Cmd) error { return confined.Start(ctx, cmd) }
+		command.Start, command.Signal = func(cmd *exec.Cmd) error { return confined.Start(ctx, cmd) }, confined.Signal
 	}
 	// Without an adapter, it is not shown as an agent.
 	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
