@@ -102,7 +102,11 @@ type Sandbox struct {
 func (s *Sandbox) Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	for _, level := range descending(spec.Want.Level) {
 		if why := s.why(level); why == nil {
-			attempt := *cmd // A Cmd can be started once.
+			attempt := *cmd // A Cmd can be started once, and start changes it.
+			if cmd.SysProcAttr != nil {
+				attributes := *cmd.SysProcAttr
+				attempt.SysProcAttr = &attributes
+			}
 			c, err := start(level, &attempt, spec)
 			if err == nil {
 				*cmd = attempt

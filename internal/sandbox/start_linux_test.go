@@ -177,6 +177,38 @@ func TestNamespacesWithoutRoot(t *testing.T) {
 	}
 }
 
+// TestFallsBackWithoutNamespaces starts a process from one that is confined, and so may not
+// make namespaces.
+func TestFallsBackWithoutNamespaces(t *testing.T) {
+	if os.Getenv("SANDBOX_TEST_INNER") != "" {
+		cmd := exec.Command("/bin/true")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		var box sandbox.Sandbox
+		c, err := box.Start(cmd, sandbox.Spec{
+			Want:     confinement.Best(),
+			Listen:   func(l net.Listener, _ uint16) { t.Cleanup(func() { l.Close() }) },
+			ProxyEnv: func(string) []string { return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := cmd.Wait(); err != nil || c.Level != confinement.Ports {
+			t.Errorf("reached %s, %v", c.Level, err)
+		}
+		return
+	}
+	s := newScene(t, confinement.Files)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.spec.Read = append(s.spec.Read, program)
+	if out, code := s.run("SANDBOX_TEST_INNER=1 " + program + " -test.run=TestFallsBackWithoutNamespaces"); code != 0 {
+		t.Error(out)
+	}
+}
+
 // TestAnUnavailableLevelIsKnownAsSuch lets the helper fail while it sets up its namespaces.
 func TestAnUnavailableLevelIsKnownAsSuch(t *testing.T) {
 	s := newScene(t, confinement.Network)
