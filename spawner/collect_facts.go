@@ -78,6 +78,9 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 // earlier attempt also counts if it was rewritten with the same content: then it was this
 // agent.
 func (a *attempt) changes(ctx context.Context) ([]worktree.Change, *worktree.Snapshot, error) {
+	if a.confined.LeavesTree() {
+		return nil, a.before.tree, nil // What others edited meanwhile is not its fault.
+	}
 	edits := a.job.Profile == profile.Edit
 	// An agent that may edit has no reason to hide an edit behind unchanged metadata.
 	after, err := a.snapshots(ctx, nil, !edits)

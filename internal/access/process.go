@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -100,6 +101,13 @@ func (p *Process) Level() confinement.Level {
 		return confinement.None
 	}
 	return p.confined.Level
+}
+
+// LeavesTree reports whether the process cannot have changed anything in the working tree
+// or in the project, neither contents nor metadata. It is false before Start, and on macOS,
+// where confinement was never tried.
+func (p *Process) LeavesTree() bool {
+	return runtime.GOOS == "linux" && p.Level().AtLeast(confinement.Files) && p.plan.leavesTree
 }
 
 // Notes returns which limits do not hold, and the hosts that were refused.

@@ -69,6 +69,8 @@ type plan struct {
 	spec  sandbox.Spec
 	hosts egress.Allow
 	cache string
+	// leavesTree says that nothing in the tree or the project is writable.
+	leavesTree bool
 }
 
 // planOf collects what a process may reach.
@@ -122,6 +124,9 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 		}
 	}
 	p.spec.Write, p.spec.Protected = append(real(p.spec.Write), more...), real(p.spec.Protected)
+	p.leavesTree = !slices.ContainsFunc(p.spec.Write, func(path string) bool {
+		return slices.ContainsFunc(real([]string{site.Tree, site.Root}), func(dir string) bool { return within(path, dir) || within(dir, path) })
+	})
 	hosts := slices.Clone(s.Hosts)
 	for _, name := range n.URLs {
 		if host := hostOf(variable(site.Environ, name)); host != "" {

@@ -18,6 +18,11 @@ type Confine struct {
 	Hosts []string
 }
 
+// opens reports whether it may let a process reach more than the default.
+func (c Confine) opens() bool {
+	return c.Want != confinement.Best() || len(c.Read)+len(c.Write)+len(c.Hosts) > 0
+}
+
 // Resources bound what an agent uses. 0 is no limit.
 type Resources struct {
 	// Memory is in bytes, Processes counts processes and threads, and CPU is in thousandths

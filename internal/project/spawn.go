@@ -38,7 +38,7 @@ type Spawn struct {
 	// Agents are the complete settings of single agents: keys that the file does not set
 	// come from SpawnAgent.
 	Agents map[string]SpawnAgent
-	// FileOwner is set if Env, Command or Adapters are.
+	// FileOwner is set if Env, Command or Adapters are, or if Confine opens something.
 	FileOwner
 }
 
@@ -110,8 +110,11 @@ func (s Spawn) PlanOf(task string) string {
 	return strings.ReplaceAll(s.Plan, taskInPlan, task)
 }
 
-// isCode reports whether the settings can run something or hand out a secret.
-func (s Spawn) isCode() bool { return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 }
+// isCode reports whether the settings can run something, hand out a secret or open what is
+// the user's.
+func (s Spawn) isCode() bool {
+	return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 || s.Confine.opens()
+}
 
 // read reads the settings of all agents, and then those of single agents, which inherit
 // from them regardless of their order in the file.

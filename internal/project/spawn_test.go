@@ -58,11 +58,13 @@ func TestConfigOfSpawns(t *testing.T) {
 		"{plan: 'p/{task}/{task}.md'}": func(s *project.Spawn) {
 			s.Plan = "p/{task}/{task}.md"
 		},
-		"{confine: off}":                  func(s *project.Spawn) { s.Confine.Want = confinement.Want{Level: confinement.None} },
-		"{confine: best}":                 func(*project.Spawn) {},
-		"{confine: required files+ports}": func(s *project.Spawn) { s.Confine.Want = confinement.Want{Level: confinement.Ports, Required: true} },
+		"{confine: off}":  func(s *project.Spawn) { s.Confine.Want, s.Owner = confinement.Want{Level: confinement.None}, me },
+		"{confine: best}": func(*project.Spawn) {},
+		"{confine: required files+ports}": func(s *project.Spawn) {
+			s.Confine.Want, s.Owner = confinement.Want{Level: confinement.Ports, Required: true}, me
+		},
 		"{confine: {level: required files, read: [~/go, /srv], write: [out], hosts: ['llm.corp.example:8443']}}": func(s *project.Spawn) {
-			s.Confine = project.Confine{
+			s.Owner, s.Confine = me, project.Confine{
 				Want: confinement.Want{Level: confinement.Files, Required: true},
 				Read: []string{"~/go", "/srv"}, Write: []string{"out"}, Hosts: []string{"llm.corp.example:8443"},
 			}
