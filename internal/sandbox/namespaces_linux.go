@@ -216,6 +216,9 @@ func give(control *os.File, o order) ([]net.Listener, error) {
 	// process.
 	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*(len(o.Forward)+1)))
 	n, oobn, _, _, err := unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
+	for err == unix.EINTR { // A call with a timeout is not restarted after a signal.
+		n, oobn, _, _, err = unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
+	}
 	if err != nil {
 		return failed(err)
 	}

@@ -10,10 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -92,6 +97,33 @@ func TestAProcessReachesOnlyItsFiles(t *testing.T) {
 				t.Errorf("its environment names a proxy: %v\n%s", got, out)
 			}
 		})
+	}
+}
+
+// TestSignalsDoNotPreventAStart sends signals to all threads while processes start, as Go's
+// scheduler does.
+func TestSignalsDoNotPreventAStart(t *testing.T) {
+	var done atomic.Bool
+	var sent sync.WaitGroup
+	sent.Go(func() {
+		for !done.Load() {
+			threads, _ := os.ReadDir("/proc/self/task")
+			for _, thread := range threads {
+				if id, err := strconv.Atoi(thread.Name()); err == nil {
+					_ = unix.Tgkill(os.Getpid(), id, unix.SIGURG) // The thread may have ended.
+				}
+			}
+		}
+	})
+	defer sent.Wait()
+	defer done.Store(true)
+	for _, level := range confinement.Levels()[1:] {
+		s := newScene(t, level)
+		for range 5 {
+			if _, code := s.run("exit 7"); code != 7 {
+				t.Errorf("%s: exit code %d", level, code)
+			}
+		}
 	}
 }
 
