@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 )
 
 // roundTime is the time limit of a round, whatever its agent does.
@@ -133,9 +135,12 @@ stream_max_retries = 0
 	return p
 }
 
+// address is the host and port of the model.
+func (m *mock) address() string { return strings.TrimPrefix(m.server.URL, "http://") }
+
 // withModel lets confined agents reach the model, whose address some CLIs have in files.
 func (r *rig) withModel(config string) string {
-	hosts := "confine: {hosts: ['" + strings.TrimPrefix(r.model.server.URL, "http://") + "']}"
+	hosts := "confine: {hosts: ['" + r.model.address() + "']}"
 	if strings.Contains(config, "confine:") {
 		return config
 	}
@@ -200,10 +205,11 @@ type decision struct {
 		Remediation string `json:"remediation"`
 	} `json:"findings"`
 	Spawns []struct {
-		Agent   string `json:"agent"`
-		Adapter string `json:"adapter"`
-		Outcome string `json:"outcome"`
-		Reason  string `json:"reason"`
+		Agent       string            `json:"agent"`
+		Confinement confinement.Level `json:"confinement"`
+		Adapter     string            `json:"adapter"`
+		Outcome     string            `json:"outcome"`
+		Reason      string            `json:"reason"`
 	} `json:"spawns"`
 	Research struct {
 		Path   string `json:"path"`
