@@ -2,7 +2,10 @@
 
 package sandbox
 
-import "github.com/switchyard-dev/switchyard/internal/confinement"
+import (
+	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
+)
 
 // Available returns why a level cannot be reached here, as far as that is known without
 // trying.
@@ -11,13 +14,13 @@ import "github.com/switchyard-dev/switchyard/internal/confinement"
 //
 // confine-unavailable.
 func Available(l confinement.Level) error {
-	version := landlockVersion()
+	version := helper.LandlockVersion()
 	switch {
 	case l == confinement.None:
 		return nil
 	case version == 0:
 		return unavailable(l, "the kernel has no Landlock, or it is not enabled")
-	case l == confinement.Ports && version < abiPorts:
+	case l == confinement.Ports && version < helper.ABIPorts:
 		return unavailable(l, "the kernel's Landlock has version %d, and ports need 4 (Linux 6.7)", version)
 	default:
 		return nil

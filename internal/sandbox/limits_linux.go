@@ -16,13 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
-
-// limit is a limit of the kernel for one process and what it starts.
-type limit struct {
-	Resource int
-	Value    uint64
-}
 
 // group is a control group (cgroup v2) of one process with what it starts. The zero value
 // is none.
@@ -33,7 +28,7 @@ type group struct {
 
 // groupOrLimits makes a control group with the limits, or returns limits of the kernel for
 // a process where no group can be made, and notes what these do not do.
-func groupOrLimits(l Limits, notes *[]string) (group, []limit, error) {
+func groupOrLimits(l Limits, notes *[]string) (group, []helper.Limit, error) {
 	if l == (Limits{}) {
 		return group{}, nil, nil
 	}
@@ -43,9 +38,9 @@ func groupOrLimits(l Limits, notes *[]string) (group, []limit, error) {
 		return g, nil, err
 	}
 	note := func(format string, args ...any) { *notes = append(*notes, fmt.Sprintf(format, args...)) }
-	var limits []limit
+	var limits []helper.Limit
 	if l.Memory > 0 {
-		limits = append(limits, limit{unix.RLIMIT_DATA, uint64(l.Memory)})
+		limits = append(limits, helper.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory)})
 		note("memory is limited for each process instead of for all: %s", err)
 	}
 	if l.Processes > 0 {
@@ -55,7 +50,7 @@ func groupOrLimits(l Limits, notes *[]string) (group, []limit, error) {
 		case countErr != nil:
 			note("processes are not limited: %s", countErr)
 		default:
-			limits = append(limits, limit{unix.RLIMIT_NPROC, uint64(running + l.Processes)})
+			limits = append(limits, helper.Limit{Resource: unix.RLIMIT_NPROC, Value: uint64(running + l.Processes)})
 			note("processes are limited together with all others of the user: %s", err)
 		}
 	}

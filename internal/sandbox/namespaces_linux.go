@@ -20,55 +20,15 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
 
-// helperName is the name by which this program calls itself as the helper of a process in
-// namespaces.
-const helperName = "switchyard-sandbox"
-
-// order is what the helper is asked to do, as JSON on its control socket.
-type order struct {
-	Path          string
-	Args          []string
-	Dir           string
-	Env           []string
-	List          []string
-	Read, Write   []string
-	Protected     []string
-	Private       string
-	FixedMetadata bool
-	// PortsOnly and Ports are those of rules.
-	PortsOnly bool
-	Ports     []uint16
-	Limits    []limit
-	// Namespaces says that the helper is the first process of its namespaces. The rest is
-	// for them.
-	Namespaces bool
-	Processes  int64
-	Forward    []uint16
-	ProxyPort  uint16
-}
-
 // order returns what a helper is asked to do for a process.
-func (s Spec) order(cmd *exec.Cmd) order {
-	return order{
+func (s Spec) order(cmd *exec.Cmd) helper.Order {
+	return helper.Order{
 		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, FixedMetadata: s.FixedMetadata,
 		List: s.List, Read: append(systemFolders(), s.Read...), Write: s.Write, Protected: s.Protected, Private: s.Private,
 	}
-}
-
-// rules are those of the process.
-func (o *order) rules() rules {
-	return rules{list: o.List, read: o.Read, write: o.Write, portsOnly: o.PortsOnly, ports: o.Ports, fixedMetadata: o.FixedMetadata}
-}
-
-// reply is the helper's answer, as JSON with the listeners' descriptors: the proxy's, and
-// then one for each port of Forward. Error is set if it failed.
-type reply struct {
-	// Unavailable says that the system does not offer what the level needs, and NotStarted
-	// that the program cannot be run.
-	Unavailable, NotStarted bool
-	Error                   string
 }
 
 // helperTimeout is how long the helper may take, in seconds.
@@ -90,7 +50,7 @@ func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	}
 	c.release = append(c.release, group.remove)
 	if group.dir == nil {
-		o.limitIn(spec.Limits, limits, &c.Notes)
+		limitIn(&o, spec.Limits, limits, &c.Notes)
 	}
 	group.use(cmd)
 	listeners, err := c.startHelper(cmd, o)
@@ -110,7 +70,7 @@ func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 
 // limitIn sets the limits of a process for which there is no control group: in namespaces
 // the kernel can also limit the processes of root.
-func (o *order) limitIn(want Limits, limits []limit, notes *[]string) {
+func limitIn(o *helper.Order, want Limits, limits []helper.Limit, notes *[]string) {
 	*notes = nil
 	for _, l := range limits {
 		if l.Resource != unix.RLIMIT_NPROC {
@@ -128,7 +88,7 @@ func (o *order) limitIn(want Limits, limits []limit, notes *[]string) {
 	case kernelAtLeast(6, 14):
 		o.Processes = want.Processes
 	case os.Getuid() != 0:
-		o.Limits = append(o.Limits, limit{unix.RLIMIT_NPROC, uint64(want.Processes)})
+		o.Limits = append(o.Limits, helper.Limit{Resource: unix.RLIMIT_NPROC, Value: uint64(want.Processes)})
 	default:
 		*notes = append(*notes, "processes are not limited, since the kernel is older than 6.14")
 	}
@@ -137,7 +97,7 @@ func (o *order) limitIn(want Limits, limits []limit, notes *[]string) {
 // startHelper starts the helper instead of the process, gives it its order, and waits until
 // it has started the process. It returns the listeners in the helper's namespace, if it has
 // one.
-func (c *Confined) startHelper(cmd *exec.Cmd, o order) ([]net.Listener, error) {
+func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order) ([]net.Listener, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
@@ -153,7 +113,7 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o order) ([]net.Listener, error) {
 	c.ended = ended
 	c.release = append(c.release, func() { _ = ended.Close() })
 	o.Env = cmd.Environ()
-	cmd.Path, cmd.Args, cmd.ExtraFiles = "/proc/self/exe", []string{helperName}, []*os.File{theirs, end}
+	cmd.Path, cmd.Args, cmd.ExtraFiles = "/proc/self/exe", []string{helper.Name}, []*os.File{theirs, end}
 	if o.Namespaces {
 		cmd.Dir = ""
 		separate(cmd)
@@ -197,7 +157,7 @@ func separate(cmd *exec.Cmd) {
 }
 
 // give gives the helper its order, and returns the listeners in its namespace.
-func give(control *os.File, o order) ([]net.Listener, error) {
+func give(control *os.File, o helper.Order) ([]net.Listener, error) {
 	failed := func(err error) ([]net.Listener, error) {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
 	}
@@ -232,7 +192,7 @@ func give(control *os.File, o order) ([]net.Listener, error) {
 	}
 	rest, err := io.ReadAll(control)
 	answer = append(answer, rest...)
-	var r reply
+	var r helper.Reply
 	if err == nil && (o.Namespaces || len(answer) > 0) {
 		err = json.Unmarshal(answer, &r)
 	}

@@ -45,17 +45,3 @@ func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (*Confined, error)
 	}
 	return c, nil
 }
-
-// restrict restricts the current thread, permanently.
-func restrict(r rules) error {
-	if err := dropCapabilities(); err != nil {
-		return errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
-	}
-	if err := restrictFiles(r); err != nil {
-		return errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
-	}
-	if err := filter(r); err != nil {
-		return errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
-	}
-	return nil
-}

@@ -1,12 +1,10 @@
 //go:build amd64 || arm64
 
-package sandbox
+package helper
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
@@ -26,24 +24,14 @@ const (
 const (
 	abiRefer    = 2
 	abiTruncate = 3
-	abiPorts    = 4
+	ABIPorts    = 4
 	abiIoctl    = 5
 	abiScopes   = 6
 	abiUnix     = 9
 )
 
-// rules are what a restricted thread and its children may do.
-type rules struct {
-	list, read, write []string
-	// ports are those that it may connect to, if portsOnly is set.
-	portsOnly bool
-	ports     []uint16
-	// fixedMetadata is Spec.FixedMetadata.
-	fixedMetadata bool
-}
-
-// landlockVersion returns the version of Landlock's interface, 0 if there is none.
-func landlockVersion() int {
+// LandlockVersion returns the version of Landlock's interface, 0 if there is none.
+func LandlockVersion() int {
 	version, err := ll.LandlockGetABIVersion()
 	if err != nil {
 		return 0
@@ -51,11 +39,12 @@ func landlockVersion() int {
 	return version
 }
 
-// restrictFiles restricts the current thread to the rules, permanently.
-func restrictFiles(r rules) error {
-	version := landlockVersion()
+// restrictFiles restricts the current thread to the files and ports of the order,
+// permanently.
+func (o *Order) restrictFiles() error {
+	version := LandlockVersion()
 	attr := ll.RulesetAttr{HandledAccessFS: handledFiles(version)}
-	if r.portsOnly {
+	if o.PortsOnly {
 		attr.HandledAccessNet = ll.AccessNetConnectTCP
 	}
 	if version >= abiScopes {
@@ -66,17 +55,17 @@ func restrictFiles(r rules) error {
 		return fmt.Errorf("create a Landlock ruleset: %w", err)
 	}
 	defer unix.Close(set)
-	for _, path := range r.list {
+	for _, path := range o.List {
 		if err := allow(set, path, attr.HandledAccessFS&dirRead); err != nil {
 			return err
 		}
 	}
-	for _, path := range r.read {
+	for _, path := range o.Read {
 		if err := allow(set, path, attr.HandledAccessFS&(fileRead|dirRead)); err != nil {
 			return err
 		}
 	}
-	for _, path := range r.write {
+	for _, path := range o.Write {
 		if err := allow(set, path, attr.HandledAccessFS&(fileRead|dirRead|fileWrite|dirWrite)); err != nil {
 			return err
 		}
@@ -86,7 +75,7 @@ func restrictFiles(r rules) error {
 			return err
 		}
 	}
-	for _, port := range r.ports {
+	for _, port := range o.Ports {
 		if err := ll.LandlockAddNetPortRule(set, &ll.NetPortAttr{AllowedAccess: ll.AccessNetConnectTCP, Port: uint64(port)}, 0); err != nil {
 			return fmt.Errorf("allow port %d: %w", port, err)
 		}
@@ -149,35 +138,4 @@ func allow(set int, path string, access uint64) error {
 // devices are those that every program may use.
 func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
-}
-
-// systemFolders are readable by every program: they have programs, libraries and settings,
-// and no user's data.
-func systemFolders() []string {
-	folders := []string{
-		"/bin", "/sbin", "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/snap", "/run/current-system", "/proc", "/sys", "/dev/fd",
-	}
-	// The settings of the resolver are often a link to a file elsewhere.
-	if target, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil {
-		folders = append(folders, target)
-	}
-	if os.Geteuid() != 0 {
-		return append(folders, "/etc")
-	}
-	for _, name := range rootSettings() {
-		folders = append(folders, "/etc/"+name)
-	}
-	return folders
-}
-
-// rootSettings are the files in /etc that root's processes may read. Root could read the
-// others too, such as passwords and private keys.
-func rootSettings() []string {
-	return []string{
-		"alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version", "environment", "fonts", "gai.conf",
-		"gitconfig", "group", "host.conf", "hostname", "hosts", "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.conf", "localtime",
-		"machine-id", "magic", "mime.types", "nsswitch.conf", "os-release", "passwd", "perl", "pki/ca-trust", "pki/tls/certs", "profile", "profile.d",
-		"protocols", "python3", "redhat-release", "resolv.conf", "services", "shells", "ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "terminfo",
-		"timezone",
-	}
 }

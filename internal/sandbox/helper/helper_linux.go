@@ -1,6 +1,6 @@
 //go:build amd64 || arm64
 
-package sandbox
+package helper
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/go-json-experiment/json"
@@ -16,10 +17,9 @@ import (
 )
 
 // The helper runs before main, so that a program need not do anything to be able to
-// confine, and before most other packages are initialized, which takes several times as
-// long as the helper itself.
+// confine.
 func init() {
-	if len(os.Args) == 1 && os.Args[0] == helperName {
+	if len(os.Args) == 1 && os.Args[0] == Name {
 		os.Exit(help(os.NewFile(controlFile, "control")))
 	}
 }
@@ -36,51 +36,51 @@ const controlFile, endFile = 3, 4
 // status of all that are orphaned, and ends when the process does, with its exit code or
 // with 128 and the number of its signal. The kernel then ends all others in the namespace.
 func help(control *os.File) int {
-	answer := func(r reply) int {
+	answer := func(r Reply) int {
 		text, _ := json.Marshal(r)
 		_, _ = control.Write(text)
 		_ = control.Close()
 		return 1
 	}
-	var o order
+	var o Order
 	text, err := io.ReadAll(control)
 	if err == nil {
 		err = json.Unmarshal(text, &o)
 	}
 	if err != nil {
-		return answer(reply{Error: "read the order: " + err.Error()})
+		return answer(Reply{Error: "read the order: " + err.Error()})
 	}
 	// The program may have inherited descriptors that are open for all that it starts.
 	if err := unix.CloseRange(controlFile, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return answer(reply{Error: "close descriptors: " + err.Error()})
+		return answer(Reply{Error: "close descriptors: " + err.Error()})
 	}
 	if o.Namespaces {
 		// Signals to the process group are for the process, which would inherit that they are
 		// ignored, but not that they are caught. That our parent ended is for the helper.
 		signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-			return answer(reply{Error: "end with the parent: " + err.Error()})
+			return answer(Reply{Error: "end with the parent: " + err.Error()})
 		}
 		if err := o.prepare(control); err != nil {
-			return answer(reply{Unavailable: true, Error: err.Error()})
+			return answer(Reply{Unavailable: true, Error: err.Error()})
 		}
 	}
 	if err := o.restrict(); err != nil {
-		return answer(reply{Error: err.Error()})
+		return answer(Reply{Error: err.Error()})
 	}
 	if !o.Namespaces {
-		return answer(reply{NotStarted: true, Error: syscall.Exec(o.Path, o.Args, o.Env).Error()})
+		return answer(Reply{NotStarted: true, Error: syscall.Exec(o.Path, o.Args, o.Env).Error()})
 	}
 	pid, err := o.start()
 	if err != nil {
-		return answer(reply{NotStarted: true, Error: err.Error()})
+		return answer(Reply{NotStarted: true, Error: err.Error()})
 	}
-	answer(reply{})
+	answer(Reply{})
 	return await(pid)
 }
 
 // prepare sets up the namespaces, and sends the listeners.
-func (o *order) prepare(control *os.File) error {
+func (o *Order) prepare(control *os.File) error {
 	if err := o.mount(); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (o *order) prepare(control *os.File) error {
 const minPIDs = 301
 
 // start starts the process.
-func (o *order) start() (int, error) {
+func (o *Order) start() (int, error) {
 	return syscall.ForkExec(o.Path, o.Args, &syscall.ProcAttr{
 		Dir: o.Dir, Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})
@@ -121,8 +121,14 @@ func (o *order) start() (int, error) {
 
 // restrict restricts and limits the current thread, which is the main one during init, and
 // what it starts.
-func (o *order) restrict() error {
-	if err := restrict(o.rules()); err != nil {
+func (o *Order) restrict() error {
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
+	if err := o.restrictFiles(); err != nil {
+		return err
+	}
+	if err := o.filter(); err != nil {
 		return err
 	}
 	for _, l := range o.Limits {
@@ -153,7 +159,7 @@ func await(pid int) int {
 
 // mount makes all that is not writable read-only, also for changes of metadata, which
 // Landlock does not see, and mounts a /proc of the new namespace.
-func (o *order) mount() error {
+func (o *Order) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("separate the mounts: %w", err)
 	}
@@ -228,4 +234,14 @@ func listen(port uint16) (int, error) {
 		return 0, err
 	}
 	return fd, unix.Listen(fd, unix.SOMAXCONN)
+}
+
+// below reports whether a clean path is one of the folders or lies below one.
+func below(path string, folders []string) bool {
+	for _, f := range folders {
+		if rest, ok := strings.CutPrefix(path, f); ok && (rest == "" || rest[0] == '/' || f == "/") {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,6 @@
 //go:build amd64 || arm64
 
-package sandbox
+package helper
 
 import (
 	"fmt"
@@ -29,8 +29,8 @@ const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWNS
 
 // filter restricts the current thread, and what it starts, to system calls that do not go
 // around the other rules, permanently. no_new_privs must be set.
-func filter(r rules) error {
-	program, err := bpf.Assemble(instructions(r))
+func (o *Order) filter() error {
+	program, err := bpf.Assemble(o.instructions())
 	if err != nil {
 		return fmt.Errorf("assemble the filter of system calls: %w", err)
 	}
@@ -66,7 +66,7 @@ func (c *code) call(number uintptr, body ...bpf.Instruction) {
 }
 
 // instructions returns the filter.
-func instructions(r rules) []bpf.Instruction {
+func (o *Order) instructions() []bpf.Instruction {
 	refuse := ret(unix.EPERM)
 	c := code{
 		load(dataArch),
@@ -79,10 +79,10 @@ func instructions(r rules) []bpf.Instruction {
 	for _, number := range refused() {
 		c.call(number, refuse)
 	}
-	if landlockVersion() < abiTruncate {
+	if LandlockVersion() < abiTruncate {
 		c.call(unix.SYS_TRUNCATE, refuse)
 	}
-	if r.fixedMetadata {
+	if o.FixedMetadata {
 		for _, number := range metadata() {
 			c.call(number, ret(0))
 		}
@@ -104,14 +104,14 @@ func instructions(r rules) []bpf.Instruction {
 		c.call(number, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: user, SkipTrue: 2},
 			argument(1), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
 	}
-	c.call(unix.SYS_IOCTL, controls(r.fixedMetadata)...)
-	c.call(unix.SYS_SOCKET, sockets(r.portsOnly)...)
+	c.call(unix.SYS_IOCTL, controls(o.FixedMetadata)...)
+	c.call(unix.SYS_SOCKET, sockets(o.PortsOnly)...)
 	// One of a pair of datagram sockets can send to any path.
 	c.call(unix.SYS_SOCKETPAIR, argument(1), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: typeMask},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 2},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1},
 		refuse, pass())
-	if r.portsOnly {
+	if o.PortsOnly {
 		// Landlock sees connect, and not a connection that begins with its first data.
 		for number, flags := range map[uintptr]uint32{unix.SYS_SENDTO: 3, unix.SYS_SENDMSG: 2, unix.SYS_SENDMMSG: 3} {
 			c.call(number, argument(flags), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MSG_FASTOPEN, SkipFalse: 1}, refuse, pass())
