@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
 // TestMain makes the test binary serve as the real program in the scripts.
@@ -86,8 +89,12 @@ func TestScripts(t *testing.T) {
 // uses one goroutine, except for code that host's tests also run.
 var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-reports|run|signals|spawn|verify)[^/]*$`)
 
-// condition adds the condition [root]: whether the tests run as root.
+// condition adds the conditions [root], whether the tests run as root, and
+// [confines:LEVEL], whether processes can be confined at that level.
 func condition(name string) (bool, error) {
+	if level, ok := strings.CutPrefix(name, "confines:"); ok {
+		return new(sandbox.Sandbox).Probe(confinement.Level(level)) == nil, nil
+	}
 	if name == "root" {
 		return os.Geteuid() == 0, nil
 	}
