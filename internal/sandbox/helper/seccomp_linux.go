@@ -30,7 +30,7 @@ const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWNS
 // filter restricts the current thread, and what it starts, to system calls that do not go
 // around the other rules, permanently. no_new_privs must be set.
 func (o *Order) filter() error {
-	program, err := bpf.Assemble(o.instructions())
+	program, err := bpf.Assemble(o.instructions(LandlockVersion()))
 	if err != nil {
 		return fmt.Errorf("assemble the filter of system calls: %w", err)
 	}
@@ -65,8 +65,8 @@ func (c *code) call(number uintptr, body ...bpf.Instruction) {
 	*c = append(*c, body...)
 }
 
-// instructions returns the filter.
-func (o *Order) instructions() []bpf.Instruction {
+// instructions returns the filter for a version of Landlock.
+func (o *Order) instructions(version int) []bpf.Instruction {
 	refuse := ret(unix.EPERM)
 	c := code{
 		load(dataArch),
@@ -79,8 +79,14 @@ func (o *Order) instructions() []bpf.Instruction {
 	for _, number := range refused() {
 		c.call(number, refuse)
 	}
-	if LandlockVersion() < abiTruncate {
+	if version < abiTruncate {
 		c.call(unix.SYS_TRUNCATE, refuse)
+		for number, flags := range opens() {
+			c.call(number, argument(flags), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: unix.O_TRUNC | unix.O_ACCMODE},
+				bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.O_TRUNC | unix.O_RDONLY, SkipTrue: 1},
+				bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.O_TRUNC | unix.O_ACCMODE, SkipTrue: 1}, refuse, pass())
+		}
+		c.call(unix.SYS_OPENAT2, ret(unix.ENOSYS)) // Its flags are in memory.
 	}
 	if o.FixedMetadata {
 		for _, number := range metadata() {

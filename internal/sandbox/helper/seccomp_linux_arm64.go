@@ -9,3 +9,5 @@ const auditArch = unix.AUDIT_ARCH_AARCH64
 func refusedHere() []uintptr { return nil }
 
 func metadataHere() []uintptr { return nil }
+
+func opens() map[uintptr]uint32 { return map[uintptr]uint32{unix.SYS_OPENAT: 2} }
