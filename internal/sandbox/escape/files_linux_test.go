@@ -102,6 +102,7 @@ func treeGroup() group {
 		{does: "write to a file", want: writable, try: func(w *world) error { return write(w.tree("file")) }},
 		{does: "append to a file", want: writable, try: func(w *world) error { return writeFlags(w.tree("file"), os.O_WRONLY|os.O_APPEND) }},
 		{does: "open a file for reading with `O_TRUNC`", want: writable, try: func(w *world) error { return openClose(w.tree("file"), unix.O_RDONLY|unix.O_TRUNC) }},
+		{does: "open a file neither for reading nor for writing with `O_TRUNC`", want: writable, try: func(w *world) error { return openClose(w.tree("file"), unix.O_ACCMODE|unix.O_TRUNC) }},
 		{does: "truncate a file", want: writable, try: func(w *world) error { return unix.Truncate(w.tree("file"), 0) }},
 		{does: "create a file", want: writable, try: func(w *world) error { return create(w.tree("new")) }},
 		{does: "create a file without a name, and link it", want: writable, try: func(w *world) error { return linkUnnamed(w.tree(), w.tree("new")) }},
