@@ -69,9 +69,9 @@ func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int)
 }
 
 // put writes the report's content to its path.
-func (r *Report) put(path string, content []byte) error {
+func (r *Report) put(path string, content []byte, b Brief) error {
 	if r.Link != "" {
-		target, err := filepath.Abs(r.Link)
+		target, err := filepath.Abs(b.fill(r.Link))
 		if err != nil {
 			return err
 		}

@@ -137,7 +137,8 @@ type Report struct {
 	Text *string `json:"text,omitzero"`
 	// Age sets the file's modification time to that long ago.
 	Age Duration `json:"age,omitzero"`
-	// Link is the file that gets the content; Path becomes a symbolic link to it.
+	// Link is the file that gets the content; Path becomes a symbolic link to it. It may have
+	// placeholders, as Text.
 	Link string `json:"link,omitzero"`
 }
 

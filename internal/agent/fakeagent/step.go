@@ -122,7 +122,7 @@ func (p *player) report(r *Report) error {
 	var content []byte
 	content, p.status, p.blockers = r.compose(p.brief)
 	p.reportPath = path
-	return r.put(path, content)
+	return r.put(path, content, p.brief)
 }
 
 func (p *player) final(f *Final) error {
