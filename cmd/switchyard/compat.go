@@ -290,7 +290,7 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 	done := c.waiting("running " + c.Text("agent"))
 	spawned, err := c.engine.Spawn(ctx, host.SpawnRequest{
 		Agent: c.Text("agent"), PromptPath: c.Text("prompt-path"), OutputPath: c.Text("output-path"),
-		Timeout: timeout, Once: true, Content: compatOutput,
+		Timeout: timeout, Compatible: true, Content: compatOutput,
 	})
 	done()
 	// payload_parse_ok reports unreadable output, not the exit status.

@@ -12,6 +12,8 @@ import (
 // Confine says what confines a process, and what it may reach besides what it needs.
 type Confine struct {
 	confinement.Want
+	// Given says that switchyard.yaml has it.
+	Given bool
 	// Read and Write are paths: absolute, ~/NAME, or relative to the project's root.
 	Read, Write []string
 	// Hosts are as egress.ParseHosts takes them.
@@ -40,7 +42,7 @@ const (
 
 // readConfine reads a level, or a mapping with a level and what may be reached.
 func readConfine(v value) Confine {
-	c := Confine{Want: confinement.Best()}
+	c := Confine{Want: confinement.Best(), Given: true}
 	if v.node.Kind != yaml.MappingNode {
 		c.Want = readWant(v)
 		return c

@@ -58,14 +58,16 @@ func TestConfigOfSpawns(t *testing.T) {
 		"{plan: 'p/{task}/{task}.md'}": func(s *project.Spawn) {
 			s.Plan = "p/{task}/{task}.md"
 		},
-		"{confine: off}":  func(s *project.Spawn) { s.Confine.Want, s.Owner = confinement.Want{Level: confinement.None}, me },
-		"{confine: best}": func(*project.Spawn) {},
+		"{confine: off}": func(s *project.Spawn) {
+			s.Owner, s.Confine = me, project.Confine{Want: confinement.Want{Level: confinement.None}, Given: true}
+		},
+		"{confine: best}": func(s *project.Spawn) { s.Confine.Given = true },
 		"{confine: required files+ports}": func(s *project.Spawn) {
-			s.Confine.Want, s.Owner = confinement.Want{Level: confinement.Ports, Required: true}, me
+			s.Owner, s.Confine = me, project.Confine{Want: confinement.Want{Level: confinement.Ports, Required: true}, Given: true}
 		},
 		"{confine: {level: required files, read: [~/go, /srv], write: [out], hosts: ['llm.corp.example:8443']}}": func(s *project.Spawn) {
 			s.Owner, s.Confine = me, project.Confine{
-				Want: confinement.Want{Level: confinement.Files, Required: true},
+				Want: confinement.Want{Level: confinement.Files, Required: true}, Given: true,
 				Read: []string{"~/go", "/srv"}, Write: []string{"out"}, Hosts: []string{"llm.corp.example:8443"},
 			}
 		},

@@ -50,9 +50,9 @@ type SpawnRequest struct {
 	Adapter, Model string
 	// Timeout covers all attempts together; 0 means the project's.
 	Timeout time.Duration
-	// Once makes a single attempt with a concurrency of one, and fails instead of waiting
-	// for a lease.
-	Once bool
+	// Compatible makes a single attempt with a concurrency of one, fails instead of waiting
+	// for a lease, and confines the agent only if switchyard.yaml says how (docs/compat.md).
+	Compatible bool
 	// Content returns the contents of the output file; nil means the final message of a
 	// successful spawn. It is called for the last attempt only, and the reader is read
 	// while that attempt's output is open. A nil reader leaves the file as it is.
@@ -107,6 +107,9 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err := e.checkAgentAvailable(ctx, config, definition.Name, req.Adapter); err != nil {
 		return SpawnResult{}, err
 	}
+	if req.Compatible && !config.Spawn.Confine.Given {
+		config.Spawn.Confine = project.Confine{}
+	}
 	runner, err := e.newAgentRunner(ctx, config, "", e.project.Root)
 	if err != nil {
 		return SpawnResult{}, err
@@ -151,7 +154,7 @@ func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
 		return text, nil
 	}
 	j.Model, j.Timeout = cmp.Or(r.Model, j.Model), cmp.Or(r.Timeout, j.Timeout)
-	if r.Once {
+	if r.Compatible {
 		j.Adapters, j.Retries, j.Repeats, j.Concurrency, j.QueueTimeout = j.Adapters[:1], 0, 0, 1, 0
 	}
 	return j
