@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-mkdir "$work/reports" "$work/shop"
+mkdir "$work/reports" "$work/shop" "$work/agent"
 cp "$testdata"/reports/*.json "$testdata"/reports/*.sarif "$work/reports"
 cd "$work/reports"
 : > switchyard.yaml # marks the root of a project
@@ -57,7 +57,7 @@ if ! command -v git >/dev/null; then
 	exit
 fi
 cp "$testdata"/run/*.sh "$testdata"/run/task.md "$work/shop"
-cp "$testdata"/run/agent.json "$work"
+cp "$testdata"/run/agent.json "$work/agent"
 cd "$work/shop"
 printf 'verify: sh test.sh\n' > switchyard.yaml
 git init -q
@@ -65,7 +65,8 @@ git config user.name Demo
 git config user.email demo@example.com
 git add -A
 git commit -q -m 'Upload a file'
-export SWITCHYARD_CLAUDE_BIN="$agent" SWITCHYARD_FAKE_SCENARIO="$work/agent.json" XDG_STATE_HOME="$work/state"
+export SWITCHYARD_CLAUDE_BIN="$agent" SWITCHYARD_FAKE_SCENARIO="$work/agent/agent.json" XDG_STATE_HOME="$work/state"
+export SWITCHYARD_CONFINE_WRITE="$work/agent" # The fake agent notes its calls there.
 
 echo
 echo 'A task goes in, a commit comes out. A fake agent plays the executor, the critic and the build-fixer.'

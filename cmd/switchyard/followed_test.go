@@ -88,6 +88,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b(\d+ min )?\d+(\.\d+)? m?s\b`), "20 ms"},
 	{regexp.MustCompile(`(event +(sha256:)?)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
 	{regexp.MustCompile(`((commit|committed|tree|Switchyard-Decision:) +)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
+	{regexp.MustCompile(`\bconfinement: \S+`), "confinement: files+network"},
 	{regexp.MustCompile(`\S+/worktrees/\S+`), "worktrees/T"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?m?s,`), "20ms,"},
 	{regexp.MustCompile(` {2,}`), "  "},
