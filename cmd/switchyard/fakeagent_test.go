@@ -93,6 +93,7 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 	path := filepath.Join(dir, "script.json")
 	ts.Check(os.WriteFile(path, data, 0o600))
 	ts.Setenv(fakeagent.ScenarioVariable, path)
+	ts.Setenv(access.ReadVariable, ts.Getenv("FAKEAGENT")) // A script may start it.
 	ts.Setenv(access.WriteVariable, filepath.Dir(path))
 	ts.Setenv("PLAYED", path+".calls")
 	for _, cli := range []string{"CLAUDE", "CODEX", "GEMINI", "OPENCODE", "COPILOT"} {
@@ -180,18 +181,8 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 
 // leftOver lists the remains of the script's spawns.
 func leftOver(ts *testscript.TestScript) (left []string) {
-	folders, err := filepath.Glob(filepath.Join(ts.Getenv("STAGE"), "play-*", "script.json.calls"))
-	ts.Check(err)
-	for _, folder := range folders {
-		calls, err := fakeagent.ReadCalls(folder)
-		ts.Check(err)
-		for _, c := range calls {
-			for _, pid := range append(c.Children, c.PID) {
-				if fakeRuns(pid) {
-					left = append(left, fmt.Sprintf("process %d", pid))
-				}
-			}
-		}
+	for _, pid := range fakeProcesses(ts) {
+		left = append(left, fmt.Sprintf("process %d", pid))
 	}
 	files, err := os.ReadDir(ts.Getenv("TMPDIR"))
 	ts.Check(err)
@@ -201,16 +192,41 @@ func leftOver(ts *testscript.TestScript) (left []string) {
 	return left
 }
 
-// fakeRuns reports whether the process is the fake agent's program. Where the system
-// can tell, it excludes a process that reuses the number.
-func fakeRuns(pid int) bool {
+// fakeProcesses returns the script's processes of the fake agent that run. On Linux it
+// looks at all processes, since a confined one may know itself by another number.
+func fakeProcesses(ts *testscript.TestScript) (pids []int) {
 	if runtime.GOOS == "linux" {
-		// The format is PID (NAME) STATE. A zombie does not run.
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err == nil && bytes.Contains(stat, []byte(" (fakeagent) ")) && !bytes.Contains(stat, []byte(") Z "))
+		processes, err := filepath.Glob("/proc/[0-9]*")
+		ts.Check(err)
+		for _, process := range processes {
+			// A process can end meanwhile. The format of stat is PID (NAME) STATE; a zombie does
+			// not run. A child that has no environment has its folder as an argument.
+			stat, _ := os.ReadFile(filepath.Join(process, "stat"))
+			environ, _ := os.ReadFile(filepath.Join(process, "environ"))
+			args, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+			if bytes.Contains(stat, []byte(" (fakeagent) ")) && !bytes.Contains(stat, []byte(") Z ")) &&
+				bytes.Contains(append(environ, args...), []byte(ts.Getenv("STAGE"))) {
+				pid, err := strconv.Atoi(filepath.Base(process))
+				ts.Check(err)
+				pids = append(pids, pid)
+			}
+		}
+		return pids
 	}
-	p, err := os.FindProcess(pid)
-	return err == nil && p.Signal(syscall.Signal(0)) == nil
+	folders, err := filepath.Glob(filepath.Join(ts.Getenv("STAGE"), "play-*", "script.json.calls"))
+	ts.Check(err)
+	for _, folder := range folders {
+		calls, err := fakeagent.ReadCalls(folder)
+		ts.Check(err)
+		for _, c := range calls {
+			for _, pid := range append(c.Children, c.PID) {
+				if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
+					pids = append(pids, pid)
+				}
+			}
+		}
+	}
+	return pids
 }
 
 // records returns the lines of the spawn log.
