@@ -42,6 +42,9 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id, 
 	if err := config.Spawn.CheckTrusted(); err != nil {
 		return agentRunner{}, err
 	}
+	if err := e.checkConfinement(confineAgents(config.Spawn), tree); err != nil {
+		return agentRunner{}, err
+	}
 	scope, err := e.treeScope(config, id, tree)
 	if err != nil {
 		return agentRunner{}, err

@@ -20,6 +20,31 @@ func confineAgents(s project.Spawn) access.Settings {
 	return settings
 }
 
+// checkConfinement returns why no agent could be confined as the settings want it, so that a
+// command fails before anything runs. A required level is tried.
+//
+// # Errors
+//
+// confine-path-invalid, confine-host-invalid, confine-unavailable and confine-failed.
+func (e *Engine) checkConfinement(s access.Settings, tree string) error {
+	process, err := access.New(&e.sandbox, s, e.site(tree), access.Needs{})
+	if err != nil {
+		return err
+	}
+	process.Close()
+	if !s.Required {
+		return nil
+	}
+	return e.sandbox.Probe(s.Level)
+}
+
+// site is where a process runs in a working tree.
+func (e *Engine) site(tree string) access.Site {
+	return access.Site{
+		Root: e.project.Root, Tree: tree, State: e.project.State(), Environ: e.environ, Deciding: worktree.EffectiveFiles(),
+	}
+}
+
 func confineAs(c project.Confine) access.Settings {
 	return access.Settings{Want: c.Want, Read: c.Read, Write: c.Write, Hosts: c.Hosts}
 }
@@ -42,10 +67,7 @@ func (tx *taskTx) confineCommand(c project.Confine, command *verifycmd.Command) 
 	}
 	command.Env = append(command.Env, "TMPDIR="+private)
 	process, err := access.New(&tx.engine.sandbox, confineAs(c),
-		access.Site{
-			Root: tx.engine.project.Root, Tree: tx.tree(), State: tx.engine.project.State(), Environ: tx.engine.environ,
-			Deciding: worktree.EffectiveFiles(),
-		},
+		tx.engine.site(tx.tree()),
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
 	if err != nil {
 		_ = os.RemoveAll(private)

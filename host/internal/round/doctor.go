@@ -47,7 +47,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep, probe bool) (api.Health, er
 		e.checkPlugins(ctx, &h)
 		destinations := e.checkPolicy(ctx, &h, config)
 		e.checkRun(ctx, &h, config, destinations, probe)
-		e.checkConfinement(&h, config)
+		e.showConfinement(&h, config)
 		if config.Base != "" {
 			_, err := e.newBase(ctx, "", config)
 			h.check("base", err, "drafts begin at the merge base with "+config.Base)

@@ -5,14 +5,13 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// checkConfinement shows the level at which agents run here, and why no higher one is
+// showConfinement shows the level at which agents run here, and why no higher one is
 // reached. It starts a program at each level.
-func (e *Engine) checkConfinement(h *diagnosis, config project.Config) {
+func (e *Engine) showConfinement(h *diagnosis, config project.Config) {
 	settings := confineAgents(config.Spawn)
 	reached, missing := confinement.None, []string{}
 	for _, level := range confinement.Levels()[1:] {
@@ -25,15 +24,7 @@ func (e *Engine) checkConfinement(h *diagnosis, config project.Config) {
 		}
 		reached = level
 	}
-	process, err := access.New(&e.sandbox, settings, access.Site{
-		Root: e.project.Root, Tree: e.project.Root, State: e.project.State(), Environ: e.environ,
-	}, access.Needs{})
-	if err == nil {
-		process.Close()
-	}
-	if err == nil && settings.Required && reached != settings.Level {
-		err = e.sandbox.Probe(settings.Level)
-	}
+	err := e.checkConfinement(settings, e.project.Root)
 	text := fmt.Sprintf("agents run at the level %s", reached)
 	if settings.Level == confinement.None {
 		text = "agents are not confined: spawn.confine is off"
