@@ -104,10 +104,11 @@ func (p *Process) Level() confinement.Level {
 }
 
 // LeavesTree reports whether the process cannot have changed anything in the working tree
-// or in the project, neither contents nor metadata. It is false before Start, and on macOS,
-// where confinement was never tried.
+// or in the project, neither contents nor metadata. At the level files it could ask a
+// service of this machine to do so, and on macOS confinement was never tried. It is false
+// before Start.
 func (p *Process) LeavesTree() bool {
-	return runtime.GOOS == "linux" && p.Level().AtLeast(confinement.Files) && p.plan.leavesTree
+	return runtime.GOOS == "linux" && p.Level().AtLeast(confinement.Ports) && p.plan.leavesTree
 }
 
 // Notes returns which limits do not hold, and the hosts that were refused.
