@@ -54,7 +54,7 @@ func newFleet(t *testing.T, script fakeagent.Script) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fleet{T: t, dir: dir, address: freeAddress(t), script: fakeagent.WriteScript(t, dir, script)}
+	f := &fleet{T: t, dir: dir, address: freeAddress(t), script: fakeagent.WriteScript(t, t.TempDir(), script)}
 	f.write("user/.gitconfig", "[user]\nname = Ada\nemail = ada@example.org\n[init]\ndefaultBranch = main\n")
 	f.write(project+"/switchyard.yaml", "spawn: {retries: 0}\n")
 	if err := os.Mkdir(f.path("tmp"), 0o700); err != nil { // What is killed leaves files there.

@@ -29,7 +29,7 @@ func TestDraftsOfOthers(t *testing.T) {
 		"a draft that goes":  {agent: []string{"update-ref", "-d", ref}, want: errs.FleetDraftMissing},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, "spawn: {retries: 0}\n", nil)
+			s := newSite(t, "spawn: {retries: 0, confine: off}\n", nil) // The executor writes to the remote.
 			s.git(t, s.path("project"), "commit", "-q", "--allow-empty", "-m", "other")
 			s.git(t, s.path("project"), "push", "-q", "origin", "HEAD:other")
 			s.git(t, s.path("project"), "reset", "-q", "--hard", "HEAD~")
@@ -39,7 +39,7 @@ func TestDraftsOfOthers(t *testing.T) {
 			} else {
 				c.before(s)
 			}
-			s.script = fakeagent.WriteScript(t, s.dir, fakeagent.Script{Roles: roles{"executor": {executor}}})
+			s.script = fakeagent.WriteScript(t, t.TempDir(), fakeagent.Script{Roles: roles{"executor": {executor}}})
 			got := s.workflow(t)
 			if got.Failure == nil || got.Failure.Code != c.want {
 				t.Errorf("the workflow ends with %+v (%+v), want %s", got, got.Failure, c.want)

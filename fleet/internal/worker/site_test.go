@@ -53,7 +53,7 @@ func (s *site) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Loa
 // play replaces what agents do.
 func (s *site) play(t testing.TB, agents roles) {
 	t.Helper()
-	script := fakeagent.WriteScript(t, s.dir, fakeagent.Script{Roles: agents, Calls: []fakeagent.Scenario{fakeagent.Presets()["researcher"]}})
+	script := fakeagent.WriteScript(t, t.TempDir(), fakeagent.Script{Roles: agents, Calls: []fakeagent.Scenario{fakeagent.Presets()["researcher"]}})
 	if s.script == "" {
 		s.script = script
 	} else if err := os.Rename(script, s.script); err != nil {
