@@ -108,7 +108,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		if err := checkBar(s.State, next, *event, decision); err != nil {
 			return ledger.Projection{}, err
 		}
-		if err := checkConfinement(s.State, *event, decision); err != nil {
+		if err := checkLevels(s.State, *event, decision); err != nil {
 			return ledger.Projection{}, err
 		}
 		p.decided(*event, decision.Policy)
@@ -180,9 +180,9 @@ func checkBar(before, after task.State, e task.RoundDecided, d event.Decision) e
 	return nil
 }
 
-// checkConfinement rejects a decision with another level than the lowest of its reports, and
-// a report with another level than the run that wrote it.
-func checkConfinement(before task.State, e task.RoundDecided, d event.Decision) error {
+// checkLevels rejects a decision with another confinement level than the lowest of its
+// reports, and a report with another level than the run that wrote it.
+func checkLevels(before task.State, e task.RoundDecided, d event.Decision) error {
 	for _, r := range d.Reports {
 		var level confinement.Level
 		if r.Run != "" {
