@@ -43,7 +43,7 @@ func (r *rig) other(t *testing.T, name string, lax laxity) {
 		p.round(t, "T-1").goes(t, "executor", "missing-test").ran(t, "critic "+name+" findings")
 	})
 	t.Run("write in the project", func(t *testing.T) {
-		p := r.newProject(t, r.model.url(name+"-trespasser", trespasser), once)
+		p := r.newProject(t, r.model.url(name+"-trespasser", trespasser), config(name, "  retries: 0", "  confine: off"))
 		d := p.round(t, "T-1")
 		switch {
 		case lax.writesProject:

@@ -37,6 +37,9 @@ func (a *attempt) needs(inv adapter.Invocation) access.Needs {
 			n.Read = append(n.Read, word)
 		}
 	}
+	for _, path := range inv.Checkout {
+		n.Read = append(n.Read, filepath.Join(a.Root, path))
+	}
 	return n
 }
 

@@ -24,8 +24,9 @@ type Of<Type extends string, Options, Field = {}> = Omit<Panel, 'type' | 'option
   type: Type;
   options: Plain<Options>;
   targets: Query[];
-  fieldConfig: Omit<FieldConfigSource, 'defaults'> & { defaults: Omit<FieldConfigSource['defaults'], 'custom' | 'color'> & {
+  fieldConfig: Omit<FieldConfigSource, 'defaults'> & { defaults: Omit<FieldConfigSource['defaults'], 'custom' | 'color' | 'mappings'> & {
     custom?: Plain<Field>;
+    mappings?: Plain<FieldConfigSource['defaults']['mappings']>;
     color?: Plain<FieldConfigSource['defaults']['color']>;
   } };
 };

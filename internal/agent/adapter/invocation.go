@@ -63,6 +63,8 @@ type Invocation struct {
 	// State are the paths of the user's login and settings, unless the CLI has a private
 	// directory instead, and Protected are paths in it that it should not change.
 	State, Protected []string
+	// Checkout are paths below the project's root that the CLI reads wherever it runs.
+	Checkout []string
 }
 
 var placeholder = pattern(`\{([a-z_]+)\}`)
@@ -125,7 +127,7 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	}
 	inv := Invocation{
 		Pass: slices.Clone(a.spec.EnvPass), Stdin: a.spec.Prompt == "stdin", Files: make(map[string]string, len(a.spec.Files)),
-		Hosts: a.spec.Sandbox.Hosts, URLs: a.spec.Sandbox.URLs,
+		Hosts: a.spec.Sandbox.Hosts, URLs: a.spec.Sandbox.URLs, Checkout: a.spec.Sandbox.Checkout,
 	}
 	if inv.Argv, err = a.argv(own, values, v.Command); err != nil {
 		return Invocation{}, err

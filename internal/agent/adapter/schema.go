@@ -54,6 +54,9 @@ type spec struct {
 		URLs  []string `field:"urls" form:"variable"`
 		// State has the folders of a user's login and settings.
 		State []state `field:"state"`
+		// Checkout are paths that the CLI reads in the project's checkout if it runs in another
+		// working tree, and without which it fails.
+		Checkout []string `field:"checkout" form:"inside"`
 		// Off replaces placeholders so that the CLI's own sandbox, which cannot be set up
 		// within ours, is off.
 		Off map[string]string `field:"off" keys:"own"`
