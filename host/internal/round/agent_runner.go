@@ -42,7 +42,7 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id, 
 	if err := config.Spawn.CheckTrusted(); err != nil {
 		return agentRunner{}, err
 	}
-	if err := e.checkConfinement(confineAgents(config.Spawn), tree); err != nil {
+	if err := e.checkConfinement(config, id, tree); err != nil {
 		return agentRunner{}, err
 	}
 	scope, err := e.treeScope(config, id, tree)
@@ -77,12 +77,18 @@ func (a agentRunner) workingTree() worktree.Tree {
 
 // treeScope returns the paths that count as a change of the working tree while agents run
 // for a task ("" for none). It ignores files that other processes change, and always
-// includes the files that later rounds read their settings from.
+// includes decidingFiles.
 func (e *Engine) treeScope(config project.Config, id, tree string) (worktree.Scope, error) {
 	ignored, err := ignoredPaths(config, tree)
 	if err != nil {
 		return worktree.Scope{}, err
 	}
+	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: e.decidingFiles(config, id), TaskTree: tree != e.project.Root}, nil
+}
+
+// decidingFiles returns the files that later rounds of a task ("" for none) read their
+// settings from, as far as the settings name them.
+func (e *Engine) decidingFiles(config project.Config, id string) []string {
 	effective := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
 	for _, key := range config.Trust.Keys {
 		effective = append(effective, key.File)
@@ -99,7 +105,7 @@ func (e *Engine) treeScope(config project.Config, id, tree string) (worktree.Sco
 	for i, path := range effective {
 		effective[i] = filepath.Clean(path)
 	}
-	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: effective, TaskTree: tree != e.project.Root}, nil
+	return effective
 }
 
 // ignoredPaths lists the paths that change without an agent's doing: the metrics file with

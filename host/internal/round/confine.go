@@ -3,6 +3,7 @@ package round
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
@@ -20,14 +21,15 @@ func confineAgents(s project.Spawn) access.Settings {
 	return settings
 }
 
-// checkConfinement returns why no agent could be confined as the settings want it, so that a
-// command fails before anything runs. A required level is tried.
+// checkConfinement returns why no agent of a task could be confined in a working tree as the
+// settings want it, so that a command fails before anything runs. A required level is tried.
 //
 // # Errors
 //
 // confine-path-invalid, confine-host-invalid, confine-unavailable and confine-failed.
-func (e *Engine) checkConfinement(s access.Settings, tree string) error {
-	process, err := access.New(&e.sandbox, s, e.site(tree), access.Needs{})
+func (e *Engine) checkConfinement(config project.Config, id, tree string) error {
+	s := confineAgents(config.Spawn)
+	process, err := access.New(&e.sandbox, s, e.site(config, id, tree), access.Needs{})
 	if err != nil {
 		return err
 	}
@@ -38,10 +40,11 @@ func (e *Engine) checkConfinement(s access.Settings, tree string) error {
 	return e.sandbox.Probe(s.Level)
 }
 
-// site is where a process runs in a working tree.
-func (e *Engine) site(tree string) access.Site {
+// site is where a process runs in a working tree, for the task id.
+func (e *Engine) site(config project.Config, id, tree string) access.Site {
 	return access.Site{
-		Root: e.project.Root, Tree: tree, State: e.project.State(), Environ: e.environ, Deciding: worktree.EffectiveFiles(),
+		Root: e.project.Root, Tree: tree, State: e.project.State(), Environ: e.environ,
+		Deciding: slices.Concat(worktree.EffectiveFiles(), e.decidingFiles(config, id)),
 	}
 }
 
@@ -55,9 +58,9 @@ type confinedCommand struct {
 	private string
 }
 
-// confineCommand prepares the confinement of a command, which may change the working tree,
-// but not what decides about the round.
-func (tx *taskTx) confineCommand(c project.Confine, command *verifycmd.Command) (confinedCommand, error) {
+// confineCommand prepares the confinement of a verification, which may change its working
+// tree, but not what decides about the round.
+func (tx *taskTx) confineCommand(config project.Config, c project.Confine, command *verifycmd.Command) (confinedCommand, error) {
 	private, err := os.MkdirTemp("", "switchyard-verify-")
 	if err == nil {
 		private, err = filepath.EvalSymlinks(private)
@@ -67,7 +70,7 @@ func (tx *taskTx) confineCommand(c project.Confine, command *verifycmd.Command) 
 	}
 	command.Env = append(command.Env, "TMPDIR="+private)
 	process, err := access.New(&tx.engine.sandbox, confineAs(c),
-		tx.engine.site(tx.tree()),
+		tx.engine.site(config, tx.id, tx.tree()),
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
 	if err != nil {
 		_ = os.RemoveAll(private)

@@ -24,7 +24,7 @@ func (e *Engine) showConfinement(h *diagnosis, config project.Config) {
 		}
 		reached = level
 	}
-	err := e.checkConfinement(settings, e.project.Root)
+	err := e.checkConfinement(config, "", e.project.Root)
 	text := fmt.Sprintf("agents run at the level %s", reached)
 	if settings.Level == confinement.None {
 		text = "agents are not confined: spawn.confine is off"

@@ -159,5 +159,5 @@ func (w *work) verifyMerge(ctx context.Context, dir string) (api.Verification, e
 	if err := w.tx.checkMayVerify(api.VerifyRequest{Command: w.req.Verify}, w.config); err != nil {
 		return api.Verification{}, err
 	}
-	return w.tx.runVerification(ctx, *v, dir)
+	return w.tx.runVerification(ctx, w.config, *v, dir)
 }

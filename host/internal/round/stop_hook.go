@@ -98,7 +98,7 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 		if err := tx.checkMayVerify(api.VerifyRequest{}, config); err != nil {
 			return nil, err
 		}
-		v, err := tx.runVerification(ctx, *config.Verify, tx.tree())
+		v, err := tx.runVerification(ctx, config, *config.Verify, tx.tree())
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) e
 func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
 	switch {
 	case req.Command != "":
-		return tx.runVerification(ctx, *verifyCommand(req.Command, config), tx.tree())
+		return tx.runVerification(ctx, config, *verifyCommand(req.Command, config), tx.tree())
 	case req.ExitCode != nil:
 		v := api.Verification{
 			Outcome: policies.Green, Excerpt: req.Excerpt,
@@ -72,7 +72,7 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 		return v, nil
 	}
 	if run && config.Verify != nil && req.Claim == "" {
-		return tx.runVerification(ctx, *config.Verify, tx.tree())
+		return tx.runVerification(ctx, config, *config.Verify, tx.tree())
 	}
 	outcome, attestation := tx.status.VerificationOutcome(string(req.Claim))
 	if attestation != nil && attestation.Tree != "" {
@@ -181,7 +181,7 @@ func (e *Engine) getenv(name string) string {
 	return ""
 }
 
-func (tx *taskTx) runVerification(ctx context.Context, v project.Verify, dir string) (api.Verification, error) {
+func (tx *taskTx) runVerification(ctx context.Context, config project.Config, v project.Verify, dir string) (api.Verification, error) {
 	command, held, err := tx.command(ctx, v.Command, "verification")
 	if err != nil {
 		return api.Verification{}, err
@@ -189,7 +189,7 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify, dir str
 	defer tx.engine.release(held)
 	command.Dir, command.Timeout = dir, v.Timeout
 	if v.Confine.Level.AtLeast(confinement.Files) {
-		confined, err := tx.confineCommand(v.Confine, &command)
+		confined, err := tx.confineCommand(config, v.Confine, &command)
 		if err != nil {
 			return api.Verification{}, err
 		}
