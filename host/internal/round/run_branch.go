@@ -80,6 +80,9 @@ func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *tas
 		err = w.engine.checkAgentAvailable(ctx, w.config, criticName, w.req.Adapter)
 	}
 	if err == nil {
+		err = w.engine.checkConfinement(w.config, w.id, branch.Worktree)
+	}
+	if err == nil {
 		err = repo.CheckFree(ctx, worktreeOf(branch))
 	}
 	if err == nil {
