@@ -28,14 +28,15 @@ func runsVerification(r api.VerifyRequest, config project.Config) bool {
 }
 
 // verifyCommand returns the command that verifies a draft, nil for none: the caller's with
-// the repetitions and the time limit of the project's, or that of the project.
+// the repetitions, the time limit and the confinement of the project's, or that of the
+// project.
 func verifyCommand(command string, config project.Config) *project.Verify {
 	if command == "" {
 		return config.Verify
 	}
 	v := project.Verify{Command: command, Runs: 1}
 	if config.Verify != nil {
-		v.Runs, v.Timeout = config.Verify.Runs, config.Verify.Timeout
+		v.Runs, v.Timeout, v.Confine = config.Verify.Runs, config.Verify.Timeout, config.Verify.Confine
 	}
 	return &v
 }
