@@ -196,6 +196,42 @@ func TestConfinementOfARecordWithoutFacts(t *testing.T) {
 	}
 }
 
+// A decision that changes only because of a level names it.
+func TestConfinementAsACause(t *testing.T) {
+	sources := load(t, "routing@1.3.0").Sources()
+	const commits = `} else := {"next_action": "commit", "reason": "no-findings"} if {`
+	sources[0].Text = strings.Replace(sources[0].Text, commits, `} else := {"next_action": "stuck", "reason": "unconfined"} if {
+	input.finding_count == 0
+	input.confinement in {"none", "files"}
+`+commits, 1)
+	p, err := routing.Loader{}.FromSources(t.Context(), "amended", sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{"routing@1.2.0", "routing@1.3.0"} {
+		for level, changes := range map[confinement.Level]bool{confinement.None: true, confinement.Files: true, confinement.Ports: false} {
+			h := reviews{task: "T", policy: load(t, policy)}
+			h.review(t, 1, 3)
+			h.recorded[0].Confinement = level
+			for _, in := range []*routing.Input{&h.recorded[0].Input, h.recorded[0].BarInput} {
+				if in != nil && in.Facts != nil {
+					in.Confinement = level
+				}
+			}
+			report := replayed(t, p, h.recorded, replay.Options{})
+			if (len(report.Changed) == 1) != changes {
+				t.Errorf("%s at %s: %+v", policy, level, report.Changed)
+			}
+			for _, c := range report.Changed {
+				cause := c.Causes[0]
+				if len(c.Causes) != 1 || cause.Kind != replay.CauseConfinement || cause.From != string(level) || !strings.HasSuffix(cause.String(), " decides, at confinement "+string(level)) {
+					t.Errorf("%s at %s: because %v", policy, level, c.Causes)
+				}
+			}
+		}
+	}
+}
+
 // The other way around, nothing is deferred.
 func TestAPolicyWithoutABarDecidesAboutDeferredFindings(t *testing.T) {
 	h := reviews{task: "T", policy: load(t, "routing@1.3.0")}

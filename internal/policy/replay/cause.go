@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -27,6 +28,9 @@ const (
 	CausePrecedence CauseKind = "precedence"
 	// CauseBar: the candidate's bar defers other findings.
 	CauseBar CauseKind = "bar"
+	// CauseConfinement: the candidate would decide as recorded if the reports had been fully
+	// confined.
+	CauseConfinement CauseKind = "confinement"
 	// CauseRules: the candidate's rules decide differently even if the findings keep
 	// their recorded destinations.
 	CauseRules CauseKind = "rules"
@@ -39,13 +43,15 @@ type Cause struct {
 	// Category is the rerouted category, with its number of Findings in the round and its
 	// destinations From and To. For CausePrecedence, From and To are the strongest
 	// destinations before and now; for CauseBar they are the bars, and Findings the deferred
-	// ones. The other fields are empty. All are for CauseRules.
+	// ones; for CauseConfinement, From is the recorded level. The other fields are empty. All
+	// are for CauseRules.
 	Category string `json:"category,omitzero"`
 	Findings int    `json:"findings,omitzero"`
 	From     string `json:"from,omitzero"`
 	To       string `json:"to,omitzero"`
 	// Was and Now are the rules that decided, for CauseRules, if known: the recorded
-	// policy may be unavailable, and the candidate may make no decision.
+	// policy may be unavailable, and the candidate may make no decision. CauseConfinement
+	// has Now.
 	Was *routing.Location `json:"was,omitzero"`
 	Now *routing.Location `json:"now,omitzero"`
 }
@@ -65,6 +71,8 @@ func (c Cause) String() string {
 		return fmt.Sprintf("the bar is %s, not %s, and defers %s", c.To, c.From, textutil.Count(c.Findings, "finding"))
 	}
 	switch {
+	case c.Kind == CauseConfinement:
+		return fmt.Sprintf("%s decides, at confinement %s", at(*c.Now), c.From)
 	case c.Was != nil && c.Now != nil:
 		return fmt.Sprintf("%s decides, not %s", at(*c.Now), at(*c.Was))
 	case c.Now != nil:
@@ -103,6 +111,17 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	c := Cause{Kind: CauseRules}
 	if c.Now, err = rule(ctx, y.decider.policy, now.Input); err != nil {
 		return nil, err
+	}
+	if in.Facts != nil && c.Now != nil {
+		facts, level := *in.Facts, string(in.Confinement)
+		facts.Confinement = confinement.Network
+		in.Facts = &facts
+		if was, err = y.decider.decide(ctx, in); err != nil {
+			return nil, err
+		}
+		if was.Decision.NextAction == r.Decision.NextAction {
+			return append(causes, Cause{Kind: CauseConfinement, From: level, Now: c.Now}), nil
+		}
 	}
 	if before != nil {
 		if c.Was, err = rule(ctx, before, r.Input); err != nil {
