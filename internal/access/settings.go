@@ -85,6 +85,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	}}
 	read := slices.Concat(n.Read, site.programs(n.Program, home), gitFolders(site, home))
 	decide := append(deciding(site), site.State)
+	decide = append(decide, real(decide)...)
 	switch {
 	case !n.Edits:
 		// Everything but the ledger: a rule for a folder would include what is below it.
@@ -197,7 +198,7 @@ func (s Site) programs(program, home string) []string {
 	})
 }
 
-// children are the entries of a folder but those without, as paths.
+// children are what is in a folder but those without, as few paths as possible.
 func children(folder string, without ...string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -205,7 +206,12 @@ func children(folder string, without ...string) []string {
 	}
 	var all []string
 	for _, e := range entries {
-		if path := filepath.Join(folder, e.Name()); !slices.Contains(without, path) && e.Type()&os.ModeSymlink == 0 {
+		path := filepath.Join(folder, e.Name())
+		switch {
+		case slices.Contains(without, path) || e.Type()&os.ModeSymlink != 0:
+		case slices.ContainsFunc(without, func(p string) bool { return within(p, path) }):
+			all = append(all, children(path, without...)...)
+		default:
 			all = append(all, path)
 		}
 	}

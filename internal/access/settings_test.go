@@ -3,6 +3,7 @@ package access
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -55,6 +56,41 @@ func TestPrograms(t *testing.T) {
 			if !reads(program) || !reads(filepath.Join(home, ".config", "git", "config")) {
 				t.Errorf("%s cannot read itself or the settings of git: %q", program, p.spec.Read)
 			}
+		}
+	}
+}
+
+// TestDecidingFiles checks that a process that edits the tree of the ledger cannot write to
+// what decides about rounds, wherever in the tree that is.
+func TestDecidingFiles(t *testing.T) {
+	tree, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := Site{Root: tree, Tree: tree, State: filepath.Join(tree, ".switchyard"), Deciding: []string{"switchyard.yaml", "a/b/policy", ".claude/agents", "link.json"}}
+	for _, path := range []string{".switchyard/ledger.db", ".git/config", "switchyard.yaml", "a/b/policy/routing.rego", "a/adapter.json", "a/b/code.go", "a/code.go", ".claude/notes"} {
+		path = filepath.Join(tree, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a/adapter.json", filepath.Join(tree, "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := planOf(Settings{Want: confinement.Best()}, site, Needs{Edits: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		".switchyard/ledger.db": false, ".git/config": false, "switchyard.yaml": false, "a/b/policy/routing.rego": false, "a/adapter.json": false, ".claude/agents/critic.md": false,
+		"a/b/code.go": true, "a/code.go": true, ".claude/notes": true,
+	} {
+		writable := slices.ContainsFunc(p.spec.Write, func(folder string) bool { return within(filepath.Join(tree, path), folder) })
+		if writable != want {
+			t.Errorf("%s is writable: %v", path, writable)
 		}
 	}
 }
