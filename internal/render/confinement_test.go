@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -14,7 +15,9 @@ import (
 // TestConfinement checks what is said of a decision with these reports.
 func TestConfinement(t *testing.T) {
 	spawned := api.Report{Path: "r1.json", Run: "r1", Confinement: confinement.Files}
-	spawns := []api.SpawnSummary{{Run: "r1", Confinement: confinement.Files, Refused: []string{"a.example:443", "b.example:80"}}}
+	refused := []string{"a.example:443", "b.example:80"}
+	spawns := []api.SpawnSummary{{Run: "r1", Outcome: outcome.Clean, Confinement: confinement.Files, Refused: refused}}
+	failed := []api.SpawnSummary{{Run: "r1", Outcome: outcome.CriticError, Confinement: confinement.Files, Refused: refused}}
 	for _, c := range []struct {
 		name                       string
 		decision                   host.Decision
@@ -25,6 +28,10 @@ func TestConfinement(t *testing.T) {
 			"an agent", host.Decision{Confinement: confinement.Files, Spawns: spawns, Reports: []api.Report{spawned}},
 			"confinement: files\n", "  confinement files\n",
 			"  confinement files, that of r1.json\n  the proxy refused to r1: a.example:443, b.example:80\n",
+		},
+		{
+			"an agent that failed", host.Decision{Spawns: failed},
+			"the proxy refused to r1: a.example:443, b.example:80\n", "", "the proxy refused to r1: a.example:443, b.example:80\n",
 		},
 		{
 			"an agent and a given report", host.Decision{Confinement: confinement.None, Reports: []api.Report{spawned, {Path: "given.json"}}},

@@ -100,10 +100,11 @@ func (p *Printer) confinement(d host.Decision) {
 	p.refused(d.Spawns)
 }
 
-// refused prints the hosts that the proxy refused to agents.
+// refused prints the hosts that the proxy refused to agents that succeeded nevertheless. Those
+// of the others stand with their errors.
 func (p *Printer) refused(spawns []api.SpawnSummary) {
 	for _, s := range spawns {
-		p.lineIf(len(s.Refused) > 0, "  the proxy refused to %s: %s", s.Run, textutil.List(s.Refused, MaxNamed))
+		p.lineIf(good(s.Outcome) && len(s.Refused) > 0, "  the proxy refused to %s: %s", s.Run, textutil.List(s.Refused, MaxNamed))
 	}
 }
 

@@ -64,6 +64,9 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 		for _, w := range words {
 			p.Line("%s said: %s", s.Run, textutil.Fit(w, maxStderrShown))
 		}
+		if hosts := textutil.List(s.Refused, MaxNamed); !good(s.Outcome) && hosts != "" {
+			p.Line("the proxy refused to %s: %s", s.Run, hosts)
+		}
 	}
 }
 
