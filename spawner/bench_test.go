@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -18,22 +19,30 @@ import (
 // machine, and the allocations of a spawn.
 //
 // Without git the spawner reads the working tree itself; with git, two snapshots run
-// git several times, which costs more than all the rest.
+// git several times, which costs more than all the rest. If the tree is known and the agent
+// is confined, no snapshot is needed.
 func BenchmarkOverhead(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		files int
 		git   bool
 		agent string
+		level confinement.Level
+		known bool
 	}{
-		{"plain-1", 1, false, "clean"},
-		{"plain-1000", 1000, false, "clean"},
-		{"git-1", 1, true, "clean"},
-		{"git-10000", 10_000, true, "clean"},
-		{"git-10000-edits", 10_000, true, "executor"},
+		{"plain-1", 1, false, "clean", confinement.None, false},
+		{"plain-1-files", 1, false, "clean", confinement.Files, false},
+		{"plain-1-network", 1, false, "clean", confinement.Network, false},
+		{"plain-1000", 1000, false, "clean", confinement.None, false},
+		{"git-1", 1, true, "clean", confinement.None, false},
+		{"git-10000", 10_000, true, "clean", confinement.None, false},
+		{"git-10000-known-ports", 10_000, true, "clean", confinement.Ports, true},
+		{"git-10000-known-network", 10_000, true, "clean", confinement.Network, true},
+		{"git-10000-edits", 10_000, true, "executor", confinement.None, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s := newScene(b, play(c.agent))
+			s.Confine.Want = confinement.Want{Level: c.level, Required: c.level != confinement.None}
 			fill(b, s.Root, c.files)
 			if c.git {
 				commit(b, s.Root)
@@ -56,6 +65,9 @@ func BenchmarkOverhead(b *testing.B) {
 				allocated += after.TotalAlloc - before.TotalAlloc
 				if err != nil || !out.Last().Verdict.Good() {
 					b.Fatal(out.Results, err)
+				}
+				if c.known {
+					job.Tree = out.Last().After
 				}
 			}
 			milliseconds := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
