@@ -49,7 +49,7 @@ B with where it left A: one review has to cover it, or each commit has to pass.
 
 --proof reads the evidence from the output of switchyard ledger prove in place of
 the ledger, on any machine that has the commit. --key names the public key that it
-has to be signed with; --allow-unsigned accepts one that anybody can have made.`,
+has to be signed with; --allow-unsigned accepts one whose author is unknown.`,
 		Example: `  switchyard gate --commit HEAD
   switchyard gate --range origin/main..HEAD
   switchyard gate --commit HEAD --proof proof.json --key review.pub`,

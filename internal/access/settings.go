@@ -160,6 +160,10 @@ func (s Site) mayWrite(path string) error {
 		s.Tree = s.Root
 		decide = append(decide, deciding(s)...)
 	}
+	// A shell's start file in the home directory would run for the user.
+	if home := real([]string{variable(s.Environ, "HOME")}); len(home) == 1 && within(home[0], path) {
+		return errs.New(errs.ConfinePathInvalid, "%s must not be writable for a confined process, since it has the whole home directory", path).With("path", path)
+	}
 	for _, d := range real(decide) {
 		if within(d, path) || within(path, d) {
 			return errs.New(errs.ConfinePathInvalid, "%s must not be writable for a confined process, since %s decides about it", path, d).With("path", path)

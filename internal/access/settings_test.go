@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // TestPrograms checks that a process may read its program, and not what lies beside it if
@@ -111,6 +112,36 @@ func TestWithoutHome(t *testing.T) {
 	for _, path := range append(p.spec.Read, p.spec.Write...) {
 		if !filepath.IsAbs(path) {
 			t.Errorf("%s is not absolute", path)
+		}
+	}
+}
+
+// TestWritableSettings tests which folders of the settings a process may write to.
+func TestWritableSettings(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, home := filepath.Join(dir, "project"), filepath.Join(dir, "home")
+	site := Site{
+		Root: root, Tree: root, State: filepath.Join(root, ".switchyard"), Deciding: []string{"switchyard.yaml", "policies"},
+		Environ: []string{"HOME=" + home},
+	}
+	for _, folder := range []string{filepath.Join(root, ".switchyard"), filepath.Join(root, ".git", "hooks"), filepath.Join(root, "policies"), filepath.Join(root, "out"), filepath.Join(home, "cache")} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(root, ".git"), filepath.Join(home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, allowed := range map[string]bool{
+		"out": true, "~/cache": true, dir: false, "/": false, "~/": false, ".": false, ".switchyard": false, ".git/hooks": false,
+		"policies": false, "~/link": false, "~/link/hooks": false, "missing": false, "out/..": false,
+	} {
+		_, err := planOf(Settings{Want: confinement.Best(), Write: []string{path}}, site, Needs{})
+		if allowed != (err == nil) || !allowed && errs.CodeOf(err) != errs.ConfinePathInvalid {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

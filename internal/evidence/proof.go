@@ -88,7 +88,7 @@ func Write(w io.Writer, r Statement, key *bundle.Key) error {
 }
 
 // ReadProof reads a proof and checks its signature by key, a public one. A nil key accepts
-// any proof: then it shows what somebody recorded, and not who.
+// any proof: then it shows what was recorded, and not by whom.
 //
 // # Errors
 //

@@ -18,7 +18,7 @@ func (p *Printer) Gate(r api.GateResult) {
 		p.Line("  missing   %s", missing)
 	}
 	p.lineIf(r.Signed, "  proof     signed by the key")
-	p.lineIf(r.Unsigned, "  proof     unsigned: anybody can have made it")
+	p.lineIf(r.Unsigned, "  proof     unsigned: its author is unknown")
 	for _, c := range r.Commits {
 		p.gateLine("  ", c)
 	}

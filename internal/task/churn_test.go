@@ -56,7 +56,7 @@ func TestAnswersAboutChurn(t *testing.T) {
 	}
 	for _, text := range []string{"go on for 0 rounds", "go on for -1 rounds", "go on for 101 rounds", "go on for some rounds", "GO ON FOR 2.5 rounds"} {
 		err := refuse(t, asked, task.AnswerQuestion{Text: text}, errs.AnswerInvalid)
-		if !strings.Contains(err.Message, "1 to 100 rounds") {
+		if !strings.Contains(err.Message, "from 1 to 100") {
 			t.Errorf("%q: %s", text, err.Message)
 		}
 	}
