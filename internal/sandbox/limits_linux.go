@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,27 +14,26 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
 
 // group is a control group (cgroup v2) of one process with what it starts. The zero value
 // is none.
-type group struct {
-	path string
-	dir  *os.File
-}
+type group struct{ path string }
 
 // groupOrLimits makes a control group with the limits, or returns limits of the kernel for
 // a process where no group can be made, and notes what these do not do.
-func groupOrLimits(l Limits, notes *[]string) (group, []helper.Limit, error) {
+func groupOrLimits(l Limits, notes *[]string) (group, []helper.Limit) {
 	if l == (Limits{}) {
-		return group{}, nil, nil
+		return group{}, nil
 	}
 	parent, err := delegated(procSelfCgroup, cgroupMount, l.controllers())
 	if err == nil {
-		g, err := newGroup(parent, l)
-		return g, nil, err
+		g, groupErr := newGroup(parent, l)
+		if groupErr == nil {
+			return g, nil
+		}
+		err = groupErr
 	}
 	note := func(format string, args ...any) { *notes = append(*notes, fmt.Sprintf(format, args...)) }
 	var limits []helper.Limit
@@ -57,7 +55,7 @@ func groupOrLimits(l Limits, notes *[]string) (group, []helper.Limit, error) {
 	if l.CPU > 0 {
 		note("processor time is not limited: %s", err)
 	}
-	return group{}, limits, nil
+	return group{}, limits
 }
 
 // controllers are those that the limits need.
@@ -99,7 +97,7 @@ func delegated(self, mount string, controllers []string) (string, error) {
 			missing = "there are no control groups of version 2 in " + mount
 			continue
 		}
-		if missing = lacks(shared, controllers); missing == "" && unix.Access(filepath.Join(mount, path), unix.W_OK) == nil {
+		if missing = lacks(shared, controllers); missing == "" && mayDivide(filepath.Join(mount, path)) {
 			return filepath.Join(mount, path), nil
 		}
 		if missing == "" {
@@ -107,6 +105,12 @@ func delegated(self, mount string, controllers []string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s", missing)
+}
+
+// mayDivide reports whether this process may make groups in a group, and move processes
+// into them: the kernel asks for the right to write to the common parent's cgroup.procs.
+func mayDivide(group string) bool {
+	return unix.Access(group, unix.W_OK) == nil && unix.Access(filepath.Join(group, "cgroup.procs"), unix.W_OK) == nil
 }
 
 // lacks says which controller is not among those that a group shares out, "" for none.
@@ -129,7 +133,7 @@ func newGroup(parent string, l Limits) (group, error) {
 	g := group{path: filepath.Join(parent, "switchyard-"+strings.ToLower(rand.Text()))}
 	failed := func(err error) (group, error) {
 		g.remove()
-		return group{}, errs.New(errs.ConfineFailed, "a control group cannot be made: %w", err)
+		return group{}, fmt.Errorf("a control group cannot be made: %w", err)
 	}
 	if err := os.Mkdir(g.path, 0o755); err != nil {
 		return failed(err)
@@ -146,10 +150,6 @@ func newGroup(parent string, l Limits) (group, error) {
 			return failed(err)
 		}
 	}
-	var err error
-	if g.dir, err = os.Open(g.path); err != nil {
-		return failed(err)
-	}
 	return g, nil
 }
 
@@ -160,24 +160,18 @@ func number(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// use makes a command start in the group.
-func (g group) use(cmd *exec.Cmd) {
-	if g.dir == nil {
-		return
+// enter moves a process into the group, if there is one.
+func (g group) enter(pid int) error {
+	if g.path == "" {
+		return nil
 	}
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(g.dir.Fd())
+	return os.WriteFile(filepath.Join(g.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
 }
 
 // remove ends what is left in the group, and removes it.
 func (g group) remove() {
 	if g.path == "" {
 		return
-	}
-	if g.dir != nil {
-		_ = g.dir.Close()
 	}
 	_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
 	_ = os.Remove(g.path)

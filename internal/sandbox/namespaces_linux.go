@@ -44,16 +44,12 @@ func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	o := spec.order(cmd)
 	o.Namespaces, o.Forward, o.ProxyPort = true, spec.Forward, freePort(spec.Forward)
 	cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(o.ProxyPort))))...)
-	group, limits, err := groupOrLimits(spec.Limits, &c.Notes)
-	if err != nil {
-		return nil, err
-	}
+	group, limits := groupOrLimits(spec.Limits, &c.Notes)
 	c.release = append(c.release, group.remove)
-	if group.dir == nil {
+	if group.path == "" {
 		limitIn(&o, spec.Limits, limits, &c.Notes)
 	}
-	group.use(cmd)
-	listeners, err := c.startHelper(cmd, o)
+	listeners, err := c.startHelper(cmd, o, group)
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -97,7 +93,7 @@ func limitIn(o *helper.Order, want Limits, limits []helper.Limit, notes *[]strin
 // startHelper starts the helper instead of the process, gives it its order, and waits until
 // it has started the process. It returns the listeners in the helper's namespace, if it has
 // one.
-func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order) ([]net.Listener, error) {
+func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Listener, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
@@ -125,6 +121,10 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order) ([]net.Listener, e
 		return nil, err
 	}
 	_ = theirs.Close()
+	// The helper waits for its order, so nothing has been started yet.
+	if err := g.enter(cmd.Process.Pid); err != nil {
+		c.Notes = append(c.Notes, fmt.Sprintf("no limit holds, since the control group cannot be entered: %s", err))
+	}
 	// It takes a millisecond, unless a path is on a file system that does not answer.
 	if err := unix.SetsockoptTimeval(int(ours.Fd()), unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: helperTimeout}); err != nil {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)

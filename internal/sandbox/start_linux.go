@@ -31,15 +31,10 @@ func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (*Confined, error)
 		cmd.Env = append(cmd.Environ(), spec.ProxyEnv(l.Addr().String())...)
 		spec.Listen(l, 0)
 	}
-	group, limits, err := groupOrLimits(spec.Limits, &c.Notes)
-	if err != nil {
-		c.Close()
-		return nil, err
-	}
+	group, limits := groupOrLimits(spec.Limits, &c.Notes)
 	c.release = append(c.release, group.remove)
-	group.use(cmd)
 	o.Limits = limits
-	if _, err := c.startHelper(cmd, o); err != nil {
+	if _, err := c.startHelper(cmd, o, group); err != nil {
 		c.Close()
 		return nil, err
 	}
