@@ -49,6 +49,8 @@ until_true() {
 mkdir "$work/agents" "$work/shop" "$work/user"
 cp "$5"/fleet/agent.sh "$5"/fleet/*.json "$work/agents"
 cp "$3" "$work/agents/fakeagent"
+# The fake agent notes its calls beside its scenarios.
+export SWITCHYARD_CONFINE_WRITE="$work/agents"
 export SWITCHYARD_CLAUDE_BIN="$work/agents/agent.sh" XDG_STATE_HOME="$work/state"
 
 git init -q --bare "$work/remote.git"
