@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// isForbidden reports whether an address is never connected to, whoever named it: one of
-// this link, of a group or of none, or a cloud's metadata service.
+// isForbidden reports whether the proxy never connects to an address, even if the user
+// listed it: link-local, multicast and unspecified ones, and those of metadata services.
 func isForbidden(a netip.Addr) bool {
 	a = embedded(a)
 	return a.IsLinkLocalUnicast() || a.IsMulticast() || isIn(a,

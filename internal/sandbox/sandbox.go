@@ -72,7 +72,7 @@ type Confined struct {
 	// Notes say which limits do not hold, and what holds instead.
 	Notes   []string
 	release []func()
-	// ended tells the signal that ended the process; nil for none.
+	// ended receives the signal that ended the process; nil for none.
 	ended *os.File
 }
 

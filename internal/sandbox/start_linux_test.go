@@ -260,8 +260,8 @@ func TestAnUnavailableLevelIsKnownAsSuch(t *testing.T) {
 	}
 }
 
-// TestTheSignalOfAProcess tests that a signal that ended the process is told, also if the
-// helper is its parent.
+// TestTheSignalOfAProcess tests that Signal returns the signal that ended the process, also
+// if the helper is its parent.
 func TestTheSignalOfAProcess(t *testing.T) {
 	for _, level := range confinement.Levels()[1:] {
 		for script, want := range map[string]syscall.Signal{"kill -SEGV $$": syscall.SIGSEGV, "exit 139": 0} {
