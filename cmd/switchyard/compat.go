@@ -46,26 +46,25 @@ type compatVerb struct {
 	verbs.Input
 }
 
-// compatRunner runs a verb and returns its output.
-type compatRunner func(*compatVerb, context.Context) (any, error)
-
-// addCompatCmds adds the verbs of nubos-pilot (docs/compat.md).
-func addCompatCmds(root *cobra.Command, a *app) {
-	runners := map[string]compatRunner{
-		verbs.RunRound:      (*compatVerb).runRound,
-		verbs.AuditToolUse:  (*compatVerb).auditToolUse,
-		verbs.Metrics:       func(c *compatVerb, ctx context.Context) (any, error) { return c.engine.Summary(ctx) },
-		verbs.Stuck:         func(c *compatVerb, ctx context.Context) (any, error) { return c.stop(ctx, nil) },
-		verbs.SpawnHeadless: (*compatVerb).spawnHeadless,
-	}
-	for _, v := range verbs.Verbs() {
-		root.AddCommand(newCompatCmd(a, v, runners[v.Name]))
+// runVerb runs the verb of this name.
+func (c *compatVerb) runVerb(ctx context.Context, name string) (any, error) {
+	switch name {
+	case verbs.RunRound:
+		return c.runRound(ctx)
+	case verbs.AuditToolUse:
+		return c.auditToolUse(ctx)
+	case verbs.Metrics:
+		return c.engine.Summary(ctx)
+	case verbs.Stuck:
+		return c.stop(ctx, nil)
+	default:
+		return c.spawnHeadless(ctx)
 	}
 }
 
-// newCompatCmd returns the command of a verb. It prints its result and its errors as
-// JSON, whatever --output says.
-func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
+// newCompatCmd returns the command of a verb of nubos-pilot (docs/compat.md). It prints
+// its result and its errors as JSON, whatever --output says.
+func newCompatCmd(a *app, v verbs.Verb) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: strings.TrimSpace(v.Name + " " + v.Args), Short: v.Short, Long: v.Long, Example: v.Example, Args: cli.NoArgs,
 	}
@@ -85,7 +84,7 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 		if err := v.Check(in); err != nil {
 			return err
 		}
-		result, err := run(&compatVerb{a, e, in}, ctx)
+		result, err := (&compatVerb{a, e, in}).runVerb(ctx, v.Name)
 		if err != nil {
 			return verbs.Recode(err, v.Codes)
 		}

@@ -40,7 +40,7 @@ func TestCompatPageNamesEveryFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	verbs, _, _ := strings.Cut(string(page), "\n## What is different\n")
-	for _, cmd := range newRootCmd(&app{}).Commands() {
+	for _, cmd := range newRootCmd(&app{}, nil).Commands() {
 		if cmd.GroupID != compatGroup {
 			continue
 		}

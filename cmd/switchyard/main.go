@@ -15,7 +15,7 @@ func main() {
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, std cli.Streams) int {
 	a := &app{Program: cli.Program{Streams: std}}
-	return a.Run(ctx, newRootCmd(a), args)
+	return a.Run(ctx, newRootCmd(a, args), args)
 }
 
 // decisionStatus is the end of the help of a command that decides.

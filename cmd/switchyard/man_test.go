@@ -26,7 +26,7 @@ func TestManPages(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cli.EachCommand(newRootCmd(&app{}), func(cmd *cobra.Command) {
+	cli.EachCommand(newRootCmd(&app{}, nil), func(cmd *cobra.Command) {
 		page := manPage(cmd)
 		path := filepath.Join(dir, manName(cmd)+".1")
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {

@@ -74,7 +74,7 @@ func TestMetricsPagesNameCommands(t *testing.T) {
 // unknownIn returns the word of a command line that is neither a command nor a flag of
 // it, or "". Words in capitals are placeholders.
 func unknownIn(words []string) string {
-	cmd, rest, err := newRootCmd(&app{}).Find(words)
+	cmd, rest, err := newRootCmd(&app{}, nil).Find(words)
 	if err != nil {
 		return err.Error()
 	}

@@ -8,11 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/internal/cli"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-func newRootCmd(a *app) *cobra.Command {
+// newRootCmd returns the program's commands for a command line. If that begins with the
+// name of one, the others are left out: to build them all takes longer than many a command
+// runs.
+func newRootCmd(a *app, args []string) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "switchyard",
@@ -53,38 +57,53 @@ starts the agents itself and drives a task from its text to a commit.`,
 	cli.ChoiceVar(root.PersistentFlags(), &a.Output, "output", "print `FORMAT`: text or json", cli.OutputText, cli.OutputJSON)
 	root.Flags().BoolVar(&version, "version", false, "show the version")
 	root.SetHelpCommand(cli.NewHelpCmd())
-	root.AddCommand(
-		newInitCmd(a),
-		newRunCmd(a),
-		newRouteCmd(a),
-		newRoundCmd(a),
-		newPhaseCmd(a),
-		newAuditCmd(a),
-		newAnswerCmd(a),
-		newResumeCmd(a),
-		newSpawnCmd(a),
-		newDoctorCmd(a),
-		newStatusCmd(a),
-		newFindingsCmd(a),
-		newHookCmd(a),
-		newExplainCmd(a),
-		newGateCmd(a),
-		newPolicyCmd(a),
-		newPluginCmd(a),
-		newLedgerCmd(a),
-		newMetricsCmd(a),
-		newStatsCmd(a),
-		newMCPCmd(a),
-		newVersionCmd(a),
-	)
-	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Args, completion.RunE = cli.KnownShell, cli.ShowHelp
+	commands := commands()
+	if named := commands[cli.FirstArg(args)]; named != nil {
+		root.AddCommand(named(a))
+	} else {
+		for _, newCmd := range commands {
+			root.AddCommand(newCmd(a))
+		}
+		root.InitDefaultCompletionCmd()
+		if completion, _, err := root.Find([]string{"completion"}); err == nil {
+			completion.Args, completion.RunE = cli.KnownShell, cli.ShowHelp
+		}
+		a.complete(root)
 	}
-	addCompatCmds(root, a)
-	a.complete(root)
 	cli.LayOutHelp(root, commandGroups(), exitStatusOf)
 	return root
+}
+
+// commands returns what builds each command, by its name.
+func commands() map[string]func(*app) *cobra.Command {
+	all := map[string]func(*app) *cobra.Command{
+		"answer":   newAnswerCmd,
+		"audit":    newAuditCmd,
+		"doctor":   newDoctorCmd,
+		"explain":  newExplainCmd,
+		"findings": newFindingsCmd,
+		"gate":     newGateCmd,
+		"hook":     newHookCmd,
+		"init":     newInitCmd,
+		"ledger":   newLedgerCmd,
+		"mcp":      newMCPCmd,
+		"metrics":  newMetricsCmd,
+		"phase":    newPhaseCmd,
+		"plugin":   newPluginCmd,
+		"policy":   newPolicyCmd,
+		"resume":   newResumeCmd,
+		"round":    newRoundCmd,
+		"route":    newRouteCmd,
+		"run":      newRunCmd,
+		"spawn":    newSpawnCmd,
+		"stats":    newStatsCmd,
+		"status":   newStatusCmd,
+		"version":  newVersionCmd,
+	}
+	for _, v := range verbs.Verbs() {
+		all[v.Name] = func(a *app) *cobra.Command { return newCompatCmd(a, v) }
+	}
+	return all
 }
 
 // maxHeap is the heap size in bytes at which garbage collection starts in a short

@@ -178,7 +178,7 @@ func TestEveryCommandHasASchema(t *testing.T) {
 			visit(sub)
 		}
 	}
-	root := newRootCmd(&app{})
+	root := newRootCmd(&app{}, nil)
 	visit(root)
 	for name := range all {
 		if !bytes.Contains(page, []byte("(schema/"+filepath.Base(schemaFile(name))+")")) {
@@ -403,7 +403,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 
 // checkOutput checks the JSON that a command line printed.
 func checkOutput(args []string, out []byte) error {
-	cmd, _, err := newRootCmd(&app{}).Find(args)
+	cmd, _, err := newRootCmd(&app{}, nil).Find(args)
 	if err != nil {
 		return nil // An unknown command prints an error and no result.
 	}
