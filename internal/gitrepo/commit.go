@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -132,7 +133,9 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 }
 
 // unnamed matches what git says if it has no name or email address for a commit.
-var unnamed = regexp.MustCompile(`tell me who you are|was given and auto-detection is disabled|ident name|disallowed characters`)
+var unnamed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`tell me who you are|was given and auto-detection is disabled|ident name|disallowed characters`)
+})
 
 // CheckAuthor fails if git has no name and email address for a commit's author or
 // committer.
@@ -143,7 +146,7 @@ var unnamed = regexp.MustCompile(`tell me who you are|was given and auto-detecti
 func (r *Repo) CheckAuthor(ctx context.Context) error {
 	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		_, err := r.output(ctx, r.checkout, "var", ident)
-		if failed := failureOf(err); failed != nil && unnamed.MatchString(failed.stderr) {
+		if failed := failureOf(err); failed != nil && unnamed().MatchString(failed.stderr) {
 			return errs.New(errs.AuthorUnknown, "git has no name and email address for the author of a commit").Because(failed)
 		} else if err != nil {
 			return err

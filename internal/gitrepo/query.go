@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Top returns the path of the checkout that the repository was opened for.
@@ -93,7 +94,7 @@ func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 //
 // git-failed and those of the supervisor.
 func (r *Repo) Tree(ctx context.Context, object string) (string, error) {
-	if !hexID.MatchString(object) {
+	if !hexID().MatchString(object) {
 		return "", nil
 	}
 	out, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", object+"^{tree}")
@@ -103,7 +104,7 @@ func (r *Repo) Tree(ctx context.Context, object string) (string, error) {
 	return out, err
 }
 
-var hexID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+var hexID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`) })
 
 // EmptyTree returns the tree without files, in the repository's object format.
 //

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -78,9 +79,14 @@ func (r *Repo) output(ctx context.Context, p place, args ...string) (string, err
 }
 
 // A lock or a worktree that another git process is creating is there for milliseconds.
+// Patterns are compiled when they are first needed, which few commands do.
 var (
-	lockPattern = regexp.MustCompile(`(?s)(?:Unable to create '|could not lock config file )(.*?)'?: File exists`)
-	halfPattern = regexp.MustCompile(`(?s)failed to read .*worktrees/.*/(commondir|gitdir|HEAD)|could not (open|read|create directory of) .*worktrees`)
+	lockPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)(?:Unable to create '|could not lock config file )(.*?)'?: File exists`)
+	})
+	halfPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)failed to read .*worktrees/.*/(commondir|gitdir|HEAD)|could not (open|read|create directory of) .*worktrees`)
+	})
 )
 
 // run runs git and returns its output. It tries again while another git process has a
@@ -89,7 +95,7 @@ var (
 func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
 	for range (retry.Backoff{First: 10 * time.Millisecond, Max: 400 * time.Millisecond, Limit: 10}).Attempts(ctx) {
 		out, err = r.once(ctx, c)
-		if f := failureOf(err); f == nil || !lockPattern.MatchString(f.stderr) && !halfPattern.MatchString(f.stderr) {
+		if f := failureOf(err); f == nil || !lockPattern().MatchString(f.stderr) && !halfPattern().MatchString(f.stderr) {
 			break
 		}
 	}
@@ -97,7 +103,7 @@ func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
 	if f == nil {
 		return out, err
 	}
-	if found := lockPattern.FindStringSubmatch(f.stderr); found != nil {
+	if found := lockPattern().FindStringSubmatch(f.stderr); found != nil {
 		return out, errs.New(errs.GitLocked, "another git process has the lock %s, or was killed and left it", textutil.Line(found[1])).
 			With("lock", found[1]).Because(f)
 	}
@@ -189,14 +195,16 @@ func findGit(environ []string) string {
 }
 
 // passed are git's variables that belong to the user, not to a repository.
-var passed = regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
+var passed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
+})
 
 // environment is what git gets of the caller's environment, which may be that of a hook
 // of another repository.
 func environment(caller []string) []string {
 	env := slices.DeleteFunc(slices.Clone(caller), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return strings.HasPrefix(name, "GIT_") && !passed.MatchString(name) || name == "LANGUAGE" || strings.HasPrefix(name, "LC_")
+		return strings.HasPrefix(name, "GIT_") && !passed().MatchString(name) || name == "LANGUAGE" || strings.HasPrefix(name, "LC_")
 	})
 	return append(env,
 		"LC_ALL=C.UTF-8", // Its messages are compared.
