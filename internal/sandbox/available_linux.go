@@ -2,10 +2,7 @@
 
 package sandbox
 
-import (
-	"github.com/switchyard-dev/switchyard/internal/confinement"
-	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
-)
+import "github.com/switchyard-dev/switchyard/internal/confinement"
 
 // Available returns why a level cannot be reached here, as far as that is known without
 // trying.
@@ -14,13 +11,13 @@ import (
 //
 // confine-unavailable.
 func Available(l confinement.Level) error {
-	version := helper.LandlockVersion()
+	version := landlockVersion()
 	switch {
 	case l == confinement.None:
 		return nil
 	case version == 0:
 		return unavailable(l, "the kernel has no Landlock, or it is not enabled")
-	case l == confinement.Ports && version < helper.ABIPorts:
+	case l == confinement.Ports && version < abiPorts:
 		return unavailable(l, "the kernel's Landlock has version %d, and ports need 4 (Linux 6.7)", version)
 	default:
 		return nil

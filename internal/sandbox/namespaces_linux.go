@@ -15,21 +15,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
-
-// order returns what a helper is asked to do for a process.
-func (s Spec) order(cmd *exec.Cmd) helper.Order {
-	return helper.Order{
-		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, FixedMetadata: s.FixedMetadata,
-		List: s.List, Read: append(systemFolders(), s.Read...), Write: s.Write, Protected: s.Protected, Private: s.Private,
-	}
-}
 
 // helperTimeout is how long the helper may take, in seconds.
 const helperTimeout = 30
@@ -41,9 +32,20 @@ const proxyPort = 3128
 // startInNamespaces starts a process by way of the helper.
 func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	c := &Confined{Level: confinement.Network}
-	o := spec.order(cmd)
-	o.Namespaces, o.Forward, o.ProxyPort = true, spec.Forward, freePort(spec.Forward)
-	cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(o.ProxyPort))))...)
+	port := freePort(spec.Forward)
+	cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))...)
+	o, err := spec.order(cmd, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	o.Namespaces, o.Protected = true, spec.Protected
+	if spec.Private != "" {
+		o.Writable = append(o.Writable, spec.Private)
+	}
+	o.Writable = append(o.Writable, spec.Write...)
+	for _, p := range append([]uint16{port}, spec.Forward...) {
+		o.Listen = append(o.Listen, uint64(p))
+	}
 	group, limits := groupOrLimits(spec.Limits, &c.Notes)
 	c.release = append(c.release, group.remove)
 	if group.path == "" {
@@ -57,7 +59,7 @@ func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	for i, l := range listeners {
 		forward := uint16(0)
 		if i > 0 {
-			forward = o.Forward[i-1]
+			forward = spec.Forward[i-1]
 		}
 		spec.Listen(l, forward)
 	}
@@ -82,13 +84,16 @@ func limitIn(o *helper.Order, want Limits, limits []helper.Limit, notes *[]strin
 	switch {
 	case want.Processes == 0:
 	case kernelAtLeast(6, 14):
-		o.Processes = want.Processes
+		o.MaxPID = strconv.FormatInt(max(want.Processes, minMaxPID), 10)
 	case os.Getuid() != 0:
 		o.Limits = append(o.Limits, helper.Limit{Resource: unix.RLIMIT_NPROC, Value: uint64(want.Processes)})
 	default:
 		*notes = append(*notes, "processes are not limited, since the kernel is older than 6.14")
 	}
 }
+
+// minMaxPID is the least limit that the kernel takes.
+const minMaxPID = 301
 
 // startHelper starts the helper instead of the process, gives it its order, and waits until
 // it has started the process. It returns the listeners in the helper's namespace, if it has
@@ -101,17 +106,16 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Li
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer ours.Close()
 	defer theirs.Close()
-	ended, end, err := os.Pipe()
-	if err != nil {
-		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
-	}
-	defer end.Close()
-	c.ended = ended
-	c.release = append(c.release, func() { _ = ended.Close() })
-	o.Env = cmd.Environ()
-	cmd.Path, cmd.Args, cmd.ExtraFiles = "/proc/self/exe", []string{helper.Name}, []*os.File{theirs, end}
+	cmd.Path, cmd.Args, cmd.Env, cmd.ExtraFiles = "/proc/self/exe", []string{helper.Name}, []string{}, []*os.File{theirs}
 	if o.Namespaces {
-		cmd.Dir = ""
+		ended, end, err := os.Pipe()
+		if err != nil {
+			return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+		}
+		defer end.Close()
+		c.ended = ended
+		c.release = append(c.release, func() { _ = ended.Close() })
+		cmd.Dir, cmd.ExtraFiles = "", append(cmd.ExtraFiles, end)
 		separate(cmd)
 	}
 	switch err := cmd.Start(); {
@@ -161,11 +165,7 @@ func give(control *os.File, o helper.Order) ([]net.Listener, error) {
 	failed := func(err error) ([]net.Listener, error) {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
 	}
-	text, err := json.Marshal(o)
-	if err != nil {
-		return failed(err)
-	}
-	if _, err := control.Write(text); err != nil {
+	if _, err := control.Write(o.Encode()); err != nil {
 		return failed(err)
 	}
 	if err := unix.Shutdown(int(control.Fd()), unix.SHUT_WR); err != nil {
@@ -174,7 +174,7 @@ func give(control *os.File, o helper.Order) ([]net.Listener, error) {
 	// In namespaces the first message has the listeners. The second says that the process
 	// runs; without namespaces, the end of the socket says so, since the helper has become the
 	// process.
-	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*(len(o.Forward)+1)))
+	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*len(o.Listen)))
 	n, oobn, _, _, err := unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
 	for err == unix.EINTR { // A call with a timeout is not restarted after a signal.
 		n, oobn, _, _, err = unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
@@ -191,28 +191,27 @@ func give(control *os.File, o helper.Order) ([]net.Listener, error) {
 		}
 	}
 	rest, err := io.ReadAll(control)
-	answer = append(answer, rest...)
-	var r helper.Reply
-	if err == nil && (o.Namespaces || len(answer) > 0) {
-		err = json.Unmarshal(answer, &r)
+	if err != nil {
+		return failed(err)
 	}
-	switch {
-	case err != nil:
-		err = fmt.Errorf("the helper said %q: %w", answer, err)
-	case r.Unavailable:
-		err = unavailable(confinement.Network, "%s", r.Error)
-	case r.NotStarted:
-		err = fmt.Errorf("%s: %s", o.Path, r.Error)
-	case r.Error != "":
-		err = errs.New(errs.ConfineFailed, "the process cannot be started: %s", r.Error)
-	default:
+	if answer = append(answer, rest...); len(answer) == 0 {
+		if !o.Namespaces {
+			return nil, nil
+		}
+		answer = []byte{byte(helper.Failed)}
+	}
+	switch text := string(answer[1:]); helper.Answer(answer[0]) {
+	case helper.Started:
 		return listeners, nil
+	case helper.Unavailable:
+		err = unavailable(confinement.Network, "%s", text)
+	case helper.NotStarted:
+		err = fmt.Errorf("%s: %s", o.Path, text)
+	default:
+		_, err = failed(errors.New(text))
 	}
 	for _, l := range listeners {
 		_ = l.Close()
-	}
-	if errs.CodeOf(err) == "" && !r.NotStarted {
-		return failed(err)
 	}
 	return nil, err
 }

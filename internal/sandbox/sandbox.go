@@ -11,7 +11,7 @@
 //     read-only.
 //
 // The helper is this program itself: it runs before main if it is called by the name
-// helperName, so every program that imports this package can confine.
+// helper.Name, so every program that imports this package can confine.
 //
 // A level is reached or the start fails. It never falls below what was asked for without
 // saying so: see Confined.Level.

@@ -2,26 +2,26 @@
 
 package helper
 
-import (
-	"fmt"
-	"io"
-	"math"
-	"os"
-	"os/signal"
-	"strconv"
-	"strings"
-	"syscall"
-
-	"github.com/go-json-experiment/json"
-	"golang.org/x/sys/unix"
-)
+import "syscall"
 
 // The helper runs before main, so that a program need not do anything to be able to
 // confine.
 func init() {
-	if len(os.Args) == 1 && os.Args[0] == Name {
-		os.Exit(help(os.NewFile(controlFile, "control")))
+	if isHelper() {
+		syscall.Exit(help())
 	}
+}
+
+// isHelper reports whether this process was started as the helper.
+func isHelper() bool {
+	fd, err := syscall.Open("/proc/self/cmdline", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer syscall.Close(fd)
+	text := make([]byte, len(Name)+2)
+	n, err := syscall.Read(fd, text)
+	return err == nil && string(text[:n]) == Name+"\x00"
 }
 
 // The helper's descriptors: its control socket, and where it writes the number of the
@@ -35,213 +35,91 @@ const controlFile, endFile = 3, 4
 // In namespaces, whose first process it is, it starts the process instead, takes the exit
 // status of all that are orphaned, and ends when the process does, with its exit code or
 // with 128 and the number of its signal. The kernel then ends all others in the namespace.
-func help(control *os.File) int {
-	answer := func(r Reply) int {
-		text, _ := json.Marshal(r)
-		_, _ = control.Write(text)
-		_ = control.Close()
-		return 1
-	}
+func help() int {
 	var o Order
-	text, err := io.ReadAll(control)
-	if err == nil {
-		err = json.Unmarshal(text, &o)
-	}
-	if err != nil {
-		return answer(Reply{Error: "read the order: " + err.Error()})
+	text, err := readAll(controlFile)
+	if err != nil || !o.decode(text) {
+		return answer(Failed, "read the order", err)
 	}
 	// The program may have inherited descriptors that are open for all that it starts.
-	if err := unix.CloseRange(controlFile, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return answer(Reply{Error: "close descriptors: " + err.Error()})
+	if err := call(sysCloseRange, controlFile, 1<<32-1, closeRangeCloexec); err != nil {
+		return answer(Failed, "close descriptors", err)
 	}
 	if o.Namespaces {
-		// Signals to the process group are for the process, which would inherit that they are
-		// ignored, but not that they are caught. That our parent ended is for the helper.
-		signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-			return answer(Reply{Error: "end with the parent: " + err.Error()})
+		if err := prctl(syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL)); err != nil {
+			return answer(Failed, "end with the parent", err)
 		}
-		if err := o.prepare(control); err != nil {
-			return answer(Reply{Unavailable: true, Error: err.Error()})
+		if doing, err := o.prepare(); err != nil {
+			return answer(Unavailable, doing, err)
 		}
 	}
-	if err := o.restrict(); err != nil {
-		return answer(Reply{Error: err.Error()})
+	if doing, err := o.restrict(); err != nil {
+		return answer(Failed, doing, err)
 	}
 	if !o.Namespaces {
-		return answer(Reply{NotStarted: true, Error: syscall.Exec(o.Path, o.Args, o.Env).Error()})
+		return answer(NotStarted, "", syscall.Exec(o.Path, o.Args, o.Env))
 	}
-	pid, err := o.start()
+	pid, err := syscall.ForkExec(o.Path, o.Args, &syscall.ProcAttr{
+		Dir: o.Dir, Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
 	if err != nil {
-		return answer(Reply{NotStarted: true, Error: err.Error()})
+		return answer(NotStarted, "", err)
 	}
-	answer(Reply{})
+	// Signals to the process group are for the process. It must not inherit that they are
+	// ignored.
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		if err := ignore(s); err != nil {
+			return answer(Failed, "ignore a signal", err)
+		}
+	}
+	answer(Started, "", nil)
 	return await(pid)
 }
 
-// prepare sets up the namespaces, and sends the listeners.
-func (o *Order) prepare(control *os.File) error {
-	if err := o.mount(); err != nil {
-		return err
-	}
-	if o.Processes > 0 {
-		if err := os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.FormatInt(max(o.Processes, minPIDs), 10)), 0); err != nil {
-			return fmt.Errorf("limit processes: %w", err)
+// answer sends an answer, closes the control socket, and returns the exit code of a
+// failure. doing is what failed.
+func answer(a Answer, doing string, err error) int {
+	text := string([]byte{byte(a)}) + doing
+	if err != nil {
+		if doing != "" {
+			text += ": "
 		}
+		text += err.Error()
 	}
-	if err := upLoopback(); err != nil {
-		return fmt.Errorf("set up the loopback interface: %w", err)
-	}
-	var descriptors []int
-	for _, port := range append([]uint16{o.ProxyPort}, o.Forward...) {
-		fd, err := listen(port)
-		if err != nil {
-			return fmt.Errorf("listen on port %d: %w", port, err)
-		}
-		descriptors = append(descriptors, fd)
-	}
-	if err := unix.Sendmsg(controlFile, []byte{0}, unix.UnixRights(descriptors...), nil, 0); err != nil {
-		return fmt.Errorf("send the listeners: %w", err)
-	}
-	for _, fd := range descriptors {
-		_ = unix.Close(fd)
-	}
-	return nil
+	_, _ = syscall.Write(controlFile, []byte(text))
+	_ = syscall.Close(controlFile)
+	return 1
 }
 
-// minPIDs is the least limit that the kernel takes.
-const minPIDs = 301
-
-// start starts the process.
-func (o *Order) start() (int, error) {
-	return syscall.ForkExec(o.Path, o.Args, &syscall.ProcAttr{
-		Dir: o.Dir, Env: o.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
-	})
-}
-
-// restrict restricts and limits the current thread, which is the main one during init, and
-// what it starts.
-func (o *Order) restrict() error {
-	if err := dropCapabilities(); err != nil {
-		return err
-	}
-	if err := o.restrictFiles(); err != nil {
-		return err
-	}
-	if err := o.filter(); err != nil {
-		return err
-	}
-	for _, l := range o.Limits {
-		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {
-			return fmt.Errorf("limit the process: %w", err)
+// readAll reads a descriptor to its end.
+func readAll(fd int) (text []byte, err error) {
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := syscall.Read(fd, buffer)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil || n == 0:
+			return text, err
+		default:
+			text = append(text, buffer[:n]...)
 		}
 	}
-	return nil
 }
 
 // await takes the exit status of all processes until that of pid comes.
 func await(pid int) int {
 	for {
-		var status unix.WaitStatus
-		ended, err := unix.Wait4(-1, &status, 0, nil)
+		var status syscall.WaitStatus
+		ended, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
-		case err == unix.EINTR || err == nil && ended != pid:
+		case err == syscall.EINTR || err == nil && ended != pid:
 		case err != nil:
 			return 1
 		case status.Signaled():
-			_, _ = unix.Write(endFile, []byte{byte(status.Signal())})
+			_, _ = syscall.Write(endFile, []byte{byte(status.Signal())})
 			return 128 + int(status.Signal())
 		default:
 			return status.ExitStatus()
 		}
 	}
-}
-
-// mount makes all that is not writable read-only, also for changes of metadata, which
-// Landlock does not see, and mounts a /proc of the new namespace.
-func (o *Order) mount() error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("separate the mounts: %w", err)
-	}
-	var writable []string
-	for _, path := range append([]string{o.Private}, o.Write...) {
-		if path == "" || below(path, writable) {
-			continue
-		}
-		switch err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err {
-		case nil:
-			writable = append(writable, path)
-		case unix.ENOENT, unix.ENOTDIR:
-		default:
-			return fmt.Errorf("mount %s: %w", path, err)
-		}
-	}
-	if err := setReadOnly("/", true, unix.AT_RECURSIVE); err != nil {
-		return fmt.Errorf("make the file system read-only: %w", err)
-	}
-	for _, path := range writable {
-		// A file system that was read-only before stays so.
-		if err := setReadOnly(path, false, 0); err != nil && err != unix.EPERM {
-			return fmt.Errorf("make %s writable: %w", path, err)
-		}
-	}
-	for _, path := range o.Protected {
-		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err == unix.ENOENT {
-			continue
-		} else if err != nil {
-			return fmt.Errorf("mount %s: %w", path, err)
-		}
-		if err := setReadOnly(path, true, unix.AT_RECURSIVE); err != nil {
-			return fmt.Errorf("protect %s: %w", path, err)
-		}
-	}
-	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return fmt.Errorf("mount /proc: %w", err)
-	}
-	return nil
-}
-
-func setReadOnly(path string, on bool, flags uint) error {
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	if !on {
-		attr = unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
-	}
-	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &attr)
-}
-
-// upLoopback switches the loopback interface on.
-func upLoopback() error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	request, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	request.SetUint16(unix.IFF_UP)
-	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
-}
-
-// listen returns a socket that listens on a port of the loopback interface.
-func listen(port uint16) (int, error) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return 0, err
-	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return 0, err
-	}
-	return fd, unix.Listen(fd, unix.SOMAXCONN)
-}
-
-// below reports whether a clean path is one of the folders or lies below one.
-func below(path string, folders []string) bool {
-	for _, f := range folders {
-		if rest, ok := strings.CutPrefix(path, f); ok && (rest == "" || rest[0] == '/' || f == "/") {
-			return true
-		}
-	}
-	return false
 }

@@ -1,13 +1,14 @@
 //go:build amd64 || arm64
 
-package helper
+package sandbox
 
 import (
-	"fmt"
-	"unsafe"
+	"encoding/binary"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // The layout of struct seccomp_data on a little-endian machine.
@@ -27,22 +28,20 @@ const (
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// filter restricts the current thread, and what it starts, to system calls that do not go
-// around the other rules, permanently. no_new_privs must be set.
-func (o *Order) filter() error {
-	program, err := bpf.Assemble(o.instructions(LandlockVersion()))
+// filter returns the program that refuses the system calls that go around the other rules,
+// as the kernel reads it. fixedMetadata makes those that change metadata have no effect,
+// and portsOnly leaves only TCP.
+func filter(fixedMetadata, portsOnly bool) ([]byte, error) {
+	program, err := bpf.Assemble(instructions(landlockVersion(), fixedMetadata, portsOnly))
 	if err != nil {
-		return fmt.Errorf("assemble the filter of system calls: %w", err)
+		return nil, errs.New(errs.ConfineFailed, "assemble the filter of system calls: %w", err)
 	}
-	raw := make([]unix.SockFilter, len(program))
-	for i, p := range program {
-		raw[i] = unix.SockFilter{Code: p.Op, Jt: p.Jt, Jf: p.Jf, K: p.K}
+	var text []byte
+	for _, p := range program {
+		text = append(binary.NativeEndian.AppendUint16(text, p.Op), p.Jt, p.Jf)
+		text = binary.NativeEndian.AppendUint32(text, p.K)
 	}
-	prog := unix.SockFprog{Len: uint16(len(raw)), Filter: &raw[0]}
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog))); errno != 0 {
-		return fmt.Errorf("apply the filter of system calls: %w", errno)
-	}
-	return nil
+	return text, nil
 }
 
 // code is a filter that is being written.
@@ -66,7 +65,7 @@ func (c *code) call(number uintptr, body ...bpf.Instruction) {
 }
 
 // instructions returns the filter for a version of Landlock.
-func (o *Order) instructions(version int) []bpf.Instruction {
+func instructions(version int, fixedMetadata, portsOnly bool) []bpf.Instruction {
 	refuse := ret(unix.EPERM)
 	c := code{
 		load(dataArch),
@@ -88,7 +87,7 @@ func (o *Order) instructions(version int) []bpf.Instruction {
 		}
 		c.call(unix.SYS_OPENAT2, ret(unix.ENOSYS)) // Its flags are in memory.
 	}
-	if o.FixedMetadata {
+	if fixedMetadata {
 		for _, number := range metadata() {
 			c.call(number, ret(0))
 		}
@@ -110,14 +109,14 @@ func (o *Order) instructions(version int) []bpf.Instruction {
 		c.call(number, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: user, SkipTrue: 2},
 			argument(1), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
 	}
-	c.call(unix.SYS_IOCTL, controls(o.FixedMetadata)...)
-	c.call(unix.SYS_SOCKET, sockets(o.PortsOnly)...)
+	c.call(unix.SYS_IOCTL, controls(fixedMetadata)...)
+	c.call(unix.SYS_SOCKET, sockets(portsOnly)...)
 	// One of a pair of datagram sockets can send to any path.
 	c.call(unix.SYS_SOCKETPAIR, argument(1), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: typeMask},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 2},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1},
 		refuse, pass())
-	if o.PortsOnly {
+	if portsOnly {
 		// Landlock sees connect, and not a connection that begins with its first data.
 		for number, flags := range map[uintptr]uint32{unix.SYS_SENDTO: 3, unix.SYS_SENDMSG: 2, unix.SYS_SENDMMSG: 3} {
 			c.call(number, argument(flags), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MSG_FASTOPEN, SkipFalse: 1}, refuse, pass())

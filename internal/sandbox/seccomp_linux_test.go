@@ -1,6 +1,6 @@
 //go:build amd64 || arm64
 
-package helper
+package sandbox
 
 import (
 	"encoding/binary"
@@ -27,7 +27,7 @@ func TestTruncationBeforeLandlockKnewIt(t *testing.T) {
 		{abiTruncate, unix.O_RDONLY | unix.O_TRUNC, retAllow},
 	} {
 		for number, argument := range opens() {
-			vm, err := bpf.NewVM(new(Order).instructions(c.version))
+			vm, err := bpf.NewVM(instructions(c.version, false, false))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package helper
+package sandbox
 
 import "golang.org/x/sys/unix"
 

@@ -1,0 +1,138 @@
+//go:build amd64 || arm64
+
+package helper
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// prepare sets up the namespaces, and sends the listeners. It returns what failed.
+func (o *Order) prepare() (doing string, err error) {
+	if doing, err := o.mount(); err != nil {
+		return doing, err
+	}
+	if o.MaxPID != "" {
+		if err := writeFile("/proc/sys/kernel/pid_max", o.MaxPID); err != nil {
+			return "limit processes", err
+		}
+	}
+	if err := upLoopback(); err != nil {
+		return "set up the loopback interface", err
+	}
+	var descriptors []int
+	for _, port := range o.Listen {
+		fd, err := listen(int(port))
+		if err != nil {
+			return "listen on a port", err
+		}
+		descriptors = append(descriptors, fd)
+	}
+	if err := syscall.Sendmsg(controlFile, []byte{0}, syscall.UnixRights(descriptors...), nil, 0); err != nil {
+		return "send the listeners", err
+	}
+	for _, fd := range descriptors {
+		_ = syscall.Close(fd)
+	}
+	return "", nil
+}
+
+// mount makes all that is not writable read-only, also for changes of metadata, which
+// Landlock does not see, and mounts a /proc of the new namespace. It returns what failed.
+func (o *Order) mount() (doing string, err error) {
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return "separate the mounts", err
+	}
+	var writable []string
+	for _, path := range o.Writable {
+		if below(path, writable) {
+			continue
+		}
+		switch err := syscall.Mount(path, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err {
+		case nil:
+			writable = append(writable, path)
+		case syscall.ENOENT, syscall.ENOTDIR:
+		default:
+			return "mount " + path, err
+		}
+	}
+	if err := setReadOnly("/", true, atRecursive); err != nil {
+		return "make the file system read-only", err
+	}
+	for _, path := range writable {
+		// A file system that was read-only before stays so.
+		if err := setReadOnly(path, false, 0); err != nil && err != syscall.EPERM {
+			return "make writable " + path, err
+		}
+	}
+	for _, path := range o.Protected {
+		if err := syscall.Mount(path, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err == syscall.ENOENT {
+			continue
+		} else if err != nil {
+			return "mount " + path, err
+		}
+		if err := setReadOnly(path, true, atRecursive); err != nil {
+			return "protect " + path, err
+		}
+	}
+	return "mount /proc", syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+}
+
+func setReadOnly(path string, on bool, flags uintptr) error {
+	attr := struct{ set, clear, propagation, userNamespace uint64 }{set: mountAttrReadOnly}
+	if !on {
+		attr.set, attr.clear = 0, mountAttrReadOnly
+	}
+	name, err := syscall.BytePtrFromString(path)
+	if err != nil {
+		return err
+	}
+	return call(sysMountSetattr, 0, uintptr(unsafe.Pointer(name)), flags, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
+}
+
+func writeFile(path, text string) error {
+	fd, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	_, err = syscall.Write(fd, []byte(text))
+	return err
+}
+
+// upLoopback switches the loopback interface on.
+func upLoopback() error {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	request := struct {
+		name  [syscall.IFNAMSIZ]byte
+		flags uint16
+		_     [22]byte
+	}{name: [syscall.IFNAMSIZ]byte{'l', 'o'}, flags: syscall.IFF_UP}
+	return call(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request)))
+}
+
+// listen returns a socket that listens on a port of the loopback interface.
+func listen(port int) (int, error) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return 0, err
+	}
+	return fd, syscall.Listen(fd, syscall.SOMAXCONN)
+}
+
+// below reports whether a clean path is one of the folders or lies below one.
+func below(path string, folders []string) bool {
+	for _, f := range folders {
+		if f == "/" || path == f || len(path) > len(f) && path[:len(f)] == f && path[len(f)] == '/' {
+			return true
+		}
+	}
+	return false
+}
