@@ -1,6 +1,7 @@
 package inputspace
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -92,7 +93,7 @@ func factKey(d *Domain, u uses, in routing.Input) string {
 		case "may_extend":
 			parts = append(parts, fmt.Sprint("extends ", f.MayExtend))
 		case "hard_cap":
-			parts = append(parts, fmt.Sprint("last ", f.RoundsLeft == 0))
+			parts = append(parts, fmt.Sprint("last ", cmp.Compare(in.Round, f.HardCap)))
 		case "verify":
 			parts = append(parts, string(in.Verify))
 		case "induced_count":

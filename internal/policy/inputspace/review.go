@@ -204,16 +204,19 @@ func (c setting) extendable() bool {
 // rounds returns the rounds for which the setting has a cap.
 func (c setting) rounds() span {
 	round := c.round
-	if c.left.lo > 0 {
+	if c.left.lo >= 0 {
 		round = round.and(span{1, routing.MaxRoundsLimit - c.left.lo})
 	}
 	switch c.cap {
 	case Below:
-		if c.left == zero {
+		if c.left.hi < 1 {
 			return span{1, 0}
 		}
 		return round.and(span{c.maxRounds.lo - c.left.hi, c.maxRounds.hi - 1})
 	case At:
+		if c.left.hi < 0 {
+			return span{1, 0}
+		}
 		return round.and(c.maxRounds)
 	default:
 		return round.and(span{c.maxRounds.lo + 1, unbounded})
@@ -239,11 +242,9 @@ func (c setting) write(in *routing.Input, number func(span) int) {
 	in.MaxRounds = number(c.caps(in.Round))
 	if f := in.Facts; f != nil {
 		f.HardCap = in.MaxRounds
-		if left := c.left.and(span{max(in.MaxRounds-in.Round, 0), routing.MaxRoundsLimit - in.Round}); !left.empty() {
-			f.RoundsLeft = number(left)
-		}
-		if f.RoundsLeft > 0 {
-			f.HardCap = in.Round + f.RoundsLeft
+		left := c.left.and(span{max(in.MaxRounds-in.Round, -1), max(routing.MaxRoundsLimit-in.Round, -1)})
+		if n := number(left); n >= 0 {
+			f.HardCap, f.RoundsLeft = in.Round+n, n
 		}
 	}
 }

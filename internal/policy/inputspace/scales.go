@@ -81,7 +81,7 @@ type scales struct {
 	stalled          []span
 	round, maxRounds []span
 	verify           []routing.Verify
-	left             []span // the rounds left
+	left             []span // the rounds left, -1 beyond the hard cap
 	facts            []facts
 }
 
@@ -111,16 +111,17 @@ func newScales(destinations []string, u uses) scales {
 		round:     span{1, unbounded}.split(thresholds["round"]),
 		maxRounds: span{1, routing.MaxRoundsLimit}.split(thresholds["max_rounds"]),
 		verify:    []routing.Verify{routing.Green, routing.Absent, routing.Red},
-		left:      []span{counts},
+		left:      []span{{-1, unbounded}},
 	}
 	if !reads("verify") {
 		s.verify = s.verify[:1]
 	}
 	if u.facts {
-		s.left = span{0, routing.MaxRoundsLimit}.split(thresholds["rounds_left"])
+		var last []int
 		if slices.Contains(u.reads, "hard_cap") {
-			s.left = span{0, routing.MaxRoundsLimit}.split(append([]int{0}, thresholds["rounds_left"]...))
+			last = []int{-1, 0}
 		}
+		s.left = span{-1, routing.MaxRoundsLimit}.split(slices.Concat(last, thresholds["rounds_left"]))
 		s.facts = factsOf(u)
 	}
 	for i, name := range destinations {
