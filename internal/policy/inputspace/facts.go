@@ -25,32 +25,53 @@ const (
 	no
 )
 
-// factsOf lists every class of facts that the policies distinguish. Some contradict some
-// reviews.
-func factsOf(u uses) []facts {
+// factScales holds the facts of an input, each divided into spans that no rule
+// distinguishes.
+type factScales struct {
+	deferred, blocking, inducedRounds, firstTime, sinceLow []span
+	induced                                                []span // nil if no policy reads it
+	// confinement and mayExtend are set if a policy reads the fact.
+	confinement, mayExtend bool
+}
+
+func newFactScales(u uses) *factScales {
 	count := func(field string) []span { return counts.split(u.thresholds[field]) }
-	deferred := count("deferred_count")
-	if u.bar {
-		deferred = []span{zero}
+	s := &factScales{
+		deferred: count("deferred_count"), blocking: count("blocking_count"), inducedRounds: count("induced_rounds"),
+		firstTime: count("first_time_count"), sinceLow: count("reviews_since_low"),
+		confinement: slices.Contains(u.reads, "confinement"), mayExtend: slices.Contains(u.reads, "may_extend"),
 	}
-	confinements, induced := []confinement.Level{confinement.None}, []facts{{known: either, induced: counts}}
-	if slices.Contains(u.reads, "confinement") {
-		confinements = confinement.Levels()
+	if u.bar {
+		s.deferred = []span{zero}
 	}
 	if slices.Contains(u.reads, "induced_count") {
+		s.induced = count("induced_count")
+	}
+	return s
+}
+
+// all lists every class of facts that the policies distinguish. Some contradict some
+// reviews.
+func (s *factScales) all() []facts {
+	if s == nil {
+		return nil
+	}
+	confinements, induced := []confinement.Level{confinement.None}, []facts{{known: either, induced: counts}}
+	if s.confinement {
+		confinements = confinement.Levels()
+	}
+	if s.induced != nil {
 		induced = []facts{{known: no}}
-		for _, s := range count("induced_count") {
+		for _, s := range s.induced {
 			induced = append(induced, facts{known: yes, induced: s})
 		}
 	}
 	extensions := []bool{false}
-	if slices.Contains(u.reads, "may_extend") {
+	if s.mayExtend {
 		extensions = []bool{false, true}
 	}
 	var all []facts
-	for c := range combinations([][]span{
-		deferred, count("blocking_count"), count("induced_rounds"), count("first_time_count"), count("reviews_since_low"),
-	}) {
+	for c := range combinations([][]span{s.deferred, s.blocking, s.inducedRounds, s.firstTime, s.sinceLow}) {
 		for _, f := range induced {
 			for _, level := range confinements {
 				for _, extends := range extensions {

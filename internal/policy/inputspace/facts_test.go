@@ -1,6 +1,7 @@
 package inputspace
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -119,7 +120,7 @@ func TestEveryFactHasAClass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		classes := make(map[string]bool, d.Len())
+		classes, keys := make(map[string]bool, d.Len()), make(map[string]bool, d.Len())
 		for i := range d.Len() {
 			at, probe := d.At(i), d.Sample(i, uint64(i))
 			if !factsAgree(at) || !factsAgree(probe) {
@@ -128,7 +129,14 @@ func TestEveryFactHasAClass(t *testing.T) {
 			if a, b := factKey(d, u, at), factKey(d, u, probe); a != b {
 				t.Fatalf("%+v %+v of %s is a probe of %s", probe, probe.Facts, b, a)
 			}
+			if a, b := d.AppendKey(nil, at), d.AppendKey(nil, probe); !bytes.Equal(a, b) {
+				t.Fatalf("%+v %+v has the key %q, its class has %q", probe, probe.Facts, b, a)
+			}
 			classes[factKey(d, u, at)] = true
+			keys[string(d.AppendKey(nil, at))] = true
+		}
+		if len(keys) != d.Len() {
+			t.Fatalf("%d keys for %d classes", len(keys), d.Len())
 		}
 		for range 20 {
 			in := anyReview(t, d.destinations, u.bar)
@@ -137,6 +145,9 @@ func TestEveryFactHasAClass(t *testing.T) {
 			}
 			if k := factKey(d, u, in); !classes[k] {
 				t.Fatalf("%+v %+v is %s, and in no class", in, in.Facts, k)
+			}
+			if !keys[string(d.AppendKey(nil, in))] {
+				t.Fatalf("%+v %+v has a key of no class", in, in.Facts)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package inputspace
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -125,8 +126,9 @@ func key(c Class) string { return fmt.Sprintf("%q", c) }
 func TestEveryInputHasAClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := anyDomain(t)
-		classes := make(map[string]int, d.Len())
+		classes, keys := make(map[string]int, d.Len()), make(map[string]int, d.Len())
 		for i := range d.Len() {
+			keys[string(d.AppendKey(nil, d.At(i)))] = i
 			cell := key(d.Class(d.At(i)))
 			if other, twice := classes[cell]; twice {
 				t.Fatalf("classes %d and %d are both %s", other, i, cell)
@@ -139,6 +141,9 @@ func TestEveryInputHasAClass(t *testing.T) {
 			i, ok := classes[cell]
 			if !ok {
 				t.Fatalf("%+v is %s, and in no class", in, cell)
+			}
+			if k, ok := keys[string(d.AppendKey(nil, in))]; !ok || k != i {
+				t.Fatalf("%+v has the key of class %d, and is in class %d", in, k, i)
 			}
 			if at := d.At(i); Size(at) > Size(in) {
 				t.Errorf("%+v stands for %+v, which is simpler", at, in)
@@ -159,6 +164,9 @@ func TestProbesAreOfTheirClass(t *testing.T) {
 			}
 			if a, b := key(d.Class(at)), key(d.Class(probe)); a != b {
 				t.Errorf("%+v of %s is a probe of %s", probe, b, a)
+			}
+			if !bytes.Equal(d.AppendKey(nil, at), d.AppendKey(nil, probe)) {
+				t.Errorf("%+v has another key than its class", probe)
 			}
 		}
 	})

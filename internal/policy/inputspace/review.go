@@ -26,6 +26,7 @@ func (s scales) reviews(limit int) ([]review, bool) {
 		}
 	}
 	var all []review
+	facts := s.facts.all()
 	tried := 0
 	for routed := range combinations(s.routes) {
 		for kinds := range combinations(s.kinds[:]) {
@@ -43,7 +44,7 @@ func (s scales) reviews(limit int) ([]review, bool) {
 						if stalled != counts && r.stalls() == (stalled == zero) {
 							continue
 						}
-						of := r.withFacts(s.facts)
+						of := r.withFacts(facts)
 						if len(all)+len(of) > limit {
 							return nil, false
 						}

@@ -81,8 +81,8 @@ type scales struct {
 	stalled          []span
 	round, maxRounds []span
 	verify           []routing.Verify
-	left             []span // the rounds left, -1 beyond the hard cap
-	facts            []facts
+	left             []span      // the rounds left, -1 beyond the hard cap
+	facts            *factScales // nil if no policy sees facts
 }
 
 // anyRoute is the name in routing.Thresholds for the count of any destination. The count
@@ -122,7 +122,7 @@ func newScales(destinations []string, u uses) scales {
 			last = []int{-1, 0}
 		}
 		s.left = span{-1, routing.MaxRoundsLimit}.split(slices.Concat(last, thresholds["rounds_left"]))
-		s.facts = factsOf(u)
+		s.facts = newFactScales(u)
 	}
 	for i, name := range destinations {
 		s.routes[i] = count(anyRoute, slices.Concat([]int{0}, thresholds[anyRoute+"."+name])...)
