@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -85,7 +84,7 @@ func compareBars(ctx context.Context, from, to *routing.Policy) (*Decisions, []r
 	if err != nil {
 		return nil, nil, err
 	}
-	outcomes, err := decideAll(ctx, shared, from, to, barOrCode)
+	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).BarOrCode)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,18 +95,6 @@ func compareBars(ctx context.Context, from, to *routing.Policy) (*Decisions, []r
 	}
 	bars := t.decisions()
 	return &bars, shared.Gaps(), nil
-}
-
-// barOrCode returns a bar in the form of a decision.
-func barOrCode(p *routing.Policy, ctx context.Context, in routing.Input) (routing.Decision, error) {
-	bar, err := p.Bar(ctx, in)
-	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
-		bar, err = p.Bar(ctx, in)
-	}
-	if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
-		return routing.Decision{NextAction: routing.Undecided, Reason: string(code)}, nil
-	}
-	return routing.Decision{NextAction: string(bar)}, err
 }
 
 // hasFacts reports whether an input has facts that a policy without a bar does not see.

@@ -101,7 +101,7 @@ func (l *Branches) All() []Branch { return l.branches }
 // policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as in
 // Decide.
 func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
-	in, err := l.policy.read(in)
+	in, err := l.policy.Read(in)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type Decision struct {
 //   - policy-invalid-decision, policy-undeclared-destination, policy-unsafe-commit: the
 //     host accepts this decision from no policy.
 func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
-	in, err := p.read(in)
+	in, err := p.Read(in)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -71,7 +71,7 @@ func (p *Policy) Bar(ctx context.Context, in Input) (Bar, error) {
 	if !p.bar {
 		return BarAll, nil
 	}
-	in, err := p.read(in)
+	in, err := p.Read(in)
 	if err != nil {
 		return "", err
 	}
@@ -89,8 +89,8 @@ func (p *Policy) Bar(ctx context.Context, in Input) (Bar, error) {
 	return Bar(text), nil
 }
 
-// read returns in as the policy sees it.
-func (p *Policy) read(in Input) (Input, error) {
+// Read returns in as the policy sees it, or the error policy-invalid-input.
+func (p *Policy) Read(in Input) (Input, error) {
 	switch {
 	case !p.bar:
 		in.Facts = nil
@@ -123,6 +123,20 @@ const Undecided = "undecided"
 // slow for all, and this varies between runs.
 func (p *Policy) DecideOrCode(ctx context.Context, in Input) (Decision, error) {
 	d, err := p.DecideRetrying(ctx, in)
+	return orCode(ctx, d, err)
+}
+
+// BarOrCode is DecideOrCode for the rule bar: NextAction is the bar, and Reason empty.
+func (p *Policy) BarOrCode(ctx context.Context, in Input) (Decision, error) {
+	bar, err := p.Bar(ctx, in)
+	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
+		bar, err = p.Bar(ctx, in)
+	}
+	return orCode(ctx, Decision{NextAction: string(bar)}, err)
+}
+
+// orCode returns Undecided instead of an error that depends on nothing but the input.
+func orCode(ctx context.Context, d Decision, err error) (Decision, error) {
 	if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
 		return Decision{NextAction: Undecided, Reason: string(code)}, nil
 	}
