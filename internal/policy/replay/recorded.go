@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/policy/table"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -103,21 +104,17 @@ func (r Recorded) fault(format string, args ...any) error {
 		With("task", r.Task).With("event", r.N)
 }
 
-// maxRemembered bounds the decisions that a Decider caches, at some 300 bytes each.
-// Rounds repeat: a few hundred inputs make up most ledgers.
-const maxRemembered = 1 << 14
+// maxTrends bounds the tasks whose trends a Decider remembers, at some 300 bytes each.
+const maxTrends = 1 << 14
 
-// Decider decides recorded rounds again with one policy. It caches decisions up to a
-// limit. It is not safe for concurrent use.
+// Decider decides recorded rounds again with one policy. It is not safe for concurrent use.
 type Decider struct {
 	policy *routing.Policy
-	memo   map[string]Outcome
-	key    []byte
+	table  *table.Table
 	trends map[string]task.State // of the tasks whose record has no facts
 }
 
-// Outcome is a policy's result for a recorded round. It is shared: its map must not be
-// modified.
+// Outcome is a policy's result for a recorded round.
 type Outcome struct {
 	// Input is the input given to the policy.
 	Input routing.Input
@@ -129,8 +126,10 @@ type Outcome struct {
 }
 
 // NewDecider returns a Decider for a policy.
-func NewDecider(p *routing.Policy) *Decider {
-	return &Decider{policy: p, memo: make(map[string]Outcome), trends: make(map[string]task.State)}
+func NewDecider(p *routing.Policy) *Decider { return newDecider(table.New(p)) }
+
+func newDecider(t *table.Table) *Decider {
+	return &Decider{policy: t.Policy(), table: t, trends: make(map[string]task.State)}
 }
 
 // Decide sends a round's findings to the destinations of the policy's table, keeps the
@@ -165,19 +164,20 @@ func (d *Decider) decideAbove(ctx context.Context, r Recorded, latched routing.B
 	if facts == nil {
 		return d.decide(ctx, all)
 	}
-	bar, err := d.bar(ctx, all)
+	made, err := d.table.Bar(ctx, all)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if !bar.PolicyBar.Valid() {
-		return bar, nil
+	bar := routing.Bar(made.NextAction)
+	if !bar.Valid() {
+		return Outcome{Input: all, Decision: made}, nil
 	}
-	effective := bar.PolicyBar
+	effective := bar
 	if latched.Above(effective) {
 		effective = latched
 	}
 	o, err := d.decide(ctx, d.open(r, all, effective))
-	o.Bar, o.PolicyBar = effective, bar.PolicyBar
+	o.Bar, o.PolicyBar = effective, bar
 	return o, err
 }
 
@@ -206,7 +206,7 @@ func (d *Decider) facts(r Recorded, all routing.Input) *routing.Facts {
 		if r.Reviewed {
 			trend := d.trends[r.Task].AfterReview(0, task.Progress{FirstTime: f.FirstTimeCount})
 			f.ReviewsSinceLow = trend.SinceLow
-			if len(d.trends) == maxRemembered {
+			if len(d.trends) == maxTrends {
 				clear(d.trends)
 			}
 			d.trends[r.Task] = trend
@@ -270,38 +270,7 @@ func withFacts(in routing.Input, f routing.Facts, deferred int) routing.Input {
 	return in
 }
 
-// bar returns the policy's bar for an input, or the decision routing.Undecided.
-func (d *Decider) bar(ctx context.Context, in routing.Input) (Outcome, error) {
-	d.key = in.AppendKey(append(d.key[:0], "bar"...), nil)
-	return d.remember(d.key, func() (Outcome, error) {
-		bar, err := d.policy.Bar(ctx, in)
-		if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
-			return Outcome{Input: in, Decision: routing.Decision{NextAction: routing.Undecided, Reason: string(code)}}, nil
-		}
-		return Outcome{PolicyBar: bar}, err
-	})
-}
-
 func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error) {
-	d.key = in.AppendKey(d.key[:0], nil)
-	return d.remember(d.key, func() (Outcome, error) {
-		made, err := d.policy.DecideOrCode(ctx, in)
-		return Outcome{Input: in, Decision: made}, err
-	})
-}
-
-// remember returns the outcome of a key.
-func (d *Decider) remember(key []byte, compute func() (Outcome, error)) (Outcome, error) {
-	if o, ok := d.memo[string(key)]; ok {
-		return o, nil
-	}
-	o, err := compute()
-	if err != nil {
-		return Outcome{}, err
-	}
-	if len(d.memo) == maxRemembered {
-		clear(d.memo) // Frequent inputs are soon cached again.
-	}
-	d.memo[string(key)] = o
-	return o, nil
+	made, err := d.table.Decide(ctx, in)
+	return Outcome{Input: in, Decision: made}, err
 }

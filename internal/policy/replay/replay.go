@@ -69,7 +69,7 @@ func New(candidate *routing.Policy, o Options) *Replay {
 		bars: make(map[Cell]int64), changed: sha256.New(),
 	}
 	if o.PlayOn {
-		y.player = &player{decider: NewDecider(candidate), tasks: make(map[string]*PlayedTask)}
+		y.player = &player{decider: newDecider(y.decider.table), tasks: make(map[string]*PlayedTask)}
 	}
 	if !o.Since.IsZero() {
 		y.report.Since = o.Since.UTC().Format(time.RFC3339Nano)

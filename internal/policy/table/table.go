@@ -1,0 +1,106 @@
+// Package table remembers the decisions of a policy, for commands that make many.
+//
+// A table begins with the decisions for single inputs. After thousands of different ones
+// it has the policy checked exhaustively (package check). If inputs of one class are
+// decided alike, it remembers a decision for each class (package inputspace) instead, and
+// has one for every further input as soon as it has seen each class. Otherwise it goes on
+// with single inputs, up to a limit. It stores nothing outside of memory: each table
+// belongs to one loaded policy, so no decision outlives its policy.
+package table
+
+import (
+	"context"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+)
+
+// maxInputs bounds the single inputs of a rule, at some 300 bytes each. Interpreting that
+// many takes about as long as the check, so a table costs at most twice what it would
+// without a check, or with one from the start. Rounds repeat: a few hundred inputs make up
+// most ledgers.
+const maxInputs = 1 << 14
+
+// Table decides as its policy does. It is not safe for concurrent use.
+type Table struct {
+	policy        *routing.Policy
+	decision, bar rule
+	checked       bool
+	key           []byte
+}
+
+// rule is a rule of the policy with its answers.
+type rule struct {
+	evaluate func(context.Context, routing.Input) (routing.Decision, error)
+	answers  map[string]routing.Decision
+	classes  *inputspace.Domain // nil as long as answers are by single inputs
+}
+
+// New returns an empty table.
+func New(p *routing.Policy) *Table {
+	return &Table{
+		policy:   p,
+		decision: rule{evaluate: p.DecideOrCode, answers: make(map[string]routing.Decision)},
+		bar:      rule{evaluate: p.BarOrCode, answers: make(map[string]routing.Decision)},
+	}
+}
+
+// Policy returns the policy.
+func (t *Table) Policy() *routing.Policy { return t.policy }
+
+// Decide is Policy.DecideOrCode.
+func (t *Table) Decide(ctx context.Context, in routing.Input) (routing.Decision, error) {
+	return t.answer(ctx, &t.decision, in)
+}
+
+// Bar is Policy.BarOrCode.
+func (t *Table) Bar(ctx context.Context, in routing.Input) (routing.Decision, error) {
+	return t.answer(ctx, &t.bar, in)
+}
+
+func (t *Table) answer(ctx context.Context, r *rule, in routing.Input) (routing.Decision, error) {
+	if r.classes == nil {
+		t.key = in.AppendKey(t.key[:0], nil)
+	} else {
+		seen, err := t.policy.Read(in)
+		if err != nil {
+			return r.evaluate(ctx, in)
+		}
+		t.key = r.classes.AppendKey(t.key[:0], seen)
+	}
+	if d, ok := r.answers[string(t.key)]; ok {
+		return d, nil
+	}
+	d, err := r.evaluate(ctx, in)
+	if err != nil {
+		return d, err
+	}
+	r.answers[string(t.key)] = d
+	if r.classes == nil && len(r.answers) == maxInputs {
+		clear(r.answers) // Frequent inputs are soon here again.
+		return d, t.useClasses(ctx)
+	}
+	return d, nil
+}
+
+// useClasses changes the table to classes if the policy decides the inputs of a class
+// alike. It tries that once.
+func (t *Table) useClasses(ctx context.Context) error {
+	if t.checked {
+		return nil
+	}
+	t.checked = true
+	report, err := check.Verify(ctx, t.policy, check.Options{})
+	if err != nil || !slices.ContainsFunc(report.Results, func(r check.Result) bool { return r.Invariant == check.Classes && r.Holds }) {
+		return ctx.Err() // Other errors are those of a policy that cannot be checked.
+	}
+	if t.decision.classes, err = inputspace.Of(t.policy); err != nil {
+		return err
+	}
+	clear(t.decision.answers)
+	t.bar.classes, err = inputspace.OfBar(t.policy)
+	clear(t.bar.answers)
+	return err
+}
