@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,17 +16,29 @@ import (
 // the end which values a capped dimension keeps apart: those of the first events, which
 // a walk from task to task does not know earlier.
 type accumulator struct {
-	measures    map[string][]counters.Dimension
-	caps        map[string]int         // by the dimension's name
-	sums        map[string]*sum        // by measure and labels
-	labelValues map[string]*labelValue // values of capped dimensions, by the labels of LabelMeasure
-	text        []byte                 // buffer for keys
+	defined     *definitions
+	measures    map[string][]counters.Dimension // those of defined that were met
+	sums        map[string]*sum                 // by measure and labels
+	labelValues map[string]*labelValue          // values of capped dimensions, by the labels of LabelMeasure
+	text        []byte                          // buffer for keys
 }
 
-func newAccumulator() *accumulator {
+// definitions are the measures and dimensions that a fold uses. Accumulators in several
+// goroutines can share them.
+type definitions struct {
+	mu       sync.Mutex
+	measures map[string][]counters.Dimension
+	caps     map[string]int // by the dimension's name
+}
+
+func newDefinitions() *definitions {
+	return &definitions{measures: make(map[string][]counters.Dimension), caps: make(map[string]int)}
+}
+
+func newAccumulator(defined *definitions) *accumulator {
 	return &accumulator{
+		defined:     defined,
 		measures:    make(map[string][]counters.Dimension),
-		caps:        make(map[string]int),
 		sums:        make(map[string]*sum),
 		labelValues: make(map[string]*labelValue),
 	}
@@ -93,24 +106,60 @@ func (c *accumulator) add(e *Event, changes []counters.Change) error {
 
 // agrees fails if a measure or a dimension of that name was defined differently before.
 func (c *accumulator) agrees(m counters.Measure) error {
-	labels, ok := c.measures[m.Name]
-	if ok && slices.Equal(labels, m.Labels) {
+	if labels, ok := c.measures[m.Name]; ok && slices.Equal(labels, m.Labels) {
 		return nil
 	}
-	if ok {
-		return invalid("the fold gives the measure %s other labels than before", m.Name)
-	}
-	for _, d := range m.Labels {
-		if limit, ok := c.caps[d.Name]; ok && limit != d.Cap {
-			return invalid("the fold gives the dimension %s the caps %d and %d", d.Name, limit, d.Cap)
-		}
-		c.caps[d.Name] = d.Cap
+	if err := c.defined.define(m); err != nil {
+		return err
 	}
 	c.measures[m.Name] = m.Labels
 	return nil
 }
 
-// isKept reports whether value can be stored as a label.
+func (d *definitions) define(m counters.Measure) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	labels, ok := d.measures[m.Name]
+	if ok && !slices.Equal(labels, m.Labels) {
+		return invalid("the fold gives the measure %s other labels than before", m.Name)
+	}
+	for _, label := range m.Labels {
+		if limit, ok := d.caps[label.Name]; ok && limit != label.Cap {
+			return invalid("the fold gives the dimension %s the caps %d and %d", label.Name, limit, label.Cap)
+		}
+		d.caps[label.Name] = label.Cap
+	}
+	d.measures[m.Name] = m.Labels
+	return nil
+}
+
+// merge adds what another accumulator with the same definitions has counted in other
+// events.
+func (c *accumulator) merge(other *accumulator) {
+	for key, s := range other.sums {
+		if own := c.sums[key]; own != nil {
+			own.change(s.up, s.down, s.newest, s.exemplar)
+		} else {
+			c.sums[key] = s
+		}
+	}
+	for labels, v := range other.labelValues {
+		own := c.labelValues[labels]
+		if own == nil {
+			c.labelValues[labels] = v
+			continue
+		}
+		own.times += v.times
+		if v.first.compare(own.first) < 0 {
+			own.first = v.first
+		}
+		if v.last.compare(own.last) > 0 {
+			own.last = v.last
+		}
+	}
+}
+
+// isStored reports whether value can be stored as a label.
 func isStored(value string) bool { return len(value) <= counters.MaxValue && utf8.ValidString(value) }
 
 // other returns values with counters.Other at i.

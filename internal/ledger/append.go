@@ -120,7 +120,7 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event, batches
 		return err
 	}
 	defer insert.Close()
-	sums := newAccumulator()
+	sums := newAccumulator(newDefinitions())
 	for chain := range chains(events) {
 		if err := l.recordChain(ctx, tx, insert, last, chain, sums); err != nil {
 			return err

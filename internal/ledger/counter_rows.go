@@ -30,7 +30,7 @@ func writeCounters(ctx context.Context, tx *sql.Tx, c *accumulator) error {
 			LabelMeasure, from, to); err != nil {
 			return err
 		}
-		remaining[v.dimension] = c.caps[v.dimension] - n
+		remaining[v.dimension] = c.defined.caps[v.dimension] - n
 	}
 	return addRows(ctx, tx, c.rows(known, remaining))
 }

@@ -17,12 +17,13 @@ type replay struct {
 	refused bool     // one of them was refused, so that task is meaningless
 }
 
-// run calls event for every event, before it becomes last, and finish after the last one
-// of a task.
-func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish func() error) error {
+// run calls event for every event that where selects, before it becomes last, and finish
+// after the last one of a task. The bodies are valid during the call only.
+func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish func() error, where string, args ...any) error {
 	begun := false
 	var e Event
-	err := eachRow(ctx, tx, e.columns(), func() error {
+	columns := []any{&e.Seq, &e.Task, &e.N, &e.At, &e.Kind, (*sql.RawBytes)(&e.Body), &e.Prev, &e.Hash}
+	err := eachRow(ctx, tx, columns, func() error {
 		if begun && e.Task != r.last.Task {
 			if err := finish(); err != nil {
 				return err
@@ -35,7 +36,7 @@ func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish 
 		event(e)
 		r.last = e
 		return ctx.Err() // The fold may have failed because ctx is done.
-	}, selectEvents+"ORDER BY task, n")
+	}, "SELECT seq, task, n, at, kind, CAST(body AS BLOB), prev, hash FROM events "+where+"ORDER BY task, n", args...) // A blob is not copied.
 	if err != nil || !begun {
 		return err
 	}
@@ -66,7 +67,7 @@ func rebuild(ctx context.Context, tx *sql.Tx, fold Fold) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM tallies"); err != nil {
 		return err
 	}
-	r := replay{fold: fold, sums: newAccumulator()}
+	r := replay{fold: fold, sums: newAccumulator(newDefinitions())}
 	err := r.run(ctx, tx, func(e Event) {
 		if r.refused = r.refused || e.checkForm() != nil; !r.refused {
 			_ = r.add(e)
@@ -84,9 +85,9 @@ func rebuild(ctx context.Context, tx *sql.Tx, fold Fold) error {
 			return err
 		}
 		return t.change(changes)
-	})
+	}, "")
 	if err != nil {
 		return err
 	}
-	return addRows(ctx, tx, r.sums.rows(nil, r.sums.caps))
+	return addRows(ctx, tx, r.sums.rows(nil, r.sums.defined.caps))
 }

@@ -6,9 +6,11 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
@@ -80,20 +82,37 @@ const (
 	ProblemFold ProblemKind = "fold"
 )
 
-// Verify reads the whole ledger as of one moment, recomputes everything and compares.
-// Tampering is a result, not an error. Other processes can append meanwhile; other
-// operations of this Ledger wait. The memory it needs grows with the number of tasks and
-// counters and with the entries of one task, not with the number of events.
-// docs/ledger.md says what it can and cannot detect.
+// Verify reads the whole ledger as of one moment, recomputes everything and compares, on
+// all processors. Tampering is a result, not an error. Other processes can append
+// meanwhile. The fold may run in several goroutines at once, for different tasks. The
+// memory it needs grows with the number of tasks and counters and with the entries of one
+// task, not with the number of events. docs/ledger.md says what it can and cannot detect.
 //
 // # Errors
 //
 // Those of Open; a database that is damaged as a database is ledger-corrupt.
 func (l *Ledger) Verify(ctx context.Context) (Report, error) {
+	if db, err := l.connect(ctx); err != nil || db == nil {
+		return Report{}, err
+	}
+	db, err := sql.Open("sqlite", connection(l.path, true))
+	if err != nil {
+		return Report{}, translate(ctx, "open", err)
+	}
+	defer db.Close()
+	workers := runtime.GOMAXPROCS(0)
 	var v verifier
-	err := l.read(ctx, func(tx *sql.Tx) error {
-		v = verifier{tx: tx, replay: replay{fold: l.fold, sums: newAccumulator()}}
-		return v.verify(ctx)
+	err = l.retry(ctx, "read", func() error {
+		txs, err := snapshots(ctx, db, workers+2)
+		if err != nil {
+			return err
+		}
+		defer rollback(txs)
+		if _, err := l.connect(ctx); err != nil { // The path may lead to another file by now.
+			return err
+		}
+		v = verifier{fold: l.fold, tx: txs[0], sums: newAccumulator(newDefinitions())}
+		return v.verify(ctx, txs[1], txs[2:])
 	})
 	if err != nil {
 		return Report{}, err
@@ -101,16 +120,77 @@ func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	return v.report, nil
 }
 
-// verifier is the state of a Verify.
-type verifier struct {
-	tx *sql.Tx
-	replay
-	report    Report
-	uncounted bool // the fold refused an event of any task, so that sums means nothing
+// snapshots begins read transactions that all see the same events. It begins again if
+// another process records some in between.
+func snapshots(ctx context.Context, db *sql.DB, count int) ([]*sql.Tx, error) {
+	db.SetMaxIdleConns(count)
+	for {
+		var txs []*sql.Tx
+		var first, last int64
+		for len(txs) < count && first == last {
+			tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+			if err == nil {
+				txs = append(txs, tx)
+				last, err = queryInt(ctx, tx, selectLast)
+			}
+			if err != nil {
+				rollback(txs)
+				return nil, err
+			}
+			if len(txs) == 1 {
+				first = last
+			}
+		}
+		if first == last {
+			return txs, nil
+		}
+		rollback(txs)
+	}
 }
 
-func (v *verifier) verify(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless, v.ownerless, v.counters} {
+func rollback(txs []*sql.Tx) {
+	for _, tx := range txs {
+		_ = tx.Rollback() // It has written nothing.
+	}
+}
+
+// verifier is the state of a Verify.
+type verifier struct {
+	fold      Fold
+	tx        *sql.Tx
+	report    Report
+	sums      *accumulator // what all events count
+	uncounted bool         // the fold refused an event of any task, so that sums means nothing
+}
+
+// verify uses the transaction of v, database for SQLite's own check, and tasks for the
+// tasks.
+func (v *verifier) verify(ctx context.Context, database *sql.Tx, tasks []*sql.Tx) error {
+	parts, cancel := context.WithCancel(ctx)
+	defer cancel()
+	unsound := make(chan error, 1)
+	go func() {
+		err := checkDatabase(ctx, database)
+		if err != nil {
+			cancel()
+		}
+		unsound <- err
+	}()
+	err := v.verifyRows(parts, tasks)
+	if err := <-unsound; err != nil { // It may be why the rest failed.
+		return err
+	}
+	return err
+}
+
+func (v *verifier) verifyRows(ctx context.Context, tasks []*sql.Tx) error {
+	if err := v.sequence(ctx); err != nil {
+		return err
+	}
+	if err := v.tasks(ctx, tasks); err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{v.headless, v.ownerless, v.counters} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -119,20 +199,34 @@ func (v *verifier) verify(ctx context.Context) error {
 }
 
 // problem reports a problem at the place that e names.
-func (v *verifier) problem(e Event, kind ProblemKind, format string, args ...any) {
-	if len(v.report.Problems) == maxProblems {
-		v.report.Omitted++
-		return
-	}
-	v.report.Problems = append(v.report.Problems,
-		Problem{Task: e.Task, N: e.N, Seq: e.Seq, Kind: kind, Message: fmt.Sprintf(format, args...)})
+func (r *Report) problem(e Event, kind ProblemKind, format string, args ...any) {
+	r.add(Problem{Task: e.Task, N: e.N, Seq: e.Seq, Kind: kind, Message: fmt.Sprintf(format, args...)})
 }
 
-// database runs SQLite's own check. The quick check would not compare indexes with
+func (r *Report) add(p Problem) {
+	if len(r.Problems) == maxProblems {
+		r.Omitted++
+		return
+	}
+	r.Problems = append(r.Problems, p)
+}
+
+// append adds the report of the next tasks.
+func (r *Report) append(next Report) {
+	r.Tasks += next.Tasks
+	r.Events += next.Events
+	r.Heads = append(r.Heads, next.Heads...)
+	for _, p := range next.Problems {
+		r.add(p)
+	}
+	r.Omitted += next.Omitted
+}
+
+// checkDatabase runs SQLite's own check. The quick check would not compare indexes with
 // tables, and every read here uses an index.
-func (v *verifier) database(ctx context.Context) error {
+func checkDatabase(ctx context.Context, tx *sql.Tx) error {
 	var result string
-	return eachRow(ctx, v.tx, []any{&result}, func() error {
+	return eachRow(ctx, tx, []any{&result}, func() error {
 		if result != "ok" {
 			return corrupt("SQLite finds %s", result)
 		}
@@ -142,81 +236,21 @@ func (v *verifier) database(ctx context.Context) error {
 
 // sequence checks that events are numbered from 1 without gaps.
 func (v *verifier) sequence(ctx context.Context) error {
+	var count, first, last int64
+	if _, err := queryRow(ctx, v.tx, []any{&count, &first, &last}, "SELECT count(*), coalesce(min(seq), 1), coalesce(max(seq), 0) FROM events"); err != nil {
+		return err
+	}
+	if first == 1 && last == count { // No two events have the same number.
+		return nil
+	}
 	seq, want := int64(0), int64(1)
 	return eachRow(ctx, v.tx, []any{&seq}, func() error {
 		if seq != want {
-			v.problem(Event{Seq: seq}, ProblemLedgerGap, "the ledger continues with event %d where %d is due", seq, want)
+			v.report.problem(Event{Seq: seq}, ProblemLedgerGap, "the ledger continues with event %d where %d is due", seq, want)
 		}
 		want = seq + 1
 		return nil
 	}, "SELECT seq FROM events ORDER BY seq")
-}
-
-// chains checks every task's events and head.
-func (v *verifier) chains(ctx context.Context) error {
-	return v.run(ctx, v.tx, v.event, func() error { return v.finish(ctx) })
-}
-
-// event checks an event against the previous one. The next event is checked against what
-// this one says, so that one change is reported only once.
-func (v *verifier) event(e Event) {
-	v.report.Events++
-	if err := e.checkForm(); err != nil {
-		v.problem(e, ProblemForm, "%s", err.Error())
-	} else if !e.Body.IsValid() {
-		v.problem(e, ProblemForm, "the body is not JSON")
-	}
-	if e.N != v.last.N+1 {
-		v.problem(e, ProblemTaskGap, "the task continues with event %d where %d is due", e.N, v.last.N+1)
-	}
-	if e.Seq <= v.last.Seq {
-		v.problem(e, ProblemOrder, "the event was recorded before its predecessor")
-	}
-	if e.Prev != v.last.Hash {
-		v.problem(e, ProblemLink, "the event follows %q, but its predecessor is %q", e.Prev, v.last.Hash)
-	}
-	if sum := e.Sum(); e.Hash != sum {
-		v.problem(e, ProblemHash, "the event's hash is %q, its contents give %q", e.Hash, sum)
-	}
-	if err := v.add(e); err != nil {
-		v.uncounted = true
-		v.problem(e, ProblemFold, "%s", err.Error())
-	}
-}
-
-// finish checks the head, state and entries of the task whose events were read.
-func (v *verifier) finish(ctx context.Context) error {
-	last := v.last
-	v.report.Tasks++
-	v.report.Heads = append(v.report.Heads, Head{Task: last.Task, N: last.N, Hash: last.Hash})
-	head, err := readHead(ctx, v.tx, last.Task)
-	if err != nil {
-		return err
-	}
-	switch {
-	case head.Task != last.Task:
-		v.problem(Event{Task: last.Task}, ProblemHead, "the task has events but no head")
-	case head.N != last.N || head.Hash != last.Hash:
-		v.problem(Event{Task: last.Task, N: head.N}, ProblemHead,
-			"the head is event %d with %q, the last event is %d with %q", head.N, head.Hash, last.N, last.Hash)
-	}
-	if v.fold == nil || v.refused {
-		return nil
-	}
-	if head.Task == last.Task && !bytes.Equal(head.State, v.task.state) {
-		v.problem(Event{Task: last.Task, N: last.N}, ProblemState, "the state is not what the task's events give")
-	}
-	return taskTx{ctx, v.tx, last.Task}.compare(v.task.entries, func(key string, stored bool, want jsontext.Value) {
-		where := Event{Task: last.Task, N: last.N}
-		switch {
-		case want == nil:
-			v.problem(where, ProblemEntry, "nothing in the task's events gives the entry %.300q", key)
-		case stored:
-			v.problem(where, ProblemEntry, "the entry %q is not what the task's events give", key)
-		default:
-			v.problem(where, ProblemEntry, "the entry %q is missing", key)
-		}
-	})
 }
 
 // headless checks that every head has an event.
@@ -224,7 +258,7 @@ func (v *verifier) headless(ctx context.Context) error {
 	var e Event
 	return eachRow(ctx, v.tx, []any{&e.Task, &e.N}, func() error {
 		v.report.Tasks++
-		v.problem(e, ProblemHead, "the task has a head but no events")
+		v.report.problem(e, ProblemHead, "the task has a head but no events")
 		return nil
 	}, "SELECT task, n FROM tasks WHERE task NOT IN (SELECT task FROM events) ORDER BY task")
 }
@@ -234,7 +268,7 @@ func (v *verifier) ownerless(ctx context.Context) error {
 	var e Event
 	var count int64
 	return eachRow(ctx, v.tx, []any{&e.Task, &count}, func() error {
-		v.problem(e, ProblemEntry, "the task has entries but no events: %d", count)
+		v.report.problem(e, ProblemEntry, "the task has entries but no events: %d", count)
 		return nil
 	}, "SELECT task, count(*) FROM entries GROUP BY task HAVING task NOT IN (SELECT task FROM events) ORDER BY task")
 }
@@ -245,7 +279,7 @@ func (v *verifier) counters(ctx context.Context) error {
 		return nil
 	}
 	want := make(map[string]row)
-	for _, r := range v.sums.rows(nil, v.sums.caps) {
+	for _, r := range v.sums.rows(nil, v.sums.defined.caps) {
 		if r.sum != 0 || !r.exact {
 			want[r.measure+r.labels] = r
 		}
@@ -257,7 +291,7 @@ func (v *verifier) counters(ctx context.Context) error {
 		key := got.measure + got.labels
 		due, ok := want[key]
 		if !ok || due.measure != got.measure {
-			v.problem(Event{}, ProblemCounter, "nothing in the events counts %.100q under %.300s", got.measure, got.labels)
+			v.report.problem(Event{}, ProblemCounter, "nothing in the events counts %.100q under %.300s", got.measure, got.labels)
 			return nil
 		}
 		v.counter(got, due)
@@ -269,7 +303,7 @@ func (v *verifier) counters(ctx context.Context) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if r := want[key]; r.exact {
-			v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is missing", r.measure, r.labels)
+			v.report.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is missing", r.measure, r.labels)
 		}
 	}
 	return nil
@@ -279,13 +313,13 @@ func (v *verifier) counters(ctx context.Context) error {
 func (v *verifier) counter(got, due row) {
 	switch {
 	case due.exact && got.sum != due.sum, got.sum == 0, got.sum > counters.MaxSum, got.sum < -counters.MaxSum:
-		v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is %d, the events give %d",
+		v.report.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is %d, the events give %d",
 			due.measure, due.labels, got.sum, due.sum)
 	case got.newest.seq != due.newest.seq || got.newest.at != due.newest.at:
-		v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s last changed with event %d at %.100q, by the events with %d at %q",
+		v.report.problem(Event{}, ProblemCounter, "the sum of %s under %.300s last changed with event %d at %.100q, by the events with %d at %q",
 			due.measure, due.labels, got.newest.seq, got.newest.at, due.newest.seq, due.newest.at)
 	case !sameExemplar(got.exemplar, due.exemplar):
-		v.problem(Event{}, ProblemCounter, "the exemplar of the sum of %s under %.300s is not that of the events", due.measure, due.labels)
+		v.report.problem(Event{}, ProblemCounter, "the exemplar of the sum of %s under %.300s is not that of the events", due.measure, due.labels)
 	}
 }
 

@@ -155,3 +155,72 @@ func TestReportsAreBounded(t *testing.T) {
 		t.Errorf("%d problems, %d omitted, %d events", len(report.Problems), report.Omitted, report.Events)
 	}
 }
+
+// TestRangesAreReportedInOrder tests a ledger whose tasks are verified side by side, with
+// a task that is larger than any range and problems in several ranges.
+func TestRangesAreReportedInOrder(t *testing.T) {
+	dir := state(t)
+	l := open(t, dir)
+	var batches []ledger.Batch
+	for i := range 3000 {
+		events := make([]ledger.NewEvent, 1)
+		if i == 100 {
+			events = make([]ledger.NewEvent, 2500)
+		}
+		for j := range events {
+			events[j] = ledger.NewEvent{Kind: "first", Body: []byte(`{}`)}
+		}
+		batches = append(batches, ledger.Batch{Task: fmt.Sprintf("t%04d", i), Events: events})
+	}
+	if _, err := l.AppendAll(t.Context(), clock(0), batches...); err != nil {
+		t.Fatal(err)
+	}
+	report := wantSound(t, l)
+	if report.Tasks != 3000 || report.Events != 5499 || len(report.Heads) != 3000 ||
+		!slices.IsSortedFunc(report.Heads, func(a, b ledger.Head) int { return strings.Compare(a.Task, b.Task) }) {
+		t.Errorf("%d tasks, %d events, %d heads", report.Tasks, report.Events, len(report.Heads))
+	}
+	edit(t, dir, `UPDATE tasks SET state = '{}' WHERE task IN ('t0000', 't0100', 't0101', 't1500', 't2999')`,
+		`INSERT INTO tasks VALUES ('', 1, '', '{}'), ('t0100a', 1, '', '{}'), ('zzz', 1, '', '{}')`,
+		`INSERT INTO entries VALUES ('', 'a', '1'), ('t0100a', 'a', '1'), ('zzz', 'a', '1')`,
+		`UPDATE tallies SET sum = 7 WHERE labels = '["t0100"]'`)
+	var got []string
+	for _, p := range verify(t, l).Problems {
+		got = append(got, string(p.Kind)+" "+p.Task)
+	}
+	want := "state t0000, state t0100, state t0101, state t1500, state t2999, head , head t0100a, head zzz, " +
+		"entry , entry t0100a, entry zzz, tally , tally "
+	if strings.Join(got, ", ") != want {
+		t.Errorf("found %s", strings.Join(got, ", "))
+	}
+}
+
+// TestVerifySeesOneMoment verifies while another ledger writes.
+func TestVerifySeesOneMoment(t *testing.T) {
+	dir := fill(t)
+	writer, reader := open(t, dir), open(t, dir)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for t.Context().Err() == nil {
+			if _, err := insist(t.Context(), writer, "a"); err != nil {
+				t.Error(err)
+				return
+			}
+			if last, err := writer.Last(t.Context()); err != nil || last > 600 {
+				return
+			}
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		wantSound(t, reader)
+	}
+	if last := wantSound(t, reader).Events; last <= 600 {
+		t.Errorf("%d events", last)
+	}
+}

@@ -1,8 +1,12 @@
 package round
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -41,7 +45,7 @@ func (e *Engine) Verify(ctx context.Context) (Verified, error) {
 	if dir != nil {
 		defer dir.Close()
 	}
-	c = transcriptCheck{dir: dir, found: make(map[string]bool)}
+	c.start(dir)
 	var v Verified
 	if v.Report, err = l.Verify(ctx); err != nil {
 		return Verified{}, err
@@ -50,16 +54,33 @@ func (e *Engine) Verify(ctx context.Context) (Verified, error) {
 	return v, err
 }
 
-// transcriptCheck collects the transcripts that events name.
+// transcriptCheck collects the transcripts that events name. Events come in any order.
 type transcriptCheck struct {
-	dir     *os.Root // nil if there are no transcripts
-	found   map[string]bool
-	present []api.TranscriptRef // one for each digest
+	mu      sync.Mutex
+	dir     *os.Root                   // nil if there are no transcripts
+	present map[string]namedTranscript // by digest, nil before the start
+	gone    []namedTranscript          // some more than are listed
 	result  api.TranscriptCheck
 }
 
+// namedTranscript is a transcript and the number of the event that names it.
+type namedTranscript struct {
+	api.TranscriptRef
+	n int64
+}
+
+func (a namedTranscript) compare(b namedTranscript) int {
+	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.n, b.n))
+}
+
+func (c *transcriptCheck) start(dir *os.Root) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dir, c.present = dir, make(map[string]namedTranscript)
+}
+
 func (c *transcriptCheck) collect(e ledger.Event) {
-	if c.found == nil || e.Kind != string(task.KindSpawnEnded) {
+	if e.Kind != string(task.KindSpawnEnded) {
 		return
 	}
 	var body struct {
@@ -72,21 +93,31 @@ func (c *transcriptCheck) collect(e ledger.Event) {
 	if err := json.Unmarshal(e.Body, &body); err != nil || body.Spawn.Transcript == "" {
 		return
 	}
-	ref := api.TranscriptRef{Task: e.Task, Run: body.Spawn.Run, Digest: body.Spawn.Transcript}
+	t := namedTranscript{api.TranscriptRef{Task: e.Task, Run: body.Spawn.Run, Digest: body.Spawn.Transcript}, e.N}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first, found := c.present[t.Digest]
 	switch {
-	case c.found[ref.Digest]:
-	case c.dir == nil || !transcript.Exists(c.dir, ref.Digest):
-		c.gone(ref)
+	case c.present == nil: // The ledger is upgraded.
+	case found && first.compare(t) < 0:
+	case found || c.dir != nil && transcript.Exists(c.dir, t.Digest):
+		c.present[t.Digest] = t
 	default:
-		c.found[ref.Digest] = true
-		c.present = append(c.present, ref)
+		c.addGone(t)
 	}
 }
 
-func (c *transcriptCheck) gone(ref api.TranscriptRef) {
-	if c.result.Gone++; len(c.result.GoneRuns) < maxGone {
-		c.result.GoneRuns = append(c.result.GoneRuns, ref)
+func (c *transcriptCheck) addGone(t namedTranscript) {
+	c.result.Gone++
+	if c.gone = append(c.gone, t); len(c.gone) >= 2*maxGone {
+		c.limitGone()
 	}
+}
+
+// limitGone drops those that come after the listed ones.
+func (c *transcriptCheck) limitGone() {
+	slices.SortFunc(c.gone, namedTranscript.compare)
+	c.gone = c.gone[:min(len(c.gone), maxGone)]
 }
 
 // maxGone is the number of runs that a check lists whose transcripts are gone.
@@ -94,21 +125,25 @@ const maxGone = 1000
 
 // finish reads the transcripts.
 func (c *transcriptCheck) finish(ctx context.Context) (api.TranscriptCheck, error) {
-	for _, ref := range c.present {
+	for _, t := range slices.SortedFunc(maps.Values(c.present), namedTranscript.compare) {
 		if ctx.Err() != nil {
 			return c.result, context.Cause(ctx)
 		}
-		switch err := transcript.Check(c.dir, ref.Digest); errs.CodeOf(err) {
+		switch err := transcript.Check(c.dir, t.Digest); errs.CodeOf(err) {
 		case errs.TranscriptGone: // It was removed meanwhile.
-			c.gone(ref)
+			c.addGone(t)
 		case errs.TranscriptAltered:
-			c.result.Altered = append(c.result.Altered, ref)
+			c.result.Altered = append(c.result.Altered, t.TranscriptRef)
 		default:
 			if err != nil {
 				return c.result, err
 			}
 			c.result.Sound++
 		}
+	}
+	c.limitGone()
+	for _, t := range c.gone {
+		c.result.GoneRuns = append(c.result.GoneRuns, t.TranscriptRef)
 	}
 	return c.result, nil
 }
