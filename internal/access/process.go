@@ -34,15 +34,17 @@ type Process struct {
 // confine-path-invalid, confine-host-invalid, and confine-unavailable if the level is
 // required and it is known that it cannot be reached.
 func New(box *sandbox.Sandbox, s Settings, site Site, n Needs) (*Process, error) {
-	p := &Process{box: box}
+	p := &Process{box: box, plan: plan{spec: sandbox.Spec{Want: s.Want}}}
 	if s.Required {
 		if err := sandbox.Available(s.Level); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	if p.plan, err = planOf(s, site, n); err != nil {
-		return nil, err
+	if s.Level != confinement.None {
+		var err error
+		if p.plan, err = planOf(s, site, n); err != nil {
+			return nil, err
+		}
 	}
 	upstream := httpproxy.Config{
 		HTTPSProxy: cmp.Or(variable(site.Environ, "HTTPS_PROXY"), variable(site.Environ, "https_proxy")),

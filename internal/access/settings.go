@@ -79,13 +79,13 @@ type plan struct {
 //
 // confine-path-invalid and confine-host-invalid.
 func planOf(s Settings, site Site, n Needs) (plan, error) {
-	home := variable(site.Environ, "HOME")
+	home, links := variable(site.Environ, "HOME"), make(links)
 	p := plan{cache: n.Cache, spec: sandbox.Spec{
 		Want: s.Want, Limits: s.Limits, Private: n.Private, Write: slices.Clone(n.Write), Protected: slices.Clone(n.Protected), FixedMetadata: !n.Edits,
 	}}
-	read := slices.Concat(n.Read, site.programs(n.Program, home), gitFolders(site, home))
+	read := slices.Concat(n.Read, site.programs(links, n.Program, home), gitFolders(site, home))
 	decide := append(deciding(site), site.State)
-	decide = append(decide, real(decide)...)
+	decide = append(decide, links.real(decide)...)
 	switch {
 	case !n.Edits:
 		// Everything but the ledger: a rule for a folder would include what is below it.
@@ -114,19 +114,20 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	if err != nil {
 		return p, err
 	}
-	p.spec.Read = real(append(read, more...))
+	p.spec.Read = links.real(append(read, more...))
 	if more, err = given(s.Write, WriteVariable); err != nil {
 		return p, err
 	}
-	more = append(more, real(n.State)...)
+	more = append(more, links.real(n.State)...)
 	for _, path := range more {
-		if err := site.mayWrite(path); err != nil {
+		if err := site.mayWrite(links, path); err != nil {
 			return p, err
 		}
 	}
-	p.spec.Write, p.spec.Protected = append(real(p.spec.Write), more...), real(p.spec.Protected)
+	p.spec.Write, p.spec.Protected = append(links.real(p.spec.Write), more...), links.real(p.spec.Protected)
+	folders := links.real([]string{site.Tree, site.Root})
 	p.leavesTree = !slices.ContainsFunc(p.spec.Write, func(path string) bool {
-		return slices.ContainsFunc(real([]string{site.Tree, site.Root}), func(dir string) bool { return within(path, dir) || within(dir, path) })
+		return slices.ContainsFunc(folders, func(dir string) bool { return within(path, dir) || within(dir, path) })
 	})
 	hosts := slices.Clone(s.Hosts)
 	for _, name := range n.URLs {
@@ -154,17 +155,17 @@ func resolve(path, root, home string) (string, error) {
 }
 
 // mayWrite refuses a path through which a process could change what decides about it.
-func (s Site) mayWrite(path string) error {
+func (s Site) mayWrite(links links, path string) error {
 	decide := append(deciding(s), s.State)
 	if s.Tree != s.Root {
 		s.Tree = s.Root
 		decide = append(decide, deciding(s)...)
 	}
 	// A shell's start file in the home directory would run for the user.
-	if home := real([]string{variable(s.Environ, "HOME")}); len(home) == 1 && within(home[0], path) {
+	if home := links.real([]string{variable(s.Environ, "HOME")}); len(home) == 1 && within(home[0], path) {
 		return errs.New(errs.ConfinePathInvalid, "%s must not be writable for a confined process, since it has the whole home directory", path).With("path", path)
 	}
-	for _, d := range real(decide) {
+	for _, d := range links.real(decide) {
 		if within(d, path) || within(path, d) {
 			return errs.New(errs.ConfinePathInvalid, "%s must not be writable for a confined process, since %s decides about it", path, d).With("path", path)
 		}
@@ -195,9 +196,9 @@ func gitFolders(s Site, home string) []string {
 
 // programs are what a process is loaded from and what it can call, without folders that
 // have more than programs because the home directory, the project or the ledger is there.
-func (s Site) programs(program, home string) []string {
-	private := real([]string{home, s.Root, s.Tree, s.State})
-	return slices.DeleteFunc(real(slices.Concat(toolFolders(s.Environ, home), programFolders(program, s.Environ))), func(folder string) bool {
+func (s Site) programs(links links, program, home string) []string {
+	private := links.real([]string{home, s.Root, s.Tree, s.State})
+	return slices.DeleteFunc(links.real(slices.Concat(toolFolders(s.Environ, home), programFolders(program, s.Environ))), func(folder string) bool {
 		return slices.ContainsFunc(private, func(path string) bool { return within(path, folder) })
 	})
 }
@@ -222,16 +223,42 @@ func children(folder string, without ...string) []string {
 	return all
 }
 
+// links remembers the folders to which paths lead through symbolic links. Most paths of a
+// process share their folders.
+type links map[string]string
+
 // real resolves symbolic links, and leaves out what does not exist or is not absolute, as
 // paths below the home directory of a user that has none.
-func real(paths []string) []string {
+func (l links) real(paths []string) []string {
 	var all []string
 	for _, path := range paths {
-		if resolved, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) {
+		if resolved, err := l.resolve(filepath.Clean(path)); err == nil && filepath.IsAbs(path) {
 			all = append(all, resolved)
 		}
 	}
 	return all
+}
+
+// resolve is filepath.EvalSymlinks for a clean path.
+func (l links) resolve(path string) (string, error) {
+	folder, name := filepath.Split(path)
+	if folder = filepath.Clean(folder); folder == path || name == path {
+		return filepath.EvalSymlinks(path)
+	}
+	resolved, known := l[folder]
+	if !known {
+		var err error
+		if resolved, err = l.resolve(folder); err != nil {
+			return "", err
+		}
+		l[folder] = resolved
+	}
+	path = filepath.Join(resolved, name)
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&(os.ModeSymlink|os.ModeIrregular) == 0 {
+		return path, err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // within reports whether a path is a folder or below it.
