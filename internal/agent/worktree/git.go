@@ -33,7 +33,7 @@ type git struct {
 	supervisor *supervise.Supervisor
 	environ    []string
 	bin        string // "" if git is not installed
-	temp       string // the private directory, "" before the first command
+	temp       string // the private directory, "" before it is needed
 	// output and errors receive what all commands print, appended.
 	output, errors *os.File
 }
@@ -57,9 +57,9 @@ func newGit(s *supervise.Supervisor, environ []string) *git {
 	return g
 }
 
-// open creates the private directory if there is none yet, and removes those of killed
+// private creates the private directory if there is none yet, and removes those of killed
 // processes.
-func (g *git) open() error {
+func (g *git) private() error {
 	if g.temp != "" {
 		return nil
 	}
@@ -73,28 +73,30 @@ func (g *git) open() error {
 	if g.temp, err = os.MkdirTemp("", tempPrefix); err != nil {
 		return unreadable(".", err)
 	}
+	return nil
+}
+
+// open creates the files for the output if there are none yet.
+func (g *git) open() (err error) {
+	if g.errors != nil {
+		return nil
+	}
 	if g.output, err = g.create("output"); err == nil {
 		g.errors, err = g.create("errors")
 	}
 	return err
 }
 
-// create creates a file in the private directory.
-func (g *git) create(name string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(g.temp, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, unreadable(".", err)
-	}
-	return f, nil
-}
-
 // close removes the private directory.
 func (g *git) close() error {
+	for _, f := range []*os.File{g.output, g.errors} { // Some systems cannot remove open files.
+		if f != nil {
+			_ = f.Close()
+		}
+	}
 	if g.temp == "" {
 		return nil
 	}
-	_ = g.output.Close() // Some systems cannot remove open files.
-	_ = g.errors.Close()
 	return os.RemoveAll(g.temp)
 }
 
@@ -133,7 +135,6 @@ var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOME
 func (g *git) environment(more []string) []string {
 	env := []string{
 		"LC_ALL=C",
-		"TMPDIR=" + g.temp, "TMP=" + g.temp, "TEMP=" + g.temp,
 		"GIT_OPTIONAL_LOCKS=0", // do not lock or refresh the index
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch missing objects
@@ -141,6 +142,9 @@ func (g *git) environment(more []string) []string {
 		"GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_LITERAL_PATHSPECS=1", // a file may be called :(top)
 		"GIT_PAGER=cat",
+	}
+	if g.temp != "" {
+		env = append(env, "TMPDIR="+g.temp, "TMP="+g.temp, "TEMP="+g.temp)
 	}
 	for _, name := range inherited {
 		if value := g.variable(name); value != "" {

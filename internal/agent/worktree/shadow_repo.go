@@ -41,7 +41,7 @@ var quote = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // shadow creates the shadow of a repository with these settings.
 func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
-	if err := g.open(); err != nil {
+	if err := g.private(); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(g.temp, "shadow-")
