@@ -33,7 +33,8 @@ func newStatsCmd(a *app) *cobra.Command {
 many rounds they took, where they went, what critics found, what agents cost and
 how often they fell back, how long questions waited, and which tasks need
 a person. All of it is read from the counters that the ledger keeps, so it takes
-as long after a million rounds as after ten. A bar is as long as its share of the
+as long after a million rounds as after ten. JSON and the page also have every
+day, and JSON every task that needs a person. A bar is as long as its share of the
 whole. Bars are drawn with block characters if the locale says that the terminal
 knows UTF-8, else with #.
 
@@ -59,16 +60,20 @@ link is followed.`,
 		if ascii || !render.ShowsBlocks() {
 			bars = render.HashBars()
 		}
-		numbers, err := numbersOf(ctx, e)
+		read := stats.Summary
+		if a.Output == cli.OutputJSON {
+			read = stats.Of
+		}
+		numbers, err := numbersOf(ctx, e, read)
 		return cli.Show(&a.Program, numbers, err, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
 	})
 	return cmd
 }
 
-// numbersOf returns the statistics. For the first tasks of the list it adds the critic
+// numbersOf reads the statistics. For the first tasks of the list it adds the critic
 // failure that stopped them, if any.
-func numbersOf(ctx context.Context, e *host.Engine) (stats.Stats, error) {
-	numbers, err := stats.Of(ctx, e)
+func numbersOf(ctx context.Context, e *host.Engine, read func(context.Context, stats.Source) (stats.Stats, error)) (stats.Stats, error) {
+	numbers, err := read(ctx, e)
 	if err != nil {
 		return stats.Stats{}, err
 	}
@@ -100,7 +105,7 @@ func (a *app) statsPage(ctx context.Context, e *host.Engine, file string) error 
 			return err // Fail before any work.
 		}
 	}
-	numbers, err := numbersOf(ctx, e)
+	numbers, err := numbersOf(ctx, e, stats.Of)
 	if err != nil {
 		return err
 	}

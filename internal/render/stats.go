@@ -13,7 +13,6 @@ import (
 const (
 	maxShownCategories = 10
 	maxShownAgents     = 10
-	maxShownStanding   = 10
 )
 
 // Stats prints the statistics of the review loop.
@@ -27,7 +26,7 @@ func (p *Printer) Stats(s stats.Stats, style BarStyle) {
 	p.chart("Rounds to commit", style, roundBars(s.TaskRounds.Histogram), s.TaskRounds.Count)
 	p.categories(s.Findings, style)
 	p.spawners(s.Spawns)
-	p.standingList(s.Standing)
+	p.standingList(s)
 }
 
 // figures prints the most important numbers, one per line.
@@ -128,11 +127,12 @@ func (p *Printer) spawners(s stats.Spawns) {
 }
 
 // standingList prints the tasks that wait for a person.
-func (p *Printer) standingList(all []stats.Standing) {
+func (p *Printer) standingList(s stats.Stats) {
 	// The other columns leave 18 of 80 columns; a wider terminal has more.
 	ids := 18 + max(0, p.width-textWidth)
 	rows := newTable("TASK", "STATUS", "SINCE", "WHY")
-	for _, t := range all[:min(len(all), maxShownStanding)] {
+	shown := s.Standing[:min(len(s.Standing), stats.SummaryStanding)]
+	for _, t := range shown {
 		color := Yellow
 		if t.Status == "stuck" {
 			color = Red
@@ -140,7 +140,7 @@ func (p *Printer) standingList(all []stats.Standing) {
 		rows.add(Fit(textutil.Line(t.Task), ids), cell{t.Status, color}, dim(Time(t.Since)), Fit(textutil.Line(t.Why), 28))
 	}
 	p.list(rows)
-	p.andMore(len(all)-maxShownStanding, "")
+	p.andMore(int(s.Tasks.Stuck+s.Tasks.Waiting)-len(shown), "")
 }
 
 // andMore prints the number of rows that are not shown.

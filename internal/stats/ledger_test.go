@@ -52,13 +52,16 @@ func keyOf(values []string) string {
 	return string(text)
 }
 
-// Counters answers as ledger.Ledger does, but only queries of whole measures.
+// Counters answers as ledger.Ledger does, but only queries without a prefix.
 func (l *memLedger) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: l.events, Since: l.since, Until: l.until, Rows: make([][]ledger.Counter, len(queries))}
 	for i, q := range queries {
 		of := l.sums[q.Measure]
 		for _, key := range slices.Sorted(maps.Keys(of)) {
 			t.Rows[i] = append(t.Rows[i], of[key])
+		}
+		if q.Limit > 0 && q.Limit < len(t.Rows[i]) {
+			t.Rows[i] = t.Rows[i][:q.Limit]
 		}
 	}
 	return t, nil

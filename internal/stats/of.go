@@ -17,13 +17,27 @@ import (
 //
 // Those of the source, and ledger-corrupt if the counters are impossible.
 func Of(ctx context.Context, source Source) (Stats, error) {
-	s, err := read(ctx, source,
+	return of(ctx, source, 0, counters.DailyRounds(), counters.Daily())
+}
+
+// SummaryStanding is the maximum number of tasks in Standing in a Summary.
+const SummaryStanding = 10
+
+// Summary is Of without Days and with only the first tasks in Standing. These two are all
+// that grows with the ledger.
+func Summary(ctx context.Context, source Source) (Stats, error) {
+	return of(ctx, source, SummaryStanding)
+}
+
+// of reads at most so many tasks into Standing, 0 for all, and the daily measures.
+func of(ctx context.Context, source Source, standings int, daily ...counters.Measure) (Stats, error) {
+	s, err := read(ctx, source, standings, append(daily,
 		counters.Tasks(), counters.BlockedTasks(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),
 		counters.Findings(), counters.Deferred(), counters.Induced(), counters.Commits(), counters.Progress(), counters.Stalled(), counters.Questions(), counters.QuestionWaits().Cells(), counters.QuestionWaits().Sum(),
 		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(),
 		counters.SpawnRuns().Cells(), counters.SpawnRuns().Sum(),
-		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
-	)
+		counters.Policies(), counters.Adoptions(),
+	)...)
 	if err != nil {
 		return Stats{}, err
 	}

@@ -164,6 +164,33 @@ func TestSumsAgreeWithEachOther(t *testing.T) {
 	}
 }
 
+// TestSummary checks that a summary has the numbers of everything, and only the tasks that
+// have waited longest.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	l := &memLedger{}
+	for i := range 200 {
+		at, status := time.Date(2026, 3, 1, i, 0, 0, 0, time.UTC), "stuck"
+		if i%2 == 0 {
+			status = "waiting"
+		}
+		l.Record(at, one(counters.Tasks(), status), one(counters.BlockedTasks(), status, at.Format(ledger.TimeFormat), "T-"+string(rune('a'+i%26)), "askuser"),
+			one(counters.Rounds(), "askuser", "1.3.0"), one(counters.DailyRounds(), at.Format(time.DateOnly), "askuser"))
+	}
+	want := of(t, l)
+	got, err := stats.Summary(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want.Days) < 8 || len(want.Standing) != 200 {
+		t.Errorf("%d days, %d tasks", len(want.Days), len(want.Standing))
+	}
+	want.Days, want.Standing = []stats.Day{}, want.Standing[:stats.SummaryStanding]
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("it is %+v, want %+v", got, want)
+	}
+}
+
 // broken returns one row for one measure, and none for all others.
 type broken struct {
 	measure string

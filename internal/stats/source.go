@@ -19,16 +19,19 @@ type sums struct {
 	rows map[string][]ledger.Counter
 }
 
-// read queries measures and checks that their rows have a value for each label and a
-// positive sum.
+// read queries measures, of BlockedTasks at most so many rows, 0 for all. It checks that
+// rows have a value for each label and a positive sum.
 //
 // # Errors
 //
 // Those of the source, and ledger-corrupt.
-func read(ctx context.Context, source Source, measures ...counters.Measure) (sums, error) {
+func read(ctx context.Context, source Source, standings int, measures ...counters.Measure) (sums, error) {
 	queries := make([]ledger.CounterQuery, len(measures))
 	for i, m := range measures {
 		queries[i].Measure = m.Name
+		if m.Name == counters.BlockedTasks().Name {
+			queries[i].Limit = standings
+		}
 	}
 	all, err := source.Counters(ctx, queries...)
 	if err != nil {
