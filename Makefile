@@ -102,6 +102,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./internal/agent/worktree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./internal/agent/lease
 	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./internal/ledger
+	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/compactjson
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./internal/policy/routing
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./internal/policy/routing
 	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle

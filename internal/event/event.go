@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/compactjson"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -138,6 +139,10 @@ func decode[D, F any](e ledger.Event) (Body[D, F], error) {
 	if b.Event == nil {
 		return b, fmt.Errorf("unknown kind of event %q", e.Kind)
 	}
+	if compactjson.Decode(e.Body, &b) {
+		return b, nil
+	}
+	b = Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))}
 	if err := json.Unmarshal(e.Body, &b); err != nil {
 		return b, fmt.Errorf("read event: %w", err)
 	}

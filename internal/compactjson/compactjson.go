@@ -1,0 +1,249 @@
+// Package compactjson decodes JSON as this program writes it, several times faster than a
+// general decoder: without white space, with the members of objects mostly in the order of
+// the fields. Records are read by the million.
+package compactjson
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Decode decodes a text into the zero value that v points to, like json.Unmarshal. It
+// returns false if the text is not JSON, does not fit v, or is unusual; *v is then
+// undefined, and json.Unmarshal decides. If it returns true, *v is what json.Unmarshal
+// would make of it.
+func Decode(text []byte, v any) bool {
+	r := readers.Get().(*reader)
+	r.text, r.at, r.depth, r.bytes = text, 0, 0, 0
+	to := reflect.ValueOf(v).Elem()
+	ok := decoderOf(to.Type())(r, to) && r.at == len(text) && r.isUTF8()
+	r.text = nil
+	readers.Put(r)
+	return ok
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// decoder decodes the next value into a zero value.
+type decoder func(r *reader, to reflect.Value) bool
+
+var decoders sync.Map // decoder by reflect.Type
+
+func decoderOf(t reflect.Type) decoder {
+	if d, ok := decoders.Load(t); ok {
+		return d.(decoder)
+	}
+	d := newDecoder(t, make(map[reflect.Type]*decoder))
+	decoders.Store(t, d)
+	return d
+}
+
+// newDecoder returns the decoder of a type. begun has those of the types around it, which
+// may be the same one.
+func newDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
+	if d := begun[t]; d != nil {
+		return func(r *reader, to reflect.Value) bool { return (*d)(r, to) }
+	}
+	d := new(decoder)
+	begun[t] = d
+	*d = orNull(newPlainDecoder(t, begun))
+	return *d
+}
+
+// orNull sets the zero value for null.
+func orNull(d decoder) decoder {
+	return func(r *reader, to reflect.Value) bool {
+		if r.at < len(r.text) && r.text[r.at] == 'n' {
+			to.SetZero()
+			return r.word("null")
+		}
+		return d(r, to)
+	}
+}
+
+func newPlainDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
+	if hasMethods(t) {
+		return decodeGeneral
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return decodeBool
+	case reflect.Int, reflect.Int64:
+		return decodeInt
+	case reflect.String:
+		return decodeString
+	case reflect.Pointer:
+		elem := newDecoder(t.Elem(), begun)
+		return func(r *reader, to reflect.Value) bool {
+			to.Set(reflect.New(t.Elem()))
+			return elem(r, to.Elem())
+		}
+	case reflect.Interface:
+		return decodeInterface
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 {
+			return sliceDecoder(t, newDecoder(t.Elem(), begun))
+		}
+	case reflect.Map:
+		if t == reflect.TypeFor[map[string]int]() {
+			return decodeCounts
+		}
+	case reflect.Struct:
+		if fields, ok := fieldsOf(t, nil, begun); ok {
+			return structDecoder(fields)
+		}
+	}
+	return decodeGeneral
+}
+
+// hasMethods reports whether a type may decode itself.
+func hasMethods(t reflect.Type) bool {
+	for i := range reflect.PointerTo(t).NumMethod() {
+		if strings.HasPrefix(reflect.PointerTo(t).Method(i).Name, "Unmarshal") {
+			return true
+		}
+	}
+	return false
+}
+
+// decodeGeneral leaves a value to json.Unmarshal.
+func decodeGeneral(r *reader, to reflect.Value) bool {
+	from := r.at
+	return r.skip() && json.Unmarshal(r.text[from:r.at], to.Addr().Interface()) == nil
+}
+
+func decodeBool(r *reader, to reflect.Value) bool {
+	value := r.word("true")
+	to.SetBool(value)
+	return value || r.word("false")
+}
+
+func decodeInt(r *reader, to reflect.Value) bool {
+	value, whole, ok := r.number()
+	if !ok || !whole || to.OverflowInt(value) {
+		return false
+	}
+	to.SetInt(value)
+	return true
+}
+
+func decodeString(r *reader, to reflect.Value) bool {
+	from := r.at
+	text, escaped, ok := r.stringText()
+	if escaped {
+		return ok && json.Unmarshal(r.text[from:r.at], to.Addr().Interface()) == nil
+	}
+	to.SetString(r.intern(text))
+	return ok
+}
+
+// decodeInterface decodes into the value that an interface points to.
+func decodeInterface(r *reader, to reflect.Value) bool {
+	if to.IsNil() || to.Elem().Kind() != reflect.Pointer || to.Elem().IsNil() {
+		return decodeGeneral(r, to)
+	}
+	return decoderOf(to.Elem().Type().Elem())(r, to.Elem().Elem())
+}
+
+func sliceDecoder(t reflect.Type, elem decoder) decoder {
+	return func(r *reader, to reflect.Value) bool {
+		if r.word("[]") {
+			to.Set(reflect.MakeSlice(t, 0, 0))
+			return true
+		}
+		return r.array(func() bool {
+			n := to.Len()
+			if n == to.Cap() {
+				to.Grow(max(n, 4))
+			}
+			to.SetLen(n + 1)
+			return elem(r, to.Index(n))
+		})
+	}
+}
+
+func decodeCounts(r *reader, to reflect.Value) bool {
+	counts := make(map[string]int)
+	to.Set(reflect.ValueOf(counts))
+	return r.object(func(name []byte) bool {
+		value, whole, ok := r.number()
+		counts[r.intern(name)] = int(value)
+		return ok && whole
+	})
+}
+
+// field is a field of a struct, or of one embedded in it.
+type field struct {
+	name   string
+	path   []int
+	decode decoder
+}
+
+// fieldsOf lists the fields of a struct. It returns false for one with other tags than we
+// use.
+func fieldsOf(t reflect.Type, path []int, begun map[reflect.Type]*decoder) ([]field, bool) {
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(path[:len(path):len(path)], i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inner := f.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case f.Anonymous && name == "" && options == "" && inner.Kind() == reflect.Struct && f.IsExported() && !hasMethods(inner):
+			embedded, ok := fieldsOf(inner, at, begun)
+			if !ok {
+				return nil, false
+			}
+			fields = append(fields, embedded...)
+		case f.Anonymous || !f.IsExported() || name == "" || name == "-" || options != "" && options != "omitzero" && options != "omitempty":
+			return nil, false
+		default:
+			fields = append(fields, field{name, at, newDecoder(f.Type, begun)})
+		}
+	}
+	return fields, true
+}
+
+func structDecoder(fields []field) decoder {
+	byName := make(map[string]int, len(fields))
+	for i, f := range fields {
+		if _, twice := byName[f.name]; twice {
+			return decodeGeneral
+		}
+		byName[f.name] = i
+	}
+	return func(r *reader, to reflect.Value) bool {
+		next := 0
+		return r.object(func(name []byte) bool {
+			i, known := next, next < len(fields) && fields[next].name == string(name)
+			if !known {
+				if i, known = byName[string(name)]; !known {
+					return r.skip()
+				}
+			}
+			next = i + 1
+			return fields[i].decode(r, at(to, fields[i].path))
+		})
+	}
+}
+
+// at returns a field. It creates the embedded structs on the way to it.
+func at(v reflect.Value, path []int) reflect.Value {
+	v = v.Field(path[0])
+	for _, i := range path[1:] {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
+}
