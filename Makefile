@@ -14,7 +14,7 @@ FLEET   := cd fleet &&
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build mcp fleet temporal demo fleet-demo test test-exhaustive e2e race bench fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man clean
+.PHONY: help build mcp fleet temporal demo fleet-demo test test-exhaustive e2e race bench bench-report fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,14 @@ bench: build ## measure the decision, the merge, a guest call, the ledger, a scr
 	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./internal/... ./metrics/... ./plugins/... ./spawner/...
 	$(GO) test -run '^$$' -bench . -benchtime 40x ./cmd/switchyard
 	$(FLEET) $(GO) test -run '^$$' -bench . -benchtime 1x ./internal/worker
+
+# The version of conftest is fixed here, so that it needs no module of its own.
+bench-report: build ## measure whole processes beside other programs, and write docs/performance.md; takes half an hour
+	$(BUILD) -o bin/empty ./host/internal/performance/empty
+	$(GO) build -modfile=tools/go.mod -o bin/opa github.com/open-policy-agent/opa
+	$(GO) build -modfile=tools/go.mod -o bin/reviewdog github.com/reviewdog/reviewdog/cmd/reviewdog
+	GOBIN=$(CURDIR)/bin CGO_ENABLED=0 $(GO) install github.com/open-policy-agent/conftest@v0.71.1
+	$(GO) run ./host/internal/performance
 
 fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./internal/finding

@@ -1,0 +1,4 @@
+// Command empty does nothing. The start of other programs is compared with its own.
+package main
+
+func main() {}
