@@ -13,7 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/home"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/cli"
-	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -67,7 +66,7 @@ func homeQueues(ctx context.Context, s service, e *host.Engine, p project.Projec
 	if err != nil {
 		return nil, err
 	}
-	h := &home.Home{Engine: e, Store: s.store, Repo: repo, Remote: remote, Level: confinement.None, Decided: s.metrics.Decided}
+	h := &home.Home{Engine: e, Store: s.store, Repo: repo, Remote: remote, Decided: s.metrics.Decided}
 	if !strings.ContainsAny(remote, `:/\`) {
 		if h.Remote, err = repo.RemoteURL(ctx, remote); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
@@ -156,9 +158,18 @@ func (a *app) workerQueues(ctx context.Context, s service, f workerFlags, o work
 		MaxConcurrentActivityExecutionSize: f.slots, DisableWorkflowWorker: true, Interceptors: []interceptor.WorkerInterceptor{s.metrics.Orders()},
 	}
 	queues := []queue{taskQueue(o)}
+	levels := reachedLevels()
 	for _, name := range append(adapters, flow.AnyAdapter) {
-		queues = append(queues, queue{name: flow.WorkQueue(name, confinement.None), options: orders, register: func(r worker.Worker) { carrier.Register(r, w) }})
+		for _, level := range levels {
+			queues = append(queues, queue{name: flow.WorkQueue(name, level), options: orders, register: func(r worker.Worker) { carrier.Register(r, w) }})
+		}
 	}
-	a.say("orders for %s", strings.Join(adapters, ", "))
+	a.say("orders for %s, confined up to %s", strings.Join(adapters, ", "), levels[len(levels)-1])
 	return queues, nil
+}
+
+// reachedLevels returns the levels at which a process starts on this machine.
+func reachedLevels() []confinement.Level {
+	var box sandbox.Sandbox
+	return slices.DeleteFunc(confinement.Levels(), func(l confinement.Level) bool { return l != confinement.None && box.Probe(l) != nil })
 }

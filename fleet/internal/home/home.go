@@ -15,7 +15,6 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -30,8 +29,6 @@ type Home struct {
 	// Repo is the project's repository, and Remote the URL of the one that workers use.
 	Repo   *gitrepo.Repo
 	Remote string
-	// Level is the confinement that agents need.
-	Level confinement.Level
 	// Decided is called with the next action of each decision that was made. It may be nil.
 	Decided func(nextAction string)
 }
@@ -106,7 +103,7 @@ func (h *Home) order(ctx context.Context, m flow.Move, at host.Position, p *flow
 	}
 	last := at.Order.Events[len(at.Order.Events)-1]
 	o := parcel.Order{Order: *at.Order, Remote: h.Remote, Draft: draft, Key: last.Hash}
-	p.Key, p.Queue = o.Key, flow.WorkQueue(cmp.Or(at.Adapter, flow.AnyAdapter), h.Level)
+	p.Key, p.Queue = o.Key, flow.WorkQueue(cmp.Or(at.Adapter, flow.AnyAdapter), at.Confinement)
 	p.Order, err = parcel.PutOrder(ctx, h.Store, o)
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/fleet/internal/home"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 )
 
 // BenchmarkFleet measures rounds of 100 tasks on two workers and a home, with a Temporal dev
@@ -34,7 +35,7 @@ func BenchmarkFleet(b *testing.B) {
 	perform := func(ctx context.Context, o flow.Order) (flow.Done, error) {
 		return results.work(ctx, blobs, activity.GetInfo(ctx).ActivityType.Name, o)
 	}
-	queue := flow.WorkQueue("claude", h.Level)
+	queue := flow.WorkQueue("claude", confinement.None)
 	c := server.Client()
 	serve(b, c, flow.HomeQueue(in.Project), home.Options(), func(w worker.Worker) {
 		home.Register(w, h)
@@ -45,7 +46,7 @@ func BenchmarkFleet(b *testing.B) {
 			w.RegisterWorkflowWithOptions(flow.Task, workflow.RegisterOptions{Name: flow.Workflow})
 			w.RegisterWorkflowWithOptions(bare, workflow.RegisterOptions{Name: "bare"})
 		})
-		for _, q := range []string{queue, flow.WorkQueue(flow.AnyAdapter, h.Level)} {
+		for _, q := range []string{queue, flow.WorkQueue(flow.AnyAdapter, confinement.None)} {
 			serve(b, c, q, worker.Options{}, func(w worker.Worker) {
 				for _, kind := range []string{flow.Draft, flow.Review, flow.Commit} {
 					w.RegisterActivityWithOptions(perform, activity.RegisterOptions{Name: kind})

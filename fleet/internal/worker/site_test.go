@@ -153,7 +153,7 @@ func (s *site) home(t testing.TB) *home.Home {
 		t.Fatal(err)
 	}
 	t.Cleanup(release)
-	s.opened = &home.Home{Engine: e, Store: s.store(t), Repo: repo, Remote: s.path("remote.git"), Level: "none",
+	s.opened = &home.Home{Engine: e, Store: s.store(t), Repo: repo, Remote: s.path("remote.git"),
 		Decided: func(nextAction string) { s.decided = append(s.decided, nextAction) }}
 	return s.opened
 }

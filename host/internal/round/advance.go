@@ -13,10 +13,12 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -47,9 +49,11 @@ type Position struct {
 	Decided  string
 	Deciding bool
 	// Order is the order for another engine, nil if it has nothing to do, and Adapter the
-	// adapter of its agent, "" for none.
-	Order   *Order
-	Adapter string
+	// adapter of its agent, "" for none. Confinement is the level that the settings require
+	// of its processes.
+	Order       *Order
+	Adapter     string
+	Confinement confinement.Level
 	// Over is set if Run would end here.
 	Over bool
 }
@@ -169,7 +173,17 @@ func (w *work) order(ctx context.Context, p *Position) error {
 	case p.Step.Kind == task.StepReview && (usesCritic(w.config) || w.req.Adapter != ""):
 		p.Adapter = agentSettings(w.config, criticName, w.req.Adapter).Adapter
 	}
+	p.Confinement = confinement.None
+	require := func(c project.Confine) {
+		if c.Required && c.Level.AtLeast(p.Confinement) {
+			p.Confinement = c.Level
+		}
+	}
+	if p.Adapter != "" {
+		require(w.config.Spawn.Confine)
+	}
 	if p.Step.Kind == task.StepReview {
+		require(w.config.Verify.Confine)
 		policy, err := w.policy(ctx)
 		if err != nil {
 			return err
