@@ -190,12 +190,7 @@ func (v *verifier) verifyRows(ctx context.Context, tasks []*sql.Tx) error {
 	if err := v.tasks(ctx, tasks); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{v.headless, v.ownerless, v.counters} {
-		if err := part(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return v.counters(ctx)
 }
 
 // problem reports a problem at the place that e names.
@@ -251,26 +246,6 @@ func (v *verifier) sequence(ctx context.Context) error {
 		want = seq + 1
 		return nil
 	}, "SELECT seq FROM events ORDER BY seq")
-}
-
-// headless checks that every head has an event.
-func (v *verifier) headless(ctx context.Context) error {
-	var e Event
-	return eachRow(ctx, v.tx, []any{&e.Task, &e.N}, func() error {
-		v.report.Tasks++
-		v.report.problem(e, ProblemHead, "the task has a head but no events")
-		return nil
-	}, "SELECT task, n FROM tasks WHERE task NOT IN (SELECT task FROM events) ORDER BY task")
-}
-
-// ownerless checks that every entry's task has an event.
-func (v *verifier) ownerless(ctx context.Context) error {
-	var e Event
-	var count int64
-	return eachRow(ctx, v.tx, []any{&e.Task, &count}, func() error {
-		v.report.problem(e, ProblemEntry, "the task has entries but no events: %d", count)
-		return nil
-	}, "SELECT task, count(*) FROM entries GROUP BY task HAVING task NOT IN (SELECT task FROM events) ORDER BY task")
 }
 
 // counters compares the stored counters with those of all events.

@@ -17,8 +17,10 @@ const rangeEvents = 1000
 type taskRange struct {
 	from   string
 	to     any           // the first task after the range, or afterLast
-	done   chan struct{} // closed when report is complete
-	report Report        // of the tasks only
+	done   chan struct{} // closed when the reports are complete
+	report Report        // of the tasks with events
+	// headless is about the heads without events, and ownerless about the entries.
+	headless, ownerless Report
 }
 
 // afterLast is greater than every task: SQLite sorts blobs after texts.
@@ -76,10 +78,15 @@ func (v *verifier) tasks(ctx context.Context, txs []*sql.Tx) error {
 		running.Wait()
 		close(ranges.claims)
 	}()
+	var headless, ownerless Report
 	for r := range ranges.claims {
 		<-r.done
 		v.report.append(r.report)
+		headless.append(r.headless)
+		ownerless.append(r.ownerless)
 	}
+	v.report.append(headless)
+	v.report.append(ownerless)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -95,7 +102,7 @@ type taskVerifier struct {
 	tx *sql.Tx
 	replay
 	uncounted bool // see verifier
-	report    *Report
+	*taskRange
 
 	// The rows of the range, read along with its events.
 	heads   cursor
@@ -128,7 +135,7 @@ func (w *taskVerifier) work(ctx context.Context, ranges *rangeSplitter) error {
 }
 
 func (w *taskVerifier) verify(ctx context.Context, r *taskRange) error {
-	w.report = &r.report
+	w.taskRange = r
 	const where = " WHERE task >= ? AND task < ? "
 	err := w.heads.open(ctx, w.tx, []any{&w.head.task, &w.head.n, &w.head.hash, &w.head.state},
 		"SELECT task, n, head, state FROM tasks"+where+"ORDER BY task", r.from, r.to)
@@ -142,7 +149,13 @@ func (w *taskVerifier) verify(ctx context.Context, r *taskRange) error {
 		return err
 	}
 	defer w.entries.close()
-	return w.run(ctx, w.tx, w.event, w.finish, where, r.from, r.to)
+	if err := w.run(ctx, w.tx, w.event, w.finish, where, r.from, r.to); err != nil {
+		return err
+	}
+	if err := w.skipHeads(func(string) bool { return true }); err != nil {
+		return err
+	}
+	return w.skipEntries(func(string) bool { return true })
 }
 
 // event checks an event against the previous one. The next event is checked against what
@@ -177,10 +190,12 @@ func (w *taskVerifier) finish() error {
 	last := w.last
 	w.report.Tasks++
 	w.report.Heads = append(w.report.Heads, Head{Task: last.Task, N: last.N, Hash: last.Hash})
-	for w.heads.more && string(w.head.task) < last.Task {
-		if err := w.heads.next(); err != nil {
-			return err
-		}
+	before := func(task string) bool { return task < last.Task }
+	if err := w.skipHeads(before); err != nil {
+		return err
+	}
+	if err := w.skipEntries(before); err != nil {
+		return err
 	}
 	head, found := w.head, w.heads.more && string(w.head.task) == last.Task
 	switch {
@@ -190,11 +205,17 @@ func (w *taskVerifier) finish() error {
 		w.report.problem(Event{Task: last.Task, N: head.n}, ProblemHead,
 			"the head is event %d with %q, the last event is %d with %q", head.n, head.hash, last.N, last.Hash)
 	}
-	if w.fold == nil || w.refused {
-		return nil
-	}
-	if found && !bytes.Equal(head.state, w.task.state) {
+	compared := w.fold != nil && !w.refused
+	if compared && found && !bytes.Equal(head.state, w.task.state) {
 		w.report.problem(Event{Task: last.Task, N: last.N}, ProblemState, "the state is not what the task's events give")
+	}
+	if found {
+		if err := w.heads.next(); err != nil {
+			return err
+		}
+	}
+	if !compared {
+		return w.storedEntries(func(string, []byte) {})
 	}
 	return compareEntries(w.task.entries, w.storedEntries, func(key string, stored bool, want jsontext.Value) {
 		where := Event{Task: last.Task, N: last.N}
@@ -211,12 +232,39 @@ func (w *taskVerifier) finish() error {
 
 // storedEntries calls each for every entry of the task.
 func (w *taskVerifier) storedEntries(each func(key string, value []byte)) error {
-	for w.entries.more && string(w.entry.task) <= w.last.Task {
-		if string(w.entry.task) == w.last.Task {
-			each(string(w.entry.key), w.entry.value)
-		}
+	for w.entries.more && string(w.entry.task) == w.last.Task {
+		each(string(w.entry.key), w.entry.value)
 		if err := w.entries.next(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// skipHeads reports the next heads, of tasks without events.
+func (w *taskVerifier) skipHeads(skipped func(task string) bool) error {
+	for w.heads.more && skipped(string(w.head.task)) {
+		w.headless.Tasks++
+		w.headless.problem(Event{Task: string(w.head.task), N: w.head.n}, ProblemHead, "the task has a head but no events")
+		if err := w.heads.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipEntries reports the next entries, of tasks without events.
+func (w *taskVerifier) skipEntries(skipped func(task string) bool) error {
+	for w.entries.more && skipped(string(w.entry.task)) {
+		task := string(w.entry.task)
+		for count := 0; ; count++ {
+			if !w.entries.more || string(w.entry.task) != task {
+				w.ownerless.problem(Event{Task: task}, ProblemEntry, "the task has entries but no events: %d", count)
+				break
+			}
+			if err := w.entries.next(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
