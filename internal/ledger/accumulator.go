@@ -104,7 +104,8 @@ func (c *accumulator) add(e *Event, changes []counters.Change) error {
 	return nil
 }
 
-// agrees fails if a measure or a dimension of that name was defined differently before.
+// agrees fails if a measure is against the rules, or if it or a dimension of that name was
+// defined differently before.
 func (c *accumulator) agrees(m counters.Measure) error {
 	if labels, ok := c.measures[m.Name]; ok && slices.Equal(labels, m.Labels) {
 		return nil
@@ -117,6 +118,9 @@ func (c *accumulator) agrees(m counters.Measure) error {
 }
 
 func (d *definitions) define(m counters.Measure) error {
+	if err := checkMeasure(m); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	labels, ok := d.measures[m.Name]

@@ -3,7 +3,6 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"iter"
 	"math"
 	"strconv"
@@ -59,10 +58,7 @@ type Event struct {
 // events have the same text.
 func (e Event) Sum() string {
 	h := sha256.New()
-	for _, part := range []string{chainFormat, e.Prev, e.Task, strconv.FormatInt(e.N, 10), e.At, e.Kind} {
-		io.WriteString(h, part)
-		io.WriteString(h, "\n")
-	}
+	h.Write([]byte(chainFormat + "\n" + e.Prev + "\n" + e.Task + "\n" + strconv.FormatInt(e.N, 10) + "\n" + e.At + "\n" + e.Kind + "\n"))
 	h.Write(e.Body)
 	return hex.EncodeToString(h.Sum(nil))
 }

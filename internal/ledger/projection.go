@@ -167,16 +167,13 @@ const (
 )
 
 // checkCounts returns a copy of a fold's changes with canonical exemplars, or the error of
-// one that is against the rules.
+// one that is against the rules. An accumulator checks their measures.
 func checkCounts(counts []counters.Change) ([]counters.Change, error) {
 	if len(counts) > MaxChanges {
 		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxChanges)
 	}
 	counts = slices.Clone(counts)
 	for i, c := range counts {
-		if err := checkMeasure(c.Measure); err != nil {
-			return nil, err
-		}
 		if len(c.Values) != len(c.Measure.Labels) {
 			return nil, invalid("the measure %s has %d labels, a change of it %d values",
 				c.Measure.Name, len(c.Measure.Labels), len(c.Values))
