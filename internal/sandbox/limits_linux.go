@@ -146,7 +146,7 @@ func newGroup(parent string, l Limits) (group, error) {
 		if value == "" || file == "cpu.max" && l.CPU == 0 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(g.path, file), []byte(value), 0); err != nil {
+		if err := os.WriteFile(filepath.Join(g.path, file), []byte(value), 0o600); err != nil {
 			return failed(err)
 		}
 	}
@@ -165,7 +165,7 @@ func (g group) enter(pid int) error {
 	if g.path == "" {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(g.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
+	return os.WriteFile(filepath.Join(g.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o600)
 }
 
 // remove ends what is left in the group, and removes it.
@@ -173,7 +173,7 @@ func (g group) remove() {
 	if g.path == "" {
 		return
 	}
-	_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
+	_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0o600)
 	_ = os.Remove(g.path)
 }
 
