@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/egress"
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
@@ -47,8 +48,8 @@ func New(box *sandbox.Sandbox, s Settings, site Site, n Needs) (*Process, error)
 		}
 	}
 	upstream := httpproxy.Config{
-		HTTPSProxy: cmp.Or(variable(site.Environ, "HTTPS_PROXY"), variable(site.Environ, "https_proxy")),
-		NoProxy:    cmp.Or(variable(site.Environ, "NO_PROXY"), variable(site.Environ, "no_proxy")),
+		HTTPSProxy: cmp.Or(childenv.Value(site.Environ, "HTTPS_PROXY"), childenv.Value(site.Environ, "https_proxy")),
+		NoProxy:    cmp.Or(childenv.Value(site.Environ, "NO_PROXY"), childenv.Value(site.Environ, "no_proxy")),
 	}
 	p.proxy = egress.New(egress.Options{Allow: p.plan.hosts, Resolver: net.DefaultResolver, Upstream: upstream.ProxyFunc()})
 	p.plan.spec.Forward = p.plan.hosts.Loopback()

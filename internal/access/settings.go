@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/egress"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -79,7 +80,7 @@ type plan struct {
 //
 // confine-path-invalid and confine-host-invalid.
 func planOf(s Settings, site Site, n Needs) (plan, error) {
-	home, links := variable(site.Environ, "HOME"), make(links)
+	home, links := childenv.Value(site.Environ, "HOME"), make(links)
 	p := plan{cache: n.Cache, spec: sandbox.Spec{
 		Want: s.Want, Limits: s.Limits, Private: n.Private, Write: slices.Clone(n.Write), Protected: slices.Clone(n.Protected), FixedMetadata: !n.Edits,
 	}}
@@ -101,7 +102,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	}
 	given := func(paths []string, name string) ([]string, error) {
 		var all []string
-		for _, path := range slices.Concat(paths, filepath.SplitList(variable(site.Environ, name))) {
+		for _, path := range slices.Concat(paths, filepath.SplitList(childenv.Value(site.Environ, name))) {
 			resolved, err := resolve(path, site.Root, home)
 			if err != nil {
 				return nil, err
@@ -131,7 +132,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	})
 	hosts := slices.Clone(s.Hosts)
 	for _, name := range n.URLs {
-		if host := hostOf(variable(site.Environ, name)); host != "" {
+		if host := hostOf(childenv.Value(site.Environ, name)); host != "" {
 			hosts = append(hosts, host)
 		}
 	}
@@ -162,7 +163,7 @@ func (s Site) mayWrite(links links, path string) error {
 		decide = append(decide, deciding(s)...)
 	}
 	// A shell's start file in the home directory would run for the user.
-	if home := links.real([]string{variable(s.Environ, "HOME")}); len(home) == 1 && within(home[0], path) {
+	if home := links.real([]string{childenv.Value(s.Environ, "HOME")}); len(home) == 1 && within(home[0], path) {
 		return errs.New(errs.ConfinePathInvalid, "%s must not be writable for a confined process, since it has the whole home directory", path).With("path", path)
 	}
 	for _, d := range links.real(decide) {
@@ -265,14 +266,4 @@ func (l links) resolve(path string) (string, error) {
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// variable returns the value of a variable, "" for none. The last one wins.
-func variable(environ []string, name string) string {
-	for _, entry := range slices.Backward(environ) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 )
 
@@ -27,7 +28,7 @@ func caches() []string {
 // toolFolders are those of the programs in PATH with their libraries, and the caches of
 // package managers.
 func toolFolders(environ []string, home string) (folders []string) {
-	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
+	for _, dir := range filepath.SplitList(childenv.Value(environ, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
@@ -84,13 +85,7 @@ func interpreter(program string, environ []string) string {
 	if i < 0 {
 		return ""
 	}
-	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
-		path := filepath.Join(dir, words[1+i])
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return path
-		}
-	}
-	return ""
+	return childenv.LookPath(environ, words[1+i])
 }
 
 // hostOf returns the host and port of a URL, "" if it is none.

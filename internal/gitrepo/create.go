@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -12,7 +13,7 @@ import (
 //
 // git-missing, git-failed and those of the supervisor.
 func Create(ctx context.Context, dir string, o Options) error {
-	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: findGit(o.Environ)}
+	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: childenv.LookPath(o.Environ, "git")}
 	if r.bin == "" {
 		return errs.New(errs.GitMissing, "git is not installed")
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -19,7 +20,7 @@ import (
 //
 // git-missing, file-unwritable, git-failed and those of the supervisor.
 func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
-	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: findGit(o.Environ)}
+	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: childenv.LookPath(o.Environ, "git")}
 	if r.bin == "" {
 		return nil, errs.New(errs.GitMissing, "git is not installed")
 	}

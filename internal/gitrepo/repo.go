@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
@@ -55,7 +56,7 @@ type Repo struct {
 // belongs to another user, repository-empty if HEAD has no commit, git-failed and those
 // of the supervisor.
 func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
-	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: findGit(o.Environ)}
+	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: childenv.LookPath(o.Environ, "git")}
 	if r.bin == "" {
 		return nil, errs.New(errs.GitMissing, "git is not installed")
 	}

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -174,24 +171,6 @@ func (r *Repo) with(ctx context.Context, c command, s *streams) (string, error) 
 		return string(out), &failure{verb: c.args[0], stderr: stderr, code: result.ExitCode}
 	}
 	return string(out), nil
-}
-
-// findGit finds git in the absolute directories of the environment's PATH. It returns ""
-// if there is none.
-func findGit(environ []string) string {
-	for _, entry := range slices.Backward(environ) {
-		name, value, _ := strings.Cut(entry, "=")
-		if name != "PATH" && (runtime.GOOS != "windows" || !strings.EqualFold(name, "PATH")) {
-			continue
-		}
-		for _, dir := range filepath.SplitList(value) {
-			if bin, err := exec.LookPath(filepath.Join(dir, "git")); err == nil && filepath.IsAbs(dir) {
-				return bin
-			}
-		}
-		break
-	}
-	return ""
 }
 
 // passed are git's variables that belong to the user, not to a repository.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -137,9 +138,9 @@ func (e *Engine) isRoot(path string) bool {
 // checkout, where tools would find their files twice, and in no folder that the system
 // cleans up.
 func (e *Engine) worktreesFolder() (string, error) {
-	state := e.getenv("XDG_STATE_HOME")
+	state := childenv.Value(e.environ, "XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
-		home := cmp.Or(e.getenv("HOME"), e.getenv("USERPROFILE"))
+		home := cmp.Or(childenv.Value(e.environ, "HOME"), childenv.Value(e.environ, "USERPROFILE"))
 		if !filepath.IsAbs(home) {
 			return "", errs.New(errs.WorktreesNoHome, "neither HOME nor XDG_STATE_HOME says where worktrees belong")
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -145,7 +146,7 @@ const verificationSlot = "verification"
 
 // isNested reports whether this process was started by one of the project's commands.
 func (tx *taskTx) isNested() bool {
-	return slices.Contains(strings.Split(tx.engine.getenv(rootsVariable), ","), tx.projectMark())
+	return slices.Contains(strings.Split(childenv.Value(tx.engine.environ, rootsVariable), ","), tx.projectMark())
 }
 
 // command prepares one of the project's own commands. The caller must release the lease
@@ -167,19 +168,9 @@ func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Comm
 		},
 		Env: append(slices.Clip(tx.engine.environ),
 			"SWITCHYARD_TASK="+tx.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.status.Round, 1)),
-			rootsVariable+"="+tx.engine.getenv(rootsVariable)+","+tx.projectMark(),
+			rootsVariable+"="+childenv.Value(tx.engine.environ, rootsVariable)+","+tx.projectMark(),
 		),
 	}, held, err
-}
-
-// getenv returns a variable of the engine's environment; the last of duplicates wins.
-func (e *Engine) getenv(name string) string {
-	for _, v := range slices.Backward(e.environ) {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 func (tx *taskTx) runVerification(ctx context.Context, config project.Config, v project.Verify, dir string) (api.Verification, error) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -27,7 +28,7 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 	}
 	if a.spec.Bin != "" {
 		variable := strings.ToUpper(strings.ReplaceAll(a.spec.Name, "-", "_")) + "_BIN"
-		program = cmp.Or(lookup(environ, "SWITCHYARD_"+variable), lookup(environ, "NUBOS_PILOT_"+variable), program)
+		program = cmp.Or(childenv.Value(environ, "SWITCHYARD_"+variable), childenv.Value(environ, "NUBOS_PILOT_"+variable), program)
 	}
 	switch {
 	case program == "":
@@ -40,7 +41,7 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 		}
 		return a.runnable(program)
 	default:
-		return a.inPath(program, filepath.SplitList(lookup(environ, "PATH")))
+		return a.inPath(program, filepath.SplitList(childenv.Value(environ, "PATH")))
 	}
 }
 
@@ -79,15 +80,4 @@ func (a *Adapter) runnable(path string) (string, error) {
 	default:
 		return "", errs.New(errs.SpawnBinaryUnusable, "%s cannot be run: %w", path, err).With("adapter", a.spec.Name).With("path", path)
 	}
-}
-
-// lookup returns the value of a variable, "" for none. The last one wins.
-func lookup(environ []string, name string) string {
-	value := ""
-	for _, entry := range environ {
-		if n, v, ok := strings.Cut(entry, "="); ok && n == name {
-			value = v
-		}
-	}
-	return value
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
@@ -134,7 +135,7 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	}
 	set := make(map[string]string)
 	maps.Copy(set, a.spec.EnvSet)
-	if len(a.spec.Credentials) == 0 || slices.ContainsFunc(a.spec.Credentials, func(name string) bool { return lookup(v.Environ, name) != "" }) {
+	if len(a.spec.Credentials) == 0 || slices.ContainsFunc(a.spec.Credentials, func(name string) bool { return childenv.Value(v.Environ, name) != "" }) {
 		for _, name := range a.spec.StateDirEnv {
 			set[name] = "{state_dir}"
 		}
@@ -161,8 +162,8 @@ func (a *Adapter) state(environ []string, moved map[string]string) (paths, prote
 		if _, ok := moved[s.Variable]; ok {
 			continue
 		}
-		path := filepath.Join(lookup(environ, "HOME"), s.Home)
-		if given := lookup(environ, s.Variable); s.Variable != "" && given != "" {
+		path := filepath.Join(childenv.Value(environ, "HOME"), s.Home)
+		if given := childenv.Value(environ, s.Variable); s.Variable != "" && given != "" {
 			path = given
 		}
 		path = filepath.Join(path, s.Below)

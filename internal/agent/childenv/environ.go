@@ -6,6 +6,8 @@
 package childenv
 
 import (
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -54,6 +56,27 @@ func Child(environ []string, p Policy) []string {
 	}
 	slices.Sort(child)
 	return child
+}
+
+// Value returns the value of a variable, "" for none. The last one wins.
+func Value(environ []string, name string) string {
+	for _, entry := range slices.Backward(environ) {
+		if n, value, _ := strings.Cut(entry, "="); fold(n) == fold(name) {
+			return value
+		}
+	}
+	return ""
+}
+
+// LookPath finds a program in the absolute directories of the environment's PATH, "" if it
+// is in none.
+func LookPath(environ []string, program string) string {
+	for _, dir := range filepath.SplitList(Value(environ, "PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, program)); err == nil && filepath.IsAbs(dir) {
+			return path
+		}
+	}
+	return ""
 }
 
 type variable struct{ name, value string }

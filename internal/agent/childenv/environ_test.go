@@ -1,6 +1,8 @@
 package childenv_test
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -175,4 +177,31 @@ func TestChildTakesAndSorts(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestValueAndLookPath(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "tool")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if err := os.WriteFile(program, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"A=1", "AB=2", "A=3", "EMPTY=", "PATH=" + strings.Join([]string{"relative", filepath.Join(dir, "none"), dir}, string(filepath.ListSeparator))}
+	for name, want := range map[string]string{"A": "3", "AB": "2", "EMPTY": "", "B": ""} {
+		if got := childenv.Value(environ, name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if got := childenv.LookPath(environ, "tool"); got != program {
+		t.Errorf("the program is %q, want %q", got, program)
+	}
+	if got := childenv.LookPath(environ, "other"); got != "" {
+		t.Errorf("a program that does not exist is %q", got)
+	}
+	t.Chdir(dir)
+	if got := childenv.LookPath([]string{"PATH=."}, "tool"); got != "" {
+		t.Errorf("a program in a relative folder is %q", got)
+	}
 }

@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
@@ -47,14 +46,7 @@ const (
 )
 
 func newGit(s *supervise.Supervisor, environ []string) *git {
-	g := &git{supervisor: s, environ: environ}
-	for _, dir := range filepath.SplitList(g.variable("PATH")) {
-		if bin, err := exec.LookPath(filepath.Join(dir, "git")); err == nil && filepath.IsAbs(dir) {
-			g.bin = bin
-			break
-		}
-	}
-	return g
+	return &git{supervisor: s, environ: environ, bin: childenv.LookPath(environ, "git")}
 }
 
 // private creates the private directory if there is none yet, and removes those of killed
@@ -100,19 +92,9 @@ func (g *git) close() error {
 	return os.RemoveAll(g.temp)
 }
 
-// variable returns the value of a variable of the caller's environment, "" for none.
-func (g *git) variable(name string) string {
-	for _, entry := range slices.Backward(g.environ) {
-		if n, v, _ := strings.Cut(entry, "="); n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name) {
-			return v
-		}
-	}
-	return ""
-}
-
 // userFile is the default path of a file of the user's settings.
 func (g *git) userFile(name string) string {
-	if dir := g.variable("XDG_CONFIG_HOME"); dir != "" {
+	if dir := childenv.Value(g.environ, "XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", name)
 	}
 	return g.expand("~/.config/git/" + name)
@@ -121,7 +103,7 @@ func (g *git) userFile(name string) string {
 // expand replaces a leading ~ by the user's home, as git does.
 func (g *git) expand(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		return filepath.Join(g.variable("HOME"), filepath.FromSlash(rest))
+		return filepath.Join(childenv.Value(g.environ, "HOME"), filepath.FromSlash(rest))
 	}
 	return filepath.FromSlash(name)
 }
@@ -147,7 +129,7 @@ func (g *git) environment(more []string) []string {
 		env = append(env, "TMPDIR="+g.temp, "TMP="+g.temp, "TEMP="+g.temp)
 	}
 	for _, name := range inherited {
-		if value := g.variable(name); value != "" {
+		if value := childenv.Value(g.environ, name); value != "" {
 			env = append(env, name+"="+value)
 		}
 	}
