@@ -25,6 +25,15 @@ func Decode(text []byte, v any) bool {
 	return ok
 }
 
+// Unmarshal is json.Unmarshal into the zero value that v points to.
+func Unmarshal(text []byte, v any) error {
+	if Decode(text, v) {
+		return nil
+	}
+	reflect.ValueOf(v).Elem().SetZero()
+	return json.Unmarshal(text, v)
+}
+
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // decoder decodes the next value into a zero value.
@@ -201,7 +210,7 @@ func fieldsOf(t reflect.Type, path []int, begun map[reflect.Type]*decoder) ([]fi
 				return nil, false
 			}
 			fields = append(fields, embedded...)
-		case f.Anonymous || !f.IsExported() || name == "" || name == "-" || options != "" && options != "omitzero" && options != "omitempty":
+		case !f.IsExported() || name == "" || name == "-" || options != "" && options != "omitzero" && options != "omitempty":
 			return nil, false
 		default:
 			fields = append(fields, field{name, at, newDecoder(f.Type, begun)})

@@ -56,6 +56,9 @@ type Projection struct {
 	// all events, measures of one name have the same labels, and dimensions of one name
 	// the same cap.
 	Changes []counters.Change
+	// Parsed says that the fold has parsed the whole body and found it to be JSON without
+	// duplicate names. Verify parses other bodies itself.
+	Parsed bool
 }
 
 // Entry is one keyed value beside a task's state.

@@ -43,10 +43,11 @@ func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish 
 	return finish()
 }
 
-// add folds and counts an event, unless one of its task was refused before.
-func (r *replay) add(e Event) error {
+// add folds and counts an event, unless one of its task was refused before. It reports
+// whether the fold parsed the body.
+func (r *replay) add(e Event) (parsed bool, err error) {
 	if r.fold == nil || r.refused {
-		return nil
+		return false, nil
 	}
 	next, err := project(r.fold, r.task.view(), e)
 	if err == nil {
@@ -54,10 +55,10 @@ func (r *replay) add(e Event) error {
 	}
 	if err != nil {
 		r.refused = true
-		return err
+		return false, err
 	}
 	r.task.apply(next)
-	return nil
+	return next.Parsed, nil
 }
 
 // rebuild recomputes all entries and counters from the events, task by task. If an event
@@ -70,7 +71,7 @@ func rebuild(ctx context.Context, tx *sql.Tx, fold Fold) error {
 	r := replay{fold: fold, sums: newAccumulator(newDefinitions())}
 	err := r.run(ctx, tx, func(e Event) {
 		if r.refused = r.refused || e.checkForm() != nil; !r.refused {
-			_ = r.add(e)
+			_, _ = r.add(e)
 		}
 	}, func() error {
 		if r.refused {

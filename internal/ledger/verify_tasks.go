@@ -162,9 +162,10 @@ func (w *taskVerifier) verify(ctx context.Context, r *taskRange) error {
 // this one says, so that one change is reported only once.
 func (w *taskVerifier) event(e Event) {
 	w.report.Events++
+	parsed, refusal := w.add(e)
 	if err := e.checkForm(); err != nil {
 		w.report.problem(e, ProblemForm, "%s", err.Error())
-	} else if !e.Body.IsValid() {
+	} else if !parsed && !e.Body.IsValid() {
 		w.report.problem(e, ProblemForm, "the body is not JSON")
 	}
 	if e.N != w.last.N+1 {
@@ -179,9 +180,9 @@ func (w *taskVerifier) event(e Event) {
 	if sum := e.Sum(); e.Hash != sum {
 		w.report.problem(e, ProblemHash, "the event's hash is %q, its contents give %q", e.Hash, sum)
 	}
-	if err := w.add(e); err != nil {
+	if refusal != nil {
 		w.uncounted = true
-		w.report.problem(e, ProblemFold, "%s", err.Error())
+		w.report.problem(e, ProblemFold, "%s", refusal.Error())
 	}
 }
 

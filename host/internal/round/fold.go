@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/compactjson"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -157,7 +158,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	is := taskSnapshot{storedStatus: s, limits: was.limits}.withStatusSince(was, body, e.At)
 	p.storeCounterState(was, &is, body.Limits)
 	state := p.encode(s)
-	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e)}, p.err
+	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e), Parsed: true}, p.err
 }
 
 // checkBar rejects a decision whose bar is neither its policy's nor that of earlier
@@ -206,7 +207,7 @@ func checkLevels(before task.State, e task.RoundDecided, d event.Decision) error
 func loadSnapshot(before *ledger.View) (taskSnapshot, error) {
 	var m taskSnapshot
 	if state := before.State; state != nil {
-		if err := json.Unmarshal(state, &m.storedStatus); err != nil {
+		if err := compactjson.Unmarshal(state, &m.storedStatus); err != nil {
 			return taskSnapshot{}, fmt.Errorf("read state: %w", err)
 		}
 	}
@@ -307,7 +308,7 @@ func (p *projection) traces(before *ledger.View, s task.State, open, deferred []
 	for i, key := range keys {
 		var past task.Trace
 		if text := texts[key]; text != nil {
-			if err := json.Unmarshal(text, &past); err != nil {
+			if err := compactjson.Unmarshal(text, &past); err != nil {
 				p.err = fmt.Errorf("read the past of %s: %w", key, err)
 				return
 			}
