@@ -4,11 +4,13 @@
 package compactjson
 
 import (
+	"bytes"
 	"reflect"
 	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Decode decodes a text into the zero value that v points to, like json.Unmarshal. It
@@ -58,8 +60,20 @@ func newDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
 	}
 	d := new(decoder)
 	begun[t] = d
-	*d = orNull(newPlainDecoder(t, begun))
+	if *d = decodeText; t != reflect.TypeFor[jsontext.Value]() {
+		*d = orNull(newPlainDecoder(t, begun))
+	}
 	return *d
+}
+
+// decodeText copies the text of a value.
+func decodeText(r *reader, to reflect.Value) bool {
+	from := r.at
+	if !r.skip() {
+		return false
+	}
+	to.SetBytes(bytes.Clone(r.text[from:r.at]))
+	return true
 }
 
 // orNull sets the zero value for null.
@@ -177,7 +191,7 @@ func sliceDecoder(t reflect.Type, elem decoder) decoder {
 func decodeCounts(r *reader, to reflect.Value) bool {
 	counts := make(map[string]int)
 	to.Set(reflect.ValueOf(counts))
-	return r.object(func(name []byte) bool {
+	return r.object(func(name []byte, _ uint64) bool {
 		value, whole, ok := r.number()
 		counts[r.intern(name)] = int(value)
 		return ok && whole
@@ -220,21 +234,23 @@ func fieldsOf(t reflect.Type, path []int, begun map[reflect.Type]*decoder) ([]fi
 }
 
 func structDecoder(fields []field) decoder {
-	byName := make(map[string]int, len(fields))
+	byName, hashes := make(map[string]int, len(fields)), uint64(0)
 	for i, f := range fields {
 		if _, twice := byName[f.name]; twice {
 			return decodeGeneral
 		}
 		byName[f.name] = i
+		hashes |= bitOf(f.name)
 	}
 	return func(r *reader, to reflect.Value) bool {
 		next := 0
-		return r.object(func(name []byte) bool {
+		return r.object(func(name []byte, hash uint64) bool {
 			i, known := next, next < len(fields) && fields[next].name == string(name)
+			if !known && hashes&hash != 0 {
+				i, known = byName[string(name)]
+			}
 			if !known {
-				if i, known = byName[string(name)]; !known {
-					return r.skip()
-				}
+				return r.skip()
 			}
 			next = i + 1
 			return fields[i].decode(r, at(to, fields[i].path))

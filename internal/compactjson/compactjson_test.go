@@ -92,7 +92,7 @@ var compact = []string{
 	`{"text":null,"int":null,"bool":null,"pointer":null,"inner":null,"inners":null,"counts":null,"left":null}`,
 	`{"left":1}`, `{"right":2,"left":1}`, `{"right":null}`, `{"any":{"int":1,"any":[1,"a",null]}}`, `{"any":null}`,
 	`{"float":1.5,"raw":{"a":[1,2.50,-0,0.1,"\u00e9\n\"",true,false,null,{}]}}`, `{"float":7}`, `{"unknown":[[[{"a":{"b":"c"}}]]],"int":4}`,
-	`{"text":"\"\\\/\b\f\n\r\t\u0041\ue000"}`, `{"text":"ä€𐍈"}`, `{"text":"` + strings.Repeat("long ", 100) + `"}`, `{"text":"` + strings.Repeat(`es\"caped `, 100) + `"}`,
+	`{"text":"\"\\\/\b\f\n\r\t\u0041\ue000"}`, `{"text":"ä€𐍈"}`, `{"raw":null}`, `{"raw":"a"}`, `{"raw":{}}`, `{"text":"` + strings.Repeat("long ", 100) + `"}`, `{"text":"` + strings.Repeat(`es\"caped `, 100) + `"}`,
 	`{"int":999999999999999999}`, `{"inners":[{"text":"a","left":1},{"text":"a"}]}`,
 }
 

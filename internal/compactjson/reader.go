@@ -24,7 +24,7 @@ type reader struct {
 const (
 	maxDepth   = 100
 	maxMembers = 64
-	maxRecent  = 64 // bytes
+	maxRecent  = 80 // bytes: a digest, and all that is shorter
 )
 
 // ones times a byte is a word of eight of that byte.
@@ -78,8 +78,9 @@ func (r *reader) word(word string) bool {
 	return true
 }
 
-// object reads an object, and calls member to read the value of each name.
-func (r *reader) object(member func(name []byte) bool) bool {
+// object reads an object, and calls member to read the value of each name. hash is a bit
+// that depends on the name.
+func (r *reader) object(member func(name []byte, hash uint64) bool) bool {
 	if r.depth == maxDepth || !r.is('{') {
 		return false
 	}
@@ -95,17 +96,17 @@ func (r *reader) object(member func(name []byte) bool) bool {
 		if !ok || escaped || !r.is(':') {
 			return false
 		}
-		if hash := uint64(1) << (hashOf(name) % 64); hashes&hash == 0 {
-			hashes |= hash
-		} else {
+		hash := bitOf(name)
+		if hashes&hash != 0 {
 			for _, other := range names[:n] {
 				if string(r.text[other.from:other.to]) == string(name) {
 					return false
 				}
 			}
 		}
+		hashes |= hash
 		names[n].from, names[n].to = uint32(r.at-2-len(name)), uint32(r.at-2)
-		if !member(name) {
+		if !member(name, hash) {
 			return false
 		}
 		if r.is('}') {
@@ -118,8 +119,11 @@ func (r *reader) object(member func(name []byte) bool) bool {
 	return false
 }
 
+// bitOf returns one of 64 bits, by the hash of a text.
+func bitOf[T string | []byte](text T) uint64 { return 1 << (hashOf(text) % 64) }
+
 // hashOf is good enough for the names and the short texts of records.
-func hashOf(text []byte) int {
+func hashOf[T string | []byte](text T) int {
 	if len(text) == 0 {
 		return 0
 	}
@@ -159,7 +163,7 @@ func (r *reader) skip() bool {
 		_, _, ok := r.stringText()
 		return ok
 	case '{':
-		return r.object(func([]byte) bool { return r.skip() })
+		return r.object(func([]byte, uint64) bool { return r.skip() })
 	case '[':
 		return r.array(r.skip)
 	case 't':
