@@ -1,7 +1,8 @@
 // Package event defines the bodies of the ledger's events about tasks.
 //
 // Body has two views: Full is written, and read to show a decision; Facts omits the
-// critics' texts, which are most of a body, and is read by folds, counters and replay. The
+// critics' texts, which are most of a body, and is read by folds and counters. Round is the
+// part of the body of a decided round that replay needs. The
 // encoding is part of the hash chains, so the names and the order of the fields must never
 // change.
 package event
@@ -63,7 +64,7 @@ type (
 	Facts = Body[Decision, Finding]
 )
 
-// Decision is the part of an api.Decision that folds, counters and replay need.
+// Decision is the part of an api.Decision that folds and counters need.
 type Decision struct {
 	TaskID     string `json:"task_id"`
 	Round      int    `json:"round"`
@@ -79,21 +80,71 @@ type Decision struct {
 	PolicyBar    routing.Bar       `json:"policy_bar"`
 	Deferred     []Finding         `json:"deferred"`
 	Input        *routing.Input    `json:"input"`
-	BarInput     *routing.Input    `json:"bar_input"`
 	Policy       routing.Identity  `json:"policy"`
 	Reports      []api.Report      `json:"reports"`
 	Confinement  confinement.Level `json:"confinement"`
 }
 
-// Finding is the part of a finding.Finding that folds, counters and replay need.
+// Finding is the part of a finding.Finding that folds and counters need.
 type Finding struct {
-	Fingerprint     string   `json:"fingerprint"`
-	Category        string   `json:"category"`
-	Severity        string   `json:"severity"`
-	Route           string   `json:"route"`
-	UnknownCategory bool     `json:"unknown_category"`
-	Standing        string   `json:"standing"`
-	Sources         []Source `json:"sources"`
+	Fingerprint string `json:"fingerprint"`
+	Category    string `json:"category"`
+	Severity    string `json:"severity"`
+	Route       string `json:"route"`
+}
+
+// Round is the part of the body of a decided round that replay needs.
+type Round struct {
+	Event    RoundEvent     `json:"event"`
+	Decision *RoundDecision `json:"decision"`
+}
+
+// RoundEvent is the part of a task.RoundDecided that replay needs.
+type RoundEvent struct {
+	Round           int    `json:"round"`
+	NextRound       int    `json:"next_round"`
+	MaxRounds       int    `json:"max_rounds"`
+	NextAction      string `json:"next_action"`
+	DestinationKind string `json:"kind"`
+	Reason          string `json:"reason"`
+	FindingCount    int    `json:"finding_count"`
+	Policy          string `json:"policy"`
+	Reviewed        bool   `json:"reviewed"`
+	Verify          string `json:"verify"`
+	Stalled         int    `json:"stalled"`
+	Deferred        int    `json:"deferred"`
+	Bar             string `json:"bar"`
+}
+
+// RoundDecision is the part of an api.Decision that replay needs. The texts of the inputs
+// are not decoded, because a few hundred make up most ledgers.
+type RoundDecision struct {
+	TaskID     string `json:"task_id"`
+	Round      int    `json:"round"`
+	NextRound  int    `json:"next_round"`
+	MaxRounds  int    `json:"max_rounds"`
+	NextAction string `json:"next_action"`
+	Stuck      bool   `json:"stuck"`
+	Reason     string `json:"reason"`
+	api.Progress
+	Findings    []RoundFinding    `json:"findings"`
+	Bar         routing.Bar       `json:"bar"`
+	PolicyBar   routing.Bar       `json:"policy_bar"`
+	Deferred    []RoundFinding    `json:"deferred"`
+	Input       jsontext.Value    `json:"input"`
+	BarInput    jsontext.Value    `json:"bar_input"`
+	Policy      routing.Identity  `json:"policy"`
+	Confinement confinement.Level `json:"confinement"`
+}
+
+// RoundFinding is the part of a finding.Finding that replay needs.
+type RoundFinding struct {
+	Category        string             `json:"category"`
+	Severity        finding.Severity   `json:"severity"`
+	Route           string             `json:"route"`
+	UnknownCategory bool               `json:"unknown_category"`
+	Standing        task.FindingStatus `json:"standing"`
+	Sources         []Source           `json:"sources"`
 }
 
 // Source is the part of a finding.Source that replay needs.
@@ -128,21 +179,31 @@ func (b Body[D, F]) DecisionOrZero() D {
 	return *b.Decision
 }
 
-// Decode reads the part of an event's body that folds, counters and replay need.
+// Decode reads the part of an event's body that folds and counters need.
 func Decode(e ledger.Event) (Facts, error) { return decode[Decision, Finding](e) }
 
 // DecodeFull reads the whole body of an event.
 func DecodeFull(e ledger.Event) (Full, error) { return decode[api.Decision, finding.Finding](e) }
 
+// DecodeRound reads the part of the body of a decided round that replay needs.
+func DecodeRound(e ledger.Event) (Round, error) {
+	return unmarshal(e, func() Round { return Round{} })
+}
+
 func decode[D, F any](e ledger.Event) (Body[D, F], error) {
-	b := Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))}
-	if b.Event == nil {
-		return b, fmt.Errorf("unknown kind of event %q", e.Kind)
+	if task.NewEvent(task.Kind(e.Kind)) == nil {
+		return Body[D, F]{}, fmt.Errorf("unknown kind of event %q", e.Kind)
 	}
+	return unmarshal(e, func() Body[D, F] { return Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))} })
+}
+
+// unmarshal decodes the body of an event into what begin returns.
+func unmarshal[T any](e ledger.Event, begin func() T) (T, error) {
+	b := begin()
 	if compactjson.Decode(e.Body, &b) {
 		return b, nil
 	}
-	b = Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))}
+	b = begin()
 	if err := json.Unmarshal(e.Body, &b); err != nil {
 		return b, fmt.Errorf("read event: %w", err)
 	}

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -13,28 +17,66 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
-	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // decisionRecord is the part of a recorded decision that replay and verification need.
 type decisionRecord struct {
 	replay.Recorded
 	// event is the state machine's event, and stuck the value shown to users.
-	event *task.RoundDecided
+	event event.RoundEvent
 	stuck bool
 }
 
-// readDecision reads the event of a decision, whose hash must match.
-func readDecision(e ledger.Event) (decisionRecord, error) {
+// recordReader reads decisions. Rounds repeat, so it decodes an input once.
+type recordReader struct {
+	mu     sync.Mutex
+	inputs map[string]*routing.Input // by their texts; guarded by mu
+}
+
+// A recordReader remembers so many inputs of at most so many bytes.
+const (
+	maxInputs    = 1 << 12
+	maxInputText = 1 << 10
+)
+
+// input decodes an input. It returns nil for none. The result is shared, and must not be
+// modified.
+func (r *recordReader) input(text jsontext.Value) (*routing.Input, error) {
+	if text == nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	in, ok := r.inputs[string(text)]
+	r.mu.Unlock()
+	if ok {
+		return in, nil
+	}
+	if err := json.Unmarshal(text, &in); err != nil || len(text) > maxInputText {
+		return in, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inputs == nil || len(r.inputs) == maxInputs {
+		r.inputs = make(map[string]*routing.Input)
+	}
+	r.inputs[string(text)] = in
+	return in, nil
+}
+
+// read reads the event of a decision, whose hash must match. It is safe for concurrent
+// use.
+func (r *recordReader) read(e ledger.Event) (decisionRecord, error) {
 	if e.Hash != e.Sum() {
 		return decisionRecord{}, errTaskTampered(e.Task, "event %d is not what its hash was made of", e.N)
 	}
-	body, err := event.Decode(e)
-	d := body.DecisionOrZero()
-	decided, isDecision := body.Event.(*task.RoundDecided)
+	body, err := event.DecodeRound(e)
+	d := cmp.Or(body.Decision, &event.RoundDecision{})
+	in, inErr := r.input(d.Input)
+	barInput, barErr := r.input(d.BarInput)
+	err = errors.Join(err, inErr, barErr)
 	switch {
 	case err != nil:
-	case !isDecision || d.Input == nil || d.Policy == routing.Identity{}:
+	case in == nil || d.Policy == routing.Identity{}:
 		err = errors.New("it lacks the decision, or what led to it")
 	case d.TaskID != e.Task:
 		err = fmt.Errorf("it is a decision about task %.80q", d.TaskID)
@@ -42,23 +84,23 @@ func readDecision(e ledger.Event) (decisionRecord, error) {
 	if err != nil {
 		return decisionRecord{}, errTaskTampered(e.Task, "event %d cannot be read: %w", e.N, err)
 	}
-	if err := checkCopies(*decided, d, *d.Input); err != nil {
+	if err := checkCopies(body.Event, *d, *in); err != nil {
 		return decisionRecord{}, errTaskTampered(e.Task, "event %d contradicts itself: %w", e.N, err)
 	}
 	return decisionRecord{
 		Recorded: replay.Recorded{
 			Seq: e.Seq, N: e.N, Task: e.Task, Round: d.Round, At: e.At,
-			Input: *d.Input, BarInput: d.BarInput, PolicyBar: d.PolicyBar, Bar: d.Bar, Reviewed: decided.Reviewed, Confinement: d.Confinement,
+			Input: *in, BarInput: barInput, PolicyBar: d.PolicyBar, Bar: d.Bar, Reviewed: body.Event.Reviewed, Confinement: d.Confinement,
 			Categories: append(categories(d.Findings, false), categories(d.Deferred, true)...),
 			Decision:   routing.Decision{NextAction: d.NextAction, Reason: d.Reason}, Policy: d.Policy,
 		},
-		event: decided, stuck: d.Stuck,
+		event: body.Event, stuck: d.Stuck,
 	}, nil
 }
 
 // checkCopies fails if a record contradicts itself: the state machine's event, the shown
 // decision and the policy's input repeat some fields.
-func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error {
+func checkCopies(e event.RoundEvent, d event.RoundDecision, in routing.Input) error {
 	for _, p := range []struct {
 		field string
 		a, b  any
@@ -72,7 +114,7 @@ func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error 
 		{"next_action", e.NextAction, d.NextAction},
 		{"reason", e.Reason, d.Reason},
 		{"policy", e.Policy, nameOf(d.Policy)},
-		{"progress", fmt.Sprint(d.Progress), fmt.Sprint(api.ProgressOf(in))},
+		{"progress", d.Progress, api.ProgressOf(in)},
 		{"stalled_rounds", e.Stalled, in.StalledRounds},
 		{"deferred", e.Deferred, len(d.Deferred)},
 		{"bar", e.Bar, barOf(d, e.Bar)},
@@ -86,7 +128,7 @@ func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error 
 
 // barOf returns the bar that the state machine's event has for a decision. A policy without
 // a bar keeps that of earlier reviews.
-func barOf(d event.Decision, earlier string) string {
+func barOf(d event.RoundDecision, earlier string) string {
 	switch d.Bar {
 	case "":
 		return earlier
@@ -98,13 +140,13 @@ func barOf(d event.Decision, earlier string) string {
 }
 
 // categories counts alike findings.
-func categories(findings []event.Finding, deferred bool) []replay.Category {
+func categories(findings []event.RoundFinding, deferred bool) []replay.Category {
 	counts := make(map[replay.Category]int)
 	for _, f := range findings {
 		audited := slices.ContainsFunc(f.Sources, func(s event.Source) bool { return s.Critic == finding.AuditCritic })
 		counts[replay.Category{
-			Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Severity: finding.Severity(f.Severity),
-			Standing: task.FindingStatus(f.Standing), Audited: audited, Deferred: deferred,
+			Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Severity: f.Severity,
+			Standing: f.Standing, Audited: audited, Deferred: deferred,
 		}]++
 	}
 	all := make([]replay.Category, 0, len(counts))

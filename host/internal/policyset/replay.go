@@ -44,7 +44,8 @@ func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report,
 		}
 		return p, err
 	}})
-	err = inOrder(ctx, events, readDecision, func(d decisionRecord) error {
+	var records recordReader
+	err = inOrder(ctx, events, records.read, func(d decisionRecord) error {
 		if err := r.Add(ctx, d.Recorded); err != nil {
 			return err
 		}

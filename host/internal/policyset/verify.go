@@ -40,9 +40,10 @@ func (s *Set) VerifyDecisions(ctx context.Context, progress func(done, total int
 		return api.DecisionsReport{}, err
 	}
 	v := decisionVerifier{set: s, ledger: l, deciders: make(map[string]*policyDecider), lost: make(map[routing.Identity]int)}
+	var records recordReader
 	err = inOrder(ctx, events,
 		func(e ledger.Event) (parsedEvent, error) {
-			d, err := readDecision(e)
+			d, err := records.read(e)
 			e.Body = nil
 			return parsedEvent{e, d, err}, nil
 		},
