@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -132,12 +131,13 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 			progress(2*done, 2*d.Len())
 		}
 	}
-	representatives := newRemembered(p)
+	// The samples show whether it is right to remember representatives by what is read.
+	representatives := routing.NewRemembered[answer](p.Thresholds())
 	d.Each(func(i int) bool {
 		if ctx.Err() != nil || int64(i) > slow.Load() {
 			return false
 		}
-		a.states[i] = representatives.decide(ctx, d.At(i))
+		a.states[i], _ = representatives.Answer(d.At(i), func(in routing.Input) (answer, error) { return decide(ctx, p, in), nil })
 		if a.states[i].code != errs.PolicyTimeout {
 			a.probes[i] = decide(ctx, p, d.Sample(i, seed))
 		}
@@ -155,41 +155,6 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 	a.slow = first < d.Len()
 	a.classes = min(first+1, d.Len())
 	return a, nil
-}
-
-// remembered has a policy decide inputs once that differ only in what nothing reads. That
-// is so for half of the representatives. The samples show whether it is right.
-type remembered struct {
-	policy *routing.Policy
-	reads  []string // nil if the policy reads fields that are not known
-	mu     sync.Mutex
-	made   map[string]answer // by what is read; guarded by mu
-}
-
-func newRemembered(p *routing.Policy) *remembered {
-	m := &remembered{policy: p, made: make(map[string]answer)}
-	if t := p.Thresholds(); len(t.Unknown) == 0 {
-		m.reads = append(t.Reads, "finding_count", "verify") // The host reads these.
-	}
-	return m
-}
-
-func (m *remembered) decide(ctx context.Context, in routing.Input) answer {
-	if m.reads == nil {
-		return decide(ctx, m.policy, in)
-	}
-	part := string(in.AppendKey(nil, m.reads))
-	m.mu.Lock()
-	a, ok := m.made[part]
-	m.mu.Unlock()
-	if ok {
-		return a
-	}
-	a = decide(ctx, m.policy, in)
-	m.mu.Lock()
-	m.made[part] = a
-	m.mu.Unlock()
-	return a
 }
 
 // lower sets the number to n if n is less.

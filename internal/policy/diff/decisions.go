@@ -63,7 +63,7 @@ func compareDecisions(ctx context.Context, from, to *routing.Policy) (Decisions,
 	if err != nil {
 		return Decisions{}, nil, err
 	}
-	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).DecideOrCode)
+	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).Thresholds, (*routing.Policy).DecideOrCode)
 	if err != nil {
 		return Decisions{}, nil, err
 	}
@@ -84,7 +84,7 @@ func compareBars(ctx context.Context, from, to *routing.Policy) (*Decisions, []r
 	if err != nil {
 		return nil, nil, err
 	}
-	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).BarOrCode)
+	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).BarThresholds, (*routing.Policy).BarOrCode)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,9 +106,10 @@ func hasFacts(in routing.Input) bool {
 // outcome is the decision of both policies for one class.
 type outcome struct{ from, to routing.Decision }
 
-// decideAll decides every class under both policies. It stops at the first error.
+// decideAll decides every class under both policies, by a rule with these thresholds. It
+// stops at the first error.
 func decideAll(
-	ctx context.Context, d *inputspace.Domain, from, to *routing.Policy,
+	ctx context.Context, d *inputspace.Domain, from, to *routing.Policy, thresholds func(*routing.Policy) routing.Thresholds,
 	decide func(*routing.Policy, context.Context, routing.Input) (routing.Decision, error),
 ) ([]outcome, error) {
 	ctx, stop := context.WithCancel(ctx)
@@ -116,11 +117,13 @@ func decideAll(
 	var first sync.Once
 	var failure error
 	outcomes := make([]outcome, d.Len())
+	before, after := routing.NewRemembered[routing.Decision](thresholds(from)), routing.NewRemembered[routing.Decision](thresholds(to))
 	d.Each(func(i int) bool {
-		o := &outcomes[i]
+		o, in := &outcomes[i], d.At(i)
 		var err error
-		if o.from, err = decide(from, ctx, d.At(i)); err == nil {
-			o.to, err = decide(to, ctx, d.At(i))
+		o.from, err = before.Answer(in, func(in routing.Input) (routing.Decision, error) { return decide(from, ctx, in) })
+		if err == nil {
+			o.to, err = after.Answer(in, func(in routing.Input) (routing.Decision, error) { return decide(to, ctx, in) })
 		}
 		if err != nil {
 			first.Do(func() { failure = err })
