@@ -81,6 +81,7 @@ func (a *archive) copied(t testing.TB) *archive {
 	t.Helper()
 	c := &archive{root: t.TempDir()}
 	c.Engine = newEngine(t, c.root, noon)
+	a.edit(t, "PRAGMA wal_checkpoint(TRUNCATE)")
 	data, err := os.ReadFile(a.database())
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,15 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 
 // insert appends the events of batches in one write transaction.
 func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches []Batch) error {
-	tx, err := db.BeginTx(ctx, nil)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := l.prepareLog(ctx, conn); err != nil {
+		return err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

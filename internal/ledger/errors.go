@@ -40,11 +40,11 @@ func invalid(format string, args ...any) error {
 type foldError struct{ error }
 
 // isBusy reports whether another process holds a lock. SQLite returns some of these
-// errors without waiting: during the recovery of a log, the checkpoint of another close,
-// or for a stale snapshot.
+// errors without waiting: during the recovery of a log, another process's checkpoint, or for a
+// stale snapshot.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && codeOf(e.Code()&0xff) == errs.LedgerBusy
+	return ok && codeOf(e.Code()&0xff) == errs.LedgerBusy || errs.CodeOf(err) == errs.LedgerBusy
 }
 
 // translate gives an error of the database its code. Errors that have one and those of

@@ -86,7 +86,7 @@ func open(ctx context.Context, dir string, fold Fold, versions []version, busy t
 
 // OpenFile opens the database at path, which may be another project's, for reading. An
 // older schema is read without migration. SQLite may still create the files that readers
-// of a write-ahead log need, and the last reader writes the log into the database.
+// of a write-ahead log need; if there were none, the last reader removes them.
 //
 // # Errors
 //
@@ -117,8 +117,8 @@ func (l *Ledger) Lend() *Ledger {
 	return &Ledger{dir: l.dir, path: l.path, fold: l.fold, versions: l.versions, busy: l.busy, owner: l}
 }
 
-// Close releases the database. The last process to close it writes the log into
-// ledger.db and removes the files beside it. Closing again does nothing.
+// Close releases the database. The log stays for the next command. Closing again does
+// nothing.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

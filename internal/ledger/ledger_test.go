@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,8 +262,15 @@ func TestModesOfWhatIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 || entries[0].Name() != ".gitignore" || entries[1].Name() != "ledger.db" {
-		t.Errorf("after Close the directory holds %v, %v", entries, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{".gitignore", "ledger.db", "ledger.db-shm", "ledger.db-wal"}; !slices.Equal(names, want) {
+		t.Errorf("after Close the directory holds %v, want %v", names, want)
 	}
 }
 

@@ -268,7 +268,8 @@ func add(t testing.TB, l *ledger.Ledger, task string, after int64) ledger.Event 
 	return e
 }
 
-// fill creates a closed ledger of tasks a, b and c with five interleaved events each.
+// fill creates a closed ledger of tasks a, b and c with five interleaved events each, all
+// of them in ledger.db.
 func fill(t testing.TB) string {
 	t.Helper()
 	dir := state(t)
@@ -277,6 +278,9 @@ func fill(t testing.TB) string {
 		for _, task := range []string{"a", "b", "c"} {
 			add(t, l, task, i)
 		}
+	}
+	if _, err := l.Compact(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)

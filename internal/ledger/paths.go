@@ -26,7 +26,8 @@ const readerPragmas = pragmas + "&_pragma=query_only(ON)"
 // no effect elsewhere, but cost time.
 const drivePragmas = "&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)"
 
-// connection returns the data source name of the ledger at path.
+// connection returns the data source name of the ledger at path. Its log outlives the
+// connection, unless that only reads and there was no log before.
 func connection(path string, reading bool) string {
 	own := pragmas
 	if reading {
@@ -34,6 +35,10 @@ func connection(path string, reading bool) string {
 	}
 	if runtime.GOOS == "darwin" {
 		own += drivePragmas
+	}
+	if _, err := os.Lstat(path + logSuffix); err == nil || !reading {
+		allowPersistentLogs()
+		own += "&" + persistentLog + "=1"
 	}
 	return source(path, own)
 }
@@ -78,15 +83,24 @@ func lstatRegular(path string) (os.FileInfo, error) {
 // inspectFile checks a database and the files beside it without following links, and
 // returns the database's file, or nil if there is none.
 func inspectFile(path string) (os.FileInfo, error) {
-	file, err := lstatRegular(path)
-	if err != nil || file == nil {
+	// The log first: a database is there before anything is in its log.
+	log, err := lstatRegular(path + logSuffix)
+	if err != nil {
 		return nil, err
 	}
+	file, err := lstatRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil && log != nil && log.Size() > 0 {
+		return nil, corrupt("%s is missing, but its log is there", path)
+	}
+	if file == nil {
+		return nil, nil
+	}
 	os.SameFile(file, file) // Windows reads the identity of a file at its first use.
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if _, err := lstatRegular(path + suffix); err != nil {
-			return nil, err
-		}
+	if _, err := lstatRegular(path + "-shm"); err != nil {
+		return nil, err
 	}
 	// A ledger always has a write-ahead log. Only an attacker leaves a rollback journal,
 	// which can make SQLite delete another file.

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,12 +28,12 @@ func outside(t *testing.T, path string) *ledger.Ledger {
 
 // TestALedgerOutsideIsOnlyRead tests that a database of any name is opened read-only.
 func TestALedgerOutsideIsOnlyRead(t *testing.T) {
-	dir := fill(t)
+	dir := t.TempDir()
 	path := filepath.Join(dir, "a copy?.db")
-	if err := os.Rename(filepath.Join(dir, "ledger.db"), path); err != nil {
-		t.Fatal(err)
+	before, err := os.ReadFile(filepath.Join(fill(t), "ledger.db"))
+	if err == nil {
+		err = os.WriteFile(path, before, 0o600)
 	}
-	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestALedgerOutsideIsOnlyRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 2 { // including the .gitignore that the ledger creates
+	if len(entries) != 1 {
 		t.Errorf("reading leaves %v behind", entries)
 	}
 }
@@ -98,7 +99,7 @@ func TestFilesOutsideThatAreNoLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := filepath.Join(fill(t), "ledger.db")
-	if err := os.Mkdir(log+"-wal", 0o700); err != nil {
+	if err := errors.Join(os.Remove(log+"-wal"), os.Mkdir(log+"-wal", 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -13,6 +13,8 @@ import (
 // applicationID marks our databases in SQLite's file header: "SwYd".
 const applicationID = 0x53775964
 
+var setApplicationID = fmt.Sprintf("PRAGMA application_id = %d", applicationID)
+
 // version is a version of the schema: the statements that migrate to it and all objects
 // that a database of that version has. Released versions never change.
 type version struct {
@@ -224,7 +226,7 @@ func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
-		applicationID, len(versions)))
+	_, err := tx.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA user_version = %d",
+		setApplicationID, len(versions)))
 	return err
 }

@@ -47,6 +47,14 @@ func (p *Printer) Ledger(r LedgerReport, chains bool) {
 	}
 }
 
+// Compaction prints the sizes of the ledger before and after.
+func (p *Printer) Compaction(c ledger.Compaction) {
+	rows := newTable("", "BEFORE", "AFTER")
+	rows.add("database", Size(c.Before.Database), Size(c.After.Database))
+	rows.add("log", Size(c.Before.Log), Size(c.After.Log))
+	p.list(rows)
+}
+
 // maxLedgerProblems is the number of a ledger's problems that are shown; JSON has more.
 const maxLedgerProblems = 10
 

@@ -1,0 +1,95 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// logSuffix is what the name of a database's write-ahead log has more.
+const logSuffix = "-wal"
+
+// logLimit is the size of the log, in bytes, from which an append first writes it into the
+// database. Each opening reads the whole log, which takes about 1 ms for this size; a round
+// adds some 50 KB, so that about one in twenty waits for it.
+const logLimit = 1 << 20
+
+// prepareLog brings the log into a state in which the next commit syncs it once: it has its
+// header, and is not long. Otherwise the commit only takes longer, so that nothing here fails
+// an append but an error of the connection's settings.
+func (l *Ledger) prepareLog(ctx context.Context, conn *sql.Conn) error {
+	size := l.logSize()
+	if 0 < size && size < logLimit {
+		return nil
+	}
+	if size >= logLimit {
+		// Readers may use the log for long: this does not wait for them.
+		_, _ = conn.ExecContext(ctx, "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	// If power is lost, an empty log and one with half a header are the same.
+	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous = OFF"); err == nil {
+		_ = l.startLog(ctx, conn)
+	}
+	_, err := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA busy_timeout = "+waitSlice+"; PRAGMA synchronous = FULL")
+	return err
+}
+
+// startLog writes to a log that is empty.
+func (l *Ledger) startLog(ctx context.Context, conn *sql.Conn) error {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if l.logSize() > 0 { // Another process was faster.
+		return nil
+	}
+	// It does not change, but SQLite writes its page.
+	if _, err := tx.ExecContext(ctx, setApplicationID); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// logSize returns the size of the log, 0 if there is none.
+func (l *Ledger) logSize() int64 {
+	log, err := os.Lstat(l.path + logSuffix)
+	if err != nil {
+		return 0
+	}
+	return log.Size()
+}
+
+// persistentLog is the parameter of a data source name that lets the log outlive its last
+// connection. SQLite would write it into the database, with two syncs more, and remove it.
+const persistentLog = "persistent_log"
+
+// allowPersistentLogs makes new connections obey persistentLog. The driver has no option
+// for SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, so an automatic extension sets it.
+var allowPersistentLogs = sync.OnceFunc(func() {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	f := configure
+	// A function of C is the pointer in a variable that has the function.
+	sqlite3.Xsqlite3_auto_extension(tls, *(*uintptr)(unsafe.Pointer(&f)))
+})
+
+// configure is SQLite's entry point of the extension: it gets each new connection.
+func configure(tls *libc.TLS, db, _, _ uintptr) int32 {
+	name, err := libc.CString(persistentLog)
+	if err != nil {
+		return sqlite3.SQLITE_NOMEM
+	}
+	defer libc.Xfree(tls, name)
+	if sqlite3.Xsqlite3_uri_boolean(tls, sqlite3.Xsqlite3_db_filename(tls, db, 0), name, 0) == 0 {
+		return sqlite3.SQLITE_OK
+	}
+	args := libc.NewVaList(int32(1), uintptr(0))
+	defer libc.Xfree(tls, args)
+	return sqlite3.Xsqlite3_db_config(tls, db, sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, args)
+}

@@ -1,0 +1,80 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/smalldisk"
+)
+
+// onDisk returns the state directory of a ledger of 16 events on a disk of its own, the last
+// of them in its log.
+func onDisk(t *testing.T) (disk, dir string) {
+	t.Helper()
+	disk = smalldisk.New(t, "2m")
+	dir = filepath.Join(disk, ".switchyard")
+	l := open(t, dir)
+	for i := range int64(16) {
+		add(t, l, "a", i)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return disk, dir
+}
+
+// TestReadOnlyMedium tests that a ledger with its log is read there, and not written.
+func TestReadOnlyMedium(t *testing.T) {
+	disk, dir := onDisk(t)
+	if err := unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Open(t.Context(), dir, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if report := wantSound(t, l); report.Events != 16 {
+		t.Errorf("%d events", report.Events)
+	}
+	_, err = l.Append(t.Context(), "a", 16, clock(16), "note", []byte(`{}`))
+	wantCode(t, err, errs.StateUnwritable)
+	_, err = l.Compact(t.Context())
+	wantCode(t, err, errs.StateUnwritable)
+}
+
+// TestFullDiskForTheLog tests that neither an append nor Compact leaves half of itself.
+func TestFullDiskForTheLog(t *testing.T) {
+	disk, dir := onDisk(t)
+	filler := filepath.Join(disk, "filler")
+	for pages := range 12 {
+		smalldisk.Fill(t, filler, pages)
+		l := open(t, dir)
+		head, err := l.Head(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = l.Append(t.Context(), "a", head.N, clock(head.N), "note", fmt.Appendf(nil, `"%020000d"`, 0))
+		if err != nil {
+			wantCode(t, err, errs.LedgerIO)
+		} else {
+			head.N++
+		}
+		if _, err := l.Compact(t.Context()); err != nil {
+			wantCode(t, err, errs.LedgerIO)
+		}
+		if err := errors.Join(l.Close(), os.Remove(filler)); err != nil {
+			t.Fatal(err)
+		}
+		if report := wantSound(t, open(t, dir)); report.Events != head.N {
+			t.Fatalf("with %d pages of room, %d events are left of %d", pages, report.Events, head.N)
+		}
+	}
+}
