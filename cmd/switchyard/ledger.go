@@ -16,11 +16,11 @@ import (
 func newLedgerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
-		Short: "Check and export the record of all decisions",
+		Short: "Check, export and compact the record of all decisions",
 		Args:  cli.UnknownCommand,
 		RunE:  cli.ShowHelp,
 	}
-	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a), newLedgerProveCmd(a))
+	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a), newLedgerProveCmd(a), newLedgerCompactCmd(a))
 	return cmd
 }
 
@@ -111,6 +111,25 @@ hash covers it; docs/ledger.md says how to check a chain.`,
 			}
 			return nil
 		})
+	})
+	return cmd
+}
+
+func newLedgerCompactCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compact",
+		Short: "Write the ledger's log into ledger.db",
+		Long: `Compact writes the latest events, which are in ledger.db-wal, into ledger.db. Until
+the next command records something, ledger.db alone is then the whole ledger: copy it
+for a backup. If a tenth of the file or more is free, its space is given back.
+
+Other commands can run meanwhile. If they keep the log in use for ten seconds, the
+command fails, and nothing is lost.`,
+		Args: cli.NoArgs,
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		result, err := e.Compact(ctx)
+		return cli.Show(&a.Program, result, err, (*render.Printer).Compaction)
 	})
 	return cmd
 }

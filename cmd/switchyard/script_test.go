@@ -202,7 +202,7 @@ func wantError(ts *testscript.TestScript, neg bool, args []string) {
 
 // stateIn describes everything in the state directory of the project in the work
 // directory. A rejected command may restrict the directory's permissions, write its
-// .gitignore and fix STATE.md, which is not a record.
+// .gitignore, fix STATE.md and use the index of the ledger's log, which are not records.
 func stateIn(ts *testscript.TestScript) string {
 	var b strings.Builder
 	root := filepath.Join(ts.Getenv("WORK"), ".switchyard")
@@ -213,7 +213,7 @@ func stateIn(ts *testscript.TestScript) string {
 		if d.IsDir() && d.Name() == "run" {
 			return fs.SkipDir // A lease's file is a lock, and stays.
 		}
-		if path == root || slices.Contains([]string{".gitignore", "STATE.md"}, d.Name()) {
+		if path == root || slices.Contains([]string{".gitignore", "STATE.md", "ledger.db-shm"}, d.Name()) {
 			return nil
 		}
 		info, err := d.Info()

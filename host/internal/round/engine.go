@@ -172,6 +172,16 @@ func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 	}
 }
 
+// Compact writes the ledger's log into its database, and gives back free space.
+func (e *Engine) Compact(ctx context.Context) (ledger.Compaction, error) {
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return ledger.Compaction{}, err
+	}
+	defer l.Close()
+	return l.Compact(ctx)
+}
+
 // rooted returns the project with its root as the current folder.
 func (e *Engine) rooted() project.Project { return e.project.AtRoot() }
 
