@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -172,21 +173,27 @@ func decodeInterface(r *reader, to reflect.Value) bool {
 }
 
 func sliceDecoder(t reflect.Type, elem decoder) decoder {
+	var last atomic.Int64 // the length of another slice, which is likely that of the next
 	return func(r *reader, to reflect.Value) bool {
 		if r.word("[]") {
 			to.Set(reflect.MakeSlice(t, 0, 0))
 			return true
 		}
-		return r.array(func() bool {
+		ok := r.array(func() bool {
 			n := to.Len()
 			if n == to.Cap() {
-				to.Grow(max(n, 4))
+				to.Grow(max(n, int(last.Load()), 1))
 			}
 			to.SetLen(n + 1)
 			return elem(r, to.Index(n))
 		})
+		last.Store(int64(min(to.Len(), maxLast)))
+		return ok
 	}
 }
+
+// maxLast bounds what a slice takes because another one was long.
+const maxLast = 16
 
 func decodeCounts(r *reader, to reflect.Value) bool {
 	counts := make(map[string]int)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -101,29 +102,28 @@ func (r *recordReader) read(e ledger.Event) (decisionRecord, error) {
 // checkCopies fails if a record contradicts itself: the state machine's event, the shown
 // decision and the policy's input repeat some fields.
 func checkCopies(e event.RoundEvent, d event.RoundDecision, in routing.Input) error {
-	for _, p := range []struct {
-		field string
-		a, b  any
-	}{
-		{"round", e.Round, in.Round},
-		{"next_round", e.NextRound, d.NextRound},
-		{"max_rounds", e.MaxRounds, in.MaxRounds},
-		{"max_rounds", d.MaxRounds, in.MaxRounds},
-		{"finding_count", e.FindingCount, in.FindingCount},
-		{"verify", routing.Verify(e.Verify), in.Verify},
-		{"next_action", e.NextAction, d.NextAction},
-		{"reason", e.Reason, d.Reason},
-		{"policy", e.Policy, nameOf(d.Policy)},
-		{"progress", d.Progress, api.ProgressOf(in)},
-		{"stalled_rounds", e.Stalled, in.StalledRounds},
-		{"deferred", e.Deferred, len(d.Deferred)},
-		{"bar", e.Bar, barOf(d, e.Bar)},
-	} {
-		if p.a != p.b {
-			return fmt.Errorf("%s is %.80v in one place and %.80v in another", p.field, p.a, p.b)
-		}
+	var err error
+	checkSame(&err, "round", e.Round, in.Round)
+	checkSame(&err, "next_round", e.NextRound, d.NextRound)
+	checkSame(&err, "max_rounds", e.MaxRounds, in.MaxRounds)
+	checkSame(&err, "max_rounds", d.MaxRounds, in.MaxRounds)
+	checkSame(&err, "finding_count", e.FindingCount, in.FindingCount)
+	checkSame(&err, "verify", routing.Verify(e.Verify), in.Verify)
+	checkSame(&err, "next_action", e.NextAction, d.NextAction)
+	checkSame(&err, "reason", e.Reason, d.Reason)
+	checkSame(&err, "policy", e.Policy, nameOf(d.Policy))
+	checkSame(&err, "progress", d.Progress, api.ProgressOf(in))
+	checkSame(&err, "stalled_rounds", e.Stalled, in.StalledRounds)
+	checkSame(&err, "deferred", e.Deferred, len(d.Deferred))
+	checkSame(&err, "bar", e.Bar, barOf(d, e.Bar))
+	return err
+}
+
+// checkSame sets err, unless it is set, if two copies of a field differ.
+func checkSame[T comparable](err *error, field string, a, b T) {
+	if *err == nil && a != b {
+		*err = fmt.Errorf("%s is %.80v in one place and %.80v in another", field, a, b)
 	}
-	return nil
 }
 
 // barOf returns the bar that the state machine's event has for a decision. A policy without
@@ -141,23 +141,41 @@ func barOf(d event.RoundDecision, earlier string) string {
 
 // categories counts alike findings.
 func categories(findings []event.RoundFinding, deferred bool) []replay.Category {
-	counts := make(map[replay.Category]int)
-	for _, f := range findings {
-		audited := slices.ContainsFunc(f.Sources, func(s event.Source) bool { return s.Critic == finding.AuditCritic })
-		counts[replay.Category{
-			Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Severity: f.Severity,
-			Standing: f.Standing, Audited: audited, Deferred: deferred,
-		}]++
+	all := make([]replay.Category, len(findings))
+	for i, f := range findings {
+		all[i] = replay.Category{
+			Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Severity: f.Severity, Standing: f.Standing,
+			Audited:  slices.ContainsFunc(f.Sources, func(s event.Source) bool { return s.Critic == finding.AuditCritic }),
+			Deferred: deferred, Count: 1,
+		}
 	}
-	all := make([]replay.Category, 0, len(counts))
-	for c, n := range counts {
-		c.Count = n
-		all = append(all, c)
+	slices.SortFunc(all, compareCategories)
+	alike := all[:0]
+	for _, c := range all {
+		if last := len(alike) - 1; last >= 0 && compareCategories(alike[last], c) == 0 {
+			alike[last].Count++
+		} else {
+			alike = append(alike, c)
+		}
 	}
-	slices.SortFunc(all, func(a, b replay.Category) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Route, b.Route), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Standing, b.Standing))
-	})
-	return all
+	return alike
+}
+
+// compareCategories orders findings that are not alike.
+func compareCategories(a, b replay.Category) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Route, b.Route), strings.Compare(string(a.Severity), string(b.Severity)),
+		strings.Compare(string(a.Standing), string(b.Standing)), compareBools(a.Unknown, b.Unknown), compareBools(a.Audited, b.Audited))
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
 }
 
 func errTaskTampered(id, format string, args ...any) error {
