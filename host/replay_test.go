@@ -305,6 +305,7 @@ func TestReplayOfAnotherLedger(t *testing.T) {
 	candidate := rerouted(t, "style", "researcher")
 	var text bytes.Buffer
 	a.export(t, &text)
+	a.edit(t, "PRAGMA wal_checkpoint(TRUNCATE)")
 	copied, err := os.ReadFile(a.database())
 	if err != nil {
 		t.Fatal(err)
