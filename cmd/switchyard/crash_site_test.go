@@ -324,7 +324,7 @@ func files(t *testing.T, dir string) []string {
 			return err
 		case path == "cache", path == ".switchyard/run": // A lease's file is a lock, and stays.
 			return fs.SkipDir
-		case d.IsDir(), path == ".switchyard/ledger.db", path == ".switchyard/ledger.db-wal", path == ".switchyard/ledger.db-shm":
+		case d.IsDir(), path == ".switchyard/ledger.db", path == ".switchyard/ledger.db-wal", path == ".switchyard/ledger.db-shm", path == ".switchyard/ledger.archive":
 			return nil
 		}
 		info, err := d.Info()

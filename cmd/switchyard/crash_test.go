@@ -88,6 +88,8 @@ func crashes() []crash {
 		{name: "later event, after a crash", setUp: []string{first[0], first[0]}, logged: true, command: "round T --round 3 --report style.json", again: "task-stuck"},
 		{name: "event of another task", setUp: first, command: "round U --round 1 --report style.json", again: "round-shifted"},
 		{name: "commit", setUp: first, command: "round T --report clean.json --verify-cmd true", again: "task-committed", unwritable: verifying},
+		{name: "archive", setUp: []string{first[0], "round T --report clean.json"}, command: "ledger archive --older-than 1ns"},
+		{name: "compact", setUp: []string{first[0], "round U --report style.json"}, command: "ledger compact"},
 		{name: "stuck", command: stuck[0], again: "task-stuck"},
 		{name: "resume", setUp: stuck, command: "resume T --rounds +2", again: "task-not-stuck"},
 		{name: "answer", files: asking, setUp: []string{"round T --report ask.json"}, command: "answer T --text yes"},

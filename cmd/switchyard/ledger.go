@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +17,11 @@ import (
 func newLedgerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
-		Short: "Check, export and compact the record of all decisions",
+		Short: "Check, export, compact and archive the record of all decisions",
 		Args:  cli.UnknownCommand,
 		RunE:  cli.ShowHelp,
 	}
-	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a), newLedgerProveCmd(a), newLedgerCompactCmd(a))
+	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a), newLedgerProveCmd(a), newLedgerCompactCmd(a), newLedgerArchiveCmd(a))
 	return cmd
 }
 
@@ -130,6 +131,30 @@ command fails, and nothing is lost.`,
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		result, err := e.Compact(ctx)
 		return cli.Show(&a.Program, result, err, (*render.Printer).Compaction)
+	})
+	return cmd
+}
+
+func newLedgerArchiveCmd(a *app) *cobra.Command {
+	var unchanged time.Duration
+	cmd := &cobra.Command{
+		Use:   "archive --older-than DURATION",
+		Short: "Move the events of old tasks to a compressed file",
+		Long: `Archive moves the contents of the events of tasks that are committed, and did not
+change for some time, to .switchyard/ledger.archive, compressed. Every command goes
+on reading them there, and ledger verify checks them. Copy the file with ledger.db.
+
+ledger compact then gives back the space in ledger.db.`,
+		Example: `  switchyard ledger archive --older-than 2160h`,
+		Args:    cli.NoArgs,
+	}
+	cli.DurationVar(cmd.Flags(), &unchanged, "older-than", "archive tasks that did not change for `DURATION`, such as 2160h for 90 days")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+		if unchanged == 0 {
+			return cli.Usagef("--older-than is missing")
+		}
+		result, err := e.Archive(ctx, unchanged)
+		return cli.Show(&a.Program, result, err, (*render.Printer).Archived)
 	})
 	return cmd
 }

@@ -66,6 +66,7 @@ func results() map[string][]reflect.Type {
 		"hook stop":           {reflect.TypeFor[hook.Output]()},
 		"hook uninstall":      {reflect.TypeFor[render.HookSettings]()},
 		"init":                {reflect.TypeFor[render.Initialized]()},
+		"ledger archive":      {reflect.TypeFor[ledger.Archived]()},
 		"ledger compact":      {reflect.TypeFor[ledger.Compaction]()},
 		"ledger prove":        {reflect.TypeFor[evidence.Proof]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},

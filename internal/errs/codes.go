@@ -81,6 +81,7 @@ const (
 	InitNested                                       Code = "init-nested"
 	Internal                                         Code = "internal"
 	Interrupted                                      Code = "interrupted"
+	LedgerArchive                                    Code = "ledger-archive"
 	LedgerBusy                                       Code = "ledger-busy"
 	LedgerConflict                                   Code = "ledger-conflict"
 	LedgerCorrupt                                    Code = "ledger-corrupt"

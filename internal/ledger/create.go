@@ -77,7 +77,7 @@ func (l *Ledger) build(ctx context.Context, name string, events []Event, batches
 		return err
 	}
 	defer tx.Rollback()
-	if err := migrate(ctx, tx, l.versions, 0, l.fold); err != nil {
+	if err := migrate(ctx, tx, l.versions, 0, l.fold, l.archive()); err != nil {
 		return err
 	}
 	if err := l.record(ctx, tx, events, batches); err != nil {

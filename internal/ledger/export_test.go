@@ -30,7 +30,7 @@ func (l *Ledger) Refold(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback()
-	if err := rebuild(ctx, tx, l.fold); err != nil {
+	if err := rebuild(ctx, tx, l.fold, l.archive()); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -196,7 +196,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	}
 	edit(t, dir, `PRAGMA user_version = 7`, `CREATE TABLE later (a)`)
 	e := refuses(t, dir, errs.LedgerNewer)
-	if e.Details["found"] != int64(7) || e.Details["supported"] != int64(4) {
+	if e.Details["found"] != int64(7) || e.Details["supported"] != int64(5) {
 		t.Errorf("details are %v", e.Details)
 	}
 	_, err := connected.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))

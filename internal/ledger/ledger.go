@@ -187,7 +187,7 @@ func (l *Ledger) openFile(ctx context.Context, file os.FileInfo) (*sql.DB, error
 		return nil, translate(ctx, "open", err)
 	}
 	db.SetMaxOpenConns(1)
-	err = l.retry(ctx, "open", func() error { return upgrade(ctx, db, l.versions, l.fold) })
+	err = l.retry(ctx, "open", func() error { return upgrade(ctx, db, l.versions, l.fold, l.archive()) })
 	if err == nil {
 		err = l.sameFile(file)
 	}

@@ -66,6 +66,9 @@ func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error)
 	err := l.read(ctx, func(tx *sql.Tx) error {
 		e = Event{}
 		_, err := queryRow(ctx, tx, e.columns(), selectEvents+"WHERE task = ? AND n = ?", task, n)
+		if err == nil {
+			e.Body, err = l.archive().body(e.Body)
+		}
 		return err
 	})
 	if err != nil {
@@ -105,7 +108,22 @@ func (l *Ledger) Select(ctx context.Context, s Selection) iter.Seq2[Event, error
 
 // events yields the selected events by pages; key is what the next page begins after.
 func (l *Ledger) events(ctx context.Context, where string, args []any, from int64, key func(Event) int64) iter.Seq2[Event, error] {
-	return pages(ctx, l, selectEvents+where, args, from, (*Event).columns, func(e Event) (any, int) { return key(e), len(e.Body) })
+	stored := pages(ctx, l, selectEvents+where, args, from, (*Event).columns, func(e Event) (any, int) { return key(e), len(e.Body) })
+	archive := l.archive()
+	return func(yield func(Event, error) bool) {
+		for e, err := range stored {
+			if err == nil {
+				e.Body, err = archive.body(e.Body)
+			}
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Last returns the Seq of the latest event of all tasks, 0 if there is none. It costs so

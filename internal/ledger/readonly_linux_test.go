@@ -48,9 +48,12 @@ func TestReadOnlyMedium(t *testing.T) {
 	wantCode(t, err, errs.StateUnwritable)
 	_, err = l.Compact(t.Context())
 	wantCode(t, err, errs.StateUnwritable)
+	_, err = l.Archive(t.Context(), []ledger.Head{{Task: "a", N: 16}})
+	wantCode(t, err, errs.StateUnwritable)
 }
 
-// TestFullDiskForTheLog tests that neither an append nor Compact leaves half of itself.
+// TestFullDiskForTheLog tests that neither an append nor Compact nor Archive leaves half of
+// itself.
 func TestFullDiskForTheLog(t *testing.T) {
 	disk, dir := onDisk(t)
 	filler := filepath.Join(disk, "filler")
@@ -70,11 +73,21 @@ func TestFullDiskForTheLog(t *testing.T) {
 		if _, err := l.Compact(t.Context()); err != nil {
 			wantCode(t, err, errs.LedgerIO)
 		}
+		if _, err := l.Archive(t.Context(), []ledger.Head{{Task: "a", N: head.N}}); err != nil {
+			wantCode(t, err, errs.LedgerIO)
+		}
 		if err := errors.Join(l.Close(), os.Remove(filler)); err != nil {
 			t.Fatal(err)
 		}
-		if report := wantSound(t, open(t, dir)); report.Events != head.N {
-			t.Fatalf("with %d pages of room, %d events are left of %d", pages, report.Events, head.N)
+		// Verify has threads that do not see the disk.
+		events := collect(t, open(t, dir).EventsSince(t.Context(), 0))
+		if int64(len(events)) != head.N {
+			t.Fatalf("with %d pages of room, %d events are left of %d", pages, len(events), head.N)
+		}
+		for _, e := range events {
+			if e.Hash != e.Sum() {
+				t.Errorf("with %d pages of room, event %d became %.200s", pages, e.N, e.Body)
+			}
 		}
 	}
 }

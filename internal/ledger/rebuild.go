@@ -3,14 +3,17 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // replay folds all recorded events again, task by task.
 type replay struct {
-	fold Fold
-	sums *accumulator // what all events count
+	fold    Fold
+	archive archive
+	sums    *accumulator // what all events count
 
 	last    Event    // the previous event, or what the first one of a task must follow
 	task    memState // the fold of that task's events so far
@@ -18,7 +21,8 @@ type replay struct {
 }
 
 // run calls event for every event that where selects, before it becomes last, and finish
-// after the last one of a task. The bodies are valid during the call only.
+// after the last one of a task. The bodies are valid during the call only. A body that the
+// archive lacks is still a reference.
 func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish func() error, where string, args ...any) error {
 	begun := false
 	var e Event
@@ -33,6 +37,9 @@ func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish 
 			r.last, r.task, r.refused = Event{Task: e.Task, Hash: Genesis}, memState{}, false
 		}
 		begun = true
+		if body, err := r.archive.body(e.Body); err == nil {
+			e.Body = body
+		}
 		event(e)
 		r.last = e
 		return ctx.Err() // The fold may have failed because ctx is done.
@@ -64,12 +71,16 @@ func (r *replay) add(e Event) (parsed bool, err error) {
 // rebuild recomputes all entries and counters from the events, task by task. If an event
 // is malformed or the fold refuses it, its task keeps its entries and counts up to that
 // event: one such task must not block the others, and Verify reports it.
-func rebuild(ctx context.Context, tx *sql.Tx, fold Fold) error {
+func rebuild(ctx context.Context, tx *sql.Tx, fold Fold, from archive) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM tallies"); err != nil {
 		return err
 	}
-	r := replay{fold: fold, sums: newAccumulator(newDefinitions())}
+	r := replay{fold: fold, archive: from, sums: newAccumulator(newDefinitions())}
+	var lacking error
 	err := r.run(ctx, tx, func(e Event) {
+		if isReference(e.Body) {
+			lacking = from.damaged(fmt.Errorf("it lacks event %d", e.Seq))
+		}
 		if r.refused = r.refused || e.checkForm() != nil; !r.refused {
 			_, _ = r.add(e)
 		}
@@ -87,7 +98,7 @@ func rebuild(ctx context.Context, tx *sql.Tx, fold Fold) error {
 		}
 		return t.change(changes)
 	}, "")
-	if err != nil {
+	if err := errors.Join(lacking, err); err != nil {
 		return err
 	}
 	return addRows(ctx, tx, r.sums.rows(nil, r.sums.defined.caps))

@@ -94,12 +94,15 @@ func released() []version {
 		// It counts agents' processes by their confinement level.
 		objects: all,
 		rebuild: true,
+	}, {
+		// Bodies of events can be in the archive.
+		objects: all,
 	}}
 }
 
 // upgrade accepts a database of the latest version, migrates an older one in one
 // transaction, and refuses any other. Without a fold it leaves an older one as it is.
-func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) error {
+func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold, from archive) error {
 	at, err := inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
 	if errors.Is(err, errNotWAL) && fold != nil {
 		// A copy made with VACUUM INTO has no log.
@@ -116,7 +119,7 @@ func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) err
 		if at == len(versions) {
 			return nil
 		}
-		return migrate(ctx, tx, versions, at, fold)
+		return migrate(ctx, tx, versions, at, fold, from)
 	})
 	return err
 }
@@ -209,8 +212,8 @@ func compare(ctx context.Context, tx *sql.Tx, want []object) error {
 }
 
 // migrate brings a database from a version to the latest one. Version 0 is an empty file.
-func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold Fold) error {
-	for _, v := range versions[from:] {
+func migrate(ctx context.Context, tx *sql.Tx, versions []version, at int, fold Fold, from archive) error {
+	for _, v := range versions[at:] {
 		for _, statement := range v.up {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return err
@@ -221,8 +224,8 @@ func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold
 		}
 	}
 	// An empty file has no events to recompute anything from.
-	if from > 0 && slices.ContainsFunc(versions[from:], func(v version) bool { return v.rebuild }) {
-		if err := rebuild(ctx, tx, fold); err != nil {
+	if at > 0 && slices.ContainsFunc(versions[at:], func(v version) bool { return v.rebuild }) {
+		if err := rebuild(ctx, tx, fold, from); err != nil {
 			return err
 		}
 	}

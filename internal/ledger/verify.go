@@ -78,6 +78,8 @@ const (
 	ProblemEntry ProblemKind = "entry"
 	// ProblemCounter: a counter differs from the events, is missing, or should not exist.
 	ProblemCounter ProblemKind = "tally"
+	// ProblemArchive: the archive is missing or damaged where it has an event's body.
+	ProblemArchive ProblemKind = "archive"
 	// ProblemFold: the fold refuses a recorded event or breaks the rules of Projection.
 	ProblemFold ProblemKind = "fold"
 )
@@ -111,7 +113,7 @@ func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 		if _, err := l.connect(ctx); err != nil { // The path may lead to another file by now.
 			return err
 		}
-		v = verifier{fold: l.fold, tx: txs[0], sums: newAccumulator(newDefinitions())}
+		v = verifier{fold: l.fold, archive: l.archive(), tx: txs[0], sums: newAccumulator(newDefinitions())}
 		return v.verify(ctx, txs[1], txs[2:])
 	})
 	if err != nil {
@@ -157,6 +159,7 @@ func rollback(txs []*sql.Tx) {
 // verifier is the state of a Verify.
 type verifier struct {
 	fold      Fold
+	archive   archive
 	tx        *sql.Tx
 	report    Report
 	sums      *accumulator // what all events count

@@ -67,7 +67,7 @@ func (v *verifier) tasks(ctx context.Context, txs []*sql.Tx) error {
 	var running sync.WaitGroup
 	for i, tx := range txs {
 		w := &workers[i]
-		*w = taskVerifier{tx: tx, replay: replay{fold: v.fold, sums: newAccumulator(v.sums.defined)}}
+		*w = taskVerifier{tx: tx, replay: replay{fold: v.fold, archive: v.archive, sums: newAccumulator(v.sums.defined)}}
 		running.Go(func() {
 			if err := w.work(ctx, &ranges); err != nil {
 				cancel(err)
@@ -162,6 +162,11 @@ func (w *taskVerifier) verify(ctx context.Context, r *taskRange) error {
 // this one says, so that one change is reported only once.
 func (w *taskVerifier) event(e Event) {
 	w.report.Events++
+	if isReference(e.Body) {
+		w.uncounted, w.refused = true, true
+		w.report.problem(e, ProblemArchive, "the archive lacks the event's body")
+		return
+	}
 	parsed, refusal := w.add(e)
 	if err := e.checkForm(); err != nil {
 		w.report.problem(e, ProblemForm, "%s", err.Error())

@@ -55,6 +55,12 @@ func (p *Printer) Compaction(c ledger.Compaction) {
 	p.list(rows)
 }
 
+// Archived prints what went to the ledger's archive.
+func (p *Printer) Archived(a ledger.Archived) {
+	p.Line("archived  %s of %s: %s became %s", textutil.Count(a.Events, "event"), textutil.Count(a.Tasks, "task"), Size(a.Bodies), Size(a.Archive))
+	p.lineIf(a.Events > 0, "next: give back the space: switchyard ledger compact")
+}
+
 // maxLedgerProblems is the number of a ledger's problems that are shown; JSON has more.
 const maxLedgerProblems = 10
 

@@ -21,6 +21,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -180,6 +181,31 @@ func (e *Engine) Compact(ctx context.Context) (ledger.Compaction, error) {
 	}
 	defer l.Close()
 	return l.Compact(ctx)
+}
+
+// Archive moves the events of the tasks that are committed, and did not change for some
+// time, to the ledger's archive. It refuses a command that an agent runs.
+func (e *Engine) Archive(ctx context.Context, unchanged time.Duration) (ledger.Archived, error) {
+	if err := e.inside(); err != nil {
+		return ledger.Archived{}, err
+	}
+	tasks, err := e.Tasks(ctx)
+	if err != nil {
+		return ledger.Archived{}, err
+	}
+	limit := e.now().Add(-unchanged)
+	var heads []ledger.Head
+	for _, t := range tasks {
+		if at, err := time.Parse(time.RFC3339, t.UpdatedAt); err == nil && t.Status == task.Committed && at.Before(limit) {
+			heads = append(heads, ledger.Head{Task: t.TaskID, N: t.Event})
+		}
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return ledger.Archived{}, err
+	}
+	defer l.Close()
+	return l.Archive(ctx, heads)
 }
 
 // rooted returns the project with its root as the current folder.

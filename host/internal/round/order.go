@@ -160,7 +160,7 @@ func (e *Engine) receive(ctx context.Context, o Order) error {
 		return err
 	}
 	defer state.Close()
-	for _, name := range append([]string{"ledger.db", "ledger.db-wal", "ledger.db-shm", spawner.RunLogFile}, carriedFolders...) {
+	for _, name := range append([]string{"ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.archive", spawner.RunLogFile}, carriedFolders...) {
 		if err := state.RemoveAll(name); err != nil {
 			return errStateWrite(project.StateDir+"/"+name, safefile.Reason(err))
 		}

@@ -1,0 +1,197 @@
+package ledger
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// archiveName is the name of the archive in the state directory.
+const archiveName = "ledger.archive"
+
+// archive is the path of a file with bodies of events, one after another, each compressed.
+// In the place of such a body, the database has a reference: where it is in the file. Event
+// hashes cover the body itself.
+type archive string
+
+// reference is the format of a reference: the offset and the length. No JSON is like it.
+const reference = "archived %d %d"
+
+func isReference(stored []byte) bool { return bytes.HasPrefix(stored, []byte("archived ")) }
+
+// body returns the recorded body of an event from what the database has of it.
+func (a archive) body(stored []byte) ([]byte, error) {
+	if !isReference(stored) {
+		return stored, nil
+	}
+	var offset, size int64
+	if _, err := fmt.Sscanf(string(stored), reference, &offset, &size); err != nil || offset < 0 || size < 0 {
+		return nil, a.damaged(fmt.Errorf("%.100q is not a reference", stored))
+	}
+	if info, err := lstatRegular(string(a)); err != nil {
+		return nil, err
+	} else if info == nil {
+		return nil, a.damaged(os.ErrNotExist)
+	}
+	f, err := os.Open(string(a))
+	if err != nil {
+		return nil, unwritable(string(a), err)
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(flate.NewReader(io.NewSectionReader(f, offset, size)), MaxBody+1))
+	if err == nil && len(body) > MaxBody {
+		err = errors.New("a body is too large")
+	}
+	if err != nil {
+		return nil, a.damaged(err)
+	}
+	return body, nil
+}
+
+func (a archive) damaged(err error) error {
+	return errs.New(errs.LedgerArchive, "read the ledger's archive: %w", err).With("path", string(a))
+}
+
+// Archived is what Archive did.
+type Archived struct {
+	Tasks  int   `json:"tasks"`
+	Events int64 `json:"events"`
+	// Bodies is the size of the events' bodies, and Archive that of what they added to the
+	// archive, in bytes.
+	Bodies  int64 `json:"bodies"`
+	Archive int64 `json:"archive"`
+}
+
+// archivedTasks is how many tasks one transaction archives.
+const archivedTasks = 64
+
+// Archive moves the bodies of the tasks' events to the archive, except for those of tasks
+// with events after their heads, and for those that are there. Reading events does not
+// change. Compact then gives back the space in the database.
+//
+// # Errors
+//
+// Those of AppendAll, and ledger-archive. Tasks that were archived before the error stay
+// archived. A process that is killed leaves no more than unused bytes in the archive.
+func (l *Ledger) Archive(ctx context.Context, heads []Head) (Archived, error) {
+	var all Archived
+	db, err := l.connect(ctx)
+	if err != nil || db == nil {
+		return all, err
+	}
+	for part := range slices.Chunk(heads, archivedTasks) {
+		var moved Archived
+		if err := l.retry(ctx, "archive", func() (err error) {
+			moved, err = l.archiveTasks(ctx, db, part)
+			return err
+		}); err != nil {
+			return all, err
+		}
+		all.Tasks += moved.Tasks
+		all.Events += moved.Events
+		all.Bodies += moved.Bodies
+		all.Archive += moved.Archive
+	}
+	return all, nil
+}
+
+// archiveTasks archives tasks in one transaction. The bodies are on disk before the database
+// refers to them, and its lock keeps others from writing to the archive.
+func (l *Ledger) archiveTasks(ctx context.Context, db *sql.DB, heads []Head) (moved Archived, err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return moved, err
+	}
+	defer tx.Rollback()
+	var bodies []archivedBody
+	for _, h := range heads {
+		if now, err := readHead(ctx, tx, h.Task); err != nil {
+			return moved, err
+		} else if now.N != h.N {
+			continue
+		}
+		before := len(bodies)
+		var b archivedBody
+		err := eachRow(ctx, tx, []any{&b.seq, &b.text}, func() error {
+			if !isReference(b.text) {
+				bodies = append(bodies, b)
+			}
+			return nil
+		}, "SELECT seq, body FROM events WHERE task = ?", h.Task)
+		if err != nil {
+			return moved, err
+		}
+		if len(bodies) > before {
+			moved.Tasks++
+		}
+	}
+	if len(bodies) == 0 {
+		return moved, nil
+	}
+	if moved.Archive, err = l.writeArchive(bodies); err != nil {
+		return Archived{}, unwritable(string(l.archive()), err)
+	}
+	for _, b := range bodies {
+		moved.Events++
+		moved.Bodies += int64(len(b.text))
+		if _, err := tx.ExecContext(ctx, "UPDATE events SET body = ? WHERE seq = ?", fmt.Sprintf(reference, b.offset, b.size), b.seq); err != nil {
+			return Archived{}, err
+		}
+	}
+	return moved, tx.Commit()
+}
+
+// archivedBody is a body to archive, and where it is then.
+type archivedBody struct {
+	seq          int64
+	text         []byte
+	offset, size int64
+}
+
+// writeArchive appends bodies to the archive, flushes it, and returns what it grew by.
+func (l *Ledger) writeArchive(bodies []archivedBody) (grown int64, err error) {
+	dir, err := safefile.OpenDir(l.dir)
+	if err != nil {
+		return 0, err
+	}
+	defer dir.Close()
+	f, err := dir.OpenFile(archiveName, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	start, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	offset := start
+	for i := range bodies {
+		var packed bytes.Buffer
+		w, err := flate.NewWriter(&packed, flate.DefaultCompression)
+		if err == nil {
+			_, err = w.Write(bodies[i].text)
+		}
+		if err = errors.Join(err, w.Close()); err != nil {
+			return 0, err
+		}
+		n, err := f.Write(packed.Bytes())
+		if err != nil {
+			return 0, err
+		}
+		bodies[i].offset, bodies[i].size = offset, int64(n)
+		offset += int64(n)
+	}
+	return offset - start, errors.Join(f.Sync(), safefile.SyncDir(dir, "."))
+}
+
+func (l *Ledger) archive() archive { return archive(filepath.Join(filepath.Dir(l.path), archiveName)) }

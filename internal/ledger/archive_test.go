@@ -1,0 +1,149 @@
+package ledger_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// withArchive creates a closed ledger of the tasks a and b with three events each, those of
+// a archived, and returns all events as they were before.
+func withArchive(t *testing.T) (dir string, before []ledger.Event) {
+	t.Helper()
+	dir = state(t)
+	l := open(t, dir)
+	for i := range int64(3) {
+		for _, task := range []string{"a", "b"} {
+			body := fmt.Appendf(nil, `{"text":"%s %d"}`, strings.Repeat("much ", 3000), i)
+			if _, err := l.Append(t.Context(), task, i, clock(i), "note", body); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before = collect(t, l.EventsSince(t.Context(), 0))
+	moved, err := l.Archive(t.Context(), []ledger.Head{{Task: "a", N: 3}, {Task: "b", N: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moved.Tasks != 1 || moved.Events != 3 || moved.Bodies < 45_000 || moved.Archive > 1000 {
+		t.Errorf("it moved %+v", moved)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, before
+}
+
+// TestArchivedEventsAreRead tests that no reader sees a difference.
+func TestArchivedEventsAreRead(t *testing.T) {
+	dir, before := withArchive(t)
+	l := open(t, dir)
+	if got := collect(t, l.EventsSince(t.Context(), 0)); asJSON(t, got) != asJSON(t, before) {
+		t.Error("the events differ")
+	}
+	if e, err := l.Event(t.Context(), "a", 2); err != nil || asJSON(t, e) != asJSON(t, before[2]) {
+		t.Errorf("the event is %.200s, %v", asJSON(t, e), err)
+	}
+	other := outside(t, filepath.Join(dir, "ledger.db"))
+	if got := collect(t, other.Events(t.Context(), "a", 1)); len(got) != 3 || got[2].Hash != got[2].Sum() {
+		t.Error("another project reads other events")
+	}
+	wantSound(t, l)
+	if err := l.Refold(t.Context()); err != nil {
+		t.Error(err)
+	}
+	wantSound(t, l)
+
+	if c := compacted(t, l); c.After.Database > 100_000 { // b has 45,000.
+		t.Errorf("the sizes are %+v", c)
+	}
+	add(t, l, "a", 3) // An archived task can go on.
+	again, err := l.Archive(t.Context(), []ledger.Head{{Task: "a", N: 4}})
+	if err != nil || again.Events != 1 {
+		t.Errorf("again it moved %+v, %v", again, err)
+	}
+	if report := wantSound(t, l); report.Events != 7 {
+		t.Errorf("%d events", report.Events)
+	}
+}
+
+// TestDamagedArchive tests that nothing of an archive is trusted.
+func TestDamagedArchive(t *testing.T) {
+	dir, _ := withArchive(t)
+	path := filepath.Join(dir, "ledger.archive")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)/2] ^= 0x40
+	for name, damage := range map[string]func() error{
+		"missing": func() error { return os.Remove(path) },
+		"cut":     func() error { return os.WriteFile(path, whole[:len(whole)-9], 0o600) },
+		"flipped": func() error { return os.WriteFile(path, flipped, 0o600) },
+		"a link": func() error {
+			if err := os.Rename(path, path+".there"); err != nil {
+				return err
+			}
+			return os.Symlink(path+".there", path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := damage(); err != nil {
+				t.Fatal(err)
+			}
+			l := open(t, dir)
+			if report := verify(t, l); report.Sound() || report.Events != 6 || report.Problems[0].Task != "a" {
+				t.Errorf("verify reports %+v", report)
+			}
+			if name != "flipped" { // Its hash shows what is no error of the compression.
+				var err error
+				for _, err = range l.Events(t.Context(), "a", 1) {
+				}
+				if code := errs.CodeOf(err); code != errs.LedgerArchive && (name != "a link" || code != errs.StateUnsafe) {
+					t.Errorf("reading says %v", err)
+				}
+			}
+			if _, err := l.Head(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(path)
+			if err := os.WriteFile(path, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	l := open(t, dir)
+	wantSound(t, l)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{"archived", "archived ", "archived -1 5", "archived 5 5", "archived x"} {
+		edit(t, dir, fmt.Sprintf(`UPDATE events SET body = '%s' WHERE seq = 1`, body))
+		if verify(t, open(t, dir)).Sound() {
+			t.Errorf("the reference %q is sound", body)
+		}
+	}
+}
+
+// TestKilledBeforeItsTransaction tests bytes that a killed Archive left.
+func TestKilledBeforeItsTransaction(t *testing.T) {
+	dir := fill(t)
+	if err := os.WriteFile(filepath.Join(dir, "ledger.archive"), []byte("left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, dir)
+	if moved, err := l.Archive(t.Context(), []ledger.Head{{Task: "a", N: 5}}); err != nil || moved.Events != 5 {
+		t.Errorf("it moved %+v, %v", moved, err)
+	}
+	wantSound(t, l)
+}
