@@ -183,7 +183,9 @@ func (w *work) order(ctx context.Context, p *Position) error {
 		require(w.config.Spawn.Confine)
 	}
 	if p.Step.Kind == task.StepReview {
-		require(w.config.Verify.Confine)
+		if w.config.Verify != nil {
+			require(w.config.Verify.Confine)
+		}
 		policy, err := w.policy(ctx)
 		if err != nil {
 			return err
