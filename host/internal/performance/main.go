@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.bin, "bin", "bin", "the `FOLDER` of the programs")
 	flags.StringVar(&o.testdata, "testdata", "testdata", "the `FOLDER` of the reports")
 	flags.IntVar(&o.turns, "turns", 40, "run what is compared `N` times")
-	flags.StringVar(&o.only, "only", "", "write only the `TABLE`: start, rounds, findings or writers")
+	flags.StringVar(&o.only, "only", "", "write only the `TABLE`: start, findings, writers, rounds or parts")
 	flags.Func("rounds", "measure a ledger of `N` rounds instead of 1,000, 100,000 and 1,000,000 (repeatable)", func(text string) error {
 		if len(o.rounds) == 3 {
 			o.rounds = nil
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string) error {
 	tables := []struct {
 		name string
 		make func(context.Context, *bench) (string, error)
-	}{{"start", start}, {"findings", findings}, {"writers", writers}, {"rounds", rounds}}
+	}{{"start", start}, {"findings", findings}, {"writers", writers}, {"rounds", rounds}, {"parts", parts}}
 	for _, t := range tables {
 		if o.only != "" && o.only != t.name {
 			continue
