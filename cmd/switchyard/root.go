@@ -47,8 +47,8 @@ starts the agents itself and drives a task from its text to a commit.`,
 				deferGC()
 			case cmd.CommandPath() == "switchyard run":
 				debug.SetGCPercent(runGC)
-			case strings.HasPrefix(cmd.CommandPath(), "switchyard policy "), strings.HasPrefix(cmd.CommandPath(), "switchyard ledger "):
-				debug.SetGCPercent(readGC)
+			case strings.HasPrefix(cmd.CommandPath(), "switchyard policy "):
+				debug.SetGCPercent(policyGC)
 			}
 		},
 	}
@@ -121,10 +121,9 @@ func deferGC() {
 // print much would double its memory otherwise.
 const runGC = 25
 
-// readGC is how much garbage a command about policies or the ledger may have. It makes
-// thousands of decisions or reads thousands of events, and keeps little of each;
-// collecting the rest took half of its time.
-const readGC = 400
+// policyGC is how much garbage a command about policies may have. It makes thousands of
+// decisions and keeps little of each; collecting the rest took half of its time.
+const policyGC = 400
 
 // isShort reports whether a command only decides on reports or lists something. A
 // command that spawns agents waits for them, and their output can be large.
