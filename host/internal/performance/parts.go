@@ -29,7 +29,7 @@ func parts(ctx context.Context, b *bench) (string, error) {
 	all := []part{
 		{"a decision, from the table", "./internal/policy/table", "BenchmarkDecide/by=classes/rule=decision", "ns/op", "1s", "", nanoseconds},
 		{"a decision, by the interpreter", "./internal/policy/table", "BenchmarkDecide/by=interpreter/rule=decision", "ns/op", "1s", "", nanoseconds},
-		{"a million recorded rounds replayed by another policy, rounds a second", "./host", "BenchmarkReplay/replay", "rounds/s", "1x", "SWITCHYARD_REPLAY_ROUNDS=1000000", func(v float64) string { return number(int(v)) }},
+		{"recorded rounds replayed by another policy, of 100,000, a second", "./host", "BenchmarkReplay/replay", "rounds/s", "1x", "SWITCHYARD_REPLAY_ROUNDS=100000", func(v float64) string { return number(int(v)) }},
 		{"`ledger verify`, to sqlite3 reading and one processor hashing the same", "./host", "BenchmarkVerify", "verify/read", "3x", "SWITCHYARD_VERIFY_EVENTS=100000", times},
 		{"`ledger verify --decisions`, to the same", "./host", "BenchmarkVerify", "decisions/read", "3x", "SWITCHYARD_VERIFY_EVENTS=100000", times},
 		{"starting a process, unconfined", "./internal/sandbox", "BenchmarkStart/none", "ns/op", "300x", "", fromNano},
