@@ -29,9 +29,9 @@ func parts(ctx context.Context, b *bench) (string, error) {
 	all := []part{
 		{"a decision, from the table", "./internal/policy/table", "BenchmarkDecide/by=classes/rule=decision", "ns/op", "1s", "", nanoseconds},
 		{"a decision, by the interpreter", "./internal/policy/table", "BenchmarkDecide/by=interpreter/rule=decision", "ns/op", "1s", "", nanoseconds},
-		{"recorded rounds replayed by another policy, of 100,000, a second", "./host", "BenchmarkReplay/replay", "rounds/s", "1x", "SWITCHYARD_REPLAY_ROUNDS=100000", func(v float64) string { return number(int(v)) }},
-		{"`ledger verify`, to sqlite3 reading and one processor hashing the same", "./host", "BenchmarkVerify", "verify/read", "3x", "SWITCHYARD_VERIFY_EVENTS=100000", times},
-		{"`ledger verify --decisions`, to the same", "./host", "BenchmarkVerify", "decisions/read", "3x", "SWITCHYARD_VERIFY_EVENTS=100000", times},
+		{"recorded rounds replayed by another policy, of 20,000, a second", "./host", "BenchmarkReplay/replay", "rounds/s", "1x", "SWITCHYARD_REPLAY_ROUNDS=20000", func(v float64) string { return number(int(v)) }},
+		{"`ledger verify`, to sqlite3 reading and one processor hashing the same", "./host", "BenchmarkVerify", "verify/read", "3x", "SWITCHYARD_VERIFY_EVENTS=20000", times},
+		{"`ledger verify --decisions`, to the same", "./host", "BenchmarkVerify", "decisions/read", "3x", "SWITCHYARD_VERIFY_EVENTS=20000", times},
 		{"starting a process, unconfined", "./internal/sandbox", "BenchmarkStart/none", "ns/op", "300x", "", fromNano},
 		{"starting a process at `files`", "./internal/sandbox", "BenchmarkStart/files", "ns/op", "300x", "", fromNano},
 		{"starting a process at `files+ports`", "./internal/sandbox", "BenchmarkStart/files+ports", "ns/op", "300x", "", fromNano},
@@ -48,7 +48,7 @@ func parts(ctx context.Context, b *bench) (string, error) {
 		{"git, 10,000 files, `files+ports`, the tree is known", "git-10000-known-ports"},
 		{"git, 10,000 files, `files+network`, the tree is known", "git-10000-known-network"},
 	} {
-		all = append(all, part{"a spawn beyond its program: " + s.what, "./spawner", "BenchmarkOverhead/" + s.name, "overhead-ms", "80x", "", ms})
+		all = append(all, part{"a spawn beyond its program: " + s.what, "./spawner", "BenchmarkOverhead/" + s.name, "overhead-ms", "40x", "", ms})
 	}
 	rows := [][]string{{"part", "figure"}}
 	seen := make(map[string][]byte)
