@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
@@ -16,10 +20,23 @@ func hangs() fakeagent.Script {
 	}}
 }
 
-// called waits until an agent runs, and returns its process id.
-func (f *fleet) called() int {
+// called waits until an agent runs and the server knows of it, and returns its process id.
+func (f *fleet) called(run client.WorkflowRun) int {
 	f.Helper()
 	until(f, "an agent runs", func() bool { return len(fakeagent.Calls(f, f.script)) > 0 })
+	until(f, "the server knows of the agent", func() bool {
+		task, err := f.client.DescribeWorkflowExecution(f.Context(), run.GetID(), run.GetRunID())
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, a := range task.PendingActivities {
+			var agents []flow.Progress
+			if err := converter.GetDefaultDataConverter().FromPayloads(a.HeartbeatDetails, &agents); err == nil && len(agents) > 0 {
+				return true
+			}
+		}
+		return false
+	})
 	return fakeagent.Calls(f, f.script)[0].PID
 }
 
@@ -37,7 +54,7 @@ func TestWorkerKilled(t *testing.T) {
 	f.home().ready()
 	one := f.worker("one", f.address)
 	run := f.begin("T")
-	agent := f.called()
+	agent := f.called(run)
 	one.kill()
 	f.gone(agent)
 	f.worker("two", f.address)
@@ -55,7 +72,7 @@ func TestWorkerDrained(t *testing.T) {
 	f.home().ready()
 	one := f.worker("one", f.address)
 	run := f.begin("T")
-	agent := f.called()
+	agent := f.called(run)
 	f.worker("two", f.address)
 	if code := one.stop(); code != 0 {
 		t.Errorf("the worker exits with %d", code)
@@ -79,7 +96,7 @@ func TestNetworkCut(t *testing.T) {
 	network := newNetwork(t, f.address)
 	one := f.worker("one", network.address)
 	run := f.begin("T")
-	agent := f.called()
+	agent := f.called(run)
 	dir := fakeagent.Calls(t, f.script)[0].Dir
 	follow := f.start("run", program("switchyard-fleet"), "run", "T", "--store", f.path("store"), "--address", network.address)
 	until(t, "run shows the task", func() bool { return strings.Contains(follow.output(), "begun by its home") })

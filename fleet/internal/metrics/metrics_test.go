@@ -214,7 +214,11 @@ func TestWithAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	w := worker.New(server, flow.TaskQueue, worker.Options{Interceptors: []interceptor.WorkerInterceptor{m.Orders()}})
+	w := worker.New(server, flow.TaskQueue, worker.Options{
+		Interceptors: []interceptor.WorkerInterceptor{m.Orders()},
+		// The SDK counts a completed workflow after the server has it: Stop waits for that.
+		WorkerStopTimeout: time.Minute,
+	})
 	w.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Millisecond},
