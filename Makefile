@@ -35,9 +35,8 @@ temporal: bin/temporal ## build bin/temporal, the Temporal server of tests and t
 bin/temporal: fleet/tools/go.mod
 	cd fleet/tools && $(BUILD) -o ../../bin/temporal github.com/temporalio/cli/cmd/temporal
 
-demo: build ## run the main jobs in throw-away projects: real reports, and a task of a fake agent
-	$(GO) build -o bin/fakeagent ./internal/agent/fakeagent/fakeagent
-	@sh scripts/demo.sh $(BIN) bin/fakeagent testdata
+demo: build ## show a whole run in a temporary project
+	@$(BIN) demo
 
 fleet-demo: build fleet temporal ## run tasks on a fleet of processes, and kill some of them
 	$(GO) build -o bin/fakeagent ./internal/agent/fakeagent/fakeagent

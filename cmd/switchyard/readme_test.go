@@ -53,19 +53,6 @@ func withRun(t *testing.T, project string) {
 	}
 }
 
-// TestDemo runs the demonstration of the Makefile.
-func TestDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it runs a dozen commands")
-	}
-	out, err := inShell(t, repository)("sh scripts/demo.sh \"$(command -v switchyard)\" '" + fakeagent.Build(t) + "' testdata")
-	for _, want := range []string{"researcher  M001-S001-T0001, round 1 of 3", "\ncommit  round 2 of 3", "\n    Switchyard-Decision: ", "  reviewed: its tree "} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%v, and no %q in:\n%s", err, want, out)
-		}
-	}
-}
-
 // TestGuideShowsRealOutput runs the commands of the guide with a fake agent.
 func TestGuideShowsRealOutput(t *testing.T) {
 	agent := fakeagent.Build(t)
@@ -217,12 +204,10 @@ func TestRunPage(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skipf("no git: %v", err)
 	}
-	question := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}},
-		fakeagent.Step{Report: &fakeagent.Report{Object: fakeagent.Object{Set: map[string]any{"verdict": "issues_found", "findings": []any{map[string]any{
-			"category": "question-to-user", "severity": "fail", "remediation": "Ask for the port",
-			"question_to_user": map[string]any{"question": "Which port shall it be?", "choices": []string{"80", "443"}},
-		}}}}}},
-		fakeagent.Step{Final: &fakeagent.Final{Object: fakeagent.Object{Set: map[string]any{"verdict": "issues_found", "blockers_count": 1}}}})
+	question := fakeagent.Finds(fakeagent.Finding{
+		Category: "question-to-user", Severity: "fail", Remediation: "Ask for the port",
+		Question: &fakeagent.Question{Question: "Which port shall it be?", Choices: []string{"80", "443"}},
+	})
 	executor, clean := fakeagent.Edits(), fakeagent.Clean()
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", fakeagent.Build(t))
 	script := fakeagent.Write(t, t.TempDir(),

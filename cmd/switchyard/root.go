@@ -79,6 +79,7 @@ func commands() map[string]func(*app) *cobra.Command {
 	all := map[string]func(*app) *cobra.Command{
 		"answer":   newAnswerCmd,
 		"audit":    newAuditCmd,
+		"demo":     newDemoCmd,
 		"doctor":   newDoctorCmd,
 		"explain":  newExplainCmd,
 		"findings": newFindingsCmd,

@@ -124,6 +124,7 @@ func results() map[string][]reflect.Type {
 func otherOutput() []string {
 	return []string{
 		"completion bash", "completion fish", "completion powershell", "completion zsh", // shell scripts
+		"demo", "demo agent", // a text for people, and for a fake agent's caller
 		"mcp",                            // the Model Context Protocol
 		"metrics print", "metrics serve", // the exposition formats of Prometheus
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Create makes a repository of an existing directory, with one commit that is empty.
+// Create makes a repository of an existing directory, with one commit of its files.
 //
 // # Errors
 //
@@ -18,7 +18,8 @@ func Create(ctx context.Context, dir string, o Options) error {
 		return errs.New(errs.GitMissing, "git is not installed")
 	}
 	for _, args := range [][]string{
-		{"init", "--quiet", "--template="},
+		{"-c", "init.defaultBranch=main", "init", "--quiet", "--template="},
+		{"add", "--all"},
 		{"-c", "user.name=switchyard", "-c", "user.email=switchyard@localhost", "-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message=Begin"},
 	} {
 		if _, err := r.output(ctx, place{top: dir}, args...); err != nil {

@@ -3,8 +3,8 @@
 // their observed failures.
 //
 // The program is in the folder fakeagent below this package. A test builds it with Build
-// and writes its script with Write; Calls returns a description of each call. It is not
-// part of a release.
+// and writes its script with Write; Calls returns a description of each call. A release has
+// only ReadBrief and Critique, for switchyard demo.
 //
 // # Scripts
 //

@@ -56,6 +56,9 @@ func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int)
 		if f.Line != 0 {
 			finding["line"] = f.Line
 		}
+		if f.Question != nil {
+			finding["question_to_user"] = f.Question
+		}
 		findings = append(findings, finding)
 	}
 	if r.Text != nil {

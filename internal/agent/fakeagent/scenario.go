@@ -149,6 +149,14 @@ type Finding struct {
 	File        string `json:"file,omitzero"`
 	Line        int    `json:"line,omitzero"`
 	Remediation string `json:"remediation"`
+	// Question is what the critic asks the user.
+	Question *Question `json:"question_to_user,omitzero"`
+}
+
+// Question is a question to the user, with the answers to choose from.
+type Question struct {
+	Question string   `json:"question"`
+	Choices  []string `json:"choices,omitzero"`
 }
 
 // Final is a final message. By default it is the envelope of the report that the call

@@ -6,11 +6,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// TB is what this package needs of a testing.TB, which switchyard demo must not import.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+	TempDir() string
+}
 
 // callsSuffix is appended to a script's path to name its folder of calls.
 const callsSuffix = ".calls"
@@ -23,13 +29,13 @@ const program = "github.com/switchyard-dev/switchyard/internal/agent/fakeagent/f
 
 // Write writes a script of these scenarios into a new file in dir and returns its path,
 // for ScenarioVariable.
-func Write(t testing.TB, dir string, scenarios ...Scenario) string {
+func Write(t TB, dir string, scenarios ...Scenario) string {
 	t.Helper()
 	return WriteScript(t, dir, Script{Calls: scenarios})
 }
 
 // WriteScript is Write for a whole script.
-func WriteScript(t testing.TB, dir string, script Script) string {
+func WriteScript(t TB, dir string, script Script) string {
 	t.Helper()
 	data, err := json.Marshal(script, json.Deterministic(true), jsontext.Multiline(true))
 	if err != nil {
@@ -52,7 +58,7 @@ func WriteScript(t testing.TB, dir string, script Script) string {
 }
 
 // Calls returns the calls of a script, the oldest first.
-func Calls(t testing.TB, script string) []Call {
+func Calls(t TB, script string) []Call {
 	t.Helper()
 	calls, err := ReadCalls(script + callsSuffix)
 	if err != nil {
@@ -63,7 +69,7 @@ func Calls(t testing.TB, script string) []Call {
 
 // Build returns the path of the fake agent's program. Without Prebuilt, it builds the
 // program for this test, which takes about a second.
-func Build(t testing.TB) string {
+func Build(t TB) string {
 	t.Helper()
 	if path := os.Getenv(programVariable); path != "" {
 		return path
