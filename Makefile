@@ -14,7 +14,7 @@ FLEET   := cd fleet &&
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build mcp fleet temporal demo fleet-demo test test-exhaustive e2e race bench bench-report fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man clean
+.PHONY: help build mcp fleet temporal demo fleet-demo test test-exhaustive e2e race bench bench-report fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man site clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -130,7 +130,7 @@ policies: build ## hold every version of the policy against its record, and prov
 	$(BIN) policy verify --all
 
 check: export SWITCHYARD_EXHAUSTIVE = 1
-check: format vet lint tidy policies opa reviewdog test race guests-check cross ## all that has to pass before a commit lands
+check: format vet lint tidy policies opa reviewdog test race guests-check site cross ## all that has to pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
@@ -167,5 +167,10 @@ cross: ## build for every platform
 man: ## write the manual pages to dist/man
 	SWITCHYARD_MAN=$(CURDIR)/dist/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/switchyard
 
+site: ## write the documentation as a static site to dist/site (needs Node.js)
+	rm -rf site/commands
+	SWITCHYARD_COMMANDS=$(CURDIR)/site/commands $(GO) test -count=1 -run '^TestCommandPages$$' ./cmd/switchyard
+	cd site && npm ci && npx vitepress build
+
 clean: ## remove what the build left behind
-	rm -rf bin dist $(GUESTS)/node_modules $(SAMPLES)/*/node_modules
+	rm -rf bin dist site/commands site/node_modules $(GUESTS)/node_modules $(SAMPLES)/*/node_modules

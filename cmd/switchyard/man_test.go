@@ -26,7 +26,7 @@ func TestManPages(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cli.EachCommand(newRootCmd(&app{}, nil), func(cmd *cobra.Command) {
+	eachShownCommand(func(cmd *cobra.Command) {
 		page := manPage(cmd)
 		path := filepath.Join(dir, manName(cmd)+".1")
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
@@ -43,6 +43,60 @@ func TestManPages(t *testing.T) {
 			}
 		}
 	})
+}
+
+// eachShownCommand calls f for each command that users are shown.
+func eachShownCommand(f func(*cobra.Command)) {
+	cli.EachCommand(newRootCmd(&app{}, nil), func(cmd *cobra.Command) {
+		if !cmd.Hidden {
+			f(cmd)
+		}
+	})
+}
+
+// commandsVariable names the directory to which make site writes a page for each command.
+const commandsVariable = "SWITCHYARD_COMMANDS"
+
+// TestCommandPages writes a page in Markdown for each command, from its help, and a list
+// of them.
+func TestCommandPages(t *testing.T) {
+	dir := os.Getenv(commandsVariable)
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := "# Commands\n\n| command | does |\n|---|---|\n"
+	eachShownCommand(func(cmd *cobra.Command) {
+		var help strings.Builder
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		if code := run(t.Context(), args, cli.Streams{Out: &help, Err: &help}); code != 0 {
+			t.Fatalf("%q: %d: %s", args, code, &help)
+		}
+		name := manName(cmd) + ".md"
+		list += fmt.Sprintf("| [`%s`](%s) | %s |\n", cmd.CommandPath(), name, cmd.Short)
+		prose, usage, ok := strings.Cut(help.String(), "\nUsage:\n")
+		if !ok {
+			t.Fatalf("the help of %s has no usage:\n%s", cmd.CommandPath(), &help)
+		}
+		page := "# " + cmd.CommandPath() + "\n"
+		for paragraph := range strings.SplitSeq(strings.TrimSpace(prose), "\n\n") {
+			if strings.Contains("\n"+paragraph, "\n ") {
+				paragraph = "```text\n" + paragraph + "\n```"
+			} else {
+				paragraph = strings.NewReplacer("*", `\*`, "_", `\_`, "[", `\[`, "<", `\<`, "`", "\\`").Replace(paragraph)
+			}
+			page += "\n" + paragraph + "\n"
+		}
+		write(name, page+"\n```text\nUsage:\n"+strings.TrimRight(usage, "\n")+"\n```\n")
+	})
+	write("README.md", list)
 }
 
 // manName returns the name of a command's page.
