@@ -152,6 +152,10 @@ func (r *Repo) Submodules(ctx context.Context, path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.missingSubmodules(ctx, p)
+}
+
+func (r *Repo) missingSubmodules(ctx context.Context, p place) ([]string, error) {
 	modules := filepath.Join(p.top, ".gitmodules")
 	if _, err := os.Lstat(modules); err != nil {
 		return nil, nil

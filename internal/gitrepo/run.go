@@ -178,12 +178,19 @@ var passed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
 })
 
-// environment is what git gets of the caller's environment, which may be that of a hook
-// of another repository.
-func environment(caller []string) []string {
-	env := slices.DeleteFunc(slices.Clone(caller), func(entry string) bool {
+// WithoutRepository returns an environment without the variables that name a repository: it
+// may be that of a hook.
+func WithoutRepository(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return strings.HasPrefix(name, "GIT_") && !passed().MatchString(name) || name == "LANGUAGE" || strings.HasPrefix(name, "LC_")
+		return strings.HasPrefix(name, "GIT_") && !passed().MatchString(name)
+	})
+}
+
+// environment is what git gets of the caller's environment.
+func environment(caller []string) []string {
+	env := slices.DeleteFunc(WithoutRepository(caller), func(entry string) bool {
+		return strings.HasPrefix(entry, "LANGUAGE=") || strings.HasPrefix(entry, "LC_")
 	})
 	return append(env,
 		"LC_ALL=C.UTF-8", // Its messages are compared.
