@@ -13,7 +13,7 @@ const compatGroup = "compat"
 func commandGroups() []cli.Group {
 	return []cli.Group{
 		{ID: "everyday", Title: "Daily commands:", Commands: []string{"demo", "init", "doctor", "run", "route", "round", "status", "findings", "answer", "resume"}},
-		{ID: "back", Title: "Decisions and counters:", Commands: []string{"explain", "gate", "ledger", "stats", "metrics"}},
+		{ID: "back", Title: "Decisions and counters:", Commands: []string{"explain", "evaluate", "gate", "ledger", "stats", "metrics"}},
 		{ID: "rules", Title: "Policy and plugins:", Commands: []string{"policy", "plugin"}},
 		{ID: "single", Title: "Single steps of a round:", Commands: []string{"phase", "audit", "spawn"}},
 		{ID: "clients", Title: "For other programs:", Commands: []string{"hook", "mcp"}},

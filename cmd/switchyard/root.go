@@ -81,6 +81,7 @@ func commands() map[string]func(*app) *cobra.Command {
 		"audit":    newAuditCmd,
 		"demo":     newDemoCmd,
 		"doctor":   newDoctorCmd,
+		"evaluate": newEvaluateCmd,
 		"explain":  newExplainCmd,
 		"findings": newFindingsCmd,
 		"gate":     newGateCmd,

@@ -55,6 +55,7 @@ func results() map[string][]reflect.Type {
 		"error": {reflect.TypeFor[struct {
 			Error errs.Error `json:"error"`
 		}]()},
+		"evaluate":            {reflect.TypeFor[api.Evaluation]()},
 		"explain":             {reflect.TypeFor[host.Explanation]()},
 		"findings":            {reflect.TypeFor[api.FindingList]()},
 		"gate":                {reflect.TypeFor[api.GateResult]()},

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-//go:embed page.html page.css
+//go:embed page.html evaluation.html page.css
 var pageFiles embed.FS
 
 // Marker is the beginning of every page. Programs use it to recognise their own pages.
@@ -43,11 +43,16 @@ const MaxStanding = 100
 // no file, font or picture. It is also well-formed XML. The same numbers and the same
 // Page give the same bytes.
 func (s Stats) HTML(w io.Writer, p Page) error {
+	return p.write(w, "page.html", func(style template.CSS) any { return s.view(p, style) })
+}
+
+// write writes a page by a template, whose data is given its style.
+func (p Page) write(w io.Writer, name string, data func(template.CSS) any) error {
 	style, err := pageFiles.ReadFile("page.css")
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{
+	t, err := template.New(name).Funcs(template.FuncMap{
 		"label": label, "grouped": grouped, "percent": Percent, "dollars": Dollars, "minute": minute,
 		"plus": plus, "width": widthOf, "digest": shortDigest,
 		"age": func(since string) string {
@@ -57,7 +62,7 @@ func (s Stats) HTML(w io.Writer, p Page) error {
 			}
 			return FormatDuration(max(0, p.Now.Sub(at).Truncate(time.Second).Seconds()))
 		},
-	}).ParseFS(pageFiles, "page.html")
+	}).ParseFS(pageFiles, "*.html")
 	if err != nil {
 		return err
 	}
@@ -66,11 +71,13 @@ func (s Stats) HTML(w io.Writer, p Page) error {
 	if _, err := buffered.WriteString(Marker); err != nil {
 		return err
 	}
-	if err := t.Execute(buffered, s.view(p, template.CSS(style))); err != nil {
+	if err := t.Execute(buffered, data(template.CSS(style))); err != nil {
 		return err
 	}
 	return buffered.Flush()
 }
+
+func (p Page) made() string { return p.Now.UTC().Format("2 Jan 2006 15:04") }
 
 // view is the template's data besides the numbers.
 type view struct {
@@ -105,7 +112,7 @@ type figure struct{ Value, Name, Note string }
 func (s Stats) view(p Page, style template.CSS) view {
 	line := newTimeline(s.Days)
 	v := view{
-		Stats: s, Page: p, Style: style, Made: p.Now.UTC().Format("2 Jan 2006 15:04"), Events: counted(s.Ledger.Events, "event"),
+		Stats: s, Page: p, Style: style, Made: p.made(), Events: counted(s.Ledger.Events, "event"),
 		Figures: s.figures(), Routes: routed(s, line), Ended: ended(line), Left: line.left,
 		Agents: s.Spawns.Agents[:min(len(s.Spawns.Agents), maxAgents)], AgentsMore: more(len(s.Spawns.Agents), maxAgents, "agent"),
 		Policies: s.Policies[:min(len(s.Policies), maxPolicies)],

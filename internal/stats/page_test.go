@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/stats"
@@ -260,10 +261,15 @@ func TestPageNeedsNothingElse(t *testing.T) {
 		"lang", "charset", "http-equiv", "content", "name", "id", "class", "scope", "role", "aria-labelledby", "aria-hidden", "style",
 		"viewBox", "preserveAspectRatio", "d", "vector-effect", "x", "y", "width", "height",
 	}
+	texts := map[string]string{
+		"evaluation": evaluationHTML(t, hostileEvaluation()), "empty evaluation": evaluationHTML(t, api.Evaluation{}),
+	}
 	for name, l := range pages() {
+		texts[name] = html(t, of(t, l), about())
+	}
+	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := html(t, of(t, l), about())
 			if !strings.HasPrefix(text, stats.Marker) {
 				t.Errorf("it begins %.60q", text)
 			}

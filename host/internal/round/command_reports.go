@@ -95,7 +95,11 @@ func (rr *roundRunner) dueReports(ctx context.Context) ([]project.ReportCommand,
 			if err != nil {
 				return nil, err
 			}
-			differs, err := rr.agents.workingTree().Differs(ctx, base, command.Paths)
+			tree, err := rr.tx.workingTree()
+			if err != nil {
+				return nil, err
+			}
+			differs, err := tree.Differs(ctx, base, command.Paths)
 			if err != nil && errs.CodeOf(err) != errs.TreeNoGit {
 				return nil, err
 			}

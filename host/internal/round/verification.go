@@ -122,7 +122,7 @@ func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string
 // snapshot scans the working tree in the scope that spawns use. A command that takes only
 // one is faster without a cache.
 func (tx *taskTx) snapshot(ctx context.Context, config project.Config, cache *worktree.Cache) (*worktree.Snapshot, error) {
-	keeper, err := tx.engine.supervisor()
+	tree, err := tx.workingTree()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,14 @@ func (tx *taskTx) snapshot(ctx context.Context, config project.Config, cache *wo
 	if err != nil {
 		return nil, err
 	}
-	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ, Cache: cache}.Snapshot(ctx, scope)
+	tree.Cache = cache
+	return tree.Snapshot(ctx, scope)
+}
+
+// workingTree returns the task's working tree.
+func (tx *taskTx) workingTree() (worktree.Tree, error) {
+	keeper, err := tx.engine.supervisor()
+	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ}, err
 }
 
 // rootsVariable lists the marks of the projects whose verification this process is part

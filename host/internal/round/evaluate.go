@@ -1,0 +1,237 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// evaluation evaluates the commits of a repository.
+type evaluation struct {
+	engine *Engine
+	repo   *gitrepo.Repo
+	config project.Config
+	policy policyset.Selection
+	// dir is a temporary folder, and below the path of the project in its repository.
+	dir, below string
+	result     api.Evaluation
+}
+
+// Evaluate says what the first review of past commits would have decided, by the
+// verification, the report commands and the policy of today, and without a critic. Each
+// commit is checked out in a copy of the repository, in the temporary folder. It records
+// nothing, and writes nothing to the project and its repository.
+//
+// # Errors
+//
+// no-evidence if the project has no report commands, those of Config and of the policy,
+// verify-nested, and those of the repository. What fails for one commit is its Error.
+func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Evaluation, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return api.Evaluation{}, err
+	}
+	here := &taskTx{engine: e, id: evaluatedTask}
+	if err := cmp.Or(here.checkMayVerify(api.VerifyRequest{}, config), here.checkMayReport(config)); err != nil {
+		return api.Evaluation{}, err
+	}
+	if len(config.Reports.Commands) == 0 {
+		return api.Evaluation{}, errs.New(errs.NoEvidence, "no command for reports is configured, and commits are decided on reports").
+			WithHint("list commands under reports in " + project.ConfigFile + "; switchyard init proposes some")
+	}
+	repo, err := e.repository(ctx)
+	if err != nil {
+		return api.Evaluation{}, err
+	}
+	v := evaluation{engine: e, repo: repo, config: config, result: api.Evaluation{Commits: []api.EvaluatedCommit{}, Outcomes: []api.EvaluatedOutcome{}, Rules: []api.EvaluatedRule{}}}
+	if v.policy, err = e.adoptedPolicy(ctx, config); err != nil {
+		return api.Evaluation{}, err
+	}
+	v.result.Policy = v.policy.Identity()
+	root, err := filepath.EvalSymlinks(e.project.Root)
+	if err == nil {
+		v.below, err = filepath.Rel(repo.Top(), root)
+	}
+	if err == nil {
+		v.dir, err = os.MkdirTemp("", "switchyard-evaluate-")
+	}
+	if err != nil {
+		return api.Evaluation{}, errs.New(errs.FileUnwritable, "there is no place for copies of the repository: %w", safefile.Reason(err))
+	}
+	err = v.evaluate(ctx, req)
+	if left := os.RemoveAll(v.dir); left != nil && err == nil {
+		err = errs.New(errs.FileUnwritable, "%s cannot be removed: %w", v.dir, safefile.Reason(left)).With("path", v.dir)
+	}
+	return v.result, err
+}
+
+// adoptedPolicy returns the policy that decides the project's next round.
+func (e *Engine) adoptedPolicy(ctx context.Context, config project.Config) (policyset.Selection, error) {
+	policy, err := e.policies.Select(ctx, "", config)
+	if err != nil {
+		return policy, err
+	}
+	l, err := e.openLedger(ctx)
+	if err != nil {
+		return policy, err
+	}
+	defer l.Close()
+	return e.policies.CheckAdopted(ctx, l, policy)
+}
+
+func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err error) {
+	// Commands print the path, and some reports name it.
+	if v.dir, err = filepath.EvalSymlinks(v.dir); err != nil {
+		return err
+	}
+	commits, err := v.repo.History(ctx, req.Merges, req.Last)
+	if err != nil {
+		return err
+	}
+	for i, hash := range commits {
+		req.Observe(int64(i), int64(len(commits)))
+		if err := v.add(ctx, hash); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(v.result.Outcomes, func(a, b api.EvaluatedOutcome) int { return cmp.Compare(b.Commits, a.Commits) })
+	slices.SortFunc(v.result.Rules, func(a, b api.EvaluatedRule) int {
+		return cmp.Or(cmp.Compare(b.Commits, a.Commits), cmp.Compare(b.Findings, a.Findings), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Route, b.Route))
+	})
+	return nil
+}
+
+// add evaluates a commit. An error says that no commit can be evaluated.
+func (v *evaluation) add(ctx context.Context, hash string) error {
+	commit, err := v.repo.ReadCommit(ctx, hash)
+	if err != nil {
+		return err
+	}
+	// All copies have the same path, so that compilers find what they cached.
+	copied := filepath.Join(v.dir, filepath.Base(v.repo.Top()))
+	d, err := v.decide(ctx, commit, copied)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	c := api.EvaluatedCommit{Commit: commit.Hash, Subject: commit.Subject, NextAction: d.NextAction, Reason: d.Reason, Verify: d.Input.Verify, Findings: len(d.Findings)}
+	if err != nil {
+		var ok bool
+		if c.Error, ok = errors.AsType[*errs.Error](err); !ok {
+			return err
+		}
+		delete(c.Error.Details, "path") // It was in the copy.
+		c.NextAction, c.Reason, c.Verify = api.ActionFailed, string(c.Error.Code), policies.Absent
+	}
+	v.result.Commits = append(v.result.Commits, c)
+	v.count(c, d.Findings)
+	return os.RemoveAll(copied)
+}
+
+func (v *evaluation) count(c api.EvaluatedCommit, findings []finding.Finding) {
+	r := &v.result
+	at := slices.IndexFunc(r.Outcomes, func(o api.EvaluatedOutcome) bool { return o.NextAction == c.NextAction && o.Reason == c.Reason })
+	if at < 0 {
+		at = len(r.Outcomes)
+		r.Outcomes = append(r.Outcomes, api.EvaluatedOutcome{NextAction: c.NextAction, Reason: c.Reason})
+	}
+	r.Outcomes[at].Commits++
+	seen := make(map[int]bool)
+	for _, f := range findings {
+		rule := ruleOf(f)
+		at := slices.IndexFunc(r.Rules, func(r api.EvaluatedRule) bool { return r.Rule == rule && r.Route == f.Route })
+		if at < 0 {
+			at = len(r.Rules)
+			r.Rules = append(r.Rules, api.EvaluatedRule{Rule: rule, Route: f.Route})
+		}
+		r.Rules[at].Findings++
+		if !seen[at] {
+			seen[at] = true
+			r.Rules[at].Commits++
+		}
+	}
+}
+
+// ruleOf returns the rule with which plugins begin the remediation of a linter's finding, or
+// the category.
+func ruleOf(f finding.Finding) string {
+	if rule, _, ok := strings.Cut(f.Remediation, ": "); ok && rule != "" && !strings.ContainsAny(rule, " \t\n") {
+		return rule
+	}
+	return f.Category
+}
+
+// evaluatedTask is the task that commands of an evaluation are about.
+const evaluatedTask = "evaluate"
+
+// decide decides a commit as the first round of a task, in a copy of the repository.
+func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied string) (api.Decision, error) {
+	submodules, err := v.repo.Copy(ctx, copied, commit)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if len(v.result.Submodules) == 0 {
+		v.result.Submodules = submodules
+	}
+	root, err := os.OpenRoot(copied)
+	if err == nil {
+		err = errors.Join(root.MkdirAll(v.below, 0o700), root.Close()) // An old commit may not have the project's folder.
+	}
+	if err != nil {
+		return api.Decision{}, errs.New(errs.TreeUnreadable, "%s of commit %.12s cannot be used: %w", v.below, commit.Hash, safefile.Reason(err))
+	}
+	top := filepath.Join(copied, v.below)
+	e := New(Options{
+		Project: project.Project{Root: top, Dir: top}, Now: v.engine.now, By: v.engine.by,
+		Environ: gitrepo.WithoutRepository(v.engine.environ), Observe: v.engine.observe, Warn: v.engine.warn,
+	})
+	e.plugins, e.supervisor = v.engine.plugins, v.engine.supervisor // Those of the project as it is today.
+	maxRounds := cmp.Or(v.config.MaxRounds, task.DefaultRounds)
+	rr := &roundRunner{
+		tx:     &taskTx{engine: e, id: evaluatedTask},
+		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},
+	}
+	tree, err := rr.tx.workingTree()
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if rr.tx.baseCommit, err = tree.Base(ctx, "", ""); err != nil {
+		return api.Decision{}, err
+	}
+	q := policyQuery{policy: v.policy.Policy, verify: policies.Absent, round: 1, maxRounds: maxRounds, hardCap: rr.round.HardCap}
+	var verified api.Verification
+	if v.config.Verify != nil {
+		plan := *v.config.Verify
+		plan.Confine.Read = append(slices.Clip(plan.Confine.Read), v.repo.GitDir()) // It has the objects of the copy.
+		if verified, err = rr.tx.runVerification(ctx, v.config, plan, top); err == nil {
+			err = rr.readTree(ctx)
+		}
+		if err != nil {
+			return api.Decision{}, err
+		}
+		q.verify, verified.Tree = verified.Outcome, rr.tree
+	}
+	if q.verify != policies.Red {
+		if q.evidence, err = rr.commandReports(ctx, verified); err != nil {
+			return api.Decision{}, err
+		}
+		if len(q.evidence) == 0 {
+			return api.Decision{}, errs.New(errs.NoEvidence, "no command for a report concerns the files that the commit changes")
+		}
+	}
+	d, _, err := q.decide(ctx)
+	return d, err
+}
