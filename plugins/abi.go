@@ -15,10 +15,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
+// ABI is the version of the ABI that this host speaks.
+const ABI = "v1"
+
 // The exports of ABI v1 (docs/plugin-abi.md).
 const (
 	exportMemory    = "memory"
-	exportMarker    = "switchyard_abi_v1"
+	exportMarker    = "switchyard_abi_" + ABI
 	exportAlloc     = "sy_alloc"
 	exportDescribe  = "sy_describe"
 	exportNormalize = "sy_normalize"

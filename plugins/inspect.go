@@ -23,7 +23,7 @@ func Survey(module []byte) abi.Inspection {
 	}
 	in.Outline = wasmbin.Survey(module)
 	for _, e := range in.Exports {
-		if version, ok := strings.CutPrefix(e.Name, markerPrefix); ok && in.ABI != "v1" {
+		if version, ok := strings.CutPrefix(e.Name, markerPrefix); ok && in.ABI != ABI {
 			in.ABI = "v" + version
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
@@ -45,7 +45,7 @@ func newRootCmd(a *app) *cobra.Command {
 		Short:            "Serve the tasks of a project over the Model Context Protocol",
 		Long:             cli.MCPHelp,
 		Example:          "  claude mcp add switchyard -- switchyard mcp",
-		Version:          buildVersion(),
+		Version:          buildinfo.Read().Version,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		Args:             cli.NoArgs,
@@ -93,7 +93,7 @@ func (a *app) publish(ctx context.Context, e *host.Engine, p host.Project) {
 		return
 	}
 	err := metrics.Project{
-		Engine: e, Root: p.Root, State: p.State(), Build: metrics.Build{Version: buildVersion(), Go: runtime.Version()},
+		Engine: e, Root: p.Root, State: p.State(), Build: metrics.Build{Version: buildinfo.Read().Version, Go: runtime.Version()},
 		Policy: func(ctx context.Context) (*policies.Policy, error) { return e.Policies().Load(ctx, "", true) },
 	}.Publish(ctx)
 	if err != nil {
@@ -104,12 +104,4 @@ func (a *app) publish(ctx context.Context, e *host.Engine, p host.Project) {
 // warn reports a problem that fails nothing.
 func (a *app) warn(err error) {
 	_, _ = io.WriteString(a.Err, "switchyard-mcp: warning: "+textutil.Line(err.Error())+"\n")
-}
-
-// buildVersion returns the version that the Go toolchain recorded in the binary.
-func buildVersion() string {
-	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
-		return build.Main.Version
-	}
-	return "(devel)"
 }

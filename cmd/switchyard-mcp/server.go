@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/render"
@@ -64,7 +65,7 @@ func (s *server) serve(ctx context.Context, allowMutations bool, transport mcp.T
 
 // protocol returns the server of the protocol with its tools.
 func (s *server) protocol(allowMutations bool) *mcp.Server {
-	m := mcp.NewServer(&mcp.Implementation{Name: "switchyard", Version: buildVersion()}, &mcp.ServerOptions{
+	m := mcp.NewServer(&mcp.Implementation{Name: "switchyard", Version: buildinfo.Read().Version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	addTool(s, m, "status", "Show the status of all tasks, or of one task with its open findings and questions.", readOnly, s.status)

@@ -7,9 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -141,10 +144,13 @@ func isShort(cmd *cobra.Command) bool {
 // buildInfo is the output of version.
 type buildInfo struct {
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitzero"`
+	Commit   string `json:"commit,omitzero"`
+	Date     string `json:"date,omitzero"` // of the commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	Policy   string `json:"policy"`
+	ABI      string `json:"abi"`
+	Ledger   int    `json:"ledger"`
 }
 
 func newVersionCmd(a *app) *cobra.Command {
@@ -162,18 +168,11 @@ func (a *app) printVersion() error {
 	})
 }
 
-// readBuildInfo reads the version that the Go toolchain recorded in the binary.
+// readBuildInfo returns the program's version, and the versions of what others rely on.
 func readBuildInfo() buildInfo {
-	info := buildInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Policy: policies.Default}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		if build.Main.Version != "" {
-			info.Version = build.Main.Version
-		}
-		for _, s := range build.Settings {
-			if s.Key == "vcs.revision" {
-				info.Revision = s.Value
-			}
-		}
+	build := buildinfo.Read()
+	return buildInfo{
+		build.Version, build.Commit, build.Date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH,
+		policies.Default, plugins.ABI, ledger.SchemaVersion(),
 	}
-	return info
 }

@@ -100,6 +100,9 @@ func released() []version {
 	}}
 }
 
+// SchemaVersion returns the latest version of the schema.
+func SchemaVersion() int { return len(released()) }
+
 // upgrade accepts a database of the latest version, migrates an older one in one
 // transaction, and refuses any other. Without a fold it leaves an older one as it is.
 func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold, from archive) error {

@@ -4,10 +4,10 @@ package command
 import (
 	"context"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/render"
@@ -107,18 +107,10 @@ func (a *app) project() (project.Project, string, error) {
 func (a *app) printVersion() error {
 	version := struct {
 		Version string `json:"version"`
-	}{buildVersion()}
+	}{buildinfo.Read().Version}
 	return cli.Show(&a.Program, version, nil, func(p *render.Printer, v struct {
 		Version string `json:"version"`
 	}) {
 		p.Line("switchyard-fleet %s", v.Version)
 	})
-}
-
-// buildVersion returns the version that the Go toolchain recorded in the binary.
-func buildVersion() string {
-	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
-		return build.Main.Version
-	}
-	return "(devel)"
 }

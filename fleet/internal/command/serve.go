@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/metrics"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
+	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/exporter"
 )
@@ -64,7 +65,7 @@ const (
 // serve connects, works on the queues until ctx is done, and lets what runs come to its
 // end.
 func (a *app) serve(ctx context.Context, f serviceFlags, open func(service) ([]queue, error)) error {
-	s := service{metrics: metrics.New(buildVersion())}
+	s := service{metrics: metrics.New(buildinfo.Read().Version)}
 	var err error
 	if s.store, err = store.Open(ctx, f.store); err != nil {
 		return err
