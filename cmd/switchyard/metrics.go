@@ -229,9 +229,9 @@ the scraper asks for: text, OpenMetrics with exemplars, or protocol buffers with
 native histograms. Each scrape reads the ledger, while rounds go on. /healthz
 says whether it can be read right now.
 
---web.config.file adds TLS, client certificates and passwords; it is the web
-configuration file of Prometheus' exporter toolkit. Without one, everyone who
-can reach the address can read the metrics, so it is the machine's own by
+--web.config.file adds TLS, client certificates and passwords, in the form of
+the web configuration of Prometheus' exporters. Without one, everyone who can
+reach the address can read the metrics, so it is the machine's own by
 default.
 
 On an interrupt it lets the scrapes that run come to their end.`,

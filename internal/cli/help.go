@@ -1,8 +1,9 @@
 package cli
 
 import (
+	"cmp"
+	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,12 +65,29 @@ func LayOutHelp(root *cobra.Command, groups []Group, status func(*cobra.Command)
 			}
 		}
 	}
-	root.SetUsageTemplate(strings.NewReplacer(
-		"Flags.FlagUsages", "Flags.FlagUsagesWrapped "+strconv.Itoa(maxUsage),
-		"Additional Commands:", "Other commands:",
-	).Replace(root.UsageTemplate()))
-	help := strings.TrimRight(root.HelpTemplate(), "\n")
-	EachCommand(root, func(cmd *cobra.Command) { cmd.SetHelpTemplate(help + status(cmd)) })
+	root.SetUsageFunc(usage)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		about := strings.TrimRight(cmp.Or(cmd.Long, cmd.Short), " \n")
+		_, _ = io.WriteString(cmd.OutOrStdout(), about+"\n\n"+cmd.UsageString()+status(cmd))
+	})
+}
+
+// usage writes cobra's own usage with our width and title. It is no template, because a
+// program that can run one keeps all methods of all its types (ADR-0029).
+func usage(cmd *cobra.Command) error {
+	var text strings.Builder
+	out := cmd.OutOrStderr()
+	cmd.SetOut(&text)
+	err := new(cobra.Command).UsageFunc()(cmd)
+	cmd.SetOut(out)
+	wrapped := text.String()
+	for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+		if narrow := strings.TrimRight(flags.FlagUsages(), " \n"); narrow != "" {
+			wrapped = strings.Replace(wrapped, narrow, strings.TrimRight(flags.FlagUsagesWrapped(maxUsage), " \n"), 1)
+		}
+	}
+	_, _ = io.WriteString(out, strings.Replace(wrapped, "\nAdditional Commands:\n", "\nOther commands:\n", 1))
+	return err
 }
 
 // EachCommand calls f for a command and all commands below it.

@@ -5,6 +5,7 @@ package compactjson
 
 import (
 	"bytes"
+	"encoding"
 	"reflect"
 	"strings"
 	"sync"
@@ -125,12 +126,9 @@ func newPlainDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
 
 // hasMethods reports whether a type may decode itself.
 func hasMethods(t reflect.Type) bool {
-	for i := range reflect.PointerTo(t).NumMethod() {
-		if strings.HasPrefix(reflect.PointerTo(t).Method(i).Name, "Unmarshal") {
-			return true
-		}
-	}
-	return false
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[json.UnmarshalerFrom]()) ||
+		p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // decodeGeneral leaves a value to json.Unmarshal.

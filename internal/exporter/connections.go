@@ -13,8 +13,6 @@ import (
 // that are idle, slow or do not read cannot keep others out.
 type connections struct {
 	net.Listener
-	serving func() // called before the first connection is accepted
-	once    sync.Once
 
 	mu   sync.Mutex
 	open []*connection // least recently used first
@@ -27,7 +25,6 @@ type connection struct {
 }
 
 func (l *connections) Accept() (net.Conn, error) {
-	l.once.Do(l.serving)
 	for {
 		accepted, err := l.Listener.Accept()
 		if err != nil {

@@ -1,7 +1,7 @@
 // Package exporter answers scrapes over HTTP.
 //
-// The server is that of Prometheus' exporter toolkit, whose web configuration file adds
-// TLS and passwords; the formats are those that promhttp negotiates: text, OpenMetrics
+// The web configuration file is that of Prometheus' exporters, which adds TLS and
+// passwords; the formats are those that promhttp negotiates: text, OpenMetrics
 // with exemplars and creation times, and protocol buffers with native histograms. Every
 // scrape gathers anew.
 //
@@ -13,6 +13,7 @@ package exporter
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -21,7 +22,6 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
@@ -47,8 +47,8 @@ type ServeOptions struct {
 	// Address is HOST:PORT. Port 0 takes a free port; without a host the server listens
 	// on all addresses.
 	Address string
-	// WebConfig is the path of a web configuration file of Prometheus' exporter toolkit,
-	// or "". The file and its certificates are read again while serving.
+	// WebConfig is the path of a web configuration file of Prometheus' exporters, or "".
+	// The file and its certificates are read again while serving.
 	WebConfig string
 	// Started is called once the server answers scrapes.
 	Started func(Listening)
@@ -93,7 +93,7 @@ type Listening struct {
 // web-config-invalid and listen-failed, before Options.Started.
 func Run(ctx context.Context, o Options) error {
 	o = o.filled()
-	scheme, err := checkWebConfig(o.WebConfig)
+	secure, err := checkWebConfig(o.WebConfig)
 	if err != nil {
 		return err
 	}
@@ -107,28 +107,35 @@ func Run(ctx context.Context, o Options) error {
 	// Scrapes outlive ctx, by the grace.
 	scrapes, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	quiet := &rateLimitedHandler{warn: o.Warn}
+	quiet := slog.NewLogLogger(&rateLimitedHandler{warn: o.Warn}, slog.LevelWarn)
+	handler := newHandler(o)
+	if o.WebConfig != "" {
+		handler = &passwords{path: o.WebConfig, next: handler, log: quiet}
+	}
 	server := &http.Server{
-		Handler:           newHandler(o),
+		Handler:           newGuard(handler, namesOf(o.Address, address.IP)),
 		ReadHeaderTimeout: o.head,
 		ReadTimeout:       o.head,
 		WriteTimeout:      o.Timeout + headTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(quiet, slog.LevelWarn),
+		ErrorLog:          quiet,
 		BaseContext:       func(net.Listener) context.Context { return scrapes },
 		ConnContext:       withConnection,
 	}
-	limited := &connections{Listener: l, serving: func() {
-		// The toolkit has wrapped our handler with its password check.
-		server.Handler = newGuard(server.Handler, namesOf(o.Address, address.IP))
-	}}
+	limited, scheme := net.Listener(&connections{Listener: l}), "http"
+	if secure {
+		scheme = "https"
+		limited = tls.NewListener(limited, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			_, config, err := readWebConfig(o.WebConfig)
+			if err == nil && config == nil {
+				err = errors.New("the web configuration has no TLS any more")
+			}
+			return config, err
+		}})
+	}
 	ended := make(chan error, 1)
-	go func() {
-		noAddresses, noSocket := []string{}, false
-		flags := &web.FlagConfig{WebListenAddresses: &noAddresses, WebSystemdSocket: &noSocket, WebConfigFile: &o.WebConfig}
-		ended <- web.Serve(limited, server, flags, slog.New(quiet))
-	}()
+	go func() { ended <- server.Serve(limited) }()
 	o.Started(Listening{
 		URL:  scheme + "://" + address.String() + "/metrics",
 		Open: o.WebConfig == "" && !address.IP.IsLoopback(),

@@ -15,7 +15,7 @@ import (
 // quietPeriod is the minimum time between two warnings.
 const quietPeriod = time.Second
 
-// rateLimitedHandler reports warnings that the server and the toolkit log, such as a
+// rateLimitedHandler reports warnings that the server logs, such as a
 // client without TLS or a web configuration that became invalid. Clients cause such
 // lines, so it reports at most one per quietPeriod; the next one says how many were
 // dropped.
@@ -56,7 +56,7 @@ func (c *rateLimitedHandler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs and WithGroup do nothing: neither the server nor the toolkit uses them.
+// WithAttrs and WithGroup do nothing: the server does not use them.
 func (c *rateLimitedHandler) WithAttrs([]slog.Attr) slog.Handler { return c }
 
 // WithGroup: see WithAttrs.

@@ -1,53 +1,169 @@
 package exporter
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
+	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
-	"github.com/prometheus/exporter-toolkit/web"
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/crypto/bcrypt"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// checkWebConfig checks a web configuration file and the files it names before anything
-// is served, and returns the URL scheme.
-func checkWebConfig(path string) (scheme string, err error) {
-	if path == "" {
-		return "http", nil
-	}
-	wrong := func(err error) error {
-		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path {
-			err = p.Err // The message already has the path.
-		}
-		text := strings.Join(strings.Fields(err.Error()), " ")
-		return errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
-	}
-	if err := web.Validate(path); err != nil {
-		return "", wrong(err)
-	}
+// webConfig is a web configuration of Prometheus's exporters, as far as it is known here.
+// Their own package for it makes the program 4 MB larger: it imports, by way of
+// golang.org/x/net/trace, templates that can call every method (ADR-0029).
+type webConfig struct {
+	TLS struct {
+		Cert       string `yaml:"cert_file"`
+		Key        string `yaml:"key_file"`
+		ClientCAs  string `yaml:"client_ca_file"`
+		ClientAuth string `yaml:"client_auth_type"`
+		MinVersion string `yaml:"min_version"`
+	} `yaml:"tls_server_config"`
+	Users map[string]string `yaml:"basic_auth_users"` // bcrypt hashes, by name
+}
+
+// readWebConfig reads and checks a file and the files that it names. It returns no TLS
+// configuration if the file has none.
+func readWebConfig(path string) (c webConfig, secure *tls.Config, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", wrong(err)
+		return c, nil, err
 	}
-	var c struct {
-		TLS web.TLSConfig `yaml:"tls_server_config"`
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&c); err != nil && err != io.EOF {
+		return c, nil, err
 	}
-	// The toolkit has read it strictly; only the scheme is needed here.
-	if err := yaml.Unmarshal(text, &c); err != nil {
-		return "", wrong(err)
-	}
-	switch c.TLS.ClientAuth {
-	case "VerifyClientCertIfGiven", "RequireAndVerifyClientCert":
-		if c.TLS.ClientCAs == "" && c.TLS.ClientCAsText == "" {
-			return "", wrong(fmt.Errorf("client_auth_type %s needs client_ca_file, the authority that signed the certificates of the clients", c.TLS.ClientAuth))
+	for name, hash := range c.Users {
+		if _, err := bcrypt.Cost([]byte(hash)); err != nil {
+			return c, nil, fmt.Errorf("the password of %s is not a bcrypt hash: %w", name, err)
 		}
 	}
-	if c.TLS.IsEnabled() {
-		return "https", nil
+	secure, err = c.tls(filepath.Dir(path))
+	return c, secure, err
+}
+
+func (c webConfig) tls(dir string) (*tls.Config, error) {
+	t := c.TLS
+	if t.Cert+t.Key+t.ClientCAs+t.ClientAuth+t.MinVersion == "" {
+		return nil, nil
 	}
-	return "http", nil
+	from := func(path string) string {
+		if filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(dir, path)
+	}
+	if t.Cert == "" || t.Key == "" {
+		return nil, errors.New("tls_server_config needs cert_file and key_file")
+	}
+	pair, err := tls.LoadX509KeyPair(from(t.Cert), from(t.Key))
+	if err != nil {
+		return nil, err
+	}
+	version, ok := map[string]uint16{"": tls.VersionTLS12, "TLS12": tls.VersionTLS12, "TLS13": tls.VersionTLS13}[t.MinVersion]
+	if !ok {
+		return nil, fmt.Errorf("min_version is TLS12 or TLS13, not %s", t.MinVersion)
+	}
+	auth, ok := map[string]tls.ClientAuthType{
+		"": tls.NoClientCert, "NoClientCert": tls.NoClientCert, "RequestClientCert": tls.RequestClientCert,
+		"RequireAnyClientCert": tls.RequireAnyClientCert, "VerifyClientCertIfGiven": tls.VerifyClientCertIfGiven,
+		"RequireAndVerifyClientCert": tls.RequireAndVerifyClientCert,
+	}[t.ClientAuth]
+	if !ok {
+		return nil, fmt.Errorf("client_auth_type %s is not known", t.ClientAuth)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: version, ClientAuth: auth, NextProtos: []string{"h2", "http/1.1"}}
+	if (t.ClientCAs != "") != (auth >= tls.VerifyClientCertIfGiven) {
+		return nil, errors.New("client_ca_file, the authority that signed the certificates of the clients, needs a client_auth_type that verifies them, and each of these needs it")
+	}
+	if t.ClientCAs != "" {
+		pem, err := os.ReadFile(from(t.ClientCAs))
+		if err != nil {
+			return nil, err
+		}
+		config.ClientCAs = x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("client_ca_file %s has no certificate", t.ClientCAs)
+		}
+	}
+	return config, nil
+}
+
+// checkWebConfig checks a web configuration file and the files it names before anything
+// is served, and reports whether it has TLS.
+func checkWebConfig(path string) (secure bool, err error) {
+	if path == "" {
+		return false, nil
+	}
+	_, config, err := readWebConfig(path)
+	if err == nil {
+		return config != nil, nil
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path {
+		err = p.Err // The message already has the path.
+	}
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	return false, errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
+}
+
+// strangersHash is compared with the passwords of unknown users, which would be answered
+// faster than known ones otherwise. It is that of a random password.
+const strangersHash = "$2a$10$Sc8j3kzWuT9MCZJ.6qZEZOk2.Sccnkg9iQISxWUUnREkY3fzSX.0K"
+
+// passwords lets in the users of a web configuration, which is read for each request.
+type passwords struct {
+	path  string
+	next  http.Handler
+	log   *log.Logger
+	right sync.Map // digests of the users, hashes and passwords that were right, since bcrypt is slow
+}
+
+func (p *passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c, _, err := readWebConfig(p.path)
+	if err != nil {
+		p.log.Printf("web configuration %s: %v", p.path, err)
+		http.Error(w, "the web configuration is invalid", http.StatusInternalServerError)
+		return
+	}
+	if len(c.Users) == 0 || p.admits(c.Users, r) {
+		p.next.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("WWW-Authenticate", "Basic")
+	http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
+}
+
+func (p *passwords) admits(users map[string]string, r *http.Request) bool {
+	user, password, ok := r.BasicAuth()
+	if !ok {
+		return false
+	}
+	hash, known := users[user]
+	if !known {
+		hash = strangersHash
+	}
+	digest := sha256.Sum256(fmt.Appendf(nil, "%q%q%q", user, hash, password))
+	if _, ok := p.right.Load(digest); ok {
+		return true
+	}
+	if bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) != nil || !known {
+		return false
+	}
+	p.right.Store(digest, nil)
+	return true
 }

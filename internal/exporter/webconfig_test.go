@@ -165,16 +165,21 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 	dir := t.TempDir()
 	certify(t, dir)
 	for name, text := range map[string]string{
-		"no YAML":          "a: [",
-		"unknown key":      "tls: {}\n",
-		"no key":           "tls_server_config: {cert_file: cert.pem}\n",
-		"no such file":     "tls_server_config: {cert_file: gone.pem, key_file: key.pem}\n",
-		"no certificate":   "tls_server_config: {cert_file: key.pem, key_file: key.pem}\n",
-		"no hash":          "basic_auth_users: {scraper: s3cret}\n",
-		"no such header":   "http_server_config: {headers: {X-Mine: a}}\n",
-		"client authority": tlsConfig[:len(tlsConfig)-2] + ", client_ca_file: gone.pem, client_auth_type: RequireAndVerifyClientCert}\n",
-		"no authority":     tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: RequireAndVerifyClientCert}\n",
-		"none if given":    tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: VerifyClientCertIfGiven}\n",
+		"no YAML":           "a: [",
+		"unknown key":       "tls: {}\n",
+		"no key":            "tls_server_config: {cert_file: cert.pem}\n",
+		"no such file":      "tls_server_config: {cert_file: gone.pem, key_file: key.pem}\n",
+		"no certificate":    "tls_server_config: {cert_file: key.pem, key_file: key.pem}\n",
+		"no hash":           "basic_auth_users: {scraper: s3cret}\n",
+		"no such header":    "http_server_config: {headers: {X-Mine: a}}\n",
+		"client authority":  tlsConfig[:len(tlsConfig)-2] + ", client_ca_file: gone.pem, client_auth_type: RequireAndVerifyClientCert}\n",
+		"headers":           "http_server_config: {headers: {X-Frame-Options: deny}}\n",
+		"old TLS":           tlsConfig[:len(tlsConfig)-2] + ", min_version: TLS10}\n",
+		"unknown clients":   tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: Sometimes}\n",
+		"clients unchecked": tlsConfig[:len(tlsConfig)-2] + ", client_ca_file: cert.pem}\n",
+		"empty authority":   tlsConfig[:len(tlsConfig)-2] + ", client_ca_file: key.pem, client_auth_type: RequireAndVerifyClientCert}\n",
+		"no authority":      tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: RequireAndVerifyClientCert}\n",
+		"none if given":     tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: VerifyClientCertIfGiven}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, dir, strings.ReplaceAll(name, " ", "-")+".yml", text)
@@ -254,7 +259,7 @@ func TestWrongPasswordsAtOnce(t *testing.T) {
 	wrong.Wait()
 }
 
-// TestClientCertificates tests the toolkit's client certificate check.
+// TestClientCertificates tests the check of client certificates.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

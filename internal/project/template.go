@@ -6,8 +6,8 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"github.com/DataDog/datadog-agent/pkg/template/text"
 	"strings"
-	"text/template"
 )
 
 // Settings are the values that a new switchyard.yaml sets. A zero field leaves the

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"embed"
 	"fmt"
-	"html/template"
+	"github.com/DataDog/datadog-agent/pkg/template/html"
 	"io"
 	"sort"
 	"strconv"
@@ -54,7 +54,7 @@ func (p Page) write(w io.Writer, name string, data func(template.CSS) any) error
 	}
 	t, err := template.New(name).Funcs(template.FuncMap{
 		"label": label, "grouped": grouped, "percent": Percent, "dollars": Dollars, "minute": minute,
-		"plus": plus, "width": widthOf, "digest": shortDigest,
+		"plus": plus, "width": widthOf, "digest": shortDigest, "empty": func(v view) bool { return v.Empty() },
 		"age": func(since string) string {
 			at, ok := timeOf(since)
 			if !ok {
