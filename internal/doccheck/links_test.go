@@ -4,14 +4,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 const repository = "../.."
 
-// TestLinks checks that the relative links of all pages lead to a file or directory, and
-// those with a fragment to a heading.
+// TestLinks checks that the relative links of all pages lead to a file or directory,
+// those with a fragment to a heading, and those that name a test to that test.
 func TestLinks(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
 	if err != nil {
@@ -21,14 +22,18 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages = append(append(pages, records...), filepath.Join(repository, "README.md"))
+	others, err := filepath.Glob(filepath.Join(repository, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = slices.Concat(pages, records, others)
 	if len(pages) < 40 {
 		t.Fatalf("only %d pages found", len(pages))
 	}
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	link := regexp.MustCompile("(?:`((?:Test|Fuzz)[A-Za-z]+)`)?" + `\]\(([^)\s]+)\)`)
 	for _, page := range pages {
 		for _, m := range link.FindAllStringSubmatch(read(t, page), -1) {
-			path, fragment, _ := strings.Cut(m[1], "#")
+			path, fragment, _ := strings.Cut(m[2], "#")
 			if strings.Contains(path, "://") {
 				continue
 			}
@@ -37,8 +42,11 @@ func TestLinks(t *testing.T) {
 				to = filepath.Join(filepath.Dir(page), filepath.FromSlash(path))
 			}
 			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: the link to %s is broken: %v", page, m[1], err)
+				t.Errorf("%s: the link to %s is broken: %v", page, m[2], err)
 				continue
+			}
+			if m[1] != "" && !strings.Contains(read(t, to), "func "+m[1]+"(") {
+				t.Errorf("%s: %s has no %s", page, to, m[1])
 			}
 			if fragment != "" && !anchors(read(t, to))[fragment] {
 				t.Errorf("%s: %s has no heading #%s", page, to, fragment)
