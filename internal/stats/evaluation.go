@@ -1,7 +1,7 @@
 package stats
 
 import (
-	"html/template"
+	"github.com/DataDog/datadog-agent/pkg/template/html"
 	"io"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
