@@ -121,9 +121,9 @@ func checkWebConfig(path string) (secure bool, err error) {
 	return false, errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
 }
 
-// strangersHash is compared with the passwords of unknown users, which would be answered
+// unknownUserHash is compared with the passwords of unknown users, which would be answered
 // faster than known ones otherwise. It is that of a random password.
-const strangersHash = "$2a$10$Sc8j3kzWuT9MCZJ.6qZEZOk2.Sccnkg9iQISxWUUnREkY3fzSX.0K"
+const unknownUserHash = "$2a$10$Sc8j3kzWuT9MCZJ.6qZEZOk2.Sccnkg9iQISxWUUnREkY3fzSX.0K"
 
 // passwords lets in the users of a web configuration, which is read for each request.
 type passwords struct {
@@ -155,7 +155,7 @@ func (p *passwords) admits(users map[string]string, r *http.Request) bool {
 	}
 	hash, known := users[user]
 	if !known {
-		hash = strangersHash
+		hash = unknownUserHash
 	}
 	digest := sha256.Sum256(fmt.Appendf(nil, "%q%q%q", user, hash, password))
 	if _, ok := p.right.Load(digest); ok {
