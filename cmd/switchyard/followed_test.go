@@ -66,8 +66,8 @@ var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`)
 
 const aTime = "2026-11-21T09:30:00Z"
 
-// alike replaces all times, dates, durations, run ids, worktrees and hashes of events and
-// commits with one text each, and also every gap between columns, which are as wide as
+// alike replaces all times, dates, durations, sizes of logs, run ids, worktrees and hashes of
+// events and commits with one text each, and also every gap between columns, which are as wide as
 // their longest time.
 func alike(text string) string {
 	for _, one := range varying {
@@ -84,13 +84,13 @@ var varying = []struct {
 	{times, aTime},
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`), "2026-11-21"},
 	{regexp.MustCompile(`run-[a-z2-7]{26}`), "run-k3v5jq7w2mzt4xnc6ydb3r8ahf"},
-	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)?m?s( +|:)`), "20ms$2"},
+	{regexp.MustCompile(`(?m)\b(\d+m)?\d+(\.\d+)?m?s( +|[:,]|$)`), "20ms$3"},
 	{regexp.MustCompile(`\b(\d+ min )?\d+(\.\d+)? m?s\b`), "20 ms"},
 	{regexp.MustCompile(`(event +(sha256:)?)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
 	{regexp.MustCompile(`((commit|committed|tree|Switchyard-Decision:) +)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
 	{regexp.MustCompile(`\bconfinement: \S+`), "confinement: files+network"},
 	{regexp.MustCompile(`\S+/worktrees/\S+`), "worktrees/T"},
-	{regexp.MustCompile(`\b\d+(\.\d+)?m?s,`), "20ms,"},
+	{regexp.MustCompile(`\(\d+ bytes\)`), "(29 bytes)"},
 	{regexp.MustCompile(` {2,}`), "  "},
 }
 

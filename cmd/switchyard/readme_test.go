@@ -62,67 +62,43 @@ func TestGuideShowsRealOutput(t *testing.T) {
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", agent)
 	t.Setenv(fakeagent.ScenarioVariable, script)
 	t.Setenv(access.WriteVariable, filepath.Dir(script))
-	follow(t, "docs/guide.md", false, newProject(t, "", withLinters))
+	follow(t, "docs/guide.md", false, newProject(t, ""))
 }
 
-// withLinters adds a Go project with a fake verification and linter.
-func withLinters(t *testing.T, project string) {
-	t.Helper()
-	tools := t.TempDir()
-	t.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH"))
-	for name, text := range map[string]string{
-		filepath.Join(project, "shop", "switchyard.yaml"): "verify: go test ./...\nreports:\n  - run: staticcheck -f sarif ./...\n",
-		filepath.Join(tools, "go"):                        "#!/bin/sh\necho 'ok example.com/shop 0.004s'\n",
-		filepath.Join(tools, "staticcheck"): `#!/bin/sh
-cat <<EOF
-{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Staticcheck"}}, "results": [{"ruleId": "SA4006", "level": "error", "message": {"text":
-"this value of total is never used"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "file://$PWD/till.go"}, "region": {"startLine": 12}}}]}]}]}
-EOF
-exit 1
-`,
-	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
+// TestTutorial follows docs/tutorial.md in an empty folder, with the real go and staticcheck.
+func TestTutorial(t *testing.T) {
+	for _, name := range []string{"git", "go", "make"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("the tutorial needs %s: %v", name, err)
 		}
 	}
-}
-
-// TestGuideUsesAPlugin runs the guide's commands on using a plugin, with one that is
-// already built.
-func TestGuideUsesAPlugin(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(repository, "docs", "guide.md"))
+	tool := exec.Command("go", "tool", "-modfile=tools/go.mod", "-n", "staticcheck") // It prints the path of the program, which it builds.
+	tool.Dir, tool.Stderr = repository, os.Stderr
+	path, err := tool.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(page), "\nUse it by its path")
-	_, rest, _ = strings.Cut(rest, "```sh\n")
-	script, _, found := strings.Cut(rest, "```")
-	if !found {
-		t.Fatal("the guide does not say how to use a plugin")
-	}
-	project := t.TempDir()
-	module, err := os.ReadFile(filepath.Join(repository, "plugins", "sdk", "examples", "assemblyscript", "todo-scan.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const report = `{"tool": "todo-scan", "complete": true, "items": []}`
-	for _, err := range []error{
-		os.Mkdir(filepath.Join(project, "todo-scan"), 0o755),
-		os.WriteFile(filepath.Join(project, "todo-scan", "todo-scan.wasm"), module, 0o644),
-		os.WriteFile(filepath.Join(project, "report.json"), []byte(report), 0o644),
-		os.WriteFile(filepath.Join(project, "switchyard.yaml"), []byte("max_rounds: 5\n"), 0o644),
-	} {
+	tools, state, project := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "shop")
+	for _, err := range []error{os.Symlink(strings.TrimSpace(string(path)), filepath.Join(tools, "staticcheck")), os.Mkdir(project, 0o755)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, err := inShell(t, project)("cd todo-scan\n" + script)
-	if err != nil || strings.Count(out, "commit  round 1 of 5") != 2 {
-		t.Errorf("%v:\n%s", err, out)
+	for name, value := range map[string]string{
+		"PATH": tools + string(os.PathListSeparator) + os.Getenv("PATH"), "XDG_STATE_HOME": state, "LC_ALL": "C.UTF-8",
+		"GIT_AUTHOR_NAME": "alice", "GIT_AUTHOR_EMAIL": "alice@example.com", "GIT_COMMITTER_NAME": "alice", "GIT_COMMITTER_EMAIL": "alice@example.com",
+	} {
+		t.Setenv(name, value)
+	}
+	follow(t, "docs/tutorial.md", true, withoutPlaces(inShell(t, project), state))
+}
+
+// withoutPlaces replaces the paths of worktrees in a script's output by those of a reader.
+func withoutPlaces(run func(string) (string, error), state string) func(string) (string, error) {
+	return func(script string) (string, error) {
+		out, err := run(script)
+		out = strings.ReplaceAll(out, state, "/home/alice/.local/state")
+		return regexp.MustCompile(`shop-[0-9a-f]{12}`).ReplaceAllString(out, "shop-5e03fa50af2b"), err
 	}
 }
 
@@ -232,10 +208,9 @@ git add -A
 git commit -q -m 'Upload files'`); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
+	run := withoutPlaces(sh, state)
 	follow(t, "docs/run.md", true, func(script string) (string, error) {
-		out, err := sh(script)
-		out = strings.ReplaceAll(out, state, "/home/alice/.local/state")
-		out = regexp.MustCompile(`shop-[0-9a-f]{12}`).ReplaceAllString(out, "shop-5e03fa50af2b")
+		out, err := run(script)
 		out = regexp.MustCompile(`\b\d+(\.\d+)?m?s,`).ReplaceAllString(out, "20ms,")
 		return regexp.MustCompile(`\b[0-9a-f]{12}\b`).ReplaceAllString(out, "3f2a90c1d4e5"), err
 	})
