@@ -54,7 +54,9 @@ type EvaluatedCommit struct {
 	NextAction string         `json:"next_action"`
 	Reason     string         `json:"reason"`
 	Verify     routing.Verify `json:"verify"`
-	Findings   int            `json:"findings"`
+	// Output is the last line that a red verification printed.
+	Output   string `json:"output,omitzero"`
+	Findings int    `json:"findings"`
 	// Error is why the commit could not be evaluated, nil if it could.
 	Error *errs.Error `json:"error,omitzero"`
 }

@@ -18,7 +18,7 @@ func (p *Printer) Evaluation(e api.Evaluation) {
 			t.addWithText(c.Error.Error(), fmt.Sprintf("%.12s", c.Commit), action(c.NextAction), c.Reason, "-", "-", c.Subject)
 			continue
 		}
-		t.add(fmt.Sprintf("%.12s", c.Commit), action(c.NextAction), c.Reason, c.Verify, c.Findings, c.Subject)
+		t.addWithText(c.Output, fmt.Sprintf("%.12s", c.Commit), action(c.NextAction), c.Reason, c.Verify, c.Findings, c.Subject)
 	}
 	p.table(t)
 	p.lineIf(len(e.Commits) > 0, "")

@@ -24,6 +24,9 @@ func hostileEvaluation() (e api.Evaluation) {
 	for i, name := range hostileNames() {
 		action := []string{"commit", "executor", api.ActionFailed}[i%3]
 		c := api.EvaluatedCommit{Commit: fmt.Sprintf("%040d", i), Subject: name, NextAction: action, Reason: name, Verify: "green", Findings: i}
+		if action == "executor" {
+			c.Output = name
+		}
 		if action == api.ActionFailed {
 			c.Error = errs.New(errs.ReportCommandFailed, "%s", name)
 		}
@@ -53,6 +56,9 @@ func TestEvaluationPage(t *testing.T) {
 	commits := page.table(t, "The latest first")
 	if got, want := strings.Join(commits[0], "|"), `</script><script>alert(1)</script>000000000000|commit</script><script>alert(1)</script>|green|0`; len(commits) != len(e.Commits) || got != want {
 		t.Errorf("%d commits, the first %q, want %q", len(commits), got, want)
+	}
+	if got := commits[1][1]; !strings.HasSuffix(got, `: </title></svg></style><img src=x onerror=alert(2)>`) {
+		t.Errorf("a commit with output is %q", got)
 	}
 	if got := commits[2]; got[3] != "–" || !strings.HasSuffix(got[1], `: " onload="alert(3)`) {
 		t.Errorf("a commit without a decision is %q", got)

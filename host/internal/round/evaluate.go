@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -128,6 +129,10 @@ func (v *evaluation) add(ctx context.Context, hash string) error {
 		return context.Cause(ctx)
 	}
 	c := api.EvaluatedCommit{Commit: commit.Hash, Subject: commit.Subject, NextAction: d.NextAction, Reason: d.Reason, Verify: d.Input.Verify, Findings: len(d.Findings)}
+	if c.Verify == policies.Red {
+		said := strings.TrimSpace(d.Verification.Excerpt)
+		c.Output = textutil.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords)
+	}
 	if err != nil {
 		var ok bool
 		if c.Error, ok = errors.AsType[*errs.Error](err); !ok {
@@ -233,5 +238,6 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		}
 	}
 	d, _, err := q.decide(ctx)
+	d.Verification = &verified
 	return d, err
 }
