@@ -67,6 +67,9 @@ func TestGuideShowsRealOutput(t *testing.T) {
 
 // TestTutorial follows docs/tutorial.md in an empty folder, with the real go and staticcheck.
 func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: a page's commands run one after another")
+	}
 	for _, name := range []string{"git", "go", "make"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("the tutorial needs %s: %v", name, err)
