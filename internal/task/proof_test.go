@@ -45,7 +45,7 @@ func TestNothingIsCommittedWithoutProof(t *testing.T) {
 		}
 	})
 	for _, what := range []string{"committed by a decision", "committed by its phase", "resumed: rounds", "resumed: replan", "resumed: manual", "resumed: reset", "all answered", "commit-created"} {
-		if !t.Failed() && seen[what] < walks/25 {
+		if !t.Failed() && seen[what] < walks/150 { // The rarest happens in one walk of 18.
 			t.Errorf("%s: reached %d times in %d walks", what, seen[what], walks)
 		}
 	}
