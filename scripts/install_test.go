@@ -200,6 +200,9 @@ func eachShell(t *testing.T, test func(t *testing.T, shell ...string)) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the archive of this test is for Linux")
 	}
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("ssh-keygen is not installed here")
+	}
 	for _, shell := range [][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"busybox", "ash"}} {
 		t.Run(shell[0], func(t *testing.T) {
 			at, err := exec.LookPath(shell[0])

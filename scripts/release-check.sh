@@ -1,0 +1,59 @@
+#!/bin/sh
+# Builds a release here and in another folder, compares the bytes, and tries what was
+# built: the signature, install.sh, the program on an empty root, and the Debian package.
+set -eu
+cd "$(dirname "$0")/.."
+version=v0.0.1
+tmp=$(mktemp -d)
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+ssh-keygen -q -t ed25519 -N '' -C '' -f "$tmp/key"
+
+[ -z "$(git status --porcelain)" ] || echo 'The second release is built from the last commit, but some files are changed since.'
+git clone -q . "$tmp/other"
+for folder in . "$tmp/other"; do
+	make -C "$folder" release VERSION=$version SIGNING_KEY="$tmp/key"
+done
+for file in SHA256SUMS SHA256SUMS.sig homebrew/Formula/switchyard.rb scoop/switchyard.json; do
+	diff "dist/release/$file" "$tmp/other/dist/release/$file" || { echo "$file differs between folders"; exit 1; }
+done
+echo 'Both releases have the same bytes.'
+(cd tools/release && go vet . && go test -count=1 .)
+
+mkdir -p "$tmp/page/latest"
+ln -s "$PWD/dist/release" "$tmp/page/latest/download"
+sh bin/release/install.sh --url "file://$tmp/page" --dir "$tmp/bin"
+PATH=$tmp/bin:$PATH
+switchyard version | grep -q "^switchyard $version "
+
+# try runs a round with a program. The exit status of a round says where the task goes.
+try() {
+	rm -rf "$tmp/project" && mkdir "$tmp/project" && cp testdata/reports/trace.json "$tmp/project"
+	(cd "$tmp/project" && "$1" round M001-S001-T0001 --report trace.json) | grep '^researcher '
+}
+try switchyard
+
+if [ "$(id -u)" != 0 ] || [ "${CI:-}" != true ] || ! command -v dpkg >/dev/null; then
+	echo 'SKIP: the Debian package is tried only in CI, as root, on Debian: it is installed and removed.'
+	exit
+fi
+arch=$(dpkg --print-architecture)
+# Images of Debian leave out manuals.
+dpkg --path-include='/usr/share/man/*' --path-include='/usr/share/doc/*' -i "dist/release/switchyard_${version#v}_$arch.deb"
+try /usr/bin/switchyard
+for file in bash-completion/completions/switchyard zsh/vendor-completions/_switchyard fish/vendor_completions.d/switchyard.fish doc/switchyard/LICENSES.txt; do
+	test -s "/usr/share/$file"
+done
+if command -v man >/dev/null; then
+	man -w switchyard switchyard-policy-verify
+else
+	echo 'SKIP: man is not installed, so that only the files of its pages are looked for.'
+	test -s /usr/share/man/man1/switchyard.1.gz
+fi
+dpkg -r switchyard
+test ! -e /usr/bin/switchyard -a ! -e /usr/bin/switchyard-mcp -a ! -e /usr/share/man/man1/switchyard.1.gz
+echo 'The Debian package was installed, used and removed.'
+
+mkdir -p "$tmp/root/project" "$tmp/root/tmp"
+cp "$tmp/bin/switchyard" "$tmp/root" && cp testdata/reports/trace.json "$tmp/root/project"
+chroot "$tmp/root" /switchyard -C /project route --report trace.json | grep '^researcher '
+echo 'The program works on an empty root, as in a container FROM scratch.'
