@@ -192,6 +192,7 @@ site: ## write the documentation as a static site to dist/site (needs Node.js)
 release: export GORELEASER_CURRENT_TAG = $(VERSION)
 release: build ## build a release in dist/release: make release VERSION=v1.0.0 SIGNING_KEY=FILE; without a key it is not signed
 	@test -n '$(VERSION)' || { echo 'name the version: make release VERSION=v1.0.0'; exit 1; }
+	@git diff --quiet HEAD || echo 'Files are changed since the commit that the release will name.'
 	rm -rf bin/release && mkdir -p bin/release/man.gz bin/release/completions
 	SWITCHYARD_MAN=$(CURDIR)/bin/release/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/switchyard
 	for page in bin/release/man/*; do gzip -9n <$$page >bin/release/man.gz/$${page##*/}.gz || exit; done
