@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
+	"syscall"
 )
 
 // Code names a kind of failure. Codes are part of the command line's contract: once
@@ -37,7 +39,11 @@ func New(code Code, format string, args ...any) *Error {
 	if _, several := err.(interface{ Unwrap() []error }); several {
 		cause = err
 	}
-	return &Error{Code: code, Message: err.Error(), cause: cause}
+	message := err.Error()
+	if _, system := errors.AsType[syscall.Errno](err); system {
+		message = strings.TrimSuffix(message, ".") // Windows ends the texts of errors with one.
+	}
+	return &Error{Code: code, Message: message, cause: cause}
 }
 
 // With returns a copy of the error with another detail.

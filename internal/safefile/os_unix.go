@@ -24,6 +24,8 @@ func Owner(file fs.FileInfo) (id int, ok bool) {
 // openToOthers reports whether other users may enter a folder.
 func openToOthers(dir fs.FileInfo) bool { return dir.Mode().Perm()&0o077 != 0 }
 
+func rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
+
 // tryLock locks a file and returns false if it is locked already, also by another open
 // file of this process. Closing the file or the end of the process releases the lock.
 func tryLock(f *os.File) (bool, error) {

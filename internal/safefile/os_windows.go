@@ -1,17 +1,33 @@
 package safefile
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/switchyard-dev/switchyard/internal/retry"
 )
 
 func Owner(fs.FileInfo) (id int, ok bool) { return 0, true }
 
 // openToOthers is false because a mode does not carry Windows permissions.
 func openToOthers(fs.FileInfo) bool { return false }
+
+// rename replaces a file. Windows refuses that while another process has the file open,
+// which mostly ends soon.
+func rename(root *os.Root, from, to string) (err error) {
+	for range (retry.Backoff{First: 2 * time.Millisecond, Max: 100 * time.Millisecond, Limit: 25}).Attempts(context.Background()) {
+		err = root.Rename(from, to)
+		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+			break
+		}
+	}
+	return err
+}
 
 // tryLock locks a byte far behind the end of a file, so that others can read it.
 func tryLock(f *os.File) (bool, error) {

@@ -62,7 +62,7 @@ func replace(root *os.Root, o Options, fill func(io.Writer) (name string, err er
 	if err != nil {
 		return err
 	}
-	if err := root.Rename(o.Temp, name); err != nil {
+	if err := rename(root, o.Temp, name); err != nil {
 		return errors.Join(err, root.Remove(o.Temp))
 	}
 	if o.NoSync {

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -9,6 +10,15 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// Cleanup says what becomes of the processes that a child started. New was called before.
+func Cleanup() string {
+	all := "whatever an agent or a command started ends with it"
+	if subreap() != nil {
+		all += ", except what left its session: this system has no subreapers"
+	}
+	return all
+}
 
 // shared is the only variable of this package. Linux reparents orphans to the program, so
 // all Supervisors have to know of each other's children: otherwise one would end those of
@@ -33,8 +43,13 @@ func adopt() error {
 	}
 	// An older kernel does not have this; Go's own files are not inherited anyway.
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
-	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	if err := subreap(); !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	return nil // QEMU's user-mode emulation has no subreapers. Orphans are found by their marker.
 }
+
+func subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // add registers a child that is about to be started. The first one records which children
 // exist already.

@@ -5,6 +5,11 @@ import (
 	"syscall"
 )
 
+// Cleanup says what becomes of the processes that a child started.
+func Cleanup() string {
+	return "what an agent or a command started may go on after it: there are no process groups on Windows"
+}
+
 type tree struct{}
 
 func (c *child) launch(s Spec) error {

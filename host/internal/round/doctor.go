@@ -63,9 +63,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep, probe bool) (api.Health, er
 		h.check("adapters", err, "")
 		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking would run untrusted programs.
 	}
-	if err := e.checkAdapters(ctx, &h, catalog, config); err != nil {
-		return h.Health, err
-	}
+	e.checkAdapters(ctx, &h, catalog, config)
 	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
 		a := api.AgentHealth{Name: listed.Name, Path: listed.Definition.Path, Module: listed.Definition.Module, Broken: listed.Err != nil}
 		if problem := unspawnable(listed.Err, listed.Definition); problem != nil {
@@ -160,10 +158,10 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 // checkAdapters asks the program of each adapter for its version and flags, and reports
 // adapters that the settings name but that do not exist. If the project configures no
 // agents, its default adapter counts only if its program is installed.
-func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) error {
+func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) {
 	keeper, err := e.supervisor()
-	if err != nil {
-		return err
+	if h.check("processes", err, supervise.Cleanup()); err != nil {
+		return
 	}
 	used := usedAdapters(config)
 	for _, name := range used {
@@ -185,7 +183,6 @@ func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapt
 	for _, a := range h.Adapters {
 		h.OK = h.OK && (a.OK || !a.Used)
 	}
-	return nil
 }
 
 // unspawnable returns why an agent cannot be spawned with its own profile; nil for a

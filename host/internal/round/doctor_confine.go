@@ -20,6 +20,9 @@ func (e *Engine) showConfinement(h *diagnosis, config project.Config) {
 		}
 		if err := e.sandbox.Probe(level); err != nil {
 			missing = append(missing, err.Error())
+			if reached == confinement.None {
+				break // The levels above it need the same.
+			}
 			continue
 		}
 		reached = level
