@@ -23,7 +23,7 @@ COMMA   := ,
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build mcp fleet temporal demo fleet-demo test test-exhaustive e2e race bench bench-report fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross man site vuln release release-check clean
+.PHONY: help build mcp fleet temporal demo fleet-demo test test-exhaustive e2e race bench bench-report fuzz opa reviewdog policies check format vet lint tidy guests guests-check cross platforms man site vuln release release-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -148,7 +148,8 @@ vet:
 	$(GO) vet ./...
 	$(FLEET) $(GO) vet ./... && cd tools && $(GO) vet ./...
 
-lint: ## staticcheck, the rule of who may import whom, and whether workflows are deterministic
+lint: ## staticcheck, the rule of who may import whom, whether workflows are deterministic, and those of .github
+	$(TOOL) actionlint
 	$(TOOL) staticcheck ./...
 	$(TOOL) depguard ./...
 	$(FLEET) $(GO) tool -modfile=../tools/go.mod staticcheck ./...
@@ -179,6 +180,9 @@ cross: ## build for every platform
 	@set -e; for t in $(TARGETS); do echo "build $$t"; \
 		export GOOS=$${t%/*} GOARCH=$${t#*/}; $(BUILD) -o /dev/null ./cmd/switchyard; $(BUILD) -o /dev/null ./cmd/switchyard-mcp; \
 		($(FLEET) $(BUILD) -o /dev/null ./cmd/switchyard-fleet); done
+
+platforms: ## run the program and its packages' tests on linux/arm64 (QEMU) and windows/amd64 (Wine)
+	sh scripts/platforms/run.sh
 
 man: ## write the manual pages to dist/man
 	SWITCHYARD_MAN=$(CURDIR)/dist/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/switchyard

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -18,9 +19,24 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
+// runnerVariable is a command that the scripts run as the program, such as an emulator and
+// a binary of its platform.
+const runnerVariable = "SWITCHYARD_RUNNER"
+
 // TestMain makes the test binary serve as the real program in the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"switchyard": checkedMain})
+	program := checkedMain
+	if runner := strings.Fields(os.Getenv(runnerVariable)); len(runner) > 0 {
+		program = func() {
+			path, err := exec.LookPath(runner[0])
+			if err == nil {
+				err = syscall.Exec(path, append(runner, os.Args[1:]...), os.Environ())
+			}
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(99)
+		}
+	}
+	testscript.Main(m, map[string]func(){"switchyard": program})
 }
 
 // TestScripts runs every script in testdata/script against the real program, each in a
@@ -67,6 +83,7 @@ func TestScripts(t *testing.T) {
 			// Short processes need not collect garbage, which takes a fifth of the time
 			// of an exhaustive check.
 			env.Vars = append(env.Vars, raceAtExit, "GOGC=400")
+			env.Setenv(runnerVariable, os.Getenv(runnerVariable))
 			env.Setenv("REPORTS", reports)
 			env.Setenv("HOSTILE", hostile)
 			env.Setenv("INTEGRATIONS", integrations)

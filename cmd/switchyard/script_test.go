@@ -36,6 +36,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"json":       jsonAt,
 		"fails":      fails,
 		"refuse":     refuse,
+		"refuseopen": refuseOpen,
 		"repository": commitAll,
 		"sqlite":     sqlite,
 	}
@@ -145,6 +146,19 @@ func refuse(ts *testscript.TestScript, neg bool, args []string) {
 	if out := ts.ReadFile("stdout"); out != "" {
 		ts.Fatalf("standard output is not empty")
 	}
+}
+
+// refuseOpen is refuse while a file is open, as an editor or a virus scanner may have it:
+//
+//	refuseopen file "CODE" args...
+func refuseOpen(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: refuseopen file \"CODE\" args...")
+	}
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	refuse(ts, neg, args[1:])
 }
 
 // fails is refuse for a check that fails, whose result is on standard output:

@@ -1,0 +1,56 @@
+#!/bin/sh
+# run.sh [arm64|windows|native]
+# Runs tests of the program and of its packages on other platforms: on linux/arm64 with
+# QEMU, and on windows/amd64 with Wine. It says what it skips because a program is missing.
+set -eu
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+export CGO_ENABLED=0 GOGC=400
+
+# Packages that depend on the platform: files, locks, paths, code that is made for a
+# processor, and what is computed from numbers and bytes.
+packages='finding task counters digest event errs compactjson jsonscan linediff hook stats render
+	plugin/document policy/adr policy/inputspace policy/regotest policy/replay'
+# The scripts of cmd/switchyard that need no other programs.
+scripts='platform.*|route-(text|merge|json|sarif|verify|unknown|exit-code)|round-(cap|next)|status|explain|findings
+	|ledger-(verify|archive|older)|metrics-print|answer-(question|expiry)|policy-configured|plugin-list|usage|version'
+
+list() { printf './internal/%s ' $packages; }
+scripts=$(printf %s "$scripts" | tr -d '\n\t')
+
+arm64() {
+	command -v qemu-aarch64 >/dev/null || { echo 'skipped linux/arm64: no qemu-aarch64 (Debian: qemu-user)'; return; }
+	echo 'linux/arm64, by QEMU'
+	GOARCH=arm64 go build -o "$work/switchyard" ./cmd/switchyard
+	SWITCHYARD_RUNNER="qemu-aarch64 $work/switchyard" go test -vet=off -count=1 -run "^TestScripts\$/^($scripts|doctor-broken)\$" ./cmd/switchyard
+	mkdir "$work/empty"
+	qemu-aarch64 "$work/switchyard" -C "$work/empty" doctor
+	GOARCH=arm64 go test -vet=off -short -exec qemu-aarch64 $(list) ./internal/policy/opawasm
+}
+
+windows() {
+	wine=/usr/lib/wine/wine64
+	[ -x $wine ] && command -v x86_64-w64-mingw32-gcc >/dev/null ||
+		{ echo 'skipped windows/amd64: no Wine (Debian: wine64, gcc-mingw-w64-x86-64)'; return; }
+	echo 'windows/amd64, by Wine'
+	export WINEPREFIX="$work/wine" WINEDEBUG=-all WINEDLLOVERRIDES='bcryptprimitives=n;mscoree=;mshtml='
+	trap '/usr/lib/wine/wineserver64 -k || true; rm -rf "$work"' EXIT
+	$wine cmd /c exit >/dev/null 2>&1
+	x86_64-w64-mingw32-gcc -O1 -Wall -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" scripts/platforms/bcryptprimitives.c -ladvapi32
+	GOOS=windows go build -o "$work/fakeagent.exe" ./internal/agent/fakeagent/fakeagent
+	export GOOS=windows SWITCHYARD_FAKE_PROGRAM="Z:$work/fakeagent.exe"
+	go test -vet=off -count=1 -exec $wine -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
+	go test -vet=off -short -exec $wine $(list) ./internal/agent/lease ./internal/policy/opawasm
+}
+
+# native tests the same on this system.
+native() {
+	go test -count=1 -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
+	go test -short $(list) ./internal/agent/lease ./internal/policy/opawasm
+}
+
+trap 'rm -rf "$work"' EXIT
+case ${1:-all} in
+all) arm64 && windows ;;
+*) "$1" ;;
+esac
