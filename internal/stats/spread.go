@@ -63,7 +63,8 @@ func quantile(cells []cell, q float64) float64 {
 	for _, c := range cells {
 		total = plus(total, c.count)
 	}
-	rank, before := q*float64(total), 0.0
+	// The conversion rounds, so that no processor fuses the product with a later sum.
+	rank, before := float64(q*float64(total)), 0.0
 	last := cell{}
 	for _, c := range cells {
 		if c.count == 0 {
