@@ -51,6 +51,9 @@ native() {
 
 trap 'rm -rf "$work"' EXIT
 case ${1:-all} in
-all) arm64 && windows ;;
+all)
+	arm64
+	windows
+	;;
 *) "$1" ;;
 esac
