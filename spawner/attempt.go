@@ -113,7 +113,7 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 			res.Record.Next = string(res.Next)
 		}
-		if res.LogDigest, err = AppendRunLog(a.State, res.Record); err != nil {
+		if res.LogDigest, err = AppendRunLog(late, a.State, res.Record); err != nil {
 			return res, step, err
 		}
 	}

@@ -1,6 +1,7 @@
 package spawner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,11 +24,11 @@ const RunLogFile = "spawns.jsonl"
 const maxLine = 16 << 10
 
 // AppendRunLog makes a record durable in the run log of a state folder, and returns the
-// digest of its line.
-func AppendRunLog(state string, r Record) (string, error) {
+// digest of its line. ctx bounds the wait for another process that writes a line.
+func AppendRunLog(ctx context.Context, state string, r Record) (string, error) {
 	line, err := runLogLine(r)
 	if err == nil {
-		err = appendLine(state, line)
+		err = appendLine(ctx, state, line)
 	}
 	if err != nil {
 		return "", errs.New(errs.SpawnTrailFailed, "the record of run %s cannot be written: %w", r.RunID, safefile.Reason(err)).With("path", RunLogFile)
@@ -35,7 +36,7 @@ func AppendRunLog(state string, r Record) (string, error) {
 	return digest.Of(line), nil
 }
 
-func appendLine(state string, line []byte) (err error) {
+func appendLine(ctx context.Context, state string, line []byte) (err error) {
 	root, err := safefile.OpenState(state)
 	if err != nil {
 		return err
@@ -55,10 +56,16 @@ func appendLine(state string, line []byte) (err error) {
 	if err != nil {
 		return err
 	}
+	// A line that another process is writing looks like one that was cut off.
+	lock, err := safefile.WaitLock(ctx, root, RunLogFile)
+	if err != nil {
+		return err
+	}
 	if isTorn(f) {
 		line = append([]byte{'\n'}, line...)
 	}
-	if _, err := f.Write(line); err != nil {
+	_, err = f.Write(line)
+	if err = errors.Join(err, lock.File.Close()); err != nil { // Release would remove the file.
 		return err
 	}
 	return f.Sync()

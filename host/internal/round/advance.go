@@ -342,7 +342,7 @@ func sameEvent(a, b task.Event) bool {
 
 // record records the events of a result.
 func (w *work) record(ctx context.Context, changes []event.Full) error {
-	if err := w.engine.logRuns(changes); err != nil {
+	if err := w.engine.logRuns(ctx, changes); err != nil {
 		return err
 	}
 	_, err := w.recorder.write(ctx, func() error {
@@ -358,10 +358,10 @@ func (w *work) record(ctx context.Context, changes []event.Full) error {
 }
 
 // logRuns adds the runs of a result to the run log.
-func (e *Engine) logRuns(changes []event.Full) error {
+func (e *Engine) logRuns(ctx context.Context, changes []event.Full) error {
 	for _, c := range changes {
 		if c.Spawn != nil && c.Spawn.PID != 0 {
-			if _, err := spawner.AppendRunLog(e.project.State(), *c.Spawn); err != nil {
+			if _, err := spawner.AppendRunLog(ctx, e.project.State(), *c.Spawn); err != nil {
 				return err
 			}
 		}
@@ -420,7 +420,7 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 	if err != nil {
 		return err
 	}
-	return w.engine.logRuns(unrecorded)
+	return w.engine.logRuns(ctx, unrecorded)
 }
 
 // policy returns the policy that decides the task's rounds.
