@@ -180,3 +180,24 @@ func TestLosesNoBuildToCleanMerge(t *testing.T) {
 	}
 	s.equal(s.git(s.dir, "for-each-ref"), before)
 }
+
+// A worktree that another git process adds or removes at that moment is no failure. Git
+// prints the message if the file goes between its listing and its reading.
+func TestLosesNoWorktreeToAnother(t *testing.T) {
+	s := newScene(t)
+	real, err := exec.LookPath("git")
+	s.must(err)
+	bin, once := filepath.Join(s.base, "bin"), filepath.Join(s.base, "once")
+	s.must(os.Mkdir(bin, 0o700))
+	s.must(os.WriteFile(filepath.Join(bin, "git"), []byte(`#!/bin/sh
+case " $* " in *" worktree add "*) if mkdir '`+once+`' 2>/dev/null; then
+	echo "fatal: failed to read '/project/.git/worktrees/T0/locked': No such file or directory" >&2; exit 128
+fi;; esac
+exec `+real+` "$@"
+`), 0o700))
+	s.environ[0] = "PATH=" + bin + ":" + os.Getenv("PATH")
+	s.add(s.open(), "T")
+	if _, err := os.Stat(once); err != nil {
+		t.Error("git was never asked to add a worktree")
+	}
+}

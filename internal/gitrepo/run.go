@@ -82,7 +82,7 @@ var (
 		return regexp.MustCompile(`(?s)(?:Unable to create '|could not lock config file )(.*?)'?: File exists`)
 	})
 	halfPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)failed to read .*worktrees/.*/(commondir|gitdir|HEAD)|could not (open|read|create directory of) .*worktrees`)
+		return regexp.MustCompile(`(?s)(failed to read|could not (open|read|create directory of)) .*worktrees`)
 	})
 )
 
