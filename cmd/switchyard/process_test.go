@@ -113,7 +113,9 @@ func codeOf(stderr []byte) string {
 			Code string `json:"code"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(stderr, &shown) != nil {
+	// Warnings may precede it.
+	at := max(0, bytes.Index(stderr, []byte("{\n")))
+	if json.Unmarshal(stderr[at:], &shown) != nil {
 		return ""
 	}
 	return shown.Error.Code
