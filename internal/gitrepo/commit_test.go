@@ -139,6 +139,31 @@ func TestCommit(t *testing.T) {
 	s.equal(s.state(), before)
 }
 
+// A killed git leaves its lock, which is removed where only a task's git takes it.
+func TestLockOfKilledGit(t *testing.T) {
+	s := newScene(t)
+	r, head := s.open(), s.git(s.dir, "rev-parse", "HEAD")
+	w := s.worktree("T")
+	branch := filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock")
+	s.write(branch, "")
+	s.must(r.AddWorktree(t.Context(), w, head))
+	s.wantWorktree(w, head)
+	s.write(s.file(w, "a.txt"), "two\n")
+	for _, name := range []string{"index.lock", "HEAD.lock"} {
+		s.write(filepath.Join(s.dir, ".git", "worktrees", "T", name), "")
+	}
+	s.write(branch, "")
+	s.wantWorktree(w, s.commit(r, w, "1"))
+
+	// A lock of the user stays.
+	s.git(s.dir, "branch", "trunk", head)
+	trunk := filepath.Join(s.dir, ".git", "refs", "heads", "trunk.lock")
+	s.write(trunk, "")
+	s.want(r.Advance(t.Context(), "trunk", s.git(s.dir, "rev-parse", w.Branch), head), errs.GitLocked)
+	_, err := os.Stat(trunk)
+	s.must(err)
+}
+
 func TestCommitRefuses(t *testing.T) {
 	s := newScene(t)
 	r := s.open()
@@ -170,18 +195,16 @@ func TestCommitRefuses(t *testing.T) {
 	refused(errs.GitFailed)
 	c.Tree = s.tree(r, w)
 
-	// Another git process holds the branch, or was killed.
-	lock := filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock")
-	s.write(lock, "")
+	// Another git process holds the branch.
+	release := s.hold(filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock"))
 	refused(errs.GitLocked)
-	s.must(os.Remove(lock))
+	release()
 
 	// With a locked index the commit is there, and the next call completes it.
-	lock = filepath.Join(s.dir, ".git", "worktrees", "T", "index.lock")
-	s.write(lock, "")
+	release = s.hold(filepath.Join(s.dir, ".git", "worktrees", "T", "index.lock"))
 	_, err := r.Commit(t.Context(), w, c)
 	s.want(err, errs.GitLocked)
-	s.must(os.Remove(lock))
+	release()
 	commit, err := r.Commit(t.Context(), w, c)
 	s.must(err)
 	s.wantWorktree(w, commit)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,24 +89,66 @@ var (
 )
 
 // run runs git and returns its output. It tries again while another git process has a
-// lock. If the command fails, the error is a git-failed or git-locked that wraps a
-// failure.
+// lock, and removes a lock that a killed git left on what only a task uses. If the
+// command fails, the error is a git-failed or git-locked that wraps a failure.
 func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
+	var first lock
 	for range (retry.Backoff{First: 10 * time.Millisecond, Max: 400 * time.Millisecond, Limit: 10}).Attempts(ctx) {
 		out, err = r.once(ctx, c)
-		if f := failureOf(err); f == nil || !lockPattern().MatchString(f.stderr) && !halfPattern().MatchString(f.stderr) {
+		f := failureOf(err)
+		if f == nil || !lockPattern().MatchString(f.stderr) && !halfPattern().MatchString(f.stderr) {
 			break
+		}
+		if first.path == "" {
+			first = lockOf(f)
 		}
 	}
 	f := failureOf(err)
 	if f == nil {
 		return out, err
 	}
-	if found := lockPattern().FindStringSubmatch(f.stderr); found != nil {
-		return out, errs.New(errs.GitLocked, "another git process has the lock %s, or was killed and left it", textutil.Line(found[1])).
-			With("lock", found[1]).Because(f)
+	last := lockOf(f)
+	if last.path == "" {
+		return out, errs.New(errs.GitFailed, "git %s failed: %s", f.verb, f.excerpt()).With("output", f.stderr).Because(f)
 	}
-	return out, errs.New(errs.GitFailed, "git %s failed: %s", f.verb, f.excerpt()).With("output", f.stderr).Because(f)
+	if last.same(first) && r.private(last.path) && os.Remove(last.path) == nil {
+		return r.run(ctx, c)
+	}
+	return out, errs.New(errs.GitLocked, "another git process has the lock %s, or was killed and left it", textutil.Line(last.path)).
+		With("lock", last.path).Because(f)
+}
+
+// lock is a lock file that stopped a command.
+type lock struct {
+	path string // "" if no lock did
+	info fs.FileInfo
+}
+
+func lockOf(f *failure) lock {
+	found := lockPattern().FindStringSubmatch(f.stderr)
+	if found == nil {
+		return lock{}
+	}
+	path := filepath.FromSlash(found[1])
+	info, _ := os.Lstat(path) // It may be gone again.
+	return lock{path, info}
+}
+
+// same reports whether l is other, and nobody has written to it meanwhile.
+func (l lock) same(other lock) bool {
+	return l.info != nil && other.info != nil && os.SameFile(l.info, other.info) && l.info.ModTime().Equal(other.info.ModTime())
+}
+
+// private reports whether a lock is that of a task's branch, or in the git directory of its
+// worktree. One process drives a task, so nobody else keeps such a lock for seconds; but a
+// git that was killed, also an agent's, leaves it. All other locks are the user's to remove.
+func (r *Repo) private(path string) bool {
+	if below, err := filepath.Rel(filepath.Join(r.common, "refs", "heads", branchPrefix), path); err == nil && filepath.IsLocal(below) {
+		return true
+	}
+	dir := filepath.Dir(path)
+	reason, _ := readLine(filepath.Join(dir, "locked"))
+	return filepath.Dir(dir) == filepath.Join(r.common, "worktrees") && reason == taskReason
 }
 
 // once runs git once.

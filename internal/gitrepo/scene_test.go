@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -96,6 +98,30 @@ func (s *scene) tryGit(dir string, args ...string) (string, error) {
 	cmd.Env = slices.DeleteFunc(slices.Clone(s.environ), func(e string) bool { return strings.HasPrefix(e, "GIT_DIR=") })
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
+}
+
+// hold keeps a lock as a git that works does, until release is called.
+func (s *scene) hold(path string) (release func()) {
+	s.write(path, "")
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(10 * time.Millisecond):
+				_ = os.Chtimes(path, time.Time{}, time.Now()) // The test fails if this does.
+			}
+		}
+	}()
+	release = sync.OnceFunc(func() {
+		close(done)
+		<-stopped
+		s.must(os.Remove(path))
+	})
+	s.Cleanup(release)
+	return release
 }
 
 func (s *scene) open() *gitrepo.Repo {

@@ -109,8 +109,8 @@ func TestAddWorktreeRefuses(t *testing.T) {
 			s.add(s.open(), "T")
 			s.must(os.Remove(s.file(w, ".git")))
 		}, errs.WorktreeExists},
-		"lock of a killed git": {func(s *scene, w gitrepo.Worktree) {
-			s.write(filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock"), "")
+		"lock of another git": {func(s *scene, w gitrepo.Worktree) {
+			s.hold(filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock"))
 		}, errs.GitLocked},
 	} {
 		t.Run(name, func(t *testing.T) {
