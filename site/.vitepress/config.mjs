@@ -21,9 +21,10 @@ function isPage(file) {
   return /^([A-Z]+\.md|docs\/.*\.md|plugins\/sdk\/README\.md|site\/commands\/.*\.md)$/.test(file)
 }
 
-// address returns the address of a page below the site's root.
+// address returns the address of a page below the site's root. The pages of the repository's
+// root get a folder: SECURITY.md is not docs/security.md.
 function address(file) {
-  return file.replace(/^docs\//, '').replace(/^site\//, '').replace(/README\.md$/, 'index.md')
+  return file.replace(/^(?!README)([A-Z]+\.md)$/, 'project/$1').replace(/^docs\//, '').replace(/^site\//, '').replace(/README\.md$/, 'index.md')
 }
 
 // sidebar is the list of the documentation in the README: each row of the table is a
