@@ -124,7 +124,7 @@ func (o *roles) watch(p **project, then scenario) scenario {
 				name, value, _ := strings.Cut(entry, "=")
 				vars[name] = value
 			}
-			if role := vars["SWITCHYARD_ROLE"]; role != "" && strings.Contains(environ, (*p).temp) && vars["SWITCHYARD_RUN_ID"] != "" {
+			if role := vars["SWITCHYARD_ROLE"]; role != "" && strings.Contains(environ, (*p).temp) && vars["SWITCHYARD_RUN"] != "" {
 				o.mu.Lock()
 				defer o.mu.Unlock()
 				entry := fmt.Sprintf("%s of %s in round %s, report %v", role, vars["SWITCHYARD_TASK"], vars["SWITCHYARD_ROUND"], vars["SWITCHYARD_REPORT"] != "")

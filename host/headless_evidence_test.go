@@ -35,7 +35,7 @@ func TestHostStampsTheCritic(t *testing.T) {
 	if attestation.Spawn == nil || *attestation.Spawn != want {
 		t.Errorf("the host saw %+v, want %+v", attestation.Spawn, want)
 	}
-	run, _ := calls[0].Variable("SWITCHYARD_RUN_ID")
+	run, _ := calls[0].Variable("SWITCHYARD_RUN")
 	if attestation.Run != run || runOf(t, trail[0]) != run {
 		t.Errorf("run %q is stamped as %q, and on the trail as %q", run, attestation.Run, runOf(t, trail[0]))
 	}

@@ -145,7 +145,7 @@ func TestRecord(t *testing.T) {
 	if r.Model == nil || *r.Model != "fake-model" || r.End != "exited" || r.ReportSHA256 == "" || r.Next != "" {
 		t.Errorf("%+v", r)
 	}
-	if run, _ := call.Variable("SWITCHYARD_RUN_ID"); run != r.RunID {
+	if run, _ := call.Variable("SWITCHYARD_RUN"); run != r.RunID {
 		t.Errorf("run %s was told that it is %s", r.RunID, run)
 	}
 	if temp, _ := call.Variable("TMPDIR"); !strings.HasPrefix(temp, s.Temp) || temp == s.Temp {

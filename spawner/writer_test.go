@@ -307,7 +307,7 @@ func TestEnvironmentOfAgents(t *testing.T) {
 		calls := s.calls(t)
 		call := calls[len(calls)-1]
 		for name, want := range map[string]string{
-			"SWITCHYARD_TASK": "T", "SWITCHYARD_ROUND": "1", "SWITCHYARD_ROLE": job.Role, "SWITCHYARD_RUN_ID": out.Last().Run,
+			"SWITCHYARD_TASK": "T", "SWITCHYARD_ROUND": "1", "SWITCHYARD_ROLE": job.Role, "SWITCHYARD_RUN": out.Last().Run,
 			"SWITCHYARD_REPORT": out.Last().ReportPath,
 		} {
 			if got, ok := call.Variable(name); got != want || ok != (want != "") {

@@ -14,8 +14,7 @@ const (
 	nubosHeadless = "NUBOS_PILOT_HEADLESS"
 	depth         = "SWITCHYARD_DEPTH"
 	nubosDepth    = "NUBOS_PILOT_HOOK_DEPTH"
-	runID         = "SWITCHYARD_RUN_ID"
-	nubosRunID    = "NUBOS_PILOT_RUN_ID"
+	runID         = "SWITCHYARD_RUN"
 	// maxDepth is how deep hooks may be nested; the user may set it.
 	maxDepth        = "NUBOS_PILOT_MAX_HOOK_DEPTH"
 	defaultMaxDepth = 1
@@ -78,7 +77,7 @@ func Marks(environ []string, run string) []string {
 	theirs, _ := number(values[fold(nubosDepth)].value)
 	next := strconv.Itoa(max(ours, theirs) + 1)
 	return []string{
-		nubosHeadless + "=1", nubosDepth + "=" + next, nubosRunID + "=" + run,
+		nubosHeadless + "=1", nubosDepth + "=" + next,
 		depth + "=" + next, headless + "=1", runID + "=" + run,
 	}
 }

@@ -59,8 +59,8 @@ func TestMarks(t *testing.T) {
 		"SWITCHYARD_DEPTH=nonsense": "1",
 	} {
 		want := []string{
-			"NUBOS_PILOT_HEADLESS=1", "NUBOS_PILOT_HOOK_DEPTH=" + depth, "NUBOS_PILOT_RUN_ID=r-1",
-			"SWITCHYARD_DEPTH=" + depth, "SWITCHYARD_HEADLESS=1", "SWITCHYARD_RUN_ID=r-1",
+			"NUBOS_PILOT_HEADLESS=1", "NUBOS_PILOT_HOOK_DEPTH=" + depth,
+			"SWITCHYARD_DEPTH=" + depth, "SWITCHYARD_HEADLESS=1", "SWITCHYARD_RUN=r-1",
 		}
 		if got := childenv.Marks([]string{env}, "r-1"); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v", env, got)

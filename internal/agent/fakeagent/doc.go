@@ -44,6 +44,6 @@
 //
 // A critic finds its task in its prompt: the last lines that begin with "task_id: ",
 // "round: ", "run_id: " and "report_path: ". What the prompt omits is taken from the
-// variables SWITCHYARD_TASK, _ROUND, _RUN_ID and _REPORT. In the paths and texts of
+// variables SWITCHYARD_TASK, _ROUND, _RUN and _REPORT. In the paths and texts of
 // steps, {task_id}, {round}, {run_id} and {report_path} stand for those values.
 package fakeagent

@@ -86,7 +86,7 @@ func TestRolesAndRounds(t *testing.T) {
 		{"executor", "3", "second, 3 run-7 /r"}, {"executor", "1", "first, 1"}, {"executor", "", "first, 0"}, {"critic", "1", "another, T-7"}, {"", "", "another, T-7"},
 	} {
 		cmd := s.command(t)
-		cmd.Env = append(cmd.Env, "SWITCHYARD_ROLE="+c[0], "SWITCHYARD_ROUND="+c[1], "SWITCHYARD_TASK=T-7", "SWITCHYARD_RUN_ID=run-7", "SWITCHYARD_REPORT=/r")
+		cmd.Env = append(cmd.Env, "SWITCHYARD_ROLE="+c[0], "SWITCHYARD_ROUND="+c[1], "SWITCHYARD_TASK=T-7", "SWITCHYARD_RUN=run-7", "SWITCHYARD_REPORT=/r")
 		if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != c[2] {
 			t.Errorf("%s in round %s says %q, %v", c[0], c[1], out, err)
 		}

@@ -25,7 +25,7 @@ const (
 	roleVariable   = "SWITCHYARD_ROLE"
 	taskVariable   = "SWITCHYARD_TASK"
 	roundVariable  = "SWITCHYARD_ROUND"
-	runVariable    = "SWITCHYARD_RUN_ID"
+	runVariable    = "SWITCHYARD_RUN"
 	reportVariable = "SWITCHYARD_REPORT"
 )
 
