@@ -21,12 +21,9 @@ type Policy struct {
 	Extra []string
 }
 
-// The variables in which the user lists further ones, separated by commas or white space.
-// A child does not get them.
-const (
-	passthrough      = "SWITCHYARD_SPAWN_ENV_PASSTHROUGH"
-	nubosPassthrough = "NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH"
-)
+// passthrough is the variable in which the user lists further ones, separated by commas or
+// white space. A child does not get it.
+const passthrough = "NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH"
 
 // markPrefix begins the markers of package supervise. The rest of such a name is random,
 // and may look like a secret's name.
@@ -35,14 +32,13 @@ const markPrefix = "SWITCHYARD_CHILD_"
 // Child returns a child's whole environment, as sorted NAME=value, each name once. The
 // last value of a name counts. The caller appends the variables of Marks.
 //
-// A variable is passed if it is named by the policy, by SWITCHYARD_SPAWN_ENV_PASSTHROUGH
-// or NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH; if it is one of the common variables; if it has a
-// known prefix and its name does not look like a secret; or if it is a marker of package
-// supervise. Names have no case on Windows.
+// A variable is passed if it is named by the policy or by NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH;
+// if it is one of the common variables; if it has a known prefix and its name does not look
+// like a secret; or if it is a marker of package supervise. Names have no case on Windows.
 func Child(environ []string, p Policy) []string {
 	values := table(environ)
-	named := set(p.Credentials, p.Extra, names(values[fold(passthrough)].value), names(values[fold(nubosPassthrough)].value))
-	hidden := set([]string{passthrough, nubosPassthrough, "SWITCHYARD_CONFINE_READ", "SWITCHYARD_CONFINE_WRITE"})
+	named := set(p.Credentials, p.Extra, names(values[fold(passthrough)].value))
+	hidden := set([]string{passthrough, "SWITCHYARD_CONFINE_READ", "SWITCHYARD_CONFINE_WRITE"})
 	usual, session := set(common()), set(ofTheCaller())
 	var child []string
 	for key, v := range values {
