@@ -25,7 +25,6 @@ import (
 
 func newStatsCmd(a *app) *cobra.Command {
 	var file string
-	var ascii bool
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Summarize all tasks",
@@ -35,8 +34,7 @@ how often they fell back, how long questions waited, and which tasks need
 a person. All of it is read from the counters that the ledger keeps, so it takes
 as long after a million rounds as after ten. JSON and the page also have every
 day, and JSON every task that needs a person. A bar is as long as its share of the
-whole. Bars are drawn with block characters if the locale says that the terminal
-knows UTF-8, else with #.
+whole.
 
 With --html it writes one page instead, which needs nothing else: it has no
 scripts and asks for no file, so that it can be mailed or put on any server. A
@@ -48,24 +46,16 @@ link is followed.`,
 		Args: cli.NoArgs,
 	}
 	cli.TextVar(cmd.Flags(), &file, "html", "write a page to `FILE`, - for standard output")
-	cmd.Flags().BoolVar(&ascii, "plain", false, "draw bars with # wherever they are shown")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if file != "" {
-			if ascii {
-				return cli.Usagef("--plain says how text is shown, and --html writes none")
-			}
 			return a.statsPage(ctx, e, file)
-		}
-		bars := render.BlockBars()
-		if ascii || !render.ShowsBlocks() {
-			bars = render.HashBars()
 		}
 		read := stats.Summary
 		if a.Output == cli.OutputJSON {
 			read = stats.Of
 		}
 		numbers, err := numbersOf(ctx, e, read)
-		return cli.Show(&a.Program, numbers, err, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
+		return cli.Show(&a.Program, numbers, err, (*render.Printer).Stats)
 	})
 	return cmd
 }

@@ -4,50 +4,22 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
-	"runtime"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/stats"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// BarStyle is the characters of a bar: a whole cell, and parts of a cell in ascending
-// order.
-type BarStyle struct {
-	whole string
-	parts []string
-}
-
-func BlockBars() BarStyle {
-	return BarStyle{"█", []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉"}}
-}
-
-func HashBars() BarStyle { return BarStyle{"#", nil} }
-
-// ShowsBlocks reports whether the locale uses UTF-8. It checks the POSIX variables in
-// their order; a Windows console has none of them and supports UTF-8.
-func ShowsBlocks() bool {
-	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	if locale == "" {
-		return runtime.GOOS == "windows"
-	}
-	_, charset, _ := strings.Cut(strings.ToLower(locale), ".")
-	charset, _, _ = strings.Cut(charset, "@")
-	return charset == "utf-8" || charset == "utf8"
-}
-
-// draw returns a bar of up to cells cells for part, in [0, 1]. A part above 0 is always
+// drawBar returns a bar of up to cells cells for part, in [0, 1]. A part above 0 is always
 // visible.
-func (s BarStyle) draw(part float64, cells int) string {
+func drawBar(part float64, cells int) string {
 	if !(part > 0) || cells < 1 {
 		return ""
 	}
-	steps := len(s.parts) + 1
-	n := max(1, int(math.Round(min(part, 1)*float64(cells*steps))))
-	bar := strings.Repeat(s.whole, n/steps)
-	if rest := n % steps; rest > 0 {
-		bar += s.parts[rest-1]
+	eighths := max(1, int(math.Round(min(part, 1)*float64(cells*8))))
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[rest-1])
 	}
 	return bar
 }
@@ -68,7 +40,7 @@ const (
 
 // chart prints bars below a heading, each with its share of the total. A bar for total
 // would fill the remaining width. It prints nothing if there are none.
-func (p *Printer) chart(title string, style BarStyle, rows []bar, total int64) {
+func (p *Printer) chart(title string, rows []bar, total int64) {
 	if len(rows) == 0 {
 		return
 	}
@@ -84,7 +56,7 @@ func (p *Printer) chart(title string, style BarStyle, rows []bar, total int64) {
 	cells := max(4, min(maxBar, width-names-counts-shares-8))
 	for _, r := range rows {
 		fill := strings.Repeat(" ", names-columns(r.name))
-		drawn := style.draw(float64(r.count)/float64(max(total, 1)), cells)
+		drawn := drawBar(float64(r.count)/float64(max(total, 1)), cells)
 		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, shares, share(r), p.colored(Cyan, drawn))
 		p.Line("%s", painted(strings.TrimRight(line, " ")))
 	}

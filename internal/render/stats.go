@@ -16,15 +16,15 @@ const (
 )
 
 // Stats prints the statistics of the review loop.
-func (p *Printer) Stats(s stats.Stats, style BarStyle) {
+func (p *Printer) Stats(s stats.Stats) {
 	if s.Empty() {
 		p.Line("nothing is recorded yet: switchyard round TASK begins")
 		return
 	}
 	p.figures(s)
-	p.chart("Where rounds went", style, countBars(s.Rounds.NextActions), s.Rounds.Total)
-	p.chart("Rounds to commit", style, roundBars(s.TaskRounds.Histogram), s.TaskRounds.Count)
-	p.categories(s.Findings, style)
+	p.chart("Where rounds went", countBars(s.Rounds.NextActions), s.Rounds.Total)
+	p.chart("Rounds to commit", roundBars(s.TaskRounds.Histogram), s.TaskRounds.Count)
+	p.categories(s.Findings)
 	p.spawners(s.Spawns)
 	p.standingList(s)
 }
@@ -105,10 +105,10 @@ func roundBars(histogram []stats.RoundCount) []bar {
 	return rows
 }
 
-func (p *Printer) categories(f stats.Findings, style BarStyle) {
+func (p *Printer) categories(f stats.Findings) {
 	rows := countBars(f.Categories)
 	rest := rows[min(len(rows), maxShownCategories):]
-	p.chart("Findings by category", style, rows[:len(rows)-len(rest)], f.Total)
+	p.chart("Findings by category", rows[:len(rows)-len(rest)], f.Total)
 	findings := 0
 	for _, r := range rest {
 		findings += int(r.count)
