@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -148,7 +147,7 @@ the exit status is 10 if the policies differ, and 0 if not.`,
 	}
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 10 if they differ")
 	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
-	a.offerMarkdown(cmd)
+	cli.ChoiceVar(cmd.Flags(), &a.Output, "output", "print `FORMAT`: text, json or markdown", cli.OutputText, cli.OutputJSON, cli.OutputMarkdown)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		var compared [2]*policies.Policy
 		for i, ref := range args {
@@ -199,7 +198,6 @@ may be *. --ledger reads another ledger, or the lines of an export.`,
 	flags := cmd.Flags()
 	f.register(flags)
 	a.engineVar(flags)
-	a.offerMarkdown(cmd)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		req, err := f.request(time.Now())
 		if err != nil {
@@ -212,14 +210,10 @@ may be *. --ledger reads another ledger, or the lines of an export.`,
 		req.Progress = see
 		report, err := e.Policies().Replay(ctx, req)
 		done()
-		switch {
-		case err != nil && errs.CodeOf(err) != errs.PolicyFlips:
+		if err != nil && errs.CodeOf(err) != errs.PolicyFlips {
 			return err
-		case a.Output == cli.OutputMarkdown:
-			return cmp.Or(a.PrintText(textutil.Lines(report.Markdown())), err)
-		default:
-			return showCheck(a, report, err, (*render.Printer).Replay)
 		}
+		return showCheck(a, report, err, (*render.Printer).Replay)
 	})
 	return cmd
 }

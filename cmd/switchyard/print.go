@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -26,11 +24,6 @@ func showCheck[T any](a *app, result T, failure error, text func(*render.Printer
 // showTask prints a task's new state.
 func (a *app) showTask(result host.TaskResult, err error) error {
 	return cli.Show(&a.Program, result, err, (*render.Printer).TaskResult)
-}
-
-// offerMarkdown lets a command accept --output markdown.
-func (a *app) offerMarkdown(cmd *cobra.Command) {
-	cli.ChoiceVar(cmd.Flags(), &a.Output, "output", "print `FORMAT`: text, json or markdown", cli.OutputText, cli.OutputJSON, cli.OutputMarkdown)
 }
 
 // writeFile atomically writes a file that the user named: a reader sees either the old

@@ -500,9 +500,6 @@ func TestManyFlips(t *testing.T) {
 	if other := replayed(t, candidate, h.decided, replay.Options{}); other.Digest() == report.Digest() {
 		t.Error("the digest does not cover the flips that are not listed")
 	}
-	if !strings.Contains(report.Markdown(), "\nAnd 983 flips more.\n") {
-		t.Errorf("Markdown does not say how many there are:\n%s", report.Markdown())
-	}
 }
 
 // TestDigest checks that the digest depends on the replayed rounds and results only.
@@ -542,46 +539,18 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestMarkdown(t *testing.T) {
+func TestSummary(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
 	h.decide(once, map[string]int{"style": 1, "question-to-user": 1})
 	h.decide(once, nil)
 	h.decide(once, map[string]int{"style": 2, "missing-test": 1})
-	for i, task := range []string{"a_b", "T", "T", "c"} {
-		h.decided[i].Task = task
-	}
 	report := replayed(t, amended(t, `"style": "executor"`, `"style": "plan-checker"`), h.decided, replay.Options{})
-	const want = `4 recorded decisions decided again: 2 flips, of which 2 from executor to plan-checker.
-
-| From \ To | askuser | commit | plan-checker |
-|---|---:|---:|---:|
-| askuser | 1 | | |
-| commit | | 1 | |
-| executor | | | **2** |
-
-| Task | Round | From | To | Why |
-|---|---|---|---|---|
-| a\_b | 1 | executor (routed) | plan-checker (routed) | style goes to plan-checker, not to executor |
-| c | 1 | executor (routed) | plan-checker (routed) | style goes to plan-checker, not to executor |
-`
-	if got := report.Markdown(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	if got, want := report.Summary(), "4 recorded decisions decided again: 2 flips, of which 2 from executor to plan-checker"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := replayed(t, h.policy, nil, replay.Options{}).Markdown(), "0 recorded decisions decided again: none flips.\n"; got != want {
+	if got, want := replayed(t, h.policy, nil, replay.Options{}).Summary(), "0 recorded decisions decided again: none flips"; got != want {
 		t.Errorf("of nothing: %q, want %q", got, want)
-	}
-}
-
-// TestMarkdownIsHarmless: a category is untrusted text of a critic and stays one cell of
-// text.
-func TestMarkdownIsHarmless(t *testing.T) {
-	h := history{t: t, policy: load(t, "routing@1.2.0")}
-	h.decide(once, map[string]int{"x | <b>\n# y": 1})
-	candidate := amended(t, `"style": "executor",`, `"style": "executor", "x | <b>\n# y": "executor",`)
-	got := replayed(t, candidate, h.decided, replay.Options{}).Markdown()
-	if !strings.Contains(got, `| x \| \<b\> \# y is known now, and goes to executor |`+"\n") {
-		t.Errorf("got\n%s", got)
 	}
 }
 
