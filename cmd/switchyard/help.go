@@ -29,7 +29,7 @@ func exitStatusOf(cmd *cobra.Command) string {
 	case "switchyard gate":
 		return gateStatus
 	}
-	if cmd.Flags().Lookup("exit-code") != nil && cmd.Name() != "diff" {
+	if cmd.Flags().Lookup("exit-code") != nil {
 		return decisionStatus
 	}
 	return cli.ExitStatus

@@ -122,11 +122,8 @@ func writeCounterexample(p project.Project, file string, c *api.Counterexample) 
 	return writeFile(p, file, text.Bytes())
 }
 
-// exitDiffers is the exit status of policy diff --exit-code if the policies differ.
-const exitDiffers = 10
-
 func newPolicyDiffCmd(a *app) *cobra.Command {
-	var exitCode, allowUnsigned bool
+	var allowUnsigned bool
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Show what changes in meaning from one policy to another",
@@ -138,14 +135,12 @@ make no difference.
 
 It also says which step in the version the change needs: none, minor or major.
 
---output markdown prints tables to paste into a decision record. With --exit-code
-the exit status is 10 if the policies differ, and 0 if not.`,
+--output markdown prints tables to paste into a decision record.`,
 		Example: `  switchyard policy diff routing@1.1.0 routing@1.2.0
   switchyard policy diff routing@1.2.0 policies/routing/1.3.0 --output markdown
-  switchyard policy diff before.tar.gz after.tar.gz --exit-code`,
+  switchyard policy diff before.tar.gz after.tar.gz --output json | jq .empty`,
 		Args: cli.Exactly("the first POLICY", "the second POLICY"),
 	}
-	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 10 if they differ")
 	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
 	cli.ChoiceVar(cmd.Flags(), &a.Output, "output", "print `FORMAT`: text, json or markdown", cli.OutputText, cli.OutputJSON, cli.OutputMarkdown)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
@@ -161,9 +156,6 @@ the exit status is 10 if the policies differ, and 0 if not.`,
 		done()
 		if err != nil {
 			return err
-		}
-		if exitCode && !d.Empty() {
-			a.Exit = exitDiffers
 		}
 		if a.Output == cli.OutputMarkdown {
 			return a.PrintText(textutil.Lines(d.Markdown()))
