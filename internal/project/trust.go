@@ -7,8 +7,6 @@ type Trust struct {
 	// Keys are the accepted keys. Without keys nothing is checked; otherwise a policy
 	// without a valid signature is refused, unless it is built in.
 	Keys []TrustKey
-	// AllowRollback lets an older policy follow a newer one.
-	AllowRollback bool
 }
 
 // TrustKey is a key that verifies signatures.
@@ -39,7 +37,6 @@ func (t *Trust) read(v value) {
 				t.Keys = append(t.Keys, key)
 			})
 		},
-		"allow_rollback": func(v value) { t.AllowRollback = v.boolean() },
 	})
 	if ok && len(t.Keys) == 0 {
 		v.fail(".keys must have a key at least")

@@ -13,8 +13,8 @@ func TestConfigOfTrust(t *testing.T) {
 	secret := project.TrustKey{ID: "ci", Algorithm: "HS256", Env: "POLICY_SECRET"}
 	for text, want := range map[string]project.Trust{
 		"{keys: [{id: release-2026, algorithm: ES256, file: keys/policy.pem, scope: switchyard}]}": {Keys: []project.TrustKey{key}},
-		"{allow_rollback: true, keys: [{id: ci, algorithm: HS256, env: POLICY_SECRET}, {id: release-2026, algorithm: ES256, file: keys/policy.pem, scope: switchyard}]}": {
-			Keys: []project.TrustKey{secret, key}, AllowRollback: true,
+		"{keys: [{id: ci, algorithm: HS256, env: POLICY_SECRET}, {id: release-2026, algorithm: ES256, file: keys/policy.pem, scope: switchyard}]}": {
+			Keys: []project.TrustKey{secret, key},
 		},
 	} {
 		c, err := configured(t, "policy_trust: "+text+"\n")
@@ -31,7 +31,6 @@ func TestConfigSaysWhatIsWrongWithTrust(t *testing.T) {
 		"":                                    "policy_trust.keys must have a key at least",
 		"{}":                                  "policy_trust.keys must have a key at least",
 		"{keys: []}":                          "policy_trust.keys must have a key at least",
-		"{allow_rollback: false}":             "policy_trust.keys must have a key at least",
 		"{key: []}":                           "unknown key policy_trust.key; did you mean policy_trust.keys?",
 		"{keys: [{id: a, algorithm: ES256}]}": "the key a needs file or env, and not both",
 		"{keys: [{id: a, algorithm: ES256, file: f, env: E}]}":                             "the key a needs file or env, and not both",
@@ -43,8 +42,7 @@ func TestConfigSaysWhatIsWrongWithTrust(t *testing.T) {
 		"{keys: [{id: a, algorithm: ES256, env: 1A}]}":                                     "no digit first",
 		"{keys: [{id: a, algorithm: none-such, file: f}]}":                                 "an algorithm such as ES256",
 		"{keys: [{id: a, algorithm: ES256, file: f}, {id: a, algorithm: RS256, file: g}]}": "has the key a twice",
-		"{allow_rollback: 1, keys: [{id: a, algorithm: ES256, file: f}]}":                  "policy_trust.allow_rollback is 1; it must be true or false",
-		"{allow_rollback: \"true\", keys: [{id: a, algorithm: ES256, file: f}]}":           "it must be true or false",
+		"{allow_rollback: true, keys: [{id: a, algorithm: ES256, file: f}]}":               "unknown key policy_trust.allow_rollback",
 		"{keys: [" + strings.Repeat("{id: a, algorithm: ES256, file: f}, ", 33) + "]}":     "has more than 32 entries",
 		"{keys: {id: a, algorithm: ES256, file: f}}":                                       "policy_trust.keys is a mapping; it must be a list",
 	} {

@@ -1,7 +1,6 @@
 package policyset
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -44,7 +43,6 @@ func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, er
 	if err != nil {
 		return api.Adoption{}, err
 	}
-	c.allowRollback = c.allowRollback || req.AllowRollback
 	if c.named && c.configured {
 		configured, err := s.Select(ctx, "", config)
 		if err != nil {
@@ -61,7 +59,7 @@ func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, er
 	}
 	defer l.Close()
 	for {
-		adoption, err := s.adopt(ctx, l, c, req.DryRun)
+		adoption, err := s.adopt(ctx, l, c, req)
 		if errs.CodeOf(err) == errs.LedgerConflict {
 			continue
 		}
@@ -72,7 +70,7 @@ func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, er
 	}
 }
 
-func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, dry bool) (api.Adoption, error) {
+func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, req api.AdoptRequest) (api.Adoption, error) {
 	a := api.Adoption{Policy: c.Identity()}
 	head, err := readHead(ctx, l)
 	if err != nil {
@@ -82,7 +80,10 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, dry bool
 	unchanged := false
 	if head.adopted != nil {
 		from := *head.adopted
-		if err := cmp.Or(c.checkNamed(from), c.checkRollback(from)); err != nil {
+		if err := c.checkNamed(from); err != nil {
+			return a, err
+		}
+		if err := c.checkRollback(from); err != nil && !req.AllowRollback {
 			return a, err
 		}
 		// A lost policy cannot be compared.
@@ -94,7 +95,7 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, dry bool
 		unchanged = from.Policy.Digest == a.Policy.Digest && from.Ref == c.place && from.Signer == c.Signer()
 	}
 	a.Changed = a.From == nil || a.From.Digest != a.Policy.Digest
-	if err := compare(ctx, &a, before, c.Policy); err != nil || dry || unchanged {
+	if err := compare(ctx, &a, before, c.Policy); err != nil || req.DryRun || unchanged {
 		return a, err
 	}
 	b, err := s.storeBatch(ctx, l, head, c)

@@ -22,9 +22,7 @@ type Selection struct {
 	// named reports whether the command names it, configured whether the configuration
 	// does. If neither is set, it is the default.
 	named, configured bool
-	// allowRollback allows it to be older than the adopted policy.
-	allowRollback bool
-	loader        routing.Loader
+	loader            routing.Loader
 	// head is the state of the policy chain when the selection was checked against it, nil
 	// before.
 	head *policyHead
@@ -41,7 +39,6 @@ func (c Selection) hasKeys() bool { return c.loader.Trust != nil }
 func (s *Set) Select(ctx context.Context, asked string, config project.Config) (Selection, error) {
 	c := Selection{
 		ref: asked, from: s.opts.Project, named: asked != "", configured: config.Policy != "",
-		allowRollback: config.Trust.AllowRollback,
 	}
 	if !c.named {
 		c.ref, c.from = config.Policy, s.opts.Project.AtRoot()
@@ -156,7 +153,7 @@ func (s *Set) Recheck(ctx context.Context, l *ledger.Ledger, c Selection) (Selec
 // checkRollback refuses a policy older than the adopted one if the project has keys:
 // signatures stay valid permanently.
 func (c Selection) checkRollback(adopted api.Adopted) error {
-	if !c.hasKeys() || c.allowRollback || !routing.Older(c.Identity(), adopted.Policy) {
+	if !c.hasKeys() || !routing.Older(c.Identity(), adopted.Policy) {
 		return nil
 	}
 	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", c, nameOf(adopted.Policy)).
