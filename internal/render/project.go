@@ -115,7 +115,7 @@ func (p *Printer) Init(i Initialized) {
 	if len(i.Adapters) > 0 && i.Git {
 		then = "switchyard run TASK --prompt TEXT"
 	}
-	p.next(step{"set verify and reports in " + project.ConfigFile + "; proposals are there as comments", then})
+	p.next(step{"set verify and reports in " + project.ConfigFile + ", where they are as comments", then})
 }
 
 func (p *Printer) Health(h api.Health) {

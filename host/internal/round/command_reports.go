@@ -22,9 +22,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxReportErrors is how much of a failed command's stderr an error carries, and
-// maxReportWords how much of it the message quotes, in bytes.
-const maxReportErrors, maxReportWords = 4 << 10, 300
+// maxReportErrors is how much of a failed command's stderr an error carries, in bytes. The
+// message quotes its last maxReportLines lines, since npm ends with where its log is, up to
+// maxReportWords characters.
+const maxReportErrors, maxReportLines, maxReportWords = 4 << 10, 3, 300
 
 // checkMayReport rejects report commands that are nested or not trusted.
 func (tx *taskTx) checkMayReport(config project.Config) error {
@@ -209,7 +210,9 @@ func (r *reportRun) failed(format string, args ...any) *errs.Error {
 	}
 	said = strings.TrimSpace(said)
 	if said != "" {
-		format, args = format+": %s", append(args, textutil.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
+		lines := strings.Split(said, "\n")
+		last := strings.Join(lines[max(0, len(lines)-maxReportLines):], "; ")
+		format, args = format+": %s", append(args, textutil.Clip(last, maxReportWords))
 	}
 	f := errs.New(errs.ReportCommandFailed, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
 		With("command", r.command.Run).With("stderr", said).With("path", r.path)
