@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -95,18 +95,43 @@ func TestProgressIsReportedToTheEnd(t *testing.T) {
 }
 
 func TestVerifyEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := check.Verify(ctx, load(t, policies.Default), check.Options{Progress: func(int, int) { cancel() }})
-	if errs.CodeOf(err) != errs.PolicyFailed || !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: got %v", err)
-	}
 	p := load(t, policies.Default)
-	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	_, err = check.Verify(ctx, p, check.Options{Progress: func(int, int) { time.Sleep(10 * time.Millisecond) }})
-	if errs.CodeOf(err) != errs.PolicyTimeout || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("out of time: got %v", err)
+	for _, c := range []struct {
+		err  error
+		code errs.Code
+	}{
+		{context.Canceled, errs.PolicyFailed},
+		{context.DeadlineExceeded, errs.PolicyTimeout},
+	} {
+		ctx := &endedContext{Context: t.Context(), done: make(chan struct{})}
+		end := sync.OnceFunc(func() { ctx.end(c.err) })
+		for _, when := range []string{"at the first step", "before the first step"} {
+			_, err := check.Verify(ctx, p, check.Options{Progress: func(int, int) { end() }})
+			if errs.CodeOf(err) != c.code || !errors.Is(err, c.err) {
+				t.Errorf("%v %s: got %v", c.err, when, err)
+			}
+		}
 	}
+}
+
+// endedContext is a context that ends with an error when the test says so, also with that
+// of a deadline, so that no clock decides.
+type endedContext struct {
+	context.Context
+	done chan struct{}
+	err  atomic.Value
+}
+
+func (c *endedContext) end(err error) {
+	c.err.Store(err)
+	close(c.done)
+}
+
+func (c *endedContext) Done() <-chan struct{} { return c.done }
+
+func (c *endedContext) Err() error {
+	err, _ := c.err.Load().(error)
+	return err
 }
 
 // A policy that loops is reported with one input, not with thousands.

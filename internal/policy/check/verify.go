@@ -42,6 +42,9 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		return Report{}, err
 	}
 	branches, err := p.Branches(ctx)
+	if ctx.Err() != nil {
+		return Report{}, interrupted(ctx, p)
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -59,12 +62,12 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	c.shadowedBranches(ctx)
 	c.categories(o.Raised)
 	bars, err := c.bars(ctx)
-	if err != nil {
-		return Report{}, err
-	}
 	c.blame(ctx)
 	if ctx.Err() != nil { // some of these may be incomplete
 		return Report{}, interrupted(ctx, p)
+	}
+	if err != nil {
+		return Report{}, err
 	}
 
 	return Report{
