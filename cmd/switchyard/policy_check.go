@@ -267,8 +267,8 @@ func newPolicyTestCmd(a *app) *cobra.Command {
 		Short: "Run a policy's Rego tests, and measure their coverage",
 		Long: `Test runs the rules whose names begin with test_ in the files *_test.rego of a
 policy, as opa test does, and measures which lines of the policy they reach. A
-test that fails is shown with the expression that did not hold and the values in
-it. Like policies, tests can call only functions whose result never changes.
+test that fails is shown with the expression that did not hold; what it prints is
+shown too. Like policies, tests can call only functions whose result never changes.
 
 The policy is a built-in one or a directory; a bundle has no tests. The command
 fails if a test fails, if there are no tests, and with --coverage-min if fewer of

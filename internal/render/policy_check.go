@@ -211,9 +211,6 @@ func (p *Printer) failedTest(t regotest.Test) {
 	if t.FailedAt != nil {
 		p.Line("  %s  %s", placed(*t.FailedAt), t.FailedAt.Text)
 	}
-	for _, l := range t.Locals {
-		p.Line("    %s = %s", l.Name, l.Value)
-	}
 	if t.Output != "" {
 		p.block(t.Output)
 	}

@@ -55,9 +55,6 @@ type Test struct {
 	Location routing.Location `json:"place"`
 	// FailedAt is the expression that failed, or nil if unknown.
 	FailedAt *routing.Location `json:"failed_at,omitzero"`
-	// Locals are the values of that expression's variables. For an equation without
-	// variables, they are its two sides, or the parts in which they differ.
-	Locals []Local `json:"locals"`
 	// Cases are the names of the failed cases, if the test has cases.
 	Cases []string `json:"cases"`
 	// Message is the reason why the test could not be run.
@@ -65,12 +62,6 @@ type Test struct {
 	// Output is the output of its print calls, truncated.
 	Output string `json:"output,omitzero"`
 	Millis int64  `json:"millis"`
-}
-
-// Local is a variable and its value as Rego text, truncated.
-type Local struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
 }
 
 // Coverage counts the coverable lines of the modules and those that the tests covered.
@@ -83,7 +74,7 @@ type Coverage struct {
 	Missing []routing.Location `json:"missing"`
 }
 
-// maxShown bounds the values and the output that a report shows, in code points.
+// maxShown bounds each text that a report shows, in code points.
 const maxShown = 4000
 
 func (r *Report) add(t Test) {
@@ -104,7 +95,7 @@ func (r *Report) add(t Test) {
 func (s suite) test(r *tester.Result) Test {
 	t := Test{
 		Name: r.Name, Package: strings.TrimPrefix(r.Package, "data."), Outcome: Passed, Location: s.placeOf(r.Location),
-		Locals: []Local{}, Cases: []string{}, Output: textutil.Clip(strings.TrimSpace(string(r.Output)), maxShown), Millis: r.Duration.Milliseconds(),
+		Cases: []string{}, Output: textutil.Clip(strings.TrimSpace(string(r.Output)), maxShown), Millis: r.Duration.Milliseconds(),
 	}
 	switch {
 	case r.Skip:

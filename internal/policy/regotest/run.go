@@ -75,7 +75,7 @@ func run(ctx context.Context, files []routing.Source) (Report, error) {
 	for result := range results {
 		t := s.test(result)
 		if t.Outcome == Failed {
-			s.explain(ctx, result, &t)
+			t.FailedAt = s.failedAt(ctx, result)
 		}
 		report.add(t)
 	}
