@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Families describes all metrics, ordered by name. The caller owns the slice.
@@ -33,7 +35,7 @@ func Families() []Family {
 func loopFamilies() []Family {
 	severities := []string{"fail", "nit", "risk"}
 	// Rounds that fail because a plugin or the policy breaks.
-	failures := stringsOf(slices.Concat(errs.PluginFailures(), errs.PolicyFailures()))
+	failures := textutil.Strings(slices.Concat(errs.PluginFailures(), errs.PolicyFailures()))
 	return []Family{
 		counter("rounds_total", "Decisions, by where the task goes next and by the policy that decided.",
 			counters.Rounds(), open("next_action"), open("policy_version")).
@@ -93,11 +95,8 @@ func taskFamilies() []Family {
 
 // spawnFamilies describes the agents that Switchyard ran.
 func spawnFamilies() []Family {
-	// The failure classes of a spawn: those of internal/agent/outcome, and "none".
-	classes := []string{
-		"auth", "config", "crashed", "input", "limit", "lost", "malformed", "none", "not-found",
-		"overloaded", "quota", "rate-limit", "refused", "timeout",
-	}
+	classes := append(textutil.Strings(outcome.Classes()), "none")
+	slices.Sort(classes)
 	agent, reason, direction := open("agent"), of("reason", classes...), of("direction", "cached", "in", "out")
 	return []Family{
 		counter("spawns_total", "Runs of agents that have ended, by what they came to.",
@@ -125,7 +124,7 @@ func spawnFamilies() []Family {
 func pluginFamilies() []Family {
 	plugin := open("plugin")
 	const prefix = "plugin-"
-	types := stringsOf(errs.PluginFailures())
+	types := textutil.Strings(errs.PluginFailures())
 	for i := range types {
 		types[i] = strings.TrimPrefix(types[i], prefix)
 	}
@@ -249,12 +248,4 @@ func powers(first, last, step int) []float64 {
 		bounds = append(bounds, counters.Scale{}.Upper(e<<counters.Resolution))
 	}
 	return bounds
-}
-
-func stringsOf(codes []errs.Code) []string {
-	all := make([]string, len(codes))
-	for i, code := range codes {
-		all[i] = string(code)
-	}
-	return all
 }

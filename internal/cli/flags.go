@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -123,13 +124,7 @@ func (c *choice[T]) Set(s string) error {
 }
 
 // Options returns the words that the flag accepts.
-func (c *choice[T]) Options() []string {
-	all := make([]string, len(c.words))
-	for i, word := range c.words {
-		all[i] = string(word)
-	}
-	return all
-}
+func (c *choice[T]) Options() []string { return textutil.Strings(c.words) }
 
 // Given returns those of the named flags that the command line sets, as "--name". A
 // flag that is switched off does not count.

@@ -64,6 +64,15 @@ func Count[N int | int64](n N, noun string, plural ...string) string {
 	}
 }
 
+// Strings returns words of a type of its own as strings.
+func Strings[S ~string](words []S) []string {
+	all := make([]string, len(words))
+	for i, word := range words {
+		all[i] = string(word)
+	}
+	return all
+}
+
 // List joins at most n words with commas, and says how many more there are.
 func List(words []string, n int) string {
 	if len(words) <= n {

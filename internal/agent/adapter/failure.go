@@ -172,14 +172,6 @@ func lastBytes(text string, limit int) string {
 	return strings.ToValidUTF8(text[len(text)-limit:], "")
 }
 
-// Classes lists the classes that an adapter may name.
-func Classes() []outcome.Class {
-	return []outcome.Class{
-		outcome.RateLimit, outcome.Overloaded, outcome.Quota, outcome.Auth, outcome.NotFound, outcome.Config, outcome.Input,
-		outcome.Refused, outcome.Limit, outcome.Timeout, outcome.Malformed, outcome.Crashed,
-	}
-}
-
 // statusOverloaded is a nonstandard status of some model APIs.
 const statusOverloaded = 529
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // spec is an adapter's file. The tag form names a form of a text, keys one of the names in
@@ -305,14 +306,12 @@ var forms = map[string]func(text string) string{
 		return "a path inside the folder"
 	},
 	"class": func(text string) string {
-		var words []string
-		for _, c := range Classes() {
-			words = append(words, string(c))
-		}
-		if slices.Contains(words, text) {
+		classes := outcome.Classes()
+		classes = slices.DeleteFunc(classes, func(c outcome.Class) bool { return c == outcome.Lost }) // no output says it
+		if slices.Contains(classes, outcome.Class(text)) {
 			return ""
 		}
-		return "one of " + strings.Join(words, ", ")
+		return "one of " + strings.Join(textutil.Strings(classes), ", ")
 	},
 }
 

@@ -46,6 +46,11 @@ const (
 	Lost       Class = "lost"       // The spawner was killed.
 )
 
+// Classes returns all classes but NoClass.
+func Classes() []Class {
+	return []Class{RateLimit, Overloaded, Quota, Auth, NotFound, Config, Input, Refused, Limit, Timeout, Malformed, Crashed, Lost}
+}
+
 // Verdict is the result of Judge.
 type Verdict struct {
 	Outcome Outcome

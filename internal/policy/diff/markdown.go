@@ -256,11 +256,7 @@ func (f DecisionChange) FactWords() []string {
 	}
 	facts := *f.Example.Facts
 	facts.Confinement = confinement.None
-	names := make([]string, len(f.Confinement))
-	for i, l := range f.Confinement {
-		names[i] = string(l)
-	}
-	return append(FactWords(&facts), "confinement "+strings.Join(names, " or "))
+	return append(FactWords(&facts), "confinement "+strings.Join(textutil.Strings(f.Confinement), " or "))
 }
 
 // FactWords describes the facts that differ from those of a first review.
