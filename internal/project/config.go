@@ -9,8 +9,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
@@ -68,9 +70,8 @@ type Config struct {
 	Base string
 	// Spawn configures how agents are run.
 	Spawn Spawn
-	// Economy is how strictly the critic and the executor avoid needless code: one of the
-	// constants below.
-	Economy string
+	// Economy is how strictly the critic and the executor avoid needless code.
+	Economy prompt.Economy
 	// Budget limits the consumption of agents.
 	Budget Budget
 	// Transcripts says how long transcripts of agents are kept. The zero value keeps none.
@@ -132,18 +133,6 @@ const (
 	PhaseTests = "tests"
 )
 
-// The values of economy.
-const (
-	// EconomyOff: not at all.
-	EconomyOff = "off"
-	// EconomyLite: the executor is told to write only necessary code.
-	EconomyLite = "lite"
-	// EconomyFull: the critic also reports needless code.
-	EconomyFull = "full"
-	// EconomyUltra: the critic also reports less certain cases.
-	EconomyUltra = "ultra"
-)
-
 // defaults returns the configuration of a project without a file.
 func defaults() Config {
 	return Config{
@@ -155,7 +144,7 @@ func defaults() Config {
 		Researchers: 3,
 		Phases:      []string{PhaseDesign, PhaseTests},
 		Spawn:       defaultSpawn(),
-		Economy:     EconomyLite,
+		Economy:     prompt.EconomyLite,
 		Transcripts: defaultTranscripts(),
 	}
 }
@@ -245,7 +234,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		"phases":      func(v value) { c.Phases = readPhases(v) },
 		"base":        func(v value) { c.Base = v.text() },
 		"spawn":       c.Spawn.read,
-		"economy":     func(v value) { c.Economy = v.oneOf(EconomyOff, EconomyLite, EconomyFull, EconomyUltra) },
+		"economy":     func(v value) { c.Economy = prompt.Economy(v.oneOf(textutil.Strings(prompt.Economies())...)) },
 		"budget":      c.Budget.read,
 		"transcripts": func(v value) { c.Transcripts = readTranscripts(v) },
 		"run":         c.Run.read,

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -93,8 +94,8 @@ func TestConfigOfSpawns(t *testing.T) {
 		}
 		holdSpawn(t, c.Spawn)
 	}
-	for _, economy := range []string{"off", "lite", "full", "ultra"} {
-		if c, err := configured(t, "economy: "+economy+"\n"); err != nil || c.Economy != economy {
+	for _, economy := range prompt.Economies() {
+		if c, err := configured(t, fmt.Sprintf("economy: %s\n", economy)); err != nil || c.Economy != economy {
 			t.Errorf("%s: %q, %v", economy, c.Economy, err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // project.
 func (rr *roundRunner) modules() ([]prompt.Module, error) {
 	var all []prompt.Module
-	for _, name := range prompt.Economy(rr.config.Economy).ModuleNames() {
+	for _, name := range rr.config.Economy.ModuleNames() {
 		definition, err := rr.agents.library.Find(name)
 		if err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func (rr *roundRunner) modules() ([]prompt.Module, error) {
 func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v api.Verification) (string, error) {
 	p := prompt.Critic{
 		Task: rr.tx.id, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
-		VerificationOutcome: string(v.Outcome), Economy: prompt.Economy(rr.config.Economy), Note: at.Note,
+		VerificationOutcome: string(v.Outcome), Economy: rr.config.Economy, Note: at.Note,
 		Contradictions: rr.contradictions,
 	}
 	if v.Output != "" {

@@ -66,7 +66,7 @@ func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff 
 	h := prompt.Handoff{
 		Task: tx.id, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
 		Deferred: d.Deferred, Bar: string(d.Bar),
-		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(config.Economy),
+		VerificationOutcome: string(policies.Absent), Economy: config.Economy,
 	}
 	if d.Verification != nil {
 		h.VerificationOutcome, h.Excerpt, h.Output = string(d.Verification.Outcome), d.Verification.Excerpt, d.Verification.Output
