@@ -27,7 +27,7 @@ func markdown(w io.Writer, r Review) error {
 		b.WriteString("\n| severity | category | where | to do |\n|---|---|---|---|\n")
 	}
 	for i, f := range r.Findings {
-		row := fmt.Sprintf("| %s | %s | %s | %s |\n", code(string(f.Severity), maxPlace), code(f.Category, maxPlace), code(f.Location(), maxPlace), code(message(f), maxText))
+		row := fmt.Sprintf("| %s | %s | %s | %s |\n", textutil.MarkdownCode(string(f.Severity), maxPlace), textutil.MarkdownCode(f.Category, maxPlace), textutil.MarkdownCode(f.Location(), maxPlace), textutil.MarkdownCode(message(f), maxText))
 		rest := fmt.Sprintf("\n%s more: the comment would be too long.\n", textutil.Count(len(r.Findings)-i, "finding"))
 		if b.Len()+len(row)+len(rest) > maxComment {
 			b.WriteString(rest)
@@ -41,7 +41,7 @@ func markdown(w io.Writer, r Review) error {
 
 func (r Review) title() string {
 	if r.isMissing() {
-		return "**not reviewed**: " + code(r.TaskID, maxPlace)
+		return "**not reviewed**: " + textutil.MarkdownCode(r.TaskID, maxPlace)
 	}
 	kind := "open"
 	if r.Deferred {
@@ -49,32 +49,11 @@ func (r Review) title() string {
 	}
 	title := fmt.Sprintf("**%s** %s", textutil.Count(len(r.Findings), "finding"), kind)
 	if r.TaskID != "" {
-		title += ", " + code(r.TaskID, maxPlace)
+		title += ", " + textutil.MarkdownCode(r.TaskID, maxPlace)
 	}
 	title += fmt.Sprintf(", review of round %d", r.Round)
 	if r.Bar != "" {
-		title += ", bar " + code(r.Bar, maxPlace)
+		title += ", bar " + textutil.MarkdownCode(r.Bar, maxPlace)
 	}
 	return title
-}
-
-// code returns a text as code, in which Markdown, HTML, links and mentions mean nothing. A
-// vertical bar would end the table's cell, also in code, so it is written between two
-// pieces of code.
-func code(s string, limit int) string {
-	pieces := strings.Split(textutil.Clip(textutil.Line(s), limit), "|")
-	for i, piece := range pieces {
-		if piece == "" {
-			continue
-		}
-		fence := "`"
-		for strings.Contains(piece, fence) {
-			fence += "`"
-		}
-		if strings.Contains(piece, "`") {
-			piece = " " + piece + " "
-		}
-		pieces[i] = fence + piece + fence
-	}
-	return strings.Join(pieces, "&#124;")
 }

@@ -103,3 +103,15 @@ func TestPastCap(t *testing.T) {
 		}
 	}
 }
+
+func TestMarkdownCode(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "plain": "`plain`", "*a* <b>": "`*a* <b>`", "a`b": "`` a`b ``", "``": "``` `` ```", "a|b": "`a`&#124;`b`", "|": "&#124;",
+		"a\nb\u202e": "`a b<U+202E>`", "123456789 123": "`123456789 12…`",
+	} {
+		if got := textutil.MarkdownCode(text, 12); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

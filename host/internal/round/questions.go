@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -116,10 +117,10 @@ func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 	return q, true
 }
 
-// cut shortens s to at most limit bytes, at a code point boundary.
+// cut is textutil.ClipBytes with a "…", which counts, if s is longer.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:limit-len("…")], "") + "…"
+	return textutil.ClipBytes(s, limit-len("…")) + "…"
 }

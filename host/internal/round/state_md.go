@@ -88,8 +88,5 @@ func markText(t api.TaskStatus, findings []finding.Finding) string {
 	return b.String()
 }
 
-// inline formats a report's text as one short line that Markdown shows verbatim.
-func inline(text string) string {
-	text = textutil.Fit(strings.Join(strings.Fields(text), " "), 300)
-	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "#", "\\#", "|", "\\|").Replace(text)
-}
+// inline formats a report's text as one short line, which Markdown shows verbatim.
+func inline(text string) string { return textutil.MarkdownCode(text, 300) }
