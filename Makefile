@@ -67,8 +67,8 @@ e2e: temporal ## run whole rounds with real agent CLIs from npm, watch metrics w
 # Only the packages that start goroutines or hold locks: the others cannot race. Those of
 # host/internal are tested in host, which also runs what the scripts run.
 race: ## run the tests of concurrent packages under the race detector
-	SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short -skip '^TestScripts$$' ./host $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=fleet '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
-	$(FLEET) SWITCHYARD_EXHAUSTIVE= CGO_ENABLED=1 $(TEST) -race -short ./...
+	CGO_ENABLED=1 $(TEST) -race -short -skip '^TestScripts$$' ./host $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=fleet '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
+	$(FLEET) CGO_ENABLED=1 $(TEST) -race -short ./...
 
 bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
 	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./internal/... ./metrics/... ./plugins/... ./spawner/...
@@ -138,7 +138,6 @@ policies: build ## hold every version of the policy against its record, and prov
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
 	$(BIN) policy verify --all
 
-check: export SWITCHYARD_EXHAUSTIVE = 1
 check: format vet lint tidy policies opa reviewdog test race guests-check site vuln release-check ## all that has to pass before a commit lands
 
 format:
