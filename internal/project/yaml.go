@@ -260,13 +260,6 @@ func (v value) text() string {
 	return v.node.Value
 }
 
-func (v value) boolean() bool {
-	if !v.isScalar("!!bool") {
-		v.expected("true or false")
-	}
-	return v.node.Value == "true"
-}
-
 // oneOf reads one of the given words.
 func (v value) oneOf(words ...string) string {
 	if !v.isText() || !slices.Contains(words, v.node.Value) {
