@@ -51,6 +51,9 @@ func (c *counted) sums(m counters.Measure) map[string]int64 {
 	}
 	sums := make(map[string]int64)
 	for _, row := range t.Rows[0] {
+		if len(row.Values) != len(m.Labels) {
+			c.Errorf("%s counts under %q, and has the labels %v", m.Name, row.Values, m.Labels)
+		}
 		sums[strings.Join(row.Values, "/")] = row.Sum
 	}
 	return sums

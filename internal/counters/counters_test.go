@@ -1,9 +1,15 @@
 package counters_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,31 +18,42 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// all returns every measure of the package, with those of distributions as they are
-// stored.
-func all() []counters.Measure {
-	measures := []counters.Measure{
-		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Deferred(), counters.Induced(), counters.Commits(), counters.Progress(), counters.Stalled(), counters.Stops(),
-		counters.BudgetStops(), counters.Resumes(), counters.Forced(), counters.Questions(), counters.Failures(), counters.PluginFailures(),
-		counters.Spawns(), counters.SpawnLevels(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
-		counters.BlockedTasks(), counters.BudgetUse(), counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
-	}
-	for _, d := range []counters.Distribution{
-		counters.QuestionWaits(), counters.PluginRuns(), counters.Evaluations(), counters.SpawnRuns(), counters.TaskRounds(),
+// all returns every measure of the package, by the function that returns it, with those of
+// distributions as they are stored.
+func all() map[string][]counters.Measure {
+	measures := make(map[string][]counters.Measure)
+	for _, f := range []func() counters.Measure{
+		counters.Rounds, counters.Verifications, counters.Findings, counters.Deferred, counters.Induced, counters.Progress, counters.Stalled,
+		counters.Stops, counters.BudgetStops, counters.Resumes, counters.Forced, counters.Questions, counters.Failures, counters.PluginFailures,
+		counters.Spawns, counters.SpawnLevels, counters.Fallbacks, counters.Retries, counters.Tokens, counters.MicroDollars,
+		counters.Tasks, counters.Commits, counters.BlockedTasks, counters.BudgetUse, counters.Policies, counters.Categories,
+		counters.Destinations, counters.Adoptions, counters.DailyRounds, counters.Daily,
 	} {
-		measures = append(measures, d.Cells(), d.Sum())
+		measures[nameOf(f)] = []counters.Measure{f()}
+	}
+	for _, f := range []func() counters.Distribution{
+		counters.QuestionWaits, counters.PluginRuns, counters.Evaluations, counters.SpawnRuns, counters.TaskRounds,
+	} {
+		measures[nameOf(f)] = []counters.Measure{f().Cells(), f().Sum()}
 	}
 	return measures
 }
 
-// TestMeasuresKeepTheRules checks the rules of Measure and Dimension, so that the ledger
-// accepts all measures, and that their names are unique.
+func nameOf(f any) string {
+	name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// TestMeasuresKeepTheRules checks the rules of Measure and Dimension for all measures of
+// the source, since the ledger does not: the form of names, that each measure has a name
+// of its own, which is not one of the ledger's, and that each dimension has one cap.
 func TestMeasuresKeepTheRules(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	seen := make(map[string]bool)
+	seen := map[string]bool{"label": true, "overflow": true}
 	caps := make(map[string]int)
-	for _, m := range all() {
-		if seen[m.Name] || !name.MatchString(m.Name) || m.Name == "label" || m.Name == "overflow" {
+	listed := all()
+	for _, m := range slices.Concat(slices.Collect(maps.Values(listed))...) {
+		if seen[m.Name] || !name.MatchString(m.Name) {
 			t.Errorf("a measure is named %q", m.Name)
 		}
 		seen[m.Name] = true
@@ -50,6 +67,16 @@ func TestMeasuresKeepTheRules(t *testing.T) {
 				t.Errorf("the dimension %s has the caps %d and %d", d.Name, limit, d.Cap)
 			}
 			caps[d.Name] = d.Cap
+		}
+	}
+
+	source, err := parser.ParseFile(token.NewFileSet(), "measures.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, declaration := range source.Decls {
+		if f, ok := declaration.(*ast.FuncDecl); ok && f.Name.IsExported() && listed[f.Name.Name] == nil {
+			t.Errorf("the measure %s is not checked", f.Name.Name)
 		}
 	}
 }

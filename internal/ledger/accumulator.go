@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,32 +15,13 @@ import (
 // the end which values a capped dimension keeps apart: those of the first events, which
 // a walk from task to task does not know earlier.
 type accumulator struct {
-	defined     *definitions
-	measures    map[string][]counters.Dimension // those of defined that were met
-	sums        map[string]*sum                 // by measure and labels
-	labelValues map[string]*labelValue          // values of capped dimensions, by the labels of LabelMeasure
-	text        []byte                          // buffer for keys
+	sums        map[string]*sum        // by measure and labels
+	labelValues map[string]*labelValue // values of capped dimensions, by the labels of LabelMeasure
+	text        []byte                 // buffer for keys
 }
 
-// definitions are the measures and dimensions that a fold uses. Accumulators in several
-// goroutines can share them.
-type definitions struct {
-	mu       sync.Mutex
-	measures map[string][]counters.Dimension
-	caps     map[string]int // by the dimension's name
-}
-
-func newDefinitions() *definitions {
-	return &definitions{measures: make(map[string][]counters.Dimension), caps: make(map[string]int)}
-}
-
-func newAccumulator(defined *definitions) *accumulator {
-	return &accumulator{
-		defined:     defined,
-		measures:    make(map[string][]counters.Dimension),
-		sums:        make(map[string]*sum),
-		labelValues: make(map[string]*labelValue),
-	}
+func newAccumulator() *accumulator {
+	return &accumulator{sums: make(map[string]*sum), labelValues: make(map[string]*labelValue)}
 }
 
 // sum adds up the changes of one measure with the same values.
@@ -70,25 +50,23 @@ func (p place) compare(q place) int {
 // labelValue is a value of a capped dimension, with the number of events that counted it
 // and the places of its first and last change.
 type labelValue struct {
-	dimension, value string
-	times            int64
-	counted          int64 // the Seq of the last of these events
-	first, last      place
+	dimension   counters.Dimension
+	value       string
+	times       int64
+	counted     int64 // the Seq of the last of these events
+	first, last place
 }
 
 // add counts the changes of an event.
-func (c *accumulator) add(e *Event, changes []counters.Change) error {
+func (c *accumulator) add(e *Event, changes []counters.Change) {
 	lost := make(map[[2]string]bool) // by dimension and value
 	for i, change := range changes {
-		if err := c.agrees(change.Measure); err != nil {
-			return err
-		}
 		at := place{e.Seq, i, e.At}
 		values := change.Values
 		for j, d := range change.Measure.Labels {
 			if isStored(values[j]) {
 				if d.Cap > 0 {
-					c.meet(d.Name, values[j], at)
+					c.meet(d, values[j], at)
 				}
 				continue
 			}
@@ -101,44 +79,9 @@ func (c *accumulator) add(e *Event, changes []counters.Change) error {
 		amount := min(max(change.Add, -counters.MaxAdd), counters.MaxAdd)
 		c.sum(change.Measure, values).change(max(amount, 0), max(-amount, 0), at, change.Exemplar)
 	}
-	return nil
 }
 
-// agrees fails if a measure is against the rules, or if it or a dimension of that name was
-// defined differently before.
-func (c *accumulator) agrees(m counters.Measure) error {
-	if labels, ok := c.measures[m.Name]; ok && slices.Equal(labels, m.Labels) {
-		return nil
-	}
-	if err := c.defined.define(m); err != nil {
-		return err
-	}
-	c.measures[m.Name] = m.Labels
-	return nil
-}
-
-func (d *definitions) define(m counters.Measure) error {
-	if err := checkMeasure(m); err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	labels, ok := d.measures[m.Name]
-	if ok && !slices.Equal(labels, m.Labels) {
-		return invalid("the fold gives the measure %s other labels than before", m.Name)
-	}
-	for _, label := range m.Labels {
-		if limit, ok := d.caps[label.Name]; ok && limit != label.Cap {
-			return invalid("the fold gives the dimension %s the caps %d and %d", label.Name, limit, label.Cap)
-		}
-		d.caps[label.Name] = label.Cap
-	}
-	d.measures[m.Name] = m.Labels
-	return nil
-}
-
-// merge adds what another accumulator with the same definitions has counted in other
-// events.
+// merge adds what another accumulator has counted in other events.
 func (c *accumulator) merge(other *accumulator) {
 	for key, s := range other.sums {
 		if own := c.sums[key]; own != nil {
@@ -174,8 +117,8 @@ func other(values []string, i int) []string {
 }
 
 // meet records a change with a value of a capped dimension.
-func (c *accumulator) meet(dimension, value string, at place) {
-	c.text, _ = appendLabels(c.text[:0], []string{dimension, value})
+func (c *accumulator) meet(dimension counters.Dimension, value string, at place) {
+	c.text, _ = appendLabels(c.text[:0], []string{dimension.Name, value})
 	m := c.labelValues[string(c.text)]
 	if m == nil {
 		m = &labelValue{dimension: dimension, value: value, first: at, last: at}
@@ -234,14 +177,14 @@ type row struct {
 }
 
 // rows returns the changes of the stored counters, in their order. known are the labels
-// of LabelMeasure that are stored already, and remaining says how many more values each
-// dimension takes.
-func (c *accumulator) rows(known map[string]bool, remaining map[string]int) []row {
+// of LabelMeasure that are stored already, and admitted says how many values of each
+// dimension are.
+func (c *accumulator) rows(known map[string]bool, admitted map[string]int) []row {
 	var rows []row
-	stored := maps.Clone(known)
-	if stored == nil {
-		stored = make(map[string]bool)
-	}
+	stored := make(map[string]bool)
+	maps.Copy(stored, known)
+	taken := make(map[string]int) // the values of each dimension
+	maps.Copy(taken, admitted)
 	var fresh []string
 	for labels := range c.labelValues {
 		if !stored[labels] {
@@ -251,17 +194,16 @@ func (c *accumulator) rows(known map[string]bool, remaining map[string]int) []ro
 	slices.SortFunc(fresh, func(a, b string) int {
 		return cmp.Or(c.labelValues[a].first.compare(c.labelValues[b].first), cmp.Compare(a, b))
 	})
-	remaining = maps.Clone(remaining)
 	lost := false
 	for _, labels := range fresh {
 		m := c.labelValues[labels]
-		if remaining[m.dimension] > 0 {
-			remaining[m.dimension]--
+		if taken[m.dimension.Name] < m.dimension.Cap {
+			taken[m.dimension.Name]++
 			stored[labels] = true
 			rows = append(rows, row{LabelMeasure, labels, 1, true, m.first, nil})
 			continue
 		}
-		c.addOverflow(m.dimension, m.times, m.last)
+		c.addOverflow(m.dimension.Name, m.times, m.last)
 		lost = true
 	}
 	if lost {

@@ -128,7 +128,7 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event, batches
 		return err
 	}
 	defer insert.Close()
-	sums := newAccumulator(newDefinitions())
+	sums := newAccumulator()
 	for chain := range chains(events) {
 		if err := l.recordChain(ctx, tx, insert, last, chain, sums); err != nil {
 			return err
@@ -172,9 +172,7 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 		if err := task.change(next.Entries); err != nil {
 			return err
 		}
-		if err := sums.add(e, next.Changes); err != nil {
-			return err
-		}
+		sums.add(e, next.Changes)
 	}
 	_, err = tx.ExecContext(ctx,
 		"INSERT INTO tasks (task, n, head, state) VALUES (?, ?, ?, ?)"+

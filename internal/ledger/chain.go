@@ -164,9 +164,6 @@ func isTask(s string) bool {
 // isKind reports whether s is [a-z][a-z0-9-]{0,63}.
 func isKind(s string) bool { return isWord(s, maxKind, lower, lower+digits+"-") }
 
-// isName reports whether s is [a-z][a-z0-9_]{0,63}.
-func isName(s string) bool { return isWord(s, maxName, lower, lower+digits+"_") }
-
 // isKey reports whether s has the form of an Entry's key.
 func isKey(s string) bool {
 	return isWord(s, maxKey, lower+upper+digits+"./_:-", lower+upper+digits+"./_:-")

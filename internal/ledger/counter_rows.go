@@ -19,20 +19,20 @@ func writeCounters(ctx context.Context, tx *sql.Tx, c *accumulator) error {
 	if err != nil {
 		return err
 	}
-	remaining := make(map[string]int)
+	admitted := make(map[string]int)
 	for labels, v := range c.labelValues {
-		if _, ok := remaining[v.dimension]; ok || known[labels] {
+		if _, ok := admitted[v.dimension.Name]; ok || known[labels] {
 			continue
 		}
 		var n int
-		from, to, _ := labelRange([]string{v.dimension})
+		from, to, _ := labelRange([]string{v.dimension.Name})
 		if _, err := queryRow(ctx, tx, []any{&n}, "SELECT count(*) FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ?",
 			LabelMeasure, from, to); err != nil {
 			return err
 		}
-		remaining[v.dimension] = c.defined.caps[v.dimension] - n
+		admitted[v.dimension.Name] = n
 	}
-	return addRows(ctx, tx, c.rows(known, remaining))
+	return addRows(ctx, tx, c.rows(known, admitted))
 }
 
 // knownLabels returns which labels of LabelMeasure are stored, and maybe more.

@@ -52,9 +52,8 @@ type Projection struct {
 	// Entries are those that change, at most MaxEntries, each key once. Data that grows
 	// with a task's history belongs here.
 	Entries []Entry
-	// Changes are added to the ledger's counters in their order, at most MaxChanges. In
-	// all events, measures of one name have the same labels, and dimensions of one name
-	// the same cap.
+	// Changes are added to the ledger's counters in their order, at most MaxChanges. The
+	// ledger does not check the rules of Measure, Dimension and Change.Values.
 	Changes []counters.Change
 	// Parsed says that the fold has parsed the whole body and found it to be JSON without
 	// duplicate names. Verify parses other bodies itself.
@@ -159,28 +158,18 @@ func (m *memState) apply(next Projection) {
 	}
 }
 
-// Limits of a Projection's changes.
-const (
-	// MaxChanges is how many changes one event may make: more than MaxEntries, because
-	// everything that has an entry, such as a finding, is counted too.
-	MaxChanges = 250_000
-	// MaxLabels limits the labels of a measure.
-	MaxLabels = 16
-	maxName   = 64
-)
+// MaxChanges is how many changes of counters one event may make: more than MaxEntries,
+// because everything that has an entry, such as a finding, is counted too.
+const MaxChanges = 250_000
 
 // checkCounts returns a copy of a fold's changes with canonical exemplars, or the error of
-// one that is against the rules. An accumulator checks their measures.
+// one that is against the rules.
 func checkCounts(counts []counters.Change) ([]counters.Change, error) {
 	if len(counts) > MaxChanges {
 		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxChanges)
 	}
 	counts = slices.Clone(counts)
 	for i, c := range counts {
-		if len(c.Values) != len(c.Measure.Labels) {
-			return nil, invalid("the measure %s has %d labels, a change of it %d values",
-				c.Measure.Name, len(c.Measure.Labels), len(c.Values))
-		}
 		if c.Exemplar == nil {
 			continue
 		}
@@ -195,24 +184,6 @@ func checkCounts(counts []counters.Change) ([]counters.Change, error) {
 		counts[i].Exemplar = note
 	}
 	return counts, nil
-}
-
-// checkMeasure fails unless a fold may count under m.
-func checkMeasure(m counters.Measure) error {
-	switch {
-	case !isName(m.Name):
-		return invalid("%.300q is not a name of a measure", m.Name)
-	case m.Name == LabelMeasure || m.Name == OverflowMeasure:
-		return invalid("the measure %s is the ledger's own", m.Name)
-	case len(m.Labels) > MaxLabels:
-		return invalid("the measure %s has %d labels, more than %d", m.Name, len(m.Labels), MaxLabels)
-	}
-	for _, d := range m.Labels {
-		if !isName(d.Name) || d.Cap < 0 {
-			return invalid("the measure %s has a dimension %.300q with a cap of %d", m.Name, d.Name, d.Cap)
-		}
-	}
-	return nil
 }
 
 // canonicalize brings JSON into the stored form: one line, with canonical strings.

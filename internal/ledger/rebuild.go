@@ -57,13 +57,11 @@ func (r *replay) add(e Event) (parsed bool, err error) {
 		return false, nil
 	}
 	next, err := project(r.fold, r.task.view(), e)
-	if err == nil {
-		err = r.sums.add(&e, next.Changes)
-	}
 	if err != nil {
 		r.refused = true
 		return false, err
 	}
+	r.sums.add(&e, next.Changes)
 	r.task.apply(next)
 	return next.Parsed, nil
 }
@@ -75,7 +73,7 @@ func rebuild(ctx context.Context, tx *sql.Tx, fold Fold, from archive) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM tallies"); err != nil {
 		return err
 	}
-	r := replay{fold: fold, archive: from, sums: newAccumulator(newDefinitions())}
+	r := replay{fold: fold, archive: from, sums: newAccumulator()}
 	var lacking error
 	err := r.run(ctx, tx, func(e Event) {
 		if isReference(e.Body) {
@@ -101,5 +99,5 @@ func rebuild(ctx context.Context, tx *sql.Tx, fold Fold, from archive) error {
 	if err := errors.Join(lacking, err); err != nil {
 		return err
 	}
-	return addRows(ctx, tx, r.sums.rows(nil, r.sums.defined.caps))
+	return addRows(ctx, tx, r.sums.rows(nil, nil))
 }

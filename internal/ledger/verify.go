@@ -113,7 +113,7 @@ func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 		if _, err := l.connect(ctx); err != nil { // The path may lead to another file by now.
 			return err
 		}
-		v = verifier{fold: l.fold, archive: l.archive(), tx: txs[0], sums: newAccumulator(newDefinitions())}
+		v = verifier{fold: l.fold, archive: l.archive(), tx: txs[0], sums: newAccumulator()}
 		return v.verify(ctx, txs[1], txs[2:])
 	})
 	if err != nil {
@@ -257,7 +257,7 @@ func (v *verifier) counters(ctx context.Context) error {
 		return nil
 	}
 	want := make(map[string]row)
-	for _, r := range v.sums.rows(nil, v.sums.defined.caps) {
+	for _, r := range v.sums.rows(nil, nil) {
 		if r.sum != 0 || !r.exact {
 			want[r.measure+r.labels] = r
 		}

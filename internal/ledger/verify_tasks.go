@@ -67,7 +67,7 @@ func (v *verifier) tasks(ctx context.Context, txs []*sql.Tx) error {
 	var running sync.WaitGroup
 	for i, tx := range txs {
 		w := &workers[i]
-		*w = taskVerifier{tx: tx, replay: replay{fold: v.fold, archive: v.archive, sums: newAccumulator(v.sums.defined)}}
+		*w = taskVerifier{tx: tx, replay: replay{fold: v.fold, archive: v.archive, sums: newAccumulator()}}
 		running.Go(func() {
 			if err := w.work(ctx, &ranges); err != nil {
 				cancel(err)
