@@ -10,20 +10,11 @@ import (
 // Statuses lists all statuses, NoTask first.
 func Statuses() []Status { return []Status{NoTask, Open, Waiting, Parked, Stuck, Committed, Merging} }
 
-// Kinds lists all kinds of events.
-func Kinds() []Kind {
-	return []Kind{
-		KindStarted, KindBranched, KindAttested, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
-		KindFinished, KindStopped, KindAsked, KindAnswered, KindParked, KindUnparked, KindResumed, KindImported,
-		KindCommitCreated, KindMergeBegun, KindMergeEnded, KindSpawnBegun, KindSpawnEnded,
-	}
-}
-
 // Transition returns "" if an event may follow in a status, else the code of the error.
 // It is the table of docs/tasks.md. Commands check further conditions.
 func Transition(s Status, k Kind) errs.Code {
 	switch {
-	case slices.Contains(follows(k), s):
+	case mayFollow(s, k):
 		return ""
 	case k == KindImported:
 		return errs.TaskExists
@@ -41,38 +32,14 @@ func Transition(s Status, k Kind) errs.Code {
 	}
 }
 
-// follows lists the statuses in which an event may follow.
-func follows(k Kind) []Status {
-	switch k {
-	case KindStarted: // StartWork rejects it for a task under way.
-		return []Status{NoTask, Open, Waiting, Parked, Stuck, Committed}
-	case KindAttested, KindSearched:
-		return []Status{NoTask, Open, Waiting, Parked, Stuck}
-	case KindStopped:
-		return []Status{NoTask, Open, Waiting, Parked, Stuck, Merging}
-	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
-		return []Status{NoTask, Open}
-	case KindBranched, KindParked, KindAsked:
-		return []Status{Open}
-	case KindAnswered:
-		return []Status{Waiting}
-	case KindResumed:
-		return []Status{Stuck}
-	case KindImported:
-		return []Status{NoTask}
-	case KindUnparked:
-		return []Status{Parked}
-	case KindCommitCreated:
-		return []Status{Committed}
-	case KindMergeBegun: // In a stuck task only if its merge failed.
-		return []Status{Committed, Stuck}
-	case KindMergeEnded:
-		return []Status{Merging}
-	case KindSpawnEnded: // RecordReceipt rejects it for a run that is not open.
-		return Statuses()
-	default:
-		return nil
+// mayFollow reports whether an event of the kind may follow in a status.
+func mayFollow(s Status, k Kind) bool {
+	for _, row := range kinds {
+		if row.kind == k {
+			return slices.Contains(row.follows, s)
+		}
 	}
+	return false
 }
 
 // allow returns the error of an event that may not follow in the status, or nil.

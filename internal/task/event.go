@@ -39,38 +39,48 @@ type Event interface {
 	apply(State) (State, error)
 }
 
+// kinds are all kinds of events, in the order of the table of docs/tasks.md. The compiler
+// lays it out: nothing runs at the start of the program.
+var kinds = []struct {
+	kind    Kind
+	empty   func() Event
+	follows []Status // the statuses in which an event may follow
+}{
+	// StartWork rejects it for a task under way.
+	{KindStarted, func() Event { return new(WorkStarted) }, []Status{NoTask, Open, Waiting, Parked, Stuck, Committed}},
+	{KindBranched, func() Event { return new(BranchCreated) }, []Status{Open}},
+	{KindAttested, func() Event { return new(AgentAttested) }, []Status{NoTask, Open, Waiting, Parked, Stuck}},
+	{KindSearched, func() Event { return new(SearchRecorded) }, []Status{NoTask, Open, Waiting, Parked, Stuck}},
+	{KindPrepared, func() Event { return new(PhaseDone) }, []Status{NoTask, Open}},
+	{KindRedrafted, func() Event { return new(DraftBegun) }, []Status{NoTask, Open}},
+	{KindDrafted, func() Event { return new(DraftVerified) }, []Status{NoTask, Open}},
+	{KindDecided, func() Event { return new(RoundDecided) }, []Status{NoTask, Open}},
+	{KindFinished, func() Event { return new(WorkCommitted) }, []Status{NoTask, Open}},
+	{KindStopped, func() Event { return new(WorkStopped) }, []Status{NoTask, Open, Waiting, Parked, Stuck, Merging}},
+	{KindAsked, func() Event { return new(QuestionAsked) }, []Status{Open}},
+	{KindAnswered, func() Event { return new(QuestionsAnswered) }, []Status{Waiting}},
+	{KindParked, func() Event { return new(TaskParked) }, []Status{Open}},
+	{KindUnparked, func() Event { return new(ParkingEnded) }, []Status{Parked}},
+	{KindResumed, func() Event { return new(WorkResumed) }, []Status{Stuck}},
+	{KindImported, func() Event { return new(TaskImported) }, []Status{NoTask}},
+	{KindCommitCreated, func() Event { return new(CommitCreated) }, []Status{Committed}},
+	// In a stuck task only if its merge failed.
+	{KindMergeBegun, func() Event { return new(MergeBegun) }, []Status{Committed, Stuck}},
+	{KindMergeEnded, func() Event { return new(MergeEnded) }, []Status{Merging}},
+	{KindSpawnBegun, func() Event { return new(SpawnBegun) }, []Status{NoTask, Open}},
+	// RecordReceipt rejects it for a run that is not open.
+	{KindSpawnEnded, func() Event { return new(SpawnEnded) }, []Status{NoTask, Open, Waiting, Parked, Stuck, Committed, Merging}},
+}
+
 // NewEvent returns a pointer to an empty event of a kind, to decode into, or nil for an
 // unknown kind.
 func NewEvent(k Kind) Event {
-	if empty := newEvents[k]; empty != nil {
-		return empty()
+	for _, row := range kinds {
+		if row.kind == k {
+			return row.empty()
+		}
 	}
 	return nil
-}
-
-var newEvents = map[Kind]func() Event{
-	KindStarted:       func() Event { return new(WorkStarted) },
-	KindAttested:      func() Event { return new(AgentAttested) },
-	KindSearched:      func() Event { return new(SearchRecorded) },
-	KindPrepared:      func() Event { return new(PhaseDone) },
-	KindRedrafted:     func() Event { return new(DraftBegun) },
-	KindDrafted:       func() Event { return new(DraftVerified) },
-	KindDecided:       func() Event { return new(RoundDecided) },
-	KindFinished:      func() Event { return new(WorkCommitted) },
-	KindStopped:       func() Event { return new(WorkStopped) },
-	KindAnswered:      func() Event { return new(QuestionsAnswered) },
-	KindResumed:       func() Event { return new(WorkResumed) },
-	KindImported:      func() Event { return new(TaskImported) },
-	KindBranched:      func() Event { return new(BranchCreated) },
-	KindAsked:         func() Event { return new(QuestionAsked) },
-	KindParked:        func() Event { return new(TaskParked) },
-	KindUnparked:      func() Event { return new(ParkingEnded) },
-	KindCommitCreated: func() Event { return new(CommitCreated) },
-	KindMergeBegun:    func() Event { return new(MergeBegun) },
-	KindMergeEnded:    func() Event { return new(MergeEnded) },
-
-	KindSpawnBegun: func() Event { return new(SpawnBegun) },
-	KindSpawnEnded: func() Event { return new(SpawnEnded) },
 }
 
 // Force is a person's order to pass a gate.
