@@ -45,7 +45,7 @@ func TestQuestionsExpire(t *testing.T) {
 	if got, err = e.Task(t.Context(), "T"); err != nil || got.Status != task.Waiting {
 		t.Fatalf("a round that failed made it %s, %v", got.Status, err)
 	}
-	d, err := roundView(e.Round(t.Context(), "T", request(clean)))
+	d, err := e.Round(t.Context(), "T", request(clean))
 	if err != nil || d.Round != 2 || d.Event.N != 3 {
 		t.Fatalf("round %d at %v, %v; want round 2 as event 3", d.Round, d.Event, err)
 	}
@@ -62,7 +62,7 @@ func TestQuestionsExpire(t *testing.T) {
 func TestQuestionsExpireAlone(t *testing.T) {
 	clock := noon()
 	e := newEngine(t, t.TempDir(), func() time.Time { return clock })
-	d, err := roundView(e.Round(t.Context(), "T", request(asking)))
+	d, err := e.Round(t.Context(), "T", request(asking))
 	if err != nil || len(d.Questions) != 2 {
 		t.Fatalf("%d questions, %v", len(d.Questions), err)
 	}

@@ -33,7 +33,7 @@ func newBarRecord(t testing.TB) *archive {
 	for range 2 {
 		r := request(mixed)
 		r.Policy = filepath.Join(a.root, "rules")
-		if d, err := roundView(a.Round(t.Context(), "T", r)); err != nil || d.NextAction != "executor" {
+		if d, err := a.Round(t.Context(), "T", r); err != nil || d.NextAction != "executor" {
 			t.Fatalf("went to %s, %v", d.NextAction, err)
 		}
 	}

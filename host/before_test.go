@@ -34,7 +34,7 @@ func TestEditedStateIsDetected(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "UPDATE tasks SET state = json_remove(state, '$.violations')"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := roundView(e.Round(t.Context(), "T", request(clean)))
+	d, err := e.Round(t.Context(), "T", request(clean))
 	if err != nil || d.NextAction != "commit" {
 		t.Fatalf("went to %s, %v; the test wants the edit to work", d.NextAction, err)
 	}

@@ -63,7 +63,7 @@ func TestClockJumps(t *testing.T) {
 		now = jump.to
 		r := request(fmt.Sprintf(`{"critic":"critic","findings":[{"category":"style","remediation":"another one, %d"}]}`, i))
 		r.MaxRounds = len(jumps) + 1
-		d, err := roundView(e.Round(t.Context(), "T", r))
+		d, err := e.Round(t.Context(), "T", r)
 		if err != nil {
 			t.Fatalf("at %v: %v", jump.to, err)
 		}
@@ -108,7 +108,7 @@ func TestClockOutOfRange(t *testing.T) {
 			}
 		}
 		now = noon()
-		if d, err := roundView(e.Round(t.Context(), "T", request(issues))); err != nil || d.Round != len(want)+1 {
+		if d, err := e.Round(t.Context(), "T", request(issues)); err != nil || d.Round != len(want)+1 {
 			t.Errorf("once the clock is right: round %d, %v", d.Round, err)
 		}
 	}

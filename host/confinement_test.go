@@ -95,7 +95,7 @@ spawn: {retries: 0, adapter: claude}
 				req.Reports, req.Stdin = []host.ReportRef{{Plugin: "np-critic", Path: api.Stdin}}, strings.NewReader(clean)
 			}
 			r, err := s.engine(t, noon).Round(t.Context(), "T", req)
-			if err != nil || r.Decision == nil {
+			if err != nil || r.ManualFallback != nil {
 				t.Fatalf("got %+v, %v", r, err)
 			}
 			d := r.Decision

@@ -33,9 +33,9 @@ func newCounted(t *testing.T) *counted {
 	return c
 }
 
-func (c *counted) round(id string, categories ...string) api.RoundView {
+func (c *counted) round(id string, categories ...string) api.RoundResult {
 	c.Helper()
-	d, err := roundView(c.Round(c.Context(), id, c.report(categories...)))
+	d, err := c.Round(c.Context(), id, c.report(categories...))
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -178,7 +178,7 @@ func withOwnPolicy(t *testing.T) *archive {
 	for i := range 2 {
 		r := request(issues)
 		r.Policy = dir
-		if d, err := roundView(a.Round(t.Context(), fmt.Sprint("T-", i), r)); err != nil || d.NextAction != "plan-checker" {
+		if d, err := a.Round(t.Context(), fmt.Sprint("T-", i), r); err != nil || d.NextAction != "plan-checker" {
 			t.Fatalf("went to %s, %v", d.NextAction, err)
 		}
 	}

@@ -17,7 +17,7 @@ func BenchmarkHeadlessRound(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		if d, err := roundView(e.Round(b.Context(), fmt.Sprintf("T-%d", n), host.Request{})); err != nil || d.NextAction != "commit" {
+		if d, err := e.Round(b.Context(), fmt.Sprintf("T-%d", n), host.Request{}); err != nil || d.NextAction != "commit" {
 			b.Fatal(d.NextAction, err)
 		}
 	}

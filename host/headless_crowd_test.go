@@ -41,15 +41,15 @@ func (s site) gone(t *testing.T) {
 
 // together runs one round of each task concurrently, with several engines, and returns the
 // decisions and the errors in the order of the tasks.
-func (s site) together(t *testing.T, tasks []string) ([]api.RoundView, []error) {
+func (s site) together(t *testing.T, tasks []string) ([]api.RoundResult, []error) {
 	t.Helper()
 	const engines = 5
-	decisions, failures := make([]api.RoundView, len(tasks)), make([]error, len(tasks))
+	decisions, failures := make([]api.RoundResult, len(tasks)), make([]error, len(tasks))
 	var all sync.WaitGroup
 	for i := range engines {
 		e := s.engine(t, time.Now)
 		for at := i; at < len(tasks); at += engines {
-			all.Go(func() { decisions[at], failures[at] = roundView(e.Round(t.Context(), tasks[at], host.Request{})) })
+			all.Go(func() { decisions[at], failures[at] = e.Round(t.Context(), tasks[at], host.Request{}) })
 		}
 	}
 	all.Wait()

@@ -170,7 +170,7 @@ func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
 			}
 		}
 	})
-	d, err := roundView(e.Round(t.Context(), "T", host.Request{}))
+	d, err := e.Round(t.Context(), "T", host.Request{})
 	if !edited {
 		t.Fatal("nobody edited the draft")
 	}

@@ -15,27 +15,27 @@ import (
 
 // under runs a round of task T, calls f while its critic runs, and returns the round's
 // result. The critic finds nothing.
-func (s *site) under(t *testing.T, f func(*host.Engine)) (api.RoundView, error) {
+func (s *site) under(t *testing.T, f func(*host.Engine)) (api.RoundResult, error) {
 	t.Helper()
 	signal := filepath.Join(t.TempDir(), "go")
 	critic := fakeagent.Clean()
 	critic.Steps = append([]fakeagent.Step{{Await: &fakeagent.Await{File: signal}}}, critic.Steps...)
 	s.plays(t, critic)
 	type result struct {
-		api.RoundView
+		api.RoundResult
 		err error
 	}
 	done := make(chan result, 1)
 	ours := s.engine(t, time.Now)
 	go func() {
-		d, err := roundView(ours.Round(t.Context(), "T", host.Request{}))
+		d, err := ours.Round(t.Context(), "T", host.Request{})
 		done <- result{d, err}
 	}()
 	s.waitFor(t, 1)
 	f(s.engine(t, time.Now))
 	site{root: filepath.Dir(signal)}.write(t, "go", "")
 	r := <-done
-	return r.RoundView, r.err
+	return r.RoundResult, r.err
 }
 
 // waitFor waits until a number of agent calls have begun.

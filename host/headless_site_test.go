@@ -121,9 +121,9 @@ func (s site) occupied(t testing.TB, agent string) *lease.Lease {
 	return held
 }
 
-func (s site) round(t testing.TB) (api.RoundView, error) {
+func (s site) round(t testing.TB) (api.RoundResult, error) {
 	t.Helper()
-	return roundView(s.engine(t, time.Now).Round(t.Context(), "T", host.Request{}))
+	return s.engine(t, time.Now).Round(t.Context(), "T", host.Request{})
 }
 
 // calls returns the calls of the latest script.

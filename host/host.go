@@ -36,7 +36,6 @@ type (
 	Decision       = api.Decision
 	Verification   = api.Verification
 	ManualFallback = api.ManualFallback
-	BudgetStop     = api.BudgetStop
 	EventRef       = api.EventRef
 	TaskStatus     = api.TaskStatus
 	TaskDetail     = api.TaskDetail

@@ -102,7 +102,7 @@ func TestInducedInTheCheckout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return *r.Decision
+		return r.Decision
 	}
 	check := func(what string, d api.Decision, want string) {
 		t.Helper()

@@ -38,7 +38,7 @@ func TestVerificationsDoNotNest(t *testing.T) {
 	}
 	req = request(clean)
 	req.Verify = host.VerifyRequest{Command: "exit 0"}
-	if d, err := roundView(newEngine(other).Round(t.Context(), "T", req)); err != nil || d.NextAction != "commit" {
+	if d, err := newEngine(other).Round(t.Context(), "T", req); err != nil || d.NextAction != "commit" {
 		t.Errorf("a round of another project: %s, %v", d.NextAction, err)
 	}
 }

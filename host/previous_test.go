@@ -64,7 +64,7 @@ func TestEveryPreviousFindingIsAnsweredFor(t *testing.T) {
 			report := fmt.Sprintf(`{"critic":"critic","findings":[%s],"previous":[%s]}`, strings.Join(findings, ","), strings.Join(previous, ","))
 			req := hosttest.Request(report)
 			req.MaxRounds = 100
-			d, err := roundView(e.Round(t.Context(), fmt.Sprintf("T-%d", task), req))
+			d, err := e.Round(t.Context(), fmt.Sprintf("T-%d", task), req)
 			if impossible {
 				if refused++; errs.CodeOf(err) != errs.ReportPreviousInvalid {
 					t.Fatalf("%s after %v: it leads to %q, %v", report, before, d.NextAction, err)

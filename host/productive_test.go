@@ -67,7 +67,7 @@ func TestProductiveReviews(t *testing.T) {
 				if i == 1 && then.verify != "" {
 					r.Verify.Claim = then.verify
 				}
-				d, err := roundView(e.Round(t.Context(), task, r))
+				d, err := e.Round(t.Context(), task, r)
 				if err != nil {
 					t.Fatal(err)
 				}

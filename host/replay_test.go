@@ -48,7 +48,7 @@ func newArchive(t testing.TB, tasks int) *archive {
 		id := fmt.Sprintf("T-%d", i)
 		for range 1 + random.IntN(3) {
 			a.now = a.now.Add(time.Minute)
-			d, err := roundView(a.Round(t.Context(), id, randomRequest(random)))
+			d, err := a.Round(t.Context(), id, randomRequest(random))
 			switch {
 			case errs.CodeOf(err) == errs.CommitUnverified:
 				continue // The task is verified already; nothing was recorded.
@@ -536,7 +536,7 @@ func TestReplayNamesTheRules(t *testing.T) {
 	a.Engine = newEngine(t, a.root, noon)
 	r := request(issues)
 	r.MaxRounds = 1
-	if d, err := roundView(a.Round(t.Context(), "T", r)); err != nil || d.Reason != "max-rounds" {
+	if d, err := a.Round(t.Context(), "T", r); err != nil || d.Reason != "max-rounds" {
 		t.Fatalf("%s, %v", d.Reason, err)
 	}
 	var text bytes.Buffer

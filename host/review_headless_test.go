@@ -31,7 +31,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 	} {
 		for _, spawned := range []bool{false, true} {
 			s := newSite(t, handsBack, fakeagent.Presets()["auth"])
-			d, err := roundView(s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}}))
+			d, err := s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}})
 			if err != nil || d.NextAction != api.ActionManualFallback || s.state(t).Verified == nil {
 				t.Fatalf("the first round leads to %s, verified: %v, %v", d.NextAction, s.state(t).Verified, err)
 			}
@@ -41,7 +41,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 				s.plays(t, fakeagent.Clean())
 				req = host.Request{}
 			}
-			d, err = roundView(s.engine(t, time.Now).Round(t.Context(), "T", req))
+			d, err = s.engine(t, time.Now).Round(t.Context(), "T", req)
 			if errs.CodeOf(err) != c.code || (err == nil) != (c.code == "") || err == nil && d.NextAction != "commit" {
 				t.Errorf("%s, spawned: %v: it leads to %q, %v; want %q", c.name, spawned, d.NextAction, err, c.code)
 			}
@@ -76,7 +76,7 @@ func TestManualFallbacksOfTwoTasksShareNoFile(t *testing.T) {
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	for _, id := range []string{"A", "B"} {
 		req := host.Request{Verify: host.VerifyRequest{Command: "echo of task " + id}}
-		if d, err := roundView(s.engine(t, time.Now).Round(t.Context(), id, req)); err != nil || d.ManualFallback == nil {
+		if d, err := s.engine(t, time.Now).Round(t.Context(), id, req); err != nil || d.ManualFallback == nil {
 			t.Fatalf("%s hands nothing back: %v", id, err)
 		}
 	}

@@ -46,14 +46,6 @@ func newEngine(t testing.TB, root string, now func() time.Time) *host.Engine {
 	return hosttest.Engine(t, root, host.Options{Now: now})
 }
 
-// roundView returns the flat form of a round's result, or its error.
-func roundView(r host.RoundResult, err error) (api.RoundView, error) {
-	if err != nil {
-		return api.RoundView{}, err
-	}
-	return r.View(), nil
-}
-
 // TestRoundIsDecidedOnce lets two engines decide the same round; the one that records
 // later must not use its report for the next round.
 func TestRoundIsDecidedOnce(t *testing.T) {

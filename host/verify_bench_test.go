@@ -172,7 +172,7 @@ func newTemplates(b testing.TB, root string) []template {
 			}
 			req := request(`{"critic":"critic","findings":[` + strings.Join(findings, ",") + `]}`)
 			req.Verify.Claim = policies.Green
-			d, err := roundView(e.Round(b.Context(), id, req))
+			d, err := e.Round(b.Context(), id, req)
 			if err != nil {
 				b.Fatal(err)
 			}

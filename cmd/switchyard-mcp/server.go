@@ -244,7 +244,7 @@ func (s *server) submitReport(ctx context.Context, in reportArguments) (result, 
 	if err != nil {
 		return result{}, err
 	}
-	return result{r.View(), func(p *render.Printer) { p.RoundResult(r) }}, nil
+	return result{r, func(p *render.Printer) { p.RoundResult(r) }}, nil
 }
 
 type answerArguments struct {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/render"
 )
@@ -69,11 +68,10 @@ that cannot say which round they are about.`,
 		if err != nil {
 			return err
 		}
-		view := r.View()
 		if f.exitCode {
-			a.Exit = cli.DecisionExit(view.NextAction)
+			a.Exit = cli.DecisionExit(r.NextAction)
 		}
-		return cli.Show(&a.Program, view, nil, func(p *render.Printer, _ api.RoundView) { p.RoundResult(r) })
+		return cli.Show(&a.Program, r, nil, (*render.Printer).RoundResult)
 	})
 	return cmd
 }

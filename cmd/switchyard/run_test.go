@@ -49,7 +49,7 @@ func hostileEvents() []api.RunEvent {
 		{Event: api.RunResumed},
 		{Event: api.RunNotice, Message: hostile},
 		{Event: api.RunAgent, Agent: &api.SpawnSummary{Agent: hostile, Adapter: hostile}},
-		{Event: api.RunDecided, Decision: &api.RoundView{Decision: api.Decision{NextAction: "executor", Reason: hostile}}},
+		{Event: api.RunDecided, Decision: &api.RoundResult{Decision: api.Decision{NextAction: "executor", Reason: hostile}}},
 		{Event: api.RunAsked, Questions: []task.Question{{Text: hostile}}},
 		{Event: api.RunAnswered},
 		{Event: api.RunParked, Until: hostile},

@@ -11,68 +11,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// RoundResult is the result of a round: exactly one of its fields is set.
+// RoundResult is the result of a round. Whatever it is, it has the fields of a decision.
 type RoundResult struct {
-	Decision       *Decision
-	ManualFallback *ManualFallback
-	BudgetStop     *BudgetStop
-}
-
-// Undecided describes a round that ended before its policy was evaluated.
-type Undecided struct {
-	TaskID           string
-	Round, MaxRounds int
-	Policy           routing.Identity
-	// Verification is the draft's verification, nil if there was none.
-	Verification *Verification
-	Spawns       []SpawnSummary
-	EmptyDraft   bool
-}
-
-// BudgetStop is the end of a round whose next step no budget covers. The task is stuck.
-type BudgetStop struct {
-	Undecided
-	// Decision is the recorded decision whose next step it is, nil if the round was not
-	// decided.
-	Decision *Decision
-	// Budget says which budget does not cover the step.
-	Budget string
-	// Event is the event that stopped the task.
-	Event *EventRef
-}
-
-// RoundView is a RoundResult as JSON shows it: whatever the result, it has the fields of a
-// decision.
-type RoundView struct {
+	// Decision is the round's. If the caller must run an agent, or no budget covers the next
+	// step, it says so and not what a policy decided.
 	Decision
+	// ManualFallback is set if the caller must run an agent.
 	ManualFallback *ManualFallback `json:"hand_back,omitzero"`
-}
-
-// View returns the result as JSON shows it.
-func (r RoundResult) View() RoundView {
-	switch {
-	case r.ManualFallback != nil:
-		return RoundView{r.ManualFallback.Undecided.view(ActionManualFallback, ReasonManualFallback), r.ManualFallback}
-	case r.BudgetStop != nil:
-		stop := r.BudgetStop
-		d := stop.view(ActionStuck, task.ReasonBudget)
-		if stop.Decision != nil {
-			d = *stop.Decision
-			d.NextAction, d.Reason = ActionStuck, task.ReasonBudget
-		}
-		d.Stuck, d.Budget, d.Event = true, stop.Budget, stop.Event
-		return RoundView{Decision: d}
-	}
-	return RoundView{Decision: *r.Decision}
-}
-
-// view returns an undecided round in the form of a decision.
-func (u Undecided) view(action, reason string) Decision {
-	return Decision{
-		TaskID: u.TaskID, Round: u.Round, NextRound: u.Round, MaxRounds: u.MaxRounds, NextAction: action, Reason: reason,
-		Findings: []finding.Finding{}, Routing: Routing{NextDestination: action, Buckets: map[string][]string{}},
-		Policy: u.Policy, Verification: u.Verification, Spawns: u.Spawns, EmptyDraft: u.EmptyDraft,
-	}
 }
 
 // Progress compares the findings of a review with the task's earlier reviews.
@@ -163,7 +108,8 @@ type Decision struct {
 	// project's root. Research has the researchers' results for the next round.
 	Handoff  *string   `json:"handoff"`
 	Research *Research `json:"research,omitzero"`
-	// Budget says which budget does not cover the researchers that the decision asks for.
+	// Budget says which budget does not cover the next step, such as the researchers that
+	// the decision asks for, "" for none.
 	Budget string `json:"budget,omitzero"`
 	// Why explains a stateless decision if the caller asked for it.
 	Why *explain.Explanation `json:"why,omitzero"`
@@ -297,8 +243,7 @@ type Research struct {
 
 // ManualFallback asks the caller to run an agent and to pass its report to the round.
 type ManualFallback struct {
-	Undecided Undecided `json:"-"`
-	Agent     string    `json:"agent"`
+	Agent string `json:"agent"`
 	// PromptPath is the file with the whole prompt, and ReportPath the file that the agent
 	// must write; both are relative to the project's root.
 	PromptPath string `json:"prompt_path"`

@@ -74,7 +74,7 @@ type RunEvent struct {
 	Message   string          `json:"message,omitzero"`
 	Branch    *task.Branch    `json:"branch,omitzero"`
 	Agent     *SpawnSummary   `json:"agent,omitzero"`
-	Decision  *RoundView      `json:"decision,omitzero"`
+	Decision  *RoundResult    `json:"decision,omitzero"`
 	Questions []task.Question `json:"questions,omitzero"`
 	Until     string          `json:"until,omitzero"`
 	Commit    string          `json:"commit,omitzero"`

@@ -19,15 +19,14 @@ import (
 // RoundResult prints the result of a round, and the commands to type next.
 func (p *Printer) RoundResult(r host.RoundResult) {
 	if r.ManualFallback != nil {
-		p.manualFallback(*r.ManualFallback)
+		p.manualFallback(r.Decision, *r.ManualFallback)
 		return
 	}
-	p.Decision(r.View().Decision)
+	p.Decision(r.Decision)
 }
 
 // manualFallback prints which agent to run, and how.
-func (p *Printer) manualFallback(f host.ManualFallback) {
-	round := f.Undecided
+func (p *Printer) manualFallback(round host.Decision, f host.ManualFallback) {
 	p.Line("%s  %s, round %s", p.Paint(Cyan, "run the critic yourself"), round.TaskID, RoundOf(round.Round, round.MaxRounds, 0))
 	p.Line("  because no agent could be run here")
 	p.emptyDraft(round.EmptyDraft)

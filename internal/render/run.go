@@ -52,7 +52,7 @@ func (p *Printer) RunEvent(e api.RunEvent, several bool) {
 }
 
 // roundWords returns the reason of a round's result.
-func roundWords(v api.RoundView) string {
+func roundWords(v api.RoundResult) string {
 	if v.ManualFallback != nil {
 		return "no agent could be run here: " + strings.Join(v.ManualFallback.Failures, "; ")
 	}

@@ -139,7 +139,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 		return err
 	})
 	d.Research, d.Spawns = result, rr.recorder.spawns
-	return api.RoundResult{Decision: &d}, err
+	return api.RoundResult{Decision: d}, err
 }
 
 // researcherCount returns the number of researchers of a round.

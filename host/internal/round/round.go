@@ -51,7 +51,7 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 		return e.runHeadless(ctx, in, req, critic, nil)
 	}
 	d, err := e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
-	return api.RoundResult{Decision: &d}, err
+	return api.RoundResult{Decision: d}, err
 }
 
 // usesCritic reports whether a project's rounds run the critic: if it has commands for

@@ -195,11 +195,11 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 	case err != nil:
 		return api.RoundResult{}, err
 	case review.fallback != nil:
-		review.fallback.Undecided = rr.undecided()
+		d := rr.undecided(api.ActionManualFallback, api.ReasonManualFallback)
 		if r.verification.Outcome != policies.Absent {
-			review.fallback.Undecided.Verification = &r.verification
+			d.Verification = &r.verification
 		}
-		return api.RoundResult{ManualFallback: review.fallback}, nil
+		return api.RoundResult{Decision: d, ManualFallback: review.fallback}, nil
 	case review.failure != nil:
 		r.own = []finding.Finding{*review.failure}
 	case review.run != "":
@@ -207,10 +207,10 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 	}
 	r.run = review.run
 	result, err := rr.conclude(ctx, r)
-	if err != nil || result.Decision == nil || !rr.researches(*result.Decision) {
+	if err != nil || !rr.researches(result.Decision) {
 		return result, err
 	}
-	return rr.research(ctx, *result.Decision)
+	return rr.research(ctx, result.Decision)
 }
 
 // researches reports whether the engine's researchers act on a decision; a policy may use
@@ -280,9 +280,10 @@ func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundR
 		case errs.CodeOf(err) == errs.LedgerConflict:
 			continue
 		case err == nil && d.Budget != "":
-			return api.RoundResult{BudgetStop: &api.BudgetStop{Undecided: rr.undecided(), Decision: &d, Budget: d.Budget, Event: d.Event}}, nil
+			// The decision is recorded, but what it asks for cannot be paid.
+			d.NextAction, d.Reason, d.Stuck = api.ActionStuck, task.ReasonBudget, true
 		}
-		return api.RoundResult{Decision: &d}, err
+		return api.RoundResult{Decision: d}, err
 	}
 }
 
@@ -324,19 +325,24 @@ func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundRe
 	if err != nil {
 		return api.RoundResult{}, err
 	}
-	return api.RoundResult{BudgetStop: &api.BudgetStop{Undecided: rr.undecided(), Budget: why.Error(), Event: at}}, nil
+	d := rr.undecided(api.ActionStuck, task.ReasonBudget)
+	d.Stuck, d.Budget, d.Event = true, why.Error(), at
+	return api.RoundResult{Decision: d}, nil
 }
 
-// undecided describes the round before its policy is evaluated.
-func (rr *roundRunner) undecided() api.Undecided {
-	u := api.Undecided{
-		TaskID: rr.tx.id, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds,
-		Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
+// undecided returns the result of a round that ended before its policy was evaluated, in
+// the form of a decision.
+func (rr *roundRunner) undecided(action, reason string) api.Decision {
+	d := api.Decision{
+		TaskID: rr.tx.id, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds,
+		NextAction: action, Reason: reason, Findings: []finding.Finding{},
+		Routing: api.Routing{NextDestination: action, Buckets: map[string][]string{}},
+		Spawns:  rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
 	}
 	if rr.carried == nil { // Otherwise the home alone knows the policy.
-		u.Policy = rr.policy.Identity()
+		d.Policy = rr.policy.Identity()
 	}
-	return u
+	return d
 }
 
 // reviewedTree stores the draft of a task with its own branch as a git tree, to be

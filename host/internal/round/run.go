@@ -205,9 +205,8 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 		d.carried.ManualFallback = r.ManualFallback != nil
 		return true, nil
 	}
-	view := r.View()
-	if r.BudgetStop == nil {
-		d.emit(api.RunEvent{Event: api.RunDecided, Round: view.Round, Decision: &view})
+	if r.Budget == "" {
+		d.emit(api.RunEvent{Event: api.RunDecided, Round: r.Round, Decision: &r})
 	}
 	if r.ManualFallback != nil {
 		d.action = api.ActionManualFallback
