@@ -158,7 +158,7 @@ func TestReportWithManyCategories(t *testing.T) {
 	if sums["todo-marker/fail/executor"] != 1 || sums["other/fail/stuck"] != 200-(100-29) || len(sums) != 1+(100-29)+1 {
 		t.Errorf("got %v", sums)
 	}
-	c.want(counters.Measure{Name: ledger.OverflowMeasure}, map[string]int64{"category": 200 - (100 - 29)})
+	c.want(counters.Measure{Name: ledger.OverflowMeasure, Labels: []counters.Dimension{{Name: "dimension"}}}, map[string]int64{"category": 200 - (100 - 29)})
 }
 
 // TestForcedGatesAreCounted checks that forced gates are counted by phase.
