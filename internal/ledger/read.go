@@ -48,16 +48,19 @@ func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 		func(h Head) (any, int) { return h.Task, len(h.State) })
 }
 
-// Events yields a task's events from the given N on, oldest first; 1 yields all. It ends
-// after the first error, which it yields with a zero Event. It does not check the chain;
-// see Verify and Event.Sum.
-func (l *Ledger) Events(ctx context.Context, task string, from int64) iter.Seq2[Event, error] {
-	return l.events(ctx, "WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, max(from, 1)-1, func(e Event) int64 { return e.N })
-}
-
-// EventsOf is Events for all of a task's events of two kinds. It reads no bodies of others.
-func (l *Ledger) EventsOf(ctx context.Context, task, kind, other string) iter.Seq2[Event, error] {
-	return l.events(ctx, "WHERE task = ? AND kind IN (?, ?) AND n > ? ORDER BY n LIMIT ?", []any{task, kind, other}, 0, func(e Event) int64 { return e.N })
+// Events yields a task's events from the given N on, oldest first; 1 yields all. With kinds,
+// it yields only events of these, and reads no bodies of others. It ends after the first
+// error, which it yields with a zero Event. It does not check the chain; see Verify and
+// Event.Sum.
+func (l *Ledger) Events(ctx context.Context, task string, from int64, kinds ...string) iter.Seq2[Event, error] {
+	where, args := "WHERE task = ?", []any{task}
+	if len(kinds) > 0 {
+		where += " AND kind IN (" + placeholders("?", len(kinds)) + ")"
+		for _, kind := range kinds {
+			args = append(args, kind)
+		}
+	}
+	return l.events(ctx, where+" AND n > ? ORDER BY n LIMIT ?", args, max(from, 1)-1, func(e Event) int64 { return e.N })
 }
 
 // Event returns one event of a task by one key look-up, or the zero Event.

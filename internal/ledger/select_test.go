@@ -89,8 +89,8 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// TestEventsOf has events of several kinds and tasks.
-func TestEventsOf(t *testing.T) {
+// TestEventsOfKinds has events of several kinds and tasks.
+func TestEventsOfKinds(t *testing.T) {
 	l := open(t, state(t))
 	after := map[string]int64{}
 	for i, kind := range []string{"note", "remark", "note", "other", "remark", "note", "remark"} {
@@ -101,13 +101,16 @@ func TestEventsOf(t *testing.T) {
 		after[task]++
 	}
 	var got []int64
-	for _, e := range collect(t, l.EventsOf(t.Context(), "a", "note", "remark")) {
+	for _, e := range collect(t, l.Events(t.Context(), "a", 1, "note", "remark")) {
 		got = append(got, e.Seq)
 	}
 	if want := []int64{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("the events %v, want %v", got, want)
 	}
-	if got := collect(t, l.EventsOf(t.Context(), "c", "note", "remark")); len(got) != 0 {
+	if got := collect(t, l.Events(t.Context(), "a", 2, "note")); len(got) != 1 || got[0].Seq != 3 {
+		t.Errorf("the notes from the second event on are %v", got)
+	}
+	if got := collect(t, l.Events(t.Context(), "c", 1, "note", "remark")); len(got) != 0 {
 		t.Errorf("an unknown task has %v", got)
 	}
 }

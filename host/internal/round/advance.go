@@ -378,15 +378,11 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 	}
 	defer rec.tx.close()
 	known := make(map[string]bool)
-	for e, err := range rec.tx.ledger.EventsOf(ctx, spawnsChain, string(task.KindSpawnEnded), string(task.KindSpawnEnded)) {
+	for e, err := range rec.tx.events(ctx, 1, task.KindSpawnEnded) {
 		if err != nil {
 			return err
 		}
-		body, err := event.Decode(e)
-		if err != nil {
-			return errTampered(spawnsChain, "event %d cannot be read: %w", e.N, err)
-		}
-		known[body.Event.(*task.SpawnEnded).Receipt.Run] = true
+		known[e.Event.(*task.SpawnEnded).Receipt.Run] = true
 	}
 	begun := make(map[string]task.Intent)
 	var unrecorded []event.Full

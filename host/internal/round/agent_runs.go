@@ -7,33 +7,27 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/event"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // agentRuns returns the runs of a task in the order of their start. A run that has not
 // ended has no EndedAt.
-func agentRuns(ctx context.Context, l *ledger.Ledger, id string) ([]api.TranscriptEntry, error) {
+func (r *taskRecord) agentRuns(ctx context.Context) ([]api.TranscriptEntry, error) {
 	var runs []api.TranscriptEntry
 	index := make(map[string]int)
-	for e, err := range l.EventsOf(ctx, id, string(task.KindSpawnBegun), string(task.KindSpawnEnded)) {
+	for e, err := range r.events(ctx, 1, task.KindSpawnBegun, task.KindSpawnEnded) {
 		if err != nil {
 			return nil, err
 		}
-		body, err := event.Decode(e)
-		if err != nil {
-			return nil, errTampered(id, "event %d cannot be read: %w", e.N, err)
-		}
-		if begun, ok := body.Event.(*task.SpawnBegun); ok {
+		if begun, ok := e.Event.(*task.SpawnBegun); ok {
 			for _, i := range begun.Intents {
 				index[i.Run] = len(runs)
 				runs = append(runs, api.TranscriptEntry{Run: i.Run, Role: i.Role, Agent: i.Agent, Adapter: i.Adapter, Round: i.Round})
 			}
 		}
-		if r := body.Spawn; r != nil {
-			if i, ok := index[r.RunID]; ok {
-				runs[i].Outcome, runs[i].EndedAt, runs[i].Digest = r.Outcome, r.EndedAt, r.Transcript
+		if spawn := e.Spawn; spawn != nil {
+			if i, ok := index[spawn.RunID]; ok {
+				runs[i].Outcome, runs[i].EndedAt, runs[i].Digest = spawn.Outcome, spawn.EndedAt, spawn.Transcript
 			}
 		}
 	}
@@ -41,8 +35,8 @@ func agentRuns(ctx context.Context, l *ledger.Ledger, id string) ([]api.Transcri
 }
 
 // savedTranscripts returns the latest runs of a task that have a transcript.
-func savedTranscripts(ctx context.Context, l *ledger.Ledger, id string) ([]api.TranscriptEntry, error) {
-	runs, err := agentRuns(ctx, l, id)
+func (r *taskRecord) savedTranscripts(ctx context.Context) ([]api.TranscriptEntry, error) {
+	runs, err := r.agentRuns(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@ package round
 import (
 	"context"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -45,15 +43,11 @@ func (tx *taskTx) findAttestation(ctx context.Context, agent, run string) (attes
 	if run == "" {
 		return attestation, nil
 	}
-	key := runKey(agent, run)
-	entries, err := tx.ledger.Entries(ctx, tx.id, []string{key})
-	if err != nil || entries[key] == nil {
-		return attestation, err
+	known, err := entry[task.Attestation](ctx, &tx.taskRecord, runKey(agent, run))
+	if known != nil {
+		attestation = *known
 	}
-	if err := json.Unmarshal(entries[key], &attestation); err != nil {
-		return attestation, errTampered(tx.id, "%s cannot be read: %w", key, err)
-	}
-	return attestation, nil
+	return attestation, err
 }
 
 // Search records, as a manual claim, that an agent searched.
@@ -66,27 +60,19 @@ func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (
 
 // Attestations lists every attestation of a task, oldest first.
 func (e *Engine) Attestations(ctx context.Context, id string) ([]api.AttestationEntry, error) {
-	tx, err := e.beginTx(ctx, id)
-	defer tx.close()
+	r, err := e.readTask(ctx, id)
+	defer r.close()
 	if err != nil {
 		return nil, err
 	}
-	if tx.head.N == 0 {
-		return nil, errTaskNotFound(id)
-	}
 	attestations := []api.AttestationEntry{}
-	for e, err := range tx.ledger.Events(ctx, id, 1) {
+	for e, err := range r.events(ctx, 1, task.KindAttested) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Kind != string(task.KindAttested) {
-			continue
-		}
-		body, err := event.Decode(e)
-		if err != nil {
-			return nil, errTampered(id, "event %d cannot be read: %w", e.N, err)
-		}
-		attestations = append(attestations, api.AttestationEntry{Attestation: body.Event.(*task.AgentAttested).Attestation, At: e.At, Event: api.EventRef{N: e.N, Hash: e.Hash}})
+		attestations = append(attestations, api.AttestationEntry{
+			Attestation: e.Event.(*task.AgentAttested).Attestation, At: e.stored.At, Event: api.EventRef{N: e.stored.N, Hash: e.stored.Hash},
+		})
 	}
 	return attestations, nil
 }

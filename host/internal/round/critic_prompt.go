@@ -60,7 +60,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		return "", err
 	}
 	p.Diff, p.DiffEmpty = diff, rr.emptyDraft
-	findings, _, err := openReview(ctx, rr.tx.ledger, rr.tx.status)
+	findings, _, err := rr.tx.openReview(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -46,7 +46,7 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 	if err != nil {
 		return api.Evaluation{}, err
 	}
-	here := &taskTx{engine: e, id: evaluatedTask}
+	here := &taskTx{engine: e, taskRecord: taskRecord{id: evaluatedTask}}
 	if err := cmp.Or(here.checkMayVerify(api.VerifyRequest{}, config), here.checkMayReport(config)); err != nil {
 		return api.Evaluation{}, err
 	}
@@ -206,7 +206,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	e.plugins, e.supervisor = v.engine.plugins, v.engine.supervisor // Those of the project as it is today.
 	maxRounds := cmp.Or(v.config.MaxRounds, task.DefaultRounds)
 	rr := &roundRunner{
-		tx:     &taskTx{engine: e, id: evaluatedTask},
+		tx:     &taskTx{engine: e, taskRecord: taskRecord{id: evaluatedTask}},
 		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},
 	}
 	tree, err := rr.tx.workingTree()

@@ -7,7 +7,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -43,14 +42,19 @@ func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 	if task.CheckID(id) != nil || hash == "" {
 		return api.Explanation{}, errs.New(errs.CommitWithoutDecision, "commit %.12s names no decision of a task", commit.Hash).With("commit", commit.Hash)
 	}
-	x, err := e.explain(ctx, id, 0, hash)
+	r, err := e.readTask(ctx, id)
+	defer r.close()
 	if errs.CodeOf(err) == errs.TaskNotFound {
 		err = errDecisionUnknown(id, hash)
 	}
 	if err != nil {
 		return api.Explanation{}, err
 	}
-	x.Commit, err = e.commitEvidence(ctx, x, commit)
+	x, err := e.explain(ctx, r, 0, hash)
+	if err != nil {
+		return api.Explanation{}, err
+	}
+	x.Commit, err = r.commitEvidence(ctx, x, commit)
 	return x, err
 }
 
@@ -63,36 +67,27 @@ func errDecisionUnknown(id, hash string) error {
 
 // commitEvidence compares a commit with the explained decision, and with the commits that
 // were recorded for it.
-func (e *Engine) commitEvidence(ctx context.Context, x api.Explanation, commit gitrepo.Commit) (*api.CommitEvidence, error) {
+func (r *taskRecord) commitEvidence(ctx context.Context, x api.Explanation, commit gitrepo.Commit) (*api.CommitEvidence, error) {
 	found := &api.CommitEvidence{SHA: commit.Hash, Tree: commit.Tree}
 	if x.Task.Branch != nil {
 		found.Branch = x.Task.Branch.Name
 	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	id, decision := x.Task.TaskID, x.Decision
-	if found.Deferred, err = nameDeferred(ctx, l, id, decision.Event.N); err != nil {
+	decision := x.Decision
+	var err error
+	if found.Deferred, err = r.nameDeferred(ctx, decision.Event.N); err != nil {
 		return nil, err
 	}
 	into := ""
-	for ledgerEvent, err := range l.Events(ctx, id, decision.Event.N) {
+	for e, err := range r.events(ctx, decision.Event.N, task.KindDecided, task.KindCommitCreated, task.KindMergeBegun, task.KindMergeEnded) {
 		if err != nil {
 			return nil, err
 		}
-		body, err := event.Decode(ledgerEvent)
-		if err != nil {
-			return nil, errTampered(id, "event %d cannot be read: %w", ledgerEvent.N, err)
-		}
-		decided, later := body.Event.(*task.RoundDecided)
-		if later && ledgerEvent.N > decision.Event.N {
+		if e.Event.Kind() == task.KindDecided && e.stored.N > decision.Event.N {
 			break
 		}
-		switch ev := body.Event.(type) {
+		switch ev := e.Event.(type) {
 		case *task.RoundDecided:
-			found.ReviewedTree = decided.Tree
+			found.ReviewedTree = ev.Tree
 		case *task.CommitCreated:
 			found.Recorded = ev.Commit.SHA
 		case *task.MergeBegun:
@@ -105,15 +100,15 @@ func (e *Engine) commitEvidence(ctx context.Context, x api.Explanation, commit g
 	}
 	switch {
 	case decision.NextAction != policies.Commit:
-		found.Problem = fmt.Sprintf("its decision, of round %d of task %s, is %s and not commit", decision.Round, id, decision.NextAction)
+		found.Problem = fmt.Sprintf("its decision, of round %d of task %s, is %s and not commit", decision.Round, r.id, decision.NextAction)
 	case found.ReviewedTree == "":
-		found.Problem = fmt.Sprintf("round %d of task %s was decided without a tree to compare it with", decision.Round, id)
+		found.Problem = fmt.Sprintf("round %d of task %s was decided without a tree to compare it with", decision.Round, r.id)
 	case commit.Tree == found.ReviewedTree:
 		found.Matches, found.Merge = true, nil
 	case found.Merge != nil:
 		found.Matches = true
 	default:
-		found.Problem = fmt.Sprintf("its tree is %.12s, and round %d of task %s decided on tree %.12s", commit.Tree, decision.Round, id, found.ReviewedTree)
+		found.Problem = fmt.Sprintf("its tree is %.12s, and round %d of task %s decided on tree %.12s", commit.Tree, decision.Round, r.id, found.ReviewedTree)
 	}
 	return found, nil
 }

@@ -2,7 +2,6 @@ package round
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -12,7 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -37,7 +35,7 @@ func (c comparison) settled(reported []finding.Finding) bool {
 // compareReview sets how each finding of a review compares with the task's earlier reviews.
 func (tx *taskTx) compareReview(ctx context.Context, evidence []pluginset.Report, findings []finding.Finding) (comparison, error) {
 	c := comparison{state: tx.status.State, findings: make([]task.Reviewed, len(findings))}
-	past, err := traces(ctx, tx.ledger, tx.id, findings)
+	past, err := tx.traces(ctx, findings)
 	if err != nil {
 		return c, err
 	}
@@ -73,12 +71,12 @@ func (c comparison) markRenamed(findings []finding.Finding) {
 }
 
 // traces returns the history of findings, by fingerprint.
-func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding.Finding) (map[string]task.Trace, error) {
+func (r *taskRecord) traces(ctx context.Context, findings []finding.Finding) (map[string]task.Trace, error) {
 	keys := make([]string, len(findings))
 	for i, f := range findings {
 		keys[i] = keyFinding + f.Fingerprint
 	}
-	texts, err := l.Entries(ctx, id, keys)
+	texts, err := r.ledger.Entries(ctx, r.id, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding
 	for key, text := range texts {
 		var t task.Trace
 		if err := json.Unmarshal(text, &t); err != nil {
-			return nil, errTampered(id, "the past of %s cannot be read: %w", key, err)
+			return nil, errTampered(r.id, "the past of %s cannot be read: %w", key, err)
 		}
 		past[key[len(keyFinding):]] = t
 	}
@@ -95,15 +93,15 @@ func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding
 
 // openFindings returns the findings that the task's latest decision left, or that a person
 // stopped it with.
-func openFindings(ctx context.Context, l *ledger.Ledger, t storedStatus) ([]finding.Finding, error) {
-	body, err := findingsEvent(ctx, l, t)
+func (r *taskRecord) openFindings(ctx context.Context) ([]finding.Finding, error) {
+	body, err := r.findingsEvent(ctx)
 	return append(body.Findings, body.DecisionOrZero().Findings...), err
 }
 
 // openReview returns the findings that the latest review left, or that a person or an
 // import did, and the decision on that review as far as it is known.
-func openReview(ctx context.Context, l *ledger.Ledger, t storedStatus) ([]finding.Finding, api.Decision, error) {
-	body, err := findingsEvent(ctx, l, t)
+func (r *taskRecord) openReview(ctx context.Context) ([]finding.Finding, api.Decision, error) {
+	body, err := r.findingsEvent(ctx)
 	d := body.DecisionOrZero()
 	if decided, ok := body.Event.(*task.RoundDecided); ok && !decided.Reviewed { // Its critic failed.
 		if d.StillOpen == nil {
@@ -115,51 +113,30 @@ func openReview(ctx context.Context, l *ledger.Ledger, t storedStatus) ([]findin
 }
 
 // findingsEvent returns the event with the task's open findings, the zero Full for none.
-func findingsEvent(ctx context.Context, l *ledger.Ledger, t storedStatus) (event.Full, error) {
-	if t.FindingsEvent == 0 {
+func (r *taskRecord) findingsEvent(ctx context.Context) (event.Full, error) {
+	if r.status.FindingsEvent == 0 {
 		return event.Full{}, nil
 	}
-	return fullEvent(ctx, l, t.TaskID, t.FindingsEvent)
+	return r.fullEvent(ctx, r.status.FindingsEvent)
 }
 
 // decidedFindings returns the findings of the latest decision of a round, nil for none.
-func decidedFindings(ctx context.Context, l *ledger.Ledger, id string, round int) ([]finding.Finding, error) {
-	n, err := decisionOf(ctx, l, id, round, "", nil)
+func (r *taskRecord) decidedFindings(ctx context.Context, round int) ([]finding.Finding, error) {
+	n, err := r.decisionOf(ctx, round, "", nil)
 	if errs.CodeOf(err) == errs.RoundNotFound {
 		return nil, nil // They are of an import.
 	}
 	if err != nil {
 		return nil, err
 	}
-	body, err := fullEvent(ctx, l, id, n)
+	body, err := r.fullEvent(ctx, n)
 	return body.DecisionOrZero().Findings, err
-}
-
-// fullEvent returns an event of a task, whose contents are checked.
-func fullEvent(ctx context.Context, l *ledger.Ledger, id string, n int64) (event.Full, error) {
-	e, err := l.Event(ctx, id, n)
-	if err != nil {
-		return event.Full{}, err
-	}
-	return checkedBody(id, n, e)
-}
-
-// checkedBody returns the body of event n of a task, and checks the event's hash.
-func checkedBody(id string, n int64, e ledger.Event) (event.Full, error) {
-	body, err := event.DecodeFull(e)
-	if err == nil && e.Hash != e.Sum() {
-		err = fmt.Errorf("its hash is not that of its contents")
-	}
-	if err != nil {
-		return event.Full{}, errTampered(id, "event %d: %w", n, err)
-	}
-	return body, nil
 }
 
 // stillOpen returns the findings that the last review left open, for a round without a
 // review.
 func (tx *taskTx) stillOpen(ctx context.Context) (*api.OpenReview, error) {
-	found, d, err := openReview(ctx, tx.ledger, tx.status)
+	found, d, err := tx.openReview(ctx)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

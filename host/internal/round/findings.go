@@ -7,7 +7,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -19,33 +18,22 @@ import (
 //
 // task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
 func (e *Engine) Findings(ctx context.Context, id string, round int, deferred bool) (api.FindingList, error) {
-	if err := task.CheckID(id); err != nil {
-		return api.FindingList{}, err
-	}
-	l, err := e.openLedger(ctx)
+	r, err := e.readTask(ctx, id)
+	defer r.close()
 	if err != nil {
 		return api.FindingList{}, err
 	}
-	defer l.Close()
-	head, err := l.Head(ctx, id)
-	if err != nil {
-		return api.FindingList{}, err
-	}
-	at, err := existingStatus(id, head)
-	if err != nil {
-		return api.FindingList{}, err
-	}
-	end := head.N
+	end := r.head.N
 	if round > 0 {
-		if end, err = decisionOf(ctx, l, id, round, "", nil); err != nil {
+		if end, err = r.decisionOf(ctx, round, "", nil); err != nil {
 			return api.FindingList{}, err
 		}
-		at.FindingsEvent = end
+		r.status.FindingsEvent = end
 	}
 	if deferred {
-		return deferredFindings(ctx, l, id, end)
+		return r.deferredFindings(ctx, end)
 	}
-	open, review, err := openReview(ctx, l, at)
+	open, review, err := r.openReview(ctx)
 	return api.FindingList{TaskID: id, Round: review.Round, Bar: review.Bar, Findings: listReview(open, review.Round)}, err
 }
 
@@ -60,24 +48,24 @@ func listReview(findings []finding.Finding, round int) []api.ListedFinding {
 // deferredFindings lists the findings of a task that are deferred after event end, those
 // of the latest review first. A critic does not learn of them, so a finding that later
 // reviews do not report is still deferred.
-func deferredFindings(ctx context.Context, l *ledger.Ledger, id string, end int64) (api.FindingList, error) {
-	none := api.FindingList{TaskID: id, Deferred: true, Findings: []api.ListedFinding{}}
+func (r *taskRecord) deferredFindings(ctx context.Context, end int64) (api.FindingList, error) {
+	none := api.FindingList{TaskID: r.id, Deferred: true, Findings: []api.ListedFinding{}}
 	list := none
 	var state task.State
-	for e, err := range l.Events(ctx, id, 1) {
+	for e, err := range r.ledger.Events(ctx, r.id, 1) {
 		if err != nil {
 			return none, err
 		}
 		if e.N > end {
 			break
 		}
-		body, err := checkedBody(id, e.N, e)
+		body, err := r.readFull(e.N, e)
 		if err != nil {
 			return none, err
 		}
 		next, err := task.Apply(state, body.Event)
 		if err != nil {
-			return none, errTampered(id, "event %d: %w", e.N, err)
+			return none, errTampered(r.id, "event %d: %w", e.N, err)
 		}
 		if next.ResetReview > state.ResetReview {
 			list = none // The findings belong to the work before.
@@ -103,8 +91,8 @@ const (
 )
 
 // nameDeferred names the first findings that are deferred after event end, in a line each.
-func nameDeferred(ctx context.Context, l *ledger.Ledger, id string, end int64) ([]string, error) {
-	list, err := deferredFindings(ctx, l, id, end)
+func (r *taskRecord) nameDeferred(ctx context.Context, end int64) ([]string, error) {
+	list, err := r.deferredFindings(ctx, end)
 	all := list.Findings
 	var names []string
 	for _, f := range all[:min(len(all), maxDeferredNamed)] {

@@ -8,7 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
-	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // Gate says whether a commit, the files of the checkout or a range were reviewed and
@@ -50,24 +49,14 @@ func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult,
 //
 // task-not-found, those of the ledger and of evidence.Write.
 func (e *Engine) Prove(ctx context.Context, id string, key *bundle.Key, w io.Writer) error {
-	if err := task.CheckID(id); err != nil {
-		return err
-	}
-	l, err := e.openLedger(ctx)
+	r, err := e.readTask(ctx, id)
+	defer r.close()
 	if err != nil {
 		return err
 	}
-	defer l.Close()
-	head, err := l.Head(ctx, id)
-	if err == nil {
-		_, err = existingStatus(id, head)
-	}
+	record, err := gate.NewLedger(r.ledger).Record(ctx, id)
 	if err != nil {
 		return err
 	}
-	r, err := gate.NewLedger(l).Record(ctx, id)
-	if err != nil {
-		return err
-	}
-	return evidence.Write(w, r, key)
+	return evidence.Write(w, record, key)
 }

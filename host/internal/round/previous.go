@@ -56,7 +56,7 @@ func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Repor
 	if err != nil {
 		return nil, err
 	}
-	before, last, err := openReview(ctx, tx.ledger, tx.status)
+	before, last, err := tx.openReview(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (tx *taskTx) findUndone(ctx context.Context, evidence []pluginset.Report, s
 			}
 		}
 	}
-	past, err := traces(ctx, tx.ledger, tx.id, undone)
+	past, err := tx.traces(ctx, undone)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (tx *taskTx) findUndone(ctx context.Context, evidence []pluginset.Report, s
 		}
 		round := past[f.Undoes].Since
 		if _, read := reviews[round]; !read {
-			if reviews[round], err = decidedFindings(ctx, tx.ledger, tx.id, round); err != nil {
+			if reviews[round], err = tx.decidedFindings(ctx, round); err != nil {
 				return err
 			}
 		}

@@ -269,7 +269,7 @@ func (w *work) commit(ctx context.Context) error {
 			return err
 		}
 	}
-	deferred, err := nameDeferred(ctx, w.tx.ledger, w.id, decision.Event.N)
+	deferred, err := w.tx.nameDeferred(ctx, decision.Event.N)
 	if err != nil {
 		return err
 	}
@@ -296,14 +296,7 @@ func (w *work) commit(ctx context.Context) error {
 // last agent that edited says, else the task's own words.
 func (w *work) message(ctx context.Context) (string, error) {
 	var summary, other string
-	for e, err := range w.tx.ledger.Events(ctx, w.id, 1) {
-		if err != nil {
-			return "", err
-		}
-		if e.Kind != string(task.KindSpawnEnded) {
-			continue
-		}
-		record, err := spawnRecord(e)
+	for record, err := range w.tx.spawns(ctx, 1) {
 		if err != nil {
 			return "", err
 		}

@@ -88,7 +88,7 @@ func (tx *taskTx) churn(ctx context.Context) ([]string, error) {
 	if tx.status.Last == nil || tx.status.Last.Reason != task.ReasonChurn {
 		return nil, nil
 	}
-	history, err := listed[api.HistoryEntry](ctx, tx.ledger, tx.id, keyDecision, maxHistory)
+	history, err := listed[api.HistoryEntry](ctx, &tx.taskRecord, keyDecision, maxHistory)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (tx *taskTx) churn(ctx context.Context) ([]string, error) {
 		if reviews == 0 {
 			break
 		}
-		body, err := fullEvent(ctx, tx.ledger, tx.id, entry.Event.N)
+		body, err := tx.fullEvent(ctx, entry.Event.N)
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +185,7 @@ func raiseBar(d *api.Decision, bar policies.Bar) {
 // plan and the advice of other agents, and writes it for people to read. decided is false
 // before the first decision.
 func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, err error) {
-	all, err := answers(ctx, w.tx.ledger, w.id, keyAnswer)
+	all, err := w.tx.answers(ctx, keyAnswer)
 	if err != nil {
 		return h, false, err
 	}

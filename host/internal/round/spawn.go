@@ -243,7 +243,7 @@ func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spa
 	if err != nil {
 		return nil, err
 	}
-	rec := &spawnRecorder{tx: &taskTx{engine: e, id: spawnsChain, ledger: l}, config: config}
+	rec := &spawnRecorder{tx: &taskTx{engine: e, taskRecord: taskRecord{ledger: l, id: spawnsChain}}, config: config}
 	if err := rec.tx.begin(ctx); err != nil {
 		rec.tx.close()
 		return nil, err

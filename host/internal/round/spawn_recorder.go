@@ -12,7 +12,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -271,31 +270,12 @@ func (tx *taskTx) loseRuns(was func(task.Run) bool) error {
 
 // findRecord returns the record of a run that has ended.
 func (rec *spawnRecorder) findRecord(ctx context.Context, run string) (spawner.Record, error) {
-	for e, err := range rec.tx.ledger.Events(ctx, rec.tx.id, 1) {
-		if err != nil {
-			return spawner.Record{}, err
-		}
-		if e.Kind != string(task.KindSpawnEnded) {
-			continue
-		}
-		if r, err := spawnRecord(e); err != nil || r.RunID == run {
-			return r, err
+	for record, err := range rec.tx.spawns(ctx, 1) {
+		if err != nil || record.RunID == run {
+			return record, err
 		}
 	}
 	return spawner.Record{}, errTampered(rec.tx.id, "run %s has a receipt and no record", run)
-}
-
-// spawnRecord reads the record of a run that has ended. It is empty if the run was lost
-// with its host.
-func spawnRecord(e ledger.Event) (spawner.Record, error) {
-	body, err := event.Decode(e)
-	if err != nil {
-		return spawner.Record{}, errTampered(e.Task, "event %d cannot be read: %w", e.N, err)
-	}
-	if body.Spawn == nil {
-		return spawner.Record{}, nil
-	}
-	return *body.Spawn, nil
 }
 
 // explainAttempt returns why an attempt failed: denied tools, then the agent's own notes.

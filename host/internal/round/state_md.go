@@ -35,24 +35,20 @@ func (tx *taskTx) writeStateMD(ctx context.Context) {
 // tryStateMD writes the task's section while it holds the ledger's lock, unless the task
 // has changed since its findings were read.
 func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
-	head, err := tx.ledger.Head(ctx, tx.id)
-	if err != nil || head.N == 0 {
-		return false, err
-	}
-	now, err := status(head)
-	if err != nil {
+	now := tx.taskRecord
+	if err := now.load(ctx); err != nil || now.head.N == 0 {
 		return false, err
 	}
 	text := ""
-	if now.Status == task.Stuck {
-		findings, err := openFindings(ctx, tx.ledger, now)
+	if now.status.Status == task.Stuck {
+		findings, err := now.openFindings(ctx)
 		if err != nil {
 			return false, err
 		}
-		text = markText(now.TaskStatus, findings)
+		text = markText(now.status.TaskStatus, findings)
 	}
 	err = tx.ledger.WithLock(ctx, tx.id, func(held ledger.Head) error {
-		if again = held.N != head.N; again {
+		if again = held.N != now.head.N; again {
 			return nil
 		}
 		return tx.engine.project.UpdateStateMD(tx.id, text)

@@ -83,7 +83,7 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	if err != nil {
 		return nil, err
 	}
-	tx := &taskTx{engine: e, ledger: l, id: due[0].TaskID, status: due[0].status}
+	tx := &taskTx{engine: e, taskRecord: taskRecord{ledger: l, id: due[0].TaskID, status: due[0].status}}
 	isBlocked := func() (bool, error) {
 		if body.Tree, err = tx.digestTree(ctx, config); err != nil {
 			return false, err
@@ -162,6 +162,7 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		if !now.isWithExecutor() {
 			continue
 		}
+		r := taskRecord{ledger: l, id: head.Task, head: head, status: now}
 		last := now.Last
 		t := dueTask{status: now, SessionTask: api.SessionTask{
 			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
@@ -170,10 +171,10 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		if t.Red && last.Verification != nil {
 			t.Output = last.Verification.Output
 		}
-		if t.Findings, err = openFindings(ctx, l, now); err != nil {
+		if t.Findings, err = r.openFindings(ctx); err != nil {
 			return nil, err
 		}
-		block, err := sessionBlock(ctx, l, now.TaskID)
+		block, err := r.sessionBlock(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -250,15 +251,15 @@ func (e *Engine) recordSession(ctx context.Context, l *ledger.Ledger, after int6
 }
 
 // sessionBlock returns what the Stop hook has recorded about a task, nil for nothing.
-func sessionBlock(ctx context.Context, l *ledger.Ledger, id string) (*api.SessionBlock, error) {
-	entries, err := l.Entries(ctx, event.SessionsChain, []string{keySession + id})
-	text := entries[keySession+id]
+func (r *taskRecord) sessionBlock(ctx context.Context) (*api.SessionBlock, error) {
+	entries, err := r.ledger.Entries(ctx, event.SessionsChain, []string{keySession + r.id})
+	text := entries[keySession+r.id]
 	if err != nil || text == nil {
 		return nil, err
 	}
 	block := new(api.SessionBlock)
 	if err := json.Unmarshal(text, block); err != nil {
-		return nil, errTampered(id, "its blocked sessions cannot be read: %w", err)
+		return nil, errTampered(r.id, "its blocked sessions cannot be read: %w", err)
 	}
 	return block, nil
 }

@@ -42,7 +42,7 @@ func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
 		s, err := status(head)
 		var categories map[string]int
 		if err == nil {
-			categories, err = findingCategories(ctx, l, head.Task)
+			categories, err = (&taskRecord{ledger: l, id: head.Task}).findingCategories(ctx)
 		}
 		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.LedgerTampered {
 			sum.Unreadable = append(sum.Unreadable, api.UnreadableTask{TaskID: head.Task, Code: f.Code, Message: f.Message})
@@ -92,27 +92,20 @@ func addToSummary(sum *api.Summary, s task.State, categories map[string]int) {
 
 // findingCategories counts a task's findings by category. If a round has several reviews,
 // only the latest counts, since all saw the same round.
-func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[string]int, error) {
+func (r *taskRecord) findingCategories(ctx context.Context) (map[string]int, error) {
 	rounds := make(map[int][]event.Finding)
-	for e, err := range l.Events(ctx, id, 1) {
+	for e, err := range r.events(ctx, 1, task.KindDecided, task.KindStopped) {
 		if err != nil {
 			return nil, err
 		}
-		if kind := task.Kind(e.Kind); kind != task.KindDecided && kind != task.KindStopped {
-			continue
-		}
-		body, err := event.Decode(e)
-		if err != nil {
-			return nil, errTampered(id, "event %d cannot be read: %w", e.N, err)
-		}
-		switch change := body.Event.(type) {
+		switch change := e.Event.(type) {
 		case *task.RoundDecided:
 			if change.Reviewed {
-				rounds[change.Round] = body.DecisionOrZero().Findings
+				rounds[change.Round] = e.DecisionOrZero().Findings
 			}
 		case *task.WorkStopped:
-			if body.Findings != nil {
-				rounds[change.Stop.Round] = body.Findings
+			if e.Findings != nil {
+				rounds[change.Stop.Round] = e.Findings
 			}
 		}
 	}

@@ -16,28 +16,16 @@ import (
 
 // Task returns the status of one task, or task-not-found.
 func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
-	if err := task.CheckID(id); err != nil {
-		return api.TaskDetail{}, err
-	}
-	l, err := e.openLedger(ctx)
+	r, err := e.readTask(ctx, id)
+	defer r.close()
 	if err != nil {
 		return api.TaskDetail{}, err
 	}
-	defer l.Close()
-	head, err := l.Head(ctx, id)
-	if err != nil {
+	t := api.TaskDetail{TaskStatus: r.status.public(), Handoff: e.currentHandoff(r.status)}
+	if t.Sessions, err = r.sessionBlock(ctx); err != nil {
 		return api.TaskDetail{}, err
 	}
-	now, err := existingStatus(id, head)
-	if err != nil {
-		return api.TaskDetail{}, err
-	}
-	t := api.TaskDetail{TaskStatus: now.public()}
-	t.Handoff = e.currentHandoff(now)
-	if t.Sessions, err = sessionBlock(ctx, l, id); err != nil {
-		return api.TaskDetail{}, err
-	}
-	body, err := findingsEvent(ctx, l, now)
+	body, err := r.findingsEvent(ctx)
 	d := body.DecisionOrZero()
 	t.Findings, t.Deferred = append(body.Findings, d.Findings...), d.Deferred
 	return t, err
@@ -51,18 +39,6 @@ func (e *Engine) currentHandoff(now storedStatus) *string {
 		return &path
 	}
 	return nil
-}
-
-// existingStatus returns the status of a task, or task-not-found.
-func existingStatus(id string, head ledger.Head) (storedStatus, error) {
-	if head.N == 0 {
-		return storedStatus{}, errTaskNotFound(id)
-	}
-	now, err := status(head)
-	if err == nil && now.Status == task.NoTask {
-		err = errTampered(id, "its events make no task")
-	}
-	return now, err
 }
 
 func errTaskNotFound(id string) error {

@@ -20,11 +20,8 @@ import (
 // taskTx is the transaction of one command on one task.
 type taskTx struct {
 	engine *Engine
-	ledger *ledger.Ledger
-	id     string
-	head   ledger.Head
-	// status is the task's status with the pending events applied.
-	status storedStatus
+	// taskRecord has the task's status with the pending events applied.
+	taskRecord
 	// pending are the events to record before the command's own, in the same transaction,
 	// such as expired answers.
 	pending []event.Full
@@ -50,22 +47,12 @@ func (tx *taskTx) tree() string {
 
 // beginTx opens a task. The caller must close the result, also after an error.
 func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
-	tx := &taskTx{engine: e, id: id}
-	if err := task.CheckID(id); err != nil {
-		return tx, err
+	r, err := e.openTask(ctx, id)
+	tx := &taskTx{engine: e, taskRecord: *r}
+	if err == nil {
+		err = tx.begin(ctx)
 	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return tx, err
-	}
-	tx.ledger = l
-	return tx, tx.begin(ctx)
-}
-
-func (tx *taskTx) close() {
-	if tx.ledger != nil {
-		_ = tx.ledger.Close() // All changes were committed before.
-	}
+	return tx, err
 }
 
 // begin begins a command on the current task. Default answers and ends of usage limits that
@@ -83,20 +70,14 @@ func (tx *taskTx) begin(ctx context.Context) error {
 
 // reload reads the task's status and drops the pending events.
 func (tx *taskTx) reload(ctx context.Context) error {
-	head, err := tx.ledger.Head(ctx, tx.id)
-	if err != nil {
+	if err := tx.load(ctx); err != nil {
 		return err
 	}
-	tx.head, tx.status, tx.pending = head, storedStatus{TaskStatus: api.TaskStatus{TaskID: tx.id}}, nil
-	if head.N != 0 {
-		if tx.status, err = status(head); err != nil {
-			return err
-		}
-		if b := tx.status.Branch; b != nil && tx.engine.worktree != "" {
-			here := *b
-			here.Worktree = tx.engine.worktree
-			tx.status.Branch = &here
-		}
+	tx.pending = nil
+	if b := tx.status.Branch; b != nil && tx.engine.worktree != "" {
+		here := *b
+		here.Worktree = tx.engine.worktree
+		tx.status.Branch = &here
 	}
 	return nil
 }
@@ -262,7 +243,7 @@ func (tx *taskTx) record(ctx context.Context, c task.Command) error {
 
 // lastDecision returns the task's latest recorded decision.
 func (tx *taskTx) lastDecision(ctx context.Context) (api.Decision, error) {
-	latest, err := listed[api.HistoryEntry](ctx, tx.ledger, tx.id, keyDecision, 1)
+	latest, err := listed[api.HistoryEntry](ctx, &tx.taskRecord, keyDecision, 1)
 	if err != nil {
 		return api.Decision{}, err
 	}

@@ -1,7 +1,6 @@
 package round
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
@@ -76,27 +74,18 @@ func (t Transcript) EachPart(show func(adapter.Part)) error { return t.adapter.R
 // run-unknown, transcript-none, transcript-gone, transcript-altered, file-unreadable,
 // state-unsafe, task-not-found, and the codes of the ledger and of Config.
 func (e *Engine) Transcript(ctx context.Context, id, run string) (Transcript, error) {
-	if err := task.CheckID(id); err != nil {
+	r, err := e.readTask(ctx, id)
+	defer r.close()
+	if err != nil {
 		return Transcript{}, err
 	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Transcript{}, err
 	}
-	l, err := e.openLedger(ctx)
+	runs, err := r.agentRuns(ctx)
 	if err != nil {
 		return Transcript{}, err
-	}
-	defer l.Close()
-	runs, err := agentRuns(ctx, l, id)
-	if err != nil {
-		return Transcript{}, err
-	}
-	if len(runs) == 0 {
-		head, err := l.Head(ctx, id)
-		if err != nil || head.N == 0 {
-			return Transcript{}, cmp.Or(err, errTaskNotFound(id))
-		}
 	}
 	entry, err := findRun(id, run, runs)
 	if err != nil {

@@ -80,7 +80,7 @@ func (e *Engine) recordExpired(ctx context.Context, l *ledger.Ledger, id string)
 	if id == "" {
 		return false, nil
 	}
-	tx := &taskTx{engine: e, ledger: l, id: id}
+	tx := &taskTx{engine: e, taskRecord: taskRecord{ledger: l, id: id}}
 	if err := tx.begin(ctx); err != nil {
 		return false, err
 	}
