@@ -18,7 +18,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
@@ -128,7 +128,7 @@ func (f *fleet) worker(name, address string) *process {
 // begin starts a task.
 func (f *fleet) begin(id string) client.WorkflowRun {
 	f.Helper()
-	request, err := parcel.PutRequest(f.Context(), f.store, api.RunRequest{Prompt: "Handle the empty list."})
+	request, err := orderstore.Put(f.Context(), f.store, api.RunRequest{Prompt: "Handle the empty list."})
 	if err != nil {
 		f.Fatal(err)
 	}

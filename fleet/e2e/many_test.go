@@ -16,7 +16,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/fleettest"
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -56,7 +56,7 @@ func (f *fleet) playOn() (kinds []string) {
 		if err := json.Unmarshal([]byte(strings.ReplaceAll(text, first, o.Task)), &result); err != nil {
 			return flow.Done{}, err
 		}
-		sum, err := parcel.PutResult(ctx, f.store, result)
+		sum, err := orderstore.Put(ctx, f.store, result)
 		return flow.Done{Result: sum, Draft: strings.Repeat("d", 40)}, err
 	}}
 	script.Serve(f, f.client, flow.TaskQueue, flow.WorkQueue("claude", confinement.None), flow.WorkQueue(flow.AnyAdapter, confinement.None))
@@ -80,7 +80,7 @@ func (f *fleet) results(run client.WorkflowRun) map[string]string {
 		if key := started[at.GetScheduledEventId()]; key != "" {
 			var done flow.Done
 			f.must(converter.GetDefaultDataConverter().FromPayloads(at.Result, &done))
-			r, err := parcel.GetResult(f.Context(), f.store, done.Result)
+			r, err := orderstore.Get[host.OrderResult](f.Context(), f.store, done.Result)
 			f.must(err)
 			text, err := json.Marshal(r)
 			f.must(err)

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/cli"
@@ -185,7 +185,7 @@ func startTask(ctx context.Context, c client.Client, blobs store.Store, project 
 	case err != nil && errs.CodeOf(err) != errs.FleetTaskUnknown:
 		return e, err
 	}
-	request, err := parcel.PutRequest(ctx, blobs, t.RunRequest)
+	request, err := orderstore.Put(ctx, blobs, t.RunRequest)
 	if err != nil {
 		return e, err
 	}

@@ -12,9 +12,10 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -60,13 +61,13 @@ var passing = []errs.Code{
 }
 
 func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) {
-	asked, err := parcel.GetRequest(ctx, h.Store, m.Request)
+	asked, err := orderstore.Get[api.RunRequest](ctx, h.Store, m.Request)
 	if err != nil {
 		return flow.Position{}, err
 	}
 	req := host.AdvanceRequest{RunRequest: asked, Stop: m.Stop, Publish: func(ctx context.Context, b task.Branch) error { return h.publish(ctx, m.Task, b) }}
 	if m.Result != "" {
-		r, err := parcel.GetResult(ctx, h.Store, m.Result)
+		r, err := orderstore.Get[host.OrderResult](ctx, h.Store, m.Result)
 		if err != nil {
 			return flow.Position{}, err
 		}
@@ -102,9 +103,9 @@ func (h *Home) order(ctx context.Context, m flow.Move, at host.Position, p *flow
 		}
 	}
 	last := at.Order.Events[len(at.Order.Events)-1]
-	o := parcel.Order{Order: *at.Order, Remote: h.Remote, Draft: draft, Key: last.Hash}
+	o := orderstore.Order{Order: *at.Order, Remote: h.Remote, Draft: draft, Key: last.Hash}
 	p.Key, p.Queue = o.Key, flow.WorkQueue(cmp.Or(at.Adapter, flow.AnyAdapter), at.Confinement)
-	p.Order, err = parcel.PutOrder(ctx, h.Store, o)
+	p.Order, err = orderstore.Put(ctx, h.Store, o)
 	return err
 }
 

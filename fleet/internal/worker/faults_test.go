@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -147,13 +147,13 @@ func TestHostileResult(t *testing.T) {
 		h := newHand(t, "", oneRound())
 		h.advance(t, flow.Move{})
 		done := h.carry(t, "worker")
-		r, err := parcel.GetResult(t.Context(), h.store(t), done.Result)
+		r, err := orderstore.Get[host.OrderResult](t.Context(), h.store(t), done.Result)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := strings.Join(h.kinds(t), " ")
 		r.Files = append(r.Files, host.StateFile{Path: path, Data: []byte("evil")})
-		sum, err := parcel.PutResult(t.Context(), h.store(t), r)
+		sum, err := orderstore.Put(t.Context(), h.store(t), r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	fleetworker "github.com/switchyard-dev/switchyard/fleet/internal/worker"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -26,13 +26,13 @@ func TestForeignOrders(t *testing.T) {
 		want          errs.Code
 	}{
 		"no order":        {"shop", "T", "text", errs.OrderStale},
-		"an empty order":  {"shop", "T", parcel.Order{}, errs.OrderStale},
-		"another branch":  {"shop", "T", parcel.Order{Order: host.Order{Task: "T", Branch: task.Branch{Name: "main"}}}, errs.OrderStale},
-		"a parent":        {"shop", "T", parcel.Order{Order: host.Order{Task: "T", Branch: task.Branch{Name: ".."}}}, errs.OrderStale},
-		"another task":    {"shop", "U", parcel.Order{Order: host.Order{Task: "T", Branch: task.Branch{Name: "switchyard/U"}}}, errs.OrderStale},
-		"another project": {"../shop", "T", parcel.Order{}, errs.TaskInvalidID},
-		"another ref":     {"shop", "../../heads/main", parcel.Order{}, errs.TaskInvalidID},
-		"NUL":             {"shop", "T\x00", parcel.Order{}, errs.TaskInvalidID},
+		"an empty order":  {"shop", "T", orderstore.Order{}, errs.OrderStale},
+		"another branch":  {"shop", "T", orderstore.Order{Order: host.Order{Task: "T", Branch: task.Branch{Name: "main"}}}, errs.OrderStale},
+		"a parent":        {"shop", "T", orderstore.Order{Order: host.Order{Task: "T", Branch: task.Branch{Name: ".."}}}, errs.OrderStale},
+		"another task":    {"shop", "U", orderstore.Order{Order: host.Order{Task: "T", Branch: task.Branch{Name: "switchyard/U"}}}, errs.OrderStale},
+		"another project": {"../shop", "T", orderstore.Order{}, errs.TaskInvalidID},
+		"another ref":     {"shop", "../../heads/main", orderstore.Order{}, errs.TaskInvalidID},
+		"NUL":             {"shop", "T\x00", orderstore.Order{}, errs.TaskInvalidID},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data, err := json.Marshal(c.blob)

@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
@@ -67,7 +67,7 @@ func rehearse(t testing.TB, s *site, rounds int) rehearsal {
 		if err := result.Get(&done); err != nil {
 			t.Error(err)
 		}
-		r, err := parcel.GetResult(context.Background(), s.store(t), done.Result)
+		r, err := orderstore.Get[host.OrderResult](context.Background(), s.store(t), done.Result)
 		if err != nil {
 			t.Error(err)
 		}
@@ -102,6 +102,6 @@ func (r rehearsal) work(ctx context.Context, s store.Store, kind string, o flow.
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, rehearsed, o.Task)), &result); err != nil {
 		return flow.Done{}, err
 	}
-	sum, err := parcel.PutResult(ctx, s, result)
+	sum, err := orderstore.Put(ctx, s, result)
 	return flow.Done{Result: sum, Draft: strings.Repeat("d", 40)}, err
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -20,7 +20,7 @@ import (
 // site is where an order is carried out: the folder of its task.
 type site struct {
 	*Worker
-	order parcel.Order
+	order orderstore.Order
 	task  string
 	lock  *sync.Mutex
 	cache *gitrepo.Repo
@@ -30,7 +30,7 @@ type site struct {
 	tree   gitrepo.Worktree
 }
 
-func (w *Worker) open(ctx context.Context, in flow.Order, o parcel.Order) (*site, error) {
+func (w *Worker) open(ctx context.Context, in flow.Order, o orderstore.Order) (*site, error) {
 	for _, id := range []string{in.Project, in.Task} { // They name directories and refs.
 		if err := task.CheckID(id); err != nil {
 			return nil, err

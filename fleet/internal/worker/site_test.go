@@ -16,7 +16,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/fleet/internal/home"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	fleetworker "github.com/switchyard-dev/switchyard/fleet/internal/worker"
 	"github.com/switchyard-dev/switchyard/host"
@@ -172,7 +172,7 @@ func (s *site) register(t testing.TB, r worker.Registry) {
 // request keeps the request of a task, and returns the input of its workflow.
 func (s *site) request(t testing.TB, req api.RunRequest) flow.Input {
 	t.Helper()
-	sum, err := parcel.PutRequest(t.Context(), s.store(t), req)
+	sum, err := orderstore.Put(t.Context(), s.store(t), req)
 	if err != nil {
 		t.Fatal(err)
 	}

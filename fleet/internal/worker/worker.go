@@ -12,7 +12,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
-	"github.com/switchyard-dev/switchyard/fleet/internal/parcel"
+	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -90,7 +90,7 @@ var finalCodes = map[errs.Code]bool{
 
 // carry carries out an order, or returns the result of an attempt that did.
 func (w *Worker) carry(ctx context.Context, in flow.Order, hb *heartbeat) (flow.Done, error) {
-	o, err := parcel.GetOrder(ctx, w.Store, in.Digest)
+	o, err := orderstore.Get[orderstore.Order](ctx, w.Store, in.Digest)
 	if err != nil {
 		return flow.Done{}, err
 	}
@@ -111,7 +111,7 @@ func (w *Worker) carry(ctx context.Context, in flow.Order, hb *heartbeat) (flow.
 	}
 	// What an agent has used is recorded even if the order was cancelled meanwhile.
 	ctx = context.WithoutCancel(ctx)
-	sum, err := parcel.PutResult(ctx, w.Store, result)
+	sum, err := orderstore.Put(ctx, w.Store, result)
 	if err != nil || result.Interrupted {
 		return flow.Done{Result: sum}, err
 	}

@@ -39,11 +39,13 @@ type Order struct {
 	Contradictions bool
 }
 
-// StateFile is a file of the state folder.
+// StateFile is a file of the state folder. Its JSON has the digest of the data instead of
+// the data, for a store that keeps them.
 type StateFile struct {
 	// Path is relative to the project's root, with slashes.
-	Path string
-	Data []byte
+	Path   string
+	Digest string
+	Data   []byte `json:"-"`
 }
 
 // OrderResult is what carrying out an order has added.

@@ -1,0 +1,78 @@
+// Package orderstore keeps orders, their results and the requests of people in the content
+// store.
+package orderstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/fleet/internal/store"
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Order is an order of a task's home.
+type Order struct {
+	host.Order
+	// Remote is the URL of the project's repository, and Draft the commit that the ref of
+	// the task's draft is at.
+	Remote, Draft string
+	// Key names the order: no two orders of a project have the same.
+	Key string
+}
+
+// content is what the store keeps. The files of an order and of a result are blobs of their
+// own.
+type content interface {
+	Order | host.OrderResult | api.RunRequest
+}
+
+// Put keeps v and returns its digest. It sets the digests of the files of v. The errors are
+// those of the store.
+func Put[T content](ctx context.Context, s store.Store, v T) (string, error) {
+	files := filesOf(&v)
+	for i, f := range files {
+		var err error
+		if files[i].Digest, err = s.Put(ctx, f.Data); err != nil {
+			return "", err
+		}
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("write an order, result or request: %w", err)
+	}
+	return s.Put(ctx, data)
+}
+
+// Get returns what Put kept under a digest. The errors are those of the store, and
+// order-stale for a blob of another kind.
+func Get[T content](ctx context.Context, s store.Store, digest string) (v T, err error) {
+	data, err := s.Get(ctx, digest)
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, errs.New(errs.OrderStale, "the blob %s is no order, result or request of this version: %w", digest, err).With("blob", digest)
+	}
+	files := filesOf(&v)
+	for i, f := range files {
+		if files[i].Data, err = s.Get(ctx, f.Digest); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// filesOf returns the files of a pointer to content.
+func filesOf(v any) []host.StateFile {
+	switch v := v.(type) {
+	case *Order:
+		return v.Files
+	case *host.OrderResult:
+		return v.Files
+	default: // A request has none.
+		return nil
+	}
+}
