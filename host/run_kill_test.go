@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
@@ -38,7 +37,7 @@ func (s *runSite) done(t testing.TB) map[string]int {
 				names[i.Run] = fmt.Sprintf("%s %d", i.Role, i.Round)
 			}
 		case *task.SpawnEnded:
-			if (outcome.Verdict{Outcome: ev.Receipt.Outcome}).Good() {
+			if ev.Receipt.Outcome.Good() {
 				done[names[ev.Receipt.Run]]++
 			}
 		}

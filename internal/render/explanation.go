@@ -104,7 +104,7 @@ func (p *Printer) confinement(d host.Decision) {
 // of the others stand with their errors.
 func (p *Printer) refused(spawns []api.SpawnSummary) {
 	for _, s := range spawns {
-		p.lineIf(good(s.Outcome) && len(s.Refused) > 0, "  the proxy refused to %s: %s", s.Run, textutil.List(s.Refused, MaxNamed))
+		p.lineIf(s.Outcome.Good() && len(s.Refused) > 0, "  the proxy refused to %s: %s", s.Run, textutil.List(s.Refused, MaxNamed))
 	}
 }
 

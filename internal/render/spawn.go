@@ -35,7 +35,7 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 	rows := newTable("AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN")
 	for _, s := range all {
 		color := Plain
-		if !good(s.Outcome) {
+		if !s.Outcome.Good() {
 			color = Red
 		}
 		result := string(s.Outcome)
@@ -58,13 +58,13 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 			p.Line("while %s ran the working tree changed: %s", p.Paint(Red, s.Run), changed)
 		}
 		words := s.Said
-		if last := textutil.Fit(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
+		if last := textutil.Fit(lastLine(s.Stderr), maxStderrShown); !s.Outcome.Good() && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
 			words = append(slices.Clone(words), last)
 		}
 		for _, w := range words {
 			p.Line("%s said: %s", s.Run, textutil.Fit(w, maxStderrShown))
 		}
-		if hosts := textutil.List(s.Refused, MaxNamed); !good(s.Outcome) && hosts != "" {
+		if hosts := textutil.List(s.Refused, MaxNamed); !s.Outcome.Good() && hosts != "" {
 			p.Line("the proxy refused to %s: %s", s.Run, hosts)
 		}
 	}
@@ -76,15 +76,6 @@ const maxStderrShown = 300
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-func good(result outcome.Outcome) bool {
-	switch result {
-	case outcome.Clean, outcome.Findings, outcome.OK, outcome.Edited:
-		return true
-	default:
-		return false
-	}
 }
 
 func seconds(ms int64) string {

@@ -282,7 +282,7 @@ func (rec *spawnRecorder) findRecord(ctx context.Context, run string) (spawner.R
 // It is empty for a successful attempt.
 func explainAttempt(r spawner.Record) []string {
 	words := []string{}
-	if (outcome.Verdict{Outcome: r.Outcome}).Good() {
+	if r.Outcome.Good() {
 		return words
 	}
 	for _, tool := range r.Denials {

@@ -53,9 +53,9 @@ func Classes() []Class {
 
 // Verdict is the result of Judge.
 type Verdict struct {
-	Outcome Outcome
-	Reason  Reason
-	Class   Class
+	Outcome
+	Reason Reason
+	Class  Class
 	// Changed says that the working tree changed though the agent was not to edit it,
 	// whichever fact decided.
 	Changed bool
@@ -64,6 +64,4 @@ type Verdict struct {
 }
 
 // Good reports whether the agent's answer or report can be used.
-func (v Verdict) Good() bool {
-	return v.Outcome == Clean || v.Outcome == Findings || v.Outcome == OK || v.Outcome == Edited
-}
+func (o Outcome) Good() bool { return o == Clean || o == Findings || o == OK || o == Edited }
