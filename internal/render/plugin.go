@@ -323,11 +323,7 @@ func (p *Printer) Conformance(r plugintest.Report) {
 		}
 	}
 	p.Line("")
-	mark := p.Paint(Green, "passed")
-	if !r.OK() {
-		mark = p.Paint(Red, "failed")
-	}
-	p.Line("%s  %s: %d passed, %d failed, %d skipped", mark, textutil.Count(len(r.Checks), "check"), r.Passed, r.Failed, all[plugintest.Skip])
+	p.Line("%s  %s: %d passed, %d failed, %d skipped", p.mark(r.OK(), "passed", "failed"), textutil.Count(len(r.Checks), "check"), r.Passed, r.Failed, all[plugintest.Skip])
 }
 
 var checkMarks = map[plugintest.Status]cell{plugintest.Pass: {"pass", Green}, plugintest.Fail: {"FAIL", Red}, plugintest.Skip: {"skip", Yellow}}

@@ -55,11 +55,7 @@ func (p *Printer) counterexample(c api.Counterexample) {
 // policyChecked prints the extent and the result of a policy's exhaustive check in one
 // line.
 func (p *Printer) policyChecked(r check.Report) {
-	mark := p.Paint(Green, "verified")
-	if !r.Passes() {
-		mark = p.Paint(Red, "not verified")
-	}
-	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", mark, PolicyID(r.Policy),
+	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", p.mark(r.Passes(), "verified", "not verified"), PolicyID(r.Policy),
 		textutil.Count(r.States, "representative"), textutil.Count(r.Probes, "sample"), textutil.Count(r.Branches, "branch", "branches"), textutil.Count(r.Categories, "category", "categories"), r.Millis)
 }
 
@@ -163,10 +159,6 @@ func (t TestedPolicy) Problem(minimum int) string {
 
 // RegoTests prints the result of a policy's tests.
 func (p *Printer) RegoTests(t TestedPolicy) {
-	mark := p.Paint(Green, "passed")
-	if !t.Clean() {
-		mark = p.Paint(Red, "failed")
-	}
 	counts := fmt.Sprintf("%s: %d passed", textutil.Count(len(t.Tests), "test"), t.Passed)
 	for _, more := range []struct {
 		n    int
@@ -176,7 +168,7 @@ func (p *Printer) RegoTests(t TestedPolicy) {
 			counts += fmt.Sprintf(", %d %s", more.n, more.word)
 		}
 	}
-	p.Line("%s  %s  %s, in %d ms", mark, PolicyRef(t.Policy), counts, t.Millis)
+	p.Line("%s  %s  %s, in %d ms", p.mark(t.Clean(), "passed", "failed"), PolicyRef(t.Policy), counts, t.Millis)
 	if len(t.Tests) == 0 {
 		return // Without coverage the list would be all lines.
 	}

@@ -65,6 +65,14 @@ func (p *Printer) colored(color, s string) painted {
 	return painted("\x1b[" + color + "m" + s + "\x1b[0m")
 }
 
+// mark returns one of two words, green if ok is true and red otherwise.
+func (p *Printer) mark(ok bool, good, bad string) painted {
+	if ok {
+		return p.Paint(Green, good)
+	}
+	return p.Paint(Red, bad)
+}
+
 // Line writes one line and cleans its arguments, unless they are painted.
 func (p *Printer) Line(format string, args ...any) {
 	for i, arg := range args {

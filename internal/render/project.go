@@ -120,12 +120,9 @@ func (p *Printer) Init(i Initialized) {
 
 func (p *Printer) Health(h api.Health) {
 	for _, c := range h.Checks {
-		mark, text := p.Paint(Green, "ok"), c.Text
-		switch {
-		case c.Unused:
+		mark, text := p.mark(c.OK, "ok", "broken"), c.Text
+		if c.Unused {
 			mark, text = p.Paint(Yellow, "unused"), "only switchyard run needs it: "+text
-		case !c.OK:
-			mark = p.Paint(Red, "broken")
 		}
 		if c.Code != "" {
 			text += " [" + string(c.Code) + "]"
