@@ -29,8 +29,7 @@ func (p *Printer) FleetTask(r api.RunResult) {
 	p.lineIf(r.Error != nil, "  error: %s", fleetNext(r))
 	p.questions("", r.Questions)
 	if len(r.Questions) > 0 {
-		s := whenAsked(r.TaskID, r.Questions[:1], "")
-		p.next(step{now: "switchyard-fleet" + s.now[len("answer the question: switchyard"):]})
+		p.next(step{now: answerCommand("switchyard-fleet", r.TaskID, r.Questions[:1])})
 	}
 }
 

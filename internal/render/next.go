@@ -118,14 +118,23 @@ func whenStuck(id string) step {
 
 // whenAsked returns the step for open questions. then is the command after the answer.
 func whenAsked(id string, questions []task.Question, then string) step {
-	now := "answer the question: switchyard answer " + id
+	what := "question"
 	if len(questions) > 1 {
-		now = "answer the questions: switchyard answer " + id + " --question ID"
+		what = "questions"
+	}
+	return step{"answer the " + what + ": " + answerCommand("switchyard", id, questions), then}
+}
+
+// answerCommand returns the command of a program that answers open questions.
+func answerCommand(program, id string, questions []task.Question) string {
+	command := program + " answer " + id
+	if len(questions) > 1 {
+		command += " --question ID"
 	}
 	if len(questions) > 0 && len(questions[0].Choices) > 0 {
-		return step{now + " --choice N", then}
+		return command + " --choice N"
 	}
-	return step{now + " --text TEXT", then}
+	return command + " --text TEXT"
 }
 
 // toAgent returns the step for an agent's destination, with its file if there is one.
