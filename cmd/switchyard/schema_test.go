@@ -69,7 +69,7 @@ func results() map[string][]reflect.Type {
 		"init":                {reflect.TypeFor[render.Initialized]()},
 		"ledger archive":      {reflect.TypeFor[ledger.Archived]()},
 		"ledger compact":      {reflect.TypeFor[ledger.Compaction]()},
-		"ledger prove":        {reflect.TypeFor[evidence.Proof]()},
+		"ledger prove":        {reflect.TypeFor[evidence.Proof[evidence.Statement]]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
 		"ledger verify":       {reflect.TypeFor[render.LedgerReport]()},
 		"loop-audit-tool-use": {reflect.TypeFor[verbs.AuditResult](), reflect.TypeFor[verbs.SearchResult](), reflect.TypeFor[verbs.AuditList]()},

@@ -32,17 +32,11 @@ type Statement struct {
 	Policies []ledger.Event `json:"policies"`
 }
 
-// Proof is the form of a proof.
-type Proof struct {
-	Statement Statement `json:"statement"`
+// Proof is the form of a proof. The statement is the signed text or, decoded, a Statement.
+type Proof[S jsontext.Value | Statement] struct {
+	Statement S `json:"statement"`
 	// Signature signs the bytes of the statement, as .signatures.json of a bundle signs files;
 	// nil if it is not signed.
-	Signature jsontext.Value `json:"signature,omitzero"`
-}
-
-// file is a Proof whose statement is not decoded.
-type file struct {
-	Statement jsontext.Value `json:"statement"`
 	Signature jsontext.Value `json:"signature,omitzero"`
 }
 
@@ -71,7 +65,7 @@ func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	if err != nil {
 		return err
 	}
-	f := file{Statement: text}
+	f := Proof[jsontext.Value]{Statement: text}
 	if key != nil {
 		signed, err := bundle.Signing{Key: *key}.Sign([]bundle.File{{Name: statementName, Data: text}})
 		if err != nil {
@@ -94,7 +88,7 @@ func Write(w io.Writer, r Statement, key *bundle.Key) error {
 //
 // proof-invalid, proof-unsigned, proof-signature-invalid, and policy-key-invalid.
 func ReadProof(text []byte, key *bundle.Key, now func() time.Time) (Statement, error) {
-	var f file
+	var f Proof[jsontext.Value]
 	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 		return Statement{}, errInvalid("it cannot be read: %w", err)
 	}
