@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -212,6 +214,19 @@ type Report struct {
 	Skipped  int `json:"skipped"`
 }
 
+// LowestConfinement returns the lowest level that one of the reports was made at, "" if that
+// of all of them is unknown.
+func LowestConfinement(reports []Report) confinement.Level {
+	levels, known := make([]confinement.Level, len(reports)), false
+	for i, r := range reports {
+		levels[i], known = cmp.Or(r.Confinement, confinement.None), known || r.Confinement != ""
+	}
+	if !known {
+		return ""
+	}
+	return confinement.Lowest(levels...)
+}
+
 // EventRef identifies an event in a task's chain. If it is stored elsewhere, its hash
 // proves later that the chain up to it is unchanged and complete.
 type EventRef struct {
@@ -281,6 +296,19 @@ type SpawnSummary struct {
 	// agent's own message.
 	Said   []string `json:"said,omitzero"`
 	Stderr string   `json:"stderr,omitzero"`
+}
+
+// SummarizeSpawn summarizes an attempt that has ended.
+func SummarizeSpawn(r outcome.Record) SpawnSummary {
+	s := SpawnSummary{
+		Run: r.RunID, Agent: r.Agent, Adapter: r.Adapter, Attempt: r.Attempt, Why: r.Why, Outcome: r.Outcome, Reason: r.Reason, Class: r.Class,
+		DurationMS: r.DurationMS, TokensIn: r.TokensIn, TokensOut: r.TokensOut, CostMicroDollars: r.CostMicroDollars,
+		Confinement: r.Confinement, Refused: r.Refused, Changed: r.Changed, Stderr: r.StderrExcerpt,
+	}
+	if words := r.Said(); len(words) > 0 {
+		s.Said = words
+	}
+	return s
 }
 
 // ActionManualFallback is the next action of a round whose agent the caller must run, and

@@ -236,7 +236,7 @@ func failed(r spawner.Record) *finding.Finding {
 		}
 		text += fmt.Sprintf(" (%s)", textutil.List(r.Changed, maxNamedChanges))
 	}
-	if words := explainAttempt(r); len(words) > 0 {
+	if words := r.Said(); len(words) > 0 {
 		text += ". It said: " + strings.TrimSuffix(strings.Join(words, "; "), ".")
 	}
 	text += fmt.Sprintf(". Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.RunLogFile)
@@ -246,7 +246,7 @@ func failed(r spawner.Record) *finding.Finding {
 	}
 	return &finding.Finding{
 		Critic: spawnCritic, Category: task.CategoryCriticError, Severity: finding.Fail, File: &file, Remediation: text, ConfirmedBy: []string{spawnCritic},
-		Sources: []finding.Source{{Critic: spawnCritic, Plugin: spawnCritic, Report: digestOf(raw), Raw: raw}},
+		Sources: []finding.Source{{Critic: spawnCritic, Plugin: spawnCritic, Report: digest.Of(raw), Raw: raw}},
 	}
 }
 

@@ -73,7 +73,7 @@ func (e *Engine) probe(ctx context.Context, config project.Config) (*api.SpawnSu
 	if last == nil {
 		return nil, errors.Join(ran.Skipped...)
 	}
-	summary := summarizeSpawn(last.Record)
+	summary := api.SummarizeSpawn(last.Record)
 	if !last.Verdict.Good() {
 		err = errSpawnFailed(*last, set)
 	}

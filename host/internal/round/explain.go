@@ -115,7 +115,7 @@ func (r *taskRecord) spawnsAfter(ctx context.Context, n int64) ([]api.SpawnSumma
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, summarizeSpawn(record))
+		all = append(all, api.SummarizeSpawn(record))
 	}
 	return all[max(len(all)-maxSpawns, 0):], nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compactjson"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -92,7 +93,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if err != nil {
 		return ledger.Projection{}, err
 	}
-	if body.Before != "" && body.Before != digestOf(before.State) {
+	if body.Before != "" && body.Before != digest.Of(before.State) {
 		return ledger.Projection{}, fmt.Errorf("it was decided on a state that the events before it do not give")
 	}
 	next, err := task.Apply(s.State, body.Event)
@@ -193,7 +194,7 @@ func checkLevels(before task.State, e task.RoundDecided, d event.Decision) error
 			return fmt.Errorf("the confinement of its report %.80q is %.80q, and that of the run is %q", r.Path, r.Confinement, level)
 		}
 	}
-	lowest := lowestConfinement(d.Reports)
+	lowest := api.LowestConfinement(d.Reports)
 	if e.Confinement != lowest || d.Confinement != lowest {
 		return fmt.Errorf("its confinement is %.80q, and the lowest of its reports is %q", e.Confinement, lowest)
 	}

@@ -26,7 +26,7 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	}
 	for _, res := range o.Results {
 		words := fmt.Sprintf("%s: %s", res.Record.Adapter, res.Verdict.Reason)
-		if said := explainAttempt(res.Record); len(said) > 0 {
+		if said := res.Record.Said(); len(said) > 0 {
 			words += " (" + said[len(said)-1] + ")"
 		}
 		h.Failures = append(h.Failures, words)

@@ -3,8 +3,6 @@ package round
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -12,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -326,10 +325,7 @@ func (tx *taskTx) auditFindings() []finding.Finding {
 		if err != nil {
 			continue // Cannot happen: it holds only numbers and strings.
 		}
-		found[i].Sources = []finding.Source{{Critic: finding.AuditCritic, Plugin: finding.AuditCritic, Report: digestOf(raw), Ref: "", Raw: raw}}
+		found[i].Sources = []finding.Source{{Critic: finding.AuditCritic, Plugin: finding.AuditCritic, Report: digest.Of(raw), Ref: "", Raw: raw}}
 	}
 	return found
 }
-
-// digestOf returns a digest in the form of a report's.
-func digestOf(text []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(text)) }

@@ -13,7 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -135,7 +134,7 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 		}
 		d.Reports = append(d.Reports, summarize(ev))
 	}
-	d.Confinement = lowestConfinement(d.Reports)
+	d.Confinement = api.LowestConfinement(d.Reports)
 	d.Findings = merge(q.policy, append(found, q.audits...))
 	if _, err := readStatements(q.evidence, d.Findings); err != nil {
 		return api.Decision{}, nil, err
@@ -226,19 +225,6 @@ func summarize(ev pluginset.Report) api.Report {
 		Confinement: ev.Confinement,
 		Findings:    len(ev.Result.Findings), Skipped: len(ev.Result.Skipped),
 	}
-}
-
-// lowestConfinement returns the lowest level that one of the reports was made at, "" if that
-// of all of them is unknown.
-func lowestConfinement(reports []api.Report) confinement.Level {
-	levels, known := make([]confinement.Level, len(reports)), false
-	for i, r := range reports {
-		levels[i], known = cmp.Or(r.Confinement, confinement.None), known || r.Confinement != ""
-	}
-	if !known {
-		return ""
-	}
-	return confinement.Lowest(levels...)
 }
 
 func errNoEvidence() error { return errs.New(errs.NoEvidence, "no report is given") }

@@ -70,7 +70,7 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 		job.Tree = w.tree
 		ran, err := agents.spawner.Run(ctx, job)
 		for _, res := range ran.Results {
-			summary := summarizeSpawn(res.Record)
+			summary := api.SummarizeSpawn(res.Record)
 			w.emit(api.RunEvent{Event: api.RunAgent, Round: job.Round, Agent: &summary})
 		}
 		last := ran.Last()

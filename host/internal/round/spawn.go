@@ -128,7 +128,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	job.Deliver = req.deliver(output, &result.OutputBytes)
 	ran, err := runner.spawner.Run(ctx, job)
 	for _, res := range ran.Results {
-		result.Attempts = append(result.Attempts, summarizeSpawn(res.Record))
+		result.Attempts = append(result.Attempts, api.SummarizeSpawn(res.Record))
 	}
 	last := ran.Last()
 	if last != nil {
@@ -216,7 +216,7 @@ func finalMessage(res spawner.Result) (io.Reader, error) {
 
 func errSpawnFailed(res spawner.Result, set project.SpawnAgent) error {
 	text := fmt.Sprintf("%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Message())
-	said := explainAttempt(res.Record)
+	said := res.Record.Said()
 	if n := len(said); n > 0 {
 		text += fmt.Sprintf(" (%s)", said[n-1])
 	}

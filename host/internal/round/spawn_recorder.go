@@ -278,35 +278,6 @@ func (rec *spawnRecorder) findRecord(ctx context.Context, run string) (spawner.R
 	return spawner.Record{}, errTampered(rec.tx.id, "run %s has a receipt and no record", run)
 }
 
-// explainAttempt returns why an attempt failed: denied tools, then the agent's own notes.
-// It is empty for a successful attempt.
-func explainAttempt(r spawner.Record) []string {
-	words := []string{}
-	if r.Outcome.Good() {
-		return words
-	}
-	for _, tool := range r.Denials {
-		words = append(words, "denied tool: "+tool)
-	}
-	words = append(words, r.Notes...)
-	return words[max(len(words)-maxSaid, 0):] // The agent's own notes come last.
-}
-
-// maxSaid is the number of notes shown per attempt; the run log has all.
-const maxSaid = 5
-
-func summarizeSpawn(r spawner.Record) api.SpawnSummary {
-	s := api.SpawnSummary{
-		Run: r.RunID, Agent: r.Agent, Adapter: r.Adapter, Attempt: r.Attempt, Why: r.Why, Outcome: r.Outcome, Reason: r.Reason, Class: r.Class,
-		DurationMS: r.DurationMS, TokensIn: r.TokensIn, TokensOut: r.TokensOut, CostMicroDollars: r.CostMicroDollars,
-		Confinement: r.Confinement, Refused: r.Refused, Changed: r.Changed, Stderr: r.StderrExcerpt,
-	}
-	if words := explainAttempt(r); len(words) > 0 {
-		s.Said = words
-	}
-	return s
-}
-
 // earlierSpawn summarizes a run of a killed command.
 func earlierSpawn(run task.Run) api.SpawnSummary {
 	s := api.SpawnSummary{
@@ -325,6 +296,6 @@ func (rr *roundRunner) addSpawns(o spawner.Outcome) {
 	rr.recorder.mu.Lock()
 	defer rr.recorder.mu.Unlock()
 	for _, res := range o.Results {
-		rr.recorder.spawns = append(rr.recorder.spawns, summarizeSpawn(res.Record))
+		rr.recorder.spawns = append(rr.recorder.spawns, api.SummarizeSpawn(res.Record))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -134,7 +135,7 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 			r.By = tx.engine.by
 		}
 		if i == 0 && tx.head.N != 0 {
-			r.Before = digestOf(tx.head.State)
+			r.Before = digest.Of(tx.head.State)
 		}
 		if i == 0 && base != tx.status.Base {
 			r.Base = base

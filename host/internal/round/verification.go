@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -145,7 +146,7 @@ func (tx *taskTx) workingTree() (worktree.Tree, error) {
 const rootsVariable = "SWITCHYARD_VERIFYING"
 
 // projectMark identifies the project in that list; a path could contain the separator.
-func (tx *taskTx) projectMark() string { return digestOf([]byte(tx.engine.project.Root)) }
+func (tx *taskTx) projectMark() string { return digest.Of(tx.engine.project.Root) }
 
 // verificationSlot is the name of the leases of running verifications. The next command
 // ends a verification whose host was killed.

@@ -68,3 +68,20 @@ type Record struct {
 	// Transcript is the digest of what the agent said, "" if it was not kept.
 	Transcript string `json:"transcript,omitzero"`
 }
+
+// Said returns why an attempt failed: denied tools, then the agent's own notes.
+// It is empty for a successful attempt.
+func (r Record) Said() []string {
+	words := []string{}
+	if r.Outcome.Good() {
+		return words
+	}
+	for _, tool := range r.Denials {
+		words = append(words, "denied tool: "+tool)
+	}
+	words = append(words, r.Notes...)
+	return words[max(len(words)-maxSaid, 0):] // The agent's own notes come last.
+}
+
+// maxSaid is the number of notes shown per attempt; the run log has all.
+const maxSaid = 5
