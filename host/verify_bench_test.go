@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/internal/round"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -184,7 +184,7 @@ func newTemplates(b testing.TB, root string) []template {
 	states := make(map[string][]string)
 	l, err := ledger.Open(b.Context(), filepath.Join(root, project.StateDir), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		states[e.Task] = append(states[e.Task], string(before.State))
-		return round.Fold(before, e)
+		return record.Fold(before, e)
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/host/internal/round"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -32,7 +32,7 @@ type walk struct {
 }
 
 func newWalk(t *rapid.T, dir string) *walk {
-	l, err := ledger.Open(context.Background(), dir, round.Fold)
+	l, err := ledger.Open(context.Background(), dir, record.Fold)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/internal/round"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
@@ -83,7 +83,7 @@ func (b *bench) grow(ctx context.Context, dir, report string, n int) error {
 	if _, _, err := b.once(ctx, b.switchyard("round", dir, "round", first, "--report", report), 0); err != nil {
 		return err
 	}
-	l, err := ledger.Open(ctx, filepath.Join(dir, project.StateDir), round.Fold)
+	l, err := ledger.Open(ctx, filepath.Join(dir, project.StateDir), record.Fold)
 	if err != nil {
 		return err
 	}

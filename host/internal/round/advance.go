@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -125,8 +126,8 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 			_, err = w.tx.commit(ctx, nil) // Such as the end of a parking, by this clock.
 		}
 		if err == nil {
-			p.Step = task.Next(w.tx.status.State)
-			if last := w.tx.status.Last; last != nil {
+			p.Step = task.Next(w.tx.Status.State)
+			if last := w.tx.Status.Last; last != nil {
 				p.Decided = last.NextAction
 			}
 			err = d.begin(w, p.Step.Kind)
@@ -137,7 +138,7 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 			case task.StepStart:
 				err, again = w.start(ctx), true
 			case task.StepBranch:
-				if err = publish(ctx, *w.tx.status.Branch); err == nil {
+				if err = publish(ctx, *w.tx.Status.Branch); err == nil {
 					_, err = w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
 						return task.CreateBranch{}, event.Full{By: bySwitchyard}, nil
 					})
@@ -160,8 +161,8 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 
 // order sets the order of a position.
 func (w *work) order(ctx context.Context, p *Position) error {
-	o := &Order{Task: w.id, Step: p.Step, Request: w.req, Branch: *w.tx.status.Branch}
-	for e, err := range w.tx.ledger.Events(ctx, w.id, 1) {
+	o := &Order{Task: w.id, Step: p.Step, Request: w.req, Branch: *w.tx.Status.Branch}
+	for e, err := range w.tx.Ledger.Events(ctx, w.id, 1) {
 		if err != nil {
 			return err
 		}
@@ -201,7 +202,7 @@ func (w *work) order(ctx context.Context, p *Position) error {
 // orderFiles returns the files that the steps of a round read. One that is gone is left
 // out: the step then does without it, or fails as it does at home.
 func (w *work) orderFiles() ([]StateFile, error) {
-	s := w.tx.status.State
+	s := w.tx.Status.State
 	var paths []string
 	for _, r := range s.Runs {
 		if r.Receipt != nil && r.Receipt.Path != "" {
@@ -318,14 +319,14 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 // those of a result, or none.
 func (w *work) recorded(ctx context.Context, after int64, changes []event.Full) (n int, fits bool, err error) {
 	fits = true
-	for e, err := range w.tx.ledger.Events(ctx, w.id, after+1) {
+	for e, err := range w.tx.Ledger.Events(ctx, w.id, after+1) {
 		if err != nil {
 			return n, false, err
 		}
 		if n < len(changes) {
 			body, err := event.DecodeFull(e)
 			if err != nil {
-				return n, false, errTampered(w.id, "event %d cannot be read: %w", e.N, err)
+				return n, false, record.Tampered(w.id, "event %d cannot be read: %w", e.N, err)
 			}
 			fits = fits && sameEvent(body.Event, changes[n].Event)
 		}
@@ -376,9 +377,9 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 	if err != nil {
 		return err
 	}
-	defer rec.tx.close()
+	defer rec.tx.Close()
 	known := make(map[string]bool)
-	for e, err := range rec.tx.events(ctx, 1, task.KindSpawnEnded) {
+	for e, err := range rec.tx.Events(ctx, 1, task.KindSpawnEnded) {
 		if err != nil {
 			return err
 		}
@@ -425,7 +426,7 @@ func (w *work) policy(ctx context.Context) (policyset.Selection, error) {
 	if err != nil {
 		return policy, err
 	}
-	return w.engine.policies.CheckAdopted(ctx, w.tx.ledger, policy)
+	return w.engine.policies.CheckAdopted(ctx, w.tx.Ledger, policy)
 }
 
 // decide decides a round on the evidence of a review.

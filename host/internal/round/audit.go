@@ -16,12 +16,12 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 		return api.AttestationResult{}, err
 	}
 	tx, err := e.beginTx(ctx, id)
-	defer tx.close()
 	if err != nil {
 		return api.AttestationResult{}, err
 	}
+	defer tx.Close()
 	result, err := tx.update(ctx, func(tx *taskTx) (task.Command, event.Full, error) {
-		known, err := tx.findAttestation(ctx, req.Agent, req.Run)
+		known, err := tx.Attestation(ctx, req.Agent, req.Run)
 		return task.AttestAgent{
 			Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.by, Run: req.Run, Tools: req.Tools,
 			Audited: config.Audit.Agents, SearchTools: config.Audit.SearchTools, Known: known.Agent != "",
@@ -33,21 +33,8 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 	if result.Recorded != nil {
 		return api.AttestationResult{TaskResult: result, Attestation: result.Attestations[len(result.Attestations)-1]}, nil
 	}
-	known, err := tx.findAttestation(ctx, req.Agent, req.Run)
+	known, err := tx.Attestation(ctx, req.Agent, req.Run)
 	return api.AttestationResult{TaskResult: result, Attestation: known}, err
-}
-
-// findAttestation returns the attestation of an agent's run in any round, or none. A
-// run attested once is not evidence for another round.
-func (tx *taskTx) findAttestation(ctx context.Context, agent, run string) (attestation task.Attestation, err error) {
-	if run == "" {
-		return attestation, nil
-	}
-	known, err := entry[task.Attestation](ctx, &tx.taskRecord, runKey(agent, run))
-	if known != nil {
-		attestation = *known
-	}
-	return attestation, err
 }
 
 // Search records, as a manual claim, that an agent searched.
@@ -56,23 +43,4 @@ func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (
 		return api.TaskResult{}, err
 	}
 	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
-}
-
-// Attestations lists every attestation of a task, oldest first.
-func (e *Engine) Attestations(ctx context.Context, id string) ([]api.AttestationEntry, error) {
-	r, err := e.readTask(ctx, id)
-	defer r.close()
-	if err != nil {
-		return nil, err
-	}
-	attestations := []api.AttestationEntry{}
-	for e, err := range r.events(ctx, 1, task.KindAttested) {
-		if err != nil {
-			return nil, err
-		}
-		attestations = append(attestations, api.AttestationEntry{
-			Attestation: e.Event.(*task.AgentAttested).Attestation, At: e.stored.At, Event: api.EventRef{N: e.stored.N, Hash: e.stored.Hash},
-		})
-	}
-	return attestations, nil
 }

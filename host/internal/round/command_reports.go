@@ -33,7 +33,7 @@ func (tx *taskTx) checkMayReport(config project.Config) error {
 	case len(config.Reports.Commands) == 0:
 		return nil
 	case tx.isNested():
-		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.engine.project.Root, tx.id).With("task", tx.id)
+		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.engine.project.Root, tx.ID).With("task", tx.ID)
 	}
 	return config.Reports.CheckTrusted()
 }
@@ -133,7 +133,7 @@ func (r *reportRun) close() {
 }
 
 func (rr *roundRunner) runReport(ctx context.Context, command project.ReportCommand, n int) (*reportRun, error) {
-	name := fmt.Sprintf("%s-r%d-%d", rr.tx.id, rr.round.Number, n)
+	name := fmt.Sprintf("%s-r%d-%d", rr.tx.ID, rr.round.Number, n)
 	r := &reportRun{command: command, path: project.StateDir + "/" + reportsFolder + "/" + name + ".out"}
 	dir, err := rr.tx.engine.stateFolder(reportsFolder)
 	if err != nil {
@@ -189,7 +189,7 @@ func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *p
 	ev, err := resolver.Normalize(ctx, ref, io.NewSectionReader(r.output, 0, size))
 	if err == nil {
 		ev.Path, ev.Command = r.path, r.command.Run
-		_, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.id, rr.round.Number)
+		_, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.ID, rr.round.Number)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -70,7 +70,7 @@ func (tx *taskTx) confineCommand(config project.Config, c project.Confine, comma
 	}
 	command.Env = append(command.Env, "TMPDIR="+private)
 	process, err := access.New(&tx.engine.sandbox, confineAs(c),
-		tx.engine.site(config, tx.id, command.Dir),
+		tx.engine.site(config, tx.ID, command.Dir),
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
 	if err != nil {
 		_ = os.RemoveAll(private)

@@ -99,8 +99,8 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	}
 	job := rr.recorder.newJob(rr.config, agentDef, settings, p)
 	job.Profile = profile.Report
-	job.Resumed = rr.tx.status.Attempts(p.role, p.index) > 0
-	if run := rr.tx.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
+	job.Resumed = rr.tx.Status.Attempts(p.role, p.index) > 0
+	if run := rr.tx.Status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // The repeat was used before the kill.
 	}
 	critic := &criticRun{roundRunner: rr, modules: modules, verification: v}
@@ -115,7 +115,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 		rr.shot = last.After
 	}
 	switch {
-	case rr.tx.status.Status == task.Parked:
+	case rr.tx.Status.Status == task.Parked:
 		return r, rr.enter()
 	case r.verification.Outcome == policies.Red:
 		return r, nil
@@ -149,7 +149,7 @@ func fallbackMayHelp(v outcome.Verdict) bool {
 
 // resumeReview returns the review of this draft that a killed command left, if any.
 func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
-	run := rr.tx.status.LatestRun(task.RoleCritic, 0)
+	run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != outcome.Clean && run.Receipt.Outcome != outcome.Findings {
 		return review{}, false, nil
 	}
@@ -178,12 +178,12 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 // The round is decided on it: another critic would judge changes that the failed one may
 // have left in the tree.
 func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error) {
-	run := rr.tx.status.LatestRun(task.RoleCritic, 0)
+	run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Outcome != outcome.CriticError || run.Receipt.Next != "" ||
 		run.Receipt.Spawn == nil || run.Receipt.Reason == outcome.ReasonCancelled {
 		return review{}, nil
 	}
-	record, err := rr.recorder.findRecord(ctx, run.Intent.Run)
+	record, err := rr.tx.EndedRun(ctx, run.Intent.Run)
 	if err != nil || loginErrorCode(record) != "" {
 		return review{}, err
 	}
@@ -217,7 +217,7 @@ func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.
 	if ev.Result.TaskID == nil || ev.Result.Round == nil {
 		return pluginset.Report{}, errors.New("the report does not say which task and round it is about")
 	}
-	if _, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.id, rr.round.Number); err != nil {
+	if _, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.ID, rr.round.Number); err != nil {
 		return ev, err
 	}
 	all := append(slices.Clone(rr.others), ev)

@@ -37,7 +37,7 @@ func (rr *roundRunner) modules() ([]prompt.Module, error) {
 // criticPrompt writes the prompt of an attempt and the files that it refers to.
 func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v api.Verification) (string, error) {
 	p := prompt.Critic{
-		Task: rr.tx.id, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
+		Task: rr.tx.ID, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
 		VerificationOutcome: string(v.Outcome), Economy: rr.config.Economy, Note: at.Note,
 		Contradictions: rr.contradictions,
 	}
@@ -60,7 +60,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		return "", err
 	}
 	p.Diff, p.DiffEmpty = diff, rr.emptyDraft
-	findings, _, err := rr.tx.openReview(ctx)
+	findings, _, err := rr.tx.OpenReview(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +138,7 @@ func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (strin
 	}
 	if rr.emptyDraft = info.Size() == 0; rr.emptyDraft && !rr.req.AllowEmpty {
 		return "", errs.New(errs.DraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
-			With("base", cmp.Or(base, "HEAD")).With("task", rr.tx.id)
+			With("base", cmp.Or(base, "HEAD")).With("task", rr.tx.ID)
 	}
 	return path, nil
 }

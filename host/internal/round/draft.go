@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -28,20 +29,20 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		return api.DraftResult{}, err
 	}
 	tx, err := e.beginTx(ctx, id)
-	defer tx.close()
 	if err != nil {
 		return api.DraftResult{}, err
 	}
+	defer tx.Close()
 	if err := tx.checkNotRunning(ctx); err != nil {
 		return api.DraftResult{}, err
 	}
-	if policy, err = e.policies.CheckAdopted(ctx, tx.ledger, policy); err != nil {
+	if policy, err = e.policies.CheckAdopted(ctx, tx.Ledger, policy); err != nil {
 		return api.DraftResult{}, err
 	}
 	entry := task.RoundEntry{
 		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap, Phases: []task.Phase{task.Draft}, Force: req.Force,
 	}
-	round, err := task.EnterRound(tx.status.State, entry)
+	round, err := task.EnterRound(tx.Status.State, entry)
 	if err != nil {
 		tx.refreshStateMD(ctx, err)
 		return api.DraftResult{}, tx.withTaskID(err)
@@ -51,7 +52,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	}
 	entry.Expected = round.Number // Other commands must not change it.
 	if !runsVerification(req.Verify, config) {
-		tx.status.Verified = nil // A claim is about this draft; an earlier verification is not.
+		tx.Status.Verified = nil // A claim is about this draft; an earlier verification is not.
 	} else if err := tx.beginVerification(ctx, task.BeginVerification{}); err != nil {
 		return api.DraftResult{}, tx.mapConflict(ctx, round.Number, err)
 	}
@@ -68,7 +69,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 			return drafted, err
 		}
 		// Another command may have changed the task without changing the draft.
-		since := tx.head.N
+		since := tx.Head.N
 		if err := tx.begin(ctx); err != nil {
 			return api.DraftResult{}, err
 		}
@@ -76,10 +77,10 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		if err != nil {
 			return api.DraftResult{}, err
 		}
-		if newer || max(tx.status.Round, 1) != round.Number {
-			return api.DraftResult{}, errLostRace(round.Number, tx.status.State)
+		if newer || max(tx.Status.Round, 1) != round.Number {
+			return api.DraftResult{}, errLostRace(round.Number, tx.Status.State)
 		}
-		if round, err = task.EnterRound(tx.status.State, entry); err != nil {
+		if round, err = task.EnterRound(tx.Status.State, entry); err != nil {
 			return api.DraftResult{}, tx.withTaskID(err)
 		}
 	}
@@ -99,7 +100,7 @@ func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerificatio
 	if err := tx.begin(ctx); err != nil {
 		return err
 	}
-	if tx.head.N != begun.N {
+	if tx.Head.N != begun.N {
 		return errs.New(errs.LedgerConflict, "event %d is no longer the latest", begun.N)
 	}
 	return nil
@@ -108,13 +109,13 @@ func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerificatio
 // hasNewerDraft reports whether a newer draft was recorded after event n: another
 // verification, or an agent that drafted.
 func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
-	for e, err := range tx.ledger.Events(ctx, tx.id, n+1) {
+	for e, err := range tx.Ledger.Events(ctx, tx.ID, n+1) {
 		if err != nil {
 			return false, err
 		}
 		body, err := event.Decode(e)
 		if err != nil {
-			return false, errTampered(tx.id, "event %d: %w", e.N, err)
+			return false, record.Tampered(tx.ID, "event %d: %w", e.N, err)
 		}
 		switch change := body.Event.(type) {
 		case *task.DraftBegun, *task.DraftVerified:
@@ -135,7 +136,7 @@ func (tx *taskTx) recordDraft(ctx context.Context, req api.DraftRequest, r decis
 		if err != nil {
 			return api.DraftResult{}, err
 		}
-		return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.status.public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
+		return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
 	}
 	command := task.RecordVerification{Verification: r.verification.Verification, Force: req.Force}
 	if err := tx.apply(command, event.Full{Verification: &r.verification}); err != nil {
@@ -145,5 +146,5 @@ func (tx *taskTx) recordDraft(ctx context.Context, req api.DraftRequest, r decis
 	if err != nil {
 		return api.DraftResult{}, err
 	}
-	return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.status.public(), Recorded: event}, Verification: r.verification}, nil
+	return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: event}, Verification: r.verification}, nil
 }

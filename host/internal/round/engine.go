@@ -6,13 +6,13 @@ package round
 import (
 	"context"
 	"iter"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -138,7 +138,7 @@ func (e *Engine) openLedger(ctx context.Context) (*ledger.Ledger, error) {
 	if l := e.homeLedger.Load(); l != nil {
 		return l.Lend(), nil
 	}
-	return ledger.Open(ctx, e.project.State(), Fold)
+	return ledger.Open(ctx, e.project.State(), record.Fold)
 }
 
 // appendEvents appends events to the ledger with the current time. The engine appends every
@@ -216,6 +216,3 @@ func (e *Engine) rooted() project.Project { return e.project.AtRoot() }
 func (e *Engine) UncheckedConfig(ctx context.Context) (project.Config, error) {
 	return e.plugins.UncheckedConfig(ctx)
 }
-
-// isChain reports whether name is a chain other than a task's.
-func isChain(name string) bool { return strings.HasPrefix(name, "_") }

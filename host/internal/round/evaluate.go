@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -46,7 +47,7 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 	if err != nil {
 		return api.Evaluation{}, err
 	}
-	here := &taskTx{engine: e, taskRecord: taskRecord{id: evaluatedTask}}
+	here := &taskTx{engine: e, Task: record.Task{ID: evaluatedTask}}
 	if err := cmp.Or(here.checkMayVerify(api.VerifyRequest{}, config), here.checkMayReport(config)); err != nil {
 		return api.Evaluation{}, err
 	}
@@ -206,7 +207,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	e.plugins, e.supervisor = v.engine.plugins, v.engine.supervisor // Those of the project as it is today.
 	maxRounds := cmp.Or(v.config.MaxRounds, task.DefaultRounds)
 	rr := &roundRunner{
-		tx:     &taskTx{engine: e, taskRecord: taskRecord{id: evaluatedTask}},
+		tx:     &taskTx{engine: e, Task: record.Task{ID: evaluatedTask}},
 		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},
 	}
 	tree, err := rr.tx.workingTree()

@@ -2,21 +2,16 @@ package round
 
 import (
 	"context"
-	"errors"
-	"slices"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
-
-// maxHistory is the number of decisions, and of overrides, that an Explanation lists.
-const maxHistory = 1000
 
 // Explain returns the latest decision of a round, or of the task if round is 0, with
 // everything that led to it. It checks the task's chain from there to its head, up to 256
@@ -27,57 +22,18 @@ const maxHistory = 1000
 // task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
 func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explanation, error) {
 	r, err := e.readTask(ctx, id)
-	defer r.close()
 	if err != nil {
 		return api.Explanation{}, err
 	}
+	defer r.Close()
 	return e.explain(ctx, r, round, "")
 }
 
 // explain is Explain, or explains the decision with the hash of that event unless it is "".
-func (e *Engine) explain(ctx context.Context, r *taskRecord, round int, hash string) (api.Explanation, error) {
-	x := api.Explanation{Task: r.status.public()}
-	var err error
-	if x.History, err = listed[api.HistoryEntry](ctx, r, keyDecision, maxHistory); err != nil {
-		return api.Explanation{}, err
-	}
-	if x.Overrides, err = listed[api.OverrideEntry](ctx, r, keyOverride, maxHistory); err != nil {
-		return api.Explanation{}, err
-	}
-	if x.Lifecycle, err = listed[api.LifecycleEntry](ctx, r, keyTurn, maxHistory); err != nil {
-		return api.Explanation{}, err
-	}
-	if x.Sessions, err = r.sessionBlock(ctx); err != nil {
-		return api.Explanation{}, err
-	}
-	if x.Transcripts, err = r.savedTranscripts(ctx); err != nil {
-		return api.Explanation{}, err
-	}
-	latest := round == 0 && hash == ""
-	if latest && len(x.History) == 0 {
-		if x.Task.Last != nil {
-			return api.Explanation{}, errTampered(r.id, "its decisions are missing")
-		}
-		x.Spawns, err = r.spawnsAfter(ctx, 0)
-		return x, err
-	}
-	n, err := r.decisionOf(ctx, round, hash, x.History)
-	if err != nil {
-		return api.Explanation{}, err
-	}
-	if err := r.follow(ctx, &x, n); err != nil {
-		return api.Explanation{}, err
-	}
-	if x.Why, err = e.explainRecorded(ctx, r.ledger, *x.Decision); err != nil {
-		return api.Explanation{}, err
-	}
-	if latest {
-		if x.Spawns, err = r.spawnsAfter(ctx, n); err != nil {
-			return api.Explanation{}, err
-		}
-	}
-	if len(x.Decision.Questions) > 0 {
-		x.Answers, err = r.answers(ctx, answersOf(x.Decision.Round))
+func (e *Engine) explain(ctx context.Context, r *record.Task, round int, hash string) (api.Explanation, error) {
+	x, err := r.Explain(ctx, round, hash)
+	if err == nil && x.Decision != nil {
+		x.Why, err = e.explainRecorded(ctx, r.Ledger, *x.Decision)
 	}
 	return x, err
 }
@@ -96,132 +52,58 @@ func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.De
 		return nil, err
 	}
 	if x.Decision.NextAction != d.NextAction || x.Decision.Reason != d.Reason {
-		return nil, errTampered(d.TaskID, "its policy decides the recorded input for %s (%s)", x.Decision.NextAction, x.Decision.Reason)
+		return nil, record.Tampered(d.TaskID, "its policy decides the recorded input for %s (%s)", x.Decision.NextAction, x.Decision.Reason)
 	}
 	if x.Bar != nil && x.Bar.Bar != d.PolicyBar {
-		return nil, errTampered(d.TaskID, "its policy gives the recorded input the bar %s", x.Bar.Bar)
+		return nil, record.Tampered(d.TaskID, "its policy gives the recorded input the bar %s", x.Bar.Bar)
 	}
 	return x, nil
 }
 
-// maxSpawns is the number of runs that an Explanation lists.
-const maxSpawns = 50
-
-// spawnsAfter returns the latest agent runs that ended after event n of a task. They show
-// why a round was not decided, such as a missing login.
-func (r *taskRecord) spawnsAfter(ctx context.Context, n int64) ([]api.SpawnSummary, error) {
-	var all []api.SpawnSummary
-	for record, err := range r.spawns(ctx, n+1) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, api.SummarizeSpawn(record))
-	}
-	return all[max(len(all)-maxSpawns, 0):], nil
-}
-
-// answers returns the answers whose entries have a prefix: keyAnswer, or answersOf a round.
-func (r *taskRecord) answers(ctx context.Context, prefix string) ([]api.AnswerEntry, error) {
-	events, err := listed[int64](ctx, r, prefix, maxHistory)
+// ExplainCommit is Explain for the decision that the trailers of a commit name. It compares
+// the commit with that decision, since anybody can write a trailer: the result's Commit
+// says whether they agree. Of several decisions, as after a squash, it takes the last.
+//
+// # Errors
+//
+// commit-without-decision, decision-unknown, revision-unknown, those of the repository and
+// those of Explain.
+func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation, error) {
+	repo, err := e.repository(ctx)
 	if err != nil {
-		return nil, err
+		return api.Explanation{}, err
 	}
-	var all []api.AnswerEntry
-	for _, n := range events {
-		stored, err := r.ledger.Event(ctx, r.id, n)
-		if err != nil {
-			return nil, err
-		}
-		e, err := r.readEvent(n, stored)
-		if err != nil {
-			return nil, err
-		}
-		if answered, ok := e.Event.(*task.QuestionsAnswered); ok {
-			for _, a := range answered.Answers {
-				all = append(all, api.AnswerEntry{Answer: a, At: stored.At})
-			}
+	commit, err := repo.ReadCommit(ctx, rev)
+	if err != nil {
+		return api.Explanation{}, err
+	}
+	var id, hash string
+	for _, t := range commit.Trailers {
+		switch t.Key {
+		case taskTrailer:
+			id = t.Value
+		case gitrepo.DecisionTrailer:
+			hash = t.Value
 		}
 	}
-	return all, nil
-}
-
-// decisionOf returns the number of the event with a hash or, if that is "", of the latest
-// event that decided a round. 0 means the latest round; the history must then have an
-// entry.
-func (r *taskRecord) decisionOf(ctx context.Context, round int, hash string, history []api.HistoryEntry) (int64, error) {
-	switch {
-	case hash != "":
-		i := slices.IndexFunc(history, func(h api.HistoryEntry) bool { return h.Event.Hash == hash })
-		if i < 0 {
-			return 0, errDecisionUnknown(r.id, hash)
-		}
-		return history[i].Event.N, nil
-	case round == 0:
-		return history[len(history)-1].Event.N, nil
+	if task.CheckID(id) != nil || hash == "" {
+		return api.Explanation{}, errs.New(errs.CommitWithoutDecision, "commit %.12s names no decision of a task", commit.Hash).With("commit", commit.Hash)
 	}
-	n, err := entry[int64](ctx, r, sequenced(keyRound, int64(round)))
-	switch {
-	case err != nil:
-		return 0, err
-	case n == nil:
-		return 0, errs.New(errs.RoundNotFound, "task %s has no decision of round %d", r.id, round).With("task", r.id).With("round", round)
-	}
-	return *n, nil
-}
-
-// maxFollowed is the number of events of a chain that Explain checks. Nearly all tasks
-// have fewer.
-const maxFollowed = 256
-
-// follow reads the decision at event n, checks it against its entry, and follows the chain
-// to the head, or for maxFollowed events.
-func (r *taskRecord) follow(ctx context.Context, x *api.Explanation, n int64) error {
-	end := min(r.head.N, n+maxFollowed-1)
-	at, prev := n, ""
-	for event, err := range r.ledger.Events(ctx, r.id, n) {
-		if err != nil {
-			return err
-		}
-		if event.N != at || prev != "" && event.Prev != prev || event.Hash != event.Sum() {
-			return errTampered(r.id, "event %d does not fit into its chain", event.N)
-		}
-		if at == n {
-			if err := r.readDecision(ctx, x, event); err != nil {
-				return err
-			}
-		}
-		prev = event.Hash
-		at++
-		if event.N == end {
-			break // Later events are outside this check.
-		}
-	}
-	if at <= end || end == r.head.N && prev != r.head.Hash {
-		return errTampered(r.id, "its newest events are missing")
-	}
-	return nil
-}
-
-// readDecision reads the decision from its event and checks that it is the one that the
-// task's entry names.
-func (r *taskRecord) readDecision(ctx context.Context, x *api.Explanation, e ledger.Event) error {
-	body, err := event.DecodeFull(e)
-	if err == nil && body.Decision == nil {
-		err = errors.New("it has no decision")
+	r, err := e.readTask(ctx, id)
+	if errs.CodeOf(err) == errs.TaskNotFound {
+		err = record.DecisionUnknown(id, hash)
 	}
 	if err != nil {
-		return errTampered(r.id, "event %d cannot be read: %w", e.N, err)
+		return api.Explanation{}, err
 	}
-	x.By, x.Decision, x.DecidedAt = body.By, body.Decision, e.At
-	x.Decision.Event = &api.EventRef{N: e.N, Hash: e.Hash}
-	key := sequenced(keyDecision, e.N)
-	entries, err := r.ledger.Entries(ctx, r.id, []string{key})
+	defer r.Close()
+	x, err := e.explain(ctx, r, 0, hash)
 	if err != nil {
-		return err
+		return api.Explanation{}, err
 	}
-	var entry api.HistoryEntry
-	if err := json.Unmarshal(entries[key], &entry); err != nil || entry.Event != *x.Decision.Event {
-		return errTampered(r.id, "event %d is not the decision that its entry names", e.N)
-	}
-	return nil
+	x.Commit, err = r.CommitEvidence(ctx, x, commit)
+	return x, err
 }
+
+// taskTrailer is the key of the trailer with the task of a commit.
+const taskTrailer = gate.TaskTrailer

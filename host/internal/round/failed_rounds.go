@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -77,32 +76,4 @@ func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) erro
 			return err
 		}
 	}
-}
-
-// foldFailedRound applies an event of the failures chain; it only updates counters.
-func foldFailedRound(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
-	var state struct {
-		Failures int64 `json:"failures"`
-	}
-	if text := before.State; text != nil {
-		if err := json.Unmarshal(text, &state); err != nil {
-			return ledger.Projection{}, err
-		}
-	}
-	var reported event.Failure
-	if err := json.Unmarshal(e.Body, &reported); err != nil {
-		return ledger.Projection{}, err
-	}
-	if e.Kind != event.KindFailed {
-		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about failures", e.Kind)
-	}
-	state.Failures++
-	c := &counts{}
-	c.add(counters.Failures(), 1, string(reported.Code))
-	if reported.Plugin != "" {
-		c.add(counters.PluginFailures(), 1, reported.Plugin, strings.TrimPrefix(string(reported.Code), "plugin-"))
-	}
-	p := projection{}
-	text := p.encode(state)
-	return ledger.Projection{State: text, Changes: c.changes}, p.err
 }

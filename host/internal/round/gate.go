@@ -50,11 +50,11 @@ func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult,
 // task-not-found, those of the ledger and of evidence.Write.
 func (e *Engine) Prove(ctx context.Context, id string, key *bundle.Key, w io.Writer) error {
 	r, err := e.readTask(ctx, id)
-	defer r.close()
 	if err != nil {
 		return err
 	}
-	record, err := gate.NewLedger(r.ledger).Record(ctx, id)
+	defer r.Close()
+	record, err := gate.NewLedger(r.Ledger).Record(ctx, id)
 	if err != nil {
 		return err
 	}

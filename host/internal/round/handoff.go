@@ -20,7 +20,7 @@ import (
 
 // manualFallback writes the prompt for a critic that the caller runs.
 func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
-	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: handoffPath(rr.tx.id, rr.round.Number, "critic.json")}
+	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: handoffPath(rr.tx.ID, rr.round.Number, "critic.json")}
 	for _, err := range o.Skipped {
 		h.Failures = append(h.Failures, err.Error())
 	}
@@ -37,8 +37,8 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	}
 	defer dir.Close()
 	// Files of an earlier manual fallback, a report above all, belong to another draft.
-	given := handoffFile(rr.tx.id, rr.round.Number, "critic")
-	for _, name := range []string{given, handoffFile(rr.tx.id, rr.round.Number, "critic.json")} {
+	given := handoffFile(rr.tx.ID, rr.round.Number, "critic")
+	for _, name := range []string{given, handoffFile(rr.tx.ID, rr.round.Number, "critic.json")} {
 		if err := dir.RemoveAll(name); err != nil {
 			return nil, errStateWrite(name, err)
 		}
@@ -52,7 +52,7 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	if err != nil {
 		return nil, err
 	}
-	h.PromptPath, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.id, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
+	h.PromptPath, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.ID, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
 	return h, err
 }
 
@@ -64,7 +64,7 @@ func handoffFile(id string, round int, name string) string {
 // handoff returns the next executor's instructions after a decision.
 func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff {
 	h := prompt.Handoff{
-		Task: tx.id, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
+		Task: tx.ID, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
 		Deferred: d.Deferred, Bar: string(d.Bar),
 		VerificationOutcome: string(policies.Absent), Economy: config.Economy,
 	}
@@ -74,11 +74,11 @@ func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff 
 	if d.StillOpen != nil {
 		h.StillOpen, h.Reviewed = d.StillOpen.Findings, d.StillOpen.Round
 	}
-	if plan := config.Spawn.PlanOf(tx.id); plan != "" && tx.engine.rooted().Exists(plan) {
+	if plan := config.Spawn.PlanOf(tx.ID); plan != "" && tx.engine.rooted().Exists(plan) {
 		h.Files = append(h.Files, plan)
 	}
 	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
-		research := handoffPath(tx.id, round, "research.md")
+		research := handoffPath(tx.ID, round, "research.md")
 		if tx.engine.rooted().Exists(research) {
 			h.Files = append(h.Files, research)
 		}
@@ -88,7 +88,7 @@ func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff 
 
 // writeHandoff writes the next executor's instructions.
 func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
-	return tx.engine.writeHandoffFile(handoffPath(tx.id, d.NextRound, findingsFile), tx.handoff(config, d))
+	return tx.engine.writeHandoffFile(handoffPath(tx.ID, d.NextRound, findingsFile), tx.handoff(config, d))
 }
 
 // writeHandoffFile writes instructions. The ledger has the findings too, so the file need

@@ -27,7 +27,7 @@ func (rr *roundRunner) compareDraft(ctx context.Context, evidence []pluginset.Re
 		return d
 	}
 	var changes linediff.Changes
-	if d.Tree, changes, err = tree.Draft(ctx, base, rr.tx.status.Draft); err != nil || changes == nil {
+	if d.Tree, changes, err = tree.Draft(ctx, base, rr.tx.Status.Draft); err != nil || changes == nil {
 		return d
 	}
 	d.Changes = make(linediff.Changes)

@@ -68,7 +68,7 @@ func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (
 		return api.TaskResult{}, err
 	}
 	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
-		if tx.status.Branch != nil {
+		if tx.Status.Branch != nil {
 			return nil, event.Full{}, tx.errNeedsRun()
 		}
 		return task.CommitTask{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, tx.checkNotRunning(ctx)
@@ -95,7 +95,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 		if policy.Policy == nil {
 			return halt, event.Full{}, nil
 		}
-		if _, err := pluginset.CheckSubject(all, id, max(tx.status.Round, 1)); err != nil {
+		if _, err := pluginset.CheckSubject(all, id, max(tx.Status.Round, 1)); err != nil {
 			return nil, event.Full{}, err
 		}
 		findings := merge(policy.Policy, found(all))
@@ -124,7 +124,7 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 		return api.TaskResult{}, err
 	}
 	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
-		if tx.status.Status == task.Parked {
+		if tx.Status.Status == task.Parked {
 			return task.EndParking{By: e.by}, event.Full{}, nil
 		}
 		return task.ResumeTask{

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -115,8 +116,8 @@ func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResul
 	d := &driver{engine: e, id: o.Task, req: o.Request, began: true, carried: &r, contradictions: o.Contradictions}
 	w, err := d.open(ctx)
 	if err == nil {
-		r.After = w.tx.head.N
-		if next := task.Next(w.tx.status.State); next != o.Step {
+		r.After = w.tx.Head.N
+		if next := task.Next(w.tx.Status.State); next != o.Step {
 			err = errs.New(errs.OrderStale, "the order is to %s %s, and the task's next step is to %s %s", o.Step.Kind, o.Step.Role, next.Kind, next.Role).With("task", o.Task)
 		}
 	}
@@ -186,7 +187,7 @@ func (e *Engine) receive(ctx context.Context, o Order) error {
 			return err
 		}
 		if last := replayed[len(replayed)-1]; last.Hash != o.Events[n-1].Hash {
-			return errTampered(o.Task, "event %d of the order has another hash than its own", last.N)
+			return record.Tampered(o.Task, "event %d of the order has another hash than its own", last.N)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Repor
 	if err != nil {
 		return nil, err
 	}
-	before, last, err := tx.openReview(ctx)
+	before, last, err := tx.OpenReview(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (tx *taskTx) findUndone(ctx context.Context, evidence []pluginset.Report, s
 			}
 		}
 	}
-	past, err := tx.traces(ctx, undone)
+	past, err := tx.Traces(ctx, undone)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (tx *taskTx) findUndone(ctx context.Context, evidence []pluginset.Report, s
 		for _, f := range ev.Result.Findings {
 			switch {
 			case f.Undoes == "":
-			case tx.status.Compare(past[f.Undoes]) == task.New:
+			case tx.Status.Compare(past[f.Undoes]) == task.New:
 				return errUndoes(ev, f, "no earlier review has such a finding")
 			case open[f.Undoes] || stated[f.Undoes] == finding.Open:
 				return errUndoes(ev, f, "that finding is still open")
@@ -140,7 +140,7 @@ func (tx *taskTx) findUndone(ctx context.Context, evidence []pluginset.Report, s
 		}
 		round := past[f.Undoes].Since
 		if _, read := reviews[round]; !read {
-			if reviews[round], err = tx.decidedFindings(ctx, round); err != nil {
+			if reviews[round], err = tx.DecidedFindings(ctx, round); err != nil {
 				return err
 			}
 		}

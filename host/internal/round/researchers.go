@@ -29,11 +29,11 @@ func (rr *roundRunner) reserveResearchers(k int) error {
 	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
 	var intents []task.Intent
 	for i := range k {
-		if run := rr.tx.status.LatestRun(task.RoleResearcher, i); run != nil && run.Receipt.Path != "" {
+		if run := rr.tx.Status.LatestRun(task.RoleResearcher, i); run != nil && run.Receipt.Path != "" {
 			continue
 		}
 		why := "first"
-		if rr.tx.status.Attempts(task.RoleResearcher, i) > 0 {
+		if rr.tx.Status.Attempts(task.RoleResearcher, i) > 0 {
 			why = "resume"
 		}
 		intents = append(intents, rr.recorder.intent(spawnTarget{role: task.RoleResearcher, index: i}, researcherName, spawner.Attempt{
@@ -50,14 +50,14 @@ func (rr *roundRunner) reserveResearchers(k int) error {
 // resumeResearch continues the research of a killed command and returns the decision that
 // asked for it.
 func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, pending bool, err error) {
-	round := max(rr.tx.status.Round, 1)
-	asked := slices.ContainsFunc(rr.tx.status.Runs, func(r task.Run) bool {
+	round := max(rr.tx.Status.Round, 1)
+	asked := slices.ContainsFunc(rr.tx.Status.Runs, func(r task.Run) bool {
 		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
 	})
-	if !asked || rr.tx.engine.rooted().Exists(handoffPath(rr.tx.id, round, "research.json")) {
+	if !asked || rr.tx.engine.rooted().Exists(handoffPath(rr.tx.ID, round, "research.json")) {
 		return api.RoundResult{}, false, nil
 	}
-	last, err := rr.tx.lastDecision(ctx)
+	last, err := rr.tx.LastDecision(ctx)
 	if err != nil {
 		return api.RoundResult{}, true, err
 	}
@@ -75,7 +75,7 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 // them for the next executor.
 func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundResult, error) {
 	rr.shot = nil
-	round := max(rr.tx.status.Round, 1)
+	round := max(rr.tx.Status.Round, 1)
 	var asked []finding.Finding
 	for _, f := range d.Findings {
 		if f.Route == actionResearcher {
@@ -103,14 +103,14 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	all.Wait()
 	if err := firstCause(failures); err != nil {
-		if rr.tx.status.Status == task.Parked {
+		if rr.tx.Status.Status == task.Parked {
 			err = rr.enter()
 		}
 		return api.RoundResult{}, err
 	}
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
-	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.id, round, "research.md"), []byte(consensus.Markdown(rr.tx.id, round, asking(asked)))); err != nil {
+	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
 		return api.RoundResult{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
@@ -124,13 +124,13 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	d.Handoff = &path
 	// This file marks the research as done, so it is written last.
-	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.id, round, "research.json"), textutil.JSON(text)); err != nil {
+	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.ID, round, "research.json"), textutil.JSON(text)); err != nil {
 		return api.RoundResult{}, err
 	}
 	_, err = rr.recorder.write(ctx, func() error {
 		required := k
 		if rr.driven { // The phase ends with the merge, also if a researcher failed.
-			required = rr.tx.status.CountAttestations(task.AgentResearcher)
+			required = rr.tx.Status.CountAttestations(task.AgentResearcher)
 		}
 		err := rr.tx.apply(task.CompletePhase{Phase: task.Research, Required: required}, event.Full{By: bySwitchyard})
 		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
@@ -145,7 +145,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 // researcherCount returns the number of researchers of a round.
 func (rr *roundRunner) researcherCount(round int) int {
 	k := 0
-	for _, r := range rr.tx.status.Runs {
+	for _, r := range rr.tx.Status.Runs {
 		if r.Role == task.RoleResearcher && r.Round == round {
 			k = max(k, r.Index+1)
 		}
@@ -175,10 +175,10 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	job.Run, job.Resumed = rr.reservedRun(index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
 		r := prompt.Researcher{
-			Task: rr.tx.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
+			Task: rr.tx.ID, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
 			Findings: agentLines(asked), Churn: churn,
 		}
-		if plan := rr.config.Spawn.PlanOf(rr.tx.id); plan != "" {
+		if plan := rr.config.Spawn.PlanOf(rr.tx.ID); plan != "" {
 			r.Files = append(r.Files, plan)
 		}
 		return prompt.RenderResearcher(rr.agents.spawner.Root, r)
@@ -218,8 +218,8 @@ func finalText(res spawner.Result) []byte { return []byte(res.Output.Text) }
 func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 	rr.recorder.mu.Lock()
 	defer rr.recorder.mu.Unlock()
-	attempts := rr.tx.status.Attempts(task.RoleResearcher, index)
-	for _, r := range rr.tx.status.OpenRuns() {
+	attempts := rr.tx.Status.Attempts(task.RoleResearcher, index)
+	for _, r := range rr.tx.Status.OpenRuns() {
 		if r.Role == task.RoleResearcher && r.Index == index {
 			return r.Intent.Run, attempts > 1
 		}
@@ -230,7 +230,7 @@ func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 // earlierAnswer returns a researcher's answer to a killed command, or nil.
 func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.Output, error) {
 	rr.recorder.mu.Lock()
-	run := rr.tx.status.LatestRun(task.RoleResearcher, index)
+	run := rr.tx.Status.LatestRun(task.RoleResearcher, index)
 	rr.recorder.mu.Unlock()
 	if run == nil || run.Receipt.Outcome != outcome.OK || run.Receipt.Path == "" {
 		return nil, nil
@@ -252,7 +252,7 @@ func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.
 // abandon records a failed receipt for an intent that is still open.
 func (rr *roundRunner) abandon(ctx context.Context, run, why string) error {
 	_, err := rr.recorder.write(ctx, func() error {
-		if !slices.ContainsFunc(rr.tx.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == run }) {
+		if !slices.ContainsFunc(rr.tx.Status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == run }) {
 			return nil
 		}
 		receipt := task.Receipt{Run: run, Outcome: outcome.Failed, Reason: outcome.Reason(why), Class: outcome.NotFound}

@@ -113,7 +113,7 @@ func (e *Engine) open(ctx context.Context, id string, req api.Request) (in round
 
 func (in roundInputs) close() {
 	if in.tx != nil {
-		in.tx.close()
+		in.tx.Close()
 	}
 	if in.inputs != nil {
 		in.inputs.cancel()
@@ -126,10 +126,10 @@ func (in roundInputs) load(ctx context.Context, round int) (policyset.Selection,
 	if err != nil {
 		return policy, nil, err
 	}
-	if policy, err = in.tx.engine.policies.CheckAdopted(ctx, in.tx.ledger, policy); err != nil {
+	if policy, err = in.tx.engine.policies.CheckAdopted(ctx, in.tx.Ledger, policy); err != nil {
 		return policy, nil, err
 	}
-	_, err = pluginset.CheckSubject(reports, in.tx.id, round)
+	_, err = pluginset.CheckSubject(reports, in.tx.ID, round)
 	return policy, reports, err
 }
 
@@ -139,10 +139,10 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		return api.Decision{}, err
 	}
 	// If the latest phase is the draft, it has already passed its gate.
-	if config.Evidence == project.EvidenceAttestations && (how.final || in.tx.status.Phase != task.Draft) {
+	if config.Evidence == project.EvidenceAttestations && (how.final || in.tx.Status.Phase != task.Draft) {
 		how.phases = []task.Phase{task.Draft, task.Review}
 	}
-	round, err := task.EnterRound(in.tx.status.State, task.RoundEntry{
+	round, err := task.EnterRound(in.tx.Status.State, task.RoundEntry{
 		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap,
 		Phases: how.phases, Force: req.Force,
 	})
@@ -171,7 +171,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		return api.Decision{}, in.tx.mapConflict(ctx, round.Number, err)
 	}
 	if d.NextAction == policies.Commit && !how.final {
-		d.Missing = append([]string{}, in.tx.status.MissingForCommit(config.Verify != nil)...)
+		d.Missing = append([]string{}, in.tx.Status.MissingForCommit(config.Verify != nil)...)
 	}
 	return d, nil
 }
@@ -202,12 +202,12 @@ type decisionInput struct {
 func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, error) {
 	for i, ev := range r.evidence {
 		if ev.Run != "" {
-			r.evidence[i].Confinement = tx.status.ConfinementOf(ev.Run, ev.Digest)
+			r.evidence[i].Confinement = tx.Status.ConfinementOf(ev.Run, ev.Digest)
 		}
 	}
 	q := policyQuery{
 		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,
-		round: r.round.Number, maxRounds: r.round.MaxRounds, hardCap: r.round.HardCap, bar: tx.status.Bar,
+		round: r.round.Number, maxRounds: r.round.MaxRounds, hardCap: r.round.HardCap, bar: tx.Status.Bar,
 	}
 	// If the critic failed, nothing has reviewed the draft, whatever other reports say, so
 	// earlier findings are not resolved.
@@ -239,19 +239,19 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 			NextAction: d.NextAction, DestinationKind: string(destination.Kind), Reason: d.Reason, Policy: r.policy.String(),
 			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
 			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions, Draft: r.draft.Tree,
-			Deferred: len(d.Deferred), Bar: tx.status.Bar, Confinement: d.Confinement,
+			Deferred: len(d.Deferred), Bar: tx.Status.Bar, Confinement: d.Confinement,
 		},
 	}
 	if f := d.Input.Facts; f != nil {
 		outcome.FirstTime, outcome.InducedRounds = f.FirstTimeCount, f.InducedRounds
 		if d.Bar.Above(policies.BarAll) {
 			outcome.Bar, d.BarSince = string(d.Bar), r.round.Number
-			if outcome.Bar == tx.status.Bar {
-				d.BarSince = tx.status.BarSince
+			if outcome.Bar == tx.Status.Bar {
+				d.BarSince = tx.Status.BarSince
 			}
 		}
 	}
-	if tx.status.Branch != nil && d.NextAction == policies.Commit {
+	if tx.Status.Branch != nil && d.NextAction == policies.Commit {
 		if r.tree == nil {
 			return api.Decision{}, tx.errNeedsRun()
 		}
@@ -271,11 +271,11 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 // unless the task has changed since it was read. An executor's instructions are written
 // before the decision.
 func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.Decision, timing *event.Timing, r decisionInput) (api.Decision, error) {
-	change, err := task.Decide(tx.status.State, o)
+	change, err := task.Decide(tx.Status.State, o)
 	if err != nil {
 		return api.Decision{}, tx.withTaskID(err)
 	}
-	d.TaskID = tx.id
+	d.TaskID = tx.ID
 	if decided, ok := change.(task.RoundDecided); ok {
 		d.NextRound = decided.NextRound
 	}
@@ -284,7 +284,7 @@ func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.
 	}
 	var handOff func() error
 	if d.NextAction == actionExecutor {
-		path := handoffPath(tx.id, d.NextRound, findingsFile)
+		path := handoffPath(tx.ID, d.NextRound, findingsFile)
 		d.Handoff = &path
 		handOff = func() error {
 			_, err := tx.writeHandoff(r.config, d)
@@ -319,9 +319,9 @@ func boundDigests(all []pluginset.Report) []string {
 // auditFindings returns the task's unrouted violations as findings, each with the
 // attestation that raised it as its source.
 func (tx *taskTx) auditFindings() []finding.Finding {
-	found := tx.status.AuditFindings()
+	found := tx.Status.AuditFindings()
 	for i := range found {
-		raw, err := json.Marshal(tx.status.Violations[i], json.Deterministic(true))
+		raw, err := json.Marshal(tx.Status.Violations[i], json.Deterministic(true))
 		if err != nil {
 			continue // Cannot happen: it holds only numbers and strings.
 		}

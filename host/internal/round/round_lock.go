@@ -24,7 +24,7 @@ func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := pool.Take(ctx, roundLockName(tx.id), 1, lockTime)
+	held, err := pool.Take(ctx, roundLockName(tx.ID), 1, lockTime)
 	switch {
 	case err == nil:
 		return held, nil
@@ -99,8 +99,8 @@ func roundLockName(id string) string {
 }
 
 func (tx *taskTx) errRoundRunning() error {
-	round := max(tx.status.Round, 1)
-	return errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.id).With("task", tx.id).With("round", round)
+	round := max(tx.Status.Round, 1)
+	return errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.ID).With("task", tx.ID).With("round", round)
 }
 
 // checkNotRunning ends processes that killed commands left in the project, since they
@@ -110,7 +110,7 @@ func (tx *taskTx) checkNotRunning(ctx context.Context) error {
 	if err := tx.engine.recoverOrphans(ctx); err != nil {
 		return err
 	}
-	if len(tx.status.OpenRuns()) == 0 {
+	if len(tx.Status.OpenRuns()) == 0 {
 		return nil
 	}
 	held, err := tx.lockRound(ctx)

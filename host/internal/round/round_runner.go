@@ -151,7 +151,7 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	if rr.config.Evidence == project.EvidenceAttestations {
 		phases = append([]task.Phase{task.Draft}, more...)
 	}
-	rr.round, err = task.EnterRound(rr.tx.status.State, task.RoundEntry{
+	rr.round, err = task.EnterRound(rr.tx.Status.State, task.RoundEntry{
 		Expected: cmp.Or(rr.round.Number, rr.req.Round), MaxRounds: rr.req.MaxRounds, Fallback: cmp.Or(rr.config.MaxRounds, task.DefaultRounds),
 		HardCap: rr.config.HardCap, Phases: phases, Force: rr.req.Force,
 	})
@@ -216,7 +216,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 // researches reports whether the engine's researchers act on a decision; a policy may use
 // the same name for another destination. For Run they are a step of their own.
 func (rr *roundRunner) researches(d api.Decision) bool {
-	return d.NextAction == actionResearcher && rr.tx.status.Status == task.Open && !rr.driven && (rr.critic || rr.researchers)
+	return d.NextAction == actionResearcher && rr.tx.Status.Status == task.Open && !rr.driven && (rr.critic || rr.researchers)
 }
 
 // conclude decides the round, or passes its evidence to the task's home, which decides.
@@ -257,17 +257,17 @@ func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundR
 		if err := rr.tx.begin(ctx); err != nil {
 			return api.RoundResult{}, err
 		}
-		if max(rr.tx.status.Round, 1) != rr.round.Number {
-			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.status.State)
+		if max(rr.tx.Status.Round, 1) != rr.round.Number {
+			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.Status.State)
 		}
-		run := rr.tx.status.LatestRun(task.RoleCritic, 0)
+		run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 		switch tree := r.verification.Tree; {
 		case r.run == "":
 		case run == nil || run.Intent.Run != r.run:
-			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.status.State)
+			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.Status.State)
 		case tree != "" && run.Tree != tree:
 			return api.RoundResult{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", rr.round.Number).
-				With("expected", rr.round.Number).With("actual", rr.tx.status.Round)
+				With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
 		}
 		if len(r.evidence) > 0 && len(r.own) == 0 {
 			if err := rr.enter(task.Review); err != nil {
@@ -307,7 +307,7 @@ func (rr *roundRunner) stop(why error) error {
 	reported := event.Full{By: bySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
 		if rr.driven {
-			return rr.tx.apply(task.AskUser{Question: task.AskForBudget(rr.tx.status.State, f)}, reported)
+			return rr.tx.apply(task.AskUser{Question: task.AskForBudget(rr.tx.Status.State, f)}, reported)
 		}
 		reported.Budget, _ = f.Details["unit"].(string)
 	}
@@ -317,8 +317,8 @@ func (rr *roundRunner) stop(why error) error {
 // stopOnBudget marks a task as stuck whose budget does not cover the next step.
 func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundResult, error) {
 	at, err := rr.recorder.write(ctx, func() error {
-		if max(rr.tx.status.Round, 1) != rr.round.Number {
-			return errLostRace(rr.round.Number, rr.tx.status.State)
+		if max(rr.tx.Status.Round, 1) != rr.round.Number {
+			return errLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		return rr.stop(why)
 	})
@@ -334,7 +334,7 @@ func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundRe
 // the form of a decision.
 func (rr *roundRunner) undecided(action, reason string) api.Decision {
 	d := api.Decision{
-		TaskID: rr.tx.id, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds,
+		TaskID: rr.tx.ID, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds,
 		NextAction: action, Reason: reason, Findings: []finding.Finding{},
 		Routing: api.Routing{NextDestination: action, Buckets: map[string][]string{}},
 		Spawns:  rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
@@ -349,7 +349,7 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 // committed. The draft must still be the one that was verified and reviewed.
 func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (string, error) {
 	reviewed := v.Tree
-	if run := rr.tx.status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
+	if run := rr.tx.Status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
 		reviewed = run.Tree
 	}
 	repo, err := rr.tx.engine.repository(ctx)
@@ -368,7 +368,7 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 	}
 	if reviewed != "" && rr.tree != reviewed {
 		return "", errs.New(errs.RoundShifted, "the working tree changed after the review of round %d", rr.round.Number).
-			With("expected", rr.round.Number).With("actual", rr.tx.status.Round)
+			With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
 	}
 	return tree, nil
 }
@@ -376,10 +376,10 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 // checkProtected fails if a draft of agents changes files that affect later rounds. A run
 // that changes them is rejected, but its files are still there when the task is resumed.
 func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, tree string) error {
-	if rr.tx.status.Manual {
+	if rr.tx.Status.Manual {
 		return nil
 	}
-	changed, err := repo.Changed(ctx, rr.tx.status.Branch.Base, tree)
+	changed, err := repo.Changed(ctx, rr.tx.Status.Branch.Base, tree)
 	if err != nil {
 		return err
 	}

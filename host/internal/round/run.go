@@ -96,7 +96,7 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	next := task.Next(w.tx.status.State)
+	next := task.Next(w.tx.Status.State)
 	if err := d.begin(w, next.Kind); err != nil {
 		return false, err
 	}
@@ -120,7 +120,7 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 	case task.StepMerge:
 		return false, w.merge(ctx)
 	case task.StepStuck:
-		if d.req.Merge && w.tx.status.MergeFailed() && !d.triedMerge {
+		if d.req.Merge && w.tx.Status.MergeFailed() && !d.triedMerge {
 			return false, w.merge(ctx)
 		}
 		return true, nil
@@ -131,11 +131,11 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 
 // begin checks whether the run may take a step, and emits its first event.
 func (d *driver) begin(w *work, next task.StepKind) error {
-	if next != task.StepStart && w.tx.status.Branch == nil {
+	if next != task.StepStart && w.tx.Status.Branch == nil {
 		return w.tx.withTaskID(task.ErrNoBranch())
 	}
 	if next != task.StepDone {
-		if err := w.tx.status.CheckMaxRounds(d.req.MaxRounds); err != nil {
+		if err := w.tx.Status.CheckMaxRounds(d.req.MaxRounds); err != nil {
 			return w.tx.withTaskID(err)
 		}
 	}
@@ -143,8 +143,8 @@ func (d *driver) begin(w *work, next task.StepKind) error {
 		return nil
 	}
 	d.began = true
-	d.emit(api.RunEvent{Event: api.RunResumed, Round: w.tx.status.Round, Branch: w.tx.status.Branch})
-	if d.req.Prompt != "" && d.req.Prompt != w.tx.status.Prompt {
+	d.emit(api.RunEvent{Event: api.RunResumed, Round: w.tx.Status.Round, Branch: w.tx.Status.Branch})
+	if d.req.Prompt != "" && d.req.Prompt != w.tx.Status.Prompt {
 		w.notice("the task keeps the text that it was started with; another text needs another task")
 	}
 	return nil
@@ -179,7 +179,7 @@ func (d *driver) open(ctx context.Context) (*work, error) {
 
 func (w *work) close() {
 	if w.tx != nil {
-		w.tx.close()
+		w.tx.Close()
 	}
 }
 
@@ -243,7 +243,7 @@ func (w *work) stop(ctx context.Context, reason string) error {
 
 // ask asks the user, if there is one, and reports whether a question stays open.
 func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
-	questions := w.tx.status.Questions
+	questions := w.tx.Status.Questions
 	d.emit(api.RunEvent{Event: api.RunAsked, Round: questions.Round, Questions: questions.Open})
 	if d.req.Ask == nil {
 		return true, nil
@@ -277,8 +277,8 @@ const (
 // park waits for the end of a usage limit, if the caller wants to, and reports whether the
 // task stays parked.
 func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
-	until := w.tx.status.Parked.Until
-	d.emit(api.RunEvent{Event: api.RunParked, Round: w.tx.status.Round, Until: until})
+	until := w.tx.Status.Parked.Until
+	d.emit(api.RunEvent{Event: api.RunParked, Round: w.tx.Status.Round, Until: until})
 	end := ledger.Event{At: until}.Time()
 	if left := end.Sub(d.engine.now()); d.req.Wait < d.waited+left {
 		return true, nil

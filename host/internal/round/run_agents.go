@@ -25,11 +25,11 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 	rr := &roundRunner{tx: w.tx, recorder: w.recorder, config: w.config, req: api.Request{Adapter: w.req.Adapter}, driven: true}
 	return w.recorder.withAgents(ctx, func(agents agentRunner) error {
 		rr.agents = agents
-		last, err := rr.tx.lastDecision(ctx)
+		last, err := rr.tx.LastDecision(ctx)
 		if err != nil {
 			return err
 		}
-		wanted := max(rr.researcherCount(max(w.tx.status.Round, 1)), w.config.Researchers)
+		wanted := max(rr.researcherCount(max(w.tx.Status.Round, 1)), w.config.Researchers)
 		if _, err := w.recorder.write(ctx, func() error { return rr.reserveResearchers(wanted) }); err != nil {
 			return w.askForBudget(ctx, err)
 		}
@@ -42,7 +42,7 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 // emitSpawns emits what a recorder's agents did.
 func (w *work) emitSpawns(rec *spawnRecorder) {
 	for _, spawn := range rec.spawns {
-		w.emit(api.RunEvent{Event: api.RunAgent, Round: max(w.tx.status.Round, 1), Agent: &spawn})
+		w.emit(api.RunEvent{Event: api.RunAgent, Round: max(w.tx.Status.Round, 1), Agent: &spawn})
 	}
 }
 
@@ -82,7 +82,7 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 			return w.askForBudget(ctx, err)
 		case last == nil:
 			return errors.Join(ran.Skipped...)
-		case last.Verdict.Good() || w.tx.status.Status != task.Open: // Its end has made the task stuck or parked.
+		case last.Verdict.Good() || w.tx.Status.Status != task.Open: // Its end has made the task stuck or parked.
 			return nil
 		default:
 			return w.tx.withTaskID(errSpawnFailed(*last, agentSettings(w.config, def.Name, w.req.Adapter)))
@@ -92,14 +92,14 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 
 // agentJob returns the spawn of a role, with its prompt and what its end records.
 func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
-	round := max(w.tx.status.Round, 1)
+	round := max(w.tx.Status.Round, 1)
 	p := spawnTarget{role: role, round: round, edits: may == profile.Edit, ended: w.agentEnded(role)}
 	p.cannotSearch = !web(def) && !slices.ContainsFunc(def.Tools, func(tool string) bool { return slices.Contains(w.config.Audit.SearchTools, tool) })
 	switch {
 	case role == task.RolePlanChecker:
 		p.store = planOf
 	case p.edits: // It makes the round's draft, whatever its role.
-		p.attested = w.tx.status.DraftAgent()
+		p.attested = w.tx.Status.DraftAgent()
 	default:
 		p.store = finalText
 	}
@@ -109,8 +109,8 @@ func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.
 	}
 	job := w.recorder.newJob(w.config, def, agentSettings(w.config, def.Name, w.req.Adapter), p)
 	job.Profile, job.Prompt = may, text
-	job.Resumed = w.tx.status.Attempts(role, 0) > 0
-	for _, run := range slices.Backward(w.tx.status.Runs) { // The first one's counts.
+	job.Resumed = w.tx.Status.Attempts(role, 0) > 0
+	for _, run := range slices.Backward(w.tx.Status.Runs) { // The first one's counts.
 		if run.Role == role && run.Round == round && !run.Stale {
 			job.Before = run.Tree
 		}
@@ -138,7 +138,7 @@ func planOf(res spawner.Result) []byte {
 func (w *work) agentEnded(role task.Role) func(*taskTx, spawner.Result) error {
 	return func(tx *taskTx, res spawner.Result) error {
 		reported := event.Full{By: bySwitchyard}
-		if tx.status.Status != task.Open {
+		if tx.Status.Status != task.Open {
 			return nil // A user has stopped it meanwhile.
 		}
 		if parked, err := tx.parkFor(res); parked || err != nil {
@@ -163,7 +163,7 @@ func (w *work) agentEnded(role task.Role) func(*taskTx, spawner.Result) error {
 
 // parkOnLimit is what the end of a critic or a researcher records for Run.
 func parkOnLimit(tx *taskTx, res spawner.Result) error {
-	if tx.status.Status != task.Open {
+	if tx.Status.Status != task.Open {
 		return nil
 	}
 	_, err := tx.parkFor(res)
@@ -196,7 +196,7 @@ func (w *work) askForBudget(ctx context.Context, err error) error {
 		return err
 	}
 	_, err = w.recorder.write(ctx, func() error {
-		return w.tx.apply(task.AskUser{Question: task.AskForBudget(w.tx.status.State, f)}, event.Full{By: bySwitchyard})
+		return w.tx.apply(task.AskUser{Question: task.AskForBudget(w.tx.Status.State, f)}, event.Full{By: bySwitchyard})
 	})
 	return err
 }

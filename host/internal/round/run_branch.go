@@ -98,7 +98,7 @@ func (w *work) errNoBranchToMerge() error {
 }
 
 func (w *work) notice(format string, args ...any) {
-	w.emit(api.RunEvent{Event: api.RunNotice, Round: w.tx.status.Round, Message: fmt.Sprintf(format, args...)})
+	w.emit(api.RunEvent{Event: api.RunNotice, Round: w.tx.Status.Round, Message: fmt.Sprintf(format, args...)})
 }
 
 // newBranch returns the branch of a new task.
@@ -165,7 +165,7 @@ func (w *work) createBranch(ctx context.Context) error {
 		return err
 	}
 	defer w.engine.release(held)
-	b := w.tx.status.Branch
+	b := w.tx.Status.Branch
 	isNew := !repo.HasWorktree(b.Worktree)
 	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (w *work) createBranch(ctx context.Context) error {
 
 // errNeedsRun is the error of a command that would commit a task with its own branch.
 func (tx *taskTx) errNeedsRun() error {
-	return errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.id).With("task", tx.id)
+	return errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.ID).With("task", tx.ID)
 }
 
 func worktreeOf(b *task.Branch) gitrepo.Worktree {
@@ -197,10 +197,10 @@ func (w *work) checkBranch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := w.tx.status.Branch
+	b := w.tx.Status.Branch
 	tip, err := repo.Tip(ctx, worktreeOf(b))
 	switch {
-	case err != nil || tip == b.Head() || tip != "" && w.tx.status.DraftAgent() == "":
+	case err != nil || tip == b.Head() || tip != "" && w.tx.Status.DraftAgent() == "":
 		return err
 	case tip == "":
 		return errs.New(errs.BranchMoved, "branch %s is gone", b.Name).
@@ -217,7 +217,7 @@ func (w *work) restoreWorktree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := w.tx.status.Branch
+	b := w.tx.Status.Branch
 	if repo.HasWorktree(b.Worktree) {
 		return nil
 	}
@@ -242,8 +242,8 @@ func (w *work) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, last := w.tx.status.Branch, w.tx.status.Last
-	decision, err := w.tx.lastDecision(ctx)
+	b, last := w.tx.Status.Branch, w.tx.Status.Last
+	decision, err := w.tx.LastDecision(ctx)
 	if err != nil {
 		return err
 	}
@@ -264,12 +264,12 @@ func (w *work) commit(ctx context.Context) error {
 		w.notice("the repository's hooks are not run: %s (run.hooks in %s)", strings.Join(hooks, ", "), project.ConfigFile)
 	}
 	parent := b.Head()
-	if w.tx.status.DraftAgent() == "" { // A person may have committed.
+	if w.tx.Status.DraftAgent() == "" { // A person may have committed.
 		if parent, err = repo.Tip(ctx, worktreeOf(b)); err != nil {
 			return err
 		}
 	}
-	deferred, err := w.tx.nameDeferred(ctx, decision.Event.N)
+	deferred, err := w.tx.NameDeferred(ctx, decision.Event.N)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (w *work) commit(ctx context.Context) error {
 		return err
 	}
 	w.subject, _, _ = strings.Cut(message, "\n")
-	w.emit(api.RunEvent{Event: api.RunCommitted, Round: last.Round, Branch: w.tx.status.Branch, Commit: sha, Subject: w.subject})
+	w.emit(api.RunEvent{Event: api.RunCommitted, Round: last.Round, Branch: w.tx.Status.Branch, Commit: sha, Subject: w.subject})
 	return nil
 }
 
@@ -296,7 +296,7 @@ func (w *work) commit(ctx context.Context) error {
 // last agent that edited says, else the task's own words.
 func (w *work) message(ctx context.Context) (string, error) {
 	var summary, other string
-	for record, err := range w.tx.spawns(ctx, 1) {
+	for record, err := range w.tx.Spawns(ctx, 1) {
 		if err != nil {
 			return "", err
 		}

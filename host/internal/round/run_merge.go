@@ -17,11 +17,11 @@ import (
 
 // finish does what the caller wants of a committed task, and reports that the run is over.
 func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
-	if w.tx.status.Commit == nil {
+	if w.tx.Status.Commit == nil {
 		return true, nil // A person has committed it.
 	}
 	if repo, err := d.engine.repository(ctx); err == nil && d.subject == "" {
-		commit, _ := repo.ReadCommit(ctx, w.tx.status.Commit.SHA) // It may be gone.
+		commit, _ := repo.ReadCommit(ctx, w.tx.Status.Commit.SHA) // It may be gone.
 		d.subject = commit.Subject
 	}
 	if d.req.Push != "" && !d.pushed {
@@ -29,7 +29,7 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 			return true, err
 		}
 	}
-	if d.req.Merge && w.tx.status.Merge == nil {
+	if d.req.Merge && w.tx.Status.Merge == nil {
 		return false, w.merge(ctx)
 	}
 	return true, nil
@@ -41,10 +41,10 @@ func (w *work) push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := w.tx.status.Branch
-	if w.tx.status.Merge != nil {
+	b := w.tx.Status.Branch
+	if w.tx.Status.Merge != nil {
 		if _, _, err := repo.Resolve(ctx, "refs/heads/"+b.Name); errs.CodeOf(err) == errs.RevisionUnknown {
-			w.notice("branch %s is not pushed: it was merged into %s and removed", b.Name, w.tx.status.Merge.Into)
+			w.notice("branch %s is not pushed: it was merged into %s and removed", b.Name, w.tx.Status.Merge.Into)
 			return nil
 		}
 	}
@@ -52,7 +52,7 @@ func (w *work) push(ctx context.Context) error {
 		return err
 	}
 	w.pushed = true
-	w.emit(api.RunEvent{Event: api.RunPushed, Round: w.tx.status.Round, Branch: b, Message: w.req.Push})
+	w.emit(api.RunEvent{Event: api.RunPushed, Round: w.tx.Status.Round, Branch: b, Message: w.req.Push})
 	return nil
 }
 
@@ -78,11 +78,11 @@ func (w *work) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := w.tx.status.Branch
+	b := w.tx.Status.Branch
 	if b.Onto == "" {
 		return w.errNoBranchToMerge()
 	}
-	if w.tx.status.Status != task.Merging {
+	if w.tx.Status.Status != task.Merging {
 		if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
 			return task.BeginMerge{Into: b.Onto}, event.Full{}, nil
 		}); err != nil {
@@ -96,7 +96,7 @@ func (w *work) merge(ctx context.Context) error {
 	if err := w.tx.record(ctx, task.EndMerge{MergeEnded: ended}); err != nil {
 		return err
 	}
-	w.emit(api.RunEvent{Event: api.RunMerged, Round: w.tx.status.Round, Merge: w.tx.status.Merge})
+	w.emit(api.RunEvent{Event: api.RunMerged, Round: w.tx.Status.Round, Merge: w.tx.Status.Merge})
 	if ended.Outcome != task.Merged {
 		return nil
 	}
@@ -117,9 +117,9 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 		return task.MergeEnded{}, err
 	}
 	at := filepath.Join(dir, mergeFolder)
-	decision := w.tx.status.Commit.Decision
+	decision := w.tx.Status.Commit.Decision
 	m, err := repo.Merge(ctx, gitrepo.MergeRequest{
-		Base: b.Onto, Tip: w.tx.status.Commit.SHA, Path: at, Message: fmt.Sprintf("Merge task %s", w.id),
+		Base: b.Onto, Tip: w.tx.Status.Commit.SHA, Path: at, Message: fmt.Sprintf("Merge task %s", w.id),
 		Trailers: []gitrepo.Trailer{{Key: taskTrailer, Value: w.id}, {Key: gitrepo.DecisionTrailer, Value: decision}},
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // agentPrompt returns the renderer of a role's prompt.
 func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Role) (func(spawner.Attempt) (string, error), error) {
-	root, id, text, round := agents.spawner.Root, w.id, w.tx.taskPrompt(), max(w.tx.status.Round, 1)
+	root, id, text, round := agents.spawner.Root, w.id, w.tx.taskPrompt(), max(w.tx.Status.Round, 1)
 	h, decided, err := w.runHandoff(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Ro
 		switch role {
 		case task.RoleExecutor, task.RoleFixer:
 			return prompt.RenderExecutor(root, prompt.Executor{
-				Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
+				Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.Status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
 				Prompt: text, Plan: planFile, Handoff: handoff, Answers: h.Answers, Note: at.Note,
 			})
 		case task.RolePlanChecker:
@@ -85,20 +85,20 @@ func agentLines(findings []finding.Finding) []string {
 // churn says which fixes caused the findings of the last reviews, a line each, if the last
 // decision was made because of them.
 func (tx *taskTx) churn(ctx context.Context) ([]string, error) {
-	if tx.status.Last == nil || tx.status.Last.Reason != task.ReasonChurn {
+	if tx.Status.Last == nil || tx.Status.Last.Reason != task.ReasonChurn {
 		return nil, nil
 	}
-	history, err := listed[api.HistoryEntry](ctx, &tx.taskRecord, keyDecision, maxHistory)
+	history, err := tx.History(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
-	reviews := tx.status.Last.InducedRounds
+	reviews := tx.Status.Last.InducedRounds
 	for _, entry := range slices.Backward(history) {
 		if reviews == 0 {
 			break
 		}
-		body, err := tx.fullEvent(ctx, entry.Event.N)
+		body, err := tx.FullEvent(ctx, entry.Event.N)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ const planFileName = "plan.md"
 // of the revised plan, else of the configured one, which an agent that works in the
 // checkout can read itself.
 func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder string) (string, error) {
-	e, path := tx.engine, config.Spawn.PlanOf(tx.id)
+	e, path := tx.engine, config.Spawn.PlanOf(tx.ID)
 	revised, err := tx.revisedPlan(ctx)
 	if err != nil {
 		return "", err
@@ -156,7 +156,7 @@ func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder s
 
 // revisedPlan returns the plan of the latest plan-checker, "" for none.
 func (tx *taskTx) revisedPlan(ctx context.Context) (string, error) {
-	p := tx.status.Plan
+	p := tx.Status.Plan
 	if p == nil {
 		return "", nil
 	}
@@ -185,17 +185,17 @@ func raiseBar(d *api.Decision, bar policies.Bar) {
 // plan and the advice of other agents, and writes it for people to read. decided is false
 // before the first decision.
 func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, err error) {
-	all, err := w.tx.answers(ctx, keyAnswer)
+	all, err := w.tx.Answers(ctx)
 	if err != nil {
 		return h, false, err
 	}
-	if w.tx.status.Last != nil {
-		last, err := w.tx.lastDecision(ctx)
+	if w.tx.Status.Last != nil {
+		last, err := w.tx.LastDecision(ctx)
 		if err != nil {
 			return h, false, err
 		}
-		last.NextRound = max(w.tx.status.Round, 1)
-		raiseBar(&last, policies.Bar(w.tx.status.Bar))
+		last.NextRound = max(w.tx.Status.Round, 1)
+		raiseBar(&last, policies.Bar(w.tx.Status.Bar))
 		h, decided = w.tx.handoff(w.config, last), true
 	}
 	for _, a := range all {
@@ -204,7 +204,7 @@ func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, 
 	if h.Plan, err = w.tx.revisedPlan(ctx); err != nil {
 		return h, decided, err
 	}
-	for _, r := range w.tx.status.Runs {
+	for _, r := range w.tx.Status.Runs {
 		if known := r.Role == task.RoleCritic || r.Role == task.RoleResearcher || r.Role == task.RolePlanChecker; known || r.Stale || r.Receipt == nil || r.Receipt.Path == "" {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
@@ -121,7 +122,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	defer rec.tx.close()
+	defer rec.tx.Close()
 	set := agentSettings(config, definition.Name, req.Adapter)
 	result := SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
 	job := req.job(rec.newJob(config, definition, set, spawnTarget{role: task.RoleOther}), string(text))
@@ -243,9 +244,9 @@ func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spa
 	if err != nil {
 		return nil, err
 	}
-	rec := &spawnRecorder{tx: &taskTx{engine: e, taskRecord: taskRecord{ledger: l, id: spawnsChain}}, config: config}
+	rec := &spawnRecorder{tx: &taskTx{engine: e, Task: record.Task{Ledger: l, ID: spawnsChain}}, config: config}
 	if err := rec.tx.begin(ctx); err != nil {
-		rec.tx.close()
+		rec.tx.Close()
 		return nil, err
 	}
 	return rec, nil
@@ -277,7 +278,7 @@ func (e *Engine) recoverOrphans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer rec.tx.close()
+	defer rec.tx.Close()
 	return rec.closeLostRuns(ctx, func(r task.Run) bool {
 		return slices.ContainsFunc(left, func(l lease.Record) bool { return outside(l) && l.Run == r.Intent.Run })
 	})

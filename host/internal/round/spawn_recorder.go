@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -33,7 +34,7 @@ type spawnRecorder struct {
 // withAgents calls f under the task's lock, after it recovers what a killed command left.
 func (rec *spawnRecorder) withAgents(ctx context.Context, f func(agentRunner) error) error {
 	e := rec.tx.engine
-	agents, err := e.newAgentRunner(ctx, rec.config, rec.tx.id, rec.tx.tree())
+	agents, err := e.newAgentRunner(ctx, rec.config, rec.tx.ID, rec.tx.tree())
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ type spawnTarget struct {
 
 func (rec *spawnRecorder) intent(p spawnTarget, agent string, at spawner.Attempt) task.Intent {
 	return task.Intent{
-		Run: at.Run, Role: p.role, Agent: agent, Index: p.index, Attempt: rec.tx.status.Attempts(p.role, p.index) + 1,
+		Run: at.Run, Role: p.role, Agent: agent, Index: p.index, Attempt: rec.tx.Status.Attempts(p.role, p.index) + 1,
 		Adapter: at.Adapter, Why: at.Why, Prompt: at.Prompt, Tree: at.Tree, Edits: p.edits,
 		Reserve: task.Amount{
 			Millis: max(at.Timeout.Milliseconds(), 1), Tokens: rec.config.Budget.Spawn.Tokens, MicroDollars: rec.config.Budget.Spawn.MicroDollars,
@@ -115,7 +116,7 @@ func (rec *spawnRecorder) begin(ctx context.Context, p spawnTarget, agent string
 		reported.Limits = &limits
 	}
 	_, err := rec.write(ctx, func() error {
-		if slices.ContainsFunc(rec.tx.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
+		if slices.ContainsFunc(rec.tx.Status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
 			return nil
 		}
 		return rec.tx.apply(task.ReserveRuns{Round: p.round, Intents: []task.Intent{rec.intent(p, agent, at)}, Limits: limits}, reported)
@@ -128,7 +129,7 @@ func (rec *spawnRecorder) begin(ctx context.Context, p spawnTarget, agent string
 func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Result, manualFallback bool) error {
 	receipt := receiptOf(res)
 	if manualFallback && res.Next == outcome.Stop && !res.Verdict.Good() {
-		receipt.Next = nextManualFallback
+		receipt.Next = record.NextManualFallback
 	}
 	stored := res.Report
 	if p.store != nil && res.Verdict.Good() {
@@ -157,7 +158,7 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 // attest records that an agent ran. One that failed, or whose round is over, gives no
 // evidence.
 func (rec *spawnRecorder) attest(p spawnTarget, res spawner.Result, receipt task.Receipt) error {
-	if p.attested == "" || !res.Verdict.Good() || rec.tx.status.Status == task.Committed || max(rec.tx.status.Round, 1) != p.round {
+	if p.attested == "" || !res.Verdict.Good() || rec.tx.Status.Status == task.Committed || max(rec.tx.Status.Round, 1) != p.round {
 		return nil
 	}
 	audited := rec.config.Audit.Agents
@@ -177,9 +178,6 @@ func (rec *spawnRecorder) attest(p spawnTarget, res spawner.Result, receipt task
 		Audited: audited, SearchTools: search,
 	}, event.Full{By: bySwitchyard})
 }
-
-// nextManualFallback is the next step in a receipt if the caller must run the agent.
-const nextManualFallback = "hand-back"
 
 // receiptOf returns the receipt of an attempt.
 func receiptOf(res spawner.Result) task.Receipt {
@@ -235,7 +233,7 @@ func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Defi
 		},
 	}
 	if p.role != task.RoleOther {
-		j.Task, j.Round, j.Role = rec.tx.id, p.round, string(p.role)
+		j.Task, j.Round, j.Role = rec.tx.ID, p.round, string(p.role)
 	}
 	return j
 }
@@ -256,7 +254,7 @@ func (rec *spawnRecorder) closeLostRuns(ctx context.Context, was func(task.Run) 
 
 // loseRuns adds to the pending events that the matching open runs were lost.
 func (tx *taskTx) loseRuns(was func(task.Run) bool) error {
-	for _, r := range tx.status.OpenRuns() {
+	for _, r := range tx.Status.OpenRuns() {
 		if !was(r) {
 			continue
 		}
@@ -266,16 +264,6 @@ func (tx *taskTx) loseRuns(was func(task.Run) bool) error {
 		}
 	}
 	return nil
-}
-
-// findRecord returns the record of a run that has ended.
-func (rec *spawnRecorder) findRecord(ctx context.Context, run string) (spawner.Record, error) {
-	for record, err := range rec.tx.spawns(ctx, 1) {
-		if err != nil || record.RunID == run {
-			return record, err
-		}
-	}
-	return spawner.Record{}, errTampered(rec.tx.id, "run %s has a receipt and no record", run)
 }
 
 // earlierSpawn summarizes a run of a killed command.

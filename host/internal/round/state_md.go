@@ -24,7 +24,7 @@ func (tx *taskTx) writeStateMD(ctx context.Context) {
 	for {
 		again, err := tx.tryStateMD(ctx)
 		if err != nil {
-			tx.engine.warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.id, err))
+			tx.engine.warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.ID, err))
 		}
 		if !again {
 			return
@@ -35,23 +35,23 @@ func (tx *taskTx) writeStateMD(ctx context.Context) {
 // tryStateMD writes the task's section while it holds the ledger's lock, unless the task
 // has changed since its findings were read.
 func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
-	now := tx.taskRecord
-	if err := now.load(ctx); err != nil || now.head.N == 0 {
+	now := tx.Task
+	if err := now.Load(ctx); err != nil || now.Head.N == 0 {
 		return false, err
 	}
 	text := ""
-	if now.status.Status == task.Stuck {
-		findings, err := now.openFindings(ctx)
+	if now.Status.Status == task.Stuck {
+		findings, err := now.OpenFindings(ctx)
 		if err != nil {
 			return false, err
 		}
-		text = markText(now.status.TaskStatus, findings)
+		text = markText(now.Status.TaskStatus, findings)
 	}
-	err = tx.ledger.WithLock(ctx, tx.id, func(held ledger.Head) error {
-		if again = held.N != now.head.N; again {
+	err = tx.Ledger.WithLock(ctx, tx.ID, func(held ledger.Head) error {
+		if again = held.N != now.Head.N; again {
 			return nil
 		}
-		return tx.engine.project.UpdateStateMD(tx.id, text)
+		return tx.engine.project.UpdateStateMD(tx.ID, text)
 	})
 	if text == "" && errs.CodeOf(err) == errs.MarkerUnsafe {
 		err = nil // An unsafe file has no section to remove.

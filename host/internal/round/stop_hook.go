@@ -2,11 +2,11 @@ package round
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -16,15 +16,11 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// keySession is the prefix of the entries of the sessions chain, by task:
-// api.SessionBlock.
-const keySession = "task/"
-
 // dueTask is a task whose fix is due in the project's checkout.
 type dueTask struct {
 	api.SessionTask
-	status storedStatus
-	block  api.SessionBlock
+	recorded *record.Task
+	block    api.SessionBlock
 }
 
 // StopSession decides whether a session of an agent in the project's checkout may end. It
@@ -83,7 +79,7 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	if err != nil {
 		return nil, err
 	}
-	tx := &taskTx{engine: e, taskRecord: taskRecord{ledger: l, id: due[0].TaskID, status: due[0].status}}
+	tx := &taskTx{engine: e, Task: *due[0].recorded}
 	isBlocked := func() (bool, error) {
 		if body.Tree, err = tx.digestTree(ctx, config); err != nil {
 			return false, err
@@ -114,7 +110,7 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	}
 	for _, t := range due {
 		if t.mayBlock() {
-			body.Tasks = append(body.Tasks, event.SessionTask{Task: t.TaskID, Round: t.Round, DecidedAt: t.status.DecidedAt, Verify: string(outcome)})
+			body.Tasks = append(body.Tasks, event.SessionTask{Task: t.TaskID, Round: t.Round, DecidedAt: t.recorded.Status.DecidedAt, Verify: string(outcome)})
 		}
 	}
 	return due, nil
@@ -141,40 +137,33 @@ func (t dueTask) mayBlock() bool { return t.block.Blocks < max(t.MaxRounds-t.Rou
 // isWithExecutor reports whether the task's last decision has sent it to an executor in the
 // project's checkout. A task with a worktree of its own is worked on there, and an open run
 // says that a round is under way.
-func (k storedStatus) isWithExecutor() bool {
+func isWithExecutor(k record.StoredStatus) bool {
 	return k.Status == task.Open && k.Branch == nil && k.Last != nil && k.Last.NextRound == k.Round && k.Last.NextAction == actionExecutor && len(k.OpenRuns()) == 0
 }
 
 // dueTasks lists the tasks that may block a session, by id.
 func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error) {
 	var due []dueTask
-	for head, err := range l.Heads(ctx) {
+	for r, err := range record.All(ctx, l) {
 		if err != nil {
 			return nil, err
 		}
-		if isChain(head.Task) {
+		now := r.Status
+		if !isWithExecutor(now) {
 			continue
 		}
-		now, err := status(head)
-		if err != nil {
-			return nil, err
-		}
-		if !now.isWithExecutor() {
-			continue
-		}
-		r := taskRecord{ledger: l, id: head.Task, head: head, status: now}
 		last := now.Last
-		t := dueTask{status: now, SessionTask: api.SessionTask{
+		t := dueTask{recorded: r, SessionTask: api.SessionTask{
 			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
 			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: e.currentHandoff(now),
 		}}
 		if t.Red && last.Verification != nil {
 			t.Output = last.Verification.Output
 		}
-		if t.Findings, err = r.openFindings(ctx); err != nil {
+		if t.Findings, err = r.OpenFindings(ctx); err != nil {
 			return nil, err
 		}
-		block, err := r.sessionBlock(ctx)
+		block, err := r.SessionBlock(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -224,7 +213,7 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 		var released []string
 		for _, t := range due {
 			if id == "" || t.TaskID == id {
-				body.Tasks = append(body.Tasks, event.SessionTask{Task: t.TaskID, Round: t.Round, DecidedAt: t.status.DecidedAt})
+				body.Tasks = append(body.Tasks, event.SessionTask{Task: t.TaskID, Round: t.Round, DecidedAt: t.recorded.Status.DecidedAt})
 				released = append(released, t.TaskID)
 			}
 		}
@@ -248,53 +237,4 @@ func (e *Engine) recordSession(ctx context.Context, l *ledger.Ledger, after int6
 	}
 	_, err = e.appendEvents(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
 	return err
-}
-
-// sessionBlock returns what the Stop hook has recorded about a task, nil for nothing.
-func (r *taskRecord) sessionBlock(ctx context.Context) (*api.SessionBlock, error) {
-	entries, err := r.ledger.Entries(ctx, event.SessionsChain, []string{keySession + r.id})
-	text := entries[keySession+r.id]
-	if err != nil || text == nil {
-		return nil, err
-	}
-	block := new(api.SessionBlock)
-	if err := json.Unmarshal(text, block); err != nil {
-		return nil, errTampered(r.id, "its blocked sessions cannot be read: %w", err)
-	}
-	return block, nil
-}
-
-// foldSession applies an event of the sessions chain.
-func foldSession(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
-	var body event.Session
-	if err := json.Unmarshal(e.Body, &body); err != nil {
-		return ledger.Projection{}, err
-	}
-	p := projection{}
-	for _, t := range body.Tasks {
-		text, err := before.Entry(keySession + t.Task)
-		if err != nil {
-			return ledger.Projection{}, err
-		}
-		var block api.SessionBlock
-		if text != nil {
-			if err := json.Unmarshal(text, &block); err != nil {
-				return ledger.Projection{}, fmt.Errorf("read the blocked sessions of %s: %w", t.Task, err)
-			}
-		}
-		if block.DecidedAt != t.DecidedAt {
-			block = api.SessionBlock{Round: t.Round, DecidedAt: t.DecidedAt, Tree: block.Tree}
-		}
-		switch e.Kind {
-		case event.KindSessionBlocked:
-			block.Blocks++
-			block.Session, block.Tree, block.At = body.Session, body.Tree, e.At
-		case event.KindSessionReleased:
-			block.Released = &api.SessionRelease{Reason: body.Reason, By: body.By, At: e.At}
-		default:
-			return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about sessions", e.Kind)
-		}
-		p.put(keySession+t.Task, block)
-	}
-	return ledger.Projection{State: p.encode(struct{}{}), Entries: p.entries}, p.err
 }

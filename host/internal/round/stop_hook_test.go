@@ -3,28 +3,29 @@ package round
 import (
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // TestIsWithExecutor tests which tasks can block a session in the project's checkout.
 func TestIsWithExecutor(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*storedStatus)
+		change func(*record.StoredStatus)
 		want   bool
 	}{
-		"sent to the executor":     {func(*storedStatus) {}, true},
-		"in a worktree of its own": {func(k *storedStatus) { k.Branch = &task.Branch{} }, false},
-		"a round is under way":     {func(k *storedStatus) { k.Runs = []task.Run{{}} }, false},
-		"its round has ended":      {func(k *storedStatus) { k.Runs = []task.Run{{Receipt: &task.Receipt{}}} }, true},
-		"stuck":                    {func(k *storedStatus) { k.Status = task.Stuck }, false},
-		"resumed since":            {func(k *storedStatus) { k.Round = 3 }, false},
-		"sent to another agent":    {func(k *storedStatus) { k.Last.NextAction = actionResearcher }, false},
-		"without a decision":       {func(k *storedStatus) { k.Last = nil }, false},
+		"sent to the executor":     {func(*record.StoredStatus) {}, true},
+		"in a worktree of its own": {func(k *record.StoredStatus) { k.Branch = &task.Branch{} }, false},
+		"a round is under way":     {func(k *record.StoredStatus) { k.Runs = []task.Run{{}} }, false},
+		"its round has ended":      {func(k *record.StoredStatus) { k.Runs = []task.Run{{Receipt: &task.Receipt{}}} }, true},
+		"stuck":                    {func(k *record.StoredStatus) { k.Status = task.Stuck }, false},
+		"resumed since":            {func(k *record.StoredStatus) { k.Round = 3 }, false},
+		"sent to another agent":    {func(k *record.StoredStatus) { k.Last.NextAction = actionResearcher }, false},
+		"without a decision":       {func(k *record.StoredStatus) { k.Last = nil }, false},
 	} {
-		var k storedStatus
+		var k record.StoredStatus
 		k.Status, k.Round, k.Last = task.Open, 2, &task.RoundDecided{NextRound: 2, NextAction: actionExecutor}
 		c.change(&k)
-		if got := k.isWithExecutor(); got != c.want {
+		if got := isWithExecutor(k); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
@@ -21,8 +22,8 @@ import (
 // taskTx is the transaction of one command on one task.
 type taskTx struct {
 	engine *Engine
-	// taskRecord has the task's status with the pending events applied.
-	taskRecord
+	// Task has the task's status with the pending events applied.
+	record.Task
 	// pending are the events to record before the command's own, in the same transaction,
 	// such as expired answers.
 	pending []event.Full
@@ -36,24 +37,28 @@ type taskTx struct {
 }
 
 // taskPrompt returns the caller's or the recorded description of the task.
-func (tx *taskTx) taskPrompt() string { return cmp.Or(tx.prompt, tx.status.Prompt) }
+func (tx *taskTx) taskPrompt() string { return cmp.Or(tx.prompt, tx.Status.Prompt) }
 
 // tree returns the path of the task's working tree: its own worktree, or the checkout.
 func (tx *taskTx) tree() string {
-	if b := tx.status.Branch; b != nil {
+	if b := tx.Status.Branch; b != nil {
 		return b.Worktree
 	}
 	return tx.engine.project.Root
 }
 
-// beginTx opens a task. The caller must close the result, also after an error.
+// beginTx opens a task. The caller must close the result.
 func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
 	r, err := e.openTask(ctx, id)
-	tx := &taskTx{engine: e, taskRecord: *r}
-	if err == nil {
-		err = tx.begin(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return tx, err
+	tx := &taskTx{engine: e, Task: *r}
+	if err := tx.begin(ctx); err != nil {
+		tx.Close()
+		return nil, err
+	}
+	return tx, nil
 }
 
 // begin begins a command on the current task. Default answers and ends of usage limits that
@@ -71,14 +76,14 @@ func (tx *taskTx) begin(ctx context.Context) error {
 
 // reload reads the task's status and drops the pending events.
 func (tx *taskTx) reload(ctx context.Context) error {
-	if err := tx.load(ctx); err != nil {
+	if err := tx.Load(ctx); err != nil {
 		return err
 	}
 	tx.pending = nil
-	if b := tx.status.Branch; b != nil && tx.engine.worktree != "" {
+	if b := tx.Status.Branch; b != nil && tx.engine.worktree != "" {
 		here := *b
 		here.Worktree = tx.engine.worktree
-		tx.status.Branch = &here
+		tx.Status.Branch = &here
 	}
 	return nil
 }
@@ -91,7 +96,7 @@ func timestamp(t time.Time) string { return t.UTC().Format(ledger.TimeFormat) }
 
 // apply decides a command and adds its event, if any, to the pending ones.
 func (tx *taskTx) apply(c task.Command, r event.Full) error {
-	change, err := task.Decide(tx.status.State, c)
+	change, err := task.Decide(tx.Status.State, c)
 	if err != nil || change == nil {
 		return tx.withTaskID(err)
 	}
@@ -102,12 +107,12 @@ func (tx *taskTx) apply(c task.Command, r event.Full) error {
 // bytes, as Verify does: a value that JSON cannot represent exactly, such as invalid
 // UTF-8, would otherwise give another state.
 func (tx *taskTx) add(change task.Event, r event.Full) error {
-	next, err := task.Apply(tx.status.State, change)
+	next, err := task.Apply(tx.Status.State, change)
 	if err != nil {
 		return err
 	}
 	r.Event = change
-	tx.status.State = next
+	tx.Status.State = next
 	tx.pending = append(tx.pending, r)
 	return nil
 }
@@ -120,7 +125,7 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 		return nil, nil
 	}
 	base := ""
-	if tx.status.Status != task.NoTask && (tx.baseRev != "" || tx.begins()) {
+	if tx.Status.Status != task.NoTask && (tx.baseRev != "" || tx.begins()) {
 		var err error
 		switch base, err = tx.base(ctx); {
 		case errs.CodeOf(err) == errs.TreeUnreadable && tx.baseRev == "":
@@ -134,13 +139,13 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 		if r.By == "" {
 			r.By = tx.engine.by
 		}
-		if i == 0 && tx.head.N != 0 {
-			r.Before = digest.Of(tx.head.State)
+		if i == 0 && tx.Head.N != 0 {
+			r.Before = digest.Of(tx.Head.State)
 		}
-		if i == 0 && base != tx.status.Base {
+		if i == 0 && base != tx.Status.Base {
 			r.Base = base
 		}
-		if i == 0 && tx.prompt != tx.status.Prompt {
+		if i == 0 && tx.prompt != tx.Status.Prompt {
 			r.Prompt = tx.prompt
 		}
 		body, err := r.Encode()
@@ -157,14 +162,14 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 			return nil, err
 		}
 	}
-	last, err := tx.append(ctx, ledger.Batch{Task: tx.id, After: tx.head.N, Events: drafts})
+	last, err := tx.append(ctx, ledger.Batch{Task: tx.ID, After: tx.Head.N, Events: drafts})
 	if err != nil {
 		return nil, err
 	}
-	tx.pending, tx.policy, tx.status.Event, tx.status.UpdatedAt = nil, nil, last.N, last.At
-	tx.status.Base, tx.status.Prompt = cmp.Or(base, tx.status.Base), tx.taskPrompt()
+	tx.pending, tx.policy, tx.Status.Event, tx.Status.UpdatedAt = nil, nil, last.N, last.At
+	tx.Status.Base, tx.Status.Prompt = cmp.Or(base, tx.Status.Base), tx.taskPrompt()
 	// A killed command may have left an outdated section in STATE.md.
-	if tx.status.Status == task.Stuck || tx.status.Status != task.NoTask && tx.engine.rooted().Exists(project.StateMDFile) {
+	if tx.Status.Status == task.Stuck || tx.Status.Status != task.NoTask && tx.engine.rooted().Exists(project.StateMDFile) {
 		tx.writeStateMD(ctx)
 	}
 	return &api.EventRef{N: last.N, Hash: last.Hash}, nil
@@ -176,14 +181,14 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 	for {
 		batches := []ledger.Batch{batch}
 		if tx.policy != nil {
-			about, err := tx.engine.policies.Events(ctx, tx.ledger, *tx.policy)
+			about, err := tx.engine.policies.Events(ctx, tx.Ledger, *tx.policy)
 			if err != nil {
 				return ledger.Event{}, err
 			}
 			// Even an empty batch detects that another policy was adopted meanwhile.
 			batches = []ledger.Batch{about, batch}
 		}
-		events, err := tx.engine.appendEvents(ctx, tx.ledger, batches...)
+		events, err := tx.engine.appendEvents(ctx, tx.Ledger, batches...)
 		if err == nil {
 			return events[len(events)-1], nil
 		}
@@ -191,7 +196,7 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 		if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != policyset.Chain {
 			return ledger.Event{}, err
 		}
-		if *tx.policy, err = tx.engine.policies.Recheck(ctx, tx.ledger, *tx.policy); err != nil {
+		if *tx.policy, err = tx.engine.policies.Recheck(ctx, tx.Ledger, *tx.policy); err != nil {
 			return ledger.Event{}, err
 		}
 	}
@@ -203,17 +208,17 @@ type command func(tx *taskTx) (task.Command, event.Full, error)
 // update runs a command on a task.
 func (e *Engine) update(ctx context.Context, id string, c command) (api.TaskResult, error) {
 	tx, err := e.beginTx(ctx, id)
-	defer tx.close()
 	if err != nil {
 		return api.TaskResult{}, err
 	}
+	defer tx.Close()
 	return tx.update(ctx, c)
 }
 
 // update runs a command. If another process changes the task meanwhile, the command is
 // decided again, as long as the task is in the same round.
 func (tx *taskTx) update(ctx context.Context, c command) (api.TaskResult, error) {
-	round := max(tx.status.Round, 1)
+	round := max(tx.Status.Round, 1)
 	for {
 		command, r, err := c(tx)
 		if err == nil {
@@ -225,13 +230,13 @@ func (tx *taskTx) update(ctx context.Context, c command) (api.TaskResult, error)
 		}
 		event, err := tx.commit(ctx, nil)
 		if errs.CodeOf(err) != errs.LedgerConflict {
-			return api.TaskResult{TaskStatus: tx.status.public(), Recorded: event}, err
+			return api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: event}, err
 		}
 		if err := tx.begin(ctx); err != nil {
 			return api.TaskResult{}, err
 		}
-		if tx.status.Round != round {
-			return api.TaskResult{}, errLostRace(round, tx.status.State)
+		if tx.Status.Round != round {
+			return api.TaskResult{}, errLostRace(round, tx.Status.State)
 		}
 	}
 }
@@ -240,28 +245,6 @@ func (tx *taskTx) update(ctx context.Context, c command) (api.TaskResult, error)
 func (tx *taskTx) record(ctx context.Context, c task.Command) error {
 	_, err := tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) { return c, event.Full{By: bySwitchyard}, nil })
 	return err
-}
-
-// lastDecision returns the task's latest recorded decision.
-func (tx *taskTx) lastDecision(ctx context.Context) (api.Decision, error) {
-	latest, err := listed[api.HistoryEntry](ctx, &tx.taskRecord, keyDecision, 1)
-	if err != nil {
-		return api.Decision{}, err
-	}
-	if len(latest) == 0 {
-		return api.Decision{}, errTampered(tx.id, "its state follows a decision that is gone")
-	}
-	entry := latest[0]
-	e, err := tx.ledger.Event(ctx, tx.id, entry.Event.N)
-	if err != nil {
-		return api.Decision{}, err
-	}
-	body, err := event.DecodeFull(e)
-	if err != nil || body.Decision == nil || e.Hash != entry.Event.Hash {
-		return api.Decision{}, errTampered(tx.id, "event %d is not the decision that its entry names", entry.Event.N)
-	}
-	body.Decision.Event = &entry.Event
-	return *body.Decision, nil
 }
 
 // errLostRace returns the error of a command that another process preceded. The round is
@@ -279,7 +262,7 @@ func (tx *taskTx) mapConflict(ctx context.Context, round int, err error) error {
 	if tx.reload(ctx) != nil {
 		return err
 	}
-	return errLostRace(round, tx.status.State)
+	return errLostRace(round, tx.Status.State)
 }
 
 // withTaskID adds the task's id to an error.
@@ -289,9 +272,9 @@ func (tx *taskTx) withTaskID(err error) error {
 	case !ok:
 		return err
 	case f.Code == errs.TaskNotFound:
-		return errTaskNotFound(tx.id)
+		return record.NotFound(tx.ID)
 	default:
-		return f.With("task", tx.id)
+		return f.With("task", tx.ID)
 	}
 }
 
@@ -311,7 +294,7 @@ func (tx *taskTx) base(ctx context.Context) (string, error) {
 		return tx.baseCommit, nil
 	}
 	if tx.baseRev == "" && !tx.begins() {
-		return tx.status.Base, nil
+		return tx.Status.Base, nil
 	}
 	config, err := tx.engine.plugins.UncheckedConfig(ctx)
 	if err != nil {
@@ -341,5 +324,5 @@ func (e *Engine) newBase(ctx context.Context, rev string, config project.Config)
 
 // begins reports whether the command begins the task or restarts its work.
 func (tx *taskTx) begins() bool {
-	return tx.head.N == 0 || slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
+	return tx.Head.N == 0 || slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
 }

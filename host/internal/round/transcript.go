@@ -75,19 +75,15 @@ func (t Transcript) EachPart(show func(adapter.Part)) error { return t.adapter.R
 // state-unsafe, task-not-found, and the codes of the ledger and of Config.
 func (e *Engine) Transcript(ctx context.Context, id, run string) (Transcript, error) {
 	r, err := e.readTask(ctx, id)
-	defer r.close()
 	if err != nil {
 		return Transcript{}, err
 	}
+	defer r.Close()
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Transcript{}, err
 	}
-	runs, err := r.agentRuns(ctx)
-	if err != nil {
-		return Transcript{}, err
-	}
-	entry, err := findRun(id, run, runs)
+	entry, err := r.Run(ctx, run)
 	if err != nil {
 		return Transcript{}, err
 	}

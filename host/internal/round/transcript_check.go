@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -29,7 +30,7 @@ func (e *Engine) Verify(ctx context.Context) (Verified, error) {
 	var c transcriptCheck
 	l, err := ledger.Open(ctx, e.project.State(), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		c.collect(e) // Verify folds each event once, so that none is read twice.
-		return Fold(before, e)
+		return record.Fold(before, e)
 	})
 	if err != nil {
 		return Verified{}, err

@@ -49,7 +49,7 @@ func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) e
 	case !runsVerification(req, config):
 		return nil
 	case tx.isNested():
-		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", tx.engine.project.Root, tx.id).With("task", tx.id)
+		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", tx.engine.project.Root, tx.ID).With("task", tx.ID)
 	case req.Command == "":
 		return config.Verify.CheckTrusted()
 	default:
@@ -77,7 +77,7 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 	if run && config.Verify != nil && req.Claim == "" {
 		return tx.runVerification(ctx, config, *config.Verify, tx.tree())
 	}
-	outcome, attestation := tx.status.VerificationOutcome(string(req.Claim))
+	outcome, attestation := tx.Status.VerificationOutcome(string(req.Claim))
 	if attestation != nil && attestation.Tree != "" {
 		now, err := tx.treeDigest(ctx, config)
 		if err != nil {
@@ -127,7 +127,7 @@ func (tx *taskTx) snapshot(ctx context.Context, config project.Config, cache *wo
 	if err != nil {
 		return nil, err
 	}
-	scope, err := tx.engine.treeScope(config, tx.id, tx.tree())
+	scope, err := tx.engine.treeScope(config, tx.ID, tx.tree())
 	if err != nil {
 		return nil, err
 	}
@@ -172,10 +172,10 @@ func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Comm
 	return verifycmd.Command{
 		Keeper: keeper, Line: line, Dir: tx.tree(),
 		Record: func(child supervise.Identity) error {
-			return held.RecordIntent(lease.Record{Process: child, Run: run, Task: tx.id, Began: tx.engine.now().UTC().Format(time.RFC3339)})
+			return held.RecordIntent(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.engine.now().UTC().Format(time.RFC3339)})
 		},
 		Env: append(slices.Clip(tx.engine.environ),
-			"SWITCHYARD_TASK="+tx.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.status.Round, 1)),
+			"SWITCHYARD_TASK="+tx.ID, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.Status.Round, 1)),
 			rootsVariable+"="+childenv.Value(tx.engine.environ, rootsVariable)+","+tx.projectMark(),
 		),
 	}, held, err
@@ -203,7 +203,7 @@ func (tx *taskTx) runVerification(ctx context.Context, config project.Config, v 
 		at.Phase = spawner.Ended
 		tx.engine.observe(at)
 	}()
-	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Root: tx.engine.project.Root, Task: tx.id, Round: max(tx.status.Round, 1)})
+	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Root: tx.engine.project.Root, Task: tx.ID, Round: max(tx.Status.Round, 1)})
 	if err != nil {
 		return api.Verification{}, err
 	}
@@ -236,18 +236,18 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 		return api.Verification{}, err
 	}
 	command := verifyCommand(rr.req.Verify.Command, rr.config).Command
-	if v := rr.tx.status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
+	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
 		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
 	}
 	// A review of this tree stays valid, whatever the verification's result.
-	review := rr.tx.status.LatestRun(task.RoleCritic, 0)
+	review := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 	begun, err := rr.recorder.write(ctx, func() error {
 		return rr.tx.apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
 	})
 	if err != nil {
 		return api.Verification{}, err
 	}
-	since := rr.tx.head.N
+	since := rr.tx.Head.N
 	if begun != nil {
 		since = begun.N
 	}
@@ -263,8 +263,8 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	v.Tree = rr.tree
 	_, err = rr.recorder.write(ctx, func() error {
 		newer, err := rr.tx.hasNewerDraft(ctx, since)
-		if err == nil && (newer || max(rr.tx.status.Round, 1) != rr.round.Number) {
-			err = errLostRace(rr.round.Number, rr.tx.status.State)
+		if err == nil && (newer || max(rr.tx.Status.Round, 1) != rr.round.Number) {
+			err = errLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		if err != nil {
 			return err

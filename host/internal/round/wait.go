@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -80,7 +81,7 @@ func (e *Engine) recordExpired(ctx context.Context, l *ledger.Ledger, id string)
 	if id == "" {
 		return false, nil
 	}
-	tx := &taskTx{engine: e, taskRecord: taskRecord{ledger: l, id: id}}
+	tx := &taskTx{engine: e, Task: record.Task{Ledger: l, ID: id}}
 	if err := tx.begin(ctx); err != nil {
 		return false, err
 	}

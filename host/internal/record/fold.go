@@ -1,11 +1,13 @@
-package round
+package record
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,52 +16,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compactjson"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
-
-// storedStatus is a task's status as stored in the ledger's projection.
-type storedStatus struct {
-	api.TaskStatus
-	// FindingsEvent is the number of the latest event that names the open findings, 0 for
-	// none.
-	FindingsEvent int64 `json:"findings_event,omitzero"`
-}
-
-// public strips internal fields from the status.
-func (k storedStatus) public() api.TaskStatus {
-	s := k.TaskStatus
-	if s.Status == task.Open {
-		s.Drafter = s.State.DraftAgent()
-	}
-	s.Internals = task.Internals{}
-	return s
-}
-
-// addUse counts one decision of a policy.
-func (k *storedStatus) addUse(p policies.Identity, round int) {
-	uses := slices.Clone(k.Policies) // The previous state must not change.
-	i := slices.IndexFunc(uses, func(u api.PolicyUse) bool { return u.Policy.Digest == p.Digest })
-	if i < 0 {
-		if len(uses) == api.MaxPolicyUses {
-			oldest := 0
-			for j, u := range uses {
-				if u.LastRound < uses[oldest].LastRound {
-					oldest = j
-				}
-			}
-			uses = slices.Delete(uses, oldest, oldest+1)
-		}
-		i = len(uses)
-		uses = append(uses, api.PolicyUse{Policy: p, FirstRound: round})
-	}
-	uses[i].Decisions++
-	uses[i].LastRound = round
-	k.Policies = uses
-}
 
 // Prefixes of the keys of a task's entries.
 const (
@@ -88,7 +52,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if err != nil {
 		return ledger.Projection{}, err
 	}
-	s := was.storedStatus
+	s := was.StoredStatus
 	body, err := event.Decode(e)
 	if err != nil {
 		return ledger.Projection{}, err
@@ -156,7 +120,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
 	s.Base, s.Prompt = cmp.Or(body.Base, s.Base), cmp.Or(body.Prompt, s.Prompt)
-	is := taskSnapshot{storedStatus: s, limits: was.limits}.withStatusSince(was, body, e.At)
+	is := taskSnapshot{StoredStatus: s, limits: was.limits}.withStatusSince(was, body, e.At)
 	p.storeCounterState(was, &is, body.Limits)
 	state := p.encode(s)
 	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e), Parsed: true}, p.err
@@ -208,7 +172,7 @@ func checkLevels(before task.State, e task.RoundDecided, d event.Decision) error
 func loadSnapshot(before *ledger.View) (taskSnapshot, error) {
 	var m taskSnapshot
 	if state := before.State; state != nil {
-		if err := compactjson.Unmarshal(state, &m.storedStatus); err != nil {
+		if err := compactjson.Unmarshal(state, &m.StoredStatus); err != nil {
 			return taskSnapshot{}, fmt.Errorf("read state: %w", err)
 		}
 	}
@@ -295,7 +259,7 @@ func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
 	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
 }
 
-// traces updates the history of every open or deferred finding of a review.
+// Traces updates the history of every open or deferred finding of a review.
 func (p *projection) traces(before *ledger.View, s task.State, open, deferred []event.Finding) {
 	var keys []string
 	for _, f := range slices.Concat(open, deferred) {
@@ -330,3 +294,84 @@ func runKey(agent, run string) string {
 
 // sequenced returns a key that sorts by n.
 func sequenced(prefix string, n int64) string { return fmt.Sprintf("%s%012d", prefix, n) }
+
+// foldFailedRound applies an event of the failures chain; it only updates counters.
+func foldFailedRound(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
+	var state struct {
+		Failures int64 `json:"failures"`
+	}
+	if text := before.State; text != nil {
+		if err := json.Unmarshal(text, &state); err != nil {
+			return ledger.Projection{}, err
+		}
+	}
+	var reported event.Failure
+	if err := json.Unmarshal(e.Body, &reported); err != nil {
+		return ledger.Projection{}, err
+	}
+	if e.Kind != event.KindFailed {
+		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about failures", e.Kind)
+	}
+	state.Failures++
+	c := &counts{}
+	c.add(counters.Failures(), 1, string(reported.Code))
+	if reported.Plugin != "" {
+		c.add(counters.PluginFailures(), 1, reported.Plugin, strings.TrimPrefix(string(reported.Code), "plugin-"))
+	}
+	p := projection{}
+	text := p.encode(state)
+	return ledger.Projection{State: text, Changes: c.changes}, p.err
+}
+
+// keySession is the prefix of the entries of the sessions chain, by task:
+// api.SessionBlock.
+const keySession = "task/"
+
+// foldSession applies an event of the sessions chain.
+func foldSession(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
+	var body event.Session
+	if err := json.Unmarshal(e.Body, &body); err != nil {
+		return ledger.Projection{}, err
+	}
+	p := projection{}
+	for _, t := range body.Tasks {
+		text, err := before.Entry(keySession + t.Task)
+		if err != nil {
+			return ledger.Projection{}, err
+		}
+		var block api.SessionBlock
+		if text != nil {
+			if err := json.Unmarshal(text, &block); err != nil {
+				return ledger.Projection{}, fmt.Errorf("read the blocked sessions of %s: %w", t.Task, err)
+			}
+		}
+		if block.DecidedAt != t.DecidedAt {
+			block = api.SessionBlock{Round: t.Round, DecidedAt: t.DecidedAt, Tree: block.Tree}
+		}
+		switch e.Kind {
+		case event.KindSessionBlocked:
+			block.Blocks++
+			block.Session, block.Tree, block.At = body.Session, body.Tree, e.At
+		case event.KindSessionReleased:
+			block.Released = &api.SessionRelease{Reason: body.Reason, By: body.By, At: e.At}
+		default:
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about sessions", e.Kind)
+		}
+		p.put(keySession+t.Task, block)
+	}
+	return ledger.Projection{State: p.encode(struct{}{}), Entries: p.entries}, p.err
+}
+
+// SessionBlock returns what the Stop hook has recorded about a task, nil for nothing.
+func (r *Task) SessionBlock(ctx context.Context) (*api.SessionBlock, error) {
+	entries, err := r.Ledger.Entries(ctx, event.SessionsChain, []string{keySession + r.ID})
+	text := entries[keySession+r.ID]
+	if err != nil || text == nil {
+		return nil, err
+	}
+	block := new(api.SessionBlock)
+	if err := json.Unmarshal(text, block); err != nil {
+		return nil, Tampered(r.ID, "its blocked sessions cannot be read: %w", err)
+	}
+	return block, nil
+}

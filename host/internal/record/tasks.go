@@ -1,13 +1,13 @@
-package round
+package record
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
-	"slices"
+	"sync"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -15,23 +15,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Summary reads every task's state and events once. Tasks that change meanwhile count
-// either as before or as after. A task that cannot be read is skipped and listed.
-//
-// # Errors
-//
-// Those of the configuration and of the ledger.
-func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
-	config, err := e.Config(ctx)
-	if err != nil {
-		return api.Summary{}, err
-	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return api.Summary{}, err
-	}
-	defer l.Close()
-	sum := newSummary(cmp.Or(config.MaxRounds, task.DefaultRounds))
+// Summarize reads every task's state and events once. Tasks that change meanwhile count
+// either as before or as after. A task that cannot be read is skipped and listed. rounds is
+// the number of rounds that the histogram begins with.
+func Summarize(ctx context.Context, l *ledger.Ledger, rounds int) (api.Summary, error) {
+	sum := newSummary(rounds)
 	for head, err := range l.Heads(ctx) {
 		if err != nil {
 			return api.Summary{}, err
@@ -42,7 +30,7 @@ func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
 		s, err := status(head)
 		var categories map[string]int
 		if err == nil {
-			categories, err = (&taskRecord{ledger: l, id: head.Task}).findingCategories(ctx)
+			categories, err = (&Task{Ledger: l, ID: head.Task}).findingCategories(ctx)
 		}
 		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.LedgerTampered {
 			sum.Unreadable = append(sum.Unreadable, api.UnreadableTask{TaskID: head.Task, Code: f.Code, Message: f.Message})
@@ -92,9 +80,9 @@ func addToSummary(sum *api.Summary, s task.State, categories map[string]int) {
 
 // findingCategories counts a task's findings by category. If a round has several reviews,
 // only the latest counts, since all saw the same round.
-func (r *taskRecord) findingCategories(ctx context.Context) (map[string]int, error) {
+func (r *Task) findingCategories(ctx context.Context) (map[string]int, error) {
 	rounds := make(map[int][]event.Finding)
-	for e, err := range r.events(ctx, 1, task.KindDecided, task.KindStopped) {
+	for e, err := range r.Events(ctx, 1, task.KindDecided, task.KindStopped) {
 		if err != nil {
 			return nil, err
 		}
@@ -120,20 +108,8 @@ func (r *taskRecord) findingCategories(ctx context.Context) (map[string]int, err
 
 // CriticFailures returns, by task id, the reason why the critic's last run failed, for
 // those tasks that are stuck because of it.
-//
-// # Errors
-//
-// Those of the ledger.
-func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]string, error) {
+func CriticFailures(ctx context.Context, l *ledger.Ledger, ids []string) (map[string]string, error) {
 	failures := make(map[string]string)
-	if len(ids) == 0 {
-		return failures, nil
-	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
 	for _, id := range ids {
 		head, err := l.Head(ctx, id)
 		if err != nil {
@@ -150,39 +126,57 @@ func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]s
 	return failures, nil
 }
 
-// criticFailure returns why the critic's last run failed, if the task is stuck because of
-// it, else "".
-func (k storedStatus) criticFailure() string {
-	if k.Stop == nil || k.Stop.Reason != "stuck-finding" {
-		return ""
-	}
-	for _, run := range slices.Backward(k.Runs) {
-		if run.Role == task.RoleCritic && run.Round == k.Stop.Round && run.Receipt != nil {
-			if run.Receipt.Outcome == outcome.CriticError {
-				return string(run.Receipt.Reason)
-			}
-			return ""
+// Tasks lists every task by id.
+func Tasks(ctx context.Context, l *ledger.Ledger) ([]api.TaskStatus, error) {
+	var heads []ledger.Head
+	for head, err := range l.Heads(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if !isChain(head.Task) {
+			heads = append(heads, head)
 		}
 	}
-	return ""
+	// Decoding takes as long as reading.
+	tasks := make([]api.TaskStatus, len(heads))
+	failures := make([]error, len(heads)/batchSize+1)
+	var batches sync.WaitGroup
+	for batch := range failures {
+		batches.Go(func() {
+			for i := batch * batchSize; i < min((batch+1)*batchSize, len(heads)); i++ {
+				now, err := status(heads[i])
+				if err != nil {
+					failures[batch] = err
+					return
+				}
+				tasks[i] = now.Public()
+			}
+		})
+	}
+	batches.Wait()
+	if err := cmp.Or(failures...); err != nil {
+		return nil, err
+	}
+	return tasks, nil
 }
 
-// Counters reads counters of the project's ledger as of one moment. It opens the ledger
-// each time, so that a long-running caller sees a replaced ledger.
-func (e *Engine) Counters(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
-	// Read-only, unless the ledger is too old to have counters.
-	t, err := readCounters(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
-	if errs.CodeOf(err) == errs.LedgerOlder {
-		return readCounters(ctx, func() (*ledger.Ledger, error) { return e.openLedger(ctx) }, queries)
-	}
-	return t, err
-}
+// batchSize is the number of tasks decoded by a goroutine.
+const batchSize = 256
 
-func readCounters(ctx context.Context, open func() (*ledger.Ledger, error), queries []ledger.CounterQuery) (ledger.Counters, error) {
-	l, err := open()
-	if err != nil {
-		return ledger.Counters{}, err
+// All yields every task by id. It ends at the first error.
+func All(ctx context.Context, l *ledger.Ledger) iter.Seq2[*Task, error] {
+	return func(yield func(*Task, error) bool) {
+		for head, err := range l.Heads(ctx) {
+			if isChain(head.Task) {
+				continue
+			}
+			r := &Task{Ledger: l, ID: head.Task, Head: head}
+			if err == nil {
+				r.Status, err = status(head)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
 	}
-	defer l.Close()
-	return l.Counters(ctx, queries...)
 }

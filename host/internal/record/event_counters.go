@@ -1,4 +1,4 @@
-package round
+package record
 
 import (
 	"cmp"
@@ -14,13 +14,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // taskSnapshot is the part of a task's state that counting needs, before or after an
 // event.
 type taskSnapshot struct {
-	storedStatus
+	StoredStatus
 	statusSince
 	limits task.Limits
 }
@@ -153,7 +152,7 @@ func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
 	h.add(counters.Daily(), 1, day, counters.DaySpawns)
 	class := cmp.Or(r.Class, "none")
 	switch r.Next {
-	case string(outcome.Fallback), nextManualFallback:
+	case string(outcome.Fallback), NextManualFallback:
 		h.add(counters.Fallbacks(), 1, run.Agent, string(class))
 		h.add(counters.Daily(), 1, day, counters.DayFallbacks)
 	case string(outcome.Retry):
@@ -162,7 +161,7 @@ func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
 	if r.Outcome != task.OutcomeLost {
 		h.observe(counters.SpawnRuns(), counters.Observation{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
 	}
-	var spawn spawner.Record
+	var spawn outcome.Record
 	if t.Spawn != nil {
 		spawn = *t.Spawn
 	}
@@ -247,7 +246,7 @@ func reasonOf(s task.State, t event.Facts) string {
 		}
 		return event.NextAction
 	case *task.WorkStopped:
-		if event.Stop.By == bySwitchyard {
+		if event.Stop.By == task.BySwitchyard {
 			return event.Stop.Reason
 		}
 		return "by-hand"
@@ -322,3 +321,6 @@ func dayOf(at string) string {
 	day, _, _ := strings.Cut(at, "T")
 	return day
 }
+
+// NextManualFallback is the next step in a receipt if the caller must run the agent.
+const NextManualFallback = "hand-back"
