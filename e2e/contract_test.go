@@ -36,7 +36,7 @@ func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Outp
 	for name, content := range invocation.Files {
 		p.put(t, filepath.Join(v.StateDir, name), content)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), roundTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.programs[name], invocation.Argv...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = v.WorkDir, append(slices.Clone(p.env), invocation.Env...), 5*time.Second

@@ -46,6 +46,8 @@ func TestMCP(t *testing.T) {
 		"PATH=" + filepath.Dir(r.switchyard) + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME=" + t.TempDir(), "SWITCHYARD_CACHE_DIR=" + r.cache,
 		"HTTPS_PROXY=" + r.model.server.URL, "HTTP_PROXY=" + r.model.server.URL, "NO_PROXY=127.0.0.1",
 		"ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_API_KEY=dummy", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "SWITCHYARD_USER=ann",
+		// By default it starts without a server that a busy machine has not started in five seconds.
+		"MCP_TIMEOUT=90000", "MCP_CONNECT_TIMEOUT_MS=90000",
 	}
 	p.write(t, "fails.json", `{"critic": "critic", "findings": [{"category": "style", "file": "a.go", "line": 1, "remediation": "Rename it"}]}`)
 	p.git(t, "init", "-q")
