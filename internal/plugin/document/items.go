@@ -164,7 +164,7 @@ func (w *walk) object(p *pattern, i int) int {
 			continue
 		}
 		name, _ := jsontext.AppendUnquote(nil, key)
-		w.ref = append(append(w.ref, '/'), escape(string(name))...)
+		w.ref = append(w.ref, jsontext.Pointer("").AppendToken(string(name))...)
 		end = i
 		if next != nil {
 			end = w.value(next, i)

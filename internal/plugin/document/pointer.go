@@ -3,26 +3,25 @@ package document
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // At returns the report's text at a JSON Pointer (RFC 6901), and whether the
 // pointer is well-formed and the value exists. Do not modify the text.
-func (d *Document) At(pointer string) (jsontext.Value, bool) {
+func (d *Document) At(pointer string) (found jsontext.Value, ok bool) {
 	tokens, ok := Tokens(pointer)
 	if !ok {
 		return nil, false
 	}
-	at := value(d.data, 0)
-	for _, token := range tokens {
-		if at, ok = child(d.data, at, token); !ok {
-			return nil, false
-		}
-	}
-	return d.data[at:valueEnd(d.data, at)], true
+	root := &pattern{}
+	root.add(tokens, false)
+	w := walk{ctx: context.Background(), data: d.data, yield: func(_ string, raw jsontext.Value) bool {
+		found = raw
+		return false
+	}}
+	w.value(root, value(d.data, 0))
+	return found, found != nil
 }
 
 // Detects reports whether the values at all pointers of all exist, and at least one
@@ -60,80 +59,9 @@ func (d *Document) Detects(ctx context.Context, all, some []string) bool {
 	return detected()
 }
 
-// child returns the offset of the member or element named token in the container at
-// i.
-func child(data []byte, i int, token string) (int, bool) {
-	switch {
-	case i >= len(data):
-	case data[i] == '{':
-		for key, s := range members(data, i) {
-			if is(key, token) {
-				return s.start, true
-			}
-		}
-	case data[i] == '[':
-		want, ok := index(token)
-		if !ok {
-			return 0, false
-		}
-		for n, s := range elements(data, i) {
-			if n == want {
-				return s.start, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// is reports whether a quoted key stands for name.
-func is(key []byte, name string) bool {
-	if plain := key[1 : len(key)-1]; string(plain) == name {
-		return !strings.Contains(name, `\`)
-	} else if len(plain) <= len(name) {
-		return false // An escape is longer than its character.
-	}
-	text, err := jsontext.AppendUnquote(nil, key)
-	return err == nil && string(text) == name
-}
-
 // Tokens splits a JSON Pointer into its unescaped reference tokens, and reports
 // whether it is well-formed.
 func Tokens(pointer string) ([]string, bool) {
-	if pointer == "" {
-		return nil, true
-	}
-	if pointer[0] != '/' {
-		return nil, false
-	}
-	tokens := strings.Split(pointer[1:], "/")
-	for n, t := range tokens {
-		if !strings.Contains(t, "~") {
-			continue
-		}
-		for rest := t; ; {
-			_, after, found := strings.Cut(rest, "~")
-			if !found {
-				break
-			}
-			if after == "" || after[0] != '0' && after[0] != '1' {
-				return nil, false
-			}
-			rest = after[1:]
-		}
-		tokens[n] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
-	}
-	return tokens, true
-}
-
-func escape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
-}
-
-// index parses an array index of RFC 6901: no sign, no leading zero.
-func index(token string) (int, bool) {
-	if token == "" || len(token) > 1 && token[0] == '0' || token[0] < '0' || token[0] > '9' {
-		return 0, false
-	}
-	n, err := strconv.Atoi(token)
-	return n, err == nil
+	p := jsontext.Pointer(pointer)
+	return slices.Collect(p.Tokens()), p.IsValid()
 }

@@ -2,11 +2,10 @@ package document
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -47,9 +46,8 @@ func Read(data []byte, limits Limits) (*Source, error) {
 	if at := textutil.InvalidUTF8(data); at >= 0 {
 		return nil, errs.New(errs.ReportInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
 	}
-	sum := sha256.Sum256(data)
 	text := bytes.TrimPrefix(data, []byte(byteOrderMark))
-	s := &Source{data: data, text: len(data) - len(text), digest: "sha256:" + hex.EncodeToString(sum[:]), limits: limits}
+	s := &Source{data: data, text: len(data) - len(text), digest: digest.Of(data), limits: limits}
 	s.first = sync.OnceValues(s.readFirst)
 	s.json = sync.OnceValues(func() (*Document, error) { return s.document(s.readJSON()) })
 	s.lines = sync.OnceValues(func() (*Document, error) { return s.document(s.readLines(false)) })

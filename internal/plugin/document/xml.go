@@ -11,10 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The limits on a report's elements, their names, and the attributes of one element.
-// A million elements of 32 bytes, fewer than any finding takes, fill 32 MiB, and
-// formats have some dozen names. The limits keep the memory for 32 MiB below 0.5 GB
-// for text of only quotation marks; real reports stay below 150 MB.
+// The limits on a report's elements, and on the names of the children and the
+// attributes of one element. A million elements of 32 bytes, fewer than any finding
+// takes, fill 32 MiB, and formats have some dozen names. The limits keep the memory for
+// 32 MiB below 0.5 GB for text of only quotation marks; real reports stay below 150 MB.
 const (
 	maxElements   = 1_000_000
 	maxNames      = 10_000
@@ -29,10 +29,9 @@ type xmlReader struct {
 	base     int    // The offset of text in the report.
 	text     []byte // The report without a byte order mark.
 	d        *xml.Decoder
-	out      *xmlWriter
-	open     []xml.Name
-	spaces   namespaces
+	open     []element
 	elements int
+	out      []byte // The JSON of the root element, once it has ended.
 }
 
 // readXML returns the JSON of the report's element.
@@ -43,7 +42,6 @@ func (s *Source) readXML() ([]byte, error) {
 		base:   s.text,
 		text:   text,
 		d:      xml.NewDecoder(bytes.NewReader(text)),
-		out:    newXMLWriter(len(text), s.limits.Bytes),
 	}
 	if at := forbidden(text); at >= 0 {
 		return nil, r.invalid("has a character that XML does not allow", at)
@@ -58,9 +56,6 @@ func (s *Source) readXML() ([]byte, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if r.out.full() {
-			return nil, tooLargeAsJSON(s.limits.Bytes)
-		}
 	}
 	switch {
 	case r.elements == 0:
@@ -68,7 +63,7 @@ func (s *Source) readXML() ([]byte, error) {
 	case len(r.open) > 0:
 		return nil, r.invalid("is cut short", len(text))
 	}
-	return r.out.bytes(), nil
+	return append(r.out, '}'), nil
 }
 
 // token reads the token at at. It returns io.EOF after the last one.
@@ -123,26 +118,36 @@ func (r *xmlReader) start(t xml.StartElement, at int) error {
 		return r.tooMany(maxElements, "elements", at)
 	case 2*(len(r.open)+1) > r.source.limits.Depth: // Each element is an object in an array, or in the document's object.
 		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
-	case !r.spaces.open(t.Attr):
+	case !areDistinct(t.Attr):
 		return r.invalid("has the same attribute twice in one XML element", at)
 	}
 	r.elements++
-	r.open = append(r.open, t.Name)
-	r.out.start(t)
-	if len(r.out.names) > maxNames {
-		return r.tooMany(maxNames, "element names", at)
-	}
+	r.open = append(r.open, newElement(t))
 	return nil
 }
 
 func (r *xmlReader) end(name xml.Name, at int) error {
 	last := len(r.open) - 1
-	if last < 0 || r.open[last] != name {
+	if last < 0 || r.open[last].name != name {
 		return r.invalid("has an XML end tag that closes no element", at)
 	}
+	e := r.open[last]
 	r.open = r.open[:last]
-	r.spaces.close()
-	r.out.end()
+	size := 0
+	if last == 0 {
+		r.out = e.append(append(quote([]byte{'{'}, written(name)), ':'))
+		size = len(r.out) + 1
+	} else {
+		parent := &r.open[last-1]
+		parent.add(e)
+		if len(parent.children) > maxNames {
+			return r.tooMany(maxNames, "names of one element's children", at)
+		}
+		size = len(parent.children[parent.ids[name]].elements)
+	}
+	if int64(size) > r.source.limits.Bytes {
+		return tooLargeAsJSON(r.source.limits.Bytes)
+	}
 	return nil
 }
 
@@ -160,7 +165,8 @@ func (r *xmlReader) characters(text, raw []byte, at int) error {
 			return r.invalid("refers to a character that XML does not allow", at+bad)
 		}
 	}
-	r.out.text(text)
+	e := &r.open[len(r.open)-1]
+	e.text = append(e.text, text...)
 	return nil
 }
 
@@ -172,7 +178,7 @@ func (r *xmlReader) comment(text []byte, at int) error {
 	case 2*len(r.open)+1 > r.source.limits.Depth: // It is in an array in its element.
 		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
 	}
-	r.out.comment(bytes.Trim(text, blanks))
+	r.open[len(r.open)-1].comment(bytes.Trim(text, blanks))
 	return nil
 }
 

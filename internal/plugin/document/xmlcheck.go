@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -114,91 +113,11 @@ func surrogate(text []byte) int {
 	}
 }
 
-// namespaces tracks the prefixes of the open elements, to refuse an element with the
-// same attribute under two prefixes.
-type namespaces struct {
-	// ids number the names of namespaces. A name may be megabytes long, so it is
-	// hashed once where it is bound and not for every attribute.
-	ids    map[string]int
-	bound  map[string]int // The number of a prefix's namespace.
-	undo   []binding
-	opened []int // len(undo) before each open element.
-}
-
-type binding struct {
-	prefix string
-	was    int
-	had    bool
-}
-
-// open enters an element, and reports whether its attributes differ.
-func (n *namespaces) open(attrs []xml.Attr) bool {
-	n.opened = append(n.opened, len(n.undo))
-	prefixed := 0
-	for _, a := range attrs {
-		switch {
-		case a.Name.Space == "xmlns":
-			if n.bound == nil {
-				n.ids, n.bound = make(map[string]int), make(map[string]int)
-			}
-			id, known := n.ids[a.Value]
-			if !known {
-				id = len(n.ids)
-				n.ids[a.Value] = id
-			}
-			was, had := n.bound[a.Name.Local]
-			n.undo = append(n.undo, binding{a.Name.Local, was, had})
-			n.bound[a.Name.Local] = id
-		case a.Name.Space != "":
-			prefixed++
-		}
-	}
-	return distinct(attrs, func(a xml.Attr) xml.Name { return a.Name }) &&
-		(prefixed < 2 || distinct(attrs, n.expand))
-}
-
-// expand returns an attribute's name with its namespace instead of the prefix. An
-// unbound prefix stays.
-func (n *namespaces) expand(a xml.Attr) xml.Name {
-	if id, ok := n.bound[a.Name.Space]; ok {
-		return xml.Name{Space: "=" + strconv.Itoa(id), Local: a.Name.Local}
-	}
-	return a.Name
-}
-
-// close leaves the innermost element.
-func (n *namespaces) close() {
-	last := len(n.opened) - 1
-	for i := len(n.undo) - 1; i >= n.opened[last]; i-- {
-		if b := n.undo[i]; b.had {
-			n.bound[b.prefix] = b.was
-		} else {
-			delete(n.bound, b.prefix)
-		}
-	}
-	n.undo = n.undo[:n.opened[last]]
-	n.opened = n.opened[:last]
-}
-
-// distinct reports whether no two attributes have the same name.
-func distinct(attrs []xml.Attr, name func(xml.Attr) xml.Name) bool {
-	const few = 8
-	if len(attrs) <= few {
-		for i, a := range attrs {
-			for _, b := range attrs[:i] {
-				if name(a) == name(b) {
-					return false
-				}
-			}
-		}
-		return true
-	}
+// areDistinct reports whether no two attributes have the same name.
+func areDistinct(attrs []xml.Attr) bool {
 	seen := make(map[xml.Name]bool, len(attrs))
 	for _, a := range attrs {
-		if seen[name(a)] {
-			return false
-		}
-		seen[name(a)] = true
+		seen[a.Name] = true
 	}
-	return true
+	return len(seen) == len(attrs)
 }
