@@ -132,6 +132,7 @@ func (r *xmlReader) end(name xml.Name, at int) error {
 		return r.invalid("has an XML end tag that closes no element", at)
 	}
 	e := r.open[last]
+	r.open[last] = element{} // Otherwise every level holds its children's JSON.
 	r.open = r.open[:last]
 	size := 0
 	if last == 0 {
@@ -145,6 +146,11 @@ func (r *xmlReader) end(name xml.Name, at int) error {
 		}
 		size = len(parent.children[parent.ids[name]].elements)
 	}
+	return r.checkSize(size)
+}
+
+// checkSize checks the size of a part of the JSON.
+func (r *xmlReader) checkSize(size int) error {
 	if int64(size) > r.source.limits.Bytes {
 		return tooLargeAsJSON(r.source.limits.Bytes)
 	}
@@ -178,8 +184,9 @@ func (r *xmlReader) comment(text []byte, at int) error {
 	case 2*len(r.open)+1 > r.source.limits.Depth: // It is in an array in its element.
 		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
 	}
-	r.open[len(r.open)-1].comment(bytes.Trim(text, blanks))
-	return nil
+	e := &r.open[len(r.open)-1]
+	e.comment(bytes.Trim(text, blanks))
+	return r.checkSize(len(e.comments))
 }
 
 // instruction checks a processing instruction. For the decoder the XML declaration is

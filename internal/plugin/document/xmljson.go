@@ -50,8 +50,10 @@ func (e *element) add(child element) {
 
 // comment adds a comment. The decoder does not normalise line ends in it.
 func (e *element) comment(text []byte) {
-	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	text = bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
+	if bytes.IndexByte(text, '\r') >= 0 {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+		text = bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
+	}
 	e.comments = quote(separate(e.comments), text)
 }
 
