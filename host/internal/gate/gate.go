@@ -237,7 +237,7 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 	case r.Force != nil:
 		return refuse(result, fmt.Sprintf("%s was forced by %s: %s", about, r.Force.By, r.Force.Reason), "a decision that was not forced"), nil
 	case adopted == "" || r.Policy.Digest != adopted:
-		return refuse(result, fmt.Sprintf("%s was decided by policy %s (%.12s), which the project had not adopted", about, r.Policy.Name+"@"+r.Policy.Version, strings.TrimPrefix(r.Policy.Digest, "sha256:")),
+		return refuse(result, fmt.Sprintf("%s was decided by policy %s (%.12s), which the project had not adopted", about, r.Policy, strings.TrimPrefix(r.Policy.Digest, "sha256:")),
 			"a decision of the adopted policy"), nil
 	}
 	covered, why, err := g.covers(ctx, r, c)

@@ -117,7 +117,7 @@ func (c Selection) checkNamed(adopted api.Adopted) error {
 	if c.named || c.configured || routing.IsReleaseRef(adopted.Ref) {
 		return nil
 	}
-	return errs.New(errs.PolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", adopted.Ref, nameOf(adopted.Policy)).
+	return errs.New(errs.PolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", adopted.Ref, adopted.Policy).
 		With("adopted", adopted.Policy)
 }
 

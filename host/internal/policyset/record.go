@@ -111,7 +111,7 @@ func checkCopies(e event.RoundEvent, d event.RoundDecision, in routing.Input) er
 	checkSame(&err, "verify", routing.Verify(e.Verify), in.Verify)
 	checkSame(&err, "next_action", e.NextAction, d.NextAction)
 	checkSame(&err, "reason", e.Reason, d.Reason)
-	checkSame(&err, "policy", e.Policy, nameOf(d.Policy))
+	checkSame(&err, "policy", e.Policy, d.Policy.String())
 	checkSame(&err, "progress", d.Progress, api.ProgressOf(in))
 	checkSame(&err, "stalled_rounds", e.Stalled, in.StalledRounds)
 	checkSame(&err, "deferred", e.Deferred, len(d.Deferred))

@@ -156,14 +156,12 @@ func (c Selection) checkRollback(adopted api.Adopted) error {
 	if !c.hasKeys() || !routing.Older(c.Identity(), adopted.Policy) {
 		return nil
 	}
-	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", c, nameOf(adopted.Policy)).
+	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", c, adopted.Policy).
 		With("policy", c.Identity()).With("adopted", adopted.Policy)
 }
 
 func errPolicyChanged(adopted api.Adopted, c Selection) error {
 	return errs.New(errs.PolicyChanged, "the project adopted policy %s (%.19s), and %s is now %s (%.19s)",
-		nameOf(adopted.Policy), adopted.Policy.Digest, c.ref, c, c.Identity().Digest).
+		adopted.Policy, adopted.Policy.Digest, c.ref, c, c.Identity().Digest).
 		With("adopted", adopted.Policy).With("policy", c.Identity())
 }
-
-func nameOf(p routing.Identity) string { return p.Name + "@" + p.Version }

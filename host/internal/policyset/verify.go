@@ -106,7 +106,7 @@ func (v *decisionVerifier) verify(ctx context.Context, p parsedEvent) error {
 	}
 	policy := decider.policy
 	if id := policy.Identity(); id.Name != d.Policy.Name || id.Version != d.Policy.Version || id.ADR != d.Policy.ADR {
-		v.problem(p.event, api.ProblemPolicy, "it names its policy %s of %s, which is %s of %s", nameOf(d.Policy), d.Policy.ADR, nameOf(id), id.ADR)
+		v.problem(p.event, api.ProblemPolicy, "it names its policy %s of %s, which is %s of %s", d.Policy, d.Policy.ADR, id, id.ADR)
 	}
 	for _, c := range d.Categories {
 		to, known := policy.Route(c.Name)

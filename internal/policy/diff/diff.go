@@ -129,7 +129,7 @@ type meaning struct {
 // equal meaning have one digest as long as they compare with the same numbers.
 func (d Diff) Digest() string {
 	m := meaning{
-		To:         reference(d.To),
+		To:         d.To.String(),
 		Categories: d.Categories, Destinations: d.Destinations, Precedence: d.Precedence,
 		Decisions: d.Decisions.Digest,
 	}
@@ -137,13 +137,10 @@ func (d Diff) Digest() string {
 		m.Bars = d.Bars.Digest
 	}
 	if d.From != nil {
-		m.From = reference(*d.From)
+		m.From = d.From.String()
 	}
 	return digest.Of(canonical(m))
 }
-
-// reference returns the policy's NAME@VERSION.
-func reference(id routing.Identity) string { return id.Name + "@" + id.Version }
 
 // cell is a class whose decision changes.
 type cell struct {

@@ -17,9 +17,9 @@ import (
 func (d Diff) Markdown() string {
 	var m markdown
 	if d.From == nil {
-		m.line("`%s` is the first version.", reference(d.To))
+		m.line("`%s` is the first version.", d.To.String())
 	} else {
-		m.line("From `%s` to `%s`:", reference(*d.From), reference(d.To))
+		m.line("From `%s` to `%s`:", d.From.String(), d.To.String())
 	}
 	d.Categories.markdown(&m, d.From == nil)
 	d.Destinations.markdown(&m)

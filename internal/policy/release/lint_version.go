@@ -43,7 +43,7 @@ func (w *versionLinter) look(ctx context.Context) (Version, error) {
 		return seen, ctx.Err()
 	}
 	seen.Policy = w.policy.Identity()
-	if got := reference(seen.Policy); got != w.ref {
+	if got := seen.Policy.String(); got != w.ref {
 		w.say(finding(FolderName, w.folder, "its METADATA says that it is %s", got).hint("rename the folder, or correct custom.version"))
 	}
 	w.described()

@@ -80,7 +80,7 @@ func (t Tree) Waivers(id routing.Identity) ([]check.Waiver, error) {
 		return nil, err
 	}
 	found, ok := records.of(id.ADR)
-	if !ok || found.Record.Status == adr.Rejected || found.Record.Policy != reference(id) {
+	if !ok || found.Record.Status == adr.Rejected || found.Record.Policy != id.String() {
 		return []check.Waiver{}, nil
 	}
 	all := waivers(found.Record)
@@ -89,6 +89,3 @@ func (t Tree) Waivers(id routing.Identity) ([]check.Waiver, error) {
 	}
 	return all, nil
 }
-
-// reference returns a version's NAME@VERSION.
-func reference(id routing.Identity) string { return id.Name + "@" + id.Version }

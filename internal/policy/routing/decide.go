@@ -233,4 +233,4 @@ func (p *Policy) fault(code errs.Code, in Input, format string, args ...any) *er
 
 // String returns the policy as NAME@VERSION, such as routing@1.0.0. Load accepts that
 // only for embedded policies.
-func (p *Policy) String() string { return p.identity.Name + "@" + p.identity.Version }
+func (p *Policy) String() string { return p.identity.String() }

@@ -66,6 +66,9 @@ type Identity struct {
 	Revision string `json:"revision,omitzero"`
 }
 
+// String returns NAME@VERSION, such as routing@1.3.0.
+func (i Identity) String() string { return i.Name + "@" + i.Version }
+
 // Policy is a loaded policy, ready to decide. Use Load to get one; the zero value is not
 // usable. It is safe for concurrent use.
 type Policy struct {
