@@ -96,7 +96,7 @@ func (f *function) meter(t functionType, code []byte) error {
 	} else {
 		f.out = append(f.out[:start], f.out[charged:]...)
 	}
-	return f.addCompileCost(f.compile.total(f.instructions, f.locals, uint64(len(f.globals))))
+	return f.addCompileCost(f.compile.total(f.instructions, f.locals, uint64(f.globals)))
 }
 
 func (f *function) instruction() {
@@ -347,7 +347,7 @@ func (f *function) callTickBefore(from int) {
 }
 
 // fuel and scratch are the globals that the meter adds.
-func (f *function) fuel() uint32    { return uint32(len(f.globals)) }
+func (f *function) fuel() uint32    { return f.globals }
 func (f *function) scratch() uint32 { return f.fuel() + 1 }
 
 func (f *function) index(op byte, index uint32) {

@@ -63,8 +63,7 @@ type module struct {
 	types    []functionType
 	funcs    []uint32 // the type of each function, imported ones first
 	imported uint32   // the number of imported ones
-	// globals, tables and memories have the types as text, imported ones first.
-	globals, tables, memories []string
+	globals  uint32   // the number of globals, imported ones included
 
 	imports []Import
 	exports []Export
@@ -242,11 +241,14 @@ func (m *module) readImports(r *reader) error {
 			m.funcs = append(m.funcs, t)
 			m.imported++
 		case kindTable:
-			i.Kind, i.Type = "table", m.table(r)
+			i.Kind = "table"
+			m.table(r)
 		case kindMemory:
-			i.Kind, i.Type = "memory", m.memoryType(r)
+			i.Kind = "memory"
+			m.memoryType(r)
 		case kindGlobal:
-			i.Kind, i.Type = "global", m.globalType(r)
+			i.Kind = "global"
+			m.globalType(r)
 		default:
 			r.fail()
 		}
@@ -313,11 +315,14 @@ func (m *module) readExports(r *reader) error {
 			from = r.at
 			e.Kind, e.Type = Function, m.typeName(m.typeOf(f))
 		case kindTable:
-			e.Kind, e.Type = "table", at(m.tables, r.u32())
+			e.Kind = "table"
+			r.u32()
 		case kindMemory:
-			e.Kind, e.Type = "memory", at(m.memories, r.u32())
+			e.Kind = "memory"
+			r.u32()
 		case kindGlobal:
-			e.Kind, e.Type = "global", at(m.globals, m.global(r))
+			e.Kind = "global"
+			m.global(r)
 		default:
 			r.fail()
 		}
@@ -348,7 +353,7 @@ func (m *module) reference(r *reader) uint32 {
 }
 
 // global reads the index of a global.
-func (m *module) global(r *reader) uint32 { return r.below(uint64(len(m.globals))) }
+func (m *module) global(r *reader) uint32 { return r.below(uint64(m.globals)) }
 
 func (m *module) writeStart(r *reader) error {
 	m.sections[sectionStart] = uleb(m.function(r))

@@ -22,16 +22,16 @@ const Function = "function"
 type Import struct {
 	Module string `json:"module"`
 	Name   string `json:"name"`
-	// Type is the type as text, such as "(i32, i32) -> i64".
-	Kind string `json:"kind"`
-	Type string `json:"type"`
+	Kind   string `json:"kind"`
+	// Type is the type of a function, such as "(i32, i32) -> i64".
+	Type string `json:"type,omitzero"`
 }
 
 // Export is an export of a module. Kind and Type are as in Import.
 type Export struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	Type string `json:"type"`
+	Type string `json:"type,omitzero"`
 }
 
 // Memory is a module's declaration of a memory, in bytes.
@@ -50,40 +50,30 @@ func Survey(code []byte) Outline {
 }
 
 // table reads the type of a table.
-func (m *module) table(r *reader) string {
-	of := valueTypeName(r.valueType())
+func (m *module) table(r *reader) {
+	r.valueType()
 	least, _ := r.limits()
 	m.tableElements += uint64(least)
-	text := fmt.Sprintf("%d %s", least, of)
-	m.tables = append(m.tables, text)
-	return text
 }
 
 // memoryType reads the type of a memory.
-func (m *module) memoryType(r *reader) string {
+func (m *module) memoryType(r *reader) {
 	least, most := r.limits()
-	memory := &Memory{Minimum: int64(least) * PageSize}
-	text := fmt.Sprintf("%d pages or more", least)
+	if m.memory != nil || r.bad {
+		return
+	}
+	m.memory = &Memory{Minimum: int64(least) * PageSize}
 	if most != nil {
 		limit := int64(*most) * PageSize
-		memory.Maximum = &limit
-		text = fmt.Sprintf("%d to %d pages", least, *most)
+		m.memory.Maximum = &limit
 	}
-	if m.memory == nil && !r.bad {
-		m.memory = memory
-	}
-	m.memories = append(m.memories, text)
-	return text
 }
 
 // globalType reads the type of a global.
-func (m *module) globalType(r *reader) string {
-	text := valueTypeName(r.valueType())
-	if r.byte() == 1 {
-		text = "mutable " + text
-	}
-	m.globals = append(m.globals, text)
-	return text
+func (m *module) globalType(r *reader) {
+	r.valueType()
+	r.byte()
+	m.globals++
 }
 
 // typeName formats a type: "(i32, i32) -> i64".
@@ -96,14 +86,6 @@ func (m *module) typeName(t uint32) string {
 		return "(" + params + ") -> " + results
 	}
 	return "(" + params + ") -> (" + results + ")"
-}
-
-// at returns the type at an index, which may be out of range in a malformed module.
-func at(types []string, index uint32) string {
-	if uint64(index) < uint64(len(types)) {
-		return types[index]
-	}
-	return "unknown"
 }
 
 // maxShown limits how many parameters or results of a function are shown.
