@@ -172,17 +172,11 @@ func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 		"concat":           {`count(concat(s, [sprintf("%d", [i]) | some i in numbers.range(1, 2000)]))`, long40, "concat: its result can have more than"},
 		"concat of itself": {`count(concat("", [s, s]))`, long40, "concat: its arguments have more than"},
 		"upper":            {`count([upper(t) | some i in numbers.range(1, 5000)])`, `t := "` + strings.Repeat("x", 1<<10) + `"` + "\n\n", "upper: together, the results"},
-		"replace":          {`count(replace(s, "x", s))`, long40, "replace: its"},
-		"replace a little": {`count(replace(substring(s, 0, 999), "x", substring(s, 0, 999)))`, long40, "replace: its result can have"},
-		"replace_n":        {`count(strings.replace_n({"x": substring(s, 0, 999)}, substring(s, 0, 999)))`, long40, "strings.replace_n: its result can have"},
-		"regex.replace":    {`count(regex.replace(substring(s, 0, 9999), "x", "$0$0$0$0$0$0$0$0"))`, long40, "regex.replace: its result can have"},
 		"sprintf":          {`count(sprintf("%1000000d", [1]))`, "", "sprintf: its result can have"},
 		"sprintf by *":     {`count(sprintf("%*d", [900000, 1]))`, "", "sprintf: its result can have"},
 		"sprintf by index": {`count(sprintf("%[1]s%[1]s%[1]s%[1]s", [s]))`, long40, "sprintf: its result can have"},
 		"numbers.range":    {`count(numbers.range(1, 1000000000000))`, "", "numbers.range: its result can have"},
 		"a long number":    {`count(format_int(1e9000 * 1e9000, 2))`, "", "mul: its result has"},
-		"a pattern":        {`count(regex.find_n(sprintf("%2000d", [1]), "x", 1))`, "", "regex.find_n: its pattern has"},
-		"groups":           {`count(regex.find_all_string_submatch_n("((((((((((((((x))))))))))))))", s, -1))`, long40, "regex.find_all_string_submatch_n: its result can have"},
 		"json.marshal":     {`count(json.marshal(p9))`, doubling(20), "json.marshal: its arguments have"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -406,7 +400,9 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 		"crypto.x509.parse_and_verify_certificates":              true,
 		"crypto.x509.parse_and_verify_certificates_with_options": true,
 		"bits.lsh": true, "graph.reachable_paths": true, "json.marshal_with_options": true, "json.patch": true, "net.cidr_expand": true, "rego.parse_module": true,
-		"strings.render_template": true, "yaml.is_valid": true, "yaml.marshal": true, "yaml.unmarshal": true,
+		"glob.match": true, "glob.quote_meta": true, "regex.find_all_string_submatch_n": true, "regex.find_n": true, "regex.globs_match": true,
+		"regex.is_valid": true, "regex.match": true, "regex.replace": true, "regex.split": true, "regex.template_match": true,
+		"replace": true, "strings.render_template": true, "strings.replace_n": true, "yaml.is_valid": true, "yaml.marshal": true, "yaml.unmarshal": true,
 	}
 	refused := 0
 	for _, b := range ast.Builtins {

@@ -23,9 +23,6 @@ const (
 	// textSize is the size of a byte of text. Text operations take more time and memory
 	// per byte than others per element.
 	textSize = 8
-	// maxPattern bounds the bytes of a regular expression: compiling expands each of its
-	// repetitions in memory.
-	maxPattern = 1000
 	// maxDigits bounds the digits of a number written without an exponent.
 	maxDigits = 10_000
 )
@@ -134,8 +131,6 @@ func limited(name string) topdown.BuiltinFunc {
 		switch {
 		case given > maxValueSize:
 			return refuse("its arguments have", sizeWords(maxValueSize))
-		case patternBytes(name, args) > maxPattern:
-			return refuse("its pattern has", fmt.Sprintf("%d bytes", maxPattern))
 		case estimate(name, args) > maxValueSize:
 			return refuse("its result can have", sizeWords(maxValueSize))
 		}
@@ -190,54 +185,17 @@ func size(v ast.Value, limit int) int {
 // arguments, or 0 if it is at most a small multiple of them. It ignores an argument of
 // the wrong type: the built-in rejects it.
 func estimate(name string, args []*ast.Term) int {
-	text := func(i int) string {
-		s, _ := args[i].Value.(ast.String)
-		return string(s)
-	}
 	switch name {
 	case "concat":
-		return len(text(0)) * length(args[1].Value) * textSize
-	case "replace":
-		return strings.Count(text(0), text(1)) * len(text(2)) * textSize
-	case "strings.replace_n":
-		n := 0
-		if patterns, ok := args[0].Value.(ast.Object); ok {
-			patterns.Foreach(func(from, to *ast.Term) {
-				old, _ := from.Value.(ast.String)
-				with, _ := to.Value.(ast.String)
-				n += strings.Count(text(1), string(old)) * len(with) * textSize
-			})
-		}
-		return n
-	case "regex.replace": // it can match between any two characters and insert the match any number of times
-		return ((len(text(0))+1)*len(text(2)) + len(text(0))*strings.Count(text(2), "$")) * textSize
-	case "regex.find_all_string_submatch_n": // it can match between any two characters, each time with all groups
-		return (len(text(1)) + 1) * (strings.Count(text(0), "(") + 1)
+		separator, _ := args[0].Value.(ast.String)
+		return len(separator) * length(args[1].Value) * textSize
 	case "sprintf":
-		return formatted(text(0), args[1].Value)
+		format, _ := args[0].Value.(ast.String)
+		return formatted(string(format), args[1].Value)
 	case "numbers.range", "numbers.range_step":
 		return rangeLength(args)
 	}
 	return 0
-}
-
-// patternBytes returns the length of the longest pattern that a built-in compiles.
-func patternBytes(name string, args []*ast.Term) int {
-	longest := 0
-	switch name {
-	case "regex.replace":
-		args = args[1:2]
-	case "regex.globs_match", "regex.template_match":
-	case "glob.match", "re_match", "regex.is_valid", "regex.match", "regex.split", "regex.find_n", "regex.find_all_string_submatch_n":
-		args = args[:1]
-	default:
-		return 0
-	}
-	for _, arg := range args {
-		s, _ := arg.Value.(ast.String)
-		longest = max(longest, len(s))
-	}
-	return longest
 }
 
 // digits returns the additional size of a number: its digits when written without an

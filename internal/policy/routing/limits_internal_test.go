@@ -59,9 +59,6 @@ func allocated() uint64 {
 func hostileArguments(b *ast.Builtin, made map[int]hostile) [][]*ast.Term {
 	params := b.Decl.FuncArgs().Args
 	room := maxValueSize / textSize / max(1, len(params)) * 9 / 10
-	if strings.HasPrefix(b.Name, "regex.") || b.Name == "re_match" {
-		room = min(room, maxPattern) // it scans a text as often as the pattern is long
-	}
 	values, ok := made[room]
 	if !ok {
 		values = newHostile(room)
