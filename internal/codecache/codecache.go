@@ -49,7 +49,7 @@ const (
 
 // Compile calls compile with a cache on disk below dir, which has the code of wasm if an
 // earlier call stored it. Everything that compile compiles must depend only on wasm. On
-// success the caller must close the cache that compile received.
+// success compile owns the cache that it received.
 //
 // A cache only saves time, so its failures are not errors: if dir is "", no folder is
 // available or compile fails with the cache, compile is called with one in memory.

@@ -6,15 +6,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
 	"github.com/open-policy-agent/opa/v1/topdown/builtins"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 )
 
-// host implements a policy's calls. It belongs to one instance, which does one evaluation
-// at a time.
+// host implements a policy's calls, for one evaluation at a time.
 type host struct {
 	vm       *instance
 	builtins map[int32]topdown.BuiltinFunc
@@ -29,20 +30,35 @@ func (h *host) begin(ctx context.Context) {
 	h.bctx = topdown.BuiltinContext{Context: ctx, Cancel: topdown.NewCancel(), Cache: make(builtins.Cache)}
 }
 
-// instantiate provides the host's functions to modules of r.
-func (h *host) instantiate(ctx context.Context, r wazero.Runtime) error {
-	calls := map[string]any{
-		"opa_abort":    h.abort,
-		"opa_println":  func(context.Context, int32) {}, // output is discarded
-		"opa_builtin0": func(ctx context.Context, id, _ int32) int32 { return h.call(ctx, id) },
-		"opa_builtin1": func(ctx context.Context, id, _, a int32) int32 { return h.call(ctx, id, a) },
-		"opa_builtin2": func(ctx context.Context, id, _, a, b int32) int32 { return h.call(ctx, id, a, b) },
-		"opa_builtin3": func(ctx context.Context, id, _, a, b, c int32) int32 { return h.call(ctx, id, a, b, c) },
-		"opa_builtin4": func(ctx context.Context, id, _, a, b, c, d int32) int32 { return h.call(ctx, id, a, b, c, d) },
+// function is a function that a policy imports. All values are i32.
+type function struct {
+	name    string
+	params  int
+	results int
+	call    api.GoFunc
+}
+
+// functions lists what a policy imports. The built-ins get their number, a context that is
+// not used, and their arguments.
+func (h *host) functions() []function {
+	all := []function{
+		{"opa_abort", 1, 0, func(_ context.Context, stack []uint64) { h.abort(int32(stack[0])) }},
+		{"opa_println", 1, 0, func(context.Context, []uint64) {}}, // output is discarded
 	}
+	for n := range 5 {
+		all = append(all, function{fmt.Sprintf("opa_builtin%d", n), 2 + n, 1, func(ctx context.Context, stack []uint64) {
+			stack[0] = uint64(uint32(h.call(ctx, int32(stack[0]), stack[2:2+n])))
+		}})
+	}
+	return all
+}
+
+// instantiate provides the functions to modules of r.
+func (h *host) instantiate(ctx context.Context, r wazero.Runtime) error {
 	builder := r.NewHostModuleBuilder(hostModule)
-	for name, f := range calls {
-		builder.NewFunctionBuilder().WithFunc(f).Export(name)
+	for _, f := range h.functions() {
+		i32s := func(n int) []api.ValueType { return slices.Repeat([]api.ValueType{api.ValueTypeI32}, n) }
+		builder.NewFunctionBuilder().WithGoFunction(f.call, i32s(f.params), i32s(f.results)).Export(f.name)
 	}
 	_, err := builder.Instantiate(ctx)
 	return err
@@ -57,7 +73,7 @@ func (h *host) breakOff(err error) {
 
 // abort is called by a policy that cannot continue: two of its rules conflict, or its
 // memory is full.
-func (h *host) abort(_ context.Context, addr int32) {
+func (h *host) abort(addr int32) {
 	message, err := h.vm.text(addr)
 	if err != nil {
 		message = "no reason given"
@@ -67,14 +83,14 @@ func (h *host) abort(_ context.Context, addr int32) {
 
 // call runs a built-in. If it fails, the policy gets no result and the whole evaluation
 // fails in the end, as in OPA's evaluator in strict mode.
-func (h *host) call(ctx context.Context, id int32, addrs ...int32) int32 {
+func (h *host) call(ctx context.Context, id int32, addrs []uint64) int32 {
 	f := h.builtins[id]
 	if f == nil {
 		h.breakOff(fmt.Errorf("there is no built-in number %d", id))
 	}
 	args := make([]*ast.Term, len(addrs))
 	for i, addr := range addrs {
-		arg, err := h.vm.load(ctx, addr)
+		arg, err := h.vm.load(ctx, int32(addr))
 		if err != nil {
 			h.breakOff(err)
 		}
@@ -156,26 +172,6 @@ const (
 	hostModule = "opa"
 )
 
-// hostFunctions lists the imported functions of a policy with their numbers of
-// parameters; those that call a built-in return a value.
-func hostFunctions() []hostFunction {
-	return []hostFunction{
-		{"opa_abort", 1, false},
-		{"opa_println", 1, false},
-		{"opa_builtin0", 2, true},
-		{"opa_builtin1", 3, true},
-		{"opa_builtin2", 4, true},
-		{"opa_builtin3", 5, true},
-		{"opa_builtin4", 6, true},
-	}
-}
-
-type hostFunction struct {
-	name    string
-	params  int
-	returns bool
-}
-
 // The parts of the WebAssembly binary format that are used here.
 const (
 	sectionType, sectionImport, sectionMemory, sectionExport = 1, 2, 5, 7
@@ -189,8 +185,7 @@ const (
 // functions. The memory must come from a module, and the functions from the host, but a
 // policy expects both under one name: this module defines the memory, imports the
 // functions and exports both. A page has 64 KiB.
-func environment(minPages, maxPages uint32) []byte {
-	functions := hostFunctions()
+func environment(functions []function, minPages, maxPages uint32) []byte {
 	count := uint64(len(functions))
 
 	types, imports := uleb(count), uleb(count)
@@ -201,10 +196,9 @@ func environment(minPages, maxPages uint32) []byte {
 		for range f.params {
 			types = append(types, typeI32)
 		}
-		if f.returns {
-			types = append(types, 1, typeI32)
-		} else {
-			types = append(types, 0)
+		types = append(types, byte(f.results))
+		for range f.results {
+			types = append(types, typeI32)
 		}
 		imports = append(append(imports, name(hostModule)...), name(f.name)...)
 		imports = append(imports, externFunc, byte(i))

@@ -11,58 +11,44 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// instance is a policy with a separate memory and runtime. It does one evaluation at a
-// time.
+// instance is a policy with a memory. It does one evaluation at a time.
 type instance struct {
-	runtime wazero.Runtime
-	policy  api.Module
-	memory  api.Memory
-	host    host
-	data    int32 // address of the data document, which is empty
-	heap    int32 // start of the memory that evaluations may use
+	policy api.Module
+	memory api.Memory
+	host   *host
+	data   int32 // address of the data document, which is empty
+	heap   int32 // start of the memory that evaluations may use
 }
 
-// newRuntime returns a runtime that shares compiled code through the cache.
-func newRuntime(ctx context.Context, cache wazero.CompilationCache) wazero.Runtime {
-	return wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
-		WithCompilationCache(cache).
-		WithMemoryLimitPages(maxPages).
-		WithCloseOnContextDone(true))
-}
-
-func newInstance(ctx context.Context, code []byte, lookup Lookup, cache wazero.CompilationCache) (*instance, error) {
-	vm := &instance{runtime: newRuntime(ctx, cache)}
-	vm.host.vm = vm
-	if err := vm.prepare(ctx, code, lookup); err != nil {
-		vm.close()
-		return nil, err
-	}
-	return vm, nil
-}
-
-func (vm *instance) prepare(ctx context.Context, code []byte, lookup Lookup) error {
-	if err := vm.host.instantiate(ctx, vm.runtime); err != nil {
-		return err
+// newInstance returns a new instance in place of the last one.
+func (p *Program) newInstance(ctx context.Context) (*instance, error) {
+	const policyModule = "policy"
+	for _, name := range []string{policyModule, envModule} {
+		if last := p.runtime.Module(name); last != nil {
+			_ = last.Close(ctx)
+		}
 	}
 	named := func(name string) wazero.ModuleConfig { return wazero.NewModuleConfig().WithName(name) }
-	if _, err := vm.runtime.InstantiateWithConfig(ctx, environment(minPages(code), maxPages), named(envModule)); err != nil {
-		return err
+	if _, err := p.runtime.InstantiateModule(ctx, p.environment, named(envModule)); err != nil {
+		return nil, err
 	}
+	vm := &instance{host: &p.host}
+	p.host.vm, p.host.aborted = vm, nil
 	var err error
-	if vm.policy, err = vm.runtime.InstantiateWithConfig(ctx, code, named("policy")); err != nil {
-		return err
+	if vm.policy, err = p.runtime.InstantiateModule(ctx, p.policy, named(policyModule)); err != nil {
+		return nil, err
 	}
 	if vm.memory = vm.policy.Memory(); vm.memory == nil {
-		return errors.New("it has no memory")
+		return nil, errors.New("it has no memory")
 	}
 	if vm.data, err = vm.store(ctx, ast.ObjectTerm()); err != nil {
-		return err
+		return nil, err
 	}
-	if err := vm.resolve(ctx, lookup); err != nil {
-		return err
+	if err := vm.resolve(ctx, p.lookup); err != nil {
+		return nil, err
 	}
 	vm.heap, err = vm.invoke(ctx, "opa_heap_ptr_get")
-	return err
+	return vm, err
 }
 
 // resolve looks up the built-ins that the policy imports, by their numbers.
@@ -139,5 +125,3 @@ func (vm *instance) invoke(ctx context.Context, function string, args ...int32) 
 	}
 	return int32(results[0]), nil
 }
-
-func (vm *instance) close() { _ = vm.runtime.Close(context.Background()) }

@@ -9,7 +9,7 @@ package opawasm
 import (
 	"context"
 	"errors"
-	"runtime"
+	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
@@ -40,20 +40,17 @@ var ErrInterrupted = errors.New("interrupted")
 // Lookup returns the built-in with a name, or nil.
 type Lookup func(name string) topdown.BuiltinFunc
 
-// Program is a compiled policy, ready to be evaluated. It is safe for concurrent use. Its
-// machine code and its instances are freed when it becomes unreachable.
+// Program is a compiled policy, ready to be evaluated. It is safe for concurrent use, and
+// does one evaluation at a time. The garbage collector frees it.
 type Program struct {
-	code   []byte
-	lookup Lookup
-	pool   *pool
-}
+	lookup      Lookup
+	runtime     wazero.Runtime
+	environment wazero.CompiledModule
+	policy      wazero.CompiledModule
+	host        host
 
-// pool holds a program's resources, for its cleanup.
-type pool struct {
-	cache wazero.CompilationCache
-	// keeper holds the compiled code, which the cache drops with the last runtime.
-	keeper wazero.Runtime
-	idle   chan *instance
+	mu sync.Mutex
+	vm *instance // nil if the next evaluation has to make one
 }
 
 // New compiles a policy in OPA's WebAssembly ABI, whose first entrypoint is the query, to
@@ -61,32 +58,25 @@ type pool struct {
 // the cache on disk. lookup finds the built-ins that are not part of the policy; it must
 // be safe for concurrent use.
 func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Program, error) {
-	p := &Program{code: code, lookup: lookup, pool: &pool{idle: make(chan *instance, runtime.GOMAXPROCS(0))}}
-	err := codecache.Compile(ctx, cacheDir, code, func(cache wazero.CompilationCache) error { return p.pool.compile(ctx, cache, code) })
-	if err != nil {
-		return nil, err
-	}
-	vm, err := newInstance(ctx, code, lookup, p.pool.cache)
-	if err != nil {
-		p.pool.close()
-		return nil, err
-	}
-	p.pool.idle <- vm
-	runtime.AddCleanup(p, (*pool).close, p.pool)
-	return p, nil
-}
-
-// compile compiles all modules of an instance, so that newInstance finds their code in
-// memory.
-func (p *pool) compile(ctx context.Context, cache wazero.CompilationCache, code []byte) error {
-	p.cache, p.keeper = cache, newRuntime(ctx, cache)
-	for _, module := range [][]byte{environment(minPages(code), maxPages), code} {
-		if _, err := p.keeper.CompileModule(ctx, module); err != nil {
-			_ = p.keeper.Close(ctx)
+	p := &Program{lookup: lookup}
+	err := codecache.Compile(ctx, cacheDir, code, func(cache wazero.CompilationCache) (err error) {
+		p.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+			WithCompilationCache(cache).
+			WithMemoryLimitPages(maxPages).
+			WithCloseOnContextDone(true))
+		if p.environment, err = p.runtime.CompileModule(ctx, environment(p.host.functions(), minPages(code), maxPages)); err != nil {
 			return err
 		}
+		p.policy, err = p.runtime.CompileModule(ctx, code)
+		return err
+	})
+	if err == nil {
+		err = p.host.instantiate(ctx, p.runtime)
 	}
-	return nil
+	if err == nil {
+		p.vm, err = p.newInstance(ctx)
+	}
+	return p, err
 }
 
 // Eval evaluates the query for an input in Rego notation, of which JSON is a subset, and
@@ -97,58 +87,24 @@ func (p *pool) compile(ctx context.Context, cache wazero.CompilationCache, code 
 //
 // ErrInterrupted, the error of a built-in, or the reason why the policy aborted: its
 // rules conflict, or its memory is full.
-func (p *Program) Eval(ctx context.Context, input string) (ast.Value, error) {
-	defer runtime.KeepAlive(p)
-	vm, err := p.acquire(ctx)
-	if err != nil {
-		return nil, interrupted(ctx, err)
+func (p *Program) Eval(ctx context.Context, input string) (results ast.Value, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	vm := p.vm
+	p.vm = nil // The state of the instance is known only after an evaluation without err.
+	if vm == nil {
+		vm, err = p.newInstance(ctx)
 	}
-	results, failed, err := vm.evaluate(ctx, input)
-	if err != nil { // its state is unknown
-		vm.close()
-		return nil, interrupted(ctx, err)
+	var failed error
+	if err == nil {
+		results, failed, err = vm.evaluate(ctx, input)
 	}
-	p.pool.release(vm)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ErrInterrupted
+	case err != nil:
+		return nil, err
+	}
+	p.vm = vm
 	return results, failed
-}
-
-// interrupted distinguishes a failed evaluation from an interrupted one.
-func interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ErrInterrupted
-	}
-	return err
-}
-
-// acquire returns an idle instance, or a new one.
-func (p *Program) acquire(ctx context.Context) (*instance, error) {
-	select {
-	case vm := <-p.pool.idle:
-		return vm, nil
-	default:
-		return newInstance(ctx, p.code, p.lookup, p.pool.cache)
-	}
-}
-
-// release returns an instance to the pool, or closes it if the pool is full.
-func (p *pool) release(vm *instance) {
-	select {
-	case p.idle <- vm:
-	default:
-		vm.close()
-	}
-}
-
-// close frees the instances and the machine code.
-func (p *pool) close() {
-	for {
-		select {
-		case vm := <-p.idle:
-			vm.close()
-		default:
-			_ = p.keeper.Close(context.Background())
-			_ = p.cache.Close(context.Background())
-			return
-		}
-	}
 }
