@@ -16,15 +16,9 @@ type barCheck struct {
 	gaps             []routing.Location
 }
 
-// bars checks the rule bar, if the policy has it. A policy that ran over its time is not
-// asked.
+// bars checks the rule bar, if the policy has it.
 func (c *checker) bars(ctx context.Context) (barCheck, error) {
 	if !c.policy.HasBar() {
-		return barCheck{}, nil
-	}
-	if c.asked.slow {
-		c.skip(FailNeverDeferred)
-		c.skip(BarMonotone)
 		return barCheck{}, nil
 	}
 	d, err := inputspace.OfBar(c.policy)

@@ -19,10 +19,6 @@ const redraws = 200
 // classes requires that inputs of one class are decided alike, and that the policy uses
 // no number in a way that cannot be bounded.
 func (c *checker) classes(ctx context.Context) {
-	if c.asked.slow {
-		c.skip(Classes)
-		return
-	}
 	f := c.found[Classes]
 	for _, gap := range c.domain.Gaps() {
 		f.flaw(gapViolation(gap))
@@ -123,48 +119,43 @@ type answers struct {
 
 // ask has the policy decide two inputs of each class.
 func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress func(done, total int)) (answers, error) {
-	a := answers{states: make([]answer, d.Len()), probes: make([]answer, d.Len())}
-	var slow atomic.Int64 // the first class that timed out
-	slow.Store(int64(d.Len()))
+	a := answers{states: make([]answer, d.Len()), probes: make([]answer, d.Len()), classes: d.Len()}
+	var slow atomic.Bool
 	report := func(done int) {
 		if progress != nil && (done%64 == 0 || done == d.Len()) {
 			progress(2*done, 2*d.Len())
 		}
 	}
+	timedOut := func(i int) bool {
+		return a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout
+	}
 	// The samples show whether it is right to remember representatives by what is read.
 	representatives := routing.NewRemembered[answer](p.Thresholds())
 	d.Each(func(i int) bool {
-		if ctx.Err() != nil || int64(i) > slow.Load() {
+		if ctx.Err() != nil {
 			return false
 		}
 		a.states[i], _ = representatives.Answer(d.At(i), func(in routing.Input) (answer, error) { return decide(ctx, p, in), nil })
-		if a.states[i].code != errs.PolicyTimeout {
+		if !timedOut(i) {
 			a.probes[i] = decide(ctx, p, d.Sample(i, seed))
 		}
-		if a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout {
-			lower(&slow, int64(i))
+		if timedOut(i) {
+			slow.Store(true)
 		}
-		return true
+		return !slow.Load()
 	}, report)
 	if ctx.Err() != nil {
 		return answers{}, interrupted(ctx, p)
 	}
-	// Every class before the slow one was decided. Some after it were too, but not always
-	// the same ones.
-	first := int(slow.Load())
-	a.slow = first < d.Len()
-	a.classes = min(first+1, d.Len())
-	return a, nil
-}
-
-// lower sets the number to n if n is less.
-func lower(number *atomic.Int64, n int64) {
-	for {
-		old := number.Load()
-		if old <= n || number.CompareAndSwap(old, n) {
-			return
+	if a.slow = slow.Load(); a.slow {
+		// Every class before the first slow one was decided. Some after it were too, but
+		// not always the same ones.
+		a.classes = 1
+		for !timedOut(a.classes - 1) {
+			a.classes++
 		}
 	}
+	return a, nil
 }
 
 // decide retries a timeout once: a busy machine says nothing about the policy.

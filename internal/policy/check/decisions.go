@@ -47,11 +47,6 @@ func (c *checker) decisions() {
 		judge(c.domain.At(i), c.asked.states[i])
 		judge(c.domain.Sample(i, seed), c.asked.probes[i])
 	}
-	for invariant := range checks {
-		if c.asked.slow && invariant != Total {
-			c.skip(invariant)
-		}
-	}
 }
 
 // total covers every error that belongs to no other invariant.

@@ -15,10 +15,6 @@ import (
 // precedence. Only inputs that can occur count: findings for a destination that has a
 // category, or for stuck, the destination of unknown categories.
 func (c *checker) deadRows() {
-	if c.asked.slow {
-		c.skip(NoDeadRow)
-		return
-	}
 	routed := map[string]bool{routing.Stuck: true}
 	for _, to := range c.policy.RouteTable() {
 		routed[to] = true
@@ -57,10 +53,6 @@ func onlyFor(in routing.Input, names map[string]bool) bool {
 // expensive, so it is done only for inputs whose decision could come from a branch not
 // yet seen to decide.
 func (c *checker) shadowedBranches(ctx context.Context) {
-	if c.asked.slow {
-		c.skip(NoShadowedRule)
-		return
-	}
 	unseen := make(map[int]routing.Branch)
 	for _, branch := range c.branches.All() {
 		unseen[branch.Index] = branch
@@ -112,19 +104,6 @@ func (c *checker) stuckFirst() {
 	f.checked++
 	if c.precedence[0] != routing.Stuck {
 		f.flaw(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], routing.Stuck)})
-	}
-}
-
-// declaredTables requires both tables to lead to declared destinations. routing.Load
-// rejects other policies, but the check does not rely on that.
-func (c *checker) declaredTables() {
-	f := c.found[Declared]
-	table := c.policy.RouteTable()
-	for _, category := range slices.Sorted(maps.Keys(table)) {
-		f.checked++
-		if _, ok := c.destinations[table[category]]; !ok {
-			f.flaw(c.row(category, fmt.Sprintf("%q goes to %q, which is not declared", category, table[category])))
-		}
 	}
 }
 
