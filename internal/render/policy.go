@@ -110,7 +110,7 @@ type shownDestination struct {
 
 // NewPolicyView converts a policy to its JSON form.
 func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, error) {
-	branches, err := policy.Branches(ctx)
+	branches, err := policy.Branches(ctx, routing.DecisionRule)
 	if err != nil {
 		return PolicyView{}, err
 	}

@@ -21,11 +21,11 @@ func (c *checker) bars(ctx context.Context) (barCheck, error) {
 	if !c.policy.HasBar() {
 		return barCheck{}, nil
 	}
-	d, err := inputspace.OfBar(c.policy)
+	d, err := inputspace.Of(routing.BarRule, c.policy)
 	if err != nil {
 		return barCheck{}, err
 	}
-	branches, err := c.policy.BarBranches(ctx)
+	branches, err := c.policy.Branches(ctx, routing.BarRule)
 	if err != nil {
 		return barCheck{}, err
 	}
@@ -64,23 +64,20 @@ func (c *checker) bars(ctx context.Context) (barCheck, error) {
 func (c *checker) bar(ctx context.Context, in routing.Input) routing.Bar {
 	f := c.found[FailNeverDeferred]
 	f.checked++
-	bar, err := c.policy.Bar(ctx, in)
-	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
-		bar, err = c.policy.Bar(ctx, in)
-	}
+	made, err := c.policy.Ask(ctx, routing.BarRule, in)
 	if err != nil {
 		f.add(inputspace.Size(in), func() Violation {
 			return Violation{Message: err.Error(), Input: &in, Code: errs.CodeOf(err)}
 		})
 	}
-	return bar
+	return routing.Bar(made.NextAction)
 }
 
 // barSteps lists the numbers of reviews since the low that the policy distinguishes, in
 // order.
 func (c *checker) barSteps() []int {
 	steps := []int{0}
-	for _, n := range c.policy.BarThresholds().Fields["reviews_since_low"] {
+	for _, n := range c.policy.Thresholds(routing.BarRule).Fields["reviews_since_low"] {
 		steps = append(steps, n-1, n, n+1)
 	}
 	slices.Sort(steps)

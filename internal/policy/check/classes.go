@@ -130,7 +130,7 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 		return a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout
 	}
 	// The samples show whether it is right to remember representatives by what is read.
-	representatives := routing.NewRemembered[answer](p.Thresholds())
+	representatives := routing.NewRemembered[answer](p, routing.DecisionRule)
 	d.Each(func(i int) bool {
 		if ctx.Err() != nil {
 			return false
@@ -158,9 +158,9 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 	return a, nil
 }
 
-// decide retries a timeout once: a busy machine says nothing about the policy.
+// decide asks the policy about an input.
 func decide(ctx context.Context, p *routing.Policy, in routing.Input) answer {
-	made, err := p.DecideRetrying(ctx, in)
+	made, err := p.Ask(ctx, routing.DecisionRule, in)
 	if err != nil {
 		return answer{code: errs.CodeOf(err), message: err.Error()}
 	}

@@ -67,7 +67,7 @@ func (c *checker) cleanCommits(in routing.Input, a answer) (bool, string) {
 	switch {
 	case !isClean(in), a.code != "", a.decision.NextAction == routing.Commit:
 		return isClean(in), ""
-	case refused && slices.Contains(c.policy.Thresholds().Reads, "confinement"):
+	case refused && slices.Contains(c.policy.Thresholds(routing.DecisionRule).Reads, "confinement"):
 		return true, ""
 	}
 	return true, fmt.Sprintf("nothing is left to do, but the decision is %q", a.decision.NextAction)

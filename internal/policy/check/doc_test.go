@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -37,11 +38,11 @@ func TestPageShowsARealCounterexample(t *testing.T) {
 	result := resultOf(t, r, check.Ends)
 	v := result.Violations[0]
 	newest := load(t, policies.Default)
-	classes, err := inputspace.Of(newest)
+	classes, err := inputspace.Of(routing.DecisionRule, newest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bars, err := inputspace.OfBar(newest)
+	bars, err := inputspace.Of(routing.BarRule, newest)
 	if err != nil {
 		t.Fatal(err)
 	}

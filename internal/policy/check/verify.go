@@ -37,11 +37,11 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	if err := checkWaivers(o.Waivers); err != nil {
 		return Report{}, err
 	}
-	d, err := inputspace.Of(p)
+	d, err := inputspace.Of(routing.DecisionRule, p)
 	if err != nil {
 		return Report{}, err
 	}
-	branches, err := p.Branches(ctx)
+	branches, err := p.Branches(ctx, routing.DecisionRule)
 	if ctx.Err() != nil {
 		return Report{}, interrupted(ctx, p)
 	}

@@ -57,44 +57,27 @@ type DecisionChange struct {
 	Example routing.Input `json:"example"`
 }
 
-// compareDecisions decides the whole domain under both policies.
-func compareDecisions(ctx context.Context, from, to *routing.Policy) (Decisions, []routing.Location, error) {
-	shared, err := inputspace.Of(from, to)
+// compareRule asks a rule of both policies about the whole domain.
+func compareRule(ctx context.Context, rule routing.Rule, from, to *routing.Policy) (Decisions, []routing.Location, error) {
+	shared, err := inputspace.Of(rule, from, to)
 	if err != nil {
 		return Decisions{}, nil, err
 	}
-	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).Thresholds, (*routing.Policy).DecideOrCode)
+	outcomes, err := askAll(ctx, shared, rule, from, to)
 	if err != nil {
 		return Decisions{}, nil, err
 	}
 	t := newTally()
 	for i, o := range outcomes {
 		in := shared.At(i)
-		t.add(in, o, isStricter(from, to, o), from.HasBar() || !hasFacts(in))
+		if rule == routing.BarRule {
+			falls := routing.Bar(o.from.NextAction).Above(routing.Bar(o.to.NextAction))
+			t.add(in, o, falls, from.HasBar())
+		} else {
+			t.add(in, o, isStricter(from, to, o), from.HasBar() || !hasFacts(in))
+		}
 	}
 	return t.decisions(), shared.Gaps(), nil
-}
-
-// compareBars compares the bars of both policies, nil if neither has one.
-func compareBars(ctx context.Context, from, to *routing.Policy) (*Decisions, []routing.Location, error) {
-	if !from.HasBar() && !to.HasBar() {
-		return nil, nil, nil
-	}
-	shared, err := inputspace.OfBar(from, to)
-	if err != nil {
-		return nil, nil, err
-	}
-	outcomes, err := decideAll(ctx, shared, from, to, (*routing.Policy).BarThresholds, (*routing.Policy).BarOrCode)
-	if err != nil {
-		return nil, nil, err
-	}
-	t := newTally()
-	for i, o := range outcomes {
-		falls := routing.Bar(o.from.NextAction).Above(routing.Bar(o.to.NextAction))
-		t.add(shared.At(i), o, falls, from.HasBar())
-	}
-	bars := t.decisions()
-	return &bars, shared.Gaps(), nil
 }
 
 // hasFacts reports whether an input has facts that a policy without a bar does not see.
@@ -106,24 +89,25 @@ func hasFacts(in routing.Input) bool {
 // outcome is the decision of both policies for one class.
 type outcome struct{ from, to routing.Decision }
 
-// decideAll decides every class under both policies, by a rule with these thresholds. It
-// stops at the first error.
-func decideAll(
-	ctx context.Context, d *inputspace.Domain, from, to *routing.Policy, thresholds func(*routing.Policy) routing.Thresholds,
-	decide func(*routing.Policy, context.Context, routing.Input) (routing.Decision, error),
-) ([]outcome, error) {
+// askAll asks a rule of both policies about every class. It stops at the first error.
+func askAll(ctx context.Context, d *inputspace.Domain, rule routing.Rule, from, to *routing.Policy) ([]outcome, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var first sync.Once
 	var failure error
 	outcomes := make([]outcome, d.Len())
-	before, after := routing.NewRemembered[routing.Decision](thresholds(from)), routing.NewRemembered[routing.Decision](thresholds(to))
+	ask := func(p *routing.Policy) func(routing.Input) (routing.Decision, error) {
+		answers := routing.NewRemembered[routing.Decision](p, rule)
+		return func(in routing.Input) (routing.Decision, error) {
+			return answers.Answer(in, func(in routing.Input) (routing.Decision, error) { return p.AskOrCode(ctx, rule, in) })
+		}
+	}
+	before, after := ask(from), ask(to)
 	d.Each(func(i int) bool {
 		o, in := &outcomes[i], d.At(i)
 		var err error
-		o.from, err = before.Answer(in, func(in routing.Input) (routing.Decision, error) { return decide(from, ctx, in) })
-		if err == nil {
-			o.to, err = after.Answer(in, func(in routing.Input) (routing.Decision, error) { return decide(to, ctx, in) })
+		if o.from, err = before(in); err == nil {
+			o.to, err = after(in)
 		}
 		if err != nil {
 			first.Do(func() { failure = err })

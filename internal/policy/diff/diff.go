@@ -78,13 +78,17 @@ func Compare(ctx context.Context, from, to *routing.Policy) (Diff, error) {
 	ctx, stop := context.WithTimeout(ctx, Timeout)
 	defer stop()
 	var err error
-	if d.Decisions, d.Gaps, err = compareDecisions(ctx, from, to); err != nil {
+	if d.Decisions, d.Gaps, err = compareRule(ctx, routing.DecisionRule, from, to); err != nil {
 		return Diff{}, err
 	}
-	var gaps []routing.Location
-	if d.Bars, gaps, err = compareBars(ctx, from, to); err != nil {
+	if !from.HasBar() && !to.HasBar() {
+		return d, nil
+	}
+	bars, gaps, err := compareRule(ctx, routing.BarRule, from, to)
+	if err != nil {
 		return Diff{}, err
 	}
+	d.Bars = &bars
 	for _, gap := range gaps {
 		if !slices.Contains(d.Gaps, gap) {
 			d.Gaps = append(d.Gaps, gap)

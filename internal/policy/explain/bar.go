@@ -38,14 +38,14 @@ type BarChange struct {
 //
 // # Errors
 //
-// Those of Bar and of BarBranches, both of routing.Policy.
+// Those of Bar and of Branches, both of routing.Policy.
 func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar, error) {
 	bar, err := p.Bar(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	e := &Bar{Input: in, Bar: bar, Changes: []BarChange{}}
-	branches, err := p.BarBranches(ctx)
+	branches, err := p.Branches(ctx, routing.BarRule)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,13 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 	if in.Facts == nil { // There is nothing to change in the facts of a first review.
 		return e, nil
 	}
-	thresholds := p.BarThresholds().Fields
+	thresholds := p.Thresholds(routing.BarRule).Fields
 	for _, fact := range slices.Sorted(maps.Keys(thresholds)) {
-		from, ok := numberOf(in, fact)
-		if !ok {
+		is := number(&in, fact)
+		if is == nil {
 			continue
 		}
+		from := *is
 		to := nearest(from, thresholds[fact])
 		slices.Sort(to)
 		for _, n := range slices.Compact(to) {
@@ -88,23 +89,23 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 	return e, nil
 }
 
-// numberOf returns a number of the input that withNumber can change.
-func numberOf(in routing.Input, fact string) (int, bool) {
+// number returns a number of the input that withNumber can change, nil for another.
+func number(in *routing.Input, fact string) *int {
 	switch fact {
 	case "reviews_since_low":
-		return in.ReviewsSinceLow, true
+		return &in.ReviewsSinceLow
 	case inducedRounds:
-		return in.InducedRounds, true
+		return &in.InducedRounds
 	case "blocking_count":
-		return in.BlockingCount, true
+		return &in.BlockingCount
 	case "first_time_count":
-		return in.FirstTimeCount, true
+		return &in.FirstTimeCount
 	case "rounds_left":
-		return in.RoundsLeft, true
+		return &in.RoundsLeft
 	case "round":
-		return in.Round, true
+		return &in.Round
 	default:
-		return 0, false
+		return nil
 	}
 }
 
@@ -112,22 +113,12 @@ func numberOf(in routing.Input, fact string) (int, bool) {
 func withNumber(in routing.Input, fact string, n int) routing.Input {
 	f := *in.Facts
 	in.Facts = &f
-	switch fact {
-	case "reviews_since_low":
-		f.ReviewsSinceLow = n
-	case inducedRounds:
-		f.InducedRounds = n
-		if f.InducedCount == nil {
-			f.InducedCount = &f.BlockingCount
-		}
-	case "blocking_count":
-		f.BlockingCount = n
-	case "first_time_count":
-		f.FirstTimeCount = n
-	case "rounds_left":
+	*number(&in, fact) = n
+	switch {
+	case fact == "rounds_left":
 		f.HardCap = in.Round + n
-	case "round":
-		in.Round = n
+	case fact == inducedRounds && f.InducedCount == nil:
+		f.InducedCount = &f.BlockingCount
 	}
 	f.RoundsLeft = max(f.HardCap-in.Round, 0)
 	return in

@@ -74,7 +74,7 @@ func TestExplainBar(t *testing.T) {
 // A change of an input with facts never contradicts them.
 func TestCounterfactualsOfFacts(t *testing.T) {
 	p := barred(t, `"all"`)
-	d, err := inputspace.Of(p)
+	d, err := inputspace.Of(routing.DecisionRule, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanat
 // matching finds the branch that decided and those after it. If the first matching branch
 // disagrees with the policy's decision, it names none instead of a wrong one.
 func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
-	branches, err := p.Branches(ctx)
+	branches, err := p.Branches(ctx, routing.DecisionRule)
 	if err != nil {
 		return err
 	}

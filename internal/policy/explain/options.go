@@ -35,7 +35,7 @@ const reach = 8
 // way that cannot be bounded: then only changes of several destinations together may make
 // a difference.
 func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
-	t := p.Thresholds()
+	t := p.Thresholds(routing.DecisionRule)
 	o := options{in: in, ranked: p.Precedence(), fields: t.Fields, fine: len(t.Unknown) > 0}
 	for _, field := range []string{"finding_count", "new_count", "repeat_count", "reopened_count", "resolved_count"} {
 		// The destinations already cover the comparison of finding_count with zero.

@@ -41,28 +41,19 @@ type Domain struct {
 	gaps                 []routing.Location
 }
 
-// Of returns the classes that the policies together distinguish: each policy decides all
-// inputs of a class alike. The classes have findings only for destinations to which all
+// Of returns the classes that a rule of the policies together distinguishes: each policy
+// answers all inputs of a class alike. The classes have findings only for destinations to which all
 // of the policies send findings.
 //
 // # Errors
 //
 // policy-domain-too-large, with the details limit, destinations (their number) and
 // thresholds: by field, the numbers that it is compared with.
-func Of(ps ...*routing.Policy) (*Domain, error) {
-	return domainOf(ps, false, (*routing.Policy).Thresholds)
-}
-
-// OfBar is Of for the bars of the policies.
-func OfBar(ps ...*routing.Policy) (*Domain, error) {
-	return domainOf(ps, true, (*routing.Policy).BarThresholds)
-}
-
-func domainOf(ps []*routing.Policy, bar bool, thresholdsOf func(*routing.Policy) routing.Thresholds) (*Domain, error) {
-	u := uses{thresholds: make(map[string][]int), bar: bar}
+func Of(rule routing.Rule, ps ...*routing.Policy) (*Domain, error) {
+	u := uses{thresholds: make(map[string][]int), bar: rule == routing.BarRule}
 	var gaps []routing.Location
 	for _, p := range ps {
-		t := thresholdsOf(p)
+		t := p.Thresholds(rule)
 		u.facts = u.facts || p.HasBar()
 		u.reads = append(u.reads, t.Reads...)
 		for field, numbers := range t.Fields {

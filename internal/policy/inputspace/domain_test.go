@@ -294,7 +294,7 @@ func load(t *testing.T, ref string) *routing.Policy {
 
 func of(t *testing.T, ps ...*routing.Policy) *inputspace.Domain {
 	t.Helper()
-	d, err := inputspace.Of(ps...)
+	d, err := inputspace.Of(routing.DecisionRule, ps...)
 	if err != nil {
 		t.Fatal(err)
 	}

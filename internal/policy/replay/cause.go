@@ -173,7 +173,7 @@ func (y *Replay) rerouted(r Recorded) []Cause {
 
 // rule returns the location of the rule that decides an input, or nil if none does.
 func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Location, error) {
-	branches, err := p.Branches(ctx)
+	branches, err := p.Branches(ctx, routing.DecisionRule)
 	if err != nil {
 		return nil, err
 	}

@@ -164,7 +164,7 @@ func (d *Decider) decideAbove(ctx context.Context, r Recorded, latched routing.B
 	if facts == nil {
 		return d.decide(ctx, all)
 	}
-	made, err := d.table.Bar(ctx, all)
+	made, err := d.table.Ask(ctx, routing.BarRule, all)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -271,6 +271,6 @@ func withFacts(in routing.Input, f routing.Facts, deferred int) routing.Input {
 }
 
 func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error) {
-	made, err := d.table.Decide(ctx, in)
+	made, err := d.table.Ask(ctx, routing.DecisionRule, in)
 	return Outcome{Input: in, Decision: made}, err
 }

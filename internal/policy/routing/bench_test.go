@@ -74,14 +74,14 @@ func BenchmarkBothRules(b *testing.B) {
 func BenchmarkBranches(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context()); err != nil {
+		if _, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context(), routing.DecisionRule); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkMatching(b *testing.B) {
-	l, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context())
+	l, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context(), routing.DecisionRule)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -101,6 +101,6 @@ func BenchmarkMatching(b *testing.B) {
 func BenchmarkThresholds(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		loadOn(b, routing.EngineRego, policies.Default).Thresholds()
+		loadOn(b, routing.EngineRego, policies.Default).Thresholds(routing.DecisionRule)
 	}
 }

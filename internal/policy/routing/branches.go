@@ -10,12 +10,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// branchesOf returns the name of the rule that holds the branches of a rule. The space
-// keeps it from colliding with a rule or variable of a policy.
-func branchesOf(rule string) string { return rule + " rungs" }
+// branches returns the name of the rule that holds the branches of a rule. The space keeps
+// it from colliding with a rule or variable of a policy.
+func (r Rule) branches() string { return string(r) + " rungs" }
 
 // branchesQuery queries every matching branch, by its index.
-func branchesQuery(rule string) string { return "data." + packageName + `["` + branchesOf(rule) + `"]` }
+func (r Rule) branchesQuery() string { return "data." + packageName + `["` + r.branches() + `"]` }
 
 // Branches holds the branches of a policy's rule decision or bar. It reports every branch
 // that matches an input, while Decide and Bar report only the value of the first one. It
@@ -23,7 +23,7 @@ func branchesQuery(rule string) string { return "data." + packageName + `["` + b
 // use.
 type Branches struct {
 	policy   *Policy
-	rule     string
+	rule     Rule
 	branches []Branch
 	compiler *ast.Compiler
 	all      interpreter // for all branches
@@ -54,23 +54,14 @@ type Match struct {
 	Decision Decision `json:"decision"`
 }
 
-// BarBranches returns the branches of the rule bar, and otherwise is as Branches. A policy
-// without that rule has none.
-func (p *Policy) BarBranches(ctx context.Context) (*Branches, error) {
-	return p.branchesFor(ctx, barRule)
-}
-
-// Branches returns the branches of the rule decision. The first call compiles them, which takes about
-// as long as loading the policy; later calls return the same value.
+// Branches returns the branches of a rule; a policy without the rule bar has none of it. The
+// first call compiles them, which takes about as long as loading the policy; later calls
+// return the same value.
 //
 // # Errors
 //
 // policy-invalid, policy-timeout and policy-unreadable as in Load.
-func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
-	return p.branchesFor(ctx, decisionRule)
-}
-
-func (p *Policy) branchesFor(ctx context.Context, rule string) (*Branches, error) {
+func (p *Policy) Branches(ctx context.Context, rule Rule) (*Branches, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errs.New(errs.PolicyUnreadable, "failed to compile the branches of policy %s: %w", p, err).With("policy", p.ref)
 	}
@@ -82,7 +73,7 @@ func (p *Policy) branchesFor(ctx context.Context, rule string) (*Branches, error
 			return nil, err
 		}
 		if p.branches == nil {
-			p.branches = make(map[string]*Branches)
+			p.branches = make(map[Rule]*Branches)
 		}
 		p.branches[rule] = l
 	}
@@ -116,7 +107,7 @@ func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 			continue
 		}
 		d, ok := decision(value)
-		if !ok && l.rule == decisionRule {
+		if !ok && l.rule == DecisionRule {
 			return nil, l.policy.fault(errs.PolicyInvalidDecision, in, "branch %d of policy %s returned something that is not a decision", i, l.policy).
 				With("returned", shown(value))
 		}
@@ -127,7 +118,7 @@ func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 
 // matching returns the values of the matching branches, by index.
 func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, error) {
-	a, err := l.policy.evaluate(ctx, l.all, in, l.value(in))
+	a, err := l.policy.evaluate(ctx, l.all, in, in.value(l.rule))
 	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
 		return l.matchEach(ctx, in)
 	}
@@ -138,24 +129,16 @@ func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, erro
 	return values, nil
 }
 
-// value returns in as the rule sees it.
-func (l *Branches) value(in Input) ast.Value {
-	if l.rule == barRule {
-		return in.barValue()
-	}
-	return in.value()
-}
-
 // matchEach queries each branch separately, because a rule conflict in one of them fails
 // a common query.
 func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, error) {
 	values := make(map[string]any)
 	for i := range l.branches {
-		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", branchesQuery(l.rule), i), false)
+		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", l.rule.branchesQuery(), i), false)
 		if err != nil {
 			return nil, err
 		}
-		a, err := l.policy.evaluate(ctx, single, in, l.value(in))
+		a, err := l.policy.evaluate(ctx, single, in, in.value(l.rule))
 		switch {
 		case err == nil && a.defined:
 			values[strconv.Itoa(i)] = a.value
@@ -169,8 +152,8 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 // buildBranches compiles the policy's modules again, with an additional rule for every
 // branch of the given rule. Each rule is in the module of its branch, so all names keep
 // their meaning.
-func (p *Policy) buildBranches(ctx context.Context, name string) (*Branches, error) {
-	l := &Branches{policy: p, rule: name}
+func (p *Policy) buildBranches(ctx context.Context, rule Rule) (*Branches, error) {
+	l := &Branches{policy: p, rule: rule}
 	modules := make(map[string]*ast.Module, len(p.parsed))
 	addDefault, chain := func() {}, 0
 	for _, m := range p.modules {
@@ -179,13 +162,13 @@ func (p *Policy) buildBranches(ctx context.Context, name string) (*Branches, err
 		if !isRouting(mod.Package) {
 			continue
 		}
-		for _, rule := range p.parsed[m.shown].Rules {
+		for _, r := range p.parsed[m.shown].Rules {
 			switch {
-			case ruleName(rule) != name:
-			case rule.Default: // there is at most one
-				addDefault = func() { l.add(mod, rule, chain) }
+			case ruleName(r) != string(rule):
+			case r.Default: // there is at most one
+				addDefault = func() { l.add(mod, r, chain) }
 			default:
-				for branch := rule; branch != nil; branch = branch.Else {
+				for branch := r; branch != nil; branch = branch.Else {
 					l.add(mod, branch, chain)
 				}
 				chain++
@@ -198,14 +181,14 @@ func (p *Policy) buildBranches(ctx context.Context, name string) (*Branches, err
 	if l.compiler, err = p.compile(modules); err != nil {
 		return nil, err
 	}
-	l.all, err = p.interpret(ctx, l.compiler, branchesQuery(name), false)
+	l.all, err = p.interpret(ctx, l.compiler, rule.branchesQuery(), false)
 	return l, err
 }
 
 // add appends a branch to All, and to mod a rule whose value is the branch's decision.
 func (l *Branches) add(mod *ast.Module, branch *ast.Rule, chain int) {
 	index := len(l.branches)
-	head := ast.RefHead(ast.Ref{ast.VarTerm(branchesOf(l.rule)), ast.IntNumberTerm(index)})
+	head := ast.RefHead(ast.Ref{ast.VarTerm(l.rule.branches()), ast.IntNumberTerm(index)})
 	head.Value = branch.Head.Value.Copy()
 	head.Assign = true
 	head.Location = branch.Location

@@ -14,7 +14,7 @@ import (
 
 func branchesOf(t *testing.T, p *routing.Policy) *routing.Branches {
 	t.Helper()
-	l, err := p.Branches(t.Context())
+	l, err := p.Branches(t.Context(), routing.DecisionRule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestMatchRefusesWhatDecideRefuses(t *testing.T) {
 	stop()
 	_, err = branchesOf(t, p).Matching(stopped, clean())
 	wantCode(t, err, errs.PolicyFailed)
-	_, err = deciding(t, endless).Branches(stopped)
+	_, err = deciding(t, endless).Branches(stopped, routing.DecisionRule)
 	if wantCode(t, err, errs.PolicyUnreadable); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not say that it was cancelled", err)
 	}
@@ -189,7 +189,7 @@ func TestBranchesAreSafeForConcurrentUse(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				l, err := p.Branches(t.Context())
+				l, err := p.Branches(t.Context(), routing.DecisionRule)
 				if err != nil {
 					t.Error(err)
 					return
@@ -197,7 +197,7 @@ func TestBranchesAreSafeForConcurrentUse(t *testing.T) {
 				if held, err := l.Matching(t.Context(), in); err != nil || len(held) != 2 {
 					t.Errorf("held are %+v, %v", held, err)
 				}
-				if got := p.Thresholds(); len(got.Unknown) != 0 {
+				if got := p.Thresholds(routing.DecisionRule); len(got.Unknown) != 0 {
 					t.Errorf("thresholds are %+v", got)
 				}
 			}

@@ -6,18 +6,25 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The rules that a policy is asked.
+// Rule is a rule that a policy is asked.
+type Rule string
+
+// The rules.
 const (
-	decisionRule = "decision"
-	barRule      = "bar"
+	DecisionRule Rule = "decision"
+	// BarRule is one that a policy may lack.
+	BarRule Rule = "bar"
 )
+
+// query returns the query for the rule.
+func (r Rule) query() string { return "data." + packageName + "." + string(r) }
 
 // checkRule requires a complete rule, and checks the value of each branch. Computed values
 // are checked on every evaluation.
-func (r *reader) checkRule(name string, check func(branch *ast.Rule)) {
-	rules := r.rules[name]
+func (r *reader) checkRule(name Rule, check func(branch *ast.Rule)) {
+	rules := r.rules[string(name)]
 	if len(rules) == 0 {
-		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + name})
+		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + string(name)})
 	}
 	for _, rule := range rules {
 		switch head := rule.Head; {

@@ -12,14 +12,6 @@ import (
 // packageName is the Rego package of every policy.
 const packageName = "switchyard.routing"
 
-// decisionQuery queries the decision:
-//
-//	data.switchyard.routing.decision
-const decisionQuery = "data." + packageName + "." + decisionRule
-
-// barQuery queries the bar.
-const barQuery = "data." + packageName + "." + barRule
-
 // build makes a policy from loaded sources. Every source goes through it, so embedded
 // policies are checked as strictly as a foreign bundle.
 func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy, error) {
@@ -43,12 +35,12 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	if problems := checkReferences(p.compiler, p.tables, p.bar); len(problems) > 0 {
 		return nil, p.invalid(problems...)
 	}
-	prepare := func(query string) (evaluator, error) { return p.interpret(ctx, p.compiler, query, true) }
+	prepare := func(rule Rule) (evaluator, error) { return p.interpret(ctx, p.compiler, rule.query(), true) }
 	if p.engine = cmp.Or(l.Engine, EngineRego); p.engine == EngineWasm {
-		prepare = func(query string) (evaluator, error) { return p.compileWasm(ctx, query, l.CacheDir) }
+		prepare = func(rule Rule) (evaluator, error) { return p.compileWasm(ctx, rule.query(), l.CacheDir) }
 	}
-	if p.evaluator, err = prepare(decisionQuery); err == nil && p.bar {
-		p.barEvaluator, err = prepare(barQuery)
+	if p.evaluator, err = prepare(DecisionRule); err == nil && p.bar {
+		p.barEvaluator, err = prepare(BarRule)
 	}
 	if err != nil {
 		return nil, err

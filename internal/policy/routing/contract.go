@@ -55,10 +55,10 @@ func readContract(modules []module, parsed map[string]*ast.Module) (contract, []
 	r.readDestinations()
 	r.readPrecedence()
 	r.readRouteTable()
-	r.checkRule(decisionRule, r.checkDecision)
-	if len(r.rules[barRule]) > 0 {
+	r.checkRule(DecisionRule, r.checkDecision)
+	if len(r.rules[string(BarRule)]) > 0 {
 		r.bar = true
-		r.checkRule(barRule, r.checkBar)
+		r.checkRule(BarRule, r.checkBar)
 	}
 	return r.contract, r.problems
 }

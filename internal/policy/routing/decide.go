@@ -43,7 +43,7 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	a, err := p.evaluate(ctx, p.evaluator, in, in.value())
+	a, err := p.evaluate(ctx, p.evaluator, in, in.value(DecisionRule))
 	if err != nil {
 		return Decision{}, err
 	}
@@ -75,7 +75,7 @@ func (p *Policy) Bar(ctx context.Context, in Input) (Bar, error) {
 	if err != nil {
 		return "", err
 	}
-	a, err := p.evaluate(ctx, p.barEvaluator, in, in.barValue())
+	a, err := p.evaluate(ctx, p.barEvaluator, in, in.value(BarRule))
 	if err != nil {
 		return "", err
 	}
@@ -100,12 +100,20 @@ func (p *Policy) Read(in Input) (Input, error) {
 	return in, in.check(p.tables)
 }
 
-// DecideRetrying is Decide for thousands of calls in a row: it retries a timeout once, so
-// that a busy machine is not reported as a slow policy.
-func (p *Policy) DecideRetrying(ctx context.Context, in Input) (Decision, error) {
-	d, err := p.Decide(ctx, in)
+// Ask is Decide or Bar for thousands of calls in a row: it retries a timeout once, so that a
+// busy machine is not reported as a slow policy. Of the rule bar, NextAction is the bar, and
+// Reason empty.
+func (p *Policy) Ask(ctx context.Context, rule Rule, in Input) (Decision, error) {
+	ask := p.Decide
+	if rule == BarRule {
+		ask = func(ctx context.Context, in Input) (Decision, error) {
+			bar, err := p.Bar(ctx, in)
+			return Decision{NextAction: string(bar)}, err
+		}
+	}
+	d, err := ask(ctx, in)
 	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
-		return p.Decide(ctx, in)
+		return ask(ctx, in)
 	}
 	return d, err
 }
@@ -114,29 +122,15 @@ func (p *Policy) DecideRetrying(ctx context.Context, in Input) (Decision, error)
 // reason is then the error code. No policy declares it.
 const Undecided = "undecided"
 
-// DecideOrCode is DecideRetrying with the decision Undecided for an input that the policy
-// rejects or fails on.
+// AskOrCode is Ask with the decision Undecided for an input that the policy rejects or fails
+// on.
 //
 // # Errors
 //
 // The end of ctx; and policy-timeout, because a policy that is slow for one input may be
 // slow for all, and this varies between runs.
-func (p *Policy) DecideOrCode(ctx context.Context, in Input) (Decision, error) {
-	d, err := p.DecideRetrying(ctx, in)
-	return orCode(ctx, d, err)
-}
-
-// BarOrCode is DecideOrCode for the rule bar: NextAction is the bar, and Reason empty.
-func (p *Policy) BarOrCode(ctx context.Context, in Input) (Decision, error) {
-	bar, err := p.Bar(ctx, in)
-	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
-		bar, err = p.Bar(ctx, in)
-	}
-	return orCode(ctx, Decision{NextAction: string(bar)}, err)
-}
-
-// orCode returns Undecided instead of an error that depends on nothing but the input.
-func orCode(ctx context.Context, d Decision, err error) (Decision, error) {
+func (p *Policy) AskOrCode(ctx context.Context, rule Rule, in Input) (Decision, error) {
+	d, err := p.Ask(ctx, rule, in)
 	if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
 		return Decision{NextAction: Undecided, Reason: string(code)}, nil
 	}

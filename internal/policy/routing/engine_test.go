@@ -67,14 +67,14 @@ func TestEnginesAgreeExhaustively(t *testing.T) {
 			}
 			t.Parallel()
 			interpreted, compiled := loadOn(t, routing.EngineRego, ref), loadOn(t, routing.EngineWasm, ref)
-			classes, err := inputspace.Of(interpreted)
+			classes, err := inputspace.Of(routing.DecisionRule, interpreted)
 			if err != nil || len(classes.Gaps()) > 0 || classes.Len() < 2000 {
 				t.Fatalf("the domain has %d classes and the gaps %v: %v", classes.Len(), classes.Gaps(), err)
 			}
 			for i := range classes.Len() {
 				in := classes.At(i)
-				want, wantErr := interpreted.DecideRetrying(t.Context(), in)
-				got, err := compiled.DecideRetrying(t.Context(), in)
+				want, wantErr := interpreted.Ask(t.Context(), routing.DecisionRule, in)
+				got, err := compiled.Ask(t.Context(), routing.DecisionRule, in)
 				if wantErr != nil || err != nil || got != want {
 					t.Fatalf("%+v: compiled decides %+v, %v, interpreted %+v, %v", in, got, err, want, wantErr)
 				}
@@ -82,7 +82,7 @@ func TestEnginesAgreeExhaustively(t *testing.T) {
 			if !interpreted.HasBar() {
 				return
 			}
-			if classes, err = inputspace.OfBar(interpreted); err != nil || len(classes.Gaps()) > 0 || classes.Len() < 500 {
+			if classes, err = inputspace.Of(routing.BarRule, interpreted); err != nil || len(classes.Gaps()) > 0 || classes.Len() < 500 {
 				t.Fatalf("the bar's domain has %d classes and the gaps %v: %v", classes.Len(), classes.Gaps(), err)
 			}
 			for i := range classes.Len() {

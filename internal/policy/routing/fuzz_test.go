@@ -21,7 +21,7 @@ func fuzzLoad(t *testing.T, ref string) {
 	if decided != nil && asFault(decided) == nil {
 		t.Errorf("not a fault: %v", decided)
 	}
-	p.Thresholds()
+	p.Thresholds(routing.DecisionRule)
 	again, err := routing.Loader{}.FromSources(t.Context(), "again", p.Sources())
 	if err != nil {
 		t.Fatalf("it does not load from its sources: %v", err)
@@ -29,7 +29,7 @@ func fuzzLoad(t *testing.T, ref string) {
 	if got, want := again.Identity().Digest, p.Identity().Digest; got != want {
 		t.Errorf("from its sources it has the digest %s, want %s", got, want)
 	}
-	l, err := p.Branches(t.Context())
+	l, err := p.Branches(t.Context(), routing.DecisionRule)
 	if err != nil {
 		t.Fatalf("it cannot be taken apart: %v", err)
 	}

@@ -156,14 +156,11 @@ func (in Input) checkPast(wrong refusal) error {
 	return nil
 }
 
-// barValue is value for the rule bar.
-func (in Input) barValue() ast.Object { return in.object(false) }
-
 // AppendKey appends a key to b that two inputs share if and only if the named fields are
 // equal, or all fields if fields is nil.
 func (in Input) AppendKey(b []byte, fields []string) []byte {
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
-	in.each(true, func(name string, value any) {
+	in.each(DecisionRule, func(name string, value any) {
 		if fields != nil && !slices.Contains(fields, name) {
 			return
 		}
@@ -186,13 +183,11 @@ func (in Input) AppendKey(b []byte, fields []string) []byte {
 	return b
 }
 
-// value returns in as the rule decision sees it.
-func (in Input) value() ast.Object { return in.object(true) }
-
-// object builds the input directly, which avoids a JSON round trip.
-func (in Input) object(deferred bool) ast.Object {
+// value returns in as a rule sees it. It builds the value directly, which avoids a JSON
+// round trip.
+func (in Input) value(rule Rule) ast.Object {
 	fields := make([][2]*ast.Term, 0, 21)
-	in.each(deferred, func(name string, value any) {
+	in.each(rule, func(name string, value any) {
 		var term *ast.Term
 		switch v := value.(type) {
 		case int:
@@ -215,9 +210,9 @@ func (in Input) object(deferred bool) ast.Object {
 	return ast.NewObject(fields...)
 }
 
-// each calls field with the name and the value of every field that a rule sees: an int, a
+// each calls field with the name and the value of every field that the rule sees: an int, a
 // bool, a string or the counts by destination.
-func (in Input) each(deferred bool, field func(name string, value any)) {
+func (in Input) each(rule Rule, field func(name string, value any)) {
 	field("round", in.Round)
 	field("max_rounds", in.MaxRounds)
 	field("finding_count", in.FindingCount)
@@ -243,7 +238,7 @@ func (in Input) each(deferred bool, field func(name string, value any)) {
 	}
 	field("induced_rounds", f.InducedRounds)
 	field("blocking_count", f.BlockingCount)
-	if deferred {
+	if rule == DecisionRule {
 		field(deferredField, f.DeferredCount)
 	}
 	field(confinementField, string(f.Confinement))

@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
-// decisionPath is decisionQuery in the form of OPA's manifests and command line.
+// decisionPath is the rule decision in the form of OPA's manifests and command line.
 const decisionPath = "switchyard/routing/decision"
 
 // PackOptions are the options of Pack.

@@ -85,9 +85,9 @@ type Policy struct {
 	evaluator    evaluator // of the decision
 	barEvaluator evaluator // nil without a bar
 
-	lazyMu     sync.Mutex             // guards the lazily computed fields
-	branches   map[string]*Branches   // by rule
-	thresholds map[string]*Thresholds // by rule
+	lazyMu     sync.Mutex // guards the lazily computed fields
+	branches   map[Rule]*Branches
+	thresholds map[Rule]*Thresholds
 }
 
 // Identity returns the policy's identity.

@@ -11,8 +11,9 @@ type Remembered[T any] struct {
 	made  map[string]T // by what is read; guarded by mu
 }
 
-// NewRemembered returns an empty memory for the rule with these thresholds.
-func NewRemembered[T any](t Thresholds) *Remembered[T] {
+// NewRemembered returns an empty memory of answers of a policy's rule.
+func NewRemembered[T any](p *Policy, rule Rule) *Remembered[T] {
+	t := p.Thresholds(rule)
 	m := &Remembered[T]{made: make(map[string]T)}
 	if len(t.Unknown) == 0 {
 		m.reads = append(t.Reads[:len(t.Reads):len(t.Reads)], "finding_count", "verify") // The host reads these.

@@ -170,26 +170,22 @@ type Thresholds struct {
 }
 
 // Thresholds returns the constants that the policy's rules compare the input's numbers
-// with, for the rule decision. It reads the compiled rules and evaluates nothing, and errs towards Unknown: a
-// number of the input may be compared with constants, and round with max_rounds.
-// Arithmetic, a comparison of two other fields, and any other use of a number is unknown.
-// Conditions that do not depend on the size of a number are ignored, such as the presence
-// of a destination or the verification result. The result must not be modified.
-func (p *Policy) Thresholds() Thresholds { return p.thresholdsOf(decisionQuery) }
-
-// BarThresholds is Thresholds for the rule bar. A policy without that rule has none.
-func (p *Policy) BarThresholds() Thresholds { return p.thresholdsOf(barQuery) }
-
-func (p *Policy) thresholdsOf(query string) Thresholds {
+// with, for one rule; a policy without the rule bar has none for it. It reads the compiled
+// rules and evaluates nothing, and errs towards Unknown: a number of the input may be
+// compared with constants, and round with max_rounds. Arithmetic, a comparison of two other
+// fields, and any other use of a number is unknown. Conditions that do not depend on the
+// size of a number are ignored, such as the presence of a destination or the verification
+// result. The result must not be modified.
+func (p *Policy) Thresholds(rule Rule) Thresholds {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
-	if p.thresholds[query] == nil {
+	if p.thresholds[rule] == nil {
 		if p.thresholds == nil {
-			p.thresholds = make(map[string]*Thresholds)
+			p.thresholds = make(map[Rule]*Thresholds)
 		}
-		p.thresholds[query] = p.trace(query)
+		p.thresholds[rule] = p.trace(rule.query())
 	}
-	return *p.thresholds[query]
+	return *p.thresholds[rule]
 }
 
 // trace computes the thresholds.

@@ -23,7 +23,7 @@ decision := {"next_action": "stuck", "reason": "a"} if {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Thresholds(); len(got.Unknown) != 0 || !slices.Equal(got.Fields["finding_count"], []int{771234}) {
+		if got := p.Thresholds(routing.DecisionRule); len(got.Unknown) != 0 || !slices.Equal(got.Fields["finding_count"], []int{771234}) {
 			t.Errorf("%s: thresholds are %v, unknown %v", naming, got.Fields, got.Unknown)
 		}
 	}

@@ -17,7 +17,7 @@ func TestThresholdsOfTheReleasedVersions(t *testing.T) {
 	for ref, want := range map[string]map[string][]int{
 		"routing@1.0.0": plain, "routing@1.1.0": plain, "routing@1.2.0": stalling,
 	} {
-		got := load(t, ref).Thresholds()
+		got := load(t, ref).Thresholds(routing.DecisionRule)
 		if !maps.EqualFunc(got.Fields, want, slices.Equal) || len(got.Unknown) != 0 {
 			t.Errorf("%s: thresholds are %v, unknown %v", ref, got.Fields, got.Unknown)
 		}
@@ -102,7 +102,7 @@ func TestThresholdsAreFound(t *testing.T) {
 		{`true`, "_unused if input.round > 3", fields{}},
 	} {
 		t.Run(tc.condition, func(t *testing.T) {
-			got := conditional(t, tc.condition, tc.rules).Thresholds()
+			got := conditional(t, tc.condition, tc.rules).Thresholds(routing.DecisionRule)
 			if !maps.EqualFunc(got.Fields, tc.want, slices.Equal) || len(got.Unknown) != 0 {
 				t.Errorf("thresholds are %v, unknown %v; want %v", got.Fields, got.Unknown, tc.want)
 			}
@@ -152,7 +152,7 @@ func TestUsesThatCannotBeBoundedAreUnknown(t *testing.T) {
 		{`_counts.fixer > 3`, "_counts[name] := n if some name, n in input.routes", "_counts[name]"},
 	} {
 		t.Run(tc.condition, func(t *testing.T) {
-			got := conditional(t, tc.condition, tc.rules).Thresholds()
+			got := conditional(t, tc.condition, tc.rules).Thresholds(routing.DecisionRule)
 			shown := func(at routing.Location) bool { return strings.Contains(at.Text, tc.at) && at.Row > 0 && at.File != "" }
 			if !slices.ContainsFunc(got.Unknown, shown) {
 				t.Errorf("unknown are %v, and none at %q", got.Unknown, tc.at)
@@ -167,7 +167,7 @@ func TestAPackageThatHoldsTheInputIsUnknown(t *testing.T) {
 		"policy.rego": goodMetadata + goodTables + "decision := {\"next_action\": \"stuck\", \"reason\": \"a\"} if {\n\tlib := data.lib\n\tlib.round > 3\n}\n",
 		"lib.rego":    "package lib\n\nround := input.round\n",
 	}))
-	if got := p.Thresholds(); len(got.Unknown) != 1 || got.Unknown[0].Text != "lib := data.lib" {
+	if got := p.Thresholds(routing.DecisionRule); len(got.Unknown) != 1 || got.Unknown[0].Text != "lib := data.lib" {
 		t.Errorf("thresholds are %+v", got)
 	}
 }
@@ -192,7 +192,7 @@ func TestCountsBetweenThresholdsAreDecidedAlike(t *testing.T) {
 			conditions[i] = "count([1 | " + conditions[i] + "]) > 0"
 		}
 		p := conditional(t, strings.Join(conditions, "\n\t"), "_at_least(n, limit) if n >= limit")
-		thresholds := p.Thresholds()
+		thresholds := p.Thresholds(routing.DecisionRule)
 		if len(thresholds.Unknown) > 0 {
 			rt.Fatalf("unknown: %v", thresholds.Unknown)
 		}

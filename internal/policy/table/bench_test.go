@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -19,20 +20,14 @@ func BenchmarkDecide(b *testing.B) {
 		b.Fatal(err)
 	}
 	inputs, classes := New(p), withClasses(b, p)
-	for _, by := range []struct {
-		name   string
-		decide func() (routing.Decision, error)
-		bar    func() (routing.Decision, error)
-	}{
-		{"interpreter", func() (routing.Decision, error) { return p.DecideOrCode(b.Context(), in) }, func() (routing.Decision, error) { return p.BarOrCode(b.Context(), in) }},
-		{"inputs", func() (routing.Decision, error) { return inputs.Decide(b.Context(), in) }, func() (routing.Decision, error) { return inputs.Bar(b.Context(), in) }},
-		{"classes", func() (routing.Decision, error) { return classes.Decide(b.Context(), in) }, func() (routing.Decision, error) { return classes.Bar(b.Context(), in) }},
+	for name, ask := range map[string]func(context.Context, routing.Rule, routing.Input) (routing.Decision, error){
+		"interpreter": p.AskOrCode, "inputs": inputs.Ask, "classes": classes.Ask,
 	} {
-		for rule, decide := range map[string]func() (routing.Decision, error){"decision": by.decide, "bar": by.bar} {
-			b.Run("by="+by.name+"/rule="+rule, func(b *testing.B) {
+		for _, rule := range []routing.Rule{routing.DecisionRule, routing.BarRule} {
+			b.Run("by="+name+"/rule="+string(rule), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := decide(); err != nil {
+					if _, err := ask(b.Context(), rule, in); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -23,57 +23,49 @@ import (
 // most ledgers.
 const maxInputs = 1 << 14
 
-// Table decides as its policy does. It is not safe for concurrent use.
+// Table answers as its policy does. It is not safe for concurrent use.
 type Table struct {
-	policy        *routing.Policy
-	decision, bar rule
-	checked       bool
-	key           []byte
+	policy   *routing.Policy
+	evaluate func(context.Context, routing.Rule, routing.Input) (routing.Decision, error)
+	rules    map[routing.Rule]*rule
+	checked  bool
+	key      []byte
 }
 
 // rule is a rule of the policy with its answers.
 type rule struct {
-	evaluate func(context.Context, routing.Input) (routing.Decision, error)
-	answers  map[string]routing.Decision
-	classes  *inputspace.Domain // nil as long as answers are by single inputs
+	answers map[string]routing.Decision
+	classes *inputspace.Domain // nil as long as answers are by single inputs
 }
 
 // New returns an empty table.
 func New(p *routing.Policy) *Table {
-	return &Table{
-		policy:   p,
-		decision: rule{evaluate: p.DecideOrCode, answers: make(map[string]routing.Decision)},
-		bar:      rule{evaluate: p.BarOrCode, answers: make(map[string]routing.Decision)},
+	t := &Table{policy: p, evaluate: p.AskOrCode, rules: make(map[routing.Rule]*rule)}
+	for _, name := range []routing.Rule{routing.DecisionRule, routing.BarRule} {
+		t.rules[name] = &rule{answers: make(map[string]routing.Decision)}
 	}
+	return t
 }
 
 // Policy returns the policy.
 func (t *Table) Policy() *routing.Policy { return t.policy }
 
-// Decide is Policy.DecideOrCode.
-func (t *Table) Decide(ctx context.Context, in routing.Input) (routing.Decision, error) {
-	return t.answer(ctx, &t.decision, in)
-}
-
-// Bar is Policy.BarOrCode.
-func (t *Table) Bar(ctx context.Context, in routing.Input) (routing.Decision, error) {
-	return t.answer(ctx, &t.bar, in)
-}
-
-func (t *Table) answer(ctx context.Context, r *rule, in routing.Input) (routing.Decision, error) {
+// Ask is Policy.AskOrCode.
+func (t *Table) Ask(ctx context.Context, name routing.Rule, in routing.Input) (routing.Decision, error) {
+	r := t.rules[name]
 	if r.classes == nil {
 		t.key = in.AppendKey(t.key[:0], nil)
 	} else {
 		seen, err := t.policy.Read(in)
 		if err != nil {
-			return r.evaluate(ctx, in)
+			return t.evaluate(ctx, name, in)
 		}
 		t.key = r.classes.AppendKey(t.key[:0], seen)
 	}
 	if d, ok := r.answers[string(t.key)]; ok {
 		return d, nil
 	}
-	d, err := r.evaluate(ctx, in)
+	d, err := t.evaluate(ctx, name, in)
 	if err != nil {
 		return d, err
 	}
@@ -96,11 +88,11 @@ func (t *Table) useClasses(ctx context.Context) error {
 	if err != nil || !slices.ContainsFunc(report.Results, func(r check.Result) bool { return r.Invariant == check.Classes && r.Holds }) {
 		return ctx.Err() // Other errors are those of a policy that cannot be checked.
 	}
-	if t.decision.classes, err = inputspace.Of(t.policy); err != nil {
-		return err
+	for name, r := range t.rules {
+		if r.classes, err = inputspace.Of(name, t.policy); err != nil {
+			return err
+		}
+		clear(r.answers)
 	}
-	clear(t.decision.answers)
-	t.bar.classes, err = inputspace.OfBar(t.policy)
-	clear(t.bar.answers)
-	return err
+	return nil
 }

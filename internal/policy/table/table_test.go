@@ -56,8 +56,8 @@ func TestTablesDecideLikeTheirPolicies(t *testing.T) {
 			if n, d := differences(t, table, s.policy, exhaustive.Count(s.few, s.all)); n > 0 {
 				t.Errorf("%d inputs are decided otherwise, such as %s", n, d)
 			}
-			if n := len(table.decision.answers); n != table.decision.classes.Len() {
-				t.Errorf("it has %d decisions for %d classes", n, table.decision.classes.Len())
+			if n := len(table.rules[routing.DecisionRule].answers); n != table.rules[routing.DecisionRule].classes.Len() {
+				t.Errorf("it has %d decisions for %d classes", n, table.rules[routing.DecisionRule].classes.Len())
 			}
 		})
 	}
@@ -67,11 +67,11 @@ func TestTablesDecideLikeTheirPolicies(t *testing.T) {
 // of the test before would fail.
 func TestATableOfAnotherPolicyIsFound(t *testing.T) {
 	table := withClasses(t, load(t, "routing@1.3.0"))
-	for i := range table.decision.classes.Len() {
-		ask(t, table, table.decision.classes.At(i))
+	for i := range table.rules[routing.DecisionRule].classes.Len() {
+		ask(t, table, table.rules[routing.DecisionRule].classes.At(i))
 	}
-	for i := range table.bar.classes.Len() {
-		ask(t, table, table.bar.classes.At(i))
+	for i := range table.rules[routing.BarRule].classes.Len() {
+		ask(t, table, table.rules[routing.BarRule].classes.At(i))
 	}
 	for _, change := range [][]string{
 		{`input.stalled_rounds >= 2`, `input.stalled_rounds >= 3`},
@@ -104,7 +104,7 @@ func TestNoClassesForOtherPolicies(t *testing.T) {
 			if err := table.useClasses(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if table.decision.classes != nil || table.bar.classes != nil {
+			if table.rules[routing.DecisionRule].classes != nil || table.rules[routing.BarRule].classes != nil {
 				t.Fatal("it has classes")
 			}
 			random := rand.New(rand.NewPCG(1, 2))
@@ -123,12 +123,12 @@ func TestNoClassesForOtherPolicies(t *testing.T) {
 func TestClassesAfterManyInputs(t *testing.T) {
 	p := load(t, "routing@1.2.0")
 	table := New(p)
-	interpreted := count(&table.decision)
+	interpreted := count(table)
 	random := rand.New(rand.NewPCG(1, 2))
-	for before := (routing.Input{Round: 1, MaxRounds: 1, Verify: routing.Green}); table.decision.classes == nil; {
+	for before := (routing.Input{Round: 1, MaxRounds: 1, Verify: routing.Green}); table.rules[routing.DecisionRule].classes == nil; {
 		in := anyInput(random, p)
 		for _, in := range []routing.Input{before, in} { // The one before is in memory.
-			if _, err := table.Decide(t.Context(), in); err != nil {
+			if _, err := table.Ask(t.Context(), routing.DecisionRule, in); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -139,11 +139,11 @@ func TestClassesAfterManyInputs(t *testing.T) {
 	}
 	*interpreted = 0
 	for range 2 * maxInputs {
-		if _, err := table.Decide(t.Context(), anyInput(random, p)); err != nil {
+		if _, err := table.Ask(t.Context(), routing.DecisionRule, anyInput(random, p)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := table.decision.classes.Len(); *interpreted == 0 || *interpreted > n {
+	if n := table.rules[routing.DecisionRule].classes.Len(); *interpreted == 0 || *interpreted > n {
 		t.Errorf("%d inputs are interpreted, want one for each of at most %d classes", *interpreted, n)
 	}
 }
@@ -153,8 +153,8 @@ func TestInputsAreBounded(t *testing.T) {
 	p := load(t, "routing@1.2.0")
 	table := New(p)
 	table.checked = true // The check has failed.
-	for i := 0; len(table.decision.answers) < maxInputs-1; i++ {
-		table.decision.answers[fmt.Sprint(i)] = routing.Decision{}
+	for i := 0; len(table.rules[routing.DecisionRule].answers) < maxInputs-1; i++ {
+		table.rules[routing.DecisionRule].answers[fmt.Sprint(i)] = routing.Decision{}
 	}
 	in := routing.Input{Round: 1, MaxRounds: 1, Verify: routing.Green}
 	for range 2 {
@@ -162,7 +162,7 @@ func TestInputsAreBounded(t *testing.T) {
 			t.Fatal(d)
 		}
 	}
-	if n := len(table.decision.answers); n != 1 {
+	if n := len(table.rules[routing.DecisionRule].answers); n != 1 {
 		t.Errorf("%d inputs are remembered, want the last one", n)
 	}
 }
@@ -179,7 +179,7 @@ func TestRejectedInputsHaveNoClass(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	if d, _ := table.Decide(t.Context(), bad); d.NextAction != routing.Undecided {
+	if d, _ := table.Ask(t.Context(), routing.DecisionRule, bad); d.NextAction != routing.Undecided {
 		t.Errorf("the decision is %+v", d)
 	}
 }
@@ -194,7 +194,7 @@ func TestAnEndedContextIsNotRemembered(t *testing.T) {
 		t.Error("the check does not fail")
 	}
 	in := routing.Input{Round: 1, MaxRounds: 1, Verify: routing.Green}
-	if _, err := table.Decide(ended, in); err == nil {
+	if _, err := table.Ask(ended, routing.DecisionRule, in); err == nil {
 		t.Error("the decision does not fail")
 	}
 	if d := difference(t, table, p, in); d != "" {
@@ -211,7 +211,7 @@ func differences(t *testing.T, table *Table, p *routing.Policy, random int) (n i
 			n, example = n+1, d
 		}
 	}
-	for _, d := range []*inputspace.Domain{table.decision.classes, table.bar.classes} {
+	for _, d := range []*inputspace.Domain{table.rules[routing.DecisionRule].classes, table.rules[routing.BarRule].classes} {
 		step := exhaustive.Count(1+d.Len()/700, 1)
 		for i := range d.Len() {
 			in := d.At(i)
@@ -234,11 +234,11 @@ func differences(t *testing.T, table *Table, p *routing.Policy, random int) (n i
 func difference(t *testing.T, table *Table, p *routing.Policy, in routing.Input) string {
 	t.Helper()
 	got, gotBar := ask(t, table, in)
-	want, err := p.DecideOrCode(t.Context(), in)
+	want, err := p.AskOrCode(t.Context(), routing.DecisionRule, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantBar, err := p.BarOrCode(t.Context(), in)
+	wantBar, err := p.AskOrCode(t.Context(), routing.BarRule, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,11 +250,11 @@ func difference(t *testing.T, table *Table, p *routing.Policy, in routing.Input)
 
 func ask(t *testing.T, table *Table, in routing.Input) (decision, bar routing.Decision) {
 	t.Helper()
-	decision, err := table.Decide(t.Context(), in)
+	decision, err := table.Ask(t.Context(), routing.DecisionRule, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bar, err = table.Bar(t.Context(), in); err != nil {
+	if bar, err = table.Ask(t.Context(), routing.BarRule, in); err != nil {
 		t.Fatal(err)
 	}
 	return decision, bar
@@ -314,18 +314,20 @@ func anyInput(random *rand.Rand, p *routing.Policy) routing.Input {
 func withClasses(t testing.TB, p *routing.Policy) *Table {
 	t.Helper()
 	table := New(p)
-	if err := table.useClasses(t.Context()); err != nil || table.decision.classes == nil {
+	if err := table.useClasses(t.Context()); err != nil || table.rules[routing.DecisionRule].classes == nil {
 		t.Fatalf("the table has no classes, %v", err)
 	}
 	return table
 }
 
-// count counts the evaluations of a rule.
-func count(r *rule) *int {
-	n, evaluate := new(int), r.evaluate
-	r.evaluate = func(ctx context.Context, in routing.Input) (routing.Decision, error) {
-		*n++
-		return evaluate(ctx, in)
+// count counts the evaluations of the rule decision.
+func count(table *Table) *int {
+	n, evaluate := new(int), table.evaluate
+	table.evaluate = func(ctx context.Context, rule routing.Rule, in routing.Input) (routing.Decision, error) {
+		if rule == routing.DecisionRule {
+			*n++
+		}
+		return evaluate(ctx, rule, in)
 	}
 	return n
 }
