@@ -3,18 +3,13 @@ package round
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
-	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
-
-// sourceNubos is the source of a task imported from nubos-pilot.
-const sourceNubos = "nubos-pilot"
 
 // maxStopReason is the maximum length of an imported stop reason, in bytes.
 const maxStopReason = 300
@@ -38,11 +33,11 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 	}
 	result := api.ImportResult{Tasks: []api.TaskStatus{}}
 	for _, t := range tasks {
-		if t.Status == "done" {
+		if t.Done {
 			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
 			continue
 		}
-		findings := merge(policy.Policy, findingsOf(t))
+		findings := merge(policy.Policy, t.Findings)
 		change := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
 		change.HardCap = config.HardCap
 		imported, err := e.update(ctx, t.ID, func(*taskTx) (task.Command, event.Full, error) {
@@ -65,50 +60,14 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 // importOf returns the event that imports a task.
 func importOf(t nubospilot.Task, findings, fallback int, by string) task.TaskImported {
 	imported := task.TaskImported{
-		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), CustomCap: t.MaxRounds != 0,
-		FindingCount: findings, Overrides: len(t.Forced), By: by,
+		Source: nubospilot.Name, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), CustomCap: t.MaxRounds != 0,
+		FindingCount: findings, Overrides: t.Forced, Violations: t.Violations[:min(len(t.Violations), maxViolations)], By: by,
 	}
 	// A lower cap would stop the task at once.
 	imported.MaxRounds = max(imported.MaxRounds, imported.Round)
-	if t.Status == "stuck" {
-		imported.Stop = &task.Stop{Round: t.Round, Reason: cut(cmp.Or(t.StuckReason, "stuck in "+sourceNubos), maxStopReason), By: sourceNubos, FindingCount: findings}
-	}
-	for _, v := range t.Violations {
-		kind := task.NoSearch
-		if v.Kind == string(task.SearchUnverified) {
-			kind = task.SearchUnverified
-		}
-		same := func(o task.Violation) bool { return o.Agent == v.Agent && o.Kind == kind }
-		if len(imported.Violations) < maxViolations && !slices.ContainsFunc(imported.Violations, same) {
-			imported.Violations = append(imported.Violations, task.Violation{Round: min(v.Round, t.Round), Agent: v.Agent, Kind: kind})
-		}
+	if t.Stuck {
+		reason := cut(cmp.Or(t.Reason, "stuck in "+nubospilot.Name), maxStopReason)
+		imported.Stop = &task.Stop{Round: t.Round, Reason: reason, By: nubospilot.Name, FindingCount: findings}
 	}
 	return imported
-}
-
-// findingsOf returns the findings of a task's latest round that has any.
-func findingsOf(t nubospilot.Task) []finding.Finding {
-	newest := 0
-	for _, f := range t.Findings {
-		newest = max(newest, f.Round)
-	}
-	var found []finding.Finding
-	for _, f := range t.Findings {
-		if f.Round != newest {
-			continue
-		}
-		one := finding.Finding{
-			Critic: sourceNubos, Category: f.Category, Severity: finding.Severity(f.Severity), Remediation: f.Remediation,
-			ConfirmedBy: []string{sourceNubos},
-			Sources:     []finding.Source{{Critic: sourceNubos, Plugin: sourceNubos, Report: t.Digest}},
-		}
-		if f.File != "" {
-			one.File = &f.File
-		}
-		if f.Line > 0 {
-			one.Line = &f.Line
-		}
-		found = append(found, one)
-	}
-	return found
 }

@@ -1,14 +1,22 @@
 // Package nubospilot reads nubos-pilot's data in a project: its settings and the
 // checkpoints of unfinished tasks, so that a project can migrate.
 //
-// It only reads, and returns plain values; the caller decides how to use them. Everything
-// that cannot be imported is listed with the reason. An agent may have written the files:
-// no file can make another one unreadable, and no evidence in them counts. Verification,
-// attestations and reports must be given again.
+// It only reads; the caller decides how to use what it returns. Everything that cannot be
+// imported is listed with the reason. An agent may have written the files: no file can make
+// another one unreadable, and no evidence in them counts. Verification, attestations and
+// reports must be given again.
 package nubospilot
+
+import (
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
 
 // Folder is the name of nubos-pilot's folder in a project.
 const Folder = ".nubos-pilot"
+
+// Name is the critic of imported findings, and the plugin in their sources.
+const Name = "nubos-pilot"
 
 // Import is the content of a nubos-pilot folder. The caller owns it.
 type Import struct {
@@ -36,49 +44,22 @@ type Settings struct {
 // Task is the checkpoint of one task.
 type Task struct {
 	ID string
-	// Status is one of in-progress, verifying, pre-commit, done and stuck.
-	Status string
+	// Done and Stuck follow from the status. Reason is why the task is stuck, "" if unknown.
+	Done, Stuck bool
+	Reason      string
 	// Round is the current round, from 1.
 	Round int
-	// Phase is the last finished phase: preflight, post-researcher, post-architect,
-	// post-test-writer, post-executor, post-critics, commit or stuck; "" before the
-	// first.
-	Phase string
 	// MaxRounds is the task's own cap, 1 to 100, or 0.
 	MaxRounds int
-	// Findings has those of all rounds, the oldest first.
-	Findings []Finding
-	// Violations has the violations of the search-before-write rule that no round has
-	// routed, or whose round then ended in stuck or in a question.
-	Violations []Violation
-	// Forced names the overridden gates, such as commit-phase.
-	Forced []string
-	// StuckReason is why the task is stuck, "" if unknown.
-	StuckReason string
+	// Findings are those of the latest round that has any.
+	Findings []finding.Finding
+	// Violations are those of the search-before-write rule that no round has routed, or whose
+	// round then ended in stuck or in a question.
+	Violations []task.Violation
+	// Forced is the number of overridden gates.
+	Forced int
 	// Digest is the digest of the file, "sha256:" and 64 hex digits.
 	Digest string
-}
-
-// Finding is a critic's finding, with the texts of the checkpoint.
-type Finding struct {
-	// Round is the round of the report, from 1.
-	Round    int
-	Category string
-	// Severity is fail, risk or nit.
-	Severity string
-	// File is "" and Line 0 if the finding has none.
-	File        string
-	Line        int
-	Remediation string
-}
-
-// Violation is a violation of the search-before-write rule.
-type Violation struct {
-	Agent string
-	// Round is the round of the violation, from 1.
-	Round int
-	// Kind is the kind of violation, such as rule-9-no-search-tool-invoked.
-	Kind string
 }
 
 // Left is something that cannot be imported.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 const id = "M001-S001-T0001"
@@ -51,8 +53,8 @@ func checkpoint(status, loop string) string {
 	return `{"schema_version": 1, "task_id": "` + id + `", "status": "` + status + `", "nubosloop": ` + loop + `}`
 }
 
-// task reads a single checkpoint.
-func task(t *testing.T, text string) (nubospilot.Task, []nubospilot.Left) {
+// read reads a single checkpoint.
+func read(t *testing.T, text string) (nubospilot.Task, []nubospilot.Left) {
 	t.Helper()
 	got := imported(t, map[string]string{"checkpoints/" + id + ".json": text})
 	if len(got.Tasks) != 1 {
@@ -68,6 +70,18 @@ func says(left []nubospilot.Left, what, why string) bool {
 	})
 }
 
+func place(s string) *string { return &s }
+
+func line(n int) *int { return &n }
+
+// open returns the finding that an entry becomes.
+func open(report, category string, severity finding.Severity, file *string, line *int, remediation string) finding.Finding {
+	return finding.Finding{
+		Critic: nubospilot.Name, Category: category, Severity: severity, File: file, Line: line, Remediation: remediation,
+		ConfirmedBy: []string{nubospilot.Name}, Sources: []finding.Source{{Critic: nubospilot.Name, Plugin: nubospilot.Name, Report: report}},
+	}
+}
+
 func TestReadCheckpoint(t *testing.T) {
 	text := `{
 		"schema_version": 1, "task_id": "M001-S001-T0001", "phase": 1, "plan": "01", "wave": 2, "status": "stuck",
@@ -81,7 +95,6 @@ func TestReadCheckpoint(t *testing.T) {
 				{"category": "stuck-detected", "severity": "fail", "file": null, "line": null, "remediation": "Asked again"}
 			],
 			"findings_per_round": {
-				"10": [{"category": "style"}],
 				"2": [],
 				"1": [{"category": "missing-test", "severity": "risk", "file": "-", "line": null, "remediation": "Test it"}],
 				"3": [{"category": "style", "severity": "nit", "file": "a.go", "line": 7, "remediation": "Rename it"}]
@@ -93,55 +106,44 @@ func TestReadCheckpoint(t *testing.T) {
 				{"agent": "np-critic", "round": 3, "violation": null}
 			],
 			"stuck": true, "stuck_reason": "max-rounds-user-stuck", "stuck_at": "2026-03-01T11:30:00Z",
-			"forced_post_critics": true, "forced_preflight": false, "forced_commit_phase": true
+			"forced_post_critics": true, "forced_preflight": false, "forced_commit_phase": "2026-01-01", "forced_x": null
 		}
 	}`
-	got, left := task(t, text)
+	got, left := read(t, text)
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text)))
 	want := nubospilot.Task{
-		ID: id, Status: "stuck", Round: 3, Phase: "post-critics", MaxRounds: 8,
-		Findings: []nubospilot.Finding{
-			{Round: 1, Category: "missing-test", Severity: "risk", File: "-", Remediation: "Test it"},
-			{Round: 3, Category: "style", Severity: "nit", File: "a.go", Line: 7, Remediation: "Rename it"},
-			{Round: 3, Category: "stuck-detected", Severity: "fail", Remediation: "Asked again"},
+		ID: id, Stuck: true, Reason: "max-rounds-user-stuck", Round: 3, MaxRounds: 8, Forced: 2, Digest: digest,
+		Findings: []finding.Finding{
+			open(digest, "style", finding.Nit, place("a.go"), line(7), "Rename it"),
+			open(digest, "stuck-detected", finding.Fail, nil, nil, "Asked again"),
 		},
-		Violations: []nubospilot.Violation{
-			{Agent: "np-build-fixer", Round: 2, Kind: "rule-9-search-tool-unverified"},
-			{Agent: "np-build-fixer", Round: 3, Kind: "rule-9-no-search-tool-invoked"},
+		Violations: []task.Violation{
+			{Agent: "np-build-fixer", Round: 2, Kind: task.SearchUnverified},
+			{Agent: "np-build-fixer", Round: 3, Kind: task.NoSearch},
 		},
-		Forced:      []string{"commit-phase", "post-critics"},
-		StuckReason: "max-rounds-user-stuck",
-		Digest:      fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))),
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
 	}
-	for what, why := range map[string]string{
-		"verify_exit_code, verify_output_excerpt of " + id: "verify again",
-		"tool_use_audit of " + id:                          "attest the current round again",
-		"skill_expect of " + id:                            "skills",
-		"stuck_at of " + id:                                "stay",
-		"phase, plan, wave, files_touched of " + id:        "plan",
-		id + ".json: findings":                             "rounds that the task was not in: 1",
-	} {
-		if !says(left, what, why) {
-			t.Errorf("%s is not among what is left: %v", what, left)
-		}
-	}
-	if len(left) != 6 {
+	keys := "checkpoints: files_touched, phase, plan, skill_expect, stuck_at, verify_exit_code, verify_output_excerpt, wave"
+	if len(left) != 1 || left[0].What != keys || !strings.Contains(left[0].Why, "verify, audit and review again") {
 		t.Errorf("left are %v", left)
 	}
 }
 
 func TestReadNewTask(t *testing.T) {
-	for _, loop := range []string{"null", "{}", `{"cache_hit": null}`} {
-		got, left := task(t, checkpoint("in-progress", loop))
+	for _, loop := range []string{"null", "{}", `{"cache_hit": null}`, `{"round": null}`} {
+		got, left := read(t, checkpoint("in-progress", loop))
 		got.Digest = ""
-		if want := (nubospilot.Task{ID: id, Status: "in-progress", Round: 1}); !reflect.DeepEqual(got, want) || len(left) > 0 {
+		if want := (nubospilot.Task{ID: id, Round: 1}); !reflect.DeepEqual(got, want) || len(left) > 0 {
 			t.Errorf("%s: got %+v, left %v", loop, got, left)
 		}
 	}
-	got, _ := task(t, `{"schema_version": 1, "task_id": "`+id+`", "status": "verifying"}`)
-	if got.Round != 1 || got.Phase != "" {
+	got, _ := read(t, `{"schema_version": 1, "task_id": "`+id+`", "status": "verifying"}`)
+	if got.Round != 1 || got.Done || got.Stuck {
+		t.Errorf("got %+v", got)
+	}
+	if got, _ := read(t, checkpoint("done", "{}")); !got.Done {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -153,38 +155,54 @@ func TestReadRejectsDamagedCheckpoints(t *testing.T) {
 		"empty":              {"", "damaged"},
 		"cut":                {checkpoint("done", "{}")[:50], "damaged"},
 		"two":                {checkpoint("done", "{}") + "{}", "damaged"},
-		"list":               {"[]", "not a JSON object"},
+		"list":               {"[]", "damaged"},
 		"name twice":         {strings.Replace(checkpoint("done", "{}"), "{", `{"status": "stuck", `, 1), "damaged"},
 		"no UTF-8":           {strings.Replace(checkpoint("done", "{}"), "{", "{\"x\": \"\xff\", ", 1), "damaged"},
-		"deep":               {strings.Repeat("[", 500_000), "not a JSON object"},
+		"deep":               {strings.Repeat("[", 500_000), "damaged"},
 		"deep inside":        {`{"a": ` + strings.Repeat("[", 400_000), "damaged"},
-		"no version":         {strings.Replace(checkpoint("done", "{}"), "schema_version", "version", 1), "no schema version"},
-		"null version":       {strings.Replace(checkpoint("done", "{}"), ": 1,", ": null,", 1), "no schema version"},
-		"odd version":        {strings.Replace(checkpoint("done", "{}"), ": 1,", `: "1",`, 1), "schema version is damaged"},
-		"old version":        {strings.Replace(checkpoint("done", "{}"), ": 1,", ": 0,", 1), "schema version is damaged"},
-		"newer version":      {strings.Replace(checkpoint("done", "{}"), ": 1,", ": 2,", 1), "schema version 2, which is newer"},
+		"no version":         {strings.Replace(checkpoint("done", "{}"), "schema_version", "version", 1), "schema version 0"},
+		"null version":       {strings.Replace(checkpoint("done", "{}"), ": 1,", ": null,", 1), "schema version 0"},
+		"odd version":        {strings.Replace(checkpoint("done", "{}"), ": 1,", `: "1",`, 1), "schema_version"},
+		"old version":        {strings.Replace(checkpoint("done", "{}"), ": 1,", ": 0,", 1), "schema version 0"},
+		"newer version":      {strings.Replace(checkpoint("done", "{}"), ": 1,", ": 2,", 1), "schema version 2"},
 		"another task":       {strings.Replace(checkpoint("done", "{}"), id, "M001-S001-T0002", 1), "another task"},
 		"no task":            {strings.Replace(checkpoint("done", "{}"), "task_id", "id", 1), "another task"},
 		"status":             {checkpoint("Done", "{}"), "status is not one of"},
-		"loop":               {checkpoint("stuck", "[]"), "nubosloop is not an object"},
+		"loop":               {checkpoint("stuck", "[]"), "nubosloop"},
 		"loop twice":         {checkpoint("stuck", `{"round": 1, "round": 2}`), "damaged"},
 		"round 0":            {checkpoint("stuck", `{"round": 0}`), "round is not a whole number"},
 		"round -1":           {checkpoint("stuck", `{"round": -1}`), "round is not a whole number"},
-		"round 1.5":          {checkpoint("stuck", `{"round": 1.5}`), "round is not a whole number"},
-		"round 1.0":          {checkpoint("stuck", `{"round": 1.0}`), "round is not a whole number"},
-		"round 1e0":          {checkpoint("stuck", `{"round": 1e0}`), "round is not a whole number"},
-		"round in text":      {checkpoint("stuck", `{"round": "1"}`), "round is not a whole number"},
-		"round without end":  {checkpoint("stuck", `{"round": 1e999}`), "round is not a whole number"},
-		"round far away":     {checkpoint("stuck", `{"round": 9007199254740993}`), "round is not a whole number"},
-		"round true":         {checkpoint("stuck", `{"round": true}`), "round is not a whole number"},
-		"phase, no round":    {checkpoint("stuck", `{"last_phase": "post-critics"}`), "a last phase and no round"},
-		"unknown phase":      {checkpoint("stuck", `{"round": 1, "last_phase": "post-mortem"}`), "last phase"},
-		"phase of its own":   {checkpoint("stuck", `{"round": 1, "last_phase": {}}`), "last phase"},
+		"round 1.5":          {checkpoint("stuck", `{"round": 1.5}`), "/nubosloop/round"},
+		"round 1.0":          {checkpoint("stuck", `{"round": 1.0}`), "/nubosloop/round"},
+		"round 1e0":          {checkpoint("stuck", `{"round": 1e0}`), "/nubosloop/round"},
+		"round in text":      {checkpoint("stuck", `{"round": "1"}`), "/nubosloop/round"},
+		"round without end":  {checkpoint("stuck", `{"round": 1e999}`), "/nubosloop/round"},
+		"round true":         {checkpoint("stuck", `{"round": true}`), "/nubosloop/round"},
+		"phase, no round":    {checkpoint("stuck", `{"last_phase": "post-critics"}`), "round is not a whole number"},
+		"phase of its own":   {checkpoint("stuck", `{"round": 1, "last_phase": {}}`), "last_phase"},
+		"cap too high":       {checkpoint("stuck", `{"round": 1, "max_rounds_override": 999}`), "max_rounds_override"},
+		"cap 0":              {checkpoint("stuck", `{"round": 1, "max_rounds_override": 0}`), "max_rounds_override"},
+		"cap in text":        {checkpoint("stuck", `{"round": 1, "max_rounds_override": "5"}`), "max_rounds_override"},
+		"findings in words":  {checkpoint("stuck", `{"round": 1, "findings": "none"}`), "findings"},
+		"finding in words":   {checkpoint("stuck", `{"round": 1, "findings": ["a"]}`), "findings"},
+		"no category":        {checkpoint("stuck", `{"round": 1, "findings": [{}]}`), "no category"},
+		"line 0":             {checkpoint("stuck", `{"round": 1, "findings": [{"category": "style", "line": 0}]}`), "line below 1"},
+		"line 1.5":           {checkpoint("stuck", `{"round": 1, "findings": [{"category": "style", "line": 1.5}]}`), "line"},
+		"file in a list":     {checkpoint("stuck", `{"round": 1, "findings": [{"category": "style", "file": ["a"]}]}`), "file"},
+		"rounds in a list":   {checkpoint("stuck", `{"round": 1, "findings_per_round": []}`), "findings_per_round"},
+		"a round in words":   {checkpoint("stuck", `{"round": 1, "findings_per_round": {"one": []}}`), "findings_per_round"},
+		"a later round":      {checkpoint("stuck", `{"round": 1, "findings_per_round": {"2": []}}`), "findings of round 2"},
+		"too many findings":  {checkpoint("stuck", `{"round": 1, "findings": [`+many()+`]}`), "more than 10000 findings"},
+		"audit in words":     {checkpoint("stuck", `{"round": 1, "tool_use_audit": [3]}`), "tool_use_audit"},
+		"audit without name": {checkpoint("stuck", `{"round": 1, "tool_use_audit": [{"violation": "x", "agent": "a b", "round": 1}]}`), "tool_use_audit"},
+		"audit without kind": {checkpoint("stuck", `{"round": 1, "tool_use_audit": [{"violation": true, "agent": "a", "round": 1}]}`), "tool_use_audit"},
+		"audit of round 2":   {checkpoint("stuck", `{"round": 1, "tool_use_audit": [{"violation": "x", "agent": "a", "round": 2}]}`), "tool_use_audit"},
+		"audit of no round":  {checkpoint("stuck", `{"round": 1, "tool_use_audit": [{"violation": "x", "agent": "a"}]}`), "tool_use_audit"},
 		"larger than a file": {`{"x": "` + strings.Repeat("x", 1<<20) + `"}`, "larger than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := imported(t, map[string]string{"checkpoints/" + id + ".json": c.text, "checkpoints/M999-S001-T0001.json": good})
-			if len(got.Tasks) != 1 || got.Tasks[0].ID != "M999-S001-T0001" || got.Tasks[0].Round != 2 || got.Tasks[0].Phase != "preflight" {
+			if len(got.Tasks) != 1 || got.Tasks[0].ID != "M999-S001-T0001" || got.Tasks[0].Round != 2 {
 				t.Errorf("got %+v", got.Tasks)
 			}
 			if len(got.Left) != 1 || got.Left[0].What != "checkpoints/"+id+".json" || !strings.Contains(got.Left[0].Why, c.why) {
@@ -194,63 +212,69 @@ func TestReadRejectsDamagedCheckpoints(t *testing.T) {
 	}
 }
 
-func TestReadRepairsDamagedFields(t *testing.T) {
-	for name, c := range map[string]struct {
-		status, loop string
-		want         nubospilot.Task
-		what, why    string
-	}{
-		"cap too high": {"in-progress", `{"round": 1, "max_rounds_override": 999}`, nubospilot.Task{Round: 1, MaxRounds: 100}, "max_rounds_override", "999, which is taken as 100"},
-		"cap 0":        {"in-progress", `{"round": 1, "max_rounds_override": 0}`, nubospilot.Task{Round: 1}, "max_rounds_override", "no whole number"},
-		"cap in text":  {"in-progress", `{"round": 1, "max_rounds_override": "5"}`, nubospilot.Task{Round: 1}, "max_rounds_override", "no whole number"},
-		"stale flag":   {"in-progress", `{"round": 1, "stuck": true, "stuck_reason": "x"}`, nubospilot.Task{Round: 1}, "stuck_reason", "of an earlier time"},
-		"unknown keys": {"in-progress", `{"round": 1, "colour": 1, "forced_X": 1}`, nubospilot.Task{Round: 1}, "nubosloop: colour, forced_X", "unknown"},
-		"forced by anything": {"in-progress", `{"round": 1, "forced_post_executor": "2026-01-01", "forced_new_gate": 0, "forced_preflight": null}`,
-			nubospilot.Task{Round: 1, Forced: []string{"new-gate", "post-executor"}}, "", ""},
-		"findings in words": {"in-progress", `{"round": 1, "findings": "none"}`, nubospilot.Task{Round: 1}, "findings", "no list"},
-		"rounds in a list":  {"in-progress", `{"round": 1, "findings_per_round": []}`, nubospilot.Task{Round: 1}, "findings", "no list"},
-		"a round in words":  {"in-progress", `{"round": 1, "findings_per_round": {"one": []}}`, nubospilot.Task{Round: 1}, "findings", "rounds that the task was not in: 1"},
-		"no findings":       {"in-progress", `{"round": 1, "findings": ["a", null, 3]}`, nubospilot.Task{Round: 1}, "findings", "3 are no objects"},
-		"damaged findings": {"in-progress", `{"round": 1, "findings": [{"category": 3}, {"category": "style", "severity": "high"},
-			{"category": "style", "line": 0}, {"category": "style", "line": 1.5}, {"category": "style", "file": ["a"]}]}`,
-			nubospilot.Task{Round: 1, Findings: []nubospilot.Finding{
-				{Round: 1, Category: "unknown", Severity: "fail"}, {Round: 1, Category: "style", Severity: "fail"}, {Round: 1, Category: "style", Severity: "fail"},
-				{Round: 1, Category: "style", Severity: "fail"}, {Round: 1, Category: "style", Severity: "fail"},
-			}}, "findings", "5 have a damaged field"},
-		"reports as findings": {"stuck", `{"round": 2, "findings_per_round": {"2": [{"critic": "critic", "findings": [{"category": "style", "severity": "risk"}, {"findings": []}]}]}}`,
-			nubospilot.Task{Round: 2, Findings: []nubospilot.Finding{{Round: 2, Category: "style", Severity: "risk"}, {Round: 2, Category: "unknown", Severity: "fail"}}},
-			"findings", "1 have a damaged field"},
-		"damaged audits": {"in-progress", `{"round": 1, "tool_use_audit": [3, {"violation": "x", "agent": "a b", "round": 1}, {"violation": true, "agent": "a", "round": 1},
-			{"violation": "x", "agent": "a", "round": 2}, {"violation": "x", "agent": "a"}]}`, nubospilot.Task{Round: 1}, "tool_use_audit", "5 damaged entries"},
-		"audits in words": {"in-progress", `{"round": 1, "tool_use_audit": {}}`, nubospilot.Task{Round: 1}, "tool_use_audit", "1 damaged"},
-		"routed nowhere": {"in-progress", `{"round": 3, "tool_use_audit": [{"violation": "x", "agent": "a", "round": 1, "routed_in_round": "1"}]}`,
-			nubospilot.Task{Round: 3, Violations: []nubospilot.Violation{{Agent: "a", Round: 1, Kind: "x"}}}, "", ""},
-		"routed into a question": {"in-progress", `{"round": 3, "last_action": "askuser", "tool_use_audit": [
-			{"violation": "x", "agent": "a", "round": 1, "routed_in_round": 1}, {"violation": "y", "agent": "a", "round": 2, "routed_in_round": 2}]}`,
-			nubospilot.Task{Round: 3, Violations: []nubospilot.Violation{{Agent: "a", Round: 2, Kind: "y"}}}, "", ""},
+// many returns more findings than a task can have.
+func many() string {
+	var all []string
+	for i := range 10_001 {
+		all = append(all, fmt.Sprintf(`{"category": "c%d"}`, i))
+	}
+	return strings.Join(all, ",")
+}
+
+// TestReadOpenFindings checks which findings of a checkpoint are open, and how strict they
+// are.
+func TestReadOpenFindings(t *testing.T) {
+	for loop, want := range map[string][]finding.Finding{
+		`{"round": 1, "findings": [{"category": "style", "severity": "high"}, {"category": "tests"}]}`: {
+			open("", "style", finding.Fail, nil, nil, ""), open("", "tests", finding.Fail, nil, nil, "")},
+		`{"round": 3, "findings_per_round": {"1": [{"category": "style"}], "2": [{"category": "tests"}], "3": []}}`: {
+			open("", "tests", finding.Fail, nil, nil, "")},
+		`{"round": 2, "findings_per_round": {"1": [{"category": "style"}]}, "findings": [{"category": "tests"}]}`: {
+			open("", "tests", finding.Fail, nil, nil, "")},
+		`{"round": 2, "findings_per_round": {"2": [{"critic": "critic", "findings": [{"category": "style", "severity": "risk"}]}, {"findings": []}]}}`: {
+			open("", "style", finding.Risk, nil, nil, "")},
+		`{"round": 2, "findings": null, "findings_per_round": null}`: nil,
 	} {
-		t.Run(name, func(t *testing.T) {
-			got, left := task(t, checkpoint(c.status, c.loop))
-			c.want.ID, c.want.Status, c.want.Digest = id, c.status, got.Digest
-			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got\n%+v, want\n%+v", got, c.want)
-			}
-			if c.what != "" && !says(left, c.what, c.why) {
-				t.Errorf("left are %v", left)
-			}
-		})
+		got, left := read(t, checkpoint("in-progress", loop))
+		for i := range got.Findings {
+			got.Findings[i].Sources[0].Report = ""
+		}
+		if !reflect.DeepEqual(got.Findings, want) || len(left) > 0 {
+			t.Errorf("%s: got %+v, left %v", loop, got.Findings, left)
+		}
 	}
 }
 
-func TestReadGroupsEqualMessages(t *testing.T) {
+// TestReadOpenViolations checks which violations are not settled by the round that routed
+// them.
+func TestReadOpenViolations(t *testing.T) {
+	two := `"tool_use_audit": [{"violation": "x", "agent": "a", "round": 1, "routed_in_round": 1}, {"violation": "rule-9-search-tool-unverified", "agent": "a", "round": 2, "routed_in_round": 2}]`
+	first := task.Violation{Agent: "a", Round: 1, Kind: task.NoSearch}
+	second := task.Violation{Agent: "a", Round: 2, Kind: task.SearchUnverified}
+	for loop, want := range map[string][]task.Violation{
+		`{"round": 3, ` + two + `}`:                           nil,
+		`{"round": 3, "last_action": "askuser", ` + two + `}`: {second},
+		`{"round": 2, "last_action": "stuck", ` + two + `}`:   {second},
+		`{"round": 2, "last_phase": "stuck", ` + two + `}`:    {second},
+		`{"round": 2, "tool_use_audit": [{"violation": "x", "agent": "a", "round": 1}, {"violation": "y", "agent": "a", "round": 2}]}`: {first},
+	} {
+		if got, _ := read(t, checkpoint("in-progress", loop)); !reflect.DeepEqual(got.Violations, want) {
+			t.Errorf("%s: got %+v, want %+v", loop, got.Violations, want)
+		}
+	}
+	if got, _ := read(t, checkpoint("stuck", `{"round": 2, `+two+`}`)); !reflect.DeepEqual(got.Violations, []task.Violation{second}) {
+		t.Errorf("stuck: got %+v", got.Violations)
+	}
+}
+
+func TestReadSortsTasks(t *testing.T) {
 	files := map[string]string{}
 	for i := range 9 {
 		name := fmt.Sprintf("M001-S001-T%04d", i)
 		files["checkpoints/"+name+".json"] = strings.Replace(checkpoint("in-progress", `{"round": 1, "verify_exit_code": 0}`), id, name, 1)
 	}
 	got := imported(t, files)
-	want := "verify_exit_code of M001-S001-T0000, M001-S001-T0001, M001-S001-T0002, M001-S001-T0003, M001-S001-T0004 and 4 more"
-	if len(got.Tasks) != 9 || len(got.Left) != 1 || got.Left[0].What != want {
+	if len(got.Tasks) != 9 || len(got.Left) != 1 || got.Left[0].What != "checkpoints: verify_exit_code" {
 		t.Errorf("got %d tasks, left %v", len(got.Tasks), got.Left)
 	}
 	if !slices.IsSortedFunc(got.Tasks, func(a, b nubospilot.Task) int { return strings.Compare(a.ID, b.ID) }) {
@@ -279,7 +303,7 @@ func TestReadStaysInTheFolder(t *testing.T) {
 	}
 	for what, why := range map[string]string{
 		id + ".json": "not a regular file", "M001-S001-T0003.json": "not a regular file", "M001-S001-T0004.json": "not a regular file",
-		"checkpoints/x.json": "no task id", id + ".json.lock": "no checkpoints",
+		"checkpoints: " + id + ".json.lock, x.json": "no checkpoints",
 		"learnings, run": "only config.json and checkpoints",
 	} {
 		if !says(got.Left, what, why) {
@@ -327,7 +351,7 @@ func TestReadLimitsFiles(t *testing.T) {
 		}
 	}
 	got, err := nubospilot.Read(t.Context(), dir)
-	if err != nil || !says(got.Left, "checkpoints", "more than 10000 files") || len(got.Left) != 2 {
+	if err != nil || len(got.Tasks) > 0 || len(got.Left) != 1 || !says(got.Left, "checkpoints", "more than 10000 files") {
 		t.Errorf("got %v, %v", got.Left, err)
 	}
 }

@@ -5,20 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The names in the folder.
 const (
 	configFile     = "config.json"
 	checkpointsDir = "checkpoints"
-	suffix         = ".json"
 )
 
 // The limits in bytes, of one file and of all together, and on the number of files.
@@ -40,7 +42,7 @@ func Read(ctx context.Context, dir string) (Import, error) {
 		return Import{}, unreadable(dir, err)
 	}
 	defer root.Close()
-	names, more, err := list(root, ".")
+	names, err := list(root, ".")
 	if err != nil {
 		return Import{}, unreadable(dir, err)
 	}
@@ -56,8 +58,7 @@ func Read(ctx context.Context, dir string) (Import, error) {
 			return Import{}, err
 		}
 	}
-	others := slices.DeleteFunc(names, func(n string) bool { return n == configFile || n == checkpointsDir })
-	if len(others) > 0 || more {
+	if others := slices.DeleteFunc(names, func(n string) bool { return n == configFile || n == checkpointsDir }); len(others) > 0 {
 		r.leave(some(others), "only %s and %s are read", configFile, checkpointsDir)
 	}
 	return r.result, nil
@@ -69,8 +70,6 @@ type reader struct {
 	result Import
 	// left is the number of bytes that may still be read.
 	left int64
-	// findings is the number of findings of all tasks.
-	findings int
 }
 
 // leave lists something that cannot be imported.
@@ -80,45 +79,35 @@ func (r *reader) leave(what, format string, args ...any) {
 
 // checkpoints reads all checkpoints.
 func (r *reader) checkpoints(ctx context.Context) error {
-	names, more, err := list(r.root, checkpointsDir)
+	names, err := list(r.root, checkpointsDir)
 	if err != nil {
 		r.leave(checkpointsDir, "it cannot be listed: %s", safefile.Reason(err))
 		return nil
 	}
-	if more {
-		r.leave(checkpointsDir, "it has more than %d files; those beyond are not read", maxFiles)
-	}
-	var others []string
-	shared := &shared{}
+	keys := make(map[string]bool)
+	isTask := regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}\.json$`).MatchString
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return fmt.Errorf("read %s: %w", checkpointsDir, context.Cause(ctx))
 		}
-		id, ok := strings.CutSuffix(name, suffix)
-		if !ok {
-			others = append(others, name)
-			continue
-		}
-		file := path.Join(checkpointsDir, clip(name))
-		if !taskID().MatchString(id) {
-			r.leave(file, "its name is no task id")
+		if !isTask(name) {
 			continue
 		}
 		data, err := r.file(path.Join(checkpointsDir, name))
-		if err != nil {
-			r.leave(file, "%s", safefile.Reason(err))
-			continue
+		if err == nil {
+			var t Task
+			if t, err = parse(strings.TrimSuffix(name, ".json"), data, keys); err == nil {
+				r.result.Tasks = append(r.result.Tasks, t)
+				continue
+			}
 		}
-		c := &checkpoint{reader: r, shared: shared, file: file}
-		if err := c.parse(id, data); err != nil {
-			r.leave(file, "%s", err)
-			continue
-		}
-		r.result.Tasks = append(r.result.Tasks, c.task)
+		r.leave(path.Join(checkpointsDir, clip(name)), "%s", clip(safefile.Reason(err).Error()))
 	}
-	shared.report(r)
-	if len(others) > 0 {
+	if others := slices.DeleteFunc(names, isTask); len(others) > 0 {
 		r.leave(checkpointsDir+": "+some(others), "no checkpoints")
+	}
+	if len(keys) > 0 {
+		r.leave(checkpointsDir+": "+some(slices.Sorted(maps.Keys(keys))), "these keys are not taken over: verify, audit and review again; the critic asks its questions again")
 	}
 	return nil
 }
@@ -135,32 +124,50 @@ func (r *reader) file(name string) ([]byte, error) {
 	return data, err
 }
 
-// list returns the names in a folder in byte order, up to the limit, and whether there
-// are more.
-func list(root *os.Root, dir string) (names []string, more bool, err error) {
+// list returns the names in a folder in byte order.
+func list(root *os.Root, dir string) ([]string, error) {
 	info, err := root.Lstat(dir)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, false, errors.New("not a folder")
+		return nil, safefile.ErrNotFolder
 	}
 	f, err := root.Open(dir)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer f.Close()
-	names, err = f.Readdirnames(maxFiles + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, false, err
-	}
-	if more = len(names) > maxFiles; more {
-		names = names[:maxFiles]
+	names, err := f.Readdirnames(maxFiles + 1)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, err
+	case len(names) > maxFiles:
+		return nil, fmt.Errorf("it has more than %d files", maxFiles)
 	}
 	slices.Sort(names)
-	return names, more, nil
+	return names, nil
 }
 
 func unreadable(dir string, err error) error {
 	return errs.New(errs.ImportUnreadable, "%s: %w", dir, safefile.Reason(err)).With("path", dir)
+}
+
+// The limits of foreign texts in messages: of one in code points, and of a list.
+const (
+	maxShown = 160
+	maxNamed = 20
+)
+
+func clip(text string) string {
+	return textutil.Clip(strings.ToValidUTF8(text, "\uFFFD"), maxShown)
+}
+
+// some returns the first names of a list.
+func some(names []string) string {
+	names = slices.Clone(names)
+	for i, n := range names {
+		names[i] = clip(n)
+	}
+	return textutil.List(names, maxNamed)
 }
