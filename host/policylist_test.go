@@ -12,7 +12,7 @@ import (
 // inventory returns the policies of the project and their references.
 func (s *summarized) inventory() (api.PolicyInventory, []string) {
 	s.Helper()
-	all, err := s.Policies().Workspace("", "").List(s.Context())
+	all, err := s.Policies().Workspace().List(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}

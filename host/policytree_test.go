@@ -15,7 +15,7 @@ func TestAgentsAreCheckedAgainstTheLatestVersion(t *testing.T) {
 	s.write(".switchyard/agents/critic-a11y.md", "---\nname: critic-a11y\ndescription: Accessibility\nmodule: true\n---\n- `a11y`: it cannot be used without a mouse.\n")
 	asked := func(ref string) (asked, holds bool) {
 		t.Helper()
-		checks, err := s.Policies().Workspace("", "").Check(t.Context(), api.CheckRequest{Policies: []string{ref}})
+		checks, err := s.Policies().Workspace().Check(t.Context(), api.CheckRequest{Policies: []string{ref}})
 		if err != nil {
 			t.Fatal(err)
 		}

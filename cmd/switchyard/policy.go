@@ -10,7 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/cli"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -96,7 +95,6 @@ func allowUnsignedVar(flags *pflag.FlagSet, allow *bool) {
 }
 
 func newPolicyListCmd(a *app) *cobra.Command {
-	var tree treeFlags
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the versions of the policy, and which one is in use",
@@ -113,12 +111,8 @@ that decides. A policy that cannot be loaded is listed with the reason.`,
   switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
 		Args: cli.NoArgs,
 	}
-	tree.register(cmd.Flags())
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		if err := tree.resolve(a.project); err != nil {
-			return err
-		}
-		all, err := e.Policies().Workspace(tree.versions, tree.records).List(ctx)
+		all, err := e.Policies().Workspace().List(ctx)
 		return cli.Show(&a.Program, all, err, (*render.Printer).PolicyList)
 	})
 	return cmd
@@ -187,31 +181,6 @@ that is older than the adopted one unless --allow-rollback is given.`,
 		return cli.Show(&a.Program, adoption, err, func(p *render.Printer, adoption api.Adoption) { p.Adoption(adoption, req.DryRun) })
 	})
 	return cmd
-}
-
-// treeFlags name the directories of a project's versions and of their decision records.
-type treeFlags struct {
-	versions, records string
-}
-
-func (f *treeFlags) register(flags *pflag.FlagSet) {
-	cli.TextVar(flags, &f.versions, "policies", "the versions are in `DIR`, in the project (default policies)")
-	cli.TextVar(flags, &f.records, "adrs", "the decision records are in `DIR`, in the project (default docs/adr)")
-}
-
-// resolve makes the directories relative to the project's root.
-func (f *treeFlags) resolve(p project.Project) error {
-	for _, dir := range []*string{&f.versions, &f.records} {
-		if *dir == "" {
-			continue
-		}
-		rel, inside := p.Rel(*dir)
-		if !inside {
-			return cli.Usagef("%s is outside the project", *dir)
-		}
-		*dir = rel
-	}
-	return nil
 }
 
 // asVersion returns the version in routing@1.3.0 or 1.3.0; "" remains "".

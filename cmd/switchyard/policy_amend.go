@@ -23,7 +23,6 @@ import (
 )
 
 func newPolicyNewCmd(a *app) *cobra.Command {
-	var tree treeFlags
 	var o release.NewOptions
 	var major, patch bool
 	cmd := &cobra.Command{
@@ -47,14 +46,12 @@ It prints the next steps; Switchyard's docs/amending.md walks through them.`,
 	cli.TextVar(flags, &o.From, "from", "start from `VERSION`, such as "+policies.Default+" or 1.2.0 (default the latest)")
 	cli.TextVar(flags, &o.Title, "adr", "the `TITLE` of the decision record")
 	flags.BoolVar(&major, "major", false, "the next major version: something is routed differently than before")
-	flags.Bool("minor", false, "the next minor version: something is new or decided more strictly (the default)")
 	flags.BoolVar(&patch, "patch", false, "the next patch: nothing changes in meaning")
-	tree.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 		if err := cli.CheckRequired(flags, "adr"); err != nil {
 			return cli.Usagef("%w: the title of the decision record", err)
 		}
-		if err := cmp.Or(cli.CheckExclusive(flags, "major", "minor", "patch"), tree.resolve(a.project)); err != nil {
+		if err := cli.CheckExclusive(flags, "major", "patch"); err != nil {
 			return err
 		}
 		o.Step = diff.Minor
@@ -65,14 +62,13 @@ It prints the next steps; Switchyard's docs/amending.md walks through them.`,
 			o.Step = diff.None
 		}
 		o.From = asVersion(o.From)
-		created, err := e.Policies().Workspace(tree.versions, tree.records).New(ctx, o)
+		created, err := e.Policies().Workspace().New(ctx, o)
 		return cli.Show(&a.Program, created, err, (*render.Printer).NewVersion)
 	})
 	return cmd
 }
 
 func newPolicyReleaseCmd(a *app) *cobra.Command {
-	var tree treeFlags
 	var accept bool
 	var file string
 	cmd := &cobra.Command{
@@ -98,14 +94,10 @@ interrupted completes it. Repeating a complete one changes nothing.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&accept, "accept", false, "set the decision record's status to accepted")
 	cli.TextVar(flags, &file, "ledger", "replay the ledger or the export in `FILE` (default the project's ledger)")
-	tree.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if err := tree.resolve(a.project); err != nil {
-			return err
-		}
 		version := asVersion(cli.FirstArg(args))
 		done := a.waiting("checking " + version)
-		released, err := e.Policies().Workspace(tree.versions, tree.records).Release(ctx, version, accept, file)
+		released, err := e.Policies().Workspace().Release(ctx, version, accept, file)
 		done()
 		// With --output json the findings are part of the error.
 		if f, ok := errors.AsType[*errs.Error](err); ok && a.Output != cli.OutputJSON {
@@ -119,7 +111,6 @@ interrupted completes it. Repeating a complete one changes nothing.`,
 }
 
 func newPolicyLintCmd(a *app) *cobra.Command {
-	var tree treeFlags
 	var file string
 	cmd := &cobra.Command{
 		Use:   "lint",
@@ -145,19 +136,14 @@ Versions before the first one in the folder are the built-in ones. From the firs
 on, the project's own versions count, whatever a later Switchyard has built in
 under the same numbers.`,
 		Example: `  switchyard policy lint
-  switchyard policy lint --ledger recorded.jsonl
-  switchyard policy lint --policies rules --adrs rules/decisions --output json`,
+  switchyard policy lint --ledger recorded.jsonl --output json`,
 		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
-	tree.register(flags)
 	cli.TextVar(flags, &file, "ledger", "check replays by the ledger or the export in `FILE`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		if err := tree.resolve(a.project); err != nil {
-			return err
-		}
 		done := a.waiting("checking all versions")
-		report, err := e.Policies().Workspace(tree.versions, tree.records).Lint(ctx, file)
+		report, err := e.Policies().Workspace().Lint(ctx, file)
 		done()
 		if err != nil {
 			return err

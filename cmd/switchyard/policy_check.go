@@ -25,7 +25,6 @@ import (
 
 func newPolicyVerifyCmd(a *app) *cobra.Command {
 	var req api.CheckRequest
-	var tree treeFlags
 	var file string
 	cmd := &cobra.Command{
 		Use:   "verify [POLICY ...]",
@@ -60,7 +59,6 @@ policies/routing.`,
 	flags.BoolVar(&req.All, "all", false, "verify every version that is built in or in the project")
 	cli.TextVar(flags, &file, "counterexample", "write the smallest counterexample to `FILE`, as JSON")
 	allowUnsignedVar(flags, &req.AllowUnsigned)
-	tree.register(flags)
 	a.engineVar(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		switch {
@@ -71,15 +69,12 @@ policies/routing.`,
 		case file == api.Stdin:
 			return cli.Usagef("--counterexample needs the name of a file")
 		}
-		if err := tree.resolve(a.project); err != nil {
-			return err
-		}
 		req.Policies = args
 		req.Observe = func(id policies.Identity) (func(done, total int), func()) {
 			see, end := a.counting("checking " + render.PolicyRef(id))
 			return func(done, total int) { see(int64(done), int64(total)) }, end
 		}
-		checks, err := e.Policies().Workspace(tree.versions, tree.records).Check(ctx, req)
+		checks, err := e.Policies().Workspace().Check(ctx, req)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, er
 			continue
 		}
 		if err == nil {
-			adoption.State = s.Workspace("", "").state(ctx, c.Identity())
+			adoption.State = s.Workspace().state(ctx, c.Identity())
 		}
 		return adoption, err
 	}

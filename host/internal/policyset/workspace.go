@@ -28,10 +28,9 @@ type Workspace struct {
 	tree release.Tree
 }
 
-// Workspace returns the project's workspace. versions and records are its folders,
-// relative to the project's root and with slashes; "" selects the default folder.
-func (s *Set) Workspace(versions, records string) Workspace {
-	return Workspace{s, release.Tree{BuiltIn: s.opts.Loader.Released, Root: s.opts.Project.Root, Policies: versions, ADRs: records}}
+// Workspace returns the project's workspace.
+func (s *Set) Workspace() Workspace {
+	return Workspace{s, release.Tree{BuiltIn: s.opts.Loader.Released, Root: s.opts.Project.Root}}
 }
 
 // List lists the policies of the project. A policy that cannot be loaded is listed with

@@ -45,7 +45,7 @@ func TestCheckLoadsEachPolicyOnce(t *testing.T) {
 			return ledger.Open(ctx, p.State(), policyset.Fold)
 		},
 	})
-	checks, err := set.Workspace("", "").Check(t.Context(), api.CheckRequest{All: true})
+	checks, err := set.Workspace().Check(t.Context(), api.CheckRequest{All: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,12 +63,7 @@ func TestVersionsOfNoTree(t *testing.T) {
 	if all, err := (release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}).Versions(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("without a tree: %v, %v", all, err)
 	}
-	for name, tree := range map[string]release.Tree{
-		"no root":       {Root: filepath.Join(t.TempDir(), "nowhere")},
-		"leads outside": {Root: t.TempDir(), Policies: "../elsewhere"},
-	} {
-		if all, err := tree.Versions(t.Context()); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
-			t.Errorf("%s: %v, %v", name, all, err)
-		}
+	if all, err := (release.Tree{Root: filepath.Join(t.TempDir(), "nowhere")}).Versions(t.Context()); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
+		t.Errorf("without a root: %v, %v", all, err)
 	}
 }

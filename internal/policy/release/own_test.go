@@ -24,7 +24,7 @@ func TestOurOwnVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := host.New(host.Options{Project: project.Project{Root: root, Dir: root}, Now: time.Now})
-	report, err := e.Policies().Workspace("", "").Lint(t.Context(), recorded)
+	report, err := e.Policies().Workspace().Lint(t.Context(), recorded)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,12 +24,12 @@ import (
 // project.
 func TestFromTheIdeaToTheRelease(t *testing.T) {
 	whole(t)
-	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir(), Policies: "rules", ADRs: "decisions"}
+	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}
 	made, err := tree.New(t.Context(), release.NewOptions{Title: "Secrets", Date: day()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := "rules/routing/" + p(made.Policy) + "/"
+	folder := "policies/routing/" + p(made.Policy) + "/"
 	for name, c := range map[string][2]string{
 		"routing.rego":      {"\t\"shrinkable\"", "\t\"secret-in-code\": \"askuser\",\n\t\"shrinkable\""},
 		"routing_test.rego": {`"question-to-user"}`, `"question-to-user", "secret-in-code"}`},
@@ -43,7 +43,7 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	record := "decisions/0001-secrets.md"
+	record := "docs/adr/0001-secrets.md"
 	argue(t, tree, record)
 	known := raised(t)
 	known["secret-in-code"] = []string{"critic-security"}
@@ -52,7 +52,7 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %+v", err, refusals(err))
 	}
-	if done.Already || done.Policy.Version != p(made.Policy) || done.Record.Status != adr.Accepted || !slices.Equal(done.Files, []string{record, "rules/versions.lock"}) {
+	if done.Already || done.Policy.Version != p(made.Policy) || done.Record.Status != adr.Accepted || !slices.Equal(done.Files, []string{record, "policies/versions.lock"}) {
 		t.Errorf("%+v", done)
 	}
 	before, err := policies.Load(t.Context(), policies.Default)
@@ -72,8 +72,8 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 	if text := all[record]; !strings.Contains(text, block) || !strings.Contains(text, "secret-in-code") || !strings.Contains(text, "  digest: "+change.Digest()+"\n") {
 		t.Errorf("%s", text)
 	}
-	if !strings.HasSuffix(all["rules/versions.lock"], "\n"+made.Policy+" "+after.Identity().Digest+"\n") {
-		t.Errorf("%s", all["rules/versions.lock"])
+	if !strings.HasSuffix(all["policies/versions.lock"], "\n"+made.Policy+" "+after.Identity().Digest+"\n") {
+		t.Errorf("%s", all["policies/versions.lock"])
 	}
 	if report := lint(t, tree, release.LintOptions{Raised: known, Replay: options.Replay}); !report.Clean() {
 		t.Errorf("%+v", report.Findings)

@@ -8,7 +8,6 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"io/fs"
 	"os"
@@ -25,15 +24,11 @@ import (
 // policyName is the policy whose versions a tree holds.
 const policyName = "routing"
 
-// Tree locates versions and their decision records.
+// Tree locates versions and their decision records: versions.lock and routing/VERSION/ in
+// the folder policies, and the records in docs/adr.
 type Tree struct {
 	// Root is the folder of the project; all access stays below it.
 	Root string
-	// Policies is the folder with versions.lock and routing/VERSION/, relative to Root,
-	// with slashes; "" means policies.
-	Policies string
-	// ADRs is the folder with the decision records; "" means docs/adr.
-	ADRs string
 	// BuiltIn holds the versions that come before the tree's first one; see
 	// routing.Loader.
 	BuiltIn fs.FS
@@ -42,16 +37,14 @@ type Tree struct {
 // Replayer decides the rounds of a ledger again, up to the event through; 0 means all.
 type Replayer func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error)
 
-func (t Tree) policies() string { return path.Clean(cmp.Or(t.Policies, "policies")) }
-
-func (t Tree) adrs() string { return path.Clean(cmp.Or(t.ADRs, "docs/adr")) }
+func (Tree) adrs() string { return "docs/adr" }
 
 // versions returns the folder of the version folders.
-func (t Tree) versions() string { return path.Join(t.policies(), policyName) }
+func (Tree) versions() string { return "policies/" + policyName }
 
 func (t Tree) folder(version string) string { return path.Join(t.versions(), version) }
 
-func (t Tree) lock() string { return path.Join(t.policies(), routing.LockFile) }
+func (Tree) lock() string { return "policies/" + routing.LockFile }
 
 // open opens the tree's root, which the caller must close.
 func (t Tree) open() (*os.Root, error) {
