@@ -54,7 +54,7 @@ func (p *Printer) emptyDraft(empty bool) {
 
 // Decision prints the next action, the reason, and the commands to type next.
 func (p *Printer) Decision(d host.Decision) {
-	p.decided(d, d.TaskID)
+	p.decided(d)
 	if d.Why != nil {
 		p.why(d.Why)
 	}
@@ -63,9 +63,8 @@ func (p *Printer) Decision(d host.Decision) {
 	}
 }
 
-// decided prints a decision. If asking is not "", it is the waiting task, and the
-// output says how to answer its questions.
-func (p *Printer) decided(d host.Decision, asking string) {
+// decided prints a decision.
+func (p *Printer) decided(d host.Decision) {
 	p.heading(d)
 	p.Line("  because %s", because(d))
 	p.lineIf(d.Budget == "", "  by policy %s", policyName(d.Policy))
@@ -91,7 +90,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 		p.Line("still open from %s; not reviewed again:", from)
 		p.findings(o.Findings)
 	}
-	p.questions(asking, d.Questions)
+	p.questions(d.Questions)
 	switch {
 	case d.Verification != nil:
 		p.Line("")

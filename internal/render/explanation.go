@@ -64,11 +64,7 @@ func (p *Printer) commitEvidence(c api.CommitEvidence) {
 
 // explained prints a decision and the evidence for it.
 func (p *Printer) explained(x host.Explanation, d host.Decision) {
-	asking := ""
-	if x.Task.Status == task.Waiting && x.Task.Questions.Round == d.Round {
-		asking = d.TaskID
-	}
-	p.decided(d, asking)
+	p.decided(d)
 	for _, answer := range x.Answers {
 		p.answers([]task.Answer{answer.Answer})
 	}

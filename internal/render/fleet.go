@@ -27,7 +27,7 @@ func (p *Printer) FleetTask(r api.RunResult) {
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
 	p.lineIf(r.Commit != "", "  commit %.12s  %s", r.Commit, r.Subject)
 	p.lineIf(r.Error != nil, "  error: %s", fleetNext(r))
-	p.questions("", r.Questions)
+	p.questions(r.Questions)
 	if len(r.Questions) > 0 {
 		p.next(step{now: answerCommand("switchyard-fleet", r.TaskID, r.Questions[:1])})
 	}

@@ -96,7 +96,7 @@ func mergeWords(m task.Merge) string {
 // follow when they are asked.
 func (p *Printer) RunDecision(d api.Decision) {
 	d.Questions = nil
-	p.decided(d, "")
+	p.decided(d)
 }
 
 // RunResult prints where a run ended, and the commands to type next.
@@ -109,7 +109,7 @@ func (p *Printer) RunResult(r api.RunResult) {
 	if words := spentWords(r.Spent); words != "" {
 		p.Line("  agents: %s", words)
 	}
-	p.questions("", r.Questions)
+	p.questions(r.Questions)
 	p.next(afterRun(r))
 }
 

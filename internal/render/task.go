@@ -19,7 +19,7 @@ func (p *Printer) Task(t host.TaskDetail) {
 	p.standing(t.TaskStatus)
 	p.sessions(t.Sessions)
 	if t.Questions != nil {
-		p.questions(t.TaskID, t.Questions.Open)
+		p.questions(t.Questions.Open)
 		p.answers(t.Questions.Answers)
 	}
 	if len(t.Findings) > 0 {
@@ -238,22 +238,9 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 	return row
 }
 
-// questions prints the open questions, and how to answer them if a task waits for the
-// answers.
-func (p *Printer) questions(id string, questions []task.Question) {
-	for _, q := range questions {
+func (p *Printer) questions(all []task.Question) {
+	for _, q := range all {
 		p.Question(q)
-		if id == "" {
-			continue
-		}
-		which, how := "", "--text TEXT"
-		if len(questions) > 1 {
-			which = "--question " + q.Fingerprint + " "
-		}
-		if len(q.Choices) > 0 {
-			how = "--choice N"
-		}
-		p.Line("  answer with: switchyard answer %s %s%s", id, which, how)
 	}
 }
 
