@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/stats"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -33,60 +32,9 @@ func (p *Printer) Stats(s stats.Stats) {
 func (p *Printer) figures(s stats.Stats) {
 	p.Line("%s from %s to %s", textutil.Count(int(s.Ledger.Events), "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
 	p.Line("")
-	figure := func(name string, value any, words string) {
-		p.Line("  %-12s %9s  %s", painted(name), painted(fmt.Sprint(value)), words)
+	for _, f := range s.Figures() {
+		p.Line("  %-17s %9s  %s", painted(f.Name), painted(f.Value), f.Note)
 	}
-	tasks := fmt.Sprintf("%d committed, %d open, %d waiting, %d stuck", s.Tasks.Committed, s.Tasks.Open, s.Tasks.Waiting, s.Tasks.Stuck)
-	if n := s.Tasks.Parked; n > 0 {
-		tasks += fmt.Sprintf(", %d parked", n)
-	}
-	if n := s.Tasks.Merging; n > 0 {
-		tasks += fmt.Sprintf(", %d merging", n)
-	}
-	figure("tasks", s.Tasks.Total, tasks)
-	figure("decisions", s.Rounds.Total, decimals(float64(s.Rounds.Total)/float64(max(s.Tasks.Total, 1)))+" a task on average")
-	if t := s.TaskRounds; t.Count > 0 {
-		figure("to commit", decimals(t.Median), "rounds in the median, 90 % within "+decimals(t.P90))
-	}
-	if n := s.Rounds.Forced; n > 0 {
-		figure("forced", n, "gates passed with --force")
-	}
-	if n := s.Findings.DeferredTotal(); n > 0 {
-		var bars []string
-		for _, c := range s.Tasks.Bars {
-			bars = append(bars, fmt.Sprintf("%d with the bar %s", c.Count, c.Name))
-		}
-		words := "findings below the policy's bar"
-		if len(bars) > 0 {
-			words += "; commits: " + strings.Join(bars, ", ")
-		}
-		figure("deferred", n, words)
-	}
-	if n := s.Findings.Induced; n > 0 {
-		figure("induced", n, "findings in lines that the last fix changed")
-	}
-	if q := s.Questions; q.Asked > 0 {
-		words := "to the user, none answered yet"
-		if q.Wait.Count > 0 {
-			words = "to the user, half of those answered within " + stats.FormatDuration(q.Wait.Median)
-		}
-		figure("questions", q.Asked, words)
-	}
-	if u := s.Spawns; u.Spawns > 0 {
-		words := fmt.Sprintf("of agents, %d fell back (%s)", u.Fallbacks, stats.Percent(u.Fallbacks, u.Spawns))
-		if u.Run.Count > 0 {
-			words += ", half within " + stats.FormatDuration(u.Run.Median)
-		}
-		figure("runs", u.Spawns, words)
-		if u.MicroDollars > 0 {
-			figure("cost", stats.Dollars(u.MicroDollars), "as the agents' CLIs say")
-		}
-	}
-}
-
-// decimals formats a number with at most two decimals.
-func decimals(v float64) string {
-	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
 }
 
 func countBars(counts []stats.Count) []bar {

@@ -16,7 +16,7 @@ type evaluationView struct {
 	Page
 	Style                 template.CSS
 	Made, Head, RulesMore string
-	Figures               []figure
+	Figures               []Figure
 	OutcomeBars, RuleBars *barTable
 }
 
@@ -27,7 +27,7 @@ func EvaluationHTML(w io.Writer, e api.Evaluation, p Page) error {
 		committed, refused, failed := e.Totals()
 		v := evaluationView{
 			Evaluation: e, Page: p, Style: style, Made: p.made(), Head: counted(all, "commit"),
-			Figures: []figure{
+			Figures: []Figure{
 				{grouped(committed), "would pass", Percent(committed, all) + " of " + counted(all, "commit")},
 				{grouped(refused), "would be refused", Percent(refused, all)},
 				{grouped(failed), "not decided", "see the commits"},

@@ -86,7 +86,7 @@ type view struct {
 	Style   template.CSS
 	Made    string
 	Events  string
-	Figures []figure
+	Figures []Figure
 
 	// The lists of Stats, cut to their maximum rows.
 	Standing, StandingFolded []Standing
@@ -106,14 +106,14 @@ type view struct {
 	Left        bool
 }
 
-// figure is a number in large type.
-type figure struct{ Value, Name, Note string }
+// Figure is one of the most important numbers, with its name and what it consists of.
+type Figure struct{ Value, Name, Note string }
 
 func (s Stats) view(p Page, style template.CSS) view {
 	line := newTimeline(s.Days)
 	v := view{
 		Stats: s, Page: p, Style: style, Made: p.made(), Events: counted(s.Ledger.Events, "event"),
-		Figures: s.figures(), Routes: routed(s, line), Ended: ended(line), Left: line.left,
+		Figures: s.Figures(), Routes: routed(s, line), Ended: ended(line), Left: line.left,
 		Agents: s.Spawns.Agents[:min(len(s.Spawns.Agents), maxAgents)], AgentsMore: more(len(s.Spawns.Agents), maxAgents, "agent"),
 		Policies: s.Policies[:min(len(s.Policies), maxPolicies)],
 	}
@@ -130,36 +130,40 @@ func (s Stats) view(p Page, style template.CSS) view {
 	return v
 }
 
-// figures returns the most important numbers.
-func (s Stats) figures() []figure {
-	all := []figure{
-		{grouped(s.Tasks.Total), "tasks", fmt.Sprintf("%s committed, %s open", grouped(s.Tasks.Committed), grouped(s.Tasks.Open))},
+// Figures returns the most important numbers.
+func (s Stats) Figures() []Figure {
+	tasks := fmt.Sprintf("%s committed, %s open", grouped(s.Tasks.Committed), grouped(s.Tasks.Open))
+	if n := plus(s.Tasks.Parked, s.Tasks.Merging); n > 0 {
+		tasks += fmt.Sprintf(", %s parked or merging", grouped(n))
+	}
+	all := []Figure{
+		{grouped(s.Tasks.Total), "tasks", tasks},
 		{grouped(plus(s.Tasks.Stuck, s.Tasks.Waiting)), "need a person", fmt.Sprintf("%s stuck, %s waiting", grouped(s.Tasks.Stuck), grouped(s.Tasks.Waiting))},
 		{grouped(s.Rounds.Total), "decisions", counted(s.Rounds.Forced, "forced gate")},
 	}
 	if t := s.TaskRounds; t.Count > 0 {
-		all = append(all, figure{decimal(t.Median, 1), "rounds to commit", fmt.Sprintf("median; 90 %% within %s", decimal(t.P90, 1))})
+		all = append(all, Figure{decimal(t.Median, 1), "rounds to commit", fmt.Sprintf("median; 90 %% within %s", decimal(t.P90, 1))})
 	}
 	if u := s.Spawns; u.Spawns > 0 {
-		all = append(all, figure{Percent(u.Fallbacks, u.Spawns), "fallback rate", fmt.Sprintf("%s of %s", grouped(u.Fallbacks), counted(u.Spawns, "run"))})
+		all = append(all, Figure{Percent(u.Fallbacks, u.Spawns), "fallback rate", fmt.Sprintf("%s of %s", grouped(u.Fallbacks), counted(u.Spawns, "run"))})
 	}
 	if micro := s.Spawns.MicroDollars; micro > 0 {
 		note := "as the agents' CLIs say"
 		if s.Tasks.Committed > 0 {
 			note = Dollars(micro/s.Tasks.Committed) + " a committed task"
 		}
-		all = append(all, figure{Dollars(micro), "cost", note})
+		all = append(all, Figure{Dollars(micro), "cost", note})
 	}
-	all = append(all, figure{grouped(s.Findings.Total), "findings", counted(s.Findings.Stalled, "round") + " without progress"})
+	all = append(all, Figure{grouped(s.Findings.Total), "findings", counted(s.Findings.Stalled, "round") + " without progress"})
 	if n := s.Findings.DeferredTotal(); n > 0 {
-		all = append(all, figure{grouped(n), "deferred findings", counted(s.Findings.Induced, "finding") + " induced by fixes"})
+		all = append(all, Figure{grouped(n), "deferred findings", counted(s.Findings.Induced, "finding") + " induced by fixes"})
 	}
 	if q := s.Questions; q.Asked > 0 {
 		note := "none answered yet"
 		if q.Wait.Count > 0 {
 			note = "half answered in " + FormatDuration(q.Wait.Median)
 		}
-		all = append(all, figure{grouped(q.Asked), "questions", note})
+		all = append(all, Figure{grouped(q.Asked), "questions", note})
 	}
 	return all
 }
