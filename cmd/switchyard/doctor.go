@@ -19,17 +19,15 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the configuration, plugins, policy, ledger and agents",
 		Long: `Doctor checks the configuration and who owns it, the plugins and their lock, the
-policy and the ledger; finds the program of each adapter, asks it for its version
-and compares its help with the flags that the adapter uses; and lists the agents.
-For switchyard run it also adds a worktree and removes it, and looks for the
-agents that the policy names. It changes nothing of the project.
+policy and the ledger; finds the program of each adapter and compares its help with
+the flags that the adapter uses; lists the agents; and tries what only run needs. It
+changes nothing of the project.
 
 With --deep it also verifies every event of the ledger. With --probe it runs the
 adapter of the executor once: it has to edit a file in a repository that is made
 for it and removed. This costs as much as the agent takes for it.
 
-It fails if something that the project uses is broken. An adapter that no setting
-names may be missing, and so may what only run needs, before the first run.`,
+It fails if something that the project uses is broken.`,
 		Example: `  switchyard doctor
   switchyard doctor --deep --output json
   switchyard doctor --probe`,

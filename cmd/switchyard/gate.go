@@ -32,24 +32,19 @@ func newGateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gate",
 		Short: "Pass only what was reviewed and approved",
-		Long: `Gate looks for evidence in the ledger that a review saw exactly these files, and
-everything that changed, and that the adopted policy decided to commit them.
-Without such evidence it does not pass, whatever a commit's message says:
+		Long: `Gate passes only on evidence in the ledger that a review saw exactly these files,
+and everything that changed, and that the adopted policy decided to commit them:
 
-  not reviewed  no review of exactly these files is recorded, or it did not see
-                all that changed
+  not reviewed  no such review is recorded
   refused       the decision was forced, its policy was not the adopted one, or
                 the record was changed
   otherwise     the decision was another one, such as executor
 
---commit compares a commit with its first parent. A commit that was rebased or
-squashed passes if it still has the reviewed files. A merge of run --merge passes
-if it is recorded. --tree compares the files of the checkout with HEAD, and --range
-B with where it left A: one review has to cover it, or each commit has to pass.
-
---proof reads the evidence from the output of switchyard ledger prove in place of
-the ledger, on any machine that has the commit. --key names the public key that it
-has to be signed with; --allow-unsigned accepts one whose author is unknown.`,
+--commit compares a commit with its first parent, --tree the files of the checkout
+with HEAD, and --range B with where it left A. --proof reads the evidence from the
+output of switchyard ledger prove in place of the ledger, on any machine that has
+the commit; --key names the public key that it has to be signed with. docs/gate.md
+has the rules.`,
 		Example: `  switchyard gate --commit HEAD
   switchyard gate --range origin/main..HEAD
   switchyard gate --commit HEAD --proof proof.json --key review.pub`,

@@ -22,13 +22,10 @@ func newInitCmd(a *app) *cobra.Command {
 		Short: "Set up a project",
 		Long: `Init makes the current folder, or that of -C, a project: it creates
 switchyard.yaml, in which every key is explained and none is set, with a
-verification and reports proposed from what the project has (go.mod,
-package.json, pyproject.toml, Cargo.toml, Makefile); and .switchyard/.gitignore,
-which keeps the state out of version control. It replaces nothing and can be
-repeated. No project needs it: what is not configured has a default.
-
---agents also writes our agents' definitions to .switchyard/agents, for you to
-change. Without these files the program's own are used, in its version.
+verification and reports proposed from what the project has; and
+.switchyard/.gitignore, which keeps the state out of version control. It replaces
+nothing and can be repeated. No project needs it: what is not configured has a
+default.
 
 With --from it takes over from nubos-pilot: its settings, and the tasks in flight
 with their rounds, caps, findings and forced gates. Evidence is not taken over:

@@ -136,11 +136,8 @@ func newMetricsTextfileCmd(a *app) *cobra.Command {
 		Long: `Textfile replaces FILE, whose name ends in .prom, by the metrics in the text
 format, for the textfile collector of node_exporter. A reader sees the old file
 or the new one, never half of one, and of several processes the one with the
-newest metrics wins.
-
-FILE is left alone if it is a link, if it holds metrics of others, or if it is
-that of a younger ledger: of another project, or of this one before its ledger
-was replaced by an older copy. Remove it then if it is not needed.
+newest metrics wins. It leaves a link, metrics of others and those of a younger
+ledger alone.
 
 With metrics.textfile in switchyard.yaml the file is written whenever something
 was recorded.`,
@@ -174,13 +171,9 @@ func newMetricsPushCmd(a *app) *cobra.Command {
 may contain a user and password; they are never printed.
 
 The group is the job and the --grouping, or what switchyard.yaml says, with a
-label project that distinguishes this project and machine from others. Where
-machines come and go, as in CI, give the project a name instead, as in
---grouping project=shop, or each machine leaves a group behind. Two projects must
-not share a group: they would overwrite each other. --delete removes the group.
-
-Transient failures are retried until --timeout. With metrics.push in
-switchyard.yaml metrics are pushed whenever something was recorded.`,
+label project that distinguishes this project and machine from others. --delete
+removes the group. Transient failures are retried until --timeout. docs/metrics.md
+says how groups are chosen where machines come and go.`,
 		Example: `  switchyard metrics push http://localhost:9091
   switchyard metrics push https://push.example --grouping project=shop --label team=search
   switchyard metrics push http://localhost:9091 --grouping project=shop --delete`,

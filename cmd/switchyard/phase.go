@@ -20,19 +20,9 @@ func newPhaseCmd(a *app) *cobra.Command {
 		Short: "Run a round one phase at a time",
 		Long: `Phase runs a task's round step by step, where round does it in one command. Each
 phase has a gate: the attestation, in this very round, of the agent that did its
-work; switchyard audit records one. The phases are, in their order,
-
-  start     the work begins, or begins again after a commit or after being stuck
-  research  the researchers are done
-  design    the architect is done (optional)
-  tests     the test writer is done (optional)
-  draft     the executor is done, in later rounds the build-fixer, and the draft
-            is verified; a red one goes back at once and uses up its round
-  review    the critic is done, and the round is decided
-  commit    the task is committed, as the review decided
-  stuck     a person stops the task
-
-docs/tasks.md has the whole picture.`,
+work; switchyard audit records one. The phases are, in their order: start, research,
+design, tests, draft, review and commit; stuck stops the task. docs/tasks.md has the
+whole picture.`,
 		Example: `  switchyard phase start TASK-1 --query 'retry failed uploads'
   switchyard audit TASK-1 --agent np-executor --tool-use-log log.json
   switchyard phase draft TASK-1 --verify-cmd 'make test'

@@ -28,14 +28,13 @@ func newPluginCmd(a *app) *cobra.Command {
 that runs in a sandbox: it sees only the report and its own settings, and the host
 checks that it accounts for every item of the report.
 
-A PLUGIN argument is one of
-  the name of an installed plugin: built in, or one of the project
-  the path of a module: a .wasm file, with a slash or the suffix in it
+A PLUGIN argument is the name of an installed plugin, or the path of a module: a
+.wasm file, with a slash or the suffix in it.
 
 A project adds plugins by listing their files, or folders of them, under
 plugin_paths in switchyard.yaml. Each must be pinned in switchyard.lock, which
-switchyard plugin lock writes: a file that is not pinned, or differs from the
-lock, is refused. The settings of a plugin are under plugins, by its name.`,
+switchyard plugin lock writes. The settings of a plugin are under plugins, by its
+name.`,
 		Example: `  switchyard plugin list
   switchyard plugin run auto report.json
   switchyard plugin new --lang go my-linter
@@ -148,19 +147,11 @@ func newPluginTestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test FILE.wasm [--corpus DIR]",
 		Short: "Check a plugin against the ABI and hostile reports",
-		Long: `Test runs the conformance checks on a plugin's file, or on an installed plugin by
-name, with the limits and the sandbox of every other command:
-
-  module          it is a module of ABI v1 and describes itself
-  corpus          it gives the expected answers to the golden cases of --corpus
-  determinism     other memory and another engine make no difference
-  hostile input   reports that are truncated, malformed or wrongly encoded
-  limits          large reports, with every item accounted for
-
-A golden case is a JSON file: {"name", "config"?, "report" | "report_text" |
-"report_file", "want" | "want_counts" | "want_error"}. Without --corpus there are
-no golden cases, and the other checks have fewer reports to work with. The rules
-are in docs/plugin-abi.md; switchyard plugin new creates a plugin with a corpus.
+		Long: `Test checks a plugin's file, or an installed plugin by name, with the limits and the
+sandbox of every other command: its module and description, the golden cases of
+--corpus, determinism, hostile reports and large ones. A golden case is a JSON file;
+plugins/sdk/README.md has its form. switchyard plugin new creates a plugin with a
+corpus.
 
 A plugin fails at once if it exceeds its time limit five times, or takes two
 minutes in total. The exit status is 1 if any check fails.`,
@@ -222,12 +213,8 @@ func newPluginBenchCmd(a *app) *cobra.Command {
   warm             in a new instance of a plugin that is loaded
   warm, guest      the plugin's part of that, without the host's checks
 
-Each ends with the findings that a round would merge. Reading the report from disk
-and checking its format is not measured. The shortest time shows the cost of the
-work, the median what to expect on this machine. The cost per finding is the warm
-median divided by the findings. The cache is a temporary folder that is removed
-afterwards. A slow plugin is measured less often: each measurement takes at most
-ten seconds.
+Each ends with the findings that a round would merge. The cost per finding is the
+warm median divided by the findings. Each measurement takes at most ten seconds.
 
 PLUGIN may also be auto. REPORT - is standard input.`,
 		Example: `  switchyard plugin bench sarif lint.sarif

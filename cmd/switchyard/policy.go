@@ -18,19 +18,8 @@ func newPolicyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Inspect, change and check the routing policy",
-		Long: `A policy decides where a task goes after a round. It is written in Rego, in the
-package switchyard.routing, and has these rules:
-
-  destinations  each with its kind, agent, human or terminal, and whether it
-                advances the round
-  route_table   the destination of each category of finding
-  precedence    the destinations that take findings, strongest first
-  decision      next_action and reason, from the input
-  bar           optional: all, risk or fail, the severity from which findings are
-                open. The others are deferred before the decision.
-
-The input has only counts, and no text of a critic: switchyard explain --output
-json shows one.
+		Long: `A policy decides where a task goes after a round. It is written in Rego;
+docs/policies.md has its rules. Its input has only counts, and no text of a critic.
 
 A POLICY argument is one of
   a built-in version, such as ` + policies.Default + `
@@ -39,25 +28,10 @@ A POLICY argument is one of
 Without it the active policy is used: the one that switchyard.yaml names, else
 the one that was adopted, else the default.
 
-A released version never changes: policies/versions.lock has its digest. An
-amendment is a new version, in a folder of its own below policies/routing,
-together with the decision record that argues for it, in docs/adr:
-
-  new      starts the version and its record from the version before
-  test     runs its Rego tests and measures their coverage
-  verify   checks it exhaustively over all input classes
-  diff     shows what it changes in meaning
-  replay   decides every recorded round again with it
-  bench    plays published series of reviews through it
-  lint     checks all versions and decision records against the rules
-  release  writes the results into the record, and locks the version
-  build    packs it into an OPA bundle, optionally signed
-  adopt    makes it the active policy
-
-A minor version adds categories, decides more strictly, or decides otherwise on facts
-that the version before did not read; a re-route or another precedence needs a major
-version. Switchyard's docs/amending.md walks through an
-amendment.
+A released version never changes. An amendment is a new version, in a folder of its
+own below policies/routing, with the decision record that argues for it in docs/adr:
+new, test, verify, diff, replay, lint, release and adopt are its steps.
+docs/amending.md walks through them.
 
 A project with keys under policy_trust in switchyard.yaml accepts a policy that is
 not built in only from a bundle that one of them signed. With --allow-unsigned its
@@ -159,12 +133,9 @@ func newPolicyAdoptCmd(a *app) *cobra.Command {
 		Long: `Adopt records that a policy is the active one from now on: POLICY, or the one that
 switchyard.yaml names, or the default. It shows what that changes.
 
-A project's first round adopts the policy that decides it. From then on another
-policy decides only after an explicit action, which is recorded with its user:
-this command, or --policy for a single decision. If no policy is configured, a
-newer Switchyard keeps using the adopted policy, whatever its own default is. If
-switchyard.yaml names another policy, or the files of the policy change, the next
-round fails with policy-changed until the change is adopted.
+A project's first round adopts the policy that decides it. If switchyard.yaml names
+another policy later, or its files change, the next round fails with policy-changed
+until the change is adopted. docs/policies.md explains it.
 
 A project with keys for policies (policy_trust in switchyard.yaml) refuses a policy
 that is older than the adopted one unless --allow-rollback is given.`,

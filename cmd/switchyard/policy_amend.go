@@ -75,18 +75,13 @@ func newPolicyReleaseCmd(a *app) *cobra.Command {
 		Use:   "release [VERSION]",
 		Short: "Lock a version, and write its check results into its record",
 		Long: `Release checks a version against the rules of policy lint, and refuses it if it
-breaks one. Otherwise it writes to the front matter of the decision record what the
-version replaces, what it changes in meaning and the result of replaying the
-ledger; adds the changes as tables to its text; and adds the version's digest to
+breaks one. Otherwise it writes what the version changes, and the result of
+replaying the ledger, into the decision record, and adds the version's digest to
 policies/versions.lock. From then on the version never changes.
 
 VERSION is written as routing@1.3.0 or 1.3.0. The default is the draft, or the
 latest version if there is no draft. The status of its decision record must be
-accepted; --accept sets it.
-
-The rounds of the project's own ledger are replayed, or those of --ledger. The
-record is written first and the lock last: repeating a release that was
-interrupted completes it. Repeating a complete one changes nothing.`,
+accepted; --accept sets it. Repeating a release that was interrupted completes it.`,
 		Example: `  switchyard policy release 1.3.0 --accept
   switchyard policy release routing@1.3.0 --ledger recorded.jsonl`,
 		Args: cli.OrNothing(cli.Exactly("the VERSION")),
@@ -116,25 +111,15 @@ func newPolicyLintCmd(a *app) *cobra.Command {
 		Use:   "lint",
 		Short: "Check all versions and their decision records against the rules",
 		Long: `Lint checks every version in the project's folder policies/routing,
-policies/versions.lock and the decision records in docs/adr:
-
-  each version loads, is formatted by opa fmt, and has METADATA
-  it has tests, they pass, and they reach every line
-  it keeps all invariants but those that its decision record waives
-  its decision record is accepted, gives reasons, and describes correctly what
-  the version changes and the result of its replay
-  no released version was changed, removed or skipped, and the step in the
-  version is large enough for the change
-  no agent raises a category that the latest version does not know
+policies/versions.lock and the decision records in docs/adr: a version loads, is
+formatted, tested and verified; its record is accepted, and says correctly what the
+version changes; and no released version was changed, removed or skipped.
+docs/amending.md has the rules.
 
 Each finding is FILE:ROW:COL: RULE: MESSAGE, with files relative to the project's
 root. --ledger decides the rounds of a ledger or an export again, to check the
 replays in the records against them; without it they are only checked against the
-version's digest.
-
-Versions before the first one in the folder are the built-in ones. From the first
-on, the project's own versions count, whatever a later Switchyard has built in
-under the same numbers.`,
+version's digest.`,
 		Example: `  switchyard policy lint
   switchyard policy lint --ledger recorded.jsonl --output json`,
 		Args: cli.NoArgs,
@@ -169,19 +154,12 @@ func newPolicyBuildCmd(a *app) *cobra.Command {
 		Short: "Pack a policy into an OPA bundle, and sign it",
 		Long: `Build packs a policy's Rego, without its tests, into a bundle that every command
 accepts as a POLICY, and that OPA's own tools can read. The same policy and flags
-give the same bytes on every machine at any time, except with --expires, which
-counts from now.
+give the same bytes on every machine, except with --expires, which counts from now.
+--wasm adds the policy compiled to WebAssembly, for OPA's tools.
 
---wasm adds the policy compiled to WebAssembly, for OPA's tools. Switchyard's own
-commands use the Rego.
-
---sign-key signs the bundle as OPA defines it, with a private key in PEM. --key-id
-is the name of the key under policy_trust in the projects that use the bundle;
---scope must match theirs.
-Switchyard's docs/bundles.md walks through it.
-
-FILE is replaced atomically, if it is a regular file. With FILE - the bundle goes
-to standard output, and nothing else is printed.`,
+--sign-key signs the bundle with a private key in PEM. --key-id is the name of the
+key under policy_trust in the projects that use the bundle, and --scope must match
+theirs. docs/bundles.md walks through it.`,
 		Example: `  switchyard policy build policies/routing/1.3.0 -o routing.tar.gz
   switchyard policy build -o routing.tar.gz --sign-key policy.key --key-id release-2026
   switchyard policy build -o - | tar -tz`,

@@ -23,14 +23,12 @@ func newPolicyBenchCmd(a *app) *cobra.Command {
 		Use:   "bench [DIR]",
 		Short: "Show when policies would have ended published loops",
 		Long: `Bench plays series of reviews through policies, review by review: when each policy
-ends the loop, how, and which findings are open then. It does so twice, with the
-default cap of rounds and with the highest one, which shows what the policy does by
-itself.
+ends the loop, how, and which findings are open then. It does so with the default
+cap of rounds, and with the highest one, which shows what the policy does by itself.
 
 A series is a file DIR/*.json with the counts of findings that a public source
-reports. Without DIR the built-in series are used. A bar that a policy raises is
-shown with its first review. Switchyard's docs/policies.md
-describes the format, and what a series cannot show.`,
+reports; without DIR the built-in ones are used. docs/policies.md describes the
+format, and what a series cannot show.`,
 		Example: `  switchyard policy bench
   switchyard policy bench --policy routing@1.3.0 --policy policies/routing/1.4.0
   switchyard policy bench series --output json`,

@@ -32,19 +32,9 @@ func newPolicyVerifyCmd(a *app) *cobra.Command {
 		Long: `Verify has a policy decide every input class: each combination of destinations
 with findings, of verification, of the round against the cap and of progress, and
 every number next to those that the rules compare with. It checks each decision,
-each branch and each row of the tables against the invariants:
-
-  every input leads to exactly one decision, to a declared destination
-  a clean round commits, and nothing else does
-  a finding for stuck ends the loop, and so does the last round
-  people are asked before agents run
-  the strongest destination wins, and every destination can be reached
-  every branch of the decision decides something
-  every category is raised by some agent, and every raised category is known
-
-Switchyard's docs/proof.md lists all of them, and which a policy's decision record
-may waive. Only the latest version (the project's own, if it has any) is checked
-for which agent raises which category.
+each branch and each row of the tables against the invariants, such as: a clean
+round commits, and nothing else does. docs/proof.md lists them, and which a policy's
+decision record may waive.
 
 A violation is shown with the smallest input that causes it. --counterexample
 writes this input to a file, for switchyard route --input; if there is no
@@ -165,15 +155,13 @@ func newPolicyReplayCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay --policy CANDIDATE",
 		Short: "Decide every recorded round again, with another policy",
-		Long: `Replay takes every decision in the ledger, routes its findings by the table of
-CANDIDATE, and has CANDIDATE decide on the input of that time. It prints a matrix of
-where rounds went and where they would go, and lists the changed decisions with
-their causes.
+		Long: `Replay has CANDIDATE decide every round in the ledger, as it was recorded. It prints
+a matrix of where rounds went and where they would go, and lists the changed
+decisions with their causes.
 
-Each round is decided as it was recorded. If CANDIDATE comes to no decision, the
-round counts as undecided. With --play-on it also follows each task by CANDIDATE's
-decisions, as far as the record shows what came next: which tasks would have ended
-earlier, with how many findings deferred, and which would have gone on.
+With --play-on it also follows each task by CANDIDATE's decisions, as far as the
+record shows what came next: which tasks would have ended earlier, with how many
+findings deferred, and which would have gone on.
 
 --fail-on-flip makes the command fail if a round would go from FROM to TO; either
 may be *. --ledger reads another ledger, or the lines of an export.`,

@@ -21,26 +21,16 @@ goes next, and records the decision in the project's ledger. If it succeeds, the
 decision is durable; if it fails, only the record of what ran has changed.
 
 Verification is the command that --verify-cmd gives, else the project's own from
-switchyard.yaml; its output is in .switchyard/verify. Use --verify or
---verify-exit-code to pass the result of a verification that you ran yourself. A
-red verification sends the task back without a review. Once a task was verified,
-it is not committed without a green verification of its round.
+switchyard.yaml. Use --verify or --verify-exit-code to pass the result of one that
+you ran yourself. A red verification sends the task back without a review.
 
 Then the commands that switchyard.yaml lists under reports run. Their output
 counts in addition to the reports of --report.
 
 Without --report the critic is spawned, unless switchyard.yaml has reports and
-names no spawn.adapter: an agent CLI, claude by default, runs without a terminal
-and may write only its report. If the critic's result cannot be trusted, the task
-becomes stuck; it is never committed. A decision for the executor comes with a
-file that says what to do. For the researcher, several agents look for what is
-missing, if the project spawns agents. If a round was killed, running it again
-continues it.
-
-The critic reviews what differs from the task's base: commits, the index and the
-working tree. The base is the commit at which the task began, the one that --base
-names, or the merge base with the branch that switchyard.yaml names. A draft that
-does not differ from it is an error unless --allow-empty is given.
+names no spawn.adapter. If its result cannot be trusted, the task becomes stuck; it
+is never committed. docs/spawns.md says what the critic sees, and what the base is.
+If a round was killed, running it again continues it.
 
 --prompt or --plan describes the task. The text is recorded for later rounds, and
 given to the critic, the researchers and the executor.

@@ -24,39 +24,28 @@ func newRunCmd(a *app) *cobra.Command {
 		Long: `Run drives a task until it is committed. An executor edits the files, then they
 are verified and a critic reviews them, and the policy decides what comes next:
 a commit, another draft, a researcher, a plan-checker, a question to you, or the
-agent of a destination of your own.
+agent of a destination of your own. docs/run.md has the details.
 
 All work happens on the branch switchyard/TASK, in a git worktree outside of your
 checkout. Your files, index, stash and branches are not touched. Switchyard makes
-the commit; agents only edit files. docs/branches.md has the details.
+the commit; agents only edit files.
 
 --prompt-file or --prompt says what the task is, once: the text is recorded. For a
 task that was stopped, waits, is parked or was killed, run continues where it was,
-and repeats nothing that is recorded. Settings, agents and policies are those of
-the checkout that the command runs in.
+and repeats nothing that is recorded.
 
-If a critic or a plan-checker has a question for you, run asks it in the terminal.
-Without one, or at the end of your input, the question stays open (exit status
-12): switchyard answer TASK answers it, and run continues. A budget that does not
-cover the next step is such a question, too.
-
-If the usage limit of an agent is reached and says when it ends, the task is parked
-until then and uses up no round. Run ends with exit status 16, or with --wait
-waits and continues.
+Run asks the questions of agents in the terminal. Without one they stay open:
+switchyard answer TASK answers them, and run continues.
 
 --merge merges the committed task into the branch that it started from, if the
 merged files pass the verification. --push pushes the task's branch. Nothing is
 forced.
 
---tasks runs the tasks of a file, --jobs at a time, each on its branch. A task
-starts once those that it depends on are committed, and with --merge merged.
-Other tasks continue if one fails. Questions stay open. docs/run.md has the keys of
-the file; they take precedence over the flags. The limits of agents and the
-budgets of the project apply to all tasks together.
+--tasks runs the tasks of a file, --jobs at a time. A task starts once those that
+it depends on are committed, and with --merge merged.
 
-An interrupt ends the agents cleanly; run the command again to continue. With
---output json every event is an object on a line of its own, and the last one of
-a task has its result.`,
+With --output json every event is an object on a line of its own, and the last one
+of a task has its result.`,
 		Example: `  switchyard run TASK-1 --prompt-file task.md
   switchyard run TASK-1 --prompt 'Retry failed uploads three times.' --base main
   switchyard run TASK-1 --wait=6h --merge

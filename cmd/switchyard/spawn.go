@@ -27,12 +27,10 @@ func newSpawnCmd(a *app) *cobra.Command {
 file. Its input is the agent's definition, a divider and the prompt. It is the
 spawner of switchyard round by itself.
 
-Definitions are looked up in .switchyard/agents, .nubos-pilot/agents and
-.claude/agents; critic and researcher are built in. Agents that edit the working
-tree are refused. The prompt and the output must be in the project or in the
-folder for temporary files. The result of every attempt is recorded before the
-output is written. An attempt whose result cannot be trusted fails and writes
-nothing; the project's settings say whether it is repeated.`,
+Agents that edit the working tree are refused. The prompt and the output must be in
+the project or in the folder for temporary files. The result of every attempt is
+recorded before the output is written. An attempt whose result cannot be trusted
+fails and writes nothing. docs/spawns.md has the rest.`,
 		Example: `  switchyard spawn --agent researcher --prompt-path question.md --output-path answer.json
   switchyard spawn --agent researcher --prompt-path q.md --output-path a.json --adapter codex --timeout-ms 120000`,
 		Args: cli.NoArgs,
