@@ -23,14 +23,11 @@ func newEvaluateCmd(a *app) *cobra.Command {
 		Short: "Show what the gate would have said of past commits",
 		Long: `Evaluate goes through the last N commits of the current branch, or with --merges
 through its last N merges, and shows for each what the first review of a task with
-this change would have decided: commit, another draft, a question, or stuck. Merges
-count as one change, against their first parent.
+this change would have decided: commit, another draft, a question, or stuck.
 
 It runs the verification and the report commands of switchyard.yaml as they are
-today, confined as in a round, and decides by the adopted policy. A critic is not
-run. Each commit is checked out in a copy of the repository in the temporary
-folder, without submodules; the project and its repository are only read, and
-nothing is recorded. A command that fails is an error of its commit only.`,
+today, in a copy of the repository, and decides by the adopted policy. A critic is
+not run, and nothing is recorded. docs/gate.md has the details.`,
 		Example: `  switchyard evaluate --last 20
   switchyard evaluate --last 50 --merges --page evaluation.html`,
 		Args: cli.NoArgs,

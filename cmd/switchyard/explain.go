@@ -26,11 +26,9 @@ digests of the reports, plugins and policy behind it.
 With --commit it shows the decision that a commit of run names in its message, and
 fails unless the commit has exactly the files that were verified and reviewed.
 
-With --transcript it shows what an agent said in one run: its messages, the tools
-that it used, and what these returned, clipped. RUN is the id of a run or its
-beginning, or a role, such as critic, for its latest run. --output json prints
-the output of the agent's program, without secrets and with hidden characters
-escaped.`,
+With --transcript it shows what an agent said in one run, clipped: RUN is the id of
+a run or its beginning, or a role, such as critic, for its latest run. --output
+json prints the output of the agent's program, without secrets.`,
 		Example: `  switchyard explain TASK-1
   switchyard explain TASK-1 --round 1 --output json
   switchyard explain TASK-1 --transcript critic

@@ -18,17 +18,11 @@ func newFindingsCmd(a *app) *cobra.Command {
 		Use:   "findings TASK",
 		Short: "List the findings of a task",
 		Long: `Findings lists the findings that the latest review of a task left open, or the
-review of the round that --round names: the place of each, what is to be done, and
-who found it.
-
-With --deferred it lists the deferred findings instead: those below the policy's
-bar, which are recorded for later. A finding that an earlier review deferred is one
-of them until a later review reports it again. Each is listed with its round.
+review of the round that --round names. With --deferred it lists the deferred
+findings instead: those below the policy's bar, each with its round.
 
 Text shows the first 200 findings; --output json has all, with their sources.
-
---format writes them for another tool: sarif for code scanning, rdjsonl for reviewdog,
-markdown for a comment, github for the annotations of a workflow, junit for CI.`,
+--format writes them for another tool; docs/findings.md says how.`,
 		Example: `  switchyard findings TASK-1
   switchyard findings TASK-1 --round 2
   switchyard findings TASK-1 --deferred --output json

@@ -43,11 +43,9 @@ func newHookStopCmd(a *app) *cobra.Command {
 		Long: `Stop reads a Stop event of Claude Code or Codex from standard input, and prints the
 answer. Switchyard hook install makes them run it.
 
-It blocks only because of recorded findings, or a recorded red verification, of an
-open task in the project of the session's directory whose last decision went to the
-executor. It never blocks twice with the same files, and for each decision at most
-as often as the task has rounds left. If it fails itself, the session ends, and its
-user reads why. The exit status is 0 in all of these cases.
+It blocks only because of recorded findings, or a recorded red verification, that the
+session's agent has to fix; docs/hooks.md has the rules. If it fails itself, the
+session ends, and its user reads why. The exit status is always 0.
 
 With --verify it first runs the project's verification, if files have changed.
 --limit is the time limit of the hook in the program's settings.`,

@@ -34,9 +34,8 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 its events again. It fails if anything was changed, removed or reordered. With
 --verbose it prints the latest hash of every task, to be kept elsewhere.
 
-It also reads the transcripts of agents that the ledger names, and fails if one
-was altered. One that is gone is no failure, as old ones are removed; --verbose
-lists these too.
+It also fails if a transcript that the ledger names was altered. One that is gone is
+no failure, as old ones are removed.
 
 With --decisions it also decides every recorded round again, with the policy that
 decided it, and fails if anything differs: the route of a finding, the policy's

@@ -219,15 +219,11 @@ func newMetricsServeCmd(a *app) *cobra.Command {
 		Short: "Serve the metrics to Prometheus",
 		Long: `Serve answers scrapes at /metrics until it is stopped, in the format that
 the scraper asks for: text, OpenMetrics with exemplars, or protocol buffers with
-native histograms. Each scrape reads the ledger, while rounds go on. /healthz
-says whether it can be read right now.
+native histograms. /healthz says whether the ledger can be read right now.
 
 --web.config.file adds TLS, client certificates and passwords, in the form of
 the web configuration of Prometheus' exporters. Without one, everyone who can
-reach the address can read the metrics, so it is the machine's own by
-default.
-
-On an interrupt it lets the scrapes that run come to their end.`,
+reach the address can read the metrics.`,
 		Example: `  switchyard metrics serve
   switchyard metrics serve --listen :9464 --web.config.file web.yml`,
 		Args: cli.NoArgs,

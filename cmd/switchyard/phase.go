@@ -136,10 +136,10 @@ func newPhaseReviewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review TASK --report [PLUGIN=]FILE",
 		Short: "Decide a round on its critics' reports",
-		Long: `Review reads the critics' reports and decides the round, as switchyard round
-does. It needs the critic's attestation, runs no verification, and does not
-commit: switchyard phase commit carries out a decision to commit. If that will
-need more, review says so, and with --exit-code the exit status is 15.`,
+		Long: `Review decides the round on the critics' reports, as switchyard round does. It needs
+the critic's attestation, runs no verification, and does not commit: phase commit
+carries out a decision to commit. If that will need more, review says so, and with
+--exit-code the exit status is 15.`,
 		Args: cli.OneTask,
 	}
 	f.register(a, cmd.Flags())

@@ -58,9 +58,8 @@ func newPluginListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins that can be used by name",
-		Long: `List shows the built-in plugins and those of the project: the origin of each, and
-the formats that it reads; and the named configurations, with the plugin that each
-uses. With --output json it shows the whole digest and description.
+		Long: `List shows the built-in plugins, those of the project, and the named configurations,
+with the formats that each reads.
 
 The exit status is 1 if one of them cannot be used, such as a file that differs
 from switchyard.lock. The others are listed anyway.`,
@@ -97,10 +96,9 @@ func newPluginInspectCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect PLUGIN",
 		Short: "Show a plugin's digest, interface and description",
-		Long: `Inspect shows a plugin's digest and size, its imports and exports, the memory that
-it declares, its limits, and its description of itself: its name and version, the
-formats that it reads, how its reports are detected, and the items that it accounts
-for. Only the plugin's start and description functions run, in the sandbox.
+		Long: `Inspect shows a plugin's digest and size, its imports and exports, its limits, and
+its description of itself. Only the plugin's start and description functions run, in
+the sandbox.
 
 A file that is not a plugin is shown as far as it can be read; then the command
 fails with the reason.`,
@@ -276,14 +274,10 @@ func newPluginLockCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock",
 		Short: "Pin the project's plugins in switchyard.lock",
-		Long: `Lock loads every plugin that plugin_paths in switchyard.yaml names, and writes
-the digests of their files to switchyard.lock beside it. From then on only these
-very files are used: one that was changed, or added to a folder, is refused until
-the plugins are locked again.
-
-It prints the pins and what changed against the lock that there was. Commit the
-lock, and review its changes like those of code: a plugin decides what counts as
-a finding.`,
+		Long: `Lock writes the digests of the plugins that plugin_paths in switchyard.yaml names to
+switchyard.lock beside it, and prints what changed. From then on only these very
+files are used. Commit the lock, and review its changes like those of code: a plugin
+decides what counts as a finding.`,
 		Example: `  switchyard plugin lock
   switchyard plugin lock --output json | jq .changes`,
 		Args: cli.NoArgs,

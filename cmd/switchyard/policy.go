@@ -79,8 +79,7 @@ policies/routing, oldest first, with their decision records. A version is
   edited    its digest differs from the lock: a released version was changed
 
 After them come the policy that switchyard.yaml names and the adopted policy, if
-they are others. The ledger has a copy of the adopted policy, which is the one
-that decides. A policy that cannot be loaded is listed with the reason.`,
+they are others. A policy that cannot be loaded is listed with the reason.`,
 		Example: `  switchyard policy list
   switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
 		Args: cli.NoArgs,

@@ -112,13 +112,10 @@ func newPolicyDiffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Show what changes in meaning from one policy to another",
-		Long: `Diff compares the behaviour of two policies, not their text: categories that are
-added, removed or re-routed, destinations, the precedence, and every input class
-that they decide differently. The changed decisions are shown as a matrix of from
-and to, and each group with its smallest input. Formatting, comments and names
-make no difference.
-
-It also says which step in the version the change needs: none, minor or major.
+		Long: `Diff compares the behaviour of two policies, not their text: categories,
+destinations, the precedence, and every input class that they decide differently,
+with the smallest input of each group. It also says which step in the version the
+change needs: none, minor or major.
 
 --output markdown prints tables to paste into a decision record.`,
 		Example: `  switchyard policy diff routing@1.1.0 routing@1.2.0
@@ -249,9 +246,7 @@ func newPolicyTestCmd(a *app) *cobra.Command {
 		Use:   "test [POLICY]",
 		Short: "Run a policy's Rego tests, and measure their coverage",
 		Long: `Test runs the rules whose names begin with test_ in the files *_test.rego of a
-policy, as opa test does, and measures which lines of the policy they reach. A
-test that fails is shown with the expression that did not hold; what it prints is
-shown too. Like policies, tests can call only functions whose result never changes.
+policy, as opa test does, and measures which lines of the policy they reach.
 
 The policy is a built-in one or a directory; a bundle has no tests. The command
 fails if a test fails, if there are no tests, and with --coverage-min if fewer of

@@ -31,15 +31,11 @@ func newStatsCmd(a *app) *cobra.Command {
 		Long: `Stats shows what all tasks of the project came to, committed ones included: how
 many rounds they took, where they went, what critics found, what agents cost and
 how often they fell back, how long questions waited, and which tasks need
-a person. All of it is read from the counters that the ledger keeps, so it takes
-as long after a million rounds as after ten. JSON and the page also have every
-day, and JSON every task that needs a person. A bar is as long as its share of the
-whole.
+a person. JSON and the page also have every day, and JSON every task that needs a
+person. A bar is as long as its share of the whole.
 
-With --html it writes one page instead, which needs nothing else: it has no
-scripts and asks for no file, so that it can be mailed or put on any server. A
-page that is there is replaced at once; any other file is left alone, and no
-link is followed.`,
+With --html it writes one page instead, without scripts, which needs nothing else. A
+page that is there is replaced at once; any other file is left alone.`,
 		Example: `  switchyard stats
   switchyard stats --output json | jq '.standing[].task'
   switchyard stats --html review-loop.html`,
