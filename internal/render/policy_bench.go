@@ -51,14 +51,5 @@ func ending(e bench.Ending) cell {
 
 // counted returns the counts of findings in words.
 func counted(f bench.OpenFindings) string {
-	var words []string
-	for _, part := range []struct {
-		n    int
-		word string
-	}{{f.Fail, "fail"}, {f.Risk, "risk"}, {f.Nit, "nit"}, {f.Unrated, "unrated"}, {f.Repeated, "repeated"}} {
-		if part.n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", part.n, part.word))
-		}
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(numbered(part{f.Fail, "fail"}, part{f.Risk, "risk"}, part{f.Nit, "nit"}, part{f.Unrated, "unrated"}, part{f.Repeated, "repeated"}), ", ")
 }

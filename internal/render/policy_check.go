@@ -159,16 +159,9 @@ func (t TestedPolicy) Problem(minimum int) string {
 
 // RegoTests prints the result of a policy's tests.
 func (p *Printer) RegoTests(t TestedPolicy) {
-	counts := fmt.Sprintf("%s: %d passed", textutil.Count(len(t.Tests), "test"), t.Passed)
-	for _, more := range []struct {
-		n    int
-		word string
-	}{{t.Failed, "failed"}, {t.Errored, "not carried out"}, {t.Skipped, "skipped"}} {
-		if more.n > 0 {
-			counts += fmt.Sprintf(", %d %s", more.n, more.word)
-		}
-	}
-	p.Line("%s  %s  %s, in %d ms", p.mark(t.Clean(), "passed", "failed"), PolicyRef(t.Policy), counts, t.Millis)
+	counts := append([]string{fmt.Sprintf("%d passed", t.Passed)}, numbered(part{t.Failed, "failed"}, part{t.Errored, "not carried out"}, part{t.Skipped, "skipped"})...)
+	p.Line("%s  %s  %s: %s, in %d ms", p.mark(t.Clean(), "passed", "failed"), PolicyRef(t.Policy),
+		textutil.Count(len(t.Tests), "test"), strings.Join(counts, ", "), t.Millis)
 	if len(t.Tests) == 0 {
 		return // Without coverage the list would be all lines.
 	}

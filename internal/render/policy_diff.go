@@ -152,14 +152,7 @@ func inputWords(in policies.Input, facts []string) string {
 			words = append(words, textutil.Count(n, "finding")+" for "+name)
 		}
 	}
-	for _, past := range []struct {
-		n    int
-		word string
-	}{{in.RepeatCount, "repeated"}, {in.ReopenedCount, "reopened"}, {in.ResolvedCount, "resolved"}} {
-		if past.n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", past.n, past.word))
-		}
-	}
+	words = append(words, numbered(part{in.RepeatCount, "repeated"}, part{in.ReopenedCount, "reopened"}, part{in.ResolvedCount, "resolved"})...)
 	if in.StalledRounds > 0 {
 		words = append(words, textutil.Count(in.StalledRounds, "review")+" without progress")
 	}

@@ -287,6 +287,23 @@ func (p *Printer) indented(text string) {
 	}
 }
 
+// part is a number of things.
+type part struct {
+	n    int
+	word string
+}
+
+// numbered returns the parts that are not 0, each with its number.
+func numbered(parts ...part) []string {
+	var words []string
+	for _, p := range parts {
+		if p.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	return words
+}
+
 // Time shortens the time of an event to seconds; JSON has all of it.
 func Time(at string) string {
 	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {

@@ -109,37 +109,35 @@ func spentWords(s task.Spending, runs ...task.Run) string {
 	if s.Runs == 0 {
 		return ""
 	}
-	words := []string{textutil.Count(s.Runs, "run"), seconds(s.Task.Millis)}
-	if s.Task.Tokens > 0 {
-		words = append(words, tokensOf(s.Task))
+	words := strings.Join(append([]string{textutil.Count(s.Runs, "run")}, amountWords(s.Task)...), ", ")
+	if s.Task.MicroDollars > 0 && slices.ContainsFunc(runs, assumed) {
+		words += " (in part assumed)"
 	}
-	if s.Task.MicroDollars > 0 {
-		cost := dollars(&s.Task.MicroDollars)
-		if slices.ContainsFunc(runs, assumed) {
-			cost += " (in part assumed)"
-		}
-		words = append(words, cost)
-	}
-	return strings.Join(words, ", ")
+	return words
 }
-
-func tokensOf(a task.Amount) string { return fmt.Sprintf("%d tokens", a.Tokens) }
 
 // raiseWords returns what the user has added to a budget.
 func raiseWords(r task.Raise) string {
 	var words []string
-	for _, part := range []struct {
-		is   bool
-		text string
-	}{
-		{r.Rounds > 0, textutil.Count(r.Rounds, "round")}, {r.Millis > 0, seconds(r.Millis)},
-		{r.Tokens > 0, tokensOf(r.Amount)}, {r.MicroDollars > 0, dollars(&r.MicroDollars)},
-	} {
-		if part.is {
-			words = append(words, part.text)
-		}
+	if r.Rounds > 0 {
+		words = append(words, textutil.Count(r.Rounds, "round"))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(append(words, amountWords(r.Amount)...), ", ")
+}
+
+// amountWords returns the parts of an amount that are not 0.
+func amountWords(a task.Amount) []string {
+	var words []string
+	if a.Millis > 0 {
+		words = append(words, seconds(a.Millis))
+	}
+	if a.Tokens > 0 {
+		words = append(words, fmt.Sprintf("%d tokens", a.Tokens))
+	}
+	if a.MicroDollars > 0 {
+		words = append(words, dollars(&a.MicroDollars))
+	}
+	return words
 }
 
 // assumed reports whether part of a run's cost is only its reservation.
