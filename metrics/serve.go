@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,12 +22,6 @@ type Listening = exporter.Listening
 // CheckAddress returns an error if an address to listen on is not HOST:PORT.
 func CheckAddress(address string) error { return exporter.CheckAddress(address) }
 
-// Handler returns an HTTP handler that answers every request with a collector's metrics,
-// in the format that the scraper asks for, and with 503 if gathering fails.
-func Handler(c *Collector) http.Handler {
-	return exporter.Handler(exporter.Options{Gather: c.Gather})
-}
-
 // ServeOptions configure Serve.
 type ServeOptions = exporter.ServeOptions
 
@@ -42,17 +35,10 @@ type ServeOptions = exporter.ServeOptions
 func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 	source := &guardedSource{Source: p.Engine}
 	s := &refreshed{fresh: func(ctx context.Context) (*Collector, error) { return p.collector(ctx, source, nil) }}
-	ready := func(ctx context.Context) error {
-		_, err := source.Counters(ctx)
+	if _, err := s.gather(ctx); err != nil {
 		return err
 	}
-	if _, err := s.collector(ctx); err != nil {
-		return err
-	}
-	if err := ready(ctx); err != nil {
-		return err
-	}
-	return exporter.Run(ctx, exporter.Options{ServeOptions: o, Gather: s.gather, Ready: ready})
+	return exporter.Run(ctx, exporter.Options{ServeOptions: o, Gather: s.gather})
 }
 
 // maxAge limits how long a change of the configuration or of the policy takes to show in

@@ -15,10 +15,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -42,10 +41,10 @@ const (
 	idleTime       = 2 * time.Minute
 )
 
-// ServeOptions configure a server. Zero fields have defaults.
+// ServeOptions configure a server. Started and Warn are required.
 type ServeOptions struct {
-	// Address is HOST:PORT. Port 0 takes a free port; without a host the server listens
-	// on all addresses.
+	// Address is HOST:PORT, DefaultAddress if it is empty. Port 0 takes a free port;
+	// without a host the server listens on all addresses.
 	Address string
 	// WebConfig is the path of a web configuration file of Prometheus' exporters, or "".
 	// The file and its certificates are read again while serving.
@@ -63,8 +62,6 @@ type Options struct {
 	// Gather returns the metrics of one moment. It is called once per scrape, from
 	// several goroutines, and must end soon after its context.
 	Gather func(ctx context.Context) ([]*dto.MetricFamily, error)
-	// Ready reports more cheaply whether Gather would succeed. The default is Gather.
-	Ready func(ctx context.Context) error
 	// Timeout limits a scrape, unless the scraper asks for less.
 	Timeout time.Duration
 	// Grace is how long running scrapes may take after ctx is done.
@@ -107,13 +104,14 @@ func Run(ctx context.Context, o Options) error {
 	// Scrapes outlive ctx, by the grace.
 	scrapes, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	quiet := slog.NewLogLogger(&rateLimitedHandler{warn: o.Warn}, slog.LevelWarn)
-	handler := newHandler(o)
+	warnings := &warnings{warn: o.Warn}
+	quiet := log.New(warnings, "", 0)
+	handler := newHandler(o, warnings)
 	if o.WebConfig != "" {
-		handler = &passwords{path: o.WebConfig, next: handler, log: quiet}
+		handler = &passwords{path: o.WebConfig, next: handler, log: quiet, trial: make(chan struct{}, 1)}
 	}
 	server := &http.Server{
-		Handler:           newGuard(handler, namesOf(o.Address, address.IP)),
+		Handler:           newNames(o.Address, address.IP, handler),
 		ReadHeaderTimeout: o.head,
 		ReadTimeout:       o.head,
 		WriteTimeout:      o.Timeout + headTime,
@@ -153,7 +151,7 @@ func Run(ctx context.Context, o Options) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return errs.New(errs.ListenFailed, "stop serving %s: %w", o.Address, err).With("address", o.Address).With("problem", problemUnusable)
+	return errs.New(errs.ListenFailed, "stop serving %s: %w", o.Address, err).With("address", o.Address)
 }
 
 func (o Options) filled() Options {
@@ -162,23 +160,5 @@ func (o Options) filled() Options {
 	o.Grace = cmp.Or(o.Grace, DefaultGrace)
 	o.Scrapes = cmp.Or(o.Scrapes, DefaultScrapes)
 	o.head = cmp.Or(o.head, headTime)
-	if o.Ready == nil {
-		gather := o.Gather
-		o.Ready = func(ctx context.Context) error {
-			_, err := gather(ctx)
-			return err
-		}
-	}
-	if o.Started == nil {
-		o.Started = func(Listening) {}
-	}
-	warn, one := o.Warn, new(sync.Mutex)
-	o.Warn = func(err error) {
-		if warn != nil {
-			one.Lock()
-			defer one.Unlock()
-			warn(err)
-		}
-	}
 	return o
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/crypto/bcrypt"
@@ -125,12 +126,24 @@ func checkWebConfig(path string) (secure bool, err error) {
 // faster than known ones otherwise. It is that of a random password.
 const unknownUserHash = "$2a$10$Sc8j3kzWuT9MCZJ.6qZEZOk2.Sccnkg9iQISxWUUnREkY3fzSX.0K"
 
+// The limits on guessing passwords: how long one waits to be checked, and the pause after a
+// wrong one in multiples of the time that its check took, so that checks use at most a
+// fifth of a core.
+const (
+	trialWait  = 5 * time.Second
+	trialPause = 4
+)
+
 // passwords lets in the users of a web configuration, which is read for each request.
 type passwords struct {
-	path  string
-	next  http.Handler
-	log   *log.Logger
-	right sync.Map // digests of the users, hashes and passwords that were right, since bcrypt is slow
+	path string
+	next http.Handler
+	log  *log.Logger
+	// right has digests of the users, hashes and passwords that were right.
+	right sync.Map
+	// trial has an element while another password is checked, which keeps a core busy
+	// however wrong the password is.
+	trial chan struct{}
 }
 
 func (p *passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -140,30 +153,40 @@ func (p *passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the web configuration is invalid", http.StatusInternalServerError)
 		return
 	}
-	if len(c.Users) == 0 || p.admits(c.Users, r) {
+	if len(c.Users) == 0 || p.admits(c.Users, w, r) {
 		p.next.ServeHTTP(w, r)
-		return
+	}
+}
+
+// admits reports whether a request has the password of a user, and answers it if not.
+func (p *passwords) admits(users map[string]string, w http.ResponseWriter, r *http.Request) bool {
+	if user, password, ok := r.BasicAuth(); ok {
+		hash, known := users[user]
+		if !known {
+			hash = unknownUserHash
+		}
+		digest := sha256.Sum256(fmt.Appendf(nil, "%q%q%q", user, hash, password))
+		if _, ok := p.right.Load(digest); ok {
+			return true
+		}
+		select {
+		case p.trial <- struct{}{}:
+		case <-r.Context().Done():
+			return false
+		case <-time.After(trialWait):
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "another password is being checked", http.StatusServiceUnavailable)
+			return false
+		}
+		began := time.Now()
+		if bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil && known {
+			p.right.Store(digest, nil)
+			<-p.trial
+			return true
+		}
+		time.AfterFunc(trialPause*time.Since(began), func() { <-p.trial })
 	}
 	w.Header().Set("WWW-Authenticate", "Basic")
 	http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
-}
-
-func (p *passwords) admits(users map[string]string, r *http.Request) bool {
-	user, password, ok := r.BasicAuth()
-	if !ok {
-		return false
-	}
-	hash, known := users[user]
-	if !known {
-		hash = unknownUserHash
-	}
-	digest := sha256.Sum256(fmt.Appendf(nil, "%q%q%q", user, hash, password))
-	if _, ok := p.right.Load(digest); ok {
-		return true
-	}
-	if bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) != nil || !known {
-		return false
-	}
-	p.right.Store(digest, nil)
-	return true
+	return false
 }

@@ -1,6 +1,0 @@
-package exporter
-
-import "golang.org/x/sys/windows"
-
-// inUse is the system's error for an address in use.
-func inUse() error { return windows.WSAEADDRINUSE }
