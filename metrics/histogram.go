@@ -6,10 +6,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -17,10 +18,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
-
-// zeroThreshold is the width of a native histogram's zero bucket, which counts only 0. It
-// is the client library's default.
-const zeroThreshold = 0x1p-128
 
 // contents are the cells of one series.
 type contents struct {
@@ -90,8 +87,8 @@ func (c *contents) add(f Family, row ledger.Counter) error {
 
 // histogram returns cells as both classic and native buckets.
 func (f Family) histogram(c *contents) *dto.Histogram {
-	count, sum := c.zero.count, float64(c.sum)/float64(f.per)
-	h := &dto.Histogram{SampleCount: &count, SampleSum: &sum}
+	h := f.native(c)
+	count := c.zero.count
 	cells, newest := slices.Sorted(maps.Keys(c.cells)), c.zero.exemplar
 	for _, border := range append(slices.Clip(f.Buckets), math.Inf(1)) {
 		for len(cells) > 0 && f.counted.Scale.Upper(cells[0]) <= border {
@@ -110,22 +107,25 @@ func (f Family) histogram(c *contents) *dto.Histogram {
 		}
 		newest = nil
 	}
-	f.native(h, c)
 	return h
 }
 
-// native adds the buckets of a native histogram.
-func (f Family) native(h *dto.Histogram, c *contents) {
-	schema, threshold := int32(counters.Resolution), float64(zeroThreshold)
-	h.Schema, h.ZeroThreshold, h.ZeroCount = &schema, &threshold, &c.zero.count
-	buckets := make(map[int]uint64, len(c.cells))
+// native returns cells as a native histogram. Its zero bucket counts only 0.
+func (f Family) native(c *contents) *dto.Histogram {
+	count := c.zero.count
+	buckets := make(map[int]int64, len(c.cells))
 	for n, in := range c.cells {
+		count += in.count
 		if f.counted.Scale.Exact {
 			n = nativeCell(n)
 		}
-		buckets[n] += in.count
+		buckets[n] += int64(in.count)
 	}
-	h.PositiveSpan, h.PositiveDelta = spans(buckets)
+	m := prometheus.MustNewConstNativeHistogram(prometheus.NewDesc(f.Name, f.Help, nil, nil), count, float64(c.sum)/float64(f.per),
+		buckets, nil, c.zero.count, counters.Resolution, prometheus.DefNativeHistogramZeroThreshold, time.Time{})
+	var shown dto.Metric
+	_ = m.Write(&shown) // It only copies.
+	return shown.Histogram
 }
 
 // nativeCell returns the number of the native bucket that holds n.
@@ -133,38 +133,6 @@ func nativeCell(n int) int {
 	scale := counters.Scale{PerUnit: 1}
 	cell, _, _ := scale.ParseCell(scale.Cell(int64(n)))
 	return cell
-}
-
-// maxGap is the number of empty buckets up to which writing them is cheaper than a new
-// span.
-const maxGap = 2
-
-// spans encodes buckets as runs of neighbours. A run's offset is relative to the end of
-// the previous run, and a bucket's count is the difference to the previous bucket.
-func spans(buckets map[int]uint64) ([]*dto.BucketSpan, []int64) {
-	var all []*dto.BucketSpan
-	var deltas []int64
-	var before int64
-	next := 0 // The bucket after the last one.
-	add := func(count int64) {
-		*all[len(all)-1].Length++
-		deltas = append(deltas, count-before)
-		before = count
-	}
-	for _, n := range slices.Sorted(maps.Keys(buckets)) {
-		gap := n - next
-		if len(all) == 0 || gap > maxGap {
-			offset := int32(gap)
-			all = append(all, &dto.BucketSpan{Offset: &offset, Length: new(uint32)})
-			gap = 0
-		}
-		for range gap {
-			add(0)
-		}
-		add(int64(buckets[n]))
-		next = n + 1
-	}
-	return all, deltas
 }
 
 // maxExemplar limits the names and values of an exemplar's labels together, in code
