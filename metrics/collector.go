@@ -24,6 +24,9 @@ type Collector struct {
 	options  Options
 	families []Family
 	constant []*dto.LabelPair
+	// withoutExemplars omits them, for a Pushgateway, which would show the same ones
+	// permanently.
+	withoutExemplars bool
 }
 
 // New returns a collector for a source. It does not read the source yet.
@@ -67,6 +70,11 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	for i, rows := range all.Rows {
 		if len(rows) > maxRows {
 			return nil, corrupt("%s has more than %d sums", queries[i].Measure, maxRows)
+		}
+		for j := range rows {
+			if c.withoutExemplars {
+				rows[j].Exemplar = nil
+			}
 		}
 	}
 	g := snapshot{Collector: c, tallies: all}

@@ -76,3 +76,24 @@ func TestNewestExemplarOfABucket(t *testing.T) {
 		}
 	}
 }
+
+// TestPushesHaveNoExemplars gathers for a Pushgateway.
+func TestPushesHaveNoExemplars(t *testing.T) {
+	b := &record{}
+	b.record(counters.QuestionWaits().Observe(counters.Observation{Value: 5000, Task: "T", Round: 1})...)
+	c := collector(t, b, metrics.Options{})
+	metrics.WithoutExemplars(c)
+	families, err := c.Gather(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := family(families, "question_wait_seconds").Metric[0].Histogram
+	if h.GetSampleCount() != 1 || len(h.Exemplars) != 0 {
+		t.Errorf("%v", h)
+	}
+	for _, bucket := range h.Bucket {
+		if bucket.Exemplar != nil {
+			t.Errorf("the bucket %v has an exemplar", bucket)
+		}
+	}
+}

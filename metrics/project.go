@@ -187,6 +187,7 @@ func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
 	if err != nil {
 		return PushResult{}, err
 	}
+	c.withoutExemplars = true
 	return pushgateway.Push(ctx, to, c.Gather, o)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -66,15 +65,6 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// transientError is a failure that may not occur again.
-type transientError struct {
-	error
-	// after is how long the gateway asked to wait, or 0.
-	after time.Duration
-}
-
-func (e transientError) Unwrap() error { return e.error }
-
 // Do sends a request to the target's group. It returns a response only for a success.
 func (c *client) Do(r *http.Request) (*http.Response, error) {
 	r.URL = c.to.group() // Pusher orders labels randomly and escapes fewer characters.
@@ -111,26 +101,22 @@ func (c *client) redact(body []byte) []byte {
 	return body
 }
 
-// answerError returns the error for an answer that is not a success.
+// answerError returns the error for an answer that is not a success: push-unavailable if
+// the next attempt may have one, else push-refused.
 func (c *client) answerError(resp *http.Response, body string) error {
 	code, reason := errs.PushRefused, ""
 	if body != "" {
 		reason = ": " + body
 	}
-	transient := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout
-	if transient {
+	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout {
 		code = errs.PushUnavailable
 	}
 	if resp.StatusCode/100 == 3 {
 		reason = ", a redirection that is not followed"
 	}
 	status := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
-	e := errs.New(code, "the Pushgateway at %s answers %s%s", c.to, status, reason).
+	return errs.New(code, "the Pushgateway at %s answers %s%s", c.to, status, reason).
 		With("url", c.to.String()).With("status", resp.StatusCode).With("body", body)
-	if transient {
-		return transientError{e, retryAfter(resp.Header.Get("Retry-After"), time.Now())}
-	}
-	return e
 }
 
 // requestError returns the error for a request without an answer.
@@ -138,9 +124,7 @@ func (c *client) requestError(err error) error {
 	for u, ok := errors.AsType[*url.Error](err); ok; u, ok = errors.AsType[*url.Error](err) {
 		err = u.Err // The URL may contain the password.
 	}
-	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	_, otherHost := errors.AsType[x509.HostnameError](err)
-	if untrusted || otherHost {
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
 		return errs.New(errs.PushRefused, "the certificate of the Pushgateway at %s is not trusted: %s", c.to, oneLine([]byte(err.Error()))).
 			Because(err).With("url", c.to.String())
 	}
@@ -148,20 +132,8 @@ func (c *client) requestError(err error) error {
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
 		reason = "it takes too long"
 	}
-	return transientError{error: errs.New(errs.PushUnavailable, "the Pushgateway at %s cannot be reached: %s", c.to, reason).
-		Because(err).With("url", c.to.String())}
-}
-
-// retryAfter parses a Retry-After header: seconds, or a time. It returns 0 if it is
-// neither.
-func retryAfter(header string, now time.Time) time.Duration {
-	if s, err := strconv.ParseUint(header, 10, 31); err == nil {
-		return time.Duration(s) * time.Second
-	}
-	if at, err := http.ParseTime(header); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
+	return errs.New(errs.PushUnavailable, "the Pushgateway at %s cannot be reached: %s", c.to, reason).
+		Because(err).With("url", c.to.String())
 }
 
 // oneLine returns the beginning of an external text as one line.

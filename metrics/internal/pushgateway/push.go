@@ -4,8 +4,6 @@
 // limits on answers and redirections, errors with a code, and no password in any error.
 //
 // A push replaces its group, so a gateway always shows one moment of the ledger.
-// Exemplars are omitted: a gateway would show the same ones permanently.
-//
 // Counters must not fall, or Prometheus counts them twice. So every attempt gathers
 // again, and Options.Lock prevents concurrent pushes to one group, from gathering to the
 // answer.
@@ -21,7 +19,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/push"
 	dto "github.com/prometheus/client_model/go"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/retry"
@@ -88,15 +85,13 @@ func Push(ctx context.Context, to Target, gather func(context.Context) ([]*dto.M
 			return err
 		}
 		got.Families, got.Series = len(families), 0
-		sent := make([]*dto.MetricFamily, len(families))
-		for i, family := range families {
+		for _, family := range families {
 			if err := to.checkLabels(family); err != nil {
 				return err
 			}
-			sent[i] = withoutExemplars(family)
 			got.Series += len(family.GetMetric())
 		}
-		gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return sent, nil })
+		gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return families, nil })
 		err = c.pusher().Gatherer(gathered).PushContext(ctx)
 		got.Bytes = c.sent
 		return err
@@ -146,8 +141,7 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 		if err == nil {
 			return got, nil
 		}
-		passing, ok := errors.AsType[transientError](err)
-		if ok && got.Attempts < maxAttempts && retry.Sleep(limited, max(passing.after, pauses.Pause(got.Attempts))) {
+		if errs.CodeOf(err) == errs.PushUnavailable && got.Attempts < maxAttempts && retry.Sleep(limited, pauses.Pause(got.Attempts)) {
 			continue
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {
@@ -158,25 +152,4 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 		}
 		return got, err
 	}
-}
-
-// withoutExemplars returns a family without exemplars. It copies a family that may have
-// some.
-func withoutExemplars(family *dto.MetricFamily) *dto.MetricFamily {
-	switch family.GetType() {
-	case dto.MetricType_COUNTER, dto.MetricType_HISTOGRAM:
-		family = proto.CloneOf(family)
-	}
-	for _, m := range family.GetMetric() {
-		if m.Counter != nil {
-			m.Counter.Exemplar = nil
-		}
-		if h := m.Histogram; h != nil {
-			h.Exemplars = nil
-			for _, b := range h.Bucket {
-				b.Exemplar = nil
-			}
-		}
-	}
-	return family
 }

@@ -43,18 +43,14 @@ func TestTryingAgain(t *testing.T) {
 		// Bounds on the duration of the push.
 		least, most time.Duration
 	}{
-		"at once":              {answers: then(200, ""), attempts: 1},
-		"500, then 200":        {answers: append(then(500, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
-		"refused, then 202":    {answers: append(dead(), then(202, "")...), attempts: 2, least: second / 20, most: second / 10},
-		"429, then 200":        {answers: append(then(429, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
-		"500, then 400":        {answers: append(then(500, ""), then(400, "")...), code: errs.PushRefused, attempts: 2, least: second / 20, most: second / 10},
-		"always 503":           {answers: then(503, ""), code: errs.PushUnavailable, attempts: 5, least: 750 * time.Millisecond, most: 1500 * time.Millisecond},
-		"Retry-After":          {answers: append(then(503, "3"), then(200, "")...), attempts: 2, least: 3 * second, most: 3 * second},
-		"Retry-After as a day": {answers: append(then(503, "Sat, 01 Jan 2000 00:00:04 GMT"), then(200, "")...), attempts: 2, least: 4 * second, most: 4 * second},
-		"Retry-After too late": {answers: then(503, "3600"), code: errs.PushUnavailable, attempts: 1},
-		"Retry-After of a lie": {answers: append(then(503, "-5"), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
-		"hanging":              {answers: []func() (*http.Response, error){nil}, timeout: 2 * second, code: errs.PushUnavailable, attempts: 2, least: 2 * second, most: 2 * second},
-		"hanging, then 200":    {answers: append([]func() (*http.Response, error){nil}, then(200, "")...), timeout: 2 * second, attempts: 2, least: second, most: 1100 * time.Millisecond},
+		"at once":           {answers: then(200, ""), attempts: 1},
+		"500, then 200":     {answers: append(then(500, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
+		"refused, then 202": {answers: append(dead(), then(202, "")...), attempts: 2, least: second / 20, most: second / 10},
+		"429, then 200":     {answers: append(then(429, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
+		"500, then 400":     {answers: append(then(500, ""), then(400, "")...), code: errs.PushRefused, attempts: 2, least: second / 20, most: second / 10},
+		"always 503":        {answers: then(503, ""), code: errs.PushUnavailable, attempts: 5, least: 750 * time.Millisecond, most: 1500 * time.Millisecond},
+		"hanging":           {answers: []func() (*http.Response, error){nil}, timeout: 2 * second, code: errs.PushUnavailable, attempts: 2, least: 2 * second, most: 2 * second},
+		"hanging, then 200": {answers: append([]func() (*http.Response, error){nil}, then(200, "")...), timeout: 2 * second, attempts: 2, least: second, most: 1100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

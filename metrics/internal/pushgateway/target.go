@@ -5,23 +5,18 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/metrics/internal/label"
 )
 
-// The limits of a target.
-const (
-	maxURL      = 2048
-	maxGrouping = 16
-	maxValue    = 200 // bytes, as a label value of the ledger's
-)
+// maxURL is the maximum length of a URL in bytes.
+const maxURL = 2048
 
 // jobLabel is the group label that every target has.
 const jobLabel = "job"
@@ -44,20 +39,19 @@ func Parse(rawURL, job string, grouping map[string]string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	if len(grouping) > maxGrouping {
-		return Target{}, invalid("%d labels of a group are more than %d", len(grouping), maxGrouping)
+	if len(grouping) > label.Max {
+		return Target{}, invalid("%d labels of a group are more than %d", len(grouping), label.Max)
 	}
-	t := Target{user: base.User, grouping: map[string]string{jobLabel: job}}
+	if _, ok := grouping[jobLabel]; ok {
+		return Target{}, invalid("the job cannot also be a label of the group")
+	}
+	t := Target{base: base, user: base.User, grouping: map[string]string{jobLabel: job}}
 	base.User = nil
-	t.base = base
-	if err := checkValue(jobLabel, job); err != nil {
-		return Target{}, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(grouping)) {
-		if err := checkLabel(name, grouping[name]); err != nil {
-			return Target{}, err
+	maps.Copy(t.grouping, grouping)
+	for _, name := range slices.Sorted(maps.Keys(t.grouping)) {
+		if why := label.Problem(name, t.grouping[name]); why != "" {
+			return Target{}, invalid("the label %q of the group cannot be used: %s", textutil.Clip(name, 40), why)
 		}
-		t.grouping[name] = grouping[name]
 	}
 	return t, nil
 }
@@ -84,30 +78,6 @@ func parseURL(raw string) (*url.URL, error) {
 		return nil, invalid("the URL names a group; want that of the gateway alone, without /metrics/job")
 	}
 	return u, nil
-}
-
-func checkLabel(name, value string) error {
-	switch {
-	case !regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`).MatchString(name) || len(name) > maxValue:
-		return invalid("%q is not a label name: want letters, digits and underscores", textutil.Clip(name, 40))
-	case name == jobLabel:
-		return invalid("the job cannot also be a label of the group")
-	case strings.HasPrefix(name, "__"), name == "le", name == "quantile":
-		return invalid("the label %s is reserved by Prometheus", name)
-	}
-	return checkValue(name, value)
-}
-
-func checkValue(name, value string) error {
-	switch {
-	case value == "":
-		return invalid("the %s of a group is empty, which Prometheus treats as missing", name)
-	case len(value) > maxValue:
-		return invalid("the %s of a group has more than %d bytes", name, maxValue)
-	case !utf8.ValidString(value):
-		return invalid("the %s of a group is not UTF-8", name)
-	}
-	return nil
 }
 
 // checkLabels rejects a metric with a label of the group, which the gateway would
