@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -259,6 +260,18 @@ func TestOrderOfStoppedTask(t *testing.T) {
 	}
 }
 
+// forge says in a result that its agent wrote its report to path.
+func forge(t testing.TB, r *host.OrderResult, path string) {
+	t.Helper()
+	for i, ev := range r.Events {
+		if ev.Kind == string(task.KindSpawnEnded) {
+			r.Events[i].Body = bytes.Replace(ev.Body, []byte(`"receipt":{`), []byte(`"receipt":{"path":"`+path+`",`), 1)
+			return
+		}
+	}
+	t.Fatal("no agent has run")
+}
+
 // TestOrderWritesNoFilesOfOthers tests that the result of an order cannot replace files of
 // other tasks.
 func TestOrderWritesNoFilesOfOthers(t *testing.T) {
@@ -273,19 +286,50 @@ func TestOrderWritesNoFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := f.carry(t, *p.Order)
-	for _, name := range []string{"reports/other.json", "handoff/U-r1-findings.md", "verify/U-r1.log"} {
+	// T-r1 is a task, too.
+	foreign := []string{"reports/other.json", "handoff/U-r1-findings.md", "handoff/U-r2-findings.md", "handoff/T-r1-r1-findings.md", "verify/T-r1-r1.log", "verify/U-r1.log"}
+	for _, name := range foreign {
 		r.Files = append(r.Files, host.StateFile{Path: ".switchyard/" + name, Data: []byte("{}")})
 	}
+	forge(t, &r, ".switchyard/handoff/U-r2-findings.md")
 	next.Result = &r
 	if _, err := e.Advance(t.Context(), "T", next); err != nil {
 		t.Fatal(err)
 	}
-	if len(warned) != 3 {
-		t.Errorf("there are the warnings %v, want three", warned)
+	if len(warned) != len(foreign) {
+		t.Errorf("there are the warnings %v, want %d", warned, len(foreign))
 	}
-	for _, name := range []string{"reports/other.json", "handoff/U-r1-findings.md", "verify/U-r1.log"} {
+	for _, name := range foreign {
 		if _, err := os.Stat(f.path(".switchyard/" + name)); err == nil {
 			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+// TestOrderSendsNoOtherFiles tests that the home does not send a file of the project to
+// workers because a result says that an agent wrote its report there.
+func TestOrderSendsNoOtherFiles(t *testing.T) {
+	for _, path := range []string{".env", ".git/config", ".switchyard/ledger.db", ".switchyard/reports/../../.env"} {
+		f := newFleet(t, newRunSite(t, once, roles{"executor": {fakeagent.Edits()}}))
+		if err := os.WriteFile(f.path(".env"), []byte("TOKEN=secret\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e := f.engine(t)
+		next := host.AdvanceRequest{RunRequest: api.RunRequest{Prompt: runPrompt}, Publish: func(context.Context, task.Branch) error { return nil }}
+		p, err := e.Advance(t.Context(), "T", next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := f.carry(t, *p.Order)
+		forge(t, &r, path)
+		next.Result = &r
+		if p, err = e.Advance(t.Context(), "T", next); err != nil || p.Order == nil {
+			t.Fatalf("%s: there is no next order: %+v, %v", path, p, err)
+		}
+		for _, sent := range p.Order.Files {
+			if sent.Path == path {
+				t.Errorf("%s is sent", path)
+			}
 		}
 	}
 }

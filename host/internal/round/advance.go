@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -200,7 +202,8 @@ func (w *work) order(ctx context.Context, p *Position) error {
 }
 
 // orderFiles returns the files that the steps of a round read. One that is gone is left
-// out: the step then does without it, or fails as it does at home.
+// out: the step then does without it, or fails as it does at home. So is one that is no
+// file of a task: the path in the receipt of a worker may be that of any file of the home.
 func (w *work) orderFiles() ([]StateFile, error) {
 	s := w.tx.Status.State
 	var paths []string
@@ -230,6 +233,9 @@ func (w *work) orderFiles() ([]StateFile, error) {
 	defer root.Close()
 	var files []StateFile
 	for _, path := range slices.Compact(paths) {
+		if _, _, ok := orderPath(path); !ok {
+			continue
+		}
 		data, err := fs.ReadFile(root.FS(), path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -299,20 +305,32 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 	reports := make(map[string]bool)
 	for _, c := range changes {
 		if ended, ok := c.Event.(*task.SpawnEnded); ok {
-			reports[ended.Receipt.Path] = true
+			reports[reportPath(ended.Receipt.Run)] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(f StateFile) bool {
 		folder, name, ok := orderPath(f.Path)
 		switch {
-		case !ok || reports[f.Path] || strings.HasPrefix(name, w.id+"-r"):
+		case !ok, isOfRound(w.id, name):
 			return false // A path that is none is an error of its own.
-		case folder == transcript.Folder: // Its name is its digest.
+		case reports[f.Path], folder == transcript.Folder: // No two files have the name of a run, or of a digest.
 			return w.engine.rooted().Exists(f.Path)
 		}
 		w.engine.warn(errs.New(errs.StateUnsafe, "%s of a worker is no file of task %s, and was left out", f.Path, w.id).With("path", f.Path))
 		return true
 	})
+}
+
+// ofRound matches the names of the files of a round, after "TASK-r": those of a
+// verification, of a command's report, and of a handoff. Those of task T-r1 are not among
+// those of task T.
+var ofRound = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]+(\.log|-[0-9]+\.out|-[a-z]+\.(md|json))$`)
+})
+
+func isOfRound(id, name string) bool {
+	rest, ok := strings.CutPrefix(name, id+"-r")
+	return ok && ofRound().MatchString(rest)
 }
 
 // recorded returns how many events follow event after, and whether the first of them are
