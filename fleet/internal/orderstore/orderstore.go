@@ -29,11 +29,18 @@ type content interface {
 	Order | host.OrderResult | api.RunRequest
 }
 
+// maxFiles is the maximum size of the files of an order or a result together, in bytes. One
+// file can be listed many times, and takes memory each time.
+const maxFiles = 2 * store.MaxSize
+
 // Put keeps v and returns its digest. It sets the digests of the files of v. The errors are
-// those of the store.
+// those of the store, and fleet-blob-too-large if the files of v are too large together.
 func Put[T content](ctx context.Context, s store.Store, v T) (string, error) {
-	files := filesOf(&v)
+	files, size := filesOf(&v), 0
 	for i, f := range files {
+		if size += len(f.Data); size > maxFiles {
+			return "", tooLarge()
+		}
 		var err error
 		if files[i].Digest, err = s.Put(ctx, f.Data); err != nil {
 			return "", err
@@ -46,8 +53,8 @@ func Put[T content](ctx context.Context, s store.Store, v T) (string, error) {
 	return s.Put(ctx, data)
 }
 
-// Get returns what Put kept under a digest. The errors are those of the store, and
-// order-stale for a blob of another kind.
+// Get returns what Put kept under a digest. The errors are those of Put and of the store,
+// and order-stale for a blob of another kind.
 func Get[T content](ctx context.Context, s store.Store, digest string) (v T, err error) {
 	data, err := s.Get(ctx, digest)
 	if err != nil {
@@ -56,13 +63,20 @@ func Get[T content](ctx context.Context, s store.Store, digest string) (v T, err
 	if err := json.Unmarshal(data, &v); err != nil {
 		return v, errs.New(errs.OrderStale, "the blob %s is no order, result or request of this version: %w", digest, err).With("blob", digest)
 	}
-	files := filesOf(&v)
+	files, size := filesOf(&v), 0
 	for i, f := range files {
 		if files[i].Data, err = s.Get(ctx, f.Digest); err != nil {
 			return v, err
 		}
+		if size += len(files[i].Data); size > maxFiles {
+			return v, tooLarge()
+		}
 	}
 	return v, nil
+}
+
+func tooLarge() error {
+	return errs.New(errs.FleetBlobTooLarge, "the files of an order or a result have more than %d bytes", maxFiles)
 }
 
 // filesOf returns the files of a pointer to content.
