@@ -78,6 +78,38 @@ func TestNoAnswerIsLost(t *testing.T) {
 	})
 }
 
+// TestForgedAnswers signals more and longer answers than the commands send. A history must
+// not have them again, in the input of an activity or of the next run.
+func TestForgedAnswers(t *testing.T) {
+	const mega = 1 << 20
+	for name, forged := range map[string][]flow.Answer{
+		"a long text":        {{Question: "q", Text: strings.Repeat("x", mega)}},
+		"a long fingerprint": {{Question: strings.Repeat("q", mega), Text: "yes"}},
+		"a long name":        {{Question: "q", Choice: 1, By: strings.Repeat("n", mega)}},
+		"many":               slices.Repeat([]flow.Answer{{Question: "q", Text: strings.Repeat("x", flow.MaxAnswer)}}, 1000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := &fleettest.Script{Positions: []flow.Position{at(task.StepReview, "")}}
+			env := environment(script)
+			env.SetContinueAsNewSuggested(true)
+			script.Work = func(context.Context, string, flow.Order) (flow.Done, error) {
+				for _, answer := range forged {
+					env.SignalWorkflow(flow.SignalAnswer, answer)
+				}
+				return flow.Done{Result: "sha256:done"}, nil
+			}
+			env.ExecuteWorkflow(flow.Workflow, input())
+			again, ok := errors.AsType[*workflow.ContinueAsNewError](env.GetWorkflowError())
+			if !ok {
+				t.Fatalf("it ended with %v", env.GetWorkflowError())
+			}
+			if n := len(again.Input.GetPayloads()[0].GetData()); n >= mega {
+				t.Errorf("it continues with %d bytes", n)
+			}
+		})
+	}
+}
+
 // TestCarriesOver continues as new with all that the next run needs.
 func TestCarriesOver(t *testing.T) {
 	script := &fleettest.Script{Positions: []flow.Position{at(task.StepReview, "")}}

@@ -8,14 +8,24 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// receiveAnswers adds the answers that have arrived to those that wait.
+// The limits of the answers that wait: their number, and the size of one in bytes. A
+// workflow whose input is too large could not continue.
+const (
+	maxAnswers    = 64
+	maxAnswerSize = MaxAnswer + 1<<10
+)
+
+// receiveAnswers adds the answers that have arrived to those that wait. It drops what no
+// command sends.
 func (t *tracker) receiveAnswers() {
 	for {
 		var a Answer
 		if !t.answers.ReceiveAsync(&a) {
 			return
 		}
-		t.in.Answers = append(t.in.Answers, a)
+		if len(a.Question)+len(a.Text)+len(a.By) <= maxAnswerSize && len(t.in.Answers) < maxAnswers {
+			t.in.Answers = append(t.in.Answers, a)
+		}
 	}
 }
 
