@@ -78,11 +78,13 @@ func errWrite(err error) error {
 func (c *boundedConnection) admit(req *jsonrpc.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) >= maxWaiting || c.bytes+len(req.Params) > maxMessage {
+	id, _ := req.ID.Raw().(string)
+	size := len(id) + len(req.Method) + len(req.Params)
+	if len(c.waiting) >= maxWaiting || c.bytes+size > maxMessage {
 		return false
 	}
-	c.bytes += len(req.Params) - c.waiting[req.ID] // A repeated id gets no answer of its own.
-	c.waiting[req.ID] = len(req.Params)
+	c.bytes += size - c.waiting[req.ID] // A repeated id gets no answer of its own.
+	c.waiting[req.ID] = size
 	return true
 }
 

@@ -171,8 +171,22 @@ func TestFloodOfADeafClient(t *testing.T) {
 	flood.Wait()
 }
 
-// TestLargeRequests tests that requests are refused by their size too.
+// TestLargeRequests tests that requests are refused by their size too, whatever part of
+// them is large.
 func TestLargeRequests(t *testing.T) {
+	for part, call := range map[string]func(n int, large string) string{
+		"arguments": func(n int, large string) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"status","arguments":{},"_meta":{"x":"%s"}}}`, n, large)
+		},
+		"id": func(n int, large string) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d%s","method":"tools/call","params":{"name":"status","arguments":{}}}`, n, large)
+		},
+	} {
+		t.Run(part, func(t *testing.T) { testLargeRequests(t, call) })
+	}
+}
+
+func testLargeRequests(t *testing.T, call func(n int, large string) string) {
 	e := &fakeEngine{delay: time.Minute}
 	in, out, wait := pipes(t, e)
 	lines := bufio.NewReader(out)
@@ -180,15 +194,21 @@ func TestLargeRequests(t *testing.T) {
 	asked.Go(func() {
 		fmt.Fprintln(in, initialize)
 		for id := range 3 {
-			fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"status","arguments":{},"_meta":{"x":"%s"}}}`+"\n", id, strings.Repeat("x", maxMessage*2/5))
+			fmt.Fprintln(in, call(id, strings.Repeat("x", maxMessage*2/5)))
 		}
 	})
 	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, `"id":"i"`) {
 		t.Fatalf("%s (%v)", line, err)
 	}
 	line, err := lines.ReadString('\n')
-	if err != nil || !strings.Contains(line, `"id":2`) || !strings.Contains(line, `"mcp-busy"`) {
-		t.Errorf("%s (%v), want a refusal of the third call", line, err)
+	var refused struct {
+		ID any `json:"id"`
+	}
+	if decodeErr := json.Unmarshal([]byte(line), &refused); err != nil || decodeErr != nil {
+		t.Fatal(err, decodeErr)
+	}
+	if !strings.HasPrefix(fmt.Sprint(refused.ID), "2") || !strings.Contains(line, `"mcp-busy"`) {
+		t.Errorf("%.200s: want a refusal of the third call", line)
 	}
 	asked.Wait()
 	// The third call may be refused before the first two have reached the engine.
