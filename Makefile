@@ -60,9 +60,10 @@ test: ## run the tests, with a sample of the cases where they are many
 test-exhaustive: export SWITCHYARD_EXHAUSTIVE = 1
 test-exhaustive: test ## run the tests with all of their cases: kills before every write, room for every page, every damage
 
+# Of the fleet's packages, those that need a server: make test runs the others.
 e2e: temporal ## run whole rounds with real agent CLIs from npm, watch metrics with a real Prometheus, and run the fleet on a real Temporal
 	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
-	$(FLEET) SWITCHYARD_TEMPORAL=$(CURDIR)/bin/temporal $(TEST) -count=1 -p 1 ./...
+	$(FLEET) SWITCHYARD_TEMPORAL=$(CURDIR)/bin/temporal $(TEST) -count=1 -p 1 ./e2e ./internal/command ./internal/flow ./internal/metrics
 
 # Only the packages that start goroutines or hold locks: the others cannot race. Those of
 # host/internal are tested in host, which also runs what the scripts run.
@@ -84,47 +85,9 @@ bench-report: build ## measure whole processes beside other programs, and write 
 	$(GO) run ./host/internal/performance
 
 fuzz: ## fuzz what parses and merges, 30 seconds each
-	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./internal/finding
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/plugin/document
-	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host/internal/pluginset
-	$(GO) test -run '^$$' -fuzz '^FuzzLines$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
-	$(GO) test -run '^$$' -fuzz '^FuzzXML$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
-	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./internal/plugin/wasmbin
-	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./internal/plugin/wasmbin
-	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
-	$(GO) test -run '^$$' -fuzz '^FuzzParseReports$$' -fuzztime 30s ./internal/compat/nubospilot/verbs
-	$(GO) test -run '^$$' -fuzz '^FuzzCheck$$' -fuzztime 30s ./internal/task
-	$(GO) test -run '^$$' -fuzz '^FuzzApply$$' -fuzztime 30s ./internal/task
-	$(GO) test -run '^$$' -fuzz '^FuzzConfig$$' -fuzztime 30s ./internal/project
-	$(GO) test -run '^$$' -fuzz '^FuzzTasks$$' -fuzztime 30s ./internal/project
-	$(GO) test -run '^$$' -fuzz '^FuzzMark$$' -fuzztime 30s ./internal/project
-	$(GO) test -run '^$$' -fuzz '^FuzzCheckpoint$$' -fuzztime 30s ./internal/compat/nubospilot
-	$(GO) test -run '^$$' -fuzz '^FuzzParseExitCode$$' -fuzztime 30s ./internal/verifycmd
-	$(GO) test -run '^$$' -fuzz '^FuzzParseStat$$' -fuzztime 30s ./internal/supervise
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/definition
-	$(GO) test -run '^$$' -fuzz '^FuzzTemplate$$' -fuzztime 30s ./internal/agent/prompt
-	$(GO) test -run '^$$' -fuzz '^FuzzCommitMessage$$' -fuzztime 30s ./internal/agent/prompt
-	$(GO) test -run '^$$' -fuzz '^FuzzParseHost$$' -fuzztime 30s ./internal/egress
-	$(GO) test -run '^$$' -fuzz '^FuzzText$$' -fuzztime 30s ./internal/redact
-	$(GO) test -run '^$$' -fuzz '^FuzzReader$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
-	$(GO) test -run '^$$' -fuzz '^FuzzResets$$' -fuzztime 30s ./internal/agent/adapter
-	$(GO) test -run '^$$' -fuzz '^FuzzObjects$$' -fuzztime 30s ./internal/jsonscan
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/linediff
-	$(GO) test -run '^$$' -fuzz '^FuzzReadEnvelope$$' -fuzztime 30s ./internal/agent/outcome
-	$(GO) test -run '^$$' -fuzz '^FuzzCheckReport$$' -fuzztime 30s ./internal/agent/outcome
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/plan
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/research
-	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./internal/agent/worktree
-	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./internal/agent/lease
-	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./internal/ledger
-	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/compactjson
-	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./internal/policy/routing
-	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./internal/policy/routing
-	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/policy/adr
-	$(GO) test -run '^$$' -fuzz '^FuzzToken$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
-	$(GO) test -run '^$$' -fuzz '^FuzzReadProof$$' -fuzztime 30s ./internal/evidence
+	@set -e; for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' $$file); do \
+			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime 30s -fuzzminimizetime 1x ./$${file%/*}; done; done
 
 opa: ## hold bundles against the real opa command, built from tools/go.mod
 	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
