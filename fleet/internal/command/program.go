@@ -10,7 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -29,7 +28,6 @@ type app struct {
 }
 
 func newRootCmd(a *app) *cobra.Command {
-	var version bool
 	root := &cobra.Command{
 		Use:   "switchyard-fleet",
 		Short: "Run the tasks of projects on many machines",
@@ -51,13 +49,9 @@ profile of its configuration file.`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		Args:             cli.UnknownCommand,
+		RunE:             cli.ShowHelp,
+		Version:          buildinfo.Read().Version,
 		PersistentPreRun: func(*cobra.Command, []string) { a.Parsed = true },
-	}
-	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if version {
-			return a.printVersion()
-		}
-		return cli.ShowHelp(cmd, args)
 	}
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.dir, "directory", "C", ".", "work on the project of `DIR`")
@@ -66,7 +60,6 @@ profile of its configuration file.`,
 	cli.TextVar(flags, &a.namespace, "namespace", "the Temporal `NAMESPACE` (default TEMPORAL_NAMESPACE, or default)")
 	a.Output = cli.OutputText
 	cli.ChoiceVar(flags, &a.Output, "output", "print `FORMAT`: text or json", cli.OutputText, cli.OutputJSON)
-	root.Flags().BoolVar(&version, "version", false, "show the version")
 	root.SetHelpCommand(cli.NewHelpCmd())
 	root.AddCommand(newRunCmd(a), newAnswerCmd(a), newStatusCmd(a), newStopCmd(a), newLedgerCmd(a), newWorkerCmd(a))
 	root.InitDefaultCompletionCmd()
@@ -102,15 +95,4 @@ func (a *app) project() (project.Project, string, error) {
 		return p, "", cli.Usagef("%q is not a project's name: name one of letters, digits and any of . _ - with --project", name)
 	}
 	return p, name, nil
-}
-
-func (a *app) printVersion() error {
-	version := struct {
-		Version string `json:"version"`
-	}{buildinfo.Read().Version}
-	return cli.Show(&a.Program, version, nil, func(p *render.Printer, v struct {
-		Version string `json:"version"`
-	}) {
-		p.Line("switchyard-fleet %s", v.Version)
-	})
 }
