@@ -121,7 +121,7 @@ func (s site) await(id, text string) {
 
 // decide is a home whose tasks go through a draft and then end as their ids say.
 func decide(_ context.Context, m flow.Move) (flow.Position, error) {
-	p := flow.Position{Status: task.Open, Round: 1, MaxRounds: 3, Order: "sha256:o", Key: "k", Queue: fleettest.Queue}
+	p := flow.Position{Status: task.Open, Round: 1, MaxRounds: 3, Order: "sha256:o", Queue: fleettest.Queue}
 	kind, _, _ := strings.Cut(m.Task, "-")
 	switch {
 	case m.Stop != "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -119,16 +120,11 @@ func (a *app) serve(ctx context.Context, f serviceFlags, open func(service) ([]q
 
 // stopAll stops workers side by side.
 func stopAll(workers []worker.Worker) {
-	done := make(chan struct{})
+	var stopped sync.WaitGroup
 	for _, w := range workers {
-		go func() {
-			w.Stop()
-			done <- struct{}{}
-		}()
+		stopped.Go(w.Stop)
 	}
-	for range workers {
-		<-done
-	}
+	stopped.Wait()
 }
 
 // say prints a line to standard error.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -154,9 +153,7 @@ func (a *app) workerQueues(ctx context.Context, s service, f workerFlags, o work
 			return nil, err
 		}
 	}
-	orders := worker.Options{
-		MaxConcurrentActivityExecutionSize: f.slots, DisableWorkflowWorker: true, Interceptors: []interceptor.WorkerInterceptor{s.metrics.Orders()},
-	}
+	orders := worker.Options{MaxConcurrentActivityExecutionSize: f.slots, DisableWorkflowWorker: true}
 	queues := []queue{taskQueue(o)}
 	levels := reachedLevels()
 	for _, name := range append(adapters, flow.AnyAdapter) {

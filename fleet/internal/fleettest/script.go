@@ -63,7 +63,7 @@ func (s *Script) Register(r registry) {
 // RegisterActivities registers all activities.
 func (s *Script) RegisterActivities(r registry) {
 	r.RegisterActivityWithOptions(s.advance, activity.RegisterOptions{Name: flow.Advance})
-	for _, kind := range []string{flow.Draft, flow.Review, flow.Assist, flow.Research, flow.Commit} {
+	for _, kind := range flow.Orders() {
 		r.RegisterActivityWithOptions(func(ctx context.Context, o flow.Order) (flow.Done, error) {
 			return s.work(ctx, kind, o)
 		}, activity.RegisterOptions{Name: kind})

@@ -29,8 +29,9 @@ const (
 	SignalDependents = "dependents"
 )
 
-// Queues.
-//
+// Orders returns the names of the activities of workers.
+func Orders() []string { return []string{Draft, Review, Assist, Research, Commit} }
+
 // TaskQueue is where workers run workflows.
 const TaskQueue = "switchyard-tasks"
 
@@ -110,9 +111,9 @@ type Position struct {
 	Status task.Status
 	// Round is the current round, and MaxRounds the cap.
 	Round, MaxRounds int
-	// Order is the digest of the order for a worker, Key its key, and Queue the worker's
-	// queue; "" if no worker takes the step.
-	Order, Key, Queue string
+	// Order is the digest of the order for a worker, and Queue the worker's queue; "" if no
+	// worker takes the step.
+	Order, Queue string
 	// Question is the first open question, nil for none. Its text is clipped.
 	Question *Question
 	// Until is when a parked task continues, or a question takes its default; RFC 3339, ""
@@ -153,7 +154,6 @@ type Order struct {
 	Round   int
 	// Digest is the order's in the store.
 	Digest string
-	Key    string
 }
 
 // Done is their output.

@@ -8,7 +8,7 @@ import (
 )
 
 // MemoPosition is the entry of the memo that shows where a task stands: its last Position
-// without Step, Order, Key and Queue, which change more often. A memo, unlike a query,
+// without Step, Order and Queue, which change more often. A memo, unlike a query,
 // can be read without a worker.
 const MemoPosition = "position"
 
@@ -41,7 +41,7 @@ func StatusOf(p Position) string {
 // show writes a position into the memo, and its status into the search attribute, if they
 // have changed.
 func (t *tracker) show(ctx workflow.Context, p Position) {
-	p.Step, p.Order, p.Key, p.Queue = task.Step{}, "", "", ""
+	p.Step, p.Order, p.Queue = task.Step{}, "", ""
 	if q := t.shown.Question; q != nil && p.Question != nil && q.Fingerprint == p.Question.Fingerprint {
 		p.Question = q // It is the same question.
 	}

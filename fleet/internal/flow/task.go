@@ -151,7 +151,7 @@ func (t *tracker) carryOut(ctx workflow.Context, activity string, p Position) *F
 		WaitForCancellation: true, // Its agent must not run on while the task is stopped.
 		RetryPolicy:         &temporal.RetryPolicy{MaximumInterval: time.Minute},
 	})
-	order := Order{Project: t.in.Project, Task: t.in.Task, Round: p.Round, Digest: p.Order, Key: p.Key}
+	order := Order{Project: t.in.Project, Task: t.in.Task, Round: p.Round, Digest: p.Order}
 	var done Done
 	err := workflow.ExecuteActivity(orders, activity, order).Get(orders, &done)
 	if err != nil && ctx.Err() == nil {

@@ -27,7 +27,7 @@ import (
 func at(kind task.StepKind, role task.Role) flow.Position {
 	return flow.Position{
 		Step: task.Step{Kind: kind, Role: role}, Status: task.Open, Round: 1,
-		Order: "sha256:" + string(kind), Key: string(kind) + "-1", Queue: fleettest.Queue,
+		Order: "sha256:" + string(kind), Queue: fleettest.Queue,
 	}
 }
 
@@ -81,7 +81,7 @@ func TestSteps(t *testing.T) {
 		if info.TaskQueue != fleettest.Queue || info.HeartbeatTimeout != 30*time.Second || info.ScheduleToCloseTimeout < 24*time.Hour {
 			t.Errorf("%s runs on %s with the timeouts %s and %s", kind, info.TaskQueue, info.HeartbeatTimeout, info.ScheduleToCloseTimeout)
 		}
-		if o.Project != fleettest.Project || o.Task != "SHOP-1" || o.Round != 1 || o.Key == "" {
+		if o.Project != fleettest.Project || o.Task != "SHOP-1" || o.Round != 1 {
 			t.Errorf("%s has the order %+v", kind, o)
 		}
 		return flow.Done{Result: o.Digest + "-done", Draft: o.Digest + "-draft"}, nil
@@ -341,7 +341,7 @@ func TestShown(t *testing.T) {
 		t.Fatalf("%d memos: %+v", len(memos), memos)
 	}
 	for _, m := range memos {
-		if m.Order != "" || m.Key != "" || m.Queue != "" {
+		if m.Order != "" || m.Queue != "" {
 			t.Errorf("the memo shows the order: %+v", m)
 		}
 	}

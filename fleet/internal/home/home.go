@@ -104,7 +104,7 @@ func (h *Home) order(ctx context.Context, m flow.Move, at host.Position, p *flow
 	}
 	last := at.Order.Events[len(at.Order.Events)-1]
 	o := orderstore.Order{Order: *at.Order, Remote: h.Remote, Draft: draft, Key: last.Hash}
-	p.Key, p.Queue = o.Key, flow.WorkQueue(cmp.Or(at.Adapter, flow.AnyAdapter), at.Confinement)
+	p.Queue = flow.WorkQueue(cmp.Or(at.Adapter, flow.AnyAdapter), at.Confinement)
 	p.Order, err = orderstore.Put(ctx, h.Store, o)
 	return err
 }

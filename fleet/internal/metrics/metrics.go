@@ -5,13 +5,14 @@ package metrics
 import (
 	"context"
 	"runtime"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"go.temporal.io/sdk/client"
 
+	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/internal/exporter"
 )
 
@@ -61,7 +62,8 @@ func New(version string) *Metrics {
 	}, func() float64 { return 1 })
 	m.registry.MustRegister(m.orders, m.durations, m.decisions, build)
 	m.sdk = newHandler(m.registry)
-	for _, kind := range kinds() {
+	for _, name := range flow.Orders() {
+		kind := strings.ToLower(name)
 		for _, outcome := range outcomes() {
 			m.orders.WithLabelValues(kind, outcome)
 		}
@@ -84,11 +86,6 @@ func (m *Metrics) Decided(nextAction string) {
 	}
 	m.mu.Unlock()
 	m.decisions.WithLabelValues(nextAction).Inc()
-}
-
-func (m *Metrics) ended(kind, outcome string, took time.Duration) {
-	m.orders.WithLabelValues(kind, outcome).Inc()
-	m.durations.WithLabelValues(kind).Observe(took.Seconds())
 }
 
 // Serve answers scrapes until ctx is done, as `switchyard metrics serve` does.

@@ -14,15 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 )
 
-// kinds returns the values of the label kind.
-func kinds() []string {
-	var all []string
-	for _, activity := range []string{flow.Draft, flow.Review, flow.Assist, flow.Research, flow.Commit} {
-		all = append(all, strings.ToLower(activity))
-	}
-	return all
-}
-
 // The outcomes of an attempt to carry out an order.
 const (
 	done      = "done"
@@ -55,9 +46,10 @@ type timed struct {
 func (t *timed) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	began := time.Now()
 	result, err := t.Next.ExecuteActivity(ctx, in)
-	kind := strings.ToLower(activity.GetInfo(ctx).ActivityType.Name)
-	if slices.Contains(kinds(), kind) { // Advance is not an order.
-		t.metrics.ended(kind, outcomeOf(ctx, err), time.Since(began))
+	if name := activity.GetInfo(ctx).ActivityType.Name; slices.Contains(flow.Orders(), name) { // Advance is not one.
+		kind := strings.ToLower(name)
+		t.metrics.orders.WithLabelValues(kind, outcomeOf(ctx, err)).Inc()
+		t.metrics.durations.WithLabelValues(kind).Observe(time.Since(began).Seconds())
 	}
 	return result, err
 }

@@ -104,7 +104,7 @@ func (h *handler) values(labels []string) []string {
 func types() map[string][]string {
 	return map[string][]string{
 		"workflow_type": {flow.Workflow},
-		"activity_type": {flow.Advance, flow.Draft, flow.Review, flow.Assist, flow.Research, flow.Commit},
+		"activity_type": append(flow.Orders(), flow.Advance),
 	}
 }
 

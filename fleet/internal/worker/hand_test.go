@@ -67,7 +67,7 @@ func (h *hand) tryCarry(t testing.TB, name string, lost ...flow.Progress) (done 
 		Store: h.store(t), Dir: h.path(name), Environ: h.environ(), Supervisor: h.keeper,
 		Plugins: plugins.Config{CacheDir: h.path("cache")}, Warn: func(err error) { t.Errorf("a warning: %v", err) },
 	})
-	result, err := env.ExecuteActivity(flow.Draft, flow.Order{Project: "shop", Task: "T", Round: h.at.Round, Digest: h.at.Order, Key: h.at.Key})
+	result, err := env.ExecuteActivity(flow.Draft, flow.Order{Project: "shop", Task: "T", Round: h.at.Round, Digest: h.at.Order})
 	if err == nil {
 		err = result.Get(&done)
 	}

@@ -54,7 +54,7 @@ func (w *Worker) Check(ctx context.Context) error {
 
 // Register makes a Temporal worker carry out orders with w.
 func Register(r sdk.ActivityRegistry, w *Worker) {
-	for _, name := range []string{flow.Draft, flow.Review, flow.Assist, flow.Research, flow.Commit} {
+	for _, name := range flow.Orders() {
 		r.RegisterActivityWithOptions(w.perform, activity.RegisterOptions{Name: name})
 	}
 }
