@@ -96,38 +96,32 @@ func look(ctx context.Context, c client.Client, project string, ids []string) (m
 
 // printChange prints what has happened to a task since it was shown.
 func (a *app) printChange(t fleetTask, before flow.Position, several bool) error {
-	p := t.at
-	e := api.RunEvent{TaskID: t.id, At: timestamp(), Round: p.Round}
+	p, result := t.at, t.result()
 	var events []api.RunEvent
-	add := func(kind api.RunEventKind, set func(*api.RunEvent)) {
-		next := e
-		next.Event = kind
-		set(&next)
-		events = append(events, next)
+	add := func(e api.RunEvent) {
+		e.TaskID, e.At, e.Round = t.id, timestamp(), p.Round
+		events = append(events, e)
 	}
-	result := t.result()
 	if before.Status == task.NoTask && p.Status != task.NoTask {
-		add(api.RunNotice, func(e *api.RunEvent) { e.Message = "begun by its home" })
+		add(api.RunEvent{Event: api.RunNotice, Message: "begun by its home"})
 	}
 	if p.Decision != "" && (p.Decision != before.Decision || p.Round != before.Round || p.Reason != before.Reason) {
-		add(api.RunNotice, func(e *api.RunEvent) {
-			e.Message = fmt.Sprintf("%s, round %s, because %s", p.Decision, render.RoundOf(p.Round, p.MaxRounds, 0), p.Reason)
-		})
+		add(api.RunEvent{Event: api.RunNotice, Message: fmt.Sprintf("%s, round %s, because %s", p.Decision, render.RoundOf(p.Round, p.MaxRounds, 0), p.Reason)})
 	}
 	if p.Question != nil && (before.Question == nil || before.Question.Fingerprint != p.Question.Fingerprint) {
-		add(api.RunAsked, func(e *api.RunEvent) { e.Questions = result.Questions })
+		add(api.RunEvent{Event: api.RunAsked, Questions: result.Questions})
 	}
 	if result.Until != "" && before.Until != p.Until {
-		add(api.RunParked, func(e *api.RunEvent) { e.Until = result.Until })
+		add(api.RunEvent{Event: api.RunParked, Until: result.Until})
 	}
 	if p.Commit != "" && before.Commit != p.Commit {
-		add(api.RunCommitted, func(e *api.RunEvent) { e.Commit, e.Subject = p.Commit, p.Subject })
+		add(api.RunEvent{Event: api.RunCommitted, Commit: p.Commit, Subject: p.Subject})
 	}
 	if t.ended() && (several || result.Error == nil) { // Standard error has that of a single task.
 		if result.Error != nil && result.Error.Hint == "" {
 			result.Error = result.Error.WithHint(cli.HintFor(result.Error.Code))
 		}
-		add(api.RunEnded, func(e *api.RunEvent) { e.Result = &result })
+		add(api.RunEvent{Event: api.RunEnded, Result: &result})
 	}
 	return a.printEvents(events, several)
 }

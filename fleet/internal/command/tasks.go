@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -33,15 +32,11 @@ type fleetTask struct {
 func readTask(project string, info *workflowpb.WorkflowExecutionInfo) (fleetTask, error) {
 	t := fleetTask{id: strings.TrimPrefix(info.GetExecution().GetWorkflowId(), flow.WorkflowID(project, "")), state: info.GetStatus()}
 	if memo := info.GetMemo().GetFields()[flow.MemoPosition]; memo != nil {
-		if err := fromPayload(memo, &t.at); err != nil {
+		if err := converter.GetDefaultDataConverter().FromPayload(memo, &t.at); err != nil {
 			return t, errs.New(errs.Internal, "the memo of %s cannot be read: %w", t.id, err)
 		}
 	}
 	return t, nil
-}
-
-func fromPayload(p *commonpb.Payload, v any) error {
-	return converter.GetDefaultDataConverter().FromPayload(p, v)
 }
 
 // ended reports whether the task's workflow has ended.

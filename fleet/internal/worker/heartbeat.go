@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // beats in a goroutine of its own: an agent may be silent for long.
 type heartbeat struct {
 	ctx  context.Context
-	end  chan struct{}
+	end  context.CancelFunc
 	over sync.WaitGroup
 
 	mu sync.Mutex
@@ -27,7 +28,8 @@ type heartbeat struct {
 
 // newHeartbeat begins to send heartbeats. The caller must stop it.
 func newHeartbeat(ctx context.Context) *heartbeat {
-	b := &heartbeat{ctx: ctx, end: make(chan struct{})}
+	b := &heartbeat{}
+	b.ctx, b.end = context.WithCancel(ctx)
 	if activity.HasHeartbeatDetails(ctx) {
 		_ = activity.GetHeartbeatDetails(ctx, &b.before) // Those of another version say nothing.
 	}
@@ -39,9 +41,7 @@ func newHeartbeat(ctx context.Context) *heartbeat {
 			select {
 			case <-tick.C:
 				b.send()
-			case <-b.end:
-				return
-			case <-ctx.Done():
+			case <-b.ctx.Done():
 				return
 			}
 		}
@@ -50,13 +50,13 @@ func newHeartbeat(ctx context.Context) *heartbeat {
 }
 
 func (b *heartbeat) stop() {
-	close(b.end)
+	b.end()
 	b.over.Wait()
 }
 
 func (b *heartbeat) send() {
 	b.mu.Lock()
-	all := append(append([]flow.Progress{}, b.before...), b.now...)
+	all := slices.Concat(b.before, b.now)
 	b.mu.Unlock()
 	activity.RecordHeartbeat(b.ctx, all)
 }
