@@ -2,8 +2,8 @@
 //
 // Families describes all metrics. A Collector reads their counters from a Source, as of
 // one moment, and has no state: every process exports the same numbers (ADR-0019).
-// Register it in a prometheus.Registry, or use Handler, WriteTextfile, or a Project,
-// which also pushes, serves and publishes metrics as the project's configuration says.
+// Register it in a prometheus.Registry, or use a Project, which writes, pushes, serves and
+// publishes metrics as the project's configuration says.
 package metrics
 
 import (

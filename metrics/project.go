@@ -101,31 +101,22 @@ func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) 
 	return s, nil
 }
 
-// WriteTextfile replaces the file at path with the project's metrics.
+// TextfileResult is the result of WriteTextfile.
+type TextfileResult = textfile.Result
+
+// WriteTextfile replaces the file at path, whose name must end in .prom, with the project's
+// metrics in the text format, for node_exporter. It gathers under a lock, and does not
+// replace newer metrics.
 //
 // # Errors
 //
-// Those of the function WriteTextfile and of Collector.
+// textfile-unwritable, textfile-refused, and those of Collector and Gather. On an error the
+// file is unchanged.
 func (p Project) WriteTextfile(ctx context.Context, path string) (TextfileResult, error) {
 	c, err := p.Collector(ctx)
 	if err != nil {
 		return TextfileResult{}, err
 	}
-	return WriteTextfile(ctx, path, c)
-}
-
-// TextfileResult is the result of WriteTextfile.
-type TextfileResult = textfile.Result
-
-// WriteTextfile replaces the file at path, whose name must end in .prom, with a
-// collector's metrics in the text format, for node_exporter. It gathers under a lock, and
-// does not replace newer metrics.
-//
-// # Errors
-//
-// textfile-unwritable, textfile-refused, and those of Gather. On an error the file is
-// unchanged.
-func WriteTextfile(ctx context.Context, path string, c *Collector) (TextfileResult, error) {
 	return textfile.Write(ctx, path, c.Gather)
 }
 
