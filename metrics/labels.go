@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/label"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/metrics/internal/label"
 )
 
 // checkLabels checks constant labels: no metric may use them, nor Prometheus set them.
