@@ -15,15 +15,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Valid reports whether a text is JSON without duplicate names.
+func Valid(text []byte) bool {
+	return read(text, (*reader).skip) || jsontext.Value(text).IsValid()
+}
+
 // Decode decodes a text into the zero value that v points to, like json.Unmarshal. It
 // returns false if the text is not JSON, does not fit v, or is unusual; *v is then
 // undefined, and json.Unmarshal decides. If it returns true, *v is what json.Unmarshal
 // would make of it.
 func Decode(text []byte, v any) bool {
+	to := reflect.ValueOf(v).Elem()
+	return read(text, func(r *reader) bool { return decoderOf(to.Type())(r, to) })
+}
+
+// read reports whether value reads the whole text, and that is UTF-8.
+func read(text []byte, value func(*reader) bool) bool {
 	r := readers.Get().(*reader)
 	r.text, r.at, r.depth, r.bytes = text, 0, 0, 0
-	to := reflect.ValueOf(v).Elem()
-	ok := decoderOf(to.Type())(r, to) && r.at == len(text) && r.isUTF8()
+	ok := value(r) && r.at == len(text) && r.isUTF8()
 	r.text = nil
 	readers.Put(r)
 	return ok

@@ -85,9 +85,8 @@ func (r *reader) object(member func(name []byte, hash uint64) bool) bool {
 		return false
 	}
 	r.depth++
-	defer func() { r.depth-- }()
 	if r.is('}') {
-		return true
+		return r.leave()
 	}
 	var names [maxMembers]struct{ from, to uint32 }
 	var hashes uint64
@@ -110,13 +109,19 @@ func (r *reader) object(member func(name []byte, hash uint64) bool) bool {
 			return false
 		}
 		if r.is('}') {
-			return true
+			return r.leave()
 		}
 		if !r.is(',') {
 			return false
 		}
 	}
 	return false
+}
+
+// leave ends an object or array.
+func (r *reader) leave() bool {
+	r.depth--
+	return true
 }
 
 // bitOf returns one of 64 bits, by the hash of a text.
@@ -136,16 +141,15 @@ func (r *reader) array(element func() bool) bool {
 		return false
 	}
 	r.depth++
-	defer func() { r.depth-- }()
 	if r.is(']') {
-		return true
+		return r.leave()
 	}
 	for {
 		if !element() {
 			return false
 		}
 		if r.is(']') {
-			return true
+			return r.leave()
 		}
 		if !r.is(',') {
 			return false

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -100,35 +99,23 @@ func (t taskTx) args(keys []string) []any {
 	return args
 }
 
-// compare is compareEntries of the task's stored entries.
-func (t taskTx) compare(due map[string]jsontext.Value, differs func(key string, stored bool, want jsontext.Value)) error {
-	return compareEntries(due, func(each func(string, []byte)) error {
-		var key string
-		var value sql.RawBytes
-		return eachRow(t.ctx, t.tx, []any{&key, &value}, func() error {
-			each(key, value)
-			return nil
-		}, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", t.task)
-	}, differs)
-}
-
-// compareEntries calls differs, in order, for every stored entry that is not as in due
-// and then for every missing one. want is nil for an entry that should not exist. due
-// has only the missing ones afterwards.
-func compareEntries(due map[string]jsontext.Value, stored func(each func(key string, value []byte)) error,
-	differs func(key string, stored bool, want jsontext.Value),
-) error {
-	err := stored(func(key string, value []byte) {
+// replace makes due the task's entries. It writes only those that differ.
+func (t taskTx) replace(due map[string]jsontext.Value) error {
+	var changes []Entry
+	var key string
+	var value sql.RawBytes
+	err := eachRow(t.ctx, t.tx, []any{&key, &value}, func() error {
 		if want := due[key]; want == nil || !bytes.Equal(value, want) {
-			differs(key, true, want)
+			changes = append(changes, Entry{Key: key, Value: want})
 		}
 		delete(due, key)
-	})
+		return nil
+	}, "SELECT key, value FROM entries WHERE task = ?", t.task)
 	if err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(due)) {
-		differs(key, false, due[key])
+	for key, want := range due {
+		changes = append(changes, Entry{Key: key, Value: want})
 	}
-	return nil
+	return t.change(changes)
 }

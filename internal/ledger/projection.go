@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/internal/compactjson"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
@@ -91,38 +92,34 @@ func project(fold Fold, before *View, e Event) (Projection, error) {
 	if len(p.State) > MaxBody {
 		return Projection{}, invalid("the fold's state has %d bytes, more than %d", len(p.State), MaxBody)
 	}
-	if !jsontext.Value(p.State).IsValid() {
+	if !compactjson.Valid(p.State) {
 		return Projection{}, invalid("the fold's state is not JSON")
 	}
-	if p.Entries, err = checkEntries(p.Entries); err != nil {
+	if err := checkEntries(p.Entries); err != nil {
 		return Projection{}, err
 	}
-	if p.Changes, err = checkCounts(p.Changes); err != nil {
-		return Projection{}, err
-	}
-	return p, nil
+	return p, checkChanges(p.Changes)
 }
 
-// checkEntries returns a sorted copy of a fold's entries if they keep the rules.
-func checkEntries(entries []Entry) ([]Entry, error) {
+// checkEntries sorts a fold's entries and checks the rules.
+func checkEntries(entries []Entry) error {
 	if len(entries) > MaxEntries {
-		return nil, invalid("the fold changes %d entries, more than %d", len(entries), MaxEntries)
+		return invalid("the fold changes %d entries, more than %d", len(entries), MaxEntries)
 	}
-	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
 	for i, entry := range entries {
 		switch {
 		case !isKey(entry.Key):
-			return nil, invalid("%.300q is not a key of an entry", entry.Key)
+			return invalid("%.300q is not a key of an entry", entry.Key)
 		case i > 0 && entry.Key == entries[i-1].Key:
-			return nil, invalid("the fold changes the entry %q twice", entry.Key)
+			return invalid("the fold changes the entry %q twice", entry.Key)
 		case len(entry.Value) > MaxValue:
-			return nil, invalid("the entry %q has %d bytes, more than %d", entry.Key, len(entry.Value), MaxValue)
-		case entry.Value != nil && !entry.Value.IsValid():
-			return nil, invalid("the entry %q is not JSON", entry.Key)
+			return invalid("the entry %q has %d bytes, more than %d", entry.Key, len(entry.Value), MaxValue)
+		case entry.Value != nil && !compactjson.Valid(entry.Value):
+			return invalid("the entry %q is not JSON", entry.Key)
 		}
 	}
-	return entries, nil
+	return nil
 }
 
 // memState is a task's projection in memory. Its zero value is a task without events.
@@ -162,28 +159,25 @@ func (m *memState) apply(next Projection) {
 // because everything that has an entry, such as a finding, is counted too.
 const MaxChanges = 250_000
 
-// checkCounts returns a copy of a fold's changes with canonical exemplars, or the error of
-// one that is against the rules.
-func checkCounts(counts []counters.Change) ([]counters.Change, error) {
-	if len(counts) > MaxChanges {
-		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxChanges)
+// checkChanges makes the exemplars of a fold's changes canonical, and checks the rules.
+func checkChanges(changes []counters.Change) error {
+	if len(changes) > MaxChanges {
+		return invalid("the fold changes %d sums, more than %d", len(changes), MaxChanges)
 	}
-	counts = slices.Clone(counts)
-	for i, c := range counts {
+	for i := range changes {
+		c := &changes[i]
 		if c.Exemplar == nil {
 			continue
 		}
 		if len(c.Exemplar) > counters.MaxExemplar {
-			return nil, invalid("an exemplar of the measure %s has %d bytes, more than %d",
+			return invalid("an exemplar of the measure %s has %d bytes, more than %d",
 				c.Measure.Name, len(c.Exemplar), counters.MaxExemplar)
 		}
-		note := c.Exemplar.Clone()
-		if err := canonicalize(&note); err != nil {
-			return nil, invalid("an exemplar of the measure %s is not JSON: %w", c.Measure.Name, err)
+		if err := canonicalize(&c.Exemplar); err != nil {
+			return invalid("an exemplar of the measure %s is not JSON: %w", c.Measure.Name, err)
 		}
-		counts[i].Exemplar = note
 	}
-	return counts, nil
+	return nil
 }
 
 // canonicalize brings JSON into the stored form: one line, with canonical strings.

@@ -54,33 +54,6 @@ func queryRow(ctx context.Context, q querier, dest []any, query string, args ...
 	return true, scanRow(rows, dest...)
 }
 
-// cursor reads the rows of a query one by one.
-type cursor struct {
-	rows *sql.Rows
-	dest []any
-	more bool // dest has a row
-}
-
-// open reads the first row.
-func (c *cursor) open(ctx context.Context, q querier, dest []any, query string, args ...any) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	*c = cursor{rows: rows, dest: dest}
-	return c.next()
-}
-
-// next reads the next row.
-func (c *cursor) next() error {
-	if c.more = c.rows.Next(); !c.more {
-		return c.rows.Err()
-	}
-	return scanRow(c.rows, c.dest...)
-}
-
-func (c *cursor) close() { _ = c.rows.Close() } // Only reading fails.
-
 // queryInt reads the number that a query returns.
 func queryInt(ctx context.Context, q querier, query string) (int64, error) {
 	var n int64

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // replay folds all recorded events again, task by task.
@@ -86,15 +84,7 @@ func rebuild(ctx context.Context, tx *sql.Tx, fold Fold, from archive) error {
 		if r.refused {
 			return nil
 		}
-		// Write only those entries that differ from the stored ones.
-		var changes []Entry
-		t := taskTx{ctx, tx, r.last.Task}
-		if err := t.compare(r.task.entries, func(key string, _ bool, want jsontext.Value) {
-			changes = append(changes, Entry{Key: key, Value: want})
-		}); err != nil {
-			return err
-		}
-		return t.change(changes)
+		return taskTx{ctx, tx, r.last.Task}.replace(r.task.entries)
 	}, "")
 	if err := errors.Join(lacking, err); err != nil {
 		return err

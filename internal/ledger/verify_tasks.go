@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -103,22 +106,16 @@ type taskVerifier struct {
 	replay
 	uncounted bool // see verifier
 	*taskRange
-
-	// The rows of the range, read along with its events.
-	heads   cursor
-	head    headRow
-	entries cursor
-	entry   entryRow
+	folded map[string]*foldedTask // the tasks of the range by their ids
 }
 
-type headRow struct {
-	task  sql.RawBytes
-	n     int64
-	hash  string
-	state sql.RawBytes
+// foldedTask is what the events of a task give.
+type foldedTask struct {
+	Head
+	entries  map[string]jsontext.Value
+	compared bool // state and entries mean something
+	withHead bool
 }
-
-type entryRow struct{ task, key, value sql.RawBytes }
 
 func (w *taskVerifier) work(ctx context.Context, ranges *rangeSplitter) error {
 	for {
@@ -134,28 +131,21 @@ func (w *taskVerifier) work(ctx context.Context, ranges *rangeSplitter) error {
 	}
 }
 
+// verify checks the events of a range, and then what is stored of their tasks.
 func (w *taskVerifier) verify(ctx context.Context, r *taskRange) error {
-	w.taskRange = r
+	w.taskRange, w.folded = r, make(map[string]*foldedTask)
 	const where = " WHERE task >= ? AND task < ? "
-	err := w.heads.open(ctx, w.tx, []any{&w.head.task, &w.head.n, &w.head.hash, &w.head.state},
-		"SELECT task, n, head, state FROM tasks"+where+"ORDER BY task", r.from, r.to)
-	if err != nil {
-		return err
-	}
-	defer w.heads.close()
-	err = w.entries.open(ctx, w.tx, []any{&w.entry.task, &w.entry.key, &w.entry.value},
-		"SELECT task, key, value FROM entries"+where+"ORDER BY task, key", r.from, r.to)
-	if err != nil {
-		return err
-	}
-	defer w.entries.close()
 	if err := w.run(ctx, w.tx, w.event, w.finish, where, r.from, r.to); err != nil {
 		return err
 	}
-	if err := w.skipHeads(func(string) bool { return true }); err != nil {
+	if err := w.heads(ctx, "SELECT task, n, head, state FROM tasks"+where+"ORDER BY task"); err != nil {
 		return err
 	}
-	return w.skipEntries(func(string) bool { return true })
+	if err := w.entries(ctx, "SELECT task, key, value FROM entries"+where+"ORDER BY task, key"); err != nil {
+		return err
+	}
+	slices.SortStableFunc(r.report.Problems, func(a, b Problem) int { return strings.Compare(a.Task, b.Task) })
+	return nil
 }
 
 // event checks an event against the previous one. The next event is checked against what
@@ -191,86 +181,80 @@ func (w *taskVerifier) event(e Event) {
 	}
 }
 
-// finish checks the head, state and entries of the task whose events were read.
+// finish keeps what the events of a task give.
 func (w *taskVerifier) finish() error {
-	last := w.last
+	head := Head{Task: w.last.Task, N: w.last.N, Hash: w.last.Hash}
 	w.report.Tasks++
-	w.report.Heads = append(w.report.Heads, Head{Task: last.Task, N: last.N, Hash: last.Hash})
-	before := func(task string) bool { return task < last.Task }
-	if err := w.skipHeads(before); err != nil {
+	w.report.Heads = append(w.report.Heads, head)
+	head.State = w.task.state
+	w.folded[head.Task] = &foldedTask{Head: head, entries: w.task.entries, compared: w.fold != nil && !w.refused}
+	return nil
+}
+
+// heads compares the heads and states of the range.
+func (w *taskVerifier) heads(ctx context.Context, query string) error {
+	var head Head
+	var task, state sql.RawBytes
+	err := eachRow(ctx, w.tx, []any{&task, &head.N, &head.Hash, &state}, func() error {
+		due := w.folded[string(task)]
+		if due == nil {
+			w.headless.Tasks++
+			w.headless.problem(Event{Task: string(task), N: head.N}, ProblemHead, "the task has a head but no events")
+			return nil
+		}
+		due.withHead = true
+		if head.N != due.N || head.Hash != due.Hash {
+			w.report.problem(Event{Task: due.Task, N: head.N}, ProblemHead,
+				"the head is event %d with %q, the last event is %d with %q", head.N, head.Hash, due.N, due.Hash)
+		}
+		if due.compared && !bytes.Equal(state, due.State) {
+			w.report.problem(Event{Task: due.Task, N: due.N}, ProblemState, "the state is not what the task's events give")
+		}
+		return nil
+	}, query, w.from, w.to)
+	if err != nil {
 		return err
 	}
-	if err := w.skipEntries(before); err != nil {
-		return err
-	}
-	head, found := w.head, w.heads.more && string(w.head.task) == last.Task
-	switch {
-	case !found:
-		w.report.problem(Event{Task: last.Task}, ProblemHead, "the task has events but no head")
-	case head.n != last.N || head.hash != last.Hash:
-		w.report.problem(Event{Task: last.Task, N: head.n}, ProblemHead,
-			"the head is event %d with %q, the last event is %d with %q", head.n, head.hash, last.N, last.Hash)
-	}
-	compared := w.fold != nil && !w.refused
-	if compared && found && !bytes.Equal(head.state, w.task.state) {
-		w.report.problem(Event{Task: last.Task, N: last.N}, ProblemState, "the state is not what the task's events give")
-	}
-	if found {
-		if err := w.heads.next(); err != nil {
-			return err
+	for _, h := range w.report.Heads {
+		if !w.folded[h.Task].withHead {
+			w.report.problem(Event{Task: h.Task}, ProblemHead, "the task has events but no head")
 		}
 	}
-	if !compared {
-		return w.storedEntries(func(string, []byte) {})
-	}
-	return compareEntries(w.task.entries, w.storedEntries, func(key string, stored bool, want jsontext.Value) {
-		where := Event{Task: last.Task, N: last.N}
-		switch {
+	return nil
+}
+
+// entries compares the entries of the range.
+func (w *taskVerifier) entries(ctx context.Context, query string) error {
+	var task, key, value sql.RawBytes
+	err := eachRow(ctx, w.tx, []any{&task, &key, &value}, func() error {
+		due := w.folded[string(task)]
+		if due == nil {
+			due = &foldedTask{Head: Head{Task: string(task)}}
+			w.folded[due.Task] = due // One problem is enough.
+			w.ownerless.problem(Event{Task: due.Task}, ProblemEntry, "the task has entries but no events")
+		}
+		if !due.compared {
+			return nil
+		}
+		switch want := due.entries[string(key)]; {
 		case want == nil:
-			w.report.problem(where, ProblemEntry, "nothing in the task's events gives the entry %.300q", key)
-		case stored:
-			w.report.problem(where, ProblemEntry, "the entry %q is not what the task's events give", key)
-		default:
-			w.report.problem(where, ProblemEntry, "the entry %q is missing", key)
+			w.report.problem(Event{Task: due.Task, N: due.N}, ProblemEntry, "nothing in the task's events gives the entry %.300q", key)
+		case !bytes.Equal(value, want):
+			w.report.problem(Event{Task: due.Task, N: due.N}, ProblemEntry, "the entry %q is not what the task's events give", key)
 		}
-	})
-}
-
-// storedEntries calls each for every entry of the task.
-func (w *taskVerifier) storedEntries(each func(key string, value []byte)) error {
-	for w.entries.more && string(w.entry.task) == w.last.Task {
-		each(string(w.entry.key), w.entry.value)
-		if err := w.entries.next(); err != nil {
-			return err
-		}
+		delete(due.entries, string(key))
+		return nil
+	}, query, w.from, w.to)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// skipHeads reports the next heads, of tasks without events.
-func (w *taskVerifier) skipHeads(skipped func(task string) bool) error {
-	for w.heads.more && skipped(string(w.head.task)) {
-		w.headless.Tasks++
-		w.headless.problem(Event{Task: string(w.head.task), N: w.head.n}, ProblemHead, "the task has a head but no events")
-		if err := w.heads.next(); err != nil {
-			return err
+	for _, h := range w.report.Heads {
+		due := w.folded[h.Task]
+		if !due.compared {
+			continue
 		}
-	}
-	return nil
-}
-
-// skipEntries reports the next entries, of tasks without events.
-func (w *taskVerifier) skipEntries(skipped func(task string) bool) error {
-	for w.entries.more && skipped(string(w.entry.task)) {
-		task := string(w.entry.task)
-		for count := 0; ; count++ {
-			if !w.entries.more || string(w.entry.task) != task {
-				w.ownerless.problem(Event{Task: task}, ProblemEntry, "the task has entries but no events: %d", count)
-				break
-			}
-			if err := w.entries.next(); err != nil {
-				return err
-			}
+		for _, key := range slices.Sorted(maps.Keys(due.entries)) {
+			w.report.problem(Event{Task: h.Task, N: h.N}, ProblemEntry, "the entry %q is missing", key)
 		}
 	}
 	return nil

@@ -27,6 +27,7 @@ type batch[T any] struct {
 
 func (b *batch[T]) work(f func(ledger.Event) (T, error)) {
 	defer close(b.done)
+	b.results = make([]T, 0, len(b.events))
 	for _, event := range b.events {
 		result, err := f(event)
 		if err != nil {

@@ -36,6 +36,7 @@ func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []cou
 	at := eventCounter{counts: c, event: e, before: before, after: after}
 	switch event := t.Event.(type) {
 	case *task.RoundDecided:
+		c.changes = make([]counters.Change, 0, 32)
 		at.decided(*event, t)
 	case *task.QuestionAsked:
 		c.add(counters.Questions(), int64(len(event.Questions)))
