@@ -129,46 +129,45 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event, batches
 	}
 	defer insert.Close()
 	sums := newAccumulator()
-	for chain := range chains(events) {
-		if err := l.recordChain(ctx, tx, insert, last, chain, sums); err != nil {
-			return err
-		}
-		last += int64(len(chain))
-	}
 	for _, b := range batches {
-		if len(b.Events) > 0 {
-			continue
-		}
-		head, err := readHead(ctx, tx, b.Task)
-		if err != nil {
+		if err := l.recordBatch(ctx, tx, insert, last, b, events[:len(b.Events)], sums); err != nil {
 			return err
 		}
-		if head.N != b.After {
-			return conflict(b.Task, head.N, b.After)
-		}
+		events = events[len(b.Events):]
+		last += int64(len(b.Events))
 	}
 	return writeCounters(ctx, tx, sums)
 }
 
-// recordChain is record for the events of one task. last is the Seq before them. Their
-// changes are added to sums.
-func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event, sums *accumulator) error {
-	head, err := readHead(ctx, tx, events[0].Task)
+// recordBatch is record for one task. last is the Seq before its events, whose changes are
+// added to sums.
+func (l *Ledger) recordBatch(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, b Batch, events []Event, sums *accumulator) error {
+	head, err := readHead(ctx, tx, b.Task)
 	if err != nil {
 		return err
 	}
-	task := taskTx{ctx, tx, events[0].Task}
+	if head.N != b.After {
+		return conflict(b.Task, head.N, b.After)
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	if head.N == 0 {
+		head.Hash = Genesis
+	}
+	task := taskTx{ctx, tx, b.Task}
 	for i := range events {
 		e := &events[i]
-		e.Seq = last + int64(i) + 1
-		next, err := l.extend(&head, &View{State: head.State, load: task.entries}, e)
+		e.Seq, e.Prev = last+int64(i)+1, head.Hash
+		e.Hash = e.Sum()
+		next, err := project(l.fold, &View{State: head.State, load: task.entries}, *e)
 		if err != nil {
 			return err
 		}
 		if _, err := insert.ExecContext(ctx, e.Seq, e.Task, e.N, e.At, e.Kind, string(e.Body), e.Prev, e.Hash); err != nil {
 			return err
 		}
-		head.State = next.State
+		head.N, head.Hash, head.State = e.N, e.Hash, next.State
 		if err := task.change(next.Entries); err != nil {
 			return err
 		}
@@ -177,27 +176,8 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 	_, err = tx.ExecContext(ctx,
 		"INSERT INTO tasks (task, n, head, state) VALUES (?, ?, ?, ?)"+
 			" ON CONFLICT (task) DO UPDATE SET n = excluded.n, head = excluded.head, state = excluded.state",
-		head.Task, head.N, head.Hash, string(head.State))
+		b.Task, head.N, head.Hash, string(head.State))
 	return err
-}
-
-// extend appends e to the chain of head, moves head to it, and returns the projection of
-// e. The state of head does not change.
-func (l *Ledger) extend(head *Head, before *View, e *Event) (Projection, error) {
-	if head.N != e.N-1 {
-		return Projection{}, conflict(e.Task, head.N, e.N-1)
-	}
-	e.Prev = head.Hash
-	if head.N == 0 {
-		e.Prev = Genesis
-	}
-	e.Hash = e.Sum()
-	next, err := project(l.fold, before, *e)
-	if err != nil {
-		return Projection{}, err
-	}
-	head.Task, head.N, head.Hash = e.Task, e.N, e.Hash
-	return next, nil
 }
 
 // conflict returns the error of a task with other events than the caller expects.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -103,22 +102,6 @@ func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
 		return nil, invalid("there is no event to record")
 	}
 	return events, nil
-}
-
-// chains yields the events of each task, as parts of the slice.
-func chains(events []Event) iter.Seq[[]Event] {
-	return func(yield func([]Event) bool) {
-		for from := 0; from < len(events); {
-			to := from + 1
-			for to < len(events) && events[to].Task == events[from].Task {
-				to++
-			}
-			if !yield(events[from:to:to]) {
-				return
-			}
-			from = to
-		}
-	}
 }
 
 // canonicalBody returns the stored form of a body: one line, hidden characters escaped,
