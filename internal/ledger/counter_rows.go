@@ -48,7 +48,11 @@ func knownLabels(ctx context.Context, tx *sql.Tx, labels []string) (map[string]b
 		}
 	}
 	known := make(map[string]bool)
-	return known, eachText(ctx, tx, func(text string) { known[text] = true }, query, args...)
+	var text string
+	return known, eachRow(ctx, tx, []any{&text}, func() error {
+		known[text] = true
+		return nil
+	}, query, args...)
 }
 
 // addRows adds rows to the stored counters, up to their limit, and removes those that
@@ -65,11 +69,16 @@ func addRows(ctx context.Context, tx *sql.Tx, rows []row) error {
 			args = append(args, r.measure, r.labels, r.sum, r.newest.seq, r.newest.at, exemplar)
 		}
 		var zero []string
-		if err := eachText(ctx, tx, func(key string) { zero = append(zero, key) },
-			"INSERT INTO tallies (measure, labels, sum, seq, at, note) VALUES "+placeholders("(?, ?, ?, ?, ?, ?)", len(part))+
-				" ON CONFLICT (measure, labels) DO UPDATE SET sum = max(min(sum + excluded.sum, ?), ?),"+
-				" seq = excluded.seq, at = excluded.at, note = excluded.note"+
-				" RETURNING CASE sum WHEN 0 THEN measure || labels END",
+		var key sql.NullString
+		if err := eachRow(ctx, tx, []any{&key}, func() error {
+			if key.Valid {
+				zero = append(zero, key.String)
+			}
+			return nil
+		}, "INSERT INTO tallies (measure, labels, sum, seq, at, note) VALUES "+placeholders("(?, ?, ?, ?, ?, ?)", len(part))+
+			" ON CONFLICT (measure, labels) DO UPDATE SET sum = max(min(sum + excluded.sum, ?), ?),"+
+			" seq = excluded.seq, at = excluded.at, note = excluded.note"+
+			" RETURNING CASE sum WHEN 0 THEN measure || labels END",
 			append(args, counters.MaxSum, -counters.MaxSum)...); err != nil {
 			return err
 		}
@@ -82,15 +91,4 @@ func addRows(ctx context.Context, tx *sql.Tx, rows []row) error {
 		}
 	}
 	return nil
-}
-
-// eachText runs f for the one column of every row of a query that is not NULL.
-func eachText(ctx context.Context, tx *sql.Tx, f func(string), query string, args ...any) error {
-	var text sql.NullString
-	return eachRow(ctx, tx, []any{&text}, func() error {
-		if text.Valid {
-			f(text.String)
-		}
-		return nil
-	}, query, args...)
 }

@@ -30,11 +30,11 @@ func ReadExport(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, maxLine)
-		chains := make(map[string]chainEnd)
+		heads := make(map[string]Head)
 		seq := int64(0)
 		for lines.Scan() {
 			seq++
-			e, err := parseExportLine(lines.Bytes(), seq, chains)
+			e, err := parseExportLine(lines.Bytes(), seq, heads)
 			if err != nil {
 				yield(Event{}, badLine(seq, err))
 				return
@@ -56,14 +56,8 @@ func ReadExport(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
-// chainEnd is a task's last event.
-type chainEnd struct {
-	n    int64
-	hash string
-}
-
 // parseExportLine reads event number seq and appends it to its chain.
-func parseExportLine(line []byte, seq int64, chains map[string]chainEnd) (Event, error) {
+func parseExportLine(line []byte, seq int64, heads map[string]Head) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {
 		return Event{}, err
@@ -71,21 +65,21 @@ func parseExportLine(line []byte, seq int64, chains map[string]chainEnd) (Event,
 	if err := e.checkForm(); err != nil {
 		return Event{}, err
 	}
-	last, ok := chains[e.Task]
+	last, ok := heads[e.Task]
 	if !ok {
-		last.hash = Genesis
+		last.Hash = Genesis
 	}
 	switch {
 	case e.Seq != seq:
 		return Event{}, fmt.Errorf("the ledger continues with event %d where %d is due", e.Seq, seq)
-	case e.N != last.n+1:
-		return Event{}, fmt.Errorf("task %s continues with event %d where %d is due", e.Task, e.N, last.n+1)
-	case e.Prev != last.hash:
+	case e.N != last.N+1:
+		return Event{}, fmt.Errorf("task %s continues with event %d where %d is due", e.Task, e.N, last.N+1)
+	case e.Prev != last.Hash:
 		return Event{}, fmt.Errorf("event %d of task %s does not follow the one before it", e.N, e.Task)
 	case e.Hash != e.Sum():
 		return Event{}, fmt.Errorf("event %d of task %s is not what its hash was made of", e.N, e.Task)
 	}
-	chains[e.Task] = chainEnd{e.N, e.Hash}
+	heads[e.Task] = Head{N: e.N, Hash: e.Hash}
 	return e, nil
 }
 

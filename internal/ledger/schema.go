@@ -193,25 +193,19 @@ func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, erro
 
 // compare fails unless the database has exactly the objects in want.
 func compare(ctx context.Context, tx *sql.Tx, want []object) error {
-	i := 0
 	var got object
+	rest := want
 	err := eachRow(ctx, tx, []any{&got.kind, &got.name, &got.table, &got.text}, func() error {
-		if !slices.Contains(want, got) {
-			return corrupt("its schema has a foreign %s %q", got.kind, got.name)
+		if len(rest) == 0 || got != rest[0] {
+			return corrupt("its schema has the %s %q, which is foreign, changed, or follows something that is missing", got.kind, got.name)
 		}
-		if i >= len(want) || got != want[i] {
-			return corrupt("its schema lacks or repeats something at the %s %q", got.kind, got.name)
-		}
-		i++
+		rest = rest[1:]
 		return nil
 	}, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
-	if err != nil {
-		return err
+	if err == nil && len(rest) > 0 {
+		err = corrupt("its schema lacks the %s %q", rest[0].kind, rest[0].name)
 	}
-	if i < len(want) {
-		return corrupt("its schema lacks the %s %q", want[i].kind, want[i].name)
-	}
-	return nil
+	return err
 }
 
 // migrate brings a database from a version to the latest one. Version 0 is an empty file.
