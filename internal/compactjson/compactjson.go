@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,23 +58,18 @@ func decoderOf(t reflect.Type) decoder {
 	if d, ok := decoders.Load(t); ok {
 		return d.(decoder)
 	}
-	d := newDecoder(t, make(map[reflect.Type]*decoder))
+	d := decoder(decodeText)
+	if t != reflect.TypeFor[jsontext.Value]() {
+		d = orNull(newDecoder(t))
+	}
 	decoders.Store(t, d)
 	return d
 }
 
-// newDecoder returns the decoder of a type. begun has those of the types around it, which
-// may be the same one.
-func newDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
-	if d := begun[t]; d != nil {
-		return func(r *reader, to reflect.Value) bool { return (*d)(r, to) }
-	}
-	d := new(decoder)
-	begun[t] = d
-	if *d = decodeText; t != reflect.TypeFor[jsontext.Value]() {
-		*d = orNull(newPlainDecoder(t, begun))
-	}
-	return *d
+// lazily is decoderOf at the first use, because a type may contain itself.
+func lazily(t reflect.Type) decoder {
+	of := sync.OnceValue(func() decoder { return decoderOf(t) })
+	return func(r *reader, to reflect.Value) bool { return of()(r, to) }
 }
 
 // decodeText copies the text of a value.
@@ -99,7 +93,7 @@ func orNull(d decoder) decoder {
 	}
 }
 
-func newPlainDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
+func newDecoder(t reflect.Type) decoder {
 	if hasMethods(t) {
 		return decodeGeneral
 	}
@@ -111,7 +105,7 @@ func newPlainDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
 	case reflect.String:
 		return decodeString
 	case reflect.Pointer:
-		elem := newDecoder(t.Elem(), begun)
+		elem := lazily(t.Elem())
 		return func(r *reader, to reflect.Value) bool {
 			to.Set(reflect.New(t.Elem()))
 			return elem(r, to.Elem())
@@ -120,14 +114,14 @@ func newPlainDecoder(t reflect.Type, begun map[reflect.Type]*decoder) decoder {
 		return decodeInterface
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 {
-			return sliceDecoder(t, newDecoder(t.Elem(), begun))
+			return sliceDecoder(t, lazily(t.Elem()))
 		}
 	case reflect.Map:
 		if t == reflect.TypeFor[map[string]int]() {
 			return decodeCounts
 		}
 	case reflect.Struct:
-		if fields, ok := fieldsOf(t, nil, begun); ok {
+		if fields, ok := fieldsOf(t, nil); ok {
 			return structDecoder(fields)
 		}
 	}
@@ -181,27 +175,21 @@ func decodeInterface(r *reader, to reflect.Value) bool {
 }
 
 func sliceDecoder(t reflect.Type, elem decoder) decoder {
-	var last atomic.Int64 // the length of another slice, which is likely that of the next
 	return func(r *reader, to reflect.Value) bool {
 		if r.word("[]") {
 			to.Set(reflect.MakeSlice(t, 0, 0))
 			return true
 		}
-		ok := r.array(func() bool {
+		return r.array(func() bool {
 			n := to.Len()
 			if n == to.Cap() {
-				to.Grow(max(n, int(last.Load()), 1))
+				to.Grow(max(n, 4))
 			}
 			to.SetLen(n + 1)
 			return elem(r, to.Index(n))
 		})
-		last.Store(int64(min(to.Len(), maxLast)))
-		return ok
 	}
 }
-
-// maxLast bounds what a slice takes because another one was long.
-const maxLast = 16
 
 func decodeCounts(r *reader, to reflect.Value) bool {
 	counts := make(map[string]int)
@@ -222,7 +210,7 @@ type field struct {
 
 // fieldsOf lists the fields of a struct. It returns false for one with other tags than we
 // use.
-func fieldsOf(t reflect.Type, path []int, begun map[reflect.Type]*decoder) ([]field, bool) {
+func fieldsOf(t reflect.Type, path []int) ([]field, bool) {
 	var fields []field
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -234,7 +222,7 @@ func fieldsOf(t reflect.Type, path []int, begun map[reflect.Type]*decoder) ([]fi
 		}
 		switch {
 		case f.Anonymous && name == "" && options == "" && inner.Kind() == reflect.Struct && f.IsExported() && !hasMethods(inner):
-			embedded, ok := fieldsOf(inner, at, begun)
+			embedded, ok := fieldsOf(inner, at)
 			if !ok {
 				return nil, false
 			}
@@ -242,7 +230,7 @@ func fieldsOf(t reflect.Type, path []int, begun map[reflect.Type]*decoder) ([]fi
 		case !f.IsExported() || name == "" || name == "-" || options != "" && options != "omitzero" && options != "omitempty":
 			return nil, false
 		default:
-			fields = append(fields, field{name, at, newDecoder(f.Type, begun)})
+			fields = append(fields, field{name, at, decoderOf(f.Type)})
 		}
 	}
 	return fields, true
