@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/compactjson"
 )
 
 // rangeEvents is the number of events that a goroutine verifies at a time, or more if the
@@ -160,7 +162,7 @@ func (w *taskVerifier) event(e Event) {
 	parsed, refusal := w.add(e)
 	if err := e.checkForm(); err != nil {
 		w.report.problem(e, ProblemForm, "%s", err.Error())
-	} else if !parsed && !e.Body.IsValid() {
+	} else if !parsed && !compactjson.Valid(e.Body) {
 		w.report.problem(e, ProblemForm, "the body is not JSON")
 	}
 	if e.N != w.last.N+1 {
