@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -87,8 +88,9 @@ const (
 // Verify reads the whole ledger as of one moment, recomputes everything and compares, on
 // all processors. Tampering is a result, not an error. Other processes can append
 // meanwhile. The fold may run in several goroutines at once, for different tasks. The
-// memory it needs grows with the number of tasks and counters and with the entries of one
-// task, not with the number of events. docs/ledger.md says what it can and cannot detect.
+// memory it needs grows with the number of tasks and counters and with the entries of a
+// thousand events, or of one longer task, not with the number of events. docs/ledger.md
+// says what it can and cannot detect.
 //
 // # Errors
 //
@@ -183,21 +185,14 @@ func (v *verifier) verify(ctx context.Context, database *sql.Tx, tasks []*sql.Tx
 		}
 		unsound <- err
 	}()
-	err := v.verifyRows(parts, tasks)
-	if err := <-unsound; err != nil { // It may be why the rest failed.
-		return err
+	err := v.sequence(parts)
+	if err == nil {
+		err = v.tasks(parts, tasks)
 	}
-	return err
-}
-
-func (v *verifier) verifyRows(ctx context.Context, tasks []*sql.Tx) error {
-	if err := v.sequence(ctx); err != nil {
-		return err
+	if err == nil {
+		err = v.counters(parts)
 	}
-	if err := v.tasks(ctx, tasks); err != nil {
-		return err
-	}
-	return v.counters(ctx)
+	return cmp.Or(<-unsound, err) // It may be why the rest failed.
 }
 
 // problem reports a problem at the place that e names.
