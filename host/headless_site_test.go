@@ -257,7 +257,9 @@ func copyEvents(ctx context.Context, to, from string, change func(ledger.Event) 
 		if change != nil {
 			event.Body = change(event)
 		}
-		if _, err := target.Append(ctx, event.Task, event.N-1, at, event.Kind, event.Body); err != nil {
+		if _, err := target.AppendAll(ctx, at, ledger.Batch{
+			Task: event.Task, After: event.N - 1, Events: []ledger.NewEvent{{Kind: event.Kind, Body: event.Body}},
+		}); err != nil {
 			return err
 		}
 	}

@@ -27,15 +27,6 @@ type Batch struct {
 	Events []NewEvent
 }
 
-// Append is AppendAll of one event.
-func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
-	events, err := l.AppendAll(ctx, at, Batch{Task: task, After: after, Events: []NewEvent{{Kind: kind, Body: body}}})
-	if err != nil {
-		return Event{}, err
-	}
-	return events[0], nil
-}
-
 // AppendAll records the events of all batches in their order, at one time. It folds each
 // into its task's state and entries and adds its changes to the counters: everything or
 // nothing. It returns the recorded events, which then survive a crash and a power loss.

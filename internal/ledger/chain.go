@@ -25,7 +25,7 @@ const TimeFormat = "2006-01-02T15:04:05.000000000Z"
 
 // Limits of what an event may carry.
 const (
-	// MaxBody is the longest body or state that Append accepts, in bytes.
+	// MaxBody is the longest body or state that AppendAll accepts, in bytes.
 	MaxBody = 64 << 20
 	maxTask = 128
 	maxKind = 64

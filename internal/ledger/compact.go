@@ -21,7 +21,7 @@ type Size struct {
 }
 
 // Compact writes the log into the database, so that ledger.db alone is the whole ledger
-// until the next Append. If at least a tenth of the database is free, it also gives that
+// until the next AppendAll. If at least a tenth of the database is free, it also gives that
 // back, which needs room for two copies of the rest. Without a ledger it does nothing.
 //
 // # Errors

@@ -35,3 +35,12 @@ func (l *Ledger) Refold(ctx context.Context) error {
 	}
 	return tx.Commit()
 }
+
+// Append is AppendAll of one event.
+func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
+	events, err := l.AppendAll(ctx, at, Batch{Task: task, After: after, Events: []NewEvent{{Kind: kind, Body: body}}})
+	if err != nil {
+		return Event{}, err
+	}
+	return events[0], nil
+}

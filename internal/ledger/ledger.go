@@ -9,7 +9,7 @@
 //
 // Everything is in one SQLite database, ledger.db, in the project's state directory,
 // which any number of processes may use at once. Reading never creates it; the first
-// Append creates it completely or not at all. A database may come with a repository and
+// AppendAll creates it completely or not at all. A database may come with a repository and
 // is not trusted: it is refused unless its schema is exactly ours. See ADR-0008 for the
 // reasons and docs/ledger.md for the format.
 package ledger
@@ -54,7 +54,7 @@ type Ledger struct {
 // project's root. It creates nothing: without a database the ledger is empty, and every
 // later use looks again. An older schema is migrated in one transaction.
 //
-// With a nil fold the ledger is read-only: Append is refused, Verify does not check
+// With a nil fold the ledger is read-only: AppendAll is refused, Verify does not check
 // states, entries and counters, and an older schema stays.
 //
 // # Errors

@@ -13,8 +13,8 @@ import (
 // Fold applies an event to the projection of the task's earlier events.
 //
 // A fold must be pure: Verify folds every task again and compares bytes. It may run
-// several times for one Append. It must not modify or keep its arguments, and gives up
-// what it returns. An error refuses the event; Append returns it unchanged.
+// several times for one AppendAll. It must not modify or keep its arguments, and gives up
+// what it returns. An error refuses the event; AppendAll returns it unchanged.
 //
 // The database may have been tampered with: a fold that finds something there that it
 // never wrote returns an error.
@@ -28,7 +28,7 @@ type View struct {
 	err   error // the first of load, which a fold cannot ignore
 }
 
-// Entry returns the entry of a key, or nil. An error ends the Append or Verify, even if
+// Entry returns the entry of a key, or nil. An error ends the AppendAll or Verify, even if
 // the fold ignores it.
 func (v *View) Entry(key string) (jsontext.Value, error) {
 	found, err := v.Entries([]string{key})

@@ -62,7 +62,7 @@ const (
 	ProblemHash ProblemKind = "hash"
 	// ProblemLink: an event does not name its predecessor's hash.
 	ProblemLink ProblemKind = "link"
-	// ProblemForm: an event is malformed; Append would have refused it.
+	// ProblemForm: an event is malformed; AppendAll would have refused it.
 	ProblemForm ProblemKind = "form"
 	// ProblemTaskGap: a task lacks events.
 	ProblemTaskGap ProblemKind = "task-gap"
