@@ -222,26 +222,29 @@ func (r *reader) escape() bool {
 // number reads a number. value is that of one of up to 18 digits; whole reports whether it is one.
 func (r *reader) number() (value int64, whole, ok bool) {
 	negative := r.is('-')
-	from := r.at
-	for r.at < len(r.text) && '0' <= r.text[r.at] && r.text[r.at] <= '9' {
-		value = 10*value + int64(r.text[r.at]-'0')
-		r.at++
-	}
-	digits := r.at - from
-	if digits == 0 || digits > 1 && r.text[from] == '0' {
+	digits := r.digits()
+	if len(digits) == 0 || len(digits) > 1 && digits[0] == '0' {
 		return 0, false, false
+	}
+	if r.is('.') {
+		return 0, false, len(r.digits()) > 0 && r.endsNumber()
+	}
+	for _, c := range digits {
+		value = 10*value + int64(c-'0')
 	}
 	if negative {
 		value = -value
 	}
-	if !r.is('.') {
-		return value, digits <= 18 && !(negative && value == 0), r.endsNumber()
-	}
-	from = r.at
+	return value, len(digits) <= 18 && !(negative && value == 0), r.endsNumber()
+}
+
+// digits reads decimal digits.
+func (r *reader) digits() []byte {
+	from := r.at
 	for r.at < len(r.text) && '0' <= r.text[r.at] && r.text[r.at] <= '9' {
 		r.at++
 	}
-	return 0, false, r.at > from && r.endsNumber()
+	return r.text[from:r.at]
 }
 
 // endsNumber reports whether a number has no exponent.
