@@ -9,56 +9,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-const (
-	// pendingBatches is the number of batches that wait for the caller; each has its own
-	// goroutine.
-	pendingBatches = 4
-	// A batch has at most this many events, or fewer if they have this many bytes.
-	batchEvents = 64
-	batchBytes  = 1 << 20
-)
+// pendingEvents is the number of events that are read and wait for the caller. It bounds
+// memory: each has its body, and its own goroutine.
+const pendingEvents = 8
 
-// batch is consecutive events and their results.
-type batch[T any] struct {
-	events  []ledger.Event
-	done    chan struct{} // closed when the fields below are set
-	results []T           // of the events before the first error
-	err     error
-}
-
-func (b *batch[T]) work(f func(ledger.Event) (T, error)) {
-	defer close(b.done)
-	b.results = make([]T, 0, len(b.events))
-	for _, event := range b.events {
-		result, err := f(event)
-		if err != nil {
-			b.err = err
-			return
-		}
-		b.results = append(b.results, result)
-	}
-}
-
-// batches groups events, up to the first error.
-func batches[T any](events iter.Seq2[ledger.Event, error]) iter.Seq[*batch[T]] {
-	return func(yield func(*batch[T]) bool) {
-		b, size := &batch[T]{done: make(chan struct{})}, 0
-		for event, err := range events {
-			if err != nil {
-				b.err = err
-				break
-			}
-			b.events = append(b.events, event)
-			if size += len(event.Body); len(b.events) < batchEvents && size < batchBytes {
-				continue
-			}
-			if !yield(b) {
-				return
-			}
-			b, size = &batch[T]{done: make(chan struct{})}, 0
-		}
-		yield(b)
-	}
+type result[T any] struct {
+	value T
+	err   error
 }
 
 // inOrder calls work for events in several goroutines, and take with the results, in the
@@ -74,27 +31,33 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	ordered := make(chan *batch[T], pendingBatches)
+	ordered := make(chan chan result[T], pendingEvents)
 	running.Go(func() {
 		defer close(ordered)
-		for b := range batches[T](events) {
+		for event, err := range events {
+			next := make(chan result[T], 1)
 			select {
-			case ordered <- b:
-				running.Go(func() { b.work(work) })
+			case ordered <- next:
 			case <-ctx.Done():
 				return
 			}
+			if err != nil {
+				next <- result[T]{err: err}
+				return
+			}
+			running.Go(func() {
+				value, err := work(event)
+				next <- result[T]{value, err}
+			})
 		}
 	})
-	for b := range ordered {
-		<-b.done
-		for _, result := range b.results {
-			if err := take(result); err != nil {
-				return err
-			}
+	for next := range ordered {
+		r := <-next
+		if r.err != nil {
+			return r.err
 		}
-		if b.err != nil {
-			return b.err
+		if err := take(r.value); err != nil {
+			return err
 		}
 	}
 	return context.Cause(ctx)
