@@ -95,25 +95,8 @@ type Finding struct {
 
 // Round is the part of the body of a decided round that replay needs.
 type Round struct {
-	Event    RoundEvent     `json:"event"`
-	Decision *RoundDecision `json:"decision"`
-}
-
-// RoundEvent is the part of a task.RoundDecided that replay needs.
-type RoundEvent struct {
-	Round           int    `json:"round"`
-	NextRound       int    `json:"next_round"`
-	MaxRounds       int    `json:"max_rounds"`
-	NextAction      string `json:"next_action"`
-	DestinationKind string `json:"kind"`
-	Reason          string `json:"reason"`
-	FindingCount    int    `json:"finding_count"`
-	Policy          string `json:"policy"`
-	Reviewed        bool   `json:"reviewed"`
-	Verify          string `json:"verify"`
-	Stalled         int    `json:"stalled"`
-	Deferred        int    `json:"deferred"`
-	Bar             string `json:"bar"`
+	Event    task.RoundDecided `json:"event"`
+	Decision *RoundDecision    `json:"decision"`
 }
 
 // RoundDecision is the part of an api.Decision that replay needs. The texts of the inputs

@@ -18,13 +18,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // decisionRecord is the part of a recorded decision that replay and verification need.
 type decisionRecord struct {
 	replay.Recorded
 	// event is the state machine's event, and stuck the value shown to users.
-	event event.RoundEvent
+	event task.RoundDecided
 	stuck bool
 }
 
@@ -101,7 +102,7 @@ func (r *recordReader) read(e ledger.Event) (decisionRecord, error) {
 
 // checkCopies fails if a record contradicts itself: the state machine's event, the shown
 // decision and the policy's input repeat some fields.
-func checkCopies(e event.RoundEvent, d event.RoundDecision, in routing.Input) error {
+func checkCopies(e task.RoundDecided, d event.RoundDecision, in routing.Input) error {
 	var err error
 	checkSame(&err, "round", e.Round, in.Round)
 	checkSame(&err, "next_round", e.NextRound, d.NextRound)
