@@ -76,7 +76,7 @@ func normalize(s string, limit int) string {
 		if points == limit {
 			break
 		}
-		b.WriteRune(lower(r))
+		b.WriteRune(unicode.ToLower(r))
 		points++
 	}
 	return b.String()
@@ -94,14 +94,4 @@ func normalPrefix(s string) int {
 		}
 	}
 	return len(s)
-}
-
-func lower(r rune) rune {
-	if r < utf8.RuneSelf {
-		if 'A' <= r && r <= 'Z' {
-			return r + ('a' - 'A')
-		}
-		return r
-	}
-	return unicode.ToLower(r)
 }

@@ -69,12 +69,6 @@ func (s State) enterRound(round int) State {
 	return s
 }
 
-// useEvidence uses up the evidence of a decision.
-func (s State) useEvidence() State {
-	s.Attestations, s.Searches, s.Verified = markUsed(s.Attestations, ""), nil, nil
-	return s
-}
-
 // discardDraft drops the evidence about the previous draft: the new one is neither
 // verified nor reviewed.
 func (s State) discardDraft() State {
@@ -254,7 +248,7 @@ func (e RoundDecided) apply(s State) (State, error) {
 	case e.NextRound != e.Round:
 	case e.NextAction != actionCommit:
 		// The next decision needs its own evidence.
-		s = s.useEvidence()
+		s.Attestations, s.Searches, s.Verified = markUsed(s.Attestations, ""), nil, nil
 	case e.Verify == green && s.Verified == nil:
 		s.Verified = &Verification{Claimed: true}
 		if e.Verification != nil {

@@ -13,8 +13,9 @@ func Statuses() []Status { return []Status{NoTask, Open, Waiting, Parked, Stuck,
 // Transition returns "" if an event may follow in a status, else the code of the error.
 // It is the table of docs/tasks.md. Commands check further conditions.
 func Transition(s Status, k Kind) errs.Code {
+	follows := slices.ContainsFunc(kinds, func(row kindOfEvent) bool { return row.kind == k && slices.Contains(row.follows, s) })
 	switch {
-	case mayFollow(s, k):
+	case follows:
 		return ""
 	case k == KindImported:
 		return errs.TaskExists
@@ -30,16 +31,6 @@ func Transition(s Status, k Kind) errs.Code {
 			Stuck: errs.TaskStuck, Committed: errs.TaskCommitted, Merging: errs.TaskMerging,
 		}[s]
 	}
-}
-
-// mayFollow reports whether an event of the kind may follow in a status.
-func mayFollow(s Status, k Kind) bool {
-	for _, row := range kinds {
-		if row.kind == k {
-			return slices.Contains(row.follows, s)
-		}
-	}
-	return false
 }
 
 // allow returns the error of an event that may not follow in the status, or nil.

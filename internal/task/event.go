@@ -39,13 +39,15 @@ type Event interface {
 	apply(State) (State, error)
 }
 
-// kinds are all kinds of events, in the order of the table of docs/tasks.md. The compiler
-// lays it out: nothing runs at the start of the program.
-var kinds = []struct {
+type kindOfEvent struct {
 	kind    Kind
 	empty   func() Event
 	follows []Status // the statuses in which an event may follow
-}{
+}
+
+// kinds are all kinds of events, in the order of the table of docs/tasks.md. The compiler
+// lays it out: nothing runs at the start of the program.
+var kinds = []kindOfEvent{
 	// StartWork rejects it for a task under way.
 	{KindStarted, func() Event { return new(WorkStarted) }, []Status{NoTask, Open, Waiting, Parked, Stuck, Committed}},
 	{KindBranched, func() Event { return new(BranchCreated) }, []Status{Open}},
