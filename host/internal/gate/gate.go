@@ -195,7 +195,9 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 			latest[r.Task] = r
 		}
 	}
-	best := notReviewed(result)
+	best := result
+	best.Outcome, best.Reason = api.GateNotReviewed, "no review of exactly these files is recorded"
+	best.Missing = []string{"a review of these files"}
 	for _, id := range slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return cmp.Compare(latest[b].Seq, latest[a].Seq) }) {
 		judged, err := g.judge(ctx, result, c, latest[id])
 		if err != nil {
@@ -302,12 +304,5 @@ func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered 
 func refuse(result api.GateVerdict, reason, missing string) api.GateVerdict {
 	result.Outcome, result.Reason = api.GateRefused, reason
 	result.Missing = append(result.Missing, missing)
-	return result
-}
-
-func notReviewed(result api.GateVerdict) api.GateVerdict {
-	result.Outcome = api.GateNotReviewed
-	result.Reason = "no review of exactly these files is recorded"
-	result.Missing = append(result.Missing, "a review of these files")
 	return result
 }

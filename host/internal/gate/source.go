@@ -33,22 +33,18 @@ func (s *Ledger) Find(ctx context.Context, tasks []string, tree string) (evidenc
 	}
 	all := slices.Concat(tasks, s.byTree[tree])
 	slices.Sort(all)
-	return s.read(ctx, slices.Compact(all))
-}
-
-func (s *Ledger) read(ctx context.Context, tasks []string) (evidence.Found, error) {
-	var all evidence.Found
-	for _, id := range tasks {
+	var sum evidence.Found
+	for _, id := range slices.Compact(all) {
 		found, ok := s.tasks[id]
 		if !ok {
 			if err := found.Read(id, s.ledger.Events(ctx, id, 1)); err != nil {
-				return all, err
+				return sum, err
 			}
 			s.tasks[id] = found
 		}
-		all.Reviews, all.Merges = append(all.Reviews, found.Reviews...), append(all.Merges, found.Merges...)
+		sum.Reviews, sum.Merges = append(sum.Reviews, found.Reviews...), append(sum.Merges, found.Merges...)
 	}
-	return all, nil
+	return sum, nil
 }
 
 // index finds the trees in the state of every task, without decoding it: a ledger can have

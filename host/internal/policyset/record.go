@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -142,41 +141,22 @@ func barOf(d event.RoundDecision, earlier string) string {
 
 // categories counts alike findings.
 func categories(findings []event.RoundFinding, deferred bool) []replay.Category {
-	all := make([]replay.Category, len(findings))
-	for i, f := range findings {
-		all[i] = replay.Category{
+	var alike []replay.Category
+	index := make(map[replay.Category]int)
+	for _, f := range findings {
+		c := replay.Category{
 			Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Severity: f.Severity, Standing: f.Standing,
 			Audited:  slices.ContainsFunc(f.Sources, func(s event.Source) bool { return s.Critic == finding.AuditCritic }),
-			Deferred: deferred, Count: 1,
+			Deferred: deferred,
 		}
-	}
-	slices.SortFunc(all, compareCategories)
-	alike := all[:0]
-	for _, c := range all {
-		if last := len(alike) - 1; last >= 0 && compareCategories(alike[last], c) == 0 {
-			alike[last].Count++
-		} else {
-			alike = append(alike, c)
+		i, known := index[c]
+		if !known {
+			i = len(alike)
+			index[c], alike = i, append(alike, c)
 		}
+		alike[i].Count++
 	}
 	return alike
-}
-
-// compareCategories orders findings that are not alike.
-func compareCategories(a, b replay.Category) int {
-	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Route, b.Route), strings.Compare(string(a.Severity), string(b.Severity)),
-		strings.Compare(string(a.Standing), string(b.Standing)), compareBools(a.Unknown, b.Unknown), compareBools(a.Audited, b.Audited))
-}
-
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	default:
-		return 1
-	}
 }
 
 func errTaskTampered(id, format string, args ...any) error {

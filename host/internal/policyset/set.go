@@ -8,10 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -144,10 +144,8 @@ func (s *Set) loader(ctx context.Context, t project.Trust) (routing.Loader, erro
 
 func (s *Set) keyMaterial(ctx context.Context, k project.TrustKey) (string, error) {
 	if k.Env != "" {
-		for _, variable := range s.opts.Environ {
-			if value, ok := strings.CutPrefix(variable, k.Env+"="); ok && value != "" {
-				return value, nil
-			}
+		if value := childenv.Value(s.opts.Environ, k.Env); value != "" {
+			return value, nil
 		}
 		return "", errs.New(errs.PolicyKeyInvalid, "key %s: the environment has no %s", k.ID, k.Env).With("key_id", k.ID)
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -192,13 +190,11 @@ func (r *Task) readDecision(ctx context.Context, x *api.Explanation, e ledger.Ev
 	}
 	x.By, x.Decision, x.DecidedAt = body.By, body.Decision, e.At
 	x.Decision.Event = &api.EventRef{N: e.N, Hash: e.Hash}
-	key := sequenced(keyDecision, e.N)
-	entries, err := r.Ledger.Entries(ctx, r.ID, []string{key})
+	listed, err := entry[api.HistoryEntry](ctx, r, sequenced(keyDecision, e.N))
 	if err != nil {
 		return err
 	}
-	var entry api.HistoryEntry
-	if err := json.Unmarshal(entries[key], &entry); err != nil || entry.Event != *x.Decision.Event {
+	if listed == nil || listed.Event != *x.Decision.Event {
 		return Tampered(r.ID, "event %d is not the decision that its entry names", e.N)
 	}
 	return nil
@@ -213,17 +209,15 @@ func (r *Task) LastDecision(ctx context.Context) (api.Decision, error) {
 	if len(latest) == 0 {
 		return api.Decision{}, Tampered(r.ID, "its state follows a decision that is gone")
 	}
-	entry := latest[0]
-	e, err := r.Ledger.Event(ctx, r.ID, entry.Event.N)
+	e, err := r.Ledger.Event(ctx, r.ID, latest[0].Event.N)
 	if err != nil {
 		return api.Decision{}, err
 	}
-	body, err := event.DecodeFull(e)
-	if err != nil || body.Decision == nil || e.Hash != entry.Event.Hash {
-		return api.Decision{}, Tampered(r.ID, "event %d is not the decision that its entry names", entry.Event.N)
+	var x api.Explanation
+	if err := r.readDecision(ctx, &x, e); err != nil {
+		return api.Decision{}, err
 	}
-	body.Decision.Event = &entry.Event
-	return *body.Decision, nil
+	return *x.Decision, nil
 }
 
 // DecisionUnknown returns the error of a decision that a commit names and the ledger lacks.
