@@ -25,8 +25,9 @@ type Task struct {
 	Status StoredStatus
 }
 
-// Close closes the ledger.
-func (r *Task) Close() { _ = r.Ledger.Close() } // All changes were committed before.
+// Close closes the ledger. All changes were committed before, so that its error does not
+// matter.
+func (r *Task) Close() error { return r.Ledger.Close() }
 
 // Load reads the task's head and status. A task without events has no status.
 func (r *Task) Load(ctx context.Context) error {

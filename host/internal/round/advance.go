@@ -208,17 +208,18 @@ func (w *work) orderFiles() ([]StateFile, error) {
 	s := w.tx.Status.State
 	var paths []string
 	for _, r := range s.Runs {
-		if r.Receipt != nil && r.Receipt.Path != "" {
+		if r.Receipt != nil {
 			paths = append(paths, r.Receipt.Path)
 		}
 	}
 	if s.Plan != nil {
 		paths = append(paths, s.Plan.Path)
 	}
-	for _, v := range []*task.Verification{s.Verified, lastVerification(s)} {
-		if v != nil && v.Output != "" {
-			paths = append(paths, v.Output)
-		}
+	if s.Verified != nil {
+		paths = append(paths, s.Verified.Output)
+	}
+	if s.Last != nil && s.Last.Verification != nil {
+		paths = append(paths, s.Last.Verification.Output)
 	}
 	for round := max(s.Round-1, 1); round <= s.Round; round++ {
 		for _, name := range []string{findingsFile, "research.md", "research.json"} {
@@ -246,13 +247,6 @@ func (w *work) orderFiles() ([]StateFile, error) {
 		files = append(files, StateFile{Path: path, Data: data})
 	}
 	return files, nil
-}
-
-func lastVerification(s task.State) *task.Verification {
-	if s.Last == nil {
-		return nil
-	}
-	return s.Last.Verification
 }
 
 // orderKinds are the events that an order may add. The home alone decides.

@@ -65,8 +65,12 @@ func (e *Engine) Diagnose(ctx context.Context, deep, probe bool) (api.Health, er
 	}
 	e.checkAdapters(ctx, &h, catalog, config)
 	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
-		a := api.AgentHealth{Name: listed.Name, Path: listed.Definition.Path, Module: listed.Definition.Module, Broken: listed.Err != nil}
-		if problem := unspawnable(listed.Err, listed.Definition); problem != nil {
+		d, problem := listed.Definition, listed.Err
+		a := api.AgentHealth{Name: listed.Name, Path: d.Path, Module: d.Module, Broken: problem != nil}
+		if problem == nil && !d.Module { // A module never is spawned.
+			problem = d.Spawnable(d.Profile)
+		}
+		if problem != nil {
 			a.Problem = problem.Error()
 		}
 		h.Agents = append(h.Agents, a)
@@ -183,15 +187,6 @@ func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapt
 	for _, a := range h.Adapters {
 		h.OK = h.OK && (a.OK || !a.Used)
 	}
-}
-
-// unspawnable returns why an agent cannot be spawned with its own profile; nil for a
-// module, which never is spawned.
-func unspawnable(err error, d definition.Definition) error {
-	if err == nil && !d.Module {
-		return d.Spawnable(d.Profile)
-	}
-	return err
 }
 
 // check adds the result of a check; fine is its text if err is nil.

@@ -175,12 +175,7 @@ func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 
 // Compact writes the ledger's log into its database, and gives back free space.
 func (e *Engine) Compact(ctx context.Context) (ledger.Compaction, error) {
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return ledger.Compaction{}, err
-	}
-	defer l.Close()
-	return l.Compact(ctx)
+	return withLedger(ctx, e, func(l *ledger.Ledger) (ledger.Compaction, error) { return l.Compact(ctx) })
 }
 
 // Archive moves the events of the tasks that are committed, and did not change for some
@@ -200,12 +195,7 @@ func (e *Engine) Archive(ctx context.Context, unchanged time.Duration) (ledger.A
 			heads = append(heads, ledger.Head{Task: t.TaskID, N: t.Event})
 		}
 	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return ledger.Archived{}, err
-	}
-	defer l.Close()
-	return l.Archive(ctx, heads)
+	return withLedger(ctx, e, func(l *ledger.Ledger) (ledger.Archived, error) { return l.Archive(ctx, heads) })
 }
 
 // rooted returns the project with its root as the current folder.

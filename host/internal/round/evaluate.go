@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -87,12 +88,7 @@ func (e *Engine) adoptedPolicy(ctx context.Context, config project.Config) (poli
 	if err != nil {
 		return policy, err
 	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return policy, err
-	}
-	defer l.Close()
-	return e.policies.CheckAdopted(ctx, l, policy)
+	return withLedger(ctx, e, func(l *ledger.Ledger) (policyset.Selection, error) { return e.policies.CheckAdopted(ctx, l, policy) })
 }
 
 func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err error) {

@@ -21,12 +21,7 @@ import (
 //
 // task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
 func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explanation, error) {
-	r, err := e.readTask(ctx, id)
-	if err != nil {
-		return api.Explanation{}, err
-	}
-	defer r.Close()
-	return e.explain(ctx, r, round, "")
+	return withTask(ctx, e, id, func(r *record.Task) (api.Explanation, error) { return e.explain(ctx, r, round, "") })
 }
 
 // explain is Explain, or explains the decision with the hash of that event unless it is "".
@@ -80,7 +75,7 @@ func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 	var id, hash string
 	for _, t := range commit.Trailers {
 		switch t.Key {
-		case taskTrailer:
+		case gate.TaskTrailer:
 			id = t.Value
 		case gitrepo.DecisionTrailer:
 			hash = t.Value
@@ -104,6 +99,3 @@ func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 	x.Commit, err = r.CommitEvidence(ctx, x, commit)
 	return x, err
 }
-
-// taskTrailer is the key of the trailer with the task of a commit.
-const taskTrailer = gate.TaskTrailer

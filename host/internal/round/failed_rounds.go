@@ -21,7 +21,8 @@ import (
 // recorded, that is only a warning. A failure never creates a ledger.
 func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || !isBreakage(f.Code) || ctx.Err() != nil || e.inside() != nil || task.CheckID(id) != nil {
+	broke := ok && (slices.Contains(errs.PluginFailures(), f.Code) || slices.Contains(errs.PolicyFailures(), f.Code))
+	if !broke || ctx.Err() != nil || e.inside() != nil || task.CheckID(id) != nil {
 		return err
 	}
 	failed := e.appendFailure(ctx, event.Failure{
@@ -31,10 +32,6 @@ func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) er
 		e.warn(fmt.Errorf("failed to record the failed round: %w", failed))
 	}
 	return err
-}
-
-func isBreakage(code errs.Code) bool {
-	return slices.Contains(errs.PluginFailures(), code) || slices.Contains(errs.PolicyFailures(), code)
 }
 
 // faultyPlugin returns the name of the plugin that failed, "" for none. A plugin that

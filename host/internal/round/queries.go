@@ -40,12 +40,7 @@ func (e *Engine) currentHandoff(now record.StoredStatus) *string {
 
 // Tasks lists every task of the project by id.
 func (e *Engine) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return record.Tasks(ctx, l)
+	return withLedger(ctx, e, func(l *ledger.Ledger) ([]api.TaskStatus, error) { return record.Tasks(ctx, l) })
 }
 
 // Findings lists the findings that the review of a round, or the latest one if round is 0,
@@ -55,22 +50,12 @@ func (e *Engine) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
 //
 // task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
 func (e *Engine) Findings(ctx context.Context, id string, round int, deferred bool) (api.FindingList, error) {
-	r, err := e.readTask(ctx, id)
-	if err != nil {
-		return api.FindingList{}, err
-	}
-	defer r.Close()
-	return r.Findings(ctx, round, deferred)
+	return withTask(ctx, e, id, func(r *record.Task) (api.FindingList, error) { return r.Findings(ctx, round, deferred) })
 }
 
 // Attestations lists every attestation of a task, oldest first.
 func (e *Engine) Attestations(ctx context.Context, id string) ([]api.AttestationEntry, error) {
-	r, err := e.readTask(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.Attestations(ctx)
+	return withTask(ctx, e, id, func(r *record.Task) ([]api.AttestationEntry, error) { return r.Attestations(ctx) })
 }
 
 // Summary summarizes the project's tasks. A task that cannot be read is skipped and listed.
@@ -83,12 +68,9 @@ func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
 	if err != nil {
 		return api.Summary{}, err
 	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return api.Summary{}, err
-	}
-	defer l.Close()
-	return record.Summarize(ctx, l, cmp.Or(config.MaxRounds, task.DefaultRounds))
+	return withLedger(ctx, e, func(l *ledger.Ledger) (api.Summary, error) {
+		return record.Summarize(ctx, l, cmp.Or(config.MaxRounds, task.DefaultRounds))
+	})
 }
 
 // CriticFailures returns, by task id, the reason why the critic's last run failed, for
@@ -101,32 +83,42 @@ func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]s
 	if len(ids) == 0 {
 		return map[string]string{}, nil
 	}
-	l, err := e.openLedger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return record.CriticFailures(ctx, l, ids)
+	return withLedger(ctx, e, func(l *ledger.Ledger) (map[string]string, error) { return record.CriticFailures(ctx, l, ids) })
 }
 
 // Counters reads counters of the project's ledger as of one moment. It opens the ledger
 // each time, so that a long-running caller sees a replaced ledger.
 func (e *Engine) Counters(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	// Read-only, unless the ledger is too old to have counters.
-	t, err := readCounters(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
+	open := func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }
+	read := func(l *ledger.Ledger) (ledger.Counters, error) { return l.Counters(ctx, queries...) }
+	all, err := reading(open, read)
 	if errs.CodeOf(err) == errs.LedgerOlder {
-		return readCounters(ctx, func() (*ledger.Ledger, error) { return e.openLedger(ctx) }, queries)
+		return withLedger(ctx, e, read)
 	}
-	return t, err
+	return all, err
 }
 
-func readCounters(ctx context.Context, open func() (*ledger.Ledger, error), queries []ledger.CounterQuery) (ledger.Counters, error) {
-	l, err := open()
+// withLedger returns what read reads of the project's ledger.
+func withLedger[T any](ctx context.Context, e *Engine, read func(*ledger.Ledger) (T, error)) (T, error) {
+	return reading(func() (*ledger.Ledger, error) { return e.openLedger(ctx) }, read)
+}
+
+// withTask returns what read reads of a task. It fails with task-not-found if the ledger
+// has no such task.
+func withTask[T any](ctx context.Context, e *Engine, id string, read func(*record.Task) (T, error)) (T, error) {
+	return reading(func() (*record.Task, error) { return e.readTask(ctx, id) }, read)
+}
+
+// reading calls read with what open opens, and closes that. Nothing was written to it, so
+// that closing it loses nothing.
+func reading[R interface{ Close() error }, T any](open func() (R, error), read func(R) (T, error)) (result T, err error) {
+	r, err := open()
 	if err != nil {
-		return ledger.Counters{}, err
+		return result, err
 	}
-	defer l.Close()
-	return l.Counters(ctx, queries...)
+	defer r.Close()
+	return read(r)
 }
 
 // openTask opens the ledger to read about a task, and reads nothing. The caller must close

@@ -24,14 +24,16 @@ func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := pool.Take(ctx, roundLockName(tx.ID), 1, lockTime)
+	sum := sha256.Sum256([]byte(tx.ID))
+	held, err := pool.Take(ctx, fmt.Sprintf("task-%x", sum[:12]), 1, lockTime)
 	switch {
 	case err == nil:
 		return held, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errs.CodeOf(err) == errs.SpawnLocked:
-		return nil, tx.errRoundRunning()
+		round := max(tx.Status.Round, 1)
+		return nil, errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.ID).With("task", tx.ID).With("round", round)
 	}
 	return nil, err
 }
@@ -90,17 +92,6 @@ func (e *Engine) release(held *lease.Lease) {
 	if err := held.Release(); err != nil {
 		e.warn(err) // The next process that takes the lease cleans up.
 	}
-}
-
-// roundLockName returns the name of the lease of a task's round.
-func roundLockName(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return fmt.Sprintf("task-%x", sum[:12])
-}
-
-func (tx *taskTx) errRoundRunning() error {
-	round := max(tx.Status.Round, 1)
-	return errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.ID).With("task", tx.ID).With("round", round)
 }
 
 // checkNotRunning ends processes that killed commands left in the project, since they

@@ -95,7 +95,11 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		rr.researchers = rr.config.Spawn.For(researcherName).Named && e.checkAgentAvailable(ctx, rr.config, researcherName, "") == nil
 		return rr.run(ctx, given)
 	}
-	if err := e.checkCriticAvailable(ctx, rr.config, req.Adapter); err != nil {
+	_, err = e.findAgent(criticName)
+	if err == nil {
+		err = e.checkAgentAvailable(ctx, rr.config, criticName, req.Adapter)
+	}
+	if err != nil { // That is known before anything changes.
 		if left := rr.tx.checkNotRunning(ctx); left != nil {
 			return api.RoundResult{}, left
 		}
@@ -119,15 +123,6 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api
 		return err
 	})
 	return r, err
-}
-
-// checkCriticAvailable fails if the critic cannot run and manual fallback is off. It
-// changes nothing.
-func (e *Engine) checkCriticAvailable(ctx context.Context, config project.Config, with string) error {
-	if _, err := e.findAgent(criticName); err != nil {
-		return err
-	}
-	return e.checkAgentAvailable(ctx, config, criticName, with)
 }
 
 // withoutAgent decides a round whose critic cannot run if its verification is red, since

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -274,7 +275,7 @@ func (w *work) commit(ctx context.Context) error {
 		return err
 	}
 	trailers := []gitrepo.Trailer{
-		{Key: taskTrailer, Value: w.id}, {Key: "Switchyard-Round", Value: fmt.Sprint(last.Round)},
+		{Key: gate.TaskTrailer, Value: w.id}, {Key: "Switchyard-Round", Value: fmt.Sprint(last.Round)},
 		{Key: gitrepo.DecisionTrailer, Value: decision.Event.Hash}, {Key: "Switchyard-Policy", Value: last.Policy},
 	}
 	for _, name := range deferred {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -120,7 +121,7 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	decision := w.tx.Status.Commit.Decision
 	m, err := repo.Merge(ctx, gitrepo.MergeRequest{
 		Base: b.Onto, Tip: w.tx.Status.Commit.SHA, Path: at, Message: fmt.Sprintf("Merge task %s", w.id),
-		Trailers: []gitrepo.Trailer{{Key: taskTrailer, Value: w.id}, {Key: gitrepo.DecisionTrailer, Value: decision}},
+		Trailers: []gitrepo.Trailer{{Key: gate.TaskTrailer, Value: w.id}, {Key: gitrepo.DecisionTrailer, Value: decision}},
 	})
 	if err != nil {
 		return task.MergeEnded{}, err

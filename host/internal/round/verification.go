@@ -79,11 +79,11 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 	}
 	outcome, attestation := tx.Status.VerificationOutcome(string(req.Claim))
 	if attestation != nil && attestation.Tree != "" {
-		now, err := tx.treeDigest(ctx, config)
+		now, err := tx.snapshot(ctx, config, &tx.engine.trees)
 		if err != nil {
 			return api.Verification{}, err
 		}
-		if now != attestation.Tree {
+		if now.Digest() != attestation.Tree {
 			attestation = nil // It belongs to another draft.
 		}
 	}
@@ -109,15 +109,6 @@ func (tx *taskTx) verifyAgain(ctx context.Context, req api.VerifyRequest, config
 		}
 	}
 	return tx.verify(ctx, req, config, true)
-}
-
-// treeDigest returns the digest of the working tree, in the scope that spawns use.
-func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string, error) {
-	shot, err := tx.snapshot(ctx, config, &tx.engine.trees)
-	if err != nil {
-		return "", err
-	}
-	return shot.Digest(), nil
 }
 
 // snapshot scans the working tree in the scope that spawns use. A command that takes only
