@@ -457,16 +457,13 @@ func (w *work) decide(ctx context.Context, ev Evidence) error {
 		return err
 	}
 	r := decisionInput{
-		policy: rr.policy, evidence: ev.Reports, round: rr.round, verification: ev.Verification, final: true, config: w.config, run: ev.Run, draft: ev.Draft,
+		Evidence: ev, policy: rr.policy, round: rr.round, final: true, config: w.config,
 		tree: func(context.Context, api.Verification) (string, error) {
 			if ev.TreeFailure != nil {
 				return "", ev.TreeFailure
 			}
 			return ev.Tree, nil
 		},
-	}
-	if ev.Critic != nil {
-		r.own = []finding.Finding{*ev.Critic}
 	}
 	_, err = rr.decided(ctx, r)
 	return w.stopIfUnreviewable(ctx, err)

@@ -64,7 +64,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		return api.DraftResult{}, errs.New(errs.VerifyMissing, "nothing verifies the draft of round %d", round.Number)
 	}
 	for {
-		drafted, err := tx.recordDraft(ctx, req, decisionInput{policy: policy, round: round, verification: verification, config: config})
+		drafted, err := tx.recordDraft(ctx, req, decisionInput{policy: policy, round: round, Evidence: Evidence{Verification: verification}, config: config})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return drafted, err
 		}
@@ -131,20 +131,20 @@ func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 
 // recordDraft records a draft's verification; a red one is decided.
 func (tx *taskTx) recordDraft(ctx context.Context, req api.DraftRequest, r decisionInput) (api.DraftResult, error) {
-	if r.verification.Outcome == policies.Red {
+	if r.Verification.Outcome == policies.Red {
 		d, err := tx.decide(ctx, r)
 		if err != nil {
 			return api.DraftResult{}, err
 		}
-		return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
+		return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: d.Event}, Verification: r.Verification, Decision: &d}, nil
 	}
-	command := task.RecordVerification{Verification: r.verification.Verification, Force: req.Force}
-	if err := tx.apply(command, event.Full{Verification: &r.verification}); err != nil {
+	command := task.RecordVerification{Verification: r.Verification.Verification, Force: req.Force}
+	if err := tx.apply(command, event.Full{Verification: &r.Verification}); err != nil {
 		return api.DraftResult{}, err
 	}
 	event, err := tx.commit(ctx, nil)
 	if err != nil {
 		return api.DraftResult{}, err
 	}
-	return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: event}, Verification: r.verification}, nil
+	return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: event}, Verification: r.Verification}, nil
 }

@@ -79,8 +79,8 @@ type OrderEvent struct {
 type Evidence struct {
 	Verification api.Verification
 	Reports      []pluginset.Report
-	// Critic is the failure of a critic, nil if it did not fail, and Run its run, "" if none
-	// ran.
+	// Critic is the engine's own finding that the critic failed, nil if it did not, and Run
+	// the run that produced the review, "" for none.
 	Critic *finding.Finding
 	Run    string
 	// Tree is the git tree of the draft. TreeFailure is why it must not be committed, nil if

@@ -166,7 +166,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 	if err != nil {
 		return api.Decision{}, err
 	}
-	d, err := in.tx.decide(ctx, decisionInput{policy: policy, evidence: all, round: round, verification: verification, final: how.final, config: config})
+	d, err := in.tx.decide(ctx, decisionInput{policy: policy, Evidence: Evidence{Reports: all, Verification: verification}, round: round, final: how.final, config: config})
 	if err != nil {
 		return api.Decision{}, in.tx.mapConflict(ctx, round.Number, err)
 	}
@@ -178,18 +178,11 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 
 // decisionInput is the input of a task's decision.
 type decisionInput struct {
-	policy       policyset.Selection
-	evidence     []pluginset.Report
-	round        task.Round
-	verification api.Verification
-	final        bool
-	config       project.Config
-	// own are the engine's own findings, added to those of the reports. run is the spawn
-	// that produced the review, "" for none.
-	own []finding.Finding
-	run string
-	// draft is the reviewed draft.
-	draft reviewedDraft
+	Evidence
+	policy policyset.Selection
+	round  task.Round
+	final  bool
+	config project.Config
 	// tree returns the git tree of the verified draft, for a decision to commit. It may be
 	// nil.
 	tree func(context.Context, api.Verification) (string, error)
@@ -200,25 +193,27 @@ type decisionInput struct {
 // decide evaluates the policy on a round and records the decision. If the task has changed
 // meanwhile, the error is ledger-conflict.
 func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, error) {
-	for i, ev := range r.evidence {
+	for i, ev := range r.Reports {
 		if ev.Run != "" {
-			r.evidence[i].Confinement = tx.Status.ConfinementOf(ev.Run, ev.Digest)
+			r.Reports[i].Confinement = tx.Status.ConfinementOf(ev.Run, ev.Digest)
 		}
 	}
 	q := policyQuery{
-		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,
+		policy: r.policy.Policy, evidence: r.Reports, verify: r.Verification.Outcome,
 		round: r.round.Number, maxRounds: r.round.MaxRounds, hardCap: r.round.HardCap, bar: tx.Status.Bar,
 	}
 	// If the critic failed, nothing has reviewed the draft, whatever other reports say, so
 	// earlier findings are not resolved.
-	reviewed := len(r.evidence) > 0 && len(r.own) == 0
+	reviewed := len(r.Reports) > 0 && r.Critic == nil
 	if reviewed {
-		q.audits, q.changes = tx.auditFindings(), r.draft.Changes
+		q.audits, q.changes = tx.auditFindings(), r.Draft.Changes
 		q.compare = func(findings []finding.Finding) (comparison, error) {
-			return tx.compareReview(ctx, r.evidence, findings)
+			return tx.compareReview(ctx, r.Reports, findings)
 		}
 	}
-	q.audits = append(q.audits, r.own...)
+	if r.Critic != nil {
+		q.audits = append(q.audits, *r.Critic)
+	}
 	d, timing, err := q.decide(ctx)
 	if err != nil {
 		return api.Decision{}, err
@@ -237,8 +232,8 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 		Round: r.round, AdvancesRound: destination.AdvancesRound, MustVerify: r.config.Verify != nil,
 		RoundDecided: task.RoundDecided{
 			NextAction: d.NextAction, DestinationKind: string(destination.Kind), Reason: d.Reason, Policy: r.policy.String(),
-			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
-			Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions, Draft: r.draft.Tree,
+			FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.Verification.Outcome),
+			Final: r.final, Evidence: boundDigests(r.Reports), Stalled: d.StalledRounds, Questions: d.Questions, Draft: r.Draft.Tree,
 			Deferred: len(d.Deferred), Bar: tx.Status.Bar, Confinement: d.Confinement,
 		},
 	}
@@ -255,13 +250,13 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 		if r.tree == nil {
 			return api.Decision{}, tx.errNeedsRun()
 		}
-		if outcome.Tree, err = r.tree(ctx, r.verification); err != nil {
+		if outcome.Tree, err = r.tree(ctx, r.Verification); err != nil {
 			return api.Decision{}, err
 		}
 	}
-	if r.verification.Outcome != policies.Absent {
-		d.Verification = &r.verification
-		outcome.Verification = &r.verification.Verification
+	if r.Verification.Outcome != policies.Absent {
+		d.Verification = &r.Verification
+		outcome.Verification = &r.Verification.Verification
 	}
 	tx.policy = &r.policy
 	return tx.recordDecision(ctx, outcome, d, timing, r)

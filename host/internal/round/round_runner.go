@@ -136,7 +136,7 @@ func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Repor
 		return api.RoundResult{}, why
 	}
 	return rr.conclude(ctx, decisionInput{
-		policy: rr.policy, evidence: given, round: rr.round, verification: v, final: true, config: rr.config,
+		policy: rr.policy, Evidence: Evidence{Reports: given, Verification: v}, round: rr.round, final: true, config: rr.config,
 	})
 }
 
@@ -155,8 +155,8 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 
 func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
 	r := decisionInput{
-		policy: rr.policy, evidence: given, round: rr.round, verification: api.Verification{Outcome: policies.Absent},
-		final: true, config: rr.config, tree: rr.reviewedTree,
+		policy: rr.policy, Evidence: Evidence{Reports: given, Verification: api.Verification{Outcome: policies.Absent}},
+		round: rr.round, final: true, config: rr.config, tree: rr.reviewedTree,
 	}
 	var review review
 	var err error
@@ -164,21 +164,21 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 		review, err = rr.recordedCriticFailure(ctx)
 	}
 	if err == nil && review.failure == nil {
-		r.verification, err = rr.verifyDraft(ctx)
+		r.Verification, err = rr.verifyDraft(ctx)
 		// A draft that is known to be wrong is not reviewed.
-		if err == nil && r.verification.Outcome != policies.Red {
+		if err == nil && r.Verification.Outcome != policies.Red {
 			var reports []pluginset.Report
-			if reports, err = rr.commandReports(ctx, r.verification); err == nil && rr.critic {
+			if reports, err = rr.commandReports(ctx, r.Verification); err == nil && rr.critic {
 				rr.others = slices.Concat(given, reports)
-				review, err = rr.review(ctx, r.verification)
-				r.verification = review.verification
+				review, err = rr.review(ctx, r.Verification)
+				r.Verification = review.verification
 				again := slices.ContainsFunc(rr.recorder.spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
-				if err == nil && again && r.verification.Outcome != policies.Red {
-					reports, err = rr.commandReports(ctx, r.verification) // The draft has changed since.
+				if err == nil && again && r.Verification.Outcome != policies.Red {
+					reports, err = rr.commandReports(ctx, r.Verification) // The draft has changed since.
 				}
 			}
-			r.evidence = append(r.evidence, reports...)
-			if err == nil && !rr.critic && len(r.evidence) == 0 {
+			r.Reports = append(r.Reports, reports...)
+			if err == nil && !rr.critic && len(r.Reports) == 0 {
 				err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
 					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or name critic under spawn.agents there")
 			}
@@ -191,16 +191,16 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 		return api.RoundResult{}, err
 	case review.fallback != nil:
 		d := rr.undecided(api.ActionManualFallback, api.ReasonManualFallback)
-		if r.verification.Outcome != policies.Absent {
-			d.Verification = &r.verification
+		if r.Verification.Outcome != policies.Absent {
+			d.Verification = &r.Verification
 		}
 		return api.RoundResult{Decision: d, ManualFallback: review.fallback}, nil
 	case review.failure != nil:
-		r.own = []finding.Finding{*review.failure}
+		r.Critic = review.failure
 	case review.run != "":
-		r.evidence = append(r.evidence, review.evidence)
+		r.Reports = append(r.Reports, review.evidence)
 	}
-	r.run = review.run
+	r.Run = review.run
 	result, err := rr.conclude(ctx, r)
 	if err != nil || !rr.researches(result.Decision) {
 		return result, err
@@ -216,22 +216,17 @@ func (rr *roundRunner) researches(d api.Decision) bool {
 
 // conclude decides the round, or passes its evidence to the task's home, which decides.
 func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.RoundResult, error) {
-	if r.verification.Outcome != policies.Red && len(r.own) == 0 {
-		r.draft = rr.compareDraft(ctx, r.evidence)
+	if r.Verification.Outcome != policies.Red && r.Critic == nil {
+		r.Draft = rr.compareDraft(ctx, r.Reports)
 	}
 	if rr.carried == nil {
 		return rr.decided(ctx, r)
 	}
-	ev := &Evidence{
-		Verification: r.verification, Reports: r.evidence, Run: r.run, Draft: r.draft,
-		Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft, WithoutCriteria: rr.withoutCriteria,
-	}
-	if len(r.own) > 0 {
-		ev.Critic = &r.own[0]
-	}
-	if r.verification.Outcome != policies.Red && len(r.own) == 0 {
+	ev := &r.Evidence
+	ev.Spawns, ev.EmptyDraft, ev.WithoutCriteria = rr.recorder.spawns, rr.emptyDraft, rr.withoutCriteria
+	if r.Verification.Outcome != policies.Red && r.Critic == nil {
 		var err error
-		if ev.Tree, err = rr.reviewedTree(ctx, r.verification); err != nil {
+		if ev.Tree, err = rr.reviewedTree(ctx, r.Verification); err != nil {
 			var ok bool
 			if ev.TreeFailure, ok = errors.AsType[*errs.Error](err); !ok {
 				return api.RoundResult{}, err
@@ -256,15 +251,15 @@ func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundR
 			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
-		switch tree := r.verification.Tree; {
-		case r.run == "":
-		case run == nil || run.Intent.Run != r.run:
+		switch tree := r.Verification.Tree; {
+		case r.Run == "":
+		case run == nil || run.Intent.Run != r.Run:
 			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.Status.State)
 		case tree != "" && run.Tree != tree:
 			return api.RoundResult{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", rr.round.Number).
 				With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
 		}
-		if len(r.evidence) > 0 && len(r.own) == 0 {
+		if len(r.Reports) > 0 && r.Critic == nil {
 			if err := rr.enter(task.Review); err != nil {
 				return api.RoundResult{}, rr.tx.withTaskID(err)
 			}
