@@ -193,6 +193,11 @@ func unmarshal[T any](e ledger.Event, begin func() T) (T, error) {
 	return b, nil
 }
 
+// Tampered returns the error of a ledger with events of a task that Switchyard never wrote.
+func Tampered(id, format string, args ...any) error {
+	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
+}
+
 // The ledger chain of rounds that failed because of a plugin or policy error, and the kind
 // of its events. A failure does not change its task, so it is not in the task's own chain.
 const (

@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -68,7 +67,7 @@ func (r *recordReader) input(text jsontext.Value) (*routing.Input, error) {
 // use.
 func (r *recordReader) read(e ledger.Event) (decisionRecord, error) {
 	if e.Hash != e.Sum() {
-		return decisionRecord{}, errTaskTampered(e.Task, "event %d is not what its hash was made of", e.N)
+		return decisionRecord{}, event.Tampered(e.Task, "event %d is not what its hash was made of", e.N)
 	}
 	body, err := event.DecodeRound(e)
 	d := cmp.Or(body.Decision, &event.RoundDecision{})
@@ -83,10 +82,10 @@ func (r *recordReader) read(e ledger.Event) (decisionRecord, error) {
 		err = fmt.Errorf("it is a decision about task %.80q", d.TaskID)
 	}
 	if err != nil {
-		return decisionRecord{}, errTaskTampered(e.Task, "event %d cannot be read: %w", e.N, err)
+		return decisionRecord{}, event.Tampered(e.Task, "event %d cannot be read: %w", e.N, err)
 	}
 	if err := checkCopies(body.Event, *d, *in); err != nil {
-		return decisionRecord{}, errTaskTampered(e.Task, "event %d contradicts itself: %w", e.N, err)
+		return decisionRecord{}, event.Tampered(e.Task, "event %d contradicts itself: %w", e.N, err)
 	}
 	return decisionRecord{
 		Recorded: replay.Recorded{
@@ -157,8 +156,4 @@ func categories(findings []event.RoundFinding, deferred bool) []replay.Category 
 		alike[i].Count++
 	}
 	return alike
-}
-
-func errTaskTampered(id, format string, args ...any) error {
-	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
 }

@@ -47,7 +47,7 @@ func (r *Task) Explain(ctx context.Context, round int, hash string) (api.Explana
 	latest := round == 0 && hash == ""
 	if latest && len(x.History) == 0 {
 		if x.Task.Last != nil {
-			return api.Explanation{}, Tampered(r.ID, "its decisions are missing")
+			return api.Explanation{}, event.Tampered(r.ID, "its decisions are missing")
 		}
 		x.Spawns, err = r.spawnsAfter(ctx, 0)
 		return x, err
@@ -154,26 +154,26 @@ const maxFollowed = 256
 func (r *Task) follow(ctx context.Context, x *api.Explanation, n int64) error {
 	end := min(r.Head.N, n+maxFollowed-1)
 	at, prev := n, ""
-	for event, err := range r.Ledger.Events(ctx, r.ID, n) {
+	for e, err := range r.Ledger.Events(ctx, r.ID, n) {
 		if err != nil {
 			return err
 		}
-		if event.N != at || prev != "" && event.Prev != prev || event.Hash != event.Sum() {
-			return Tampered(r.ID, "event %d does not fit into its chain", event.N)
+		if e.N != at || prev != "" && e.Prev != prev || e.Hash != e.Sum() {
+			return event.Tampered(r.ID, "event %d does not fit into its chain", e.N)
 		}
 		if at == n {
-			if err := r.readDecision(ctx, x, event); err != nil {
+			if err := r.readDecision(ctx, x, e); err != nil {
 				return err
 			}
 		}
-		prev = event.Hash
+		prev = e.Hash
 		at++
-		if event.N == end {
+		if e.N == end {
 			break // Later events are outside this check.
 		}
 	}
 	if at <= end || end == r.Head.N && prev != r.Head.Hash {
-		return Tampered(r.ID, "its newest events are missing")
+		return event.Tampered(r.ID, "its newest events are missing")
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (r *Task) readDecision(ctx context.Context, x *api.Explanation, e ledger.Ev
 		err = errors.New("it has no decision")
 	}
 	if err != nil {
-		return Tampered(r.ID, "event %d cannot be read: %w", e.N, err)
+		return event.Tampered(r.ID, "event %d cannot be read: %w", e.N, err)
 	}
 	x.By, x.Decision, x.DecidedAt = body.By, body.Decision, e.At
 	x.Decision.Event = &api.EventRef{N: e.N, Hash: e.Hash}
@@ -195,7 +195,7 @@ func (r *Task) readDecision(ctx context.Context, x *api.Explanation, e ledger.Ev
 		return err
 	}
 	if listed == nil || listed.Event != *x.Decision.Event {
-		return Tampered(r.ID, "event %d is not the decision that its entry names", e.N)
+		return event.Tampered(r.ID, "event %d is not the decision that its entry names", e.N)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (r *Task) LastDecision(ctx context.Context) (api.Decision, error) {
 		return api.Decision{}, err
 	}
 	if len(latest) == 0 {
-		return api.Decision{}, Tampered(r.ID, "its state follows a decision that is gone")
+		return api.Decision{}, event.Tampered(r.ID, "its state follows a decision that is gone")
 	}
 	e, err := r.Ledger.Event(ctx, r.ID, latest[0].Event.N)
 	if err != nil {

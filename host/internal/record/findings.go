@@ -65,7 +65,7 @@ func (r *Task) deferredFindings(ctx context.Context, end int64) (api.FindingList
 		}
 		next, err := task.Apply(state, body.Event)
 		if err != nil {
-			return none, Tampered(r.ID, "event %d: %w", e.N, err)
+			return none, event.Tampered(r.ID, "event %d: %w", e.N, err)
 		}
 		if next.ResetReview > state.ResetReview {
 			list = none // The findings belong to the work before.
@@ -118,7 +118,7 @@ func (r *Task) Traces(ctx context.Context, findings []finding.Finding) (map[stri
 	for key, text := range texts {
 		var t task.Trace
 		if err := json.Unmarshal(text, &t); err != nil {
-			return nil, Tampered(r.ID, "the past of %s cannot be read: %w", key, err)
+			return nil, event.Tampered(r.ID, "the past of %s cannot be read: %w", key, err)
 		}
 		past[key[len(keyFinding):]] = t
 	}

@@ -371,7 +371,7 @@ func (r *Task) SessionBlock(ctx context.Context) (*api.SessionBlock, error) {
 	}
 	block := new(api.SessionBlock)
 	if err := json.Unmarshal(text, block); err != nil {
-		return nil, Tampered(r.ID, "its blocked sessions cannot be read: %w", err)
+		return nil, event.Tampered(r.ID, "its blocked sessions cannot be read: %w", err)
 	}
 	return block, nil
 }

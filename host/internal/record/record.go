@@ -55,7 +55,7 @@ func (r *Task) LoadExisting(ctx context.Context) error {
 	case r.Head.N == 0:
 		return NotFound(r.ID)
 	case r.Status.Status == task.NoTask:
-		return Tampered(r.ID, "its events make no task")
+		return event.Tampered(r.ID, "its events make no task")
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (r *Task) Spawns(ctx context.Context, from int64) iter.Seq2[outcome.Record,
 func (r *Task) readEvent(n int64, e ledger.Event) (Event, error) {
 	facts, err := event.Decode(e)
 	if err != nil {
-		err = Tampered(r.ID, "event %d cannot be read: %w", n, err)
+		err = event.Tampered(r.ID, "event %d cannot be read: %w", n, err)
 	}
 	return Event{facts, e}, err
 }
@@ -126,7 +126,7 @@ func (r *Task) readFull(n int64, e ledger.Event) (event.Full, error) {
 		err = fmt.Errorf("its hash is not that of its contents")
 	}
 	if err != nil {
-		return event.Full{}, Tampered(r.ID, "event %d: %w", n, err)
+		return event.Full{}, event.Tampered(r.ID, "event %d: %w", n, err)
 	}
 	return body, nil
 }
@@ -139,7 +139,7 @@ func entry[T any](ctx context.Context, r *Task, key string) (*T, error) {
 	}
 	value := new(T)
 	if err := json.Unmarshal(entries[key], value); err != nil {
-		return nil, Tampered(r.ID, "%s cannot be read: %w", key, err)
+		return nil, event.Tampered(r.ID, "%s cannot be read: %w", key, err)
 	}
 	return value, nil
 }
@@ -153,7 +153,7 @@ func listed[T any](ctx context.Context, r *Task, prefix string, n int) ([]T, err
 	list := make([]T, len(entries))
 	for i, entry := range entries {
 		if err := json.Unmarshal(entry.Value, &list[len(entries)-1-i]); err != nil {
-			return nil, Tampered(r.ID, "%s cannot be read: %w", entry.Key, err)
+			return nil, event.Tampered(r.ID, "%s cannot be read: %w", entry.Key, err)
 		}
 	}
 	return list, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -118,5 +119,5 @@ func (r *Task) EndedRun(ctx context.Context, run string) (outcome.Record, error)
 			return record, err
 		}
 	}
-	return outcome.Record{}, Tampered(r.ID, "run %s has a receipt and no record", run)
+	return outcome.Record{}, event.Tampered(r.ID, "run %s has a receipt and no record", run)
 }

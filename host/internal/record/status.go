@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -88,14 +89,9 @@ func status(head ledger.Head) (s StoredStatus, err error) {
 		err = fmt.Errorf("the state of %q", s.TaskID)
 	}
 	if err != nil {
-		return StoredStatus{}, Tampered(head.Task, "its state is not that of its events: %w", err)
+		return StoredStatus{}, event.Tampered(head.Task, "its state is not that of its events: %w", err)
 	}
 	return s, nil
-}
-
-// Tampered returns the error of a ledger with contents that Switchyard never wrote.
-func Tampered(id, format string, args ...any) error {
-	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
 }
 
 // isChain reports whether name is a chain other than a task's.

@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
-	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -338,7 +337,7 @@ func (w *work) recorded(ctx context.Context, after int64, changes []event.Full) 
 		if n < len(changes) {
 			body, err := event.DecodeFull(e)
 			if err != nil {
-				return n, false, record.Tampered(w.id, "event %d cannot be read: %w", e.N, err)
+				return n, false, event.Tampered(w.id, "event %d cannot be read: %w", e.N, err)
 			}
 			fits = fits && sameEvent(body.Event, changes[n].Event)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -115,7 +114,7 @@ func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 		}
 		body, err := event.Decode(e)
 		if err != nil {
-			return false, record.Tampered(tx.ID, "event %d: %w", e.N, err)
+			return false, event.Tampered(tx.ID, "event %d: %w", e.N, err)
 		}
 		switch change := body.Event.(type) {
 		case *task.DraftBegun, *task.DraftVerified:

@@ -7,6 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
@@ -47,10 +48,10 @@ func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.De
 		return nil, err
 	}
 	if x.Decision.NextAction != d.NextAction || x.Decision.Reason != d.Reason {
-		return nil, record.Tampered(d.TaskID, "its policy decides the recorded input for %s (%s)", x.Decision.NextAction, x.Decision.Reason)
+		return nil, event.Tampered(d.TaskID, "its policy decides the recorded input for %s (%s)", x.Decision.NextAction, x.Decision.Reason)
 	}
 	if x.Bar != nil && x.Bar.Bar != d.PolicyBar {
-		return nil, record.Tampered(d.TaskID, "its policy gives the recorded input the bar %s", x.Bar.Bar)
+		return nil, event.Tampered(d.TaskID, "its policy gives the recorded input the bar %s", x.Bar.Bar)
 	}
 	return x, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
-	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -187,7 +186,7 @@ func (e *Engine) receive(ctx context.Context, o Order) error {
 			return err
 		}
 		if last := replayed[len(replayed)-1]; last.Hash != o.Events[n-1].Hash {
-			return record.Tampered(o.Task, "event %d of the order has another hash than its own", last.N)
+			return event.Tampered(o.Task, "event %d of the order has another hash than its own", last.N)
 		}
 	}
 	return nil
