@@ -2,9 +2,8 @@
 //
 // Body has two views: Full is written, and read to show a decision; Facts omits the
 // critics' texts, which are most of a body, and is read by folds and counters. Round is the
-// part of the body of a decided round that replay needs. The
-// encoding is part of the hash chains, so the names and the order of the fields must never
-// change.
+// part of the body of a decided round that replay needs. The encoding is part of the hash
+// chains, so the names and the order of the fields must never change.
 package event
 
 import (

@@ -1,6 +1,6 @@
 // Package round runs the rounds of a project's tasks. It has the transaction of one task,
-// the round with its verification, critic, decision and researchers, the other commands on
-// a task, and the fold of the ledger's events.
+// the round with its verification, critic, decision and researchers, and the other commands
+// on a task.
 package round
 
 import (
