@@ -18,6 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // engine is the part of host.Engine that the tools use.
@@ -140,7 +141,7 @@ func decode(arguments stdjson.RawMessage, in any) error {
 		return nil
 	}
 	if err := json.Unmarshal(arguments, in, json.RejectUnknownMembers(true)); err != nil {
-		return errs.New(errs.MCPArgumentsInvalid, "the arguments are not those of the tool: %w", err)
+		return errs.New(errs.MCPArgumentsInvalid, "the arguments are not those of the tool: %w", textutil.JSONReason(err))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // MaxProof is the largest proof that is read, in bytes.
@@ -90,7 +91,7 @@ func Write(w io.Writer, r Statement, key *bundle.Key) error {
 func ReadProof(text []byte, key *bundle.Key, now func() time.Time) (Statement, error) {
 	var f Proof[jsontext.Value]
 	if err := json.Unmarshal(text, &f, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return Statement{}, errInvalid("it cannot be read: %w", err)
+		return Statement{}, errInvalid("it cannot be read: %w", textutil.JSONReason(err))
 	}
 	if key != nil {
 		if f.Signature == nil {
@@ -106,7 +107,7 @@ func ReadProof(text []byte, key *bundle.Key, now func() time.Time) (Statement, e
 	}
 	var r Statement
 	if err := json.Unmarshal(f.Statement, &r, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return Statement{}, errInvalid("its statement cannot be read: %w", err)
+		return Statement{}, errInvalid("its statement cannot be read: %w", textutil.JSONReason(err))
 	}
 	switch {
 	case r.Format != format:

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxLine is the longest line of an export in bytes: a body and the other fields.
@@ -60,7 +61,7 @@ func ReadExport(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 func parseExportLine(line []byte, seq int64, heads map[string]Head) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {
-		return Event{}, err
+		return Event{}, textutil.JSONReason(err)
 	}
 	if err := e.checkForm(); err != nil {
 		return Event{}, err

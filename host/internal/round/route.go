@@ -21,6 +21,7 @@ import (
 	policyreview "github.com/switchyard-dev/switchyard/internal/policy/review"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -294,7 +295,7 @@ func (e *Engine) readInput(ctx context.Context, req api.AskRequest) (policies.In
 	}
 	var in policies.Input
 	if err := json.Unmarshal(text, &in, json.RejectUnknownMembers(true)); err != nil {
-		return in, errs.New(errs.PolicyInvalidInput, "%s is not an input of a policy: %w", req.Path, err).With("path", req.Path)
+		return in, errs.New(errs.PolicyInvalidInput, "%s is not an input of a policy: %w", req.Path, textutil.JSONReason(err)).With("path", req.Path)
 	}
 	return in, nil
 }

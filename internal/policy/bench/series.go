@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 const (
@@ -122,10 +122,17 @@ func read(files fs.FS, e fs.DirEntry, path string) (Series, error) {
 		return Series{}, unreadable(path, err)
 	}
 	var s Series
-	if err := cmp.Or(json.Unmarshal(text, &s, json.RejectUnknownMembers(true)), s.check()); err != nil {
-		return Series{}, errs.New(errs.SeriesInvalid, "%s: %w", path, err).With("path", path)
+	if err := json.Unmarshal(text, &s, json.RejectUnknownMembers(true)); err != nil {
+		return Series{}, invalid(path, textutil.JSONReason(err))
+	}
+	if err := s.check(); err != nil {
+		return Series{}, invalid(path, err)
 	}
 	return s, nil
+}
+
+func invalid(path string, err error) error {
+	return errs.New(errs.SeriesInvalid, "%s: %w", path, err).With("path", path)
 }
 
 func unreadable(path string, err error) error {
