@@ -27,7 +27,7 @@ func TestConfinement(t *testing.T) {
 		{
 			"an agent", host.Decision{Confinement: confinement.Files, Spawns: spawns, Reports: []api.Report{spawned}},
 			"confinement: files\n", "  confinement files\n",
-			"  confinement files, that of r1.json\n  the proxy refused to r1: a.example:443, b.example:80\n",
+			"  the proxy refused to r1: a.example:443, b.example:80\n",
 		},
 		{
 			"an agent that failed", host.Decision{Spawns: failed},
@@ -35,7 +35,7 @@ func TestConfinement(t *testing.T) {
 		},
 		{
 			"an agent and a given report", host.Decision{Confinement: confinement.None, Reports: []api.Report{spawned, {Path: "given.json"}}},
-			"confinement: none\n", "  confinement none\n", "  confinement none, that of given.json\n",
+			"confinement: none, that of given.json\n", "  confinement none\n", "confinement: none, that of given.json\n",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

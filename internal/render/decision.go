@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -107,7 +108,22 @@ func (p *Printer) decided(d host.Decision) {
 	}
 	p.unmapped(d.Unmapped)
 	p.agents(d.Spawns, d.Research)
-	p.lineIf(d.Confinement != "", "confinement: %s", d.Confinement)
+	p.lineIf(d.Confinement != "", "confinement: %s", confinementWords(d))
+}
+
+// confinementWords returns the level of a decision, and the reports that have it if others
+// have a higher one.
+func confinementWords(d host.Decision) string {
+	var lowest []string
+	for _, r := range d.Reports {
+		if cmp.Or(r.Confinement, confinement.None) == d.Confinement {
+			lowest = append(lowest, r.Path)
+		}
+	}
+	if len(lowest) == len(d.Reports) {
+		return string(d.Confinement)
+	}
+	return fmt.Sprintf("%s, that of %s", d.Confinement, textutil.List(lowest, MaxNamed))
 }
 
 // previous prints what became of the findings of the previous review, and names those of

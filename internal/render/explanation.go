@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -75,25 +73,13 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	for _, r := range d.Reports {
 		p.Line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, textutil.Count(r.Findings, "finding"), r.Plugin)
 	}
-	p.confinement(d)
+	p.refused(d.Spawns)
 	for _, pl := range d.Plugins {
 		p.Line("  plugin  %s  %s", shortDigest(pl.Digest), pluginName(pl))
 	}
 	p.Line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
 	p.lineIf(x.Task.Base != "", "  base    %.12s  the commit that the draft is compared with", x.Task.Base)
 	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, Time(x.DecidedAt), x.By)
-}
-
-// confinement prints which reports had the lowest level, and the hosts that were refused.
-func (p *Printer) confinement(d host.Decision) {
-	var lowest []string
-	for _, r := range d.Reports {
-		if d.Confinement != "" && cmp.Or(r.Confinement, confinement.None) == d.Confinement {
-			lowest = append(lowest, r.Path)
-		}
-	}
-	p.lineIf(lowest != nil, "  confinement %s, that of %s", d.Confinement, textutil.List(lowest, MaxNamed))
-	p.refused(d.Spawns)
 }
 
 // refused prints the hosts that the proxy refused to agents that succeeded nevertheless. Those
