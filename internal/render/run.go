@@ -66,7 +66,7 @@ func roundWords(v api.RoundResult) string {
 // agentWords describes an agent that has ended.
 func agentWords(s api.SpawnSummary) string {
 	words := []string{fmt.Sprintf("%s (%s) %s after %s", s.Agent, s.Adapter, s.Outcome, seconds(s.DurationMS))}
-	if s.Reason != "" {
+	if s.Reason != "" && string(s.Reason) != string(s.Outcome) {
 		words = append(words, string(s.Reason))
 	}
 	if tokens := tokenCount(s); tokens != unknown {
@@ -102,7 +102,7 @@ func (p *Printer) RunDecision(d api.Decision) {
 // RunResult prints where a run ended, and the commands to type next.
 func (p *Printer) RunResult(r api.RunResult) {
 	p.Line("%s  %s, round %s", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
-	p.lineIf(r.NextAction == api.ActionStuck, "  because %s", r.Reason)
+	p.lineIf(r.NextAction == api.ActionStuck, "  because %s", stopWords(r.Reason))
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
 	p.lineIf(r.Commit != "", "%s", strings.TrimRight(fmt.Sprintf("  commit %.12s  %s", r.Commit, r.Subject), " "))
 	p.branch(r.Branch, r.Merge)

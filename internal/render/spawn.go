@@ -39,7 +39,7 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 			color = Red
 		}
 		result := string(s.Outcome)
-		if s.Reason != "" {
+		if s.Reason != "" && string(s.Reason) != result {
 			result += ": " + string(s.Reason)
 		}
 		why := s.Why

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -81,7 +82,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 	}
 	p.lineIf(t.Phase != "" && t.Status == task.Open, "  phase %s is done", t.Phase)
 	if t.Stop != nil {
-		p.Line("  %s in round %d by %s: %s", p.Paint(Red, "stuck"), t.Stop.Round, t.Stop.By, t.Stop.Reason)
+		p.Line("  %s in round %d by %s: %s", p.Paint(Red, "stuck"), t.Stop.Round, t.Stop.By, stopWords(t.Stop.Reason))
 	}
 	if n := len(t.Violations); n > 0 {
 		p.Line("  %s against the search-before-write rule not yet routed", textutil.Count(n, "violation"))
@@ -324,4 +325,14 @@ func (p *Printer) Attestations(l AttestationList) {
 		rows.add(s.Round, s.Agent, s.Source, s.By, s.ToolUses, s.Credited, orDash(string(s.Violation)), dim(Time(s.At)))
 	}
 	p.table(rows)
+}
+
+// stopWords returns the reason of a stop, with a sentence if an agent that edits caused it.
+func stopWords(reason string) string {
+	for _, role := range []task.Role{task.RoleExecutor, task.RoleFixer} {
+		if why, ok := strings.CutPrefix(reason, string(role)+"-"); ok && outcome.Reason(why).Message() != "" {
+			return reason + ": " + outcome.Reason(why).Message()
+		}
+	}
+	return reason
 }
