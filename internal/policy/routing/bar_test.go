@@ -60,9 +60,9 @@ func TestBar(t *testing.T) {
 
 func TestBarsThatAreRefused(t *testing.T) {
 	for bar, want := range map[string]string{
-		`bar := "nit"`:              "bar must be one of",
-		`bar := 1`:                  "bar must be one of",
-		`bar := ["all"]`:            "bar must be one of",
+		`bar := "nit"`:              "bar must be one of all, risk, fail, and not",
+		`bar := 1`:                  "bar must be one of all, risk, fail, and not",
+		`bar := ["all"]`:            "bar must be one of all, risk, fail, and not",
 		`bar contains "all"`:        "one value and not a set",
 		`bar(x) := "all" if x == 1`: "a rule and not a function",
 		`bar["all"] := true`:        "one value",

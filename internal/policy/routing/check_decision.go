@@ -48,7 +48,7 @@ func (r *reader) checkBar(branch *ast.Rule) {
 		return
 	}
 	if text, ok := value.Value.(ast.String); !ok || !Bar(text).Valid() {
-		r.problem(value.Loc(), "bar must be one of %q, and not %s", Bars(), textutil.Clip(value.String(), 100))
+		r.problem(value.Loc(), "bar must be one of %s, and not %s", textutil.List(textutil.Strings(Bars()), len(Bars())), textutil.Clip(value.String(), 100))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Facts are what only policies with a rule named bar see of a round (ADR-0024). They
@@ -100,7 +101,7 @@ func (f Facts) check(in Input, wrong refusal) error {
 	case f.MayExtend && (f.RoundsLeft == 0 || !in.Productive()):
 		return wrong(mayExtendField, f.MayExtend, "must be false unless rounds are left, findings are resolved, none has come back, and verification is not red")
 	case !f.Confinement.Known():
-		return wrong(confinementField, f.Confinement, "must be one of %q", confinement.Levels())
+		return wrong(confinementField, f.Confinement, "must be one of %s", textutil.List(textutil.Strings(confinement.Levels()), len(confinement.Levels())))
 	}
 	return nil
 }
