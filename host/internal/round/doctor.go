@@ -26,6 +26,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 type diagnosis struct{ api.Health }
@@ -152,9 +153,9 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 		switch {
 		case err != nil:
 		case !report.Sound():
-			err = errs.New(errs.LedgerTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
+			err = errs.New(errs.LedgerTampered, "%s: switchyard ledger verify lists them", textutil.Count(len(report.Problems), "problem"))
 		case len(report.Transcripts.Altered) > 0:
-			err = errs.New(errs.TranscriptAltered, "%d transcripts were altered: switchyard ledger verify lists them", len(report.Transcripts.Altered))
+			err = errs.New(errs.TranscriptAltered, "%s changed: switchyard ledger verify lists them", textutil.Count(len(report.Transcripts.Altered), "transcript"))
 		}
 		fine = fmt.Sprintf("%d events, intact", report.Events)
 	}
