@@ -52,13 +52,17 @@ func (p *Printer) Compaction(c ledger.Compaction) {
 	rows := newTable("", "BEFORE", "AFTER")
 	rows.add("database", Size(c.Before.Database), Size(c.After.Database))
 	rows.add("log", Size(c.Before.Log), Size(c.After.Log))
-	p.list(rows)
+	p.table(rows)
 }
 
 // Archived prints what went to the ledger's archive.
 func (p *Printer) Archived(a ledger.Archived) {
+	if a.Events == 0 {
+		p.Line("nothing to archive: no task was committed that long ago")
+		return
+	}
 	p.Line("archived  %s of %s: %s became %s", textutil.Count(a.Events, "event"), textutil.Count(a.Tasks, "task"), Size(a.Bodies), Size(a.Archive))
-	p.lineIf(a.Events > 0, "next: give back the space: switchyard ledger compact")
+	p.Line("next: give back the space: switchyard ledger compact")
 }
 
 // maxLedgerProblems is the number of a ledger's problems that are shown; JSON has more.
