@@ -41,7 +41,7 @@ func (p *Printer) RunEvent(e api.RunEvent, several bool) {
 	case api.RunParked:
 		line(Yellow, "parked", "until %s", Time(e.Until))
 	case api.RunCommitted:
-		line(Green, "committed", "%.12s  %s", e.Commit, e.Subject)
+		line(Green, "committed", "%s", commitWords(e.Commit, e.Subject))
 	case api.RunMerged:
 		line(mergeColor(*e.Merge), string(e.Merge.Outcome), "%s", mergeWords(*e.Merge))
 	case api.RunPushed:
@@ -104,7 +104,7 @@ func (p *Printer) RunResult(r api.RunResult) {
 	p.Line("%s  %s, round %s", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
 	p.lineIf(r.NextAction == api.ActionStuck, "  because %s", stopWords(r.Reason))
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
-	p.lineIf(r.Commit != "", "%s", strings.TrimRight(fmt.Sprintf("  commit %.12s  %s", r.Commit, r.Subject), " "))
+	p.lineIf(r.Commit != "", "  commit %s", commitWords(r.Commit, r.Subject))
 	p.branch(r.Branch, r.Merge)
 	if words := spentWords(r.Spent); words != "" {
 		p.Line("  agents: %s", words)
@@ -116,6 +116,11 @@ func (p *Printer) RunResult(r api.RunResult) {
 // RunEnded prints the result of one of several tasks in one line.
 func (p *Printer) RunEnded(r api.RunResult) {
 	p.Line("%s  ended  %s, %s", r.TaskID, p.Paint(actionColor(r.NextAction), r.NextAction), taskNext(r))
+}
+
+// commitWords returns a commit with its subject, which is not always known.
+func commitWords(sha, subject string) string {
+	return strings.TrimRight(fmt.Sprintf("%.12s  %s", sha, subject), " ")
 }
 
 // branch prints a task's branch and its merge. A merged branch is removed.
@@ -202,7 +207,7 @@ func taskNext(r api.RunResult) string {
 	case r.NextAction == policies.Commit && r.Merge != nil:
 		return mergeWords(*r.Merge)
 	case r.NextAction == policies.Commit:
-		return fmt.Sprintf("%.12s  %s", r.Commit, r.Subject)
+		return commitWords(r.Commit, r.Subject)
 	case r.NextAction == api.ActionStuck:
 		return cmp.Or(r.Reason, "stuck") + ": switchyard explain " + r.TaskID
 	case r.NextAction == api.ActionParked:
