@@ -22,6 +22,9 @@ func (p *Printer) Gate(r api.GateResult) {
 	for _, c := range r.Commits {
 		p.gateLine("  ", c)
 	}
+	if r.Outcome == api.GateNotReviewed && !r.Signed && !r.Unsigned {
+		p.next(step{now: "review these files: switchyard round TASK; or, if another machine did, give its proof: --proof FILE"})
+	}
 }
 
 // gateLine prints the outcome for one tree.
