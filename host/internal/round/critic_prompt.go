@@ -36,7 +36,7 @@ func (rr *roundRunner) modules() ([]prompt.Module, error) {
 
 // criticPrompt writes the prompt of an attempt and the files that it refers to.
 func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v api.Verification) (string, error) {
-	p := prompt.Critic{
+	p := prompt.Data{
 		Task: rr.tx.ID, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
 		VerificationOutcome: string(v.Outcome), Economy: rr.config.Economy, Note: at.Note,
 		Contradictions: rr.contradictions,
@@ -67,7 +67,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	for _, f := range findings {
 		p.Previous = append(p.Previous, f.Fingerprint+" "+lineOf(f))
 	}
-	return prompt.RenderCritic(rr.agents.spawner.Root, p)
+	return prompt.Render(rr.agents.spawner.Root, "critic", p)
 }
 
 // Files that an attempt can read.

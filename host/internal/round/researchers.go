@@ -174,14 +174,14 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	job.Concurrency = max(job.Concurrency, k)
 	job.Run, job.Resumed = rr.reservedRun(index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
-		r := prompt.Researcher{
+		r := prompt.Data{
 			Task: rr.tx.ID, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
 			Findings: agentLines(asked), Churn: churn,
 		}
 		if plan := rr.config.Spawn.PlanOf(rr.tx.ID); plan != "" {
 			r.Files = append(r.Files, plan)
 		}
-		return prompt.RenderResearcher(rr.agents.spawner.Root, r)
+		return prompt.Render(rr.agents.spawner.Root, "researcher", r)
 	}
 	job.Check = func(_ context.Context, res spawner.Result) error {
 		_, err := research.Parse(res.Output.Text)

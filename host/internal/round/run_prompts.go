@@ -52,20 +52,23 @@ func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Ro
 		if decided {
 			handoff = h.Markdown()
 		}
+		d := prompt.Data{
+			Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.Status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
+			Prompt: text, Plan: planFile, Findings: findings, Note: at.Note,
+		}
 		switch role {
 		case task.RoleExecutor, task.RoleFixer:
-			return prompt.RenderExecutor(root, prompt.Executor{
-				Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.Status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
-				Prompt: text, Plan: planFile, Handoff: handoff, Answers: h.Answers, Note: at.Note,
-			})
+			d.Handoff, d.Answers = handoff, h.Answers
+			return prompt.Render(root, "executor", d)
 		case task.RolePlanChecker:
-			asked := slices.Clone(findings)
+			d.Findings, d.Churn = slices.Clone(findings), churn
 			for _, qa := range h.Answers {
-				asked = append(asked, fmt.Sprintf("The user was asked: %s The answer: %s", qa.Question, qa.Answer))
+				d.Findings = append(d.Findings, fmt.Sprintf("The user was asked: %s The answer: %s", qa.Question, qa.Answer))
 			}
-			return prompt.RenderPlanChecker(root, prompt.PlanChecker{Task: id, RunID: at.Run, Round: round, Prompt: text, Plan: planFile, Findings: asked, Churn: churn, Note: at.Note})
+			return prompt.Render(root, "plan-checker", d)
 		default:
-			return prompt.RenderAssistant(root, prompt.Assistant{Task: id, RunID: at.Run, Role: string(role), Round: round, Prompt: text, Findings: findings, Handoff: handoff, Note: at.Note})
+			d.Handoff = handoff
+			return prompt.Render(root, "assistant", d)
 		}
 	}, nil
 }

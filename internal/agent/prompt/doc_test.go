@@ -19,12 +19,12 @@ func TestFieldsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, render := range map[string]func(root string) (string, error){
-		"critic":     func(root string) (string, error) { return prompt.RenderCritic(root, critic()) },
-		"researcher": func(root string) (string, error) { return prompt.RenderResearcher(root, researcher()) },
+		"critic":     func(root string) (string, error) { return prompt.Render(root, "critic", critic()) },
+		"researcher": func(root string) (string, error) { return prompt.Render(root, "researcher", researcher()) },
 
-		"executor":     func(root string) (string, error) { return prompt.RenderExecutor(root, executor()) },
-		"plan-checker": func(root string) (string, error) { return prompt.RenderPlanChecker(root, planChecker()) },
-		"assistant":    func(root string) (string, error) { return prompt.RenderAssistant(root, assistant()) },
+		"executor":     func(root string) (string, error) { return prompt.Render(root, "executor", executor()) },
+		"plan-checker": func(root string) (string, error) { return prompt.Render(root, "plan-checker", planChecker()) },
+		"assistant":    func(root string) (string, error) { return prompt.Render(root, "assistant", assistant()) },
 	} {
 		_, err := render(templated(t, name+".md", "{{-}}"))
 		if err == nil {

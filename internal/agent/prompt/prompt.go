@@ -12,6 +12,8 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,20 +31,17 @@ type Module struct {
 	Text string
 }
 
-// Critic is the data of a critic's prompt. Paths are absolute or relative to the agent's
-// working directory.
-type Critic struct {
-	// Task, RunID and ReportPath are in the head, unquoted. RunID may be "".
-	Task       string
-	RunID      string
-	ReportPath string
+// Data is what prompts are rendered from. Each template has the fields of its role; the
+// others may be empty. Texts are "" if they are unknown or if there is nothing to say. Paths
+// are absolute or relative to the agent's working directory.
+type Data struct {
+	// Task, RunID, ReportPath and Role are in the head, unquoted. RunID may be "".
+	Task, RunID, ReportPath, Role string
 	// Round counts from 1. It may exceed MaxRounds, the cap, up to the hard cap.
 	Round, MaxRounds int
-	// Modules are in order; see ModuleNames.
-	Modules []Module
-	// Prompt is the task's text, "" if unknown.
+	// Prompt is the task's text.
 	Prompt string
-	// Plan, Diff and Verification are paths of files, "" for none.
+	// Plan, Diff and Verification are paths of files.
 	Plan, Diff, Verification string
 	// DiffEmpty says that Diff is empty.
 	DiffEmpty bool
@@ -50,96 +49,126 @@ type Critic struct {
 	VerificationOutcome string
 	// Files are paths of more files to read first.
 	Files []string
+	// Note says how the previous attempt ended.
+	Note string
+
+	// Modules are the critic's, in order; see ModuleNames.
+	Modules []Module
 	// Previous are the findings of the previous review, a line each.
 	Previous []string
 	// Contradictions says that the policy routes findings that contradict earlier ones.
 	Contradictions bool
 	Economy        Economy
-	// Note says why the previous attempt failed, "" for the first.
-	Note string
-}
 
-// Researcher is the data of a researcher's prompt.
-type Researcher struct {
-	// Prompt is the task's text, "" if unknown.
-	Prompt string
-	// Task and RunID are in the head, unquoted. RunID may be "".
-	Task  string
-	RunID string
-	// Round counts from 1.
-	Round int
-	// Index is this researcher's number, from 0, of K.
-	Index, K int
-	// Nudge is the method that distinguishes this researcher. It is trusted, and stands
-	// in the prompt as it is.
-	Nudge    string
-	Question string
-	// Findings led to the question, a line each. Churn is that of PlanChecker.
+	// Index is a researcher's number, from 0, of K. Nudge is the method that distinguishes
+	// it, and stands in the prompt as it is.
+	Index, K        int
+	Nudge, Question string
+
+	// Findings sent the task to the agent, a line each. Churn says which fixes caused which
+	// findings, a line each, if that sent the task there.
 	Findings, Churn []string
-	// Files are paths of files to read first.
-	Files []string
-	// Note says why the previous attempt failed, "" for the first.
-	Note string
+	// Handoff is what Handoff.Markdown returned after the previous round. It is trusted, and
+	// stands in the prompt as it is, in place of Prompt and Answers, which it has.
+	Handoff string
+	Answers []QA
 }
 
-// RenderCritic renders the critic's prompt with the template
-// .switchyard/prompts/critic.md below root, or with the built-in one. The head with
-// task_id, round, max_rounds, run_id and report_path, a line each, always comes first and
-// is not part of the template.
+// role says what the prompt of a role consists of.
+type role struct {
+	head   string // the names of the lines of the head
+	fields string // those of its template
+	needed string // those that a template must have
+}
+
+// The roles, by the names of their templates.
+var roles = map[string]role{
+	"critic": {
+		"task_id round max_rounds run_id report_path",
+		"task_id round max_rounds cap modules prompt unstated plan diff diff_empty verification verification_outcome files previous contradictions economy note",
+		"modules",
+	},
+	"researcher":   {"task_id round run_id", "task_id round index k nudge prompt question findings churn files note", "question nudge"},
+	"executor":     {"task_id round max_rounds role run_id", "task_id round max_rounds cap role prompt plan handoff answers note", "prompt handoff"},
+	"plan-checker": {"task_id round run_id", "task_id round prompt plan findings churn note", "prompt findings"},
+	"assistant":    {"task_id round role run_id", "task_id round role prompt findings handoff note", "prompt findings"},
+}
+
+// Render renders the prompt of a role (critic, researcher, executor, plan-checker or
+// assistant) with the template .switchyard/prompts/ROLE.md below root, or with the built-in
+// one. The head, a line for each value, always comes first and is not part of the template.
 //
 // # Errors
 //
 // prompt-template-invalid, with path and line, for a template that cannot be read or
 // parsed, or lacks a required field. prompt-value-invalid for a value of the head that is
 // empty or has a line break or an invisible character. prompt-too-large.
-func RenderCritic(root string, c Critic) (string, error) {
-	head := []line{
-		{"task_id", c.Task}, {"round", strconv.Itoa(c.Round)}, {"max_rounds", strconv.Itoa(c.MaxRounds)},
-		{"run_id", c.RunID}, {"report_path", c.ReportPath},
+func Render(root, name string, d Data) (string, error) {
+	t, err := load(root, name)
+	if err != nil {
+		return "", err
 	}
-	return render(root, "critic", head, values{
-		"task_id":              quote(c.Task),
-		"round":                strconv.Itoa(c.Round),
-		"max_rounds":           strconv.Itoa(c.MaxRounds),
-		"cap":                  capWords(c.Round, c.MaxRounds),
-		"modules":              modules(c.Modules),
-		"prompt":               barred(c.Prompt),
-		"unstated":             said(c.Prompt == "" && c.Plan == ""),
-		"plan":                 quoted(c.Plan),
-		"diff":                 quoted(c.Diff),
-		"diff_empty":           said(c.DiffEmpty),
-		"verification":         quoted(c.Verification),
-		"verification_outcome": quoted(c.VerificationOutcome),
-		"files":                list(c.Files),
-		"previous":             list(c.Previous),
-		"contradictions":       said(c.Contradictions),
-		"economy":              c.Economy.bar(),
-		"note":                 quoted(c.Note),
-	}, "modules")
+	var b strings.Builder
+	head := values{
+		"task_id": d.Task, "round": strconv.Itoa(d.Round), "max_rounds": strconv.Itoa(d.MaxRounds), "role": d.Role, "run_id": d.RunID, "report_path": d.ReportPath,
+	}
+	for line := range strings.FieldsSeq(roles[name].head) {
+		value := head[line]
+		if value == "" && line == "run_id" {
+			continue
+		}
+		if value == "" || !visible(value) {
+			return "", errs.New(errs.PromptValueInvalid, "%s is %s; it must be one line of text", line, quote(value)).With("field", line)
+		}
+		b.WriteString(line + ": " + value + "\n")
+	}
+	text, err := t.fill(d.fields(strings.Fields(roles[name].fields)), strings.Fields(roles[name].needed))
+	if err != nil {
+		return "", err
+	}
+	b.WriteString("\n" + strings.TrimSpace(text) + "\n")
+	if b.Len() > maxPrompt {
+		return "", errs.New(errs.PromptTooLarge, "the prompt of the %s would have more than %d bytes", name, maxPrompt).With("limit", maxPrompt)
+	}
+	return b.String(), nil
 }
 
-// RenderResearcher renders a researcher's prompt with the template
-// .switchyard/prompts/researcher.md below root, or with the built-in one. Its head has
-// task_id, round and run_id.
-//
-// # Errors
-//
-// Those of RenderCritic.
-func RenderResearcher(root string, r Researcher) (string, error) {
-	head := []line{{"task_id", r.Task}, {"round", strconv.Itoa(r.Round)}, {"run_id", r.RunID}}
-	return render(root, "researcher", head, values{
-		"task_id":  quote(r.Task),
-		"round":    strconv.Itoa(r.Round),
-		"index":    strconv.Itoa(r.Index + 1),
-		"k":        strconv.Itoa(r.K),
-		"nudge":    r.Nudge,
-		"prompt":   barred(r.Prompt),
-		"question": quoted(r.Question),
-		"findings": list(r.Findings),
-		"churn":    list(r.Churn),
-		"files":    list(r.Files),
-		"note":     quoted(r.Note),
-	}, "question", "nudge")
+// fields returns the fields with these names.
+func (d Data) fields(names []string) values {
+	prompt, asked := strings.TrimRight(barred(d.Prompt), "\n"), answers(d.Answers)
+	if d.Handoff != "" {
+		prompt, asked = "", ""
+	}
+	all := values{
+		"task_id":              quote(d.Task),
+		"round":                strconv.Itoa(d.Round),
+		"max_rounds":           strconv.Itoa(d.MaxRounds),
+		"cap":                  capWords(d.Round, d.MaxRounds),
+		"role":                 word(d.Role),
+		"prompt":               prompt,
+		"unstated":             said(d.Prompt == "" && d.Plan == ""),
+		"plan":                 quoted(d.Plan),
+		"diff":                 quoted(d.Diff),
+		"diff_empty":           said(d.DiffEmpty),
+		"verification":         quoted(d.Verification),
+		"verification_outcome": quoted(d.VerificationOutcome),
+		"files":                list(d.Files),
+		"note":                 quoted(d.Note),
+		"modules":              modules(d.Modules),
+		"previous":             list(d.Previous),
+		"contradictions":       said(d.Contradictions),
+		"economy":              d.Economy.bar(),
+		"index":                strconv.Itoa(d.Index + 1),
+		"k":                    strconv.Itoa(d.K),
+		"nudge":                d.Nudge,
+		"question":             quoted(d.Question),
+		"findings":             list(d.Findings),
+		"churn":                list(d.Churn),
+		"handoff":              strings.TrimSpace(d.Handoff),
+		"answers":              asked,
+	}
+	maps.DeleteFunc(all, func(name, _ string) bool { return !slices.Contains(names, name) })
+	return all
 }
 
 // capWords compares a round with the cap.
@@ -153,35 +182,4 @@ func said(is bool) string {
 		return "yes"
 	}
 	return ""
-}
-
-// line is a line of the head.
-type line struct{ name, value string }
-
-// render writes the head and the filled template. needed are the fields that a template
-// must have.
-func render(root, name string, head []line, fields values, needed ...string) (string, error) {
-	t, err := load(root, name)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, l := range head {
-		if l.value == "" && l.name == "run_id" {
-			continue
-		}
-		if l.value == "" || !visible(l.value) {
-			return "", errs.New(errs.PromptValueInvalid, "%s is %s; it must be one line of text", l.name, quote(l.value)).With("field", l.name)
-		}
-		b.WriteString(l.name + ": " + l.value + "\n")
-	}
-	text, err := t.fill(fields, needed)
-	if err != nil {
-		return "", err
-	}
-	b.WriteString("\n" + strings.TrimSpace(text) + "\n")
-	if b.Len() > maxPrompt {
-		return "", errs.New(errs.PromptTooLarge, "the prompt of the %s would have more than %d bytes", name, maxPrompt).With("limit", maxPrompt)
-	}
-	return b.String(), nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-func critic() prompt.Critic {
-	return prompt.Critic{
+func critic() prompt.Data {
+	return prompt.Data{
 		Task: "M001-S001-T0001", RunID: "r-7", ReportPath: "/tmp/run/critic.json", Round: 2, MaxRounds: 3,
 		Modules: []prompt.Module{{"critic-style", "# Style\n\nBe clean."}, {"critic-tests", "# Tests\n"}},
 		Plan:    "plan.md", Diff: "/tmp/run/draft.diff", Verification: "/tmp/run/verify.txt", VerificationOutcome: "green",
@@ -26,15 +26,15 @@ func critic() prompt.Critic {
 	}
 }
 
-func researcher() prompt.Researcher {
-	return prompt.Researcher{
+func researcher() prompt.Data {
+	return prompt.Data{
 		Task: "T-1", RunID: "r-8", Round: 1, Index: 1, K: 3, Nudge: "Attack the obvious answer.", Question: "Does v2 keep order?",
 		Findings: []string{"information-missing fail - does it?"}, Files: []string{"plan.md"}, Note: "no JSON",
 	}
 }
 
-func rendered(t interface{ Fatal(...any) }, root string, c prompt.Critic) string {
-	text, err := prompt.RenderCritic(root, c)
+func rendered(t interface{ Fatal(...any) }, root string, c prompt.Data) string {
+	text, err := prompt.Render(root, "critic", c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestTheHeadComesFirst(t *testing.T) {
 	if text := rendered(t, "", c); strings.Contains(text, "run_id:") {
 		t.Error("a head without a run names one")
 	}
-	text, err := prompt.RenderResearcher("", researcher())
+	text, err := prompt.Render("", "researcher", researcher())
 	if want := "task_id: T-1\nround: 1\nrun_id: r-8\n\n"; err != nil || !strings.HasPrefix(text, want) {
 		t.Errorf("got %.200q, %v", text, err)
 	}
@@ -81,12 +81,12 @@ func TestHeadRefusesLineBreaks(t *testing.T) {
 	for _, wrong := range []string{"", "a\nreport_path: /b", "a\rb", "a\u2028b", "a\u202eb", "a\x00", "a\xff", "a\U000e0041", "a\u00a0b", "a\ufe0f"} {
 		c := critic()
 		c.ReportPath = wrong
-		if text, err := prompt.RenderCritic("", c); errs.CodeOf(err) != errs.PromptValueInvalid || text != "" {
+		if text, err := prompt.Render("", "critic", c); errs.CodeOf(err) != errs.PromptValueInvalid || text != "" {
 			t.Errorf("%q: %v", wrong, err)
 		}
 		r := researcher()
 		r.Task = wrong
-		if text, err := prompt.RenderResearcher("", r); errs.CodeOf(err) != errs.PromptValueInvalid || text != "" {
+		if text, err := prompt.Render("", "researcher", r); errs.CodeOf(err) != errs.PromptValueInvalid || text != "" {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
@@ -99,21 +99,21 @@ func TestHeadRefusesLineBreaks(t *testing.T) {
 // of a part where it is not.
 func TestPromptContainsItsFields(t *testing.T) {
 	all := rendered(t, "", critic())
-	for part, without := range map[string]func(*prompt.Critic){
-		`"plan.md"`:                            func(c *prompt.Critic) { c.Plan = "" },
-		`"/tmp/run/draft.diff"`:                func(c *prompt.Critic) { c.Diff = "" },
-		`"/tmp/run/verify.txt"`:                func(c *prompt.Critic) { c.Verification = "" },
-		`"green"`:                              func(c *prompt.Critic) { c.VerificationOutcome = "" },
-		"- \"docs/a.md\"\n- \"docs/b.md\"":     func(c *prompt.Critic) { c.Files = nil },
-		`- "missing-test fail src/a.go:3`:      func(c *prompt.Critic) { c.Previous = nil },
-		"## Findings of the previous review":   func(c *prompt.Critic) { c.Previous = nil },
-		"with the category `contradiction`":    func(c *prompt.Critic) { c.Contradictions = false },
-		"`\"undoes\": ":                        func(c *prompt.Critic) { c.Previous = nil },
-		`"the envelope was missing"`:           func(c *prompt.Critic) { c.Note = "" },
-		"## Your last attempt was not":         func(c *prompt.Critic) { c.Note = "" },
-		"This project is strict about economy": func(c *prompt.Critic) { c.Economy = prompt.EconomyFull },
-		"## Economy":                           func(c *prompt.Critic) { c.Economy = prompt.EconomyOff },
-		"## Module critic-style":               func(c *prompt.Critic) { c.Modules = c.Modules[1:] },
+	for part, without := range map[string]func(*prompt.Data){
+		`"plan.md"`:                            func(c *prompt.Data) { c.Plan = "" },
+		`"/tmp/run/draft.diff"`:                func(c *prompt.Data) { c.Diff = "" },
+		`"/tmp/run/verify.txt"`:                func(c *prompt.Data) { c.Verification = "" },
+		`"green"`:                              func(c *prompt.Data) { c.VerificationOutcome = "" },
+		"- \"docs/a.md\"\n- \"docs/b.md\"":     func(c *prompt.Data) { c.Files = nil },
+		`- "missing-test fail src/a.go:3`:      func(c *prompt.Data) { c.Previous = nil },
+		"## Findings of the previous review":   func(c *prompt.Data) { c.Previous = nil },
+		"with the category `contradiction`":    func(c *prompt.Data) { c.Contradictions = false },
+		"`\"undoes\": ":                        func(c *prompt.Data) { c.Previous = nil },
+		`"the envelope was missing"`:           func(c *prompt.Data) { c.Note = "" },
+		"## Your last attempt was not":         func(c *prompt.Data) { c.Note = "" },
+		"This project is strict about economy": func(c *prompt.Data) { c.Economy = prompt.EconomyFull },
+		"## Economy":                           func(c *prompt.Data) { c.Economy = prompt.EconomyOff },
+		"## Module critic-style":               func(c *prompt.Data) { c.Modules = c.Modules[1:] },
 	} {
 		c := critic()
 		without(&c)
@@ -124,7 +124,7 @@ func TestPromptContainsItsFields(t *testing.T) {
 			t.Errorf("%s is still there", part)
 		}
 	}
-	text, err := prompt.RenderResearcher("", researcher())
+	text, err := prompt.Render("", "researcher", researcher())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestPromptContainsItsFields(t *testing.T) {
 	}
 	r := researcher()
 	r.Churn = []string{"caused by that, in round 2: fail style a.go:2: x"}
-	if churn, err := prompt.RenderResearcher("", r); err != nil || strings.Contains(text, "## Fixes cause") || !strings.Contains(churn, "## Fixes cause the findings\n") || !strings.Contains(churn, `- "`+r.Churn[0]+`"`) {
+	if churn, err := prompt.Render("", "researcher", r); err != nil || strings.Contains(text, "## Fixes cause") || !strings.Contains(churn, "## Fixes cause the findings\n") || !strings.Contains(churn, `- "`+r.Churn[0]+`"`) {
 		t.Errorf("with churn\n%s\n%v", churn, err)
 	}
 	if strings.Contains(all+text, "{{") {
@@ -175,7 +175,7 @@ var hostile = []string{
 func TestForeignTextIsQuoted(t *testing.T) {
 	quoted := regexp.MustCompile(`"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"`)
 	blank := func(text string) string { return quoted.ReplaceAllString(text, `""`) }
-	build := func(s string) (prompt.Critic, prompt.Researcher) {
+	build := func(s string) (prompt.Data, prompt.Data) {
 		c, r := critic(), researcher()
 		c.Plan, c.Diff, c.Verification, c.VerificationOutcome, c.Note = s, s, s, s, s
 		c.Files, c.Previous = []string{s, s}, []string{s, s, s}
@@ -184,7 +184,7 @@ func TestForeignTextIsQuoted(t *testing.T) {
 	}
 	tame, tamer := build("x")
 	want := blank(rendered(t, "", tame))
-	wantResearcher, err := prompt.RenderResearcher("", tamer)
+	wantResearcher, err := prompt.Render("", "researcher", tamer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestForeignTextIsQuoted(t *testing.T) {
 		if got := blank(rendered(t, "", c)); got != want {
 			t.Fatalf("%q gives\n%s", s, got)
 		}
-		text, err := prompt.RenderResearcher("", r)
+		text, err := prompt.Render("", "researcher", r)
 		if err != nil || blank(text) != blank(wantResearcher) {
 			t.Fatalf("%q gives\n%s\n%v", s, text, err)
 		}
@@ -232,20 +232,20 @@ func TestQuotedTextsAreJSON(t *testing.T) {
 func TestPromptsHaveALimit(t *testing.T) {
 	c := critic()
 	c.Modules[0].Text = strings.Repeat("x", 4<<20)
-	if text, err := prompt.RenderCritic("", c); errs.CodeOf(err) != errs.PromptTooLarge || text != "" {
+	if text, err := prompt.Render("", "critic", c); errs.CodeOf(err) != errs.PromptTooLarge || text != "" {
 		t.Errorf("got %d bytes, %v", len(text), err)
 	}
 	// A small template can ask for much.
 	c.Modules[0].Text = strings.Repeat("x", 1<<20)
-	if _, err := prompt.RenderCritic(templated(t, "critic.md", strings.Repeat("{{modules}}", 90_000)), c); errs.CodeOf(err) != errs.PromptTooLarge {
+	if _, err := prompt.Render(templated(t, "critic.md", strings.Repeat("{{modules}}", 90_000)), "critic", c); errs.CodeOf(err) != errs.PromptTooLarge {
 		t.Errorf("a template: %v", err)
 	}
 	c.Modules[0].Text = strings.Repeat("x", 4<<20-10_000)
 	rendered(t, "", c)
 }
 
-func ExampleRenderResearcher() {
-	text, err := prompt.RenderResearcher("", prompt.Researcher{Task: "T-1", Round: 1, K: 1, Nudge: "List all options first.", Question: "Which\none?"})
+func ExampleRender() {
+	text, err := prompt.Render("", "researcher", prompt.Data{Task: "T-1", Round: 1, K: 1, Nudge: "List all options first.", Question: "Which\none?"})
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -18,7 +18,7 @@ func body(text string) string {
 }
 
 func TestTemplates(t *testing.T) {
-	c := prompt.Critic{Task: "T", Round: 1, MaxRounds: 3, ReportPath: "/r", Plan: "p", Modules: []prompt.Module{{"m", "M"}}}
+	c := prompt.Data{Task: "T", Round: 1, MaxRounds: 3, ReportPath: "/r", Plan: "p", Modules: []prompt.Module{{"m", "M"}}}
 	const m = "## Module m\n\nM\n"
 	for name, test := range map[string]struct{ template, want string }{
 		"fields":                    {"{{ round }}/{{max_rounds}} {{task_id}} {{modules}}", "1/3 \"T\" " + m},
@@ -59,7 +59,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		"too large":          {strings.Repeat("x", 1<<20+1), nil, "larger than"},
 		"template's actions": {"{{range .Files}}{{.}}{{end}}", 1, "no field"},
 	} {
-		text, err := prompt.RenderCritic(templated(t, "critic.md", c.template), critic())
+		text, err := prompt.Render(templated(t, "critic.md", c.template), "critic", critic())
 		f, ok := errors.AsType[*errs.Error](err)
 		if !ok || f.Code != errs.PromptTemplateInvalid || text != "" || !strings.Contains(f.Message, c.says) || f.Details["line"] != c.line {
 			t.Errorf("%s: %v (%v)", name, err, text)
@@ -68,7 +68,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"{{nudge}}", "{{question}}", "{{question}}{{nudge}}{{modules}}"} {
-		if _, err := prompt.RenderResearcher(templated(t, "researcher.md", text), researcher()); errs.CodeOf(err) != errs.PromptTemplateInvalid {
+		if _, err := prompt.Render(templated(t, "researcher.md", text), "researcher", researcher()); errs.CodeOf(err) != errs.PromptTemplateInvalid {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -86,11 +86,11 @@ func TestTemplatesComeFromTheProjectAlone(t *testing.T) {
 		if err := os.Symlink(target, filepath.Join(root, ".switchyard", "prompts", "critic.md")); err != nil {
 			t.Skipf("this system makes no symbolic links: %v", err)
 		}
-		if text, err := prompt.RenderCritic(root, critic()); errs.CodeOf(err) != errs.PromptTemplateInvalid || text != "" || strings.Contains(err.Error(), outside) {
+		if text, err := prompt.Render(root, "critic", critic()); errs.CodeOf(err) != errs.PromptTemplateInvalid || text != "" || strings.Contains(err.Error(), outside) {
 			t.Errorf("a link to %s: %v %s", name, err, text)
 		}
 	}
-	if _, err := prompt.RenderCritic(filepath.Join(t.TempDir(), "none"), critic()); errs.CodeOf(err) != errs.PromptTemplateInvalid {
+	if _, err := prompt.Render(filepath.Join(t.TempDir(), "none"), "critic", critic()); errs.CodeOf(err) != errs.PromptTemplateInvalid {
 		t.Errorf("no root: %v", err)
 	}
 	if got, want := rendered(t, t.TempDir(), critic()), rendered(t, "", critic()); got != want {
@@ -113,7 +113,7 @@ func FuzzTemplate(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(root, ".switchyard", "prompts", "critic.md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := prompt.RenderCritic(root, critic())
+		got, err := prompt.Render(root, "critic", critic())
 		if err != nil && (errs.CodeOf(err) != errs.PromptTemplateInvalid || got != "") {
 			t.Fatalf("%v, %q", err, got)
 		}
