@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -45,7 +44,6 @@ type Repo struct {
 	bin        string
 	checkout   place
 	common     string // the git directory of the whole repository
-	streams    sync.Pool
 }
 
 // Open opens the repository of the checkout that contains dir.

@@ -1,9 +1,9 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
@@ -153,28 +154,6 @@ func (r *Repo) private(path string) bool {
 
 // once runs git once.
 func (r *Repo) once(ctx context.Context, c command) (string, error) {
-	s, ok := r.streams.Get().(*streams)
-	if !ok {
-		var err error
-		if s, err = newStreams(); err != nil {
-			return "", err
-		}
-	}
-	out, err := r.with(ctx, c, s)
-	if err == nil || failureOf(err) != nil {
-		r.streams.Put(s)
-	} else {
-		s.close() // A process that is lost may still write to them.
-	}
-	return out, err
-}
-
-// with runs git once with these streams.
-func (r *Repo) with(ctx context.Context, c command, s *streams) (string, error) {
-	if err := s.prepare(c.input); err != nil {
-		return "", err
-	}
-	argv := []string{r.bin, "--no-pager", "--no-optional-locks"}
 	settings := []string{
 		"core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "gc.auto=0", "maintenance.auto=false",
 		"submodule.recurse=false", "i18n.commitEncoding=UTF-8", "user.useConfigOnly=true", "advice.addEmbeddedRepo=false",
@@ -182,39 +161,33 @@ func (r *Repo) with(ctx context.Context, c command, s *streams) (string, error) 
 	if !c.hooks {
 		settings = append(settings, "core.hooksPath="+os.DevNull, "trailer.separators=:")
 	}
+	var args []string
 	for _, setting := range settings {
-		argv = append(argv, "-c", setting)
+		args = append(args, "-c", setting)
 	}
 	env := slices.Concat(r.environ, c.env)
 	if c.git != "" {
 		env = append(env, "GIT_DIR="+c.git, "GIT_WORK_TREE="+c.top)
 	}
-	limit := c.limit
-	if limit == 0 {
-		limit = quick
-	}
-	result, err := r.supervisor.Run(ctx, supervise.Spec{
-		Argv: append(argv, c.args...), Dir: c.top, Env: env, Input: s[0], Output: s[1], Errors: s[2],
-		OutputLimit: maxOutput, Timeout: limit, Grace: grace,
+	result, err := gitcmd.Run(ctx, r.supervisor, gitcmd.Command{
+		Bin: r.bin, Args: append(args, c.args...), Dir: c.top, Env: env, Input: c.input,
+		OutputLimit: maxOutput, Timeout: cmp.Or(c.limit, quick), Grace: grace,
 	})
-	if err != nil {
+	switch {
+	case err != nil && errs.CodeOf(err) == "" && ctx.Err() == nil:
+		return "", unwritable(err)
+	case err != nil:
 		return "", err
-	}
-	if result.End != supervise.Exited {
+	case result.End != supervise.Exited:
 		return "", &failure{verb: c.args[0], stderr: "it was ended: " + string(result.End), code: -1}
+	case result.ExitCode == 0:
+		return result.Output, nil
 	}
-	stderr, err := redact.Tail(s[2], result.ErrorBytes, maxStderr)
+	stderr, err := redact.Tail(strings.NewReader(result.Stderr), int64(len(result.Stderr)), maxStderr)
 	if err != nil {
 		return "", unwritable(err)
 	}
-	out, err := io.ReadAll(io.NewSectionReader(s[1], 0, result.OutputBytes))
-	if err != nil {
-		return "", unwritable(err)
-	}
-	if result.ExitCode != 0 {
-		return string(out), &failure{verb: c.args[0], stderr: stderr, code: result.ExitCode}
-	}
-	return string(out), nil
+	return result.Output, &failure{verb: c.args[0], stderr: stderr, code: result.ExitCode}
 }
 
 // passed are git's variables that belong to the user, not to a repository.

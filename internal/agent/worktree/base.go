@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -107,15 +106,10 @@ var emptyTrees = []string{
 // id returns the id that a git command prints, "" if it fails.
 func (s *scanner) id(ctx context.Context, r repo, args ...string) (string, error) {
 	out, err := s.git.run(ctx, r.command(args...))
-	if err != nil || out.code != 0 {
-		return "", err
+	if id := strings.TrimSuffix(out.Output, "\n"); err == nil && out.ExitCode == 0 && isID(id) {
+		return id, nil
 	}
-	text, err := io.ReadAll(out.output)
-	id := strings.TrimSuffix(string(text), "\n")
-	if err != nil || !isID(id) {
-		return "", err
-	}
-	return id, nil
+	return "", err
 }
 
 // isID reports whether a text is a whole id of an object, in one of the formats.

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"slices"
@@ -33,10 +32,10 @@ func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) e
 	}
 	return t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
 		out, err := s.diff(ctx, base, limit, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, literal(paths), paths)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = io.WriteString(w, cut(out, limit))
 		}
-		return cut(w, out, limit)
+		return err
 	})
 }
 
@@ -70,18 +69,15 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 
 // differing lists the files that differ from the commit base, unless the list is too long.
 func (t Tree) differing(ctx context.Context, base string) (paths []string, whole bool, err error) {
-	var text []byte
-	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
-		out, err := s.diff(ctx, base, maxNames, []string{"--name-only", "--no-renames", "-z"}, nil, nil)
-		if err == nil {
-			text, err = io.ReadAll(out)
-		}
+	var text string
+	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) (err error) {
+		text, err = s.diff(ctx, base, maxNames, []string{"--name-only", "--no-renames", "-z"}, nil, nil)
 		return err
 	})
 	if err != nil || len(text) >= maxNames {
 		return nil, false, err
 	}
-	paths = strings.Split(string(text), "\x00")
+	paths = strings.Split(text, "\x00")
 	return paths[:len(paths)-1], true, nil
 }
 
@@ -108,11 +104,7 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 	}
 	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
 		out, err := s.diff(ctx, base, 1, []string{"--name-only"}, paths, nil)
-		if err != nil {
-			return err
-		}
-		size, err := out.Seek(0, io.SeekEnd)
-		differs = size > 0
+		differs = out != ""
 		return err
 	})
 	return differs, err
@@ -121,50 +113,53 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 // diff runs git diff with these arguments for what these pathspecs match, everything if
 // there are none, and returns its output up to the limit. only lists the paths that they
 // can match, nil for any.
-func (s *scanner) diff(ctx context.Context, base string, limit int64, args, specs, only []string) (io.ReadSeeker, error) {
-	r, err := s.comparedRepo(ctx)
+func (s *scanner) diff(ctx context.Context, base string, limit int64, args, specs, only []string) (string, error) {
+	m, l, err := s.draftShadow(ctx)
 	if err != nil {
-		return nil, err
-	}
-	l, err := s.currentListing(ctx, *r)
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.git.shadow(*r, l.settings)
-	if err != nil {
-		return nil, err
+		return "", err
 	}
 	commit := base
 	if only == nil || !isID(base) { // Otherwise candidates has found the commit.
-		if commit, err = s.commit(ctx, *r, base); err != nil {
-			return nil, err
+		if commit, err = s.commit(ctx, m.repo, base); err != nil {
+			return "", err
 		}
 	}
 	if err := s.writeIndex(ctx, m, l, only); err != nil {
-		return nil, err
+		return "", err
 	}
 	command := m.command(s.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
 		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, specs)...)
-	command.limit = max(limit, 1)
+	command.limit = max(limit, 0) + 1                                    // Then it is known whether there is more.
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are our own patterns.
 	out, err := s.git.run(ctx, command)
-	if err == nil && out.code != 0 && !out.truncated {
+	if err == nil && out.ExitCode != 0 && !out.truncated {
 		err = out.failure(command)
 	}
-	return out.output, err
+	return out.Output, err
 }
 
-// cut copies a diff. If it is too long, it copies as many whole lines as fit, and a
+// cut returns a diff. If it is longer than limit, it is as many whole lines as fit, and a
 // notice.
-func cut(w io.Writer, r io.Reader, limit int64) error {
-	text, err := io.ReadAll(io.LimitReader(r, max(limit, 0)+1))
+func cut(text string, limit int64) string {
+	if int64(len(text)) <= limit {
+		return text
+	}
+	fits := text[:max(limit-int64(len(cutNotice)), 0)]
+	text = fits[:strings.LastIndexByte(fits, '\n')+1] + cutNotice
+	return text[:min(int64(len(text)), max(limit, 0))]
+}
+
+// draftShadow returns a shadow of the repository with which the tree is compared, and what
+// git lists of the tree.
+func (s *scanner) draftShadow(ctx context.Context) (*shadowRepo, *listing, error) {
+	r, err := s.comparedRepo(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if int64(len(text)) > limit {
-		fits := text[:max(limit-int64(len(cutNotice)), 0)]
-		text = append(fits[:bytes.LastIndexByte(fits, '\n')+1], cutNotice...)
+	l, err := s.currentListing(ctx, *r)
+	if err != nil {
+		return nil, nil, err
 	}
-	_, err = w.Write(text[:min(int64(len(text)), max(limit, 0))])
-	return err
+	m, err := s.git.shadow(*r, l.settings)
+	return m, l, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -43,20 +42,12 @@ func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, ch
 		return "", nil, err
 	}
 	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
-		r, err := s.comparedRepo(ctx)
-		if err != nil {
-			return err
-		}
-		l, err := s.currentListing(ctx, *r)
-		if err != nil {
-			return err
-		}
-		m, err := s.git.shadow(*r, l.settings)
+		m, l, err := s.draftShadow(ctx)
 		if err != nil {
 			return err
 		}
 		if !isID(base) {
-			if base, err = s.commit(ctx, *r, base); err != nil {
+			if base, err = s.commit(ctx, m.repo, base); err != nil {
 				return err
 			}
 		}
@@ -71,16 +62,9 @@ func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, ch
 
 // storeDraft stores the commit base with these files as they are now, and returns the tree.
 func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, l *listing, base string, paths []string) (tree string, err error) {
-	input, err := os.CreateTemp(s.git.temp, "draft-")
+	input, err := s.draftCommands(ctx, m, l, base, paths)
 	if err != nil {
-		return "", unreadable(".", err)
-	}
-	defer input.Close()
-	if err := s.writeDraft(ctx, input, m, l, base, paths); err != nil {
 		return "", err
-	}
-	if _, err := input.Seek(0, io.SeekStart); err != nil {
-		return "", unreadable(".", err)
 	}
 	command := m.command(s.real, "fast-import", "--quiet", "--depth=0") // Deltas take three times as long.
 	command.input, command.env = input, append(slices.Clone(m.env), "GIT_OBJECT_DIRECTORY="+filepath.Join(m.repo.common, "objects"))
@@ -88,38 +72,37 @@ func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, l *listing, bas
 	if err != nil {
 		return "", err
 	}
-	text, err := io.ReadAll(out)
-	tree, _ = strings.CutPrefix(strings.TrimSuffix(string(text), "\t\n"), "040000 tree ")
-	if err != nil || !isID(tree) {
-		return "", unreadable(".", fmt.Errorf("git fast-import: %.200q is no tree", text))
+	tree, _ = strings.CutPrefix(strings.TrimSuffix(out, "\t\n"), "040000 tree ")
+	if !isID(tree) {
+		return "", unreadable(".", fmt.Errorf("git fast-import: %.200q is no tree", out))
 	}
 	return tree, nil
 }
 
-// writeDraft writes the commands for git fast-import that store a draft and print its tree.
-func (s *scanner) writeDraft(ctx context.Context, w io.Writer, m *shadowRepo, l *listing, base string, paths []string) error {
+// draftCommands returns the commands for git fast-import that store a draft and print its tree.
+func (s *scanner) draftCommands(ctx context.Context, m *shadowRepo, l *listing, base string, paths []string) (string, error) {
 	prefix, err := filepath.Rel(m.repo.top, s.real)
 	if err != nil {
-		return unreadable(".", err)
+		return "", unreadable(".", err)
 	}
 	ignored, err := s.ignoredIgnoreFiles(ctx, m, l, paths)
 	if err != nil {
-		return err
+		return "", err
 	}
 	var removed, added bytes.Buffer
 	for _, name := range paths {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return "", context.Cause(ctx)
 		}
 		what, hidden, err := s.indexEntry(m, l, name)
 		if err != nil {
-			return err
+			return "", err
 		}
 		var mode string
 		var text []byte
 		if what != "" && !hidden && !ignored[name] {
 			if mode, text, err = s.draftFile(name); err != nil {
-				return unreadable(name, err)
+				return "", unreadable(name, err)
 			}
 		}
 		at := `"` + quote.Replace(path.Join(filepath.ToSlash(prefix), name)) + `"`
@@ -132,7 +115,7 @@ func (s *scanner) writeDraft(ctx context.Context, w io.Writer, m *shadowRepo, l 
 			fmt.Fprintf(&added, "M %s inline %s\ndata %d\n%s\n", mode, at, len(text), text)
 		}
 		if added.Len() > maxDraftFiles {
-			return unreadable(name, errors.New("the draft is too large to be stored"))
+			return "", unreadable(name, errors.New("the draft is too large to be stored"))
 		}
 	}
 	from := "from " + base + "\n"
@@ -140,8 +123,7 @@ func (s *scanner) writeDraft(ctx context.Context, w io.Writer, m *shadowRepo, l 
 		from = ""
 	}
 	// A file can be in the place of a directory that was removed, and the reverse.
-	_, err = fmt.Fprintf(w, "commit refs/heads/draft\nmark :1\ncommitter switchyard <> 0 +0000\ndata 0\n%s%s%s\nls :1 \"\"\n", from, &removed, &added)
-	return err
+	return fmt.Sprintf("commit refs/heads/draft\nmark :1\ncommitter switchyard <> 0 +0000\ndata 0\n%s%s%s\nls :1 \"\"\n", from, &removed, &added), nil
 }
 
 // draftFile returns a file's mode in git and its content, or "" if the draft does not have
@@ -173,12 +155,8 @@ func (s *scanner) compareDrafts(ctx context.Context, m *shadowRepo, before, afte
 		"--src-prefix=a/", "--dst-prefix=b/", before, after)
 	command.limit = maxDraftDiff
 	out, err := s.git.run(ctx, command)
-	if err != nil || out.code != 0 || out.truncated {
+	if err != nil || out.ExitCode != 0 || out.truncated {
 		return nil, err
 	}
-	patch, err := io.ReadAll(out.output)
-	if err != nil {
-		return nil, unreadable(".", err)
-	}
-	return linediff.Parse(patch)
+	return linediff.Parse([]byte(out.Output))
 }

@@ -1,8 +1,6 @@
 package worktree
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +13,11 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The limits of one git command: time, output, and grace.
@@ -26,15 +27,12 @@ const (
 	gitGrace  = time.Second
 )
 
-// git runs git, one command at a time. All files that it writes for us are in a private
-// directory.
+// git runs git. All files that it writes for us are in a private directory.
 type git struct {
 	supervisor *supervise.Supervisor
 	environ    []string
 	bin        string // "" if git is not installed
 	temp       string // the private directory, "" before it is needed
-	// output and errors receive what all commands print, appended.
-	output, errors *os.File
 }
 
 const (
@@ -68,24 +66,8 @@ func (g *git) private() error {
 	return nil
 }
 
-// open creates the files for the output if there are none yet.
-func (g *git) open() (err error) {
-	if g.errors != nil {
-		return nil
-	}
-	if g.output, err = g.create("output"); err == nil {
-		g.errors, err = g.create("errors")
-	}
-	return err
-}
-
 // close removes the private directory.
 func (g *git) close() error {
-	for _, f := range []*os.File{g.output, g.errors} { // Some systems cannot remove open files.
-		if f != nil {
-			_ = f.Close()
-		}
-	}
 	if g.temp == "" {
 		return nil
 	}
@@ -142,7 +124,7 @@ type gitCommand struct {
 	dir   string
 	env   []string
 	args  []string
-	input *os.File
+	input string
 	limit int64
 }
 
@@ -157,61 +139,44 @@ func (c gitCommand) verb() string {
 
 // gitResult is the result of a git command.
 type gitResult struct {
-	output    io.ReadSeeker
+	gitcmd.Result
 	truncated bool // it exceeded the output limit
-	code      int
-	stderr    string // the beginning of standard error
 }
 
 // failure is the error of a command that failed.
 func (r gitResult) failure(c gitCommand) error {
-	return unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", c.verb(), strings.TrimSpace(r.stderr), r.code))
+	return unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", c.verb(), textutil.ClipBytes(strings.TrimSpace(r.Stderr), 2<<10), r.ExitCode))
 }
 
 // run runs git. A nonzero exit code is not an error.
 func (g *git) run(ctx context.Context, c gitCommand) (gitResult, error) {
-	if err := g.open(); err != nil {
-		return gitResult{}, err
-	}
-	outputStart, err := g.output.Seek(0, io.SeekEnd)
-	if err != nil {
-		return gitResult{}, unreadable(".", err)
-	}
-	errorStart, err := g.errors.Seek(0, io.SeekEnd)
-	if err != nil {
-		return gitResult{}, unreadable(".", err)
-	}
-	result, err := g.supervisor.Run(ctx, supervise.Spec{
-		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, c.args...), Dir: c.dir, Env: g.environment(c.env),
-		Input: c.input, Output: g.output, Errors: g.errors, OutputLimit: c.limit, Timeout: gitTime, Grace: gitGrace,
+	result, err := gitcmd.Run(ctx, g.supervisor, gitcmd.Command{
+		Bin: g.bin, Args: c.args, Dir: c.dir, Env: g.environment(c.env), Input: c.input, OutputLimit: c.limit, Timeout: gitTime, Grace: gitGrace,
 	})
-	if err != nil {
+	switch {
+	case err != nil && errs.CodeOf(err) == "" && ctx.Err() == nil:
+		return gitResult{}, unreadable(".", err)
+	case err != nil:
 		return gitResult{}, err
-	}
-	if result.End != supervise.Exited && result.End != supervise.OutputLimit {
+	case result.End != supervise.Exited && result.End != supervise.OutputLimit:
 		return gitResult{}, unreadable(".", fmt.Errorf("git %s was ended: %s", c.verb(), result.End))
 	}
-	stderr, err := io.ReadAll(io.NewSectionReader(g.errors, errorStart, 2<<10))
-	if err != nil {
-		return gitResult{}, unreadable(".", err)
-	}
-	output := io.NewSectionReader(g.output, outputStart, result.OutputBytes)
-	return gitResult{output: output, truncated: result.End == supervise.OutputLimit, code: result.ExitCode, stderr: string(stderr)}, nil
+	return gitResult{result, result.End == supervise.OutputLimit}, nil
 }
 
-// runOK runs a command that must succeed completely. Git only warns about a directory
-// that it cannot open, whose files would be missing.
-func (g *git) runOK(ctx context.Context, c gitCommand) (io.ReadSeeker, error) {
+// runOK runs a command that must succeed completely, and returns its output. Git only warns
+// about a directory that it cannot open, whose files would be missing.
+func (g *git) runOK(ctx context.Context, c gitCommand) (string, error) {
 	out, err := g.run(ctx, c)
 	switch {
 	case err != nil:
-		return nil, err
+		return "", err
 	case out.truncated:
-		return nil, unreadable(".", fmt.Errorf("git %s prints more than %d MiB", c.verb(), c.limit>>20))
-	case out.code != 0 || strings.Contains(out.stderr, "could not open directory"):
-		return nil, out.failure(c)
+		return "", unreadable(".", fmt.Errorf("git %s prints more than %d MiB", c.verb(), c.limit>>20))
+	case out.ExitCode != 0 || strings.Contains(out.Stderr, "could not open directory"):
+		return "", out.failure(c)
 	}
-	return out.output, nil
+	return out.Output, nil
 }
 
 // ready refuses a repository with a file that would block git: one of its own, or one of
@@ -326,29 +291,17 @@ var (
 	branchSettings = strings.Fields("autosetupmerge autosetuprebase description merge mergeoptions pushremote rebase remote sort")
 )
 
-// maxRecord bounds a record in git's output, in bytes.
-const maxRecord = 1 << 20
-
 // records calls each with every NUL-terminated record of git's output.
-func records(output io.Reader, each func(string) error) error {
-	scanner := bufio.NewScanner(output)
-	scanner.Buffer(nil, maxRecord)
-	scanner.Split(func(data []byte, last bool) (int, []byte, error) {
-		if i := bytes.IndexByte(data, 0); i >= 0 {
-			return i + 1, data[:i], nil
+func records(output string, each func(string) error) error {
+	for output != "" {
+		record, rest, ended := strings.Cut(output, "\x00")
+		if !ended {
+			return unreadable(".", fmt.Errorf("git's answer: %w", io.ErrUnexpectedEOF))
 		}
-		if last && len(data) > 0 {
-			return 0, nil, io.ErrUnexpectedEOF
-		}
-		return 0, nil, nil
-	})
-	for scanner.Scan() {
-		if err := each(scanner.Text()); err != nil {
+		if err := each(record); err != nil {
 			return err
 		}
-	}
-	if err := scanner.Err(); err != nil {
-		return unreadable(".", fmt.Errorf("git's answer: %w", err))
+		output = rest
 	}
 	return nil
 }

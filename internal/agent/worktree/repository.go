@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -63,17 +61,17 @@ func (s *scanner) rootIgnored(ctx context.Context, r repo) (bool, error) {
 	if err != nil {
 		return false, unreadable(".", err)
 	}
-	out, err := s.git.checkIgnore(ctx, m, r.top, nil, "--quiet", "--no-index", "--", "./"+filepath.ToSlash(below))
-	return err == nil && out.code == 0, err
+	out, err := s.git.checkIgnore(ctx, m, r.top, "", "--quiet", "--no-index", "--", "./"+filepath.ToSlash(below))
+	return err == nil && out.ExitCode == 0, err
 }
 
 // checkIgnore runs git check-ignore.
-func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir string, input *os.File, args ...string) (gitResult, error) {
+func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir, input string, args ...string) (gitResult, error) {
 	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
 	command.input = input
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // check-ignore refuses literal pathspecs.
 	out, err := g.run(ctx, command)
-	if err == nil && out.code > 1 {
+	if err == nil && out.ExitCode > 1 {
 		err = out.failure(command)
 	}
 	return out, err
@@ -199,25 +197,16 @@ func (s *scanner) areIgnored(ctx context.Context, m *shadowRepo, dir string, nam
 	if len(names) == 0 {
 		return nil, nil
 	}
-	input, err := os.CreateTemp(s.git.temp, "names-")
-	if err != nil {
-		return nil, unreadable(dir, err)
-	}
-	defer input.Close()
+	var input strings.Builder
 	for _, name := range names {
-		if _, err := fmt.Fprintf(input, "./%s\x00", strings.TrimPrefix(strings.TrimPrefix(name, dir), "/")); err != nil {
-			return nil, unreadable(dir, err)
-		}
+		fmt.Fprintf(&input, "./%s\x00", strings.TrimPrefix(strings.TrimPrefix(name, dir), "/"))
 	}
-	if _, err := input.Seek(0, io.SeekStart); err != nil {
-		return nil, unreadable(dir, err)
-	}
-	out, err := s.git.checkIgnore(ctx, m, filepath.Join(s.real, filepath.FromSlash(dir)), input, "-z", "--stdin", "--no-index")
+	out, err := s.git.checkIgnore(ctx, m, filepath.Join(s.real, filepath.FromSlash(dir)), input.String(), "-z", "--stdin", "--no-index")
 	if err != nil {
 		return nil, err
 	}
 	ignored := make(map[string]bool)
-	err = records(out.output, func(text string) error {
+	err = records(out.Output, func(text string) error {
 		ignored[path.Join(dir, text)] = true
 		return nil
 	})
