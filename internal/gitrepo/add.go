@@ -34,8 +34,7 @@ const (
 //
 // # Errors
 //
-// branch-exists, worktree-exists, worktree-inside, file-unwritable, git-failed and those of
-// the supervisor.
+// branch-exists, worktree-exists and worktree-inside.
 func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
 	path, known, err := r.prepare(w.Path)
 	if err != nil {
@@ -58,10 +57,9 @@ func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
 //
 // # Errors
 //
-// branch-exists, branch-checked-out and worktree-exists if another owner has the branch or
-// the path, which are unchanged then; worktree-inside, worktree-switched if HEAD of the
-// worktree is elsewhere, file-unwritable, git-locked, git-failed and those of the
-// supervisor.
+// branch-exists, branch-checked-out and worktree-exists if another owner has the branch or the
+// path, which are unchanged then; worktree-inside, worktree-switched if HEAD of the worktree
+// is elsewhere.
 func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 	path, _, err := r.prepare(w.Path)
 	if err != nil {
@@ -71,7 +69,7 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 	if err != nil {
 		return err
 	}
-	there := find(all, path)
+	there := worktreeAt(all, path)
 	if there == nil || there.branch != w.Branch {
 		if holder := r.holder(all, w.Branch); holder != "" && holder != path {
 			return errHeld(w.Branch, holder)

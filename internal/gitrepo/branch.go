@@ -42,11 +42,7 @@ func TaskBranch(id string) string {
 
 // tip returns the commit of a branch, "" if there is no such branch.
 func (r *Repo) tip(ctx context.Context, branch string) (string, error) {
-	hash, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", headsPrefix+branch)
-	if negative(err) {
-		return "", nil
-	}
-	return hash, err
+	return r.find(ctx, r.checkout, "rev-parse", "--verify", "--quiet", headsPrefix+branch)
 }
 
 // move moves a branch from the commit old, "" if it does not exist, to next, "" to delete
@@ -98,8 +94,8 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 	return all, err
 }
 
-// find returns the worktree at a path, nil if there is none.
-func find(all []worktree, path string) *worktree {
+// worktreeAt returns the worktree at a path, nil if there is none.
+func worktreeAt(all []worktree, path string) *worktree {
 	if i := slices.IndexFunc(all, func(w worktree) bool { return w.path == path }); i >= 0 {
 		return &all[i]
 	}

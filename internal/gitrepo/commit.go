@@ -47,10 +47,9 @@ type CommitRequest struct {
 //
 // # Errors
 //
-// worktree-missing, worktree-switched, branch-moved if the branch is at another commit
-// than Parent, author-unknown, signing-failed, git-locked, git-failed and those of the
-// supervisor. The branch has not moved, unless only the index could not be written; the
-// call may be repeated.
+// worktree-missing, worktree-switched, branch-moved if the branch is at another commit than
+// Parent, author-unknown, signing-failed. The branch has not moved, unless only the index
+// could not be written; the call may be repeated.
 func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string, error) {
 	p, err := r.place(w.Path)
 	if err != nil {
@@ -65,7 +64,7 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 	}
 	made := func(t Trailer) bool { return t.Key == DecisionTrailer && slices.Contains(c.Trailers, t) }
 	if !slices.ContainsFunc(has, made) {
-		if commit, err = r.commitTree(ctx, c.Tree, []string{c.Parent}, c.Message, c.Trailers); err != nil {
+		if commit, err = r.CreateCommit(ctx, c.Tree, []string{c.Parent}, c.Message, c.Trailers); err != nil {
 			return "", err
 		}
 		if err := r.move(ctx, p, w.Branch, commit, c.Parent, "switchyard: commit"); err != nil {
@@ -76,7 +75,7 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 		return "", err
 	}
 	// It fails if a file differs, which the caller sees by WriteTree.
-	if _, err := r.output(ctx, p, "update-index", "-q", "--refresh"); err != nil && !negative(err) {
+	if _, err := r.find(ctx, p, "update-index", "-q", "--refresh"); err != nil {
 		return "", err
 	}
 	return commit, nil
@@ -94,15 +93,19 @@ func (r *Repo) head(ctx context.Context, p place, branch string) (commit string,
 		return commit, parseTrailers(text), nil
 	}
 	// HEAD can be on a branch that does not exist.
-	on, err := r.output(ctx, p, "symbolic-ref", "--quiet", "HEAD")
-	if negative(err) || err == nil && on != headsPrefix+branch {
+	on, err := r.find(ctx, p, "symbolic-ref", "--quiet", "HEAD")
+	if err == nil && on != headsPrefix+branch {
 		err = errSwitched(p.top, branch)
 	}
 	return "", nil, err
 }
 
-// commitTree creates a commit and moves no branch.
-func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, message string, trailers []Trailer) (string, error) {
+// CreateCommit creates a commit and moves no branch.
+//
+// # Errors
+//
+// author-unknown and signing-failed.
+func (r *Repo) CreateCommit(ctx context.Context, tree string, parents []string, message string, trailers []Trailer) (string, error) {
 	text := strings.TrimSpace(textutil.Lines(message)) + "\n\n"
 	for _, t := range trailers {
 		text += fmt.Sprintf("%s: %s\n", t.Key, strings.TrimSpace(textutil.Line(t.Value)))
@@ -111,8 +114,8 @@ func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, me
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	sign, err := r.output(ctx, r.checkout, "config", "--type=bool", "--get", "commit.gpgSign")
-	if err != nil && !negative(err) {
+	sign, err := r.find(ctx, r.checkout, "config", "--type=bool", "--get", "commit.gpgSign")
+	if err != nil {
 		return "", err
 	}
 	if sign == "true" {
@@ -142,7 +145,7 @@ var unnamed = sync.OnceValue(func() *regexp.Regexp {
 //
 // # Errors
 //
-// author-unknown, git-failed and those of the supervisor.
+// author-unknown.
 func (r *Repo) CheckAuthor(ctx context.Context) error {
 	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		_, err := r.output(ctx, r.checkout, "var", ident)

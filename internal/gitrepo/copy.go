@@ -17,10 +17,6 @@ func (r *Repo) GitDir() string { return r.common }
 
 // History lists the latest commits of HEAD and its first parents, the newest first, at most
 // limit. With merges, it lists only those with several parents.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) History(ctx context.Context, merges bool, limit int) ([]string, error) {
 	args := []string{"rev-list", "--first-parent", "--max-count=" + strconv.Itoa(limit)}
 	if merges {
@@ -37,8 +33,7 @@ func (r *Repo) History(ctx context.Context, merges bool, limit int) ([]string, e
 //
 // # Errors
 //
-// commit-shallow if the repository does not have the parent, file-unwritable, git-failed and
-// those of the supervisor.
+// commit-shallow if the repository does not have the parent.
 func (r *Repo) Copy(ctx context.Context, dir string, c Commit) (submodules []string, err error) {
 	if c.Shallow {
 		return nil, errs.New(errs.CommitShallow, "the parent of commit %.12s is not in this clone, so what the commit changes is not known", c.Hash).With("commit", c.Hash)

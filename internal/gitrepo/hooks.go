@@ -19,7 +19,7 @@ const maxMessage = 1 << 20
 //
 // # Errors
 //
-// worktree-missing, git-failed and those of the supervisor.
+// worktree-missing.
 func (r *Repo) Hooks(ctx context.Context, path string) ([]string, error) {
 	p, err := r.place(path)
 	if err != nil {

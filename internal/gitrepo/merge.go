@@ -38,8 +38,7 @@ type MergeResult struct {
 // # Errors
 //
 // revision-unknown if there is no such branch, worktree-exists, worktree-inside,
-// author-unknown, signing-failed, file-unwritable, git-locked, git-failed and those of the
-// supervisor.
+// author-unknown and signing-failed.
 func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 	base, err := r.tip(ctx, m.Base)
 	if err != nil {
@@ -81,8 +80,7 @@ func (r *Repo) checkOutDetached(ctx context.Context, path, commit string) error 
 //
 // # Errors
 //
-// worktree-exists, worktree-inside, file-unwritable, git-locked, git-failed and those of
-// the supervisor.
+// worktree-exists and worktree-inside.
 func (r *Repo) TryWorktree(ctx context.Context, path string) error {
 	err := r.checkOutDetached(ctx, path, "HEAD")
 	return cmp.Or(err, r.RemoveMerge(context.WithoutCancel(ctx), path))
@@ -107,15 +105,11 @@ func (r *Repo) merged(ctx context.Context, p place, base string, m MergeRequest)
 	if err != nil {
 		return "", nil, err
 	}
-	commit, err = r.commitTree(ctx, found[0], []string{base, m.Tip}, m.Message, m.Trailers)
+	commit, err = r.CreateCommit(ctx, found[0], []string{base, m.Tip}, m.Message, m.Trailers)
 	return commit, nil, err
 }
 
 // IsAncestor reports whether the commit of is reachable from to.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 	_, err := r.output(ctx, r.checkout, "merge-base", "--is-ancestor", of, to)
 	if negative(err) {
@@ -131,8 +125,8 @@ func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 // # Errors
 //
 // branch-checked-out if that checkout has changes in tracked files, or another worktree has
-// the branch checked out: its files would no longer be those of its HEAD. branch-moved,
-// git-locked, git-failed and those of the supervisor. Nothing has moved then.
+// the branch checked out: its files would no longer be those of its HEAD. branch-moved.
+// Nothing has moved then.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
 	all, err := r.worktrees(ctx)
 	if err != nil {
@@ -179,8 +173,7 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 //
 // # Errors
 //
-// worktree-exists if the path belongs to another owner, worktree-inside, file-unwritable,
-// git-locked, git-failed and those of the supervisor.
+// worktree-exists if the path belongs to another owner, worktree-inside.
 func (r *Repo) RemoveMerge(ctx context.Context, path string) error {
 	path, known, err := r.prepare(path)
 	if err != nil || !known {
@@ -190,7 +183,7 @@ func (r *Repo) RemoveMerge(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	there := find(all, path)
+	there := worktreeAt(all, path)
 	if there == nil {
 		return nil
 	}

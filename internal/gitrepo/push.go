@@ -14,15 +14,12 @@ import (
 //
 // # Errors
 //
-// remote-unknown and those of the supervisor.
+// remote-unknown.
 func (r *Repo) CheckRemote(ctx context.Context, remote string) error {
 	if strings.ContainsAny(remote, `:/\`) {
 		return nil
 	}
-	_, err := r.output(ctx, r.checkout, "remote", "get-url", "--push", "--", remote)
-	if failed := failureOf(err); failed != nil {
-		return errs.New(errs.RemoteUnknown, "the repository has no remote %s", remote).With("remote", remote).Because(failed)
-	}
+	_, err := r.RemoteURL(ctx, remote)
 	return err
 }
 
@@ -32,23 +29,24 @@ func (r *Repo) CheckRemote(ctx context.Context, remote string) error {
 // # Errors
 //
 // push-rejected if the remote does not take the branch, for example because it has other
-// commits there; push-failed if it cannot be reached or the hook refuses; those of the
-// supervisor.
+// commits there; push-failed if it cannot be reached or the hook refuses.
 func (r *Repo) Push(ctx context.Context, remote, branch string) error {
 	ref := headsPrefix + branch
-	out, err := r.run(ctx, command{place: r.checkout, limit: slow, hooks: true, args: []string{
-		"push", "--porcelain", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--", remote, ref + ":" + ref,
-	}})
+	return r.push(ctx, true, "the branch "+branch, "push", "--porcelain", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--", remote, ref+":"+ref)
+}
+
+// push runs git push --porcelain. what is pushed is for the message.
+func (r *Repo) push(ctx context.Context, hooks bool, what string, args ...string) error {
+	out, err := r.run(ctx, command{place: r.checkout, limit: slow, hooks: hooks, args: args})
 	f := failureOf(err)
 	if f == nil {
 		return err
 	}
 	for line := range strings.Lines(out) {
 		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == "!" && len(fields) == 3 {
-			return errs.New(errs.PushRejected, "the remote does not take the branch %s: %s", branch, textutil.Clip(textutil.Line(redact.Text(fields[2])), 200)).
-				With("branch", branch).With("output", f.stderr).Because(f)
+			return errs.New(errs.PushRejected, "the remote does not take %s: %s", what, textutil.Clip(textutil.Line(redact.Text(fields[2])), 200)).
+				With("output", f.stderr).Because(f)
 		}
 	}
-	return errs.New(errs.PushFailed, "the branch %s cannot be pushed: %s", branch, f.excerpt()).
-		With("branch", branch).With("output", f.stderr).Because(f)
+	return errs.New(errs.PushFailed, "%s cannot be pushed: %s", what, f.excerpt()).With("output", f.stderr).Because(f)
 }

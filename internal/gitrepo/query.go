@@ -22,8 +22,7 @@ func (r *Repo) HasWorktree(path string) bool {
 //
 // # Errors
 //
-// worktree-missing, worktree-switched if HEAD of the worktree is elsewhere, git-failed
-// and those of the supervisor.
+// worktree-missing, worktree-switched if HEAD of the worktree is elsewhere.
 func (r *Repo) Tip(ctx context.Context, w Worktree) (string, error) {
 	p, err := r.place(w.Path)
 	if err != nil {
@@ -50,7 +49,7 @@ type Commit struct {
 //
 // # Errors
 //
-// revision-unknown, git-failed and those of the supervisor.
+// revision-unknown.
 func (r *Repo) ReadCommit(ctx context.Context, rev string) (Commit, error) {
 	hash, _, err := r.Resolve(ctx, rev)
 	if err != nil {
@@ -79,20 +78,12 @@ func (r *Repo) hasParent(ctx context.Context, commit string) (bool, error) {
 }
 
 // Changed lists the files that differ between two commits or trees.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to}})
 	return records(out), err
 }
 
 // Tree returns the tree of a commit or a tree, "" if the repository does not have it.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) Tree(ctx context.Context, object string) (string, error) {
 	if !hexID().MatchString(object) {
 		return "", nil
@@ -107,10 +98,6 @@ func (r *Repo) Tree(ctx context.Context, object string) (string, error) {
 var hexID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`) })
 
 // EmptyTree returns the tree without files, in the repository's object format.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) EmptyTree(ctx context.Context) (string, error) {
 	out, err := r.run(ctx, command{place: r.checkout, args: []string{"mktree"}})
 	return strings.TrimSpace(out), err
@@ -118,24 +105,12 @@ func (r *Repo) EmptyTree(ctx context.Context) (string, error) {
 
 // MergeBase returns the commit at which the histories of two commits part, "" if they have
 // nothing in common.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
-	out, err := r.output(ctx, r.checkout, "merge-base", a, b)
-	if negative(err) {
-		return "", nil
-	}
-	return out, err
+	return r.find(ctx, r.checkout, "merge-base", a, b)
 }
 
 // Commits lists the commits that are reachable from one and not from another, oldest first,
 // at most limit.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) Commits(ctx context.Context, from, to string, limit int) ([]string, error) {
 	out, err := r.output(ctx, r.checkout, "rev-list", "--reverse", "--topo-order", "--max-count="+strconv.Itoa(limit), to, "^"+from)
 	return strings.Fields(out), err

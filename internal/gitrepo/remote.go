@@ -6,10 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/redact"
-	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // OpenCache opens the bare repository dir, which has copies of what a remote has, and
@@ -18,11 +15,11 @@ import (
 //
 // # Errors
 //
-// git-missing, file-unwritable, git-failed and those of the supervisor.
+// git-missing.
 func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
-	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: childenv.LookPath(o.Environ, "git")}
-	if r.bin == "" {
-		return nil, errs.New(errs.GitMissing, "git is not installed")
+	r, err := newRepo(o)
+	if err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, unwritable(err)
@@ -41,7 +38,7 @@ func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
 //
 // # Errors
 //
-// remote-unknown, git-failed and those of the supervisor.
+// remote-unknown.
 func (r *Repo) RemoteURL(ctx context.Context, remote string) (string, error) {
 	url, err := r.output(ctx, r.checkout, "remote", "get-url", "--push", "--", remote)
 	if failed := failureOf(err); failed != nil {
@@ -55,7 +52,7 @@ func (r *Repo) RemoteURL(ctx context.Context, remote string) (string, error) {
 //
 // # Errors
 //
-// fetch-failed if the repository cannot be reached or read, and those of the supervisor.
+// fetch-failed if the repository cannot be reached or read.
 func (r *Repo) Fetch(ctx context.Context, url, ref string) (string, error) {
 	_, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc", "--refmap=", "--", url, "+" + ref + ":" + ref,
@@ -80,7 +77,7 @@ func errFetch(f *failure) error {
 //
 // # Errors
 //
-// fetch-failed and those of the supervisor.
+// fetch-failed.
 func (r *Repo) RemoteRef(ctx context.Context, url, ref string) (string, error) {
 	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"ls-remote", "--quiet", "--", url, ref}})
 	if f := failureOf(err); f != nil {
@@ -103,34 +100,22 @@ type RefMove struct{ Ref, From, To string }
 // # Errors
 //
 // push-rejected if a ref is elsewhere, To is no descendant of From, or the remote does not
-// take it; push-failed if it cannot be reached, git-failed and those of the supervisor.
+// take it; push-failed if it cannot be reached.
 func (r *Repo) PushRefs(ctx context.Context, url string, moves ...RefMove) error {
 	args := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"}
 	var names []string
 	for _, m := range moves {
 		if m.From != "" { // Git would replace the commit, whatever follows it.
-			_, err := r.output(ctx, r.checkout, "merge-base", "--is-ancestor", m.From, m.To)
-			if negative(err) {
-				return errs.New(errs.PushRejected, "%s cannot be moved from %.12s to %.12s, which does not follow it", m.Ref, m.From, m.To).With("ref", m.Ref)
-			} else if err != nil {
+			if follows, err := r.IsAncestor(ctx, m.From, m.To); err != nil {
 				return err
+			} else if !follows {
+				return errs.New(errs.PushRejected, "%s cannot be moved from %.12s to %.12s, which does not follow it", m.Ref, m.From, m.To).With("ref", m.Ref)
 			}
 		}
 		args = append(args, "--force-with-lease="+m.Ref+":"+m.From)
 		names = append(names, m.To+":"+m.Ref)
 	}
-	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: append(append(args, "--", url), names...)})
-	f := failureOf(err)
-	if f == nil {
-		return err
-	}
-	for line := range strings.Lines(out) {
-		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == "!" && len(fields) == 3 {
-			return errs.New(errs.PushRejected, "the remote does not take %s: %s", moves[0].Ref, textutil.Clip(textutil.Line(redact.Text(fields[2])), 200)).
-				With("ref", moves[0].Ref).With("output", f.stderr).Because(f)
-		}
-	}
-	return errs.New(errs.PushFailed, "%s cannot be pushed: %s", moves[0].Ref, f.excerpt()).With("ref", moves[0].Ref).With("output", f.stderr).Because(f)
+	return r.push(ctx, false, moves[0].Ref, append(append(args, "--", url), names...)...)
 }
 
 // CheckOut makes path a worktree of a commit at a detached HEAD. Files there that are not
@@ -138,8 +123,7 @@ func (r *Repo) PushRefs(ctx context.Context, url string, moves ...RefMove) error
 //
 // # Errors
 //
-// worktree-exists, worktree-inside, file-unwritable, git-locked, git-failed and those of
-// the supervisor.
+// worktree-exists and worktree-inside.
 func (r *Repo) CheckOut(ctx context.Context, path, commit, keep string) error {
 	path, known, err := r.prepare(path)
 	if err != nil {
@@ -200,20 +184,7 @@ func (r *Repo) reset(ctx context.Context, p place, steps [][]string) error {
 	return nil
 }
 
-// CreateCommit creates a commit that no branch has yet.
-//
-// # Errors
-//
-// author-unknown, signing-failed, git-failed and those of the supervisor.
-func (r *Repo) CreateCommit(ctx context.Context, tree, parent, message string, trailers []Trailer) (string, error) {
-	return r.commitTree(ctx, tree, []string{parent}, message, trailers)
-}
-
 // Discard removes a worktree of a cache with all of its files, also what is left of one.
-//
-// # Errors
-//
-// file-unwritable, git-failed and those of the supervisor.
 func (r *Repo) Discard(ctx context.Context, path string) error {
 	path = canonical(path)
 	for _, p := range r.linked() {
@@ -229,13 +200,9 @@ func (r *Repo) Discard(ctx context.Context, path string) error {
 
 // SameFile reports whether a file of the user's checkout has the content that it has in a
 // commit, or is in neither. The name is relative to the checkout, with slashes.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) SameFile(ctx context.Context, commit, name string) (bool, error) {
-	there, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", commit+":"+name)
-	if err != nil && !negative(err) {
+	there, err := r.find(ctx, r.checkout, "rev-parse", "--verify", "--quiet", commit+":"+name)
+	if err != nil {
 		return false, err
 	}
 	if !exists(filepath.Join(r.checkout.top, filepath.FromSlash(name))) {

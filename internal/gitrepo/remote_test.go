@@ -43,7 +43,7 @@ func (s *scene) tryCache(name string) (*gitrepo.Repo, error) {
 // child creates a commit of the same tree.
 func (s *scene) child(r *gitrepo.Repo, parent, message string) string {
 	s.Helper()
-	commit, err := r.CreateCommit(s.Context(), s.git(s.dir, "rev-parse", "main^{tree}"), parent, message, []gitrepo.Trailer{{Key: "Switchyard-Order", Value: message}})
+	commit, err := r.CreateCommit(s.Context(), s.git(s.dir, "rev-parse", "main^{tree}"), []string{parent}, message, []gitrepo.Trailer{{Key: "Switchyard-Order", Value: message}})
 	s.must(err)
 	return commit
 }
@@ -118,7 +118,7 @@ func TestFetch(t *testing.T) {
 		s.want(err, errs.FetchFailed)
 		s.want(r.PushRefs(t.Context(), url, gitrepo.RefMove{Ref: draftRef, From: base, To: first}), errs.PushFailed)
 	}
-	_, err = r.CreateCommit(t.Context(), base+"^{tree}", strings.Repeat("1", len(base)), "x", nil)
+	_, err = r.CreateCommit(t.Context(), base+"^{tree}", []string{strings.Repeat("1", len(base))}, "x", nil)
 	s.want(err, errs.GitFailed)
 }
 
@@ -185,7 +185,7 @@ func (s *scene) draft(r *gitrepo.Repo, task, base string) (w gitrepo.Worktree, d
 	s.must(r.Restore(s.Context(), w, base, base))
 	s.write(s.file(w, "a.txt"), task)
 	s.write(s.file(w, "dir/new"), task)
-	draft, err := r.CreateCommit(s.Context(), s.tree(r, w), base, "draft", nil)
+	draft, err := r.CreateCommit(s.Context(), s.tree(r, w), []string{base}, "draft", nil)
 	s.must(err)
 	return w, draft
 }

@@ -15,16 +15,15 @@ import (
 //
 // # Errors
 //
-// worktree-dirty, branch-unmerged, worktree-switched, worktree-exists if the path belongs
-// to another owner, branch-checked-out, branch-moved, revision-unknown, git-locked,
-// git-failed, those of WriteTree and of the supervisor.
+// worktree-dirty, branch-unmerged, worktree-switched, worktree-exists if the path belongs to
+// another owner, branch-checked-out, branch-moved, revision-unknown, and those of WriteTree.
 func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) error {
 	path := canonical(w.Path)
 	all, err := r.worktrees(ctx)
 	if err != nil {
 		return err
 	}
-	there := find(all, path)
+	there := worktreeAt(all, path)
 	tip, err := r.tip(ctx, w.Branch)
 	if err != nil {
 		return err

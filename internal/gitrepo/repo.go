@@ -9,6 +9,12 @@
 // Git runs without a terminal, an editor, a pager or a prompt, with a time limit, and
 // without the hooks of the repository, except for RunHooks and Push. Filters, merge
 // drivers and programs that sign run as the user's settings say.
+//
+// # Errors
+//
+// Every call that runs git may fail with git-failed, git-locked and the errors of the
+// supervisor, and every call that writes files with file-unwritable. The comments name the
+// others.
 package gitrepo
 
 import (
@@ -51,12 +57,11 @@ type Repo struct {
 // # Errors
 //
 // git-missing, git-too-old, repository-missing, repository-bare, repository-unsafe if it
-// belongs to another user, repository-empty if HEAD has no commit, git-failed and those
-// of the supervisor.
+// belongs to another user, repository-empty if HEAD has no commit.
 func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
-	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: childenv.LookPath(o.Environ, "git")}
-	if r.bin == "" {
-		return nil, errs.New(errs.GitMissing, "git is not installed")
+	r, err := newRepo(o)
+	if err != nil {
+		return nil, err
 	}
 	here := place{top: dir}
 	version, err := r.output(ctx, here, "version")
@@ -88,6 +93,37 @@ func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
 	return r, nil
 }
 
+// newRepo returns a Repo that runs git, without a repository.
+func newRepo(o Options) (*Repo, error) {
+	r := &Repo{supervisor: o.Supervisor, environ: environment(o.Environ), bin: childenv.LookPath(o.Environ, "git")}
+	if r.bin == "" {
+		return nil, errs.New(errs.GitMissing, "git is not installed")
+	}
+	return r, nil
+}
+
+// Create makes a repository of an existing directory, with one commit of its files.
+//
+// # Errors
+//
+// git-missing.
+func Create(ctx context.Context, dir string, o Options) error {
+	r, err := newRepo(o)
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"-c", "init.defaultBranch=main", "init", "--quiet", "--template="},
+		{"add", "--all"},
+		{"-c", "user.name=switchyard", "-c", "user.email=switchyard@localhost", "-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message=Begin"},
+	} {
+		if _, err := r.output(ctx, place{top: dir}, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // recent reports whether the output of git version names a version that works.
 func recent(version string) bool {
 	numbers := strings.Split(strings.TrimPrefix(version, "git version "), ".")
@@ -104,7 +140,7 @@ func recent(version string) bool {
 //
 // # Errors
 //
-// revision-unknown, git-failed and those of the supervisor.
+// revision-unknown.
 func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, err error) {
 	unknown := errs.New(errs.RevisionUnknown, "git knows no commit of the name %.200q", rev).With("revision", rev)
 	if strings.HasPrefix(rev, "-") || strings.HasPrefix(rev, "^") {
@@ -124,10 +160,6 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, 
 // Dirty lists the files of the user's checkout that differ from its HEAD, and those that
 // are untracked and not ignored. A directory of untracked files is one entry that ends
 // with a slash.
-//
-// # Errors
-//
-// git-failed and those of the supervisor.
 func (r *Repo) Dirty(ctx context.Context) ([]string, error) {
 	out, err := r.output(ctx, r.checkout, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
 	var files []string
@@ -144,7 +176,7 @@ func (r *Repo) Dirty(ctx context.Context) ([]string, error) {
 //
 // # Errors
 //
-// worktree-missing, git-failed and those of the supervisor.
+// worktree-missing.
 func (r *Repo) Submodules(ctx context.Context, path string) ([]string, error) {
 	p, err := r.place(path)
 	if err != nil {
@@ -158,10 +190,7 @@ func (r *Repo) missingSubmodules(ctx context.Context, p place) ([]string, error)
 	if _, err := os.Lstat(modules); err != nil {
 		return nil, nil
 	}
-	out, err := r.output(ctx, p, "config", "-z", "--file", modules, "--get-regexp", `^submodule\..*\.path$`)
-	if negative(err) {
-		return nil, nil // It names none.
-	}
+	out, err := r.find(ctx, p, "config", "-z", "--file", modules, "--get-regexp", `^submodule\..*\.path$`)
 	var missing []string
 	for _, entry := range records(out) {
 		_, name, _ := strings.Cut(entry, "\n")

@@ -78,6 +78,15 @@ func (r *Repo) output(ctx context.Context, p place, args ...string) (string, err
 	return strings.TrimSuffix(out, "\n"), err
 }
 
+// find is output for a command that answers no by its exit code: then it returns "".
+func (r *Repo) find(ctx context.Context, p place, args ...string) (string, error) {
+	out, err := r.output(ctx, p, args...)
+	if negative(err) {
+		return "", nil
+	}
+	return out, err
+}
+
 // A lock or a worktree that another git process is creating is there for milliseconds.
 // Patterns are compiled when they are first needed, which few commands do.
 var (

@@ -23,8 +23,8 @@ const gitlink = "160000"
 //
 // # Errors
 //
-// worktree-missing, repository-nested if there is a repository in the worktree that its
-// commit does not have, or a file in a submodule that is not checked out; file-unwritable, git-failed and those of the supervisor.
+// worktree-missing, repository-nested if there is a repository in the worktree that its commit
+// does not have, or a file in a submodule that is not checked out.
 func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
 	p, err := r.place(path)
 	if err != nil {
