@@ -75,7 +75,7 @@ func (p *page) item(format string, args ...any) {
 	p.empty = false
 }
 
-func (p *page) decision(d AgreedDecision, k int) {
+func (p *page) decision(d Decision, k int) {
 	confidence := ""
 	if d.Confidence != nil {
 		confidence = ", confidence " + strconv.FormatFloat(*d.Confidence, 'f', -1, 64)

@@ -14,10 +14,10 @@ func TestMarkdown(t *testing.T) {
 	sure := 0.25
 	answers := []research.Answer{
 		{Index: 1, Output: &research.Output{
-			Decisions: []research.Decision{{"Use a queue", &sure, research.Verified}, {"Poll", nil, research.Assumed}},
-			Risks:     []research.Risk{{"It fills up", research.High}, {"It dries up", ""}},
-			Sources:   []research.Source{{"docs/queue.md", "Queues", research.Medium}},
-			Patterns:  []research.Pattern{{"outbox", research.Cited}},
+			Decisions: []research.Decision{{Text: "Use a queue", Confidence: &sure, Provenance: research.Verified}, {Text: "Poll", Provenance: research.Assumed}},
+			Risks:     []research.Risk{{Text: "It fills up", Severity: research.High}, {Text: "It dries up"}},
+			Sources:   []research.Source{{URL: "docs/queue.md", Title: "Queues", Credibility: research.Medium}},
+			Patterns:  []research.Pattern{{Text: "outbox", Provenance: research.Cited}},
 		}},
 		says(2, "use a queue"),
 		{Index: 3, Failure: "timed\nout"},

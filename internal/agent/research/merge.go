@@ -29,16 +29,25 @@ func Merge(answers []Answer) Consensus {
 		}
 	}
 	c.decide(answers, (k+1)/2)
-	c.unite(answers)
-	c.intersect(answers, min(2, k))
+	c.Risks = gather(answers, func(o *Output) []Risk { return o.Risks })
+	c.Questions = gather(answers, func(o *Output) []Question { return o.Questions })
+	c.Sources = gather(answers, func(o *Output) []Source { return o.Sources })
+	for _, p := range gather(answers, func(o *Output) []Pattern { return o.Patterns }) {
+		if len(p.SeenBy) >= min(2, k) {
+			c.Patterns = append(c.Patterns, p)
+		} else {
+			p.Provenance = Assumed
+			c.Demoted = append(c.Demoted, p)
+		}
+	}
 	return c
 }
 
 // decide splits the decisions by whether a majority made them.
 func (c *Consensus) decide(answers []Answer, majority int) {
 	sum, all := 0, gather(answers, func(o *Output) []Decision { return o.Decisions })
-	for _, m := range all {
-		d := AgreedDecision{Decision: m.item, Agreement: len(m.seenBy), SeenBy: m.seenBy}
+	for _, d := range all {
+		d.Agreement = len(d.SeenBy)
 		sum += d.Agreement
 		if d.Agreement >= majority {
 			c.Decisions = append(c.Decisions, d)
@@ -52,100 +61,56 @@ func (c *Consensus) decide(answers []Answer, majority int) {
 	}
 }
 
-// unite adds the entries that need no agreement.
-func (c *Consensus) unite(answers []Answer) {
-	for _, m := range gather(answers, func(o *Output) []Risk { return o.Risks }) {
-		c.Risks = append(c.Risks, SeenRisk{m.item, m.seenBy})
-	}
-	for _, m := range gather(answers, func(o *Output) []Question { return o.Questions }) {
-		c.Questions = append(c.Questions, SeenQuestion{m.item, m.seenBy})
-	}
-	for _, m := range gather(answers, func(o *Output) []Source { return o.Sources }) {
-		c.Sources = append(c.Sources, SeenSource{m.item, m.seenBy})
-	}
-}
-
-// intersect splits the patterns by whether enough answers have them.
-func (c *Consensus) intersect(answers []Answer, enough int) {
-	for _, m := range gather(answers, func(o *Output) []Pattern { return o.Patterns }) {
-		p := SeenPattern{m.item, m.seenBy}
-		if len(p.SeenBy) >= enough {
-			c.Patterns = append(c.Patterns, p)
-			continue
-		}
-		p.Provenance = Assumed
-		c.Demoted = append(c.Demoted, p)
-	}
-}
-
-// entry is an entry of a list.
+// entry points to an entry of a list.
 type entry[T any] interface {
+	*T
 	// key is what the same entries have in common.
 	key() string
-	// join merges an entry with the same key.
-	join(other T) T
+	// join merges an entry with the same key into this one.
+	join(other T)
+	seen() *Seen
 }
 
-func (d Decision) key() string { return d.Text }
-func (r Risk) key() string     { return r.Text }
-func (q Question) key() string { return q.Text }
-func (s Source) key() string   { return s.URL }
-func (p Pattern) key() string  { return p.Text }
+func (d *Decision) key() string { return d.Text }
+func (r *Risk) key() string     { return r.Text }
+func (q *Question) key() string { return q.Text }
+func (s *Source) key() string   { return s.URL }
+func (p *Pattern) key() string  { return p.Text }
 
-func (d Decision) join(other Decision) Decision {
-	d.Provenance = verify(d.Provenance, other.Provenance)
-	return d
-}
-
-func (r Risk) join(other Risk) Risk {
-	r.Severity = higher(r.Severity, other.Severity)
-	return r
-}
-
-func (q Question) join(Question) Question { return q }
-
-func (s Source) join(other Source) Source {
+func (d *Decision) join(other Decision) { d.Provenance = verify(d.Provenance, other.Provenance) }
+func (r *Risk) join(other Risk)         { r.Severity = higher(r.Severity, other.Severity) }
+func (q *Question) join(Question)       {}
+func (s *Source) join(other Source) {
 	s.Credibility, s.Title = higher(s.Credibility, other.Credibility), cmp.Or(s.Title, other.Title)
-	return s
 }
-
-func (p Pattern) join(other Pattern) Pattern {
-	p.Provenance = verify(p.Provenance, other.Provenance)
-	return p
-}
-
-// merged is an entry with the researchers that have it.
-type merged[T any] struct {
-	item   T
-	seenBy []int
-}
+func (p *Pattern) join(other Pattern) { p.Provenance = verify(p.Provenance, other.Provenance) }
 
 // gather merges one list of all answers, which are sorted by index. A duplicate within an
 // answer counts once.
-func gather[T entry[T]](answers []Answer, list func(*Output) []T) []*merged[T] {
-	var all []*merged[T]
-	known := make(map[string]*merged[T])
+func gather[T any, P entry[T]](answers []Answer, list func(*Output) []T) []T {
+	var all []T
+	known := make(map[string]int)
 	for _, v := range answers {
 		if v.Output == nil {
 			continue
 		}
 		for _, item := range list(v.Output) {
-			key := norm(item.key())
-			m := known[key]
-			if m == nil {
-				m = &merged[T]{item: item}
-				known[key] = m
-				all = append(all, m)
+			key := norm(P(&item).key())
+			at, ok := known[key]
+			if ok {
+				P(&all[at]).join(item)
 			} else {
-				m.item = m.item.join(item)
+				at, known[key] = len(all), len(all)
+				P(&item).seen().SeenBy = nil // The answer's own word does not count.
+				all = append(all, item)
 			}
-			if !slices.Contains(m.seenBy, v.Index) {
-				m.seenBy = append(m.seenBy, v.Index)
+			if s := P(&all[at]).seen(); !slices.Contains(s.SeenBy, v.Index) {
+				s.SeenBy = append(s.SeenBy, v.Index)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *merged[T]) int {
-		return cmp.Or(cmp.Compare(len(b.seenBy), len(a.seenBy)), strings.Compare(a.item.key(), b.item.key()))
+	slices.SortFunc(all, func(a, b T) int {
+		return cmp.Or(cmp.Compare(len(P(&b).seen().SeenBy), len(P(&a).seen().SeenBy)), strings.Compare(P(&a).key(), P(&b).key()))
 	})
 	return all
 }

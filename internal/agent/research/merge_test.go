@@ -28,7 +28,7 @@ func crashed(index int) research.Answer {
 }
 
 // texts returns the texts of decisions with their agreement.
-func texts(decisions []research.AgreedDecision) []string {
+func texts(decisions []research.Decision) []string {
 	var all []string
 	for _, d := range decisions {
 		all = append(all, fmt.Sprintf("%s %d", d.Text, d.Agreement))
@@ -72,44 +72,44 @@ func TestThreeSolosAreFlagged(t *testing.T) {
 func TestUnion(t *testing.T) {
 	answers := []research.Answer{
 		{Index: 1, Output: &research.Output{
-			Risks:     []research.Risk{{"It leaks", research.Low}, {"It hangs", ""}},
-			Questions: []research.Question{{"How long?"}},
-			Sources:   []research.Source{{"https://Example.com/A", "", research.High}},
+			Risks:     []research.Risk{{Text: "It leaks", Severity: research.Low}, {Text: "It hangs"}},
+			Questions: []research.Question{{Text: "How long?"}},
+			Sources:   []research.Source{{URL: "https://Example.com/A", Credibility: research.High}},
 		}},
 		{Index: 2, Output: &research.Output{
-			Risks:     []research.Risk{{"it leaks", research.Critical}},
-			Questions: []research.Question{{"how  long?"}, {"By whom?"}},
-			Sources:   []research.Source{{"https://example.com/a", "A", research.Medium}},
+			Risks:     []research.Risk{{Text: "it leaks", Severity: research.Critical}},
+			Questions: []research.Question{{Text: "how  long?"}, {Text: "By whom?"}},
+			Sources:   []research.Source{{URL: "https://example.com/a", Title: "A", Credibility: research.Medium}},
 		}},
 	}
 	c := research.Merge(answers)
-	same(t, c.Risks, []research.SeenRisk{
-		{research.Risk{Text: "It leaks", Severity: research.Critical}, []int{1, 2}},
-		{research.Risk{Text: "It hangs"}, []int{1}},
+	same(t, c.Risks, []research.Risk{
+		{Text: "It leaks", Severity: research.Critical, Seen: research.Seen{SeenBy: []int{1, 2}}},
+		{Text: "It hangs", Seen: research.Seen{SeenBy: []int{1}}},
 	})
-	same(t, c.Questions, []research.SeenQuestion{
-		{research.Question{Text: "How long?"}, []int{1, 2}},
-		{research.Question{Text: "By whom?"}, []int{2}},
+	same(t, c.Questions, []research.Question{
+		{Text: "How long?", Seen: research.Seen{SeenBy: []int{1, 2}}},
+		{Text: "By whom?", Seen: research.Seen{SeenBy: []int{2}}},
 	})
-	same(t, c.Sources, []research.SeenSource{
-		{research.Source{URL: "https://Example.com/A", Title: "A", Credibility: research.High}, []int{1, 2}},
+	same(t, c.Sources, []research.Source{
+		{URL: "https://Example.com/A", Title: "A", Credibility: research.High, Seen: research.Seen{SeenBy: []int{1, 2}}},
 	})
 }
 
 // sees returns an answer with one verified pattern.
 func sees(index int, text string) research.Answer {
-	return research.Answer{Index: index, Output: &research.Output{Patterns: []research.Pattern{{text, research.Verified}}}}
+	return research.Answer{Index: index, Output: &research.Output{Patterns: []research.Pattern{{Text: text, Provenance: research.Verified}}}}
 }
 
 func TestPatternOfOneIsDemoted(t *testing.T) {
 	c := research.Merge([]research.Answer{sees(1, "outbox"), sees(2, "Outbox"), sees(3, "saga")})
-	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "outbox", Provenance: research.Verified}, []int{1, 2}}})
-	same(t, c.Demoted, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Assumed}, []int{3}}})
+	same(t, c.Patterns, []research.Pattern{{Text: "outbox", Provenance: research.Verified, Seen: research.Seen{SeenBy: []int{1, 2}}}})
+	same(t, c.Demoted, []research.Pattern{{Text: "saga", Provenance: research.Assumed, Seen: research.Seen{SeenBy: []int{3}}}})
 }
 
 func TestPatternOfTheOnlyOneIsAccepted(t *testing.T) {
 	c := research.Merge([]research.Answer{sees(1, "saga")})
-	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Verified}, []int{1}}})
+	same(t, c.Patterns, []research.Pattern{{Text: "saga", Provenance: research.Verified, Seen: research.Seen{SeenBy: []int{1}}}})
 	same(t, len(c.Demoted), 0)
 }
 

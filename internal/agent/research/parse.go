@@ -66,9 +66,9 @@ func (o *Output) check() error {
 }
 
 // check checks the entries of a list: their texts and, if they have one, their levels.
-func check[T entry[T]](list string, entries []T, level func(*T) *Level) error {
+func check[T any, P entry[T]](list string, entries []T, level func(*T) *Level) error {
 	for i := range entries {
-		if norm(entries[i].key()) == "" {
+		if norm(P(&entries[i]).key()) == "" {
 			return invalid("an entry of %s says nothing", list).With("ref", place(list, i))
 		}
 		if level == nil {

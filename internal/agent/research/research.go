@@ -45,33 +45,48 @@ type Output struct {
 	Patterns  []Pattern  `json:"patterns"`
 }
 
+// Seen is the part of an entry that Merge adds.
+type Seen struct {
+	// SeenBy has the sorted indexes of the researchers that have it.
+	SeenBy []int `json:"seen_by"`
+}
+
+func (s *Seen) seen() *Seen { return s }
+
+// Decision is a decision. Merge sets Agreement, the number of researchers that made it.
 type Decision struct {
 	Text string `json:"text"`
 	// Confidence is from 0 to 1; nil is unknown.
 	Confidence *float64   `json:"confidence"`
 	Provenance Provenance `json:"provenance"`
+	Agreement  int        `json:"agreement"`
+	Seen
 }
 
 type Risk struct {
 	Text     string `json:"text"`
 	Severity Level  `json:"severity"`
+	Seen
 }
 
 // Question is an open question.
 type Question struct {
 	Text string `json:"text"`
+	Seen
 }
 
 type Source struct {
 	URL         string `json:"url"`
 	Title       string `json:"title"`
 	Credibility Level  `json:"credibility"`
+	Seen
 }
 
 // Pattern is an existing solution, in the project or elsewhere.
 type Pattern struct {
 	Text       string     `json:"text"`
 	Provenance Provenance `json:"provenance"`
+	Seen
 }
 
 // Answer is the result of one researcher.
@@ -88,16 +103,17 @@ type Answer struct {
 type Consensus struct {
 	Meta Meta `json:"meta"`
 	// Decisions have a majority, Flagged do not.
-	Decisions []AgreedDecision `json:"decisions"`
-	Flagged   []AgreedDecision `json:"flagged"`
-	// Risks, Questions and Sources are the union of all.
-	Risks     []SeenRisk     `json:"risks"`
-	Questions []SeenQuestion `json:"questions"`
-	Sources   []SeenSource   `json:"sources"`
+	Decisions []Decision `json:"decisions"`
+	Flagged   []Decision `json:"flagged"`
+	// Risks, Questions and Sources are the union of all, with the highest level that any
+	// researcher gave.
+	Risks     []Risk     `json:"risks"`
+	Questions []Question `json:"questions"`
+	Sources   []Source   `json:"sources"`
 	// Patterns were seen by at least two researchers, or by the only one asked. Demoted
 	// are the others, as assumptions.
-	Patterns []SeenPattern `json:"patterns"`
-	Demoted  []SeenPattern `json:"demoted"`
+	Patterns []Pattern `json:"patterns"`
+	Demoted  []Pattern `json:"demoted"`
 	// Silent are the researchers that failed.
 	Silent []Silence `json:"silent"`
 }
@@ -111,36 +127,6 @@ type Meta struct {
 	AgreementScore float64 `json:"agreement_score"`
 	// FlaggedCount is the number of decisions without a majority.
 	FlaggedCount int `json:"flagged_count"`
-}
-
-// AgreedDecision is a decision with the researchers that made it. SeenBy has sorted
-// indexes, here and below.
-type AgreedDecision struct {
-	Decision
-	Agreement int   `json:"agreement"`
-	SeenBy    []int `json:"seen_by"`
-}
-
-// SeenRisk is a risk with the highest severity that any researcher gave.
-type SeenRisk struct {
-	Risk
-	SeenBy []int `json:"seen_by"`
-}
-
-type SeenQuestion struct {
-	Question
-	SeenBy []int `json:"seen_by"`
-}
-
-// SeenSource is a source with the highest credibility that any researcher gave.
-type SeenSource struct {
-	Source
-	SeenBy []int `json:"seen_by"`
-}
-
-type SeenPattern struct {
-	Pattern
-	SeenBy []int `json:"seen_by"`
 }
 
 // Silence is a researcher that failed.
