@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/egress"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -191,7 +192,7 @@ func deciding(s Site) []string {
 // gitFolders are what git reads in a tree: the repository and the user's settings.
 func gitFolders(s Site, home string) []string {
 	settings := filepath.Join(home, ".config", "git") // It can have a file with passwords too.
-	return append(gitDirs(s.Tree), filepath.Join(home, ".gitconfig"),
+	return append(worktree.GitFolders(s.Tree), filepath.Join(home, ".gitconfig"),
 		filepath.Join(settings, "config"), filepath.Join(settings, "ignore"), filepath.Join(settings, "attributes"))
 }
 

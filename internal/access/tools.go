@@ -10,10 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
-	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 )
-
-func gitDirs(tree string) []string { return worktree.GitFolders(tree) }
 
 // caches are folders below the home directory with downloaded packages and toolchains, and
 // without a user's data or secrets.

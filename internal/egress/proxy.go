@@ -56,11 +56,9 @@ type Options struct {
 // Proxy connects confined agents to the hosts of a list. At most 256 connections are open
 // at a time, and further ones wait.
 type Proxy struct {
-	allow    Allow
-	resolver Resolver
-	upstream func(*url.URL) (*url.URL, error)
-	dial     func(ctx context.Context, network, address string) (net.Conn, error)
-	server   *http.Server
+	options Options
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	server  *http.Server
 
 	dialTimeout, idleTimeout time.Duration
 
@@ -84,9 +82,7 @@ type Refusal struct {
 // New returns a proxy that must be closed.
 func New(o Options) *Proxy {
 	p := &Proxy{
-		allow:       o.Allow,
-		resolver:    o.Resolver,
-		upstream:    o.Upstream,
+		options:     o,
 		dial:        (&net.Dialer{}).DialContext,
 		dialTimeout: dialTimeout,
 		idleTimeout: idleTimeout,
@@ -128,7 +124,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 // confine-host-invalid, if the user did not list the address.
 func (p *Proxy) Forward(ctx context.Context, l net.Listener, address string) error {
 	t, err := parseTarget(address, 0)
-	if err != nil || !slices.Contains(p.allow.Loopback(), t.port) || !isLoopback(t.host) {
+	if err != nil || !slices.Contains(p.options.Allow.Loopback(), t.port) || !isLoopback(t.host) {
 		return errs.New(errs.ConfineHostInvalid, "the host %q cannot be reached from within: the user did not list it", address).With("host", address)
 	}
 	return p.untilClosed(ctx, l, func(l net.Listener) error {
@@ -193,7 +189,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		text, defaultPort = r.URL.Host, 80
 	}
 	t, err := parseTarget(text, defaultPort)
-	user, listed := p.allow.permits(t)
+	user, listed := p.options.Allow.permits(t)
 	status, reason := 0, ""
 	switch {
 	case !isConnect && (r.URL.Scheme != "http" || r.URL.User != nil):
@@ -325,7 +321,7 @@ func (p *Proxy) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
-	return p.resolver.LookupNetIP(ctx, "ip", host)
+	return p.options.Resolver.LookupNetIP(ctx, "ip", host)
 }
 
 // refusalReason returns the reason not to connect to an address, or "".

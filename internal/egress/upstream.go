@@ -15,13 +15,13 @@ import (
 // upstreamOf returns the proxy through which a target is reached, nil for none. An address
 // is checked as one that is dialed directly is.
 func (p *Proxy) upstreamOf(t target) (*url.URL, error) {
-	if p.upstream == nil || isLoopback(t.host) {
+	if p.options.Upstream == nil || isLoopback(t.host) {
 		return nil, nil
 	}
 	if addr, err := netip.ParseAddr(t.host); err == nil && isForbidden(addr) {
 		return nil, nil // It is refused then.
 	}
-	return p.upstream(&url.URL{Scheme: "https", Host: t.String()})
+	return p.options.Upstream(&url.URL{Scheme: "https", Host: t.String()})
 }
 
 // connectThrough opens a tunnel through another proxy (RFC 9110, 9.3.6). err is the error of

@@ -3,11 +3,11 @@
 package sandbox
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,41 +21,57 @@ import (
 // is none.
 type group struct{ path string }
 
-// groupOrLimits makes a control group with the limits, or returns limits of the kernel for
-// a process where no group can be made, and notes what these do not do.
-func groupOrLimits(l Limits, notes *[]string) (group, []helper.Limit) {
+// limit makes a control group with the limits. Where no group can be made, it adds limits of
+// the kernel for a process to the order, and notes what these do not do.
+func limit(o *helper.Order, l Limits, notes *[]string) group {
 	if l == (Limits{}) {
-		return group{}, nil
+		return group{}
 	}
 	parent, err := delegated(procSelfCgroup, cgroupMount, l.controllers())
 	if err == nil {
-		g, groupErr := newGroup(parent, l)
-		if groupErr == nil {
-			return g, nil
+		var g group
+		if g, err = newGroup(parent, l); err == nil {
+			return g
 		}
-		err = groupErr
 	}
-	note := func(format string, args ...any) { *notes = append(*notes, fmt.Sprintf(format, args...)) }
-	var limits []helper.Limit
+	note := func(what string) { *notes = append(*notes, what+": "+err.Error()) }
 	if l.Memory > 0 {
-		limits = append(limits, helper.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory)})
-		note("memory is limited for each process instead of for all: %s", err)
+		o.Limits = append(o.Limits, helper.Limit{Resource: unix.RLIMIT_DATA, Value: uint64(l.Memory)})
+		note("memory is limited for each process instead of for all")
 	}
 	if l.Processes > 0 {
-		switch running, countErr := tasksOfUser(os.Getuid()); {
-		case os.Getuid() == 0:
-			note("processes are not limited, since the kernel does not limit those of root: %s", err)
-		case countErr != nil:
-			note("processes are not limited: %s", countErr)
-		default:
-			limits = append(limits, helper.Limit{Resource: unix.RLIMIT_NPROC, Value: uint64(running + l.Processes)})
-			note("processes are limited together with all others of the user: %s", err)
-		}
+		limitProcesses(o, l.Processes, note)
 	}
 	if l.CPU > 0 {
-		note("processor time is not limited: %s", err)
+		note("processor time is not limited")
 	}
-	return group{}, limits
+	return group{}
+}
+
+// minMaxPID is the least limit that the kernel takes.
+const minMaxPID = 301
+
+// limitProcesses limits them without a control group: in namespaces the kernel can also limit
+// those of root.
+func limitProcesses(o *helper.Order, most int64, note func(what string)) {
+	if o.Namespaces && kernelAtLeast(6, 14) {
+		o.MaxPID = strconv.FormatInt(max(most, minMaxPID), 10)
+		return
+	}
+	if os.Getuid() == 0 {
+		note("processes are not limited, since the kernel does not limit those of root")
+		return
+	}
+	if !o.Namespaces { // Those of the user count too.
+		running, err := tasksOfUser(os.Getuid())
+		if err != nil {
+			note("processes are not limited, since those of the user cannot be counted")
+			return
+		}
+		most += running
+		note("processes are limited together with all others of the user")
+	}
+	o.Limits = append(o.Limits, helper.Limit{Resource: unix.RLIMIT_NPROC, Value: uint64(most)})
 }
 
 // controllers are those that the limits need.
@@ -115,13 +131,9 @@ func mayDivide(group string) bool {
 
 // lacks says which controller is not among those that a group shares out, "" for none.
 func lacks(shared []byte, controllers []string) string {
-	has := strings.Fields(string(bytes.TrimSpace(shared)))
+	has := strings.Fields(string(shared))
 	for _, c := range controllers {
-		found := false
-		for _, h := range has {
-			found = found || h == c
-		}
-		if !found {
+		if !slices.Contains(has, c) {
 			return "its control group does not have the controller " + c
 		}
 	}

@@ -29,72 +29,6 @@ const helperTimeout = 30
 // those of Forward.
 const proxyPort = 3128
 
-// startInNamespaces starts a process by way of the helper.
-func startInNamespaces(cmd *exec.Cmd, spec Spec) (*Confined, error) {
-	c := &Confined{Level: confinement.Network}
-	port := freePort(spec.Forward)
-	cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))...)
-	o, err := spec.order(cmd, false, nil)
-	if err != nil {
-		return nil, err
-	}
-	o.Namespaces, o.Protected = true, spec.Protected
-	if spec.Private != "" {
-		o.Writable = append(o.Writable, spec.Private)
-	}
-	o.Writable = append(o.Writable, spec.Write...)
-	for _, p := range append([]uint16{port}, spec.Forward...) {
-		o.Listen = append(o.Listen, uint64(p))
-	}
-	group, limits := groupOrLimits(spec.Limits, &c.Notes)
-	c.release = append(c.release, group.remove)
-	if group.path == "" {
-		limitIn(&o, spec.Limits, limits, &c.Notes)
-	}
-	listeners, err := c.startHelper(cmd, o, group)
-	if err != nil {
-		c.Close()
-		return nil, err
-	}
-	for i, l := range listeners {
-		forward := uint16(0)
-		if i > 0 {
-			forward = spec.Forward[i-1]
-		}
-		spec.Listen(l, forward)
-	}
-	return c, nil
-}
-
-// limitIn sets the limits of a process for which there is no control group: in namespaces
-// the kernel can also limit the processes of root.
-func limitIn(o *helper.Order, want Limits, limits []helper.Limit, notes *[]string) {
-	*notes = nil
-	for _, l := range limits {
-		if l.Resource != unix.RLIMIT_NPROC {
-			o.Limits = append(o.Limits, l)
-		}
-	}
-	if want.Memory > 0 {
-		*notes = append(*notes, "memory is limited for each process instead of for all")
-	}
-	if want.CPU > 0 {
-		*notes = append(*notes, "processor time is not limited")
-	}
-	switch {
-	case want.Processes == 0:
-	case kernelAtLeast(6, 14):
-		o.MaxPID = strconv.FormatInt(max(want.Processes, minMaxPID), 10)
-	case os.Getuid() != 0:
-		o.Limits = append(o.Limits, helper.Limit{Resource: unix.RLIMIT_NPROC, Value: uint64(want.Processes)})
-	default:
-		*notes = append(*notes, "processes are not limited, since the kernel is older than 6.14")
-	}
-}
-
-// minMaxPID is the least limit that the kernel takes.
-const minMaxPID = 301
-
 // startHelper starts the helper instead of the process, gives it its order, and waits until
 // it has started the process. It returns the listeners in the helper's namespace, if it has
 // one.
@@ -242,14 +176,8 @@ func received(oob []byte) (listeners []net.Listener, err error) {
 // freePort returns a port for the proxy that none of forward has.
 func freePort(forward []uint16) uint16 {
 	port := uint16(proxyPort)
-	for taken := true; taken; {
-		taken = false
-		for _, f := range forward {
-			if f == port {
-				port++
-				taken = true
-			}
-		}
+	for slices.Contains(forward, port) {
+		port++
 	}
 	return port
 }

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"net"
 	"os/exec"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -14,45 +15,68 @@ import (
 )
 
 // start starts a process at a level, which is not none.
-func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (*Confined, error) {
+func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (c *Confined, err error) {
 	if err := Available(level); err != nil {
 		return nil, err
 	}
-	if level == confinement.Network {
-		return startInNamespaces(cmd, spec)
-	}
-	c := &Confined{Level: level}
-	portsOnly, ports := level == confinement.Ports, []uint16(nil)
-	if portsOnly {
-		l, err := net.Listen("tcp4", "127.0.0.1:0")
+	c = &Confined{Level: level}
+	defer func() {
 		if err != nil {
-			return nil, errs.New(errs.ConfineFailed, "the proxy cannot listen: %w", err)
+			c.Close()
+			c = nil
 		}
-		c.release = append(c.release, func() { _ = l.Close() })
-		ports = append(spec.Forward, uint16(l.Addr().(*net.TCPAddr).Port))
-		cmd.Env = append(cmd.Environ(), spec.ProxyEnv(l.Addr().String())...)
-		spec.Listen(l, 0)
+	}()
+	var ports []uint16 // that the process may connect to
+	var own net.Listener
+	switch level {
+	case confinement.Ports:
+		if own, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+			return c, errs.New(errs.ConfineFailed, "the proxy cannot listen: %w", err)
+		}
+		c.release = append(c.release, func() { _ = own.Close() })
+		ports = append([]uint16{uint16(own.Addr().(*net.TCPAddr).Port)}, spec.Forward...)
+	case confinement.Network:
+		ports = append([]uint16{freePort(spec.Forward)}, spec.Forward...)
 	}
-	o, err := spec.order(cmd, portsOnly, ports)
+	if len(ports) > 0 {
+		cmd.Env = append(cmd.Environ(), spec.ProxyEnv(net.JoinHostPort("127.0.0.1", strconv.Itoa(int(ports[0]))))...)
+	}
+	o, err := spec.order(cmd, level, ports)
 	if err != nil {
-		c.Close()
-		return nil, err
+		return c, err
 	}
-	group, limits := groupOrLimits(spec.Limits, &c.Notes)
+	group := limit(&o, spec.Limits, &c.Notes)
 	c.release = append(c.release, group.remove)
-	o.Limits = limits
-	if _, err := c.startHelper(cmd, o, group); err != nil {
-		c.Close()
-		return nil, err
+	if own != nil {
+		spec.Listen(own, 0)
 	}
-	return c, nil
+	listeners, err := c.startHelper(cmd, o, group)
+	for i, l := range listeners {
+		forward := uint16(0)
+		if i > 0 {
+			forward = ports[i]
+		}
+		spec.Listen(l, forward)
+	}
+	return c, err
 }
 
-// order returns what a helper is asked to do for a process at every level.
-func (s Spec) order(cmd *exec.Cmd, portsOnly bool, ports []uint16) (helper.Order, error) {
-	o := helper.Order{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), Capabilities: fileCapabilities()}
+// order returns what a helper is asked to do for a process, which may connect to the ports.
+func (s Spec) order(cmd *exec.Cmd, level confinement.Level, ports []uint16) (o helper.Order, err error) {
+	o = helper.Order{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), Capabilities: fileCapabilities()}
+	portsOnly := level == confinement.Ports
+	if level == confinement.Network {
+		o.Namespaces, o.Protected = true, s.Protected
+		if s.Private != "" {
+			o.Writable = append(o.Writable, s.Private)
+		}
+		o.Writable = append(o.Writable, s.Write...)
+		for _, port := range ports {
+			o.Listen = append(o.Listen, uint64(port))
+		}
+		ports = nil
+	}
 	addRuleset(&o, s, portsOnly, ports)
-	var err error
 	o.Filter, err = filter(s.FixedMetadata, portsOnly)
 	return o, err
 }

@@ -65,11 +65,13 @@ type entry struct {
 func (s *scanner) lstat(ctx context.Context, names []string) ([]*file, error) {
 	found := make([]*file, len(names))
 	err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
-		if at, ok := s.latest.find(names[i]); ok && s.latestNow != nil {
-			found[i] = s.latestNow[at]
-		} else {
-			found[i], err = r.there(names[i])
+		if s.latestNow != nil {
+			if at, ok := s.latest.find(names[i]); ok {
+				found[i] = s.latestNow[at]
+				return nil
+			}
 		}
+		found[i], err = r.there(names[i])
 		return err
 	})
 	return found, err
