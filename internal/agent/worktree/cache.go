@@ -14,12 +14,42 @@ import (
 // safe for concurrent use.
 type Cache struct {
 	mu    sync.Mutex
-	trees map[string]*Snapshot // the latest ones, by root
-	diffs map[string]*comparison
+	trees map[string]cached // by root
+}
+
+// cached is what is known of a tree: its latest snapshot, and what Diff knows.
+type cached struct {
+	latest   *Snapshot
+	compared *comparison
 }
 
 // maxCached bounds the number of trees that a cache remembers.
 const maxCached = 32
+
+// get returns what is known of a tree.
+func (c *Cache) get(root string) cached {
+	if c == nil {
+		return cached{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trees[root]
+}
+
+// update changes what is known of a tree, and forgets the others if there are too many.
+func (c *Cache) update(root string, change func(*cached)) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tree := c.trees[root]
+	if c.trees == nil || len(c.trees) >= maxCached && tree == (cached{}) {
+		c.trees = make(map[string]cached)
+	}
+	change(&tree)
+	c.trees[root] = tree
+}
 
 // CheckedOut says that the tree was just checked out from a commit, whose id is base, so
 // that the next snapshot of it is that commit's.
@@ -27,14 +57,15 @@ func (c *Cache) CheckedOut(root, base string) { c.compared(root, &comparison{bas
 
 // snapshotTaken notes the first snapshot after CheckedOut.
 func (c *Cache) snapshotTaken(root string, s *Snapshot) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if is := c.diffs[root]; is != nil && is.shot == nil {
-		c.diffs[root] = &comparison{base: is.base, shot: s}
-	}
+	c.update(root, func(tree *cached) {
+		if is := tree.compared; is != nil && is.shot == nil {
+			tree.compared = &comparison{base: is.base, shot: s}
+		}
+	})
+}
+
+func (c *Cache) compared(root string, is *comparison) {
+	c.update(root, func(tree *cached) { tree.compared = is })
 }
 
 // comparison is what Diff knows about a tree: all files but paths were those of the commit
@@ -66,57 +97,12 @@ func (c *comparison) since(base string, now *Snapshot) (paths []string, known bo
 
 // rereads returns which files are read again.
 func (t Tree) rereads() func(path string) bool {
-	if t.Reread == RereadDraft && t.Cache != nil {
-		if was := t.Cache.comparison(t.Root); was != nil {
+	if t.Reread == RereadDraft {
+		if was := t.Cache.get(t.Root).compared; was != nil {
 			return func(path string) bool { return slices.Contains(was.paths, path) }
 		}
 	}
 	return func(string) bool { return t.Reread != RereadNone }
-}
-
-func (c *Cache) comparison(root string) *comparison {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.diffs[root]
-}
-
-func (c *Cache) compared(root string, is *comparison) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.diffs == nil || len(c.diffs) > maxCached {
-		c.diffs = make(map[string]*comparison)
-	}
-	c.diffs[root] = is
-}
-
-// latest returns the latest snapshot of a tree, an empty one if there is none.
-func (c *Cache) latest(root string) *Snapshot {
-	if c != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if s := c.trees[root]; s != nil {
-			return s
-		}
-	}
-	return &Snapshot{}
-}
-
-// keep remembers a snapshot of a tree, and forgets some other one if there are too many.
-func (c *Cache) keep(root string, s *Snapshot) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.trees == nil {
-		c.trees = make(map[string]*Snapshot)
-	}
-	c.trees[root] = s
-	for other := range c.trees {
-		if len(c.trees) > maxCached && other != root {
-			delete(c.trees, other)
-		}
-	}
 }
 
 // A file system's clock advances in steps of some milliseconds, or of up to two seconds

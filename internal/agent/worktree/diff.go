@@ -52,7 +52,7 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 	if t.Cache == nil || t.Now == nil {
 		return nil, true, nil
 	}
-	paths, known := t.Cache.comparison(t.Root).since(base, t.Now)
+	paths, known := t.Cache.get(t.Root).compared.since(base, t.Now)
 	if !known {
 		if paths, known, err = t.differing(ctx, base); err != nil {
 			return nil, false, err

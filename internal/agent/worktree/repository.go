@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -225,7 +226,7 @@ func (s *scanner) findHiddenRepos(ctx context.Context) error {
 			folders[dir] = true
 		}
 	}
-	for _, dir := range sorted(folders) {
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
 		f, err := s.dirs.lstat(path.Join(dir, gitFolder))
 		if err != nil {
 			return err

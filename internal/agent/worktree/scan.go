@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 		return unreadable(".", err)
 	}
 	defer s.root.Close()
-	s.latest = s.cache.latest(s.real)
+	s.latest = cmp.Or(s.cache.get(s.real).latest, &Snapshot{})
 	s.ignored = s.local(scope.IgnorePaths)
 	s.alwaysTracked = slices.Concat(EffectiveFiles(), s.local(scope.AlwaysTracked))
 	if scope.TaskTree {
@@ -134,8 +135,6 @@ func below(name, dir string) bool {
 	return len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
 }
 
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
 // take makes a snapshot.
 func (s *scanner) take(ctx context.Context) (*Snapshot, error) {
 	if s.git.bin == "" {
@@ -181,7 +180,7 @@ func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
 		return latest, nil
 	}
 	shot := newSnapshot(files, s.items, s.listing, s.alwaysTracked, s.notes)
-	s.cache.keep(s.real, shot)
+	s.cache.update(s.real, func(tree *cached) { tree.latest = shot })
 	return shot, nil
 }
 
