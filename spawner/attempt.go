@@ -142,7 +142,7 @@ func (a *attempt) reserve() error {
 		return errFolder(err)
 	}
 	a.child = a.Supervisor.Reserve(path)
-	return a.lease.RecordIntent(a.leaseRecord(a.child))
+	return a.lease.Record(a.leaseRecord(a.child))
 }
 
 func (a *attempt) leaseRecord(child supervise.Identity) lease.Record {
@@ -308,7 +308,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 		Signal: a.confined.Signal,
 		Started: func(id supervise.Identity) error {
 			pid = id.PID
-			return a.lease.RecordProcess(a.leaseRecord(id))
+			return a.lease.Record(a.leaseRecord(id))
 		},
 		Watch: w.check,
 	}

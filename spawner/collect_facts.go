@@ -3,7 +3,6 @@ package spawner
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -151,10 +150,10 @@ func (a *attempt) readReport(name string) ([]byte, time.Time, outcome.File) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		return nil, time.Time{}, outcome.FileUnreadable
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(f, outcome.MaxReport+1))
 	}
-	data, err := io.ReadAll(io.LimitReader(f, outcome.MaxReport+1))
 	if err != nil {
 		return nil, time.Time{}, outcome.FileUnreadable
 	}
@@ -297,7 +296,7 @@ func (a *attempt) summary(text string) string {
 func hashFile(f *os.File) (string, int64, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, io.NewSectionReader(f, 0, 1<<62))
-	return hex.EncodeToString(h.Sum(nil)), n, err
+	return digest.Bare(digest.OfHash(h)), n, err
 }
 
 // maxText bounds a text of an agent in a record, in code points.

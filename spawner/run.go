@@ -16,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -69,8 +70,8 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 		}
 		if step.Pause > 0 {
 			a.observe(Progress{Phase: Retrying, Since: s.Now(), Reason: string(res.Verdict.Reason), Pause: step.Pause})
-			if err := sleep(ctx, step.Pause); err != nil {
-				return out, err
+			if !retry.Sleep(ctx, step.Pause) {
+				return out, fmt.Errorf("wait for another attempt: %w", cmp.Or(context.Cause(ctx), context.DeadlineExceeded))
 			}
 		}
 	}
@@ -210,15 +211,4 @@ func tokens(o adapter.Output) int64 {
 		}
 	}
 	return n
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for another attempt: %w", context.Cause(ctx))
-	}
 }

@@ -163,7 +163,7 @@ func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Comm
 	return verifycmd.Command{
 		Keeper: keeper, Line: line, Dir: tx.tree(),
 		Record: func(child supervise.Identity) error {
-			return held.RecordIntent(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.engine.now().UTC().Format(time.RFC3339)})
+			return held.Record(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.engine.now().UTC().Format(time.RFC3339)})
 		},
 		Env: append(slices.Clip(tx.engine.environ),
 			"SWITCHYARD_TASK="+tx.ID, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.Status.Round, 1)),

@@ -3,9 +3,10 @@ package adapter
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // MaxDocument bounds a line or a multi-line JSON object of the output, in bytes. Longer
@@ -192,8 +193,5 @@ func excerpt(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
+	return textutil.ClipBytes(text, limit) + "…"
 }

@@ -1,8 +1,6 @@
 package adapter
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"reflect"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -29,8 +28,7 @@ func Parse(data []byte) (*Adapter, error) {
 	if err := json.Unmarshal(data, &tree); err != nil {
 		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: %w", err).With("problems", []Problem{{Text: err.Error()}})
 	}
-	sum := sha256.Sum256(data)
-	a := &Adapter{digest: "sha256:" + hex.EncodeToString(sum[:])}
+	a := &Adapter{digest: digest.Of(data)}
 	var s schema
 	s.decode("", tree, reflect.ValueOf(&a.spec).Elem(), "")
 	if members, ok := tree.(map[string]any); ok {

@@ -239,15 +239,12 @@ func (r *Reader) failure(end Ended) *Failure {
 	f := &failed{Failure: Failure{Class: said.class, Status: said.status, Message: lastBytes(text, MaxMessage)}}
 	switch {
 	case !bad || end.Signal != "":
-		return nil
 	case known:
 		return r.spec.classify(f)
 	case r.events == 0 && len(r.plain) == 0 && text != "":
 		if f.Class = cmp.Or(classOf(r.spec.Classes, f), classOf(r.spec.Silent, f)); f.Class != "" {
 			return &f.Failure
 		}
-		return nil
-	default:
-		return nil
 	}
+	return nil
 }

@@ -2,8 +2,6 @@ package definition
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -79,10 +78,9 @@ func Parse(name string, data []byte) (Definition, error) {
 	if body == "" {
 		return Definition{}, errs.New(errs.AgentEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)
 	}
-	sum := sha256.Sum256(data)
 	return Definition{
 		Name: name, Description: h.Description, Tools: h.Tools, Profile: h.Profile, Module: h.Module,
-		Body: body, Digest: "sha256:" + hex.EncodeToString(sum[:]),
+		Body: body, Digest: digest.Of(data),
 	}, nil
 }
 

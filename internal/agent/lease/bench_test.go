@@ -21,13 +21,13 @@ func BenchmarkRecords(b *testing.B) {
 				if err := os.Remove(filepath.Join(s.dir, "slot.critic.0.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					b.Fatal(err)
 				}
-				if err := held.RecordIntent(record(0, "r1")); err != nil {
+				if err := held.Record(record(0, "r1")); err != nil {
 					b.Fatal(err)
 				}
 				if !recorded {
 					continue
 				}
-				if err := held.RecordProcess(record(4711, "r1")); err != nil {
+				if err := held.Record(record(4711, "r1")); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -82,8 +82,8 @@ func decode(data []byte) (Record, error) {
 	return record, nil
 }
 
-// write replaces a slot's record; noSync is as in safefile.Options.
-func write(root *os.Root, slot string, record Record, noSync bool) error {
+// write replaces a slot's record.
+func write(root *os.Root, slot string, record Record) error {
 	data, err := json.Marshal(record)
 	if err == nil {
 		_, err = decode(data)
@@ -92,7 +92,7 @@ func write(root *os.Root, slot string, record Record, noSync bool) error {
 		err = safefile.TooLargeError{Limit: maxRecord}
 	}
 	if err == nil {
-		err = safefile.ReplaceWith(root, recordName(slot), bytes.NewReader(data), safefile.Options{Mode: 0o600, NoSync: noSync, Temp: draftName(slot)})
+		err = safefile.ReplaceWith(root, recordName(slot), bytes.NewReader(data), safefile.Options{Mode: 0o600, NoSync: record.Process.PID == 0, Temp: draftName(slot)})
 	}
 	if err != nil {
 		return unusable(recordName(slot), err)

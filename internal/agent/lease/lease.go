@@ -150,30 +150,20 @@ func (p *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, err
 	return nil, errors.Join(locked.With("agent", agent).With("limit", limit).With("pids", pids), root.Close())
 }
 
-// RecordIntent replaces the record, before the process is started. The record survives our
-// death, but not a power loss: that ends the processes too, and leaves a temporary
-// directory at worst. On an error, the old or the new record is there, complete.
+// Record replaces the record. It survives our death and, if the process is running, a power
+// loss: that would end one that is to be started, and leave a temporary directory at worst.
+// On an error, the old or the new record is there, complete.
 //
 // # Errors
 //
 // spawn-slot-unusable, also for a released lease.
-func (l *Lease) RecordIntent(rec Record) error { return l.write(rec, true) }
-
-// RecordProcess is RecordIntent for a running process. The record also survives a power
-// loss.
-//
-// # Errors
-//
-// Those of RecordIntent.
-func (l *Lease) RecordProcess(rec Record) error { return l.write(rec, false) }
-
-func (l *Lease) write(rec Record, noSync bool) error {
+func (l *Lease) Record(rec Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.root == nil {
 		return unusable(l.name, errReleased)
 	}
-	return write(l.root, l.name, rec, noSync)
+	return write(l.root, l.name, rec)
 }
 
 // Release removes the record and releases the lease, the latter even on an error. Calling

@@ -36,15 +36,15 @@ func TestExclusive(t *testing.T) {
 	s := newScene(t)
 	first := s.take("critic", 1)
 	s.wantTaken("critic", 1) // who has written down nothing
-	s.must(first.RecordIntent(record(0, "r1")))
+	s.must(first.Record(record(0, "r1")))
 	s.wantTaken("critic", 1) // whose process nobody knows yet
-	s.must(first.RecordProcess(record(4711, "r1")))
+	s.must(first.Record(record(4711, "r1")))
 	s.wantTaken("critic", 1, 4711)
 	s.take("researcher", 1)
 	s.take("critic", 2)
 	s.must(first.Release())
 	s.must(first.Release())
-	for _, err := range []error{first.RecordIntent(record(0, "r1")), first.RecordProcess(record(4711, "r1"))} {
+	for _, err := range []error{first.Record(record(0, "r1")), first.Record(record(4711, "r1"))} {
 		if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Error("a slot that was released can be written to")
 		}
@@ -181,10 +181,10 @@ func TestRecordIsWhole(t *testing.T) {
 	held := s.take("critic", 1)
 	want := record(4711, "r1")
 	want.Process.Folder = "/tmp/switchyard-1"
-	s.must(held.RecordProcess(record(1234, "r0")))
-	s.must(held.RecordProcess(want))
+	s.must(held.Record(record(1234, "r0")))
+	s.must(held.Record(want))
 	for _, bad := range []lease.Record{{}, record(1, "r"), record(-9, "r"), record(9, ""), record(9, strings.Repeat("x", 1<<17))} {
-		for _, err := range []error{held.RecordIntent(bad), held.RecordProcess(bad)} {
+		for _, err := range []error{held.Record(bad), held.Record(bad)} {
 			if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 				t.Errorf("%+.80v: got %v", bad, err)
 			}
@@ -193,7 +193,7 @@ func TestRecordIsWhole(t *testing.T) {
 	// No draft can be written any more; the record is as it was.
 	s.must(os.Mkdir(filepath.Join(s.dir, "slot.critic.0.new"), 0o700))
 	s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.new", "x"), nil, 0o600))
-	for _, err := range []error{held.RecordIntent(record(0, "r2")), held.RecordProcess(record(9, "r2"))} {
+	for _, err := range []error{held.Record(record(0, "r2")), held.Record(record(9, "r2"))} {
 		if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("got %v", err)
 		}
@@ -259,7 +259,7 @@ func TestRecordThatWasNotWritten(t *testing.T) {
 				t.Errorf("left: %q", left)
 			}
 			write()
-			s.must(s.take("critic", 1).RecordIntent(record(0, "r1")))
+			s.must(s.take("critic", 1).Record(record(0, "r1")))
 			if len(s.sweeper.swept) != 0 {
 				t.Errorf("swept: %v", s.sweeper.swept)
 			}
@@ -373,7 +373,7 @@ func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 	s.Helper()
 	held, err := s.pool.Take(s.Context(), "critic", 1, 0)
 	s.must(err)
-	s.must(held.RecordProcess(r))
+	s.must(held.Record(r))
 	name := filepath.Join(s.dir, "slot.critic.0.json")
 	text, err := os.ReadFile(name)
 	s.must(err)

@@ -65,7 +65,7 @@ func hold(job []string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.RecordProcess(record(os.Getpid(), what)); err != nil {
+		if err := s.Record(record(os.Getpid(), what)); err != nil {
 			return err
 		}
 		fmt.Println("held")
@@ -97,7 +97,7 @@ func hammer(pool *lease.Pool, dir, agent string, limit int) error {
 	if len(all) > limit {
 		return fmt.Errorf("%d hold a slot, of %d", len(all), limit)
 	}
-	if err := s.RecordProcess(record(os.Getpid(), "x")); err != nil {
+	if err := s.Record(record(os.Getpid(), "x")); err != nil {
 		return err
 	}
 	time.Sleep(time.Millisecond)

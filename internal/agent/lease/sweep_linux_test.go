@@ -56,7 +56,7 @@ func runChild(dir, agent, what string) error {
 	}
 	private := filepath.Join(temp, "switchyard-1")
 	announced := k.Reserve(private)
-	if err := held.RecordIntent(lease.Record{Process: announced, Run: "r1", Began: "now"}); err != nil {
+	if err := held.Record(lease.Record{Process: announced, Run: "r1", Began: "now"}); err != nil {
 		return err
 	}
 	pause(atAnnounced)
@@ -78,7 +78,7 @@ func runChild(dir, agent, what string) error {
 				time.Sleep(10 * time.Millisecond)
 			}
 			pause(atStarted)
-			err := held.RecordProcess(lease.Record{Process: id, Run: "r1", Began: "now"})
+			err := held.Record(lease.Record{Process: id, Run: "r1", Began: "now"})
 			pause(atRecorded)
 			return err
 		},
