@@ -74,8 +74,8 @@ func reportPath(b *testing.B, name string) string {
 
 // BenchmarkColdProcess times whole processes in turn, so that they share the load of
 // the machine: a recorded round with 20 findings, the program's version command, and an
-// empty Node.js program. It reports medians and the two ratios that the round must
-// keep: at most 3 and at most 0.25.
+// empty Node.js program. It reports medians and the two ratios that the round should
+// keep: at most 1.8 and at most 0.2.
 func BenchmarkColdProcess(b *testing.B) {
 	r, twenty := newReleased(b), reportPath(b, "twenty.json")
 	node, err := exec.LookPath("node")

@@ -51,11 +51,8 @@ func start(ctx context.Context, b *bench) (string, error) {
 	if err := b.write(ctx, dir, report, policy, input, lines); err != nil {
 		return "", err
 	}
-	repository, err := b.project("repository") // reviewdog asks for one.
+	repository, err := b.reviewed(ctx) // reviewdog asks for one, too.
 	if err != nil {
-		return "", err
-	}
-	if err := exec.CommandContext(ctx, "git", "init", "-q", repository).Run(); err != nil {
 		return "", err
 	}
 	const query = "data.switchyard.routing.decision"
@@ -64,6 +61,7 @@ func start(ctx context.Context, b *bench) (string, error) {
 		b.switchyard("`switchyard version`", dir, "version"),
 		b.switchyard("`switchyard route`, 20 findings", dir, "route", "--report", report),
 		b.switchyard("`switchyard round`, 20 findings, recorded", dir, "round", "TASK-%d", "--report", report),
+		b.switchyard("`switchyard gate --commit HEAD`", repository, "gate", "--commit", "HEAD"),
 		{name: "`node -e 0`", path: node, args: []string{"-e", "0"}},
 		{name: "`opa eval`, the policy alone", path: filepath.Join(b.bin, "opa"), args: []string{"eval", "--data", policy, "--input", input, query}},
 		{name: "`conftest test`, the policy alone", path: filepath.Join(b.bin, "conftest"), args: []string{"test", "--policy", policy, "--all-namespaces", input}},
@@ -77,14 +75,47 @@ func start(ctx context.Context, b *bench) (string, error) {
 	rows := [][]string{{"process", "time", "to an empty program", "to `version`", "to `node -e 0`"}}
 	for i, f := range all {
 		rows = append(rows, []string{programs[i].name, milliseconds(f.median()), ratio(f.median(), all[0].median()), ratio(f.median(), all[1].median()),
-			ratio(f.median(), all[4].median())})
+			ratio(f.median(), all[5].median())})
 	}
 	text := table(rows)
 	syncs, err := b.syncs(ctx, dir, report)
 	if err != nil {
 		return "", err
 	}
-	return text + fmt.Sprintf("\nThe quartiles of an empty Go program are %.2f apart, those of `round` %.2f. %s\n", all[0].spread(), all[3].spread(), syncs), nil
+	demo, err := b.inTurn(ctx, 3, b.switchyard("demo", dir, "demo"))
+	if err != nil {
+		return "", err
+	}
+	binary, err := os.Stat(filepath.Join(b.bin, "switchyard"))
+	if err != nil {
+		return "", err
+	}
+	return text + fmt.Sprintf("\nThe quartiles of an empty Go program are %.2f apart, those of `round` %.2f. %s `switchyard demo` takes %.1f s. The program has %s.\n",
+		all[0].spread(), all[3].spread(), syncs, demo[0].median().Seconds(), mebibytes(binary.Size()/1024)), nil
+}
+
+// reviewed makes a repository whose HEAD was reviewed and decided on.
+func (b *bench) reviewed(ctx context.Context) (string, error) {
+	dir, err := b.project("repository")
+	if err != nil {
+		return "", err
+	}
+	const config = `{reports: [{run: "echo '{\"critic\": \"critic\", \"findings\": []}'", plugin: np-critic}]}`
+	if err := os.WriteFile(filepath.Join(dir, "switchyard.yaml"), []byte(config), 0o600); err != nil {
+		return "", err
+	}
+	commit := []string{"git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "text"}
+	for _, argv := range [][]string{
+		{"git", "init", "-q"}, {"git", "add", "switchyard.yaml"}, commit,
+		{"sh", "-c", "echo text >file && git add file"}, {filepath.Join(b.bin, "switchyard"), "round", "T"}, commit,
+	} {
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.Dir = dir
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %w: %.500s", argv, err, text)
+		}
+	}
+	return dir, nil
 }
 
 // write writes what the others read: the policy, its input for a report, and its findings.
