@@ -36,10 +36,10 @@ type Review struct {
 	Force *task.Force
 }
 
-// Merge is a merge that was verified and recorded.
+// Merge is a merge that was verified and recorded. Tip is the task's commit.
 type Merge struct {
-	Task, Commit, Into string
-	Event              api.EventRef
+	Task, Commit, Tip, Into string
+	Event                   api.EventRef
 }
 
 // Found is what the events of tasks show.
@@ -56,7 +56,7 @@ type Found struct {
 // Those of events. Any other error says which event is not what was recorded.
 func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 	var state task.State
-	base, into, forced := "", "", (*task.Force)(nil)
+	base, tip, into, forced := "", "", "", (*task.Force)(nil)
 	chain := newChain(id)
 	for e, err := range events {
 		if err == nil {
@@ -96,11 +96,13 @@ func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 				f.Reviews = append(f.Reviews, r)
 			}
 			forced = nil
+		case *task.CommitCreated:
+			tip = ev.Commit.SHA
 		case *task.MergeBegun:
 			into = ev.Into
 		case *task.MergeEnded:
 			if ev.Outcome == task.Merged && ev.Commit != "" {
-				f.Merges = append(f.Merges, Merge{Task: id, Commit: ev.Commit, Into: into, Event: ref})
+				f.Merges = append(f.Merges, Merge{Task: id, Commit: ev.Commit, Tip: tip, Into: into, Event: ref})
 			}
 		}
 	}

@@ -125,13 +125,9 @@ func (g Gate) checkRange(ctx context.Context, from, to string) (api.GateResult, 
 	if err != nil {
 		return api.GateResult{}, err
 	}
-	base, err := g.Repo.MergeBase(ctx, start, last.Hash)
+	base, err := g.mergeBase(ctx, start, last.Hash)
 	if err != nil {
 		return api.GateResult{}, err
-	}
-	if base == "" {
-		return api.GateResult{}, errs.New(errs.CommitShallow, "the histories of %.80q and %.80q do not meet in this clone, so what changed between them is not known", from, to).
-			With("commit", last.Hash)
 	}
 	var whole api.GateResult
 	whole.GateVerdict, err = g.check(ctx, change{commit: last.Hash, tree: last.Tree, from: base, tasks: tasksOf(last)})
@@ -182,11 +178,21 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 		}
 		return refuse(result, fmt.Sprintf("the record was changed: %v", err), "a ledger that switchyard ledger verify finds intact"), nil
 	}
+	best := result
+	best.Outcome, best.Reason = api.GateNotReviewed, "no review of exactly these files is recorded"
+	best.Missing = []string{"a review of these files"}
 	for _, m := range found.Merges {
-		if m.Commit == c.commit && c.commit != "" {
+		brought, err := g.checkMerge(ctx, c, m)
+		switch {
+		case err != nil:
+			return api.GateVerdict{}, err
+		case brought.Outcome == api.GatePassed:
 			result.Outcome, result.Merge = api.GatePassed, m.Task
 			result.Reason = fmt.Sprintf("it is the merge of task %s into %s, which was verified; the task's commit was reviewed", m.Task, m.Into)
 			return result, nil
+		case brought.Outcome != "":
+			best.Outcome, best.Missing, best.Review = brought.Outcome, brought.Missing, brought.Review
+			best.Reason = fmt.Sprintf("it is the merge of task %s into %s, but of what it brings %s", m.Task, m.Into, brought.Reason)
 		}
 	}
 	latest := make(map[string]evidence.Review) // by task
@@ -195,9 +201,6 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 			latest[r.Task] = r
 		}
 	}
-	best := result
-	best.Outcome, best.Reason = api.GateNotReviewed, "no review of exactly these files is recorded"
-	best.Missing = []string{"a review of these files"}
 	for _, id := range slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return cmp.Compare(latest[b].Seq, latest[a].Seq) }) {
 		judged, err := g.judge(ctx, result, c, latest[id])
 		if err != nil {
@@ -213,6 +216,38 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 		}
 	}
 	return best, nil
+}
+
+// checkMerge checks all that the merge of a task brings to the commit before it. The verdict
+// is the zero one if c is not this merge, or more than it: after a fast-forward, it is the
+// task's commit, which needs its own review.
+func (g Gate) checkMerge(ctx context.Context, c change, m evidence.Merge) (api.GateVerdict, error) {
+	if m.Commit != c.commit || c.commit == "" {
+		return api.GateVerdict{}, nil
+	}
+	merge, err := g.Repo.ReadCommit(ctx, c.commit)
+	if err != nil || !slices.Equal(merge.Parents, []string{c.from, m.Tip}) {
+		return api.GateVerdict{}, err
+	}
+	base, err := g.mergeBase(ctx, c.from, m.Tip)
+	if err != nil {
+		return api.GateVerdict{}, err
+	}
+	tip, err := g.Repo.ReadCommit(ctx, m.Tip)
+	if err != nil {
+		return api.GateVerdict{}, err
+	}
+	return g.check(ctx, change{commit: tip.Hash, tree: tip.Tree, from: base, tasks: []string{m.Task}})
+}
+
+// mergeBase returns the commit at which two histories part.
+func (g Gate) mergeBase(ctx context.Context, from, to string) (string, error) {
+	base, err := g.Repo.MergeBase(ctx, from, to)
+	if err == nil && base == "" {
+		err = errs.New(errs.CommitShallow, "the histories of %.80q and %.80q do not meet in this clone, so what changed between them is not known", from, to).
+			With("commit", to)
+	}
+	return base, err
 }
 
 // judge returns the result that follows from the latest review of a tree by a task.

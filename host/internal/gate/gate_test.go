@@ -122,8 +122,7 @@ func TestVerdicts(t *testing.T) {
 		"the same files before":          {reviews(s.review(func(r *evidence.Review) { r.Base = s.baseTree })), api.GatePassed, ""},
 		"a part of it":                   {reviews(s.review(func(r *evidence.Review) { r.Base = s.tip })), api.GateNotReviewed, "which is not before"},
 		"a changed record":               {recorded{err: errors.New("event 3 is forged")}, api.GateRefused, "the record was changed: event 3 is forged"},
-		"a merge":                        {recorded{found: evidence.Found{Merges: []evidence.Merge{{Task: "M", Commit: s.tip, Into: "main"}}}}, api.GatePassed, "the merge of task M into main"},
-		"another merge":                  {recorded{found: evidence.Found{Merges: []evidence.Merge{{Task: "M", Commit: s.base, Into: "main"}}}}, api.GateNotReviewed, ""},
+		"a fast-forward":                 {recorded{found: evidence.Found{Merges: []evidence.Merge{{Task: "M", Commit: s.tip, Tip: s.tip, Into: "main"}}}}, api.GateNotReviewed, "no review of exactly these files"},
 	} {
 		got, err := gate.Gate{Repo: s.repo, Source: c.source}.Check(t.Context(), api.GateRequest{Commit: "HEAD"})
 		if err != nil {
@@ -132,6 +131,50 @@ func TestVerdicts(t *testing.T) {
 		}
 		if got.Outcome != c.want || !strings.Contains(got.Reason, c.says) || (got.Outcome == api.GatePassed) != (len(got.Missing) == 0) {
 			t.Errorf("%s: %+v, want %s and %q", name, got, c.want, c.says)
+		}
+	}
+}
+
+// TestMerges: the merge of a task passes for what the task's review covers, and for nothing
+// else that came to the branch.
+func TestMerges(t *testing.T) {
+	s := newScene(t)
+	evil := s.commit("evil.txt", "x\n")
+	s.git("switch", "-q", "-c", "task", s.tip)
+	tip := s.commit("task.txt", "x\n")
+	s.git("switch", "-q", "main")
+	s.git("merge", "-q", "--no-ff", "-m", "merge", "task")
+	merge := s.git("rev-parse", "HEAD")
+	ofTip := func(changes ...func(*evidence.Review)) evidence.Review {
+		r := s.review(changes...)
+		r.Trees = []string{s.git("rev-parse", tip+"^{tree}")}
+		return r
+	}
+	fromTip := func(r *evidence.Review) { r.Base = s.tip }
+	with := func(m evidence.Merge, reviews ...evidence.Review) recorded {
+		m.Task, m.Into = "T", "main"
+		return recorded{found: evidence.Found{Reviews: reviews, Merges: []evidence.Merge{m}}}
+	}
+	of := evidence.Merge{Commit: merge, Tip: tip}
+	for name, c := range map[string]struct {
+		req    api.GateRequest
+		source recorded
+		want   string
+		says   string
+	}{
+		"reviewed":                      {api.GateRequest{Commit: merge}, with(of, ofTip(fromTip)), api.GatePassed, "it is the merge of task T into main"},
+		"with the other commits":        {api.GateRequest{From: s.tip, To: merge}, with(of, ofTip(fromTip)), api.GateNotReviewed, "no review"},
+		"not reviewed":                  {api.GateRequest{Commit: merge}, with(of), api.GateNotReviewed, "of what it brings no review"},
+		"forced":                        {api.GateRequest{Commit: merge}, with(of, ofTip(fromTip, func(r *evidence.Review) { r.Force = &task.Force{By: "ann", Reason: "x"} })), api.GateRefused, "forced by ann"},
+		"another policy":                {api.GateRequest{Commit: merge}, with(of, ofTip(fromTip, func(r *evidence.Review) { r.Policy.Digest = "sha256:other" })), api.GateRefused, "had not adopted"},
+		"commits before the review":     {api.GateRequest{Commit: merge}, with(of, ofTip(func(r *evidence.Review) { r.Base = tip })), api.GateNotReviewed, "not the whole difference"},
+		"a commit that is no merge":     {api.GateRequest{Commit: evil}, with(evidence.Merge{Commit: evil, Tip: tip}, ofTip(fromTip)), api.GateNotReviewed, "no review"},
+		"a merge of other commits":      {api.GateRequest{Commit: merge}, with(evidence.Merge{Commit: merge, Tip: s.tip}, ofTip(fromTip)), api.GateNotReviewed, "no review"},
+		"a range that ends with a task": {api.GateRequest{From: s.base, To: tip}, with(evidence.Merge{Commit: tip, Tip: tip}, ofTip(fromTip)), api.GateNotReviewed, "not the whole difference"},
+	} {
+		got, err := gate.Gate{Repo: s.repo, Source: c.source}.Check(t.Context(), c.req)
+		if err != nil || got.Outcome != c.want || !strings.Contains(got.Reason, c.says) || (got.Outcome == api.GatePassed) != (len(got.Missing) == 0) {
+			t.Errorf("%s: %+v, %v, want %s and %q", name, got, err, c.want, c.says)
 		}
 	}
 }
