@@ -48,6 +48,21 @@ func TestRunMergeFails(t *testing.T) {
 	}
 }
 
+// TestRunMergesNothingOfOthers: what somebody committed on top of a task's commit, or into a
+// merge of it by hand, is not recorded as the task's merge.
+func TestRunMergesNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.git(t, "branch", "trunk")
+	r := s.ends(t, api.RunRequest{Base: "trunk"}, "commit", "")
+	other := s.git(t, "commit-tree", "-m", "other", "-p", "trunk", "-p", r.Commit, "trunk^{tree}")
+	s.git(t, "update-ref", "refs/heads/trunk", other)
+	r = s.ends(t, api.RunRequest{Merge: true}, "commit", "")
+	if r.Merge == nil || r.Merge.Commit != r.Commit {
+		t.Errorf("the merge is %+v of %s, and trunk is at %s", r.Merge, r.Commit, other)
+	}
+}
+
 // TestRunVerifiesAMergeAsItsDraft: a command of the caller runs as often for the merged
 // files as for the draft.
 func TestRunVerifiesAMergeAsItsDraft(t *testing.T) {

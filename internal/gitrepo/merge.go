@@ -23,10 +23,12 @@ type MergeRequest struct {
 type MergeResult struct {
 	// Base is the commit that the base branch was at.
 	Base string
-	// Commit is the merged commit, checked out in the worktree. It is Base if the branch
-	// has the commit already, and the merged tip if that is a descendant of Base. It is ""
-	// if there are conflicts.
+	// Commit is the merged commit, checked out in the worktree. It is the tip if that is a
+	// descendant of Base. It is "" if there are conflicts.
 	Commit string
+	// Has is set if the branch has the tip already. Then Commit is Base if that is nothing
+	// but the merge of the tip, otherwise the tip: what came with or after it is not ours.
+	Has bool
 	// Conflicts are the files that cannot be merged.
 	Conflicts []string
 }
@@ -55,7 +57,7 @@ func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 		return MergeResult{}, err
 	}
 	result := MergeResult{Base: base}
-	if result.Commit, result.Conflicts, err = r.merged(ctx, p, base, m); err == nil && result.Commit != "" {
+	if err = r.merged(ctx, p, m, &result); err == nil && result.Commit != "" {
 		_, err = r.run(ctx, command{place: p, limit: slow, args: []string{"checkout", "--quiet", "--detach", result.Commit, "--"}})
 	}
 	return result, err
@@ -86,17 +88,42 @@ func (r *Repo) TryWorktree(ctx context.Context, path string) error {
 	return cmp.Or(err, r.RemoveMerge(context.WithoutCancel(ctx), path))
 }
 
-// merged returns the merged commit or the conflicts.
-func (r *Repo) merged(ctx context.Context, p place, base string, m MergeRequest) (commit string, conflicts []string, err error) {
-	if has, err := r.IsAncestor(ctx, m.Tip, base); err != nil || has {
-		return base, nil, err
+// merged sets the merged commit or the conflicts of a merge into result.Base.
+func (r *Repo) merged(ctx context.Context, p place, m MergeRequest, result *MergeResult) (err error) {
+	base := result.Base
+	if result.Has, err = r.IsAncestor(ctx, m.Tip, base); err != nil {
+		return err
+	}
+	if result.Has {
+		result.Commit = m.Tip
+		head, err := r.ReadCommit(ctx, base)
+		if err != nil || len(head.Parents) != 2 || head.Parents[1] != m.Tip {
+			return err
+		}
+		tree, _, err := r.mergeTrees(ctx, p, head.Parents[0], m.Tip)
+		if err == nil && tree == head.Tree {
+			result.Commit = base
+		}
+		return err
 	}
 	if follows, err := r.IsAncestor(ctx, base, m.Tip); err != nil || follows {
-		return m.Tip, nil, err
+		result.Commit = m.Tip
+		return err
 	}
-	// It runs in the worktree, whose attributes name merge drivers.
+	tree, conflicts, err := r.mergeTrees(ctx, p, base, m.Tip)
+	if err != nil || tree == "" {
+		result.Conflicts = conflicts
+		return err
+	}
+	result.Commit, err = r.CreateCommit(ctx, tree, []string{base, m.Tip}, m.Message, m.Trailers)
+	return err
+}
+
+// mergeTrees returns the tree of the merge of two commits, or the conflicts. It runs in the
+// worktree, whose attributes name merge drivers.
+func (r *Repo) mergeTrees(ctx context.Context, p place, base, tip string) (tree string, conflicts []string, err error) {
 	out, err := r.run(ctx, command{place: p, limit: slow, args: []string{
-		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, m.Tip,
+		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, tip,
 	}})
 	found := records(out)
 	if negative(err) && len(found) > 1 {
@@ -105,8 +132,7 @@ func (r *Repo) merged(ctx context.Context, p place, base string, m MergeRequest)
 	if err != nil {
 		return "", nil, err
 	}
-	commit, err = r.CreateCommit(ctx, found[0], []string{base, m.Tip}, m.Message, m.Trailers)
-	return commit, nil, err
+	return found[0], nil, nil
 }
 
 // IsAncestor reports whether the commit of is reachable from to.

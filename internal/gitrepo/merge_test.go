@@ -64,9 +64,18 @@ func TestMerge(t *testing.T) {
 	s.must(r.Advance(t.Context(), "main", result.Commit, result.Base))
 	merged := result.Commit
 
-	// What is merged already changes nothing.
+	// What is merged already changes nothing. A merge counts only as long as it has nothing
+	// of anybody else.
 	result = s.merge(r, m)
-	s.equal(result.Commit, merged)
+	s.equal(fmt.Sprintf("%s %v", result.Commit, result.Has), merged+" true")
+	main := s.git(s.dir, "rev-parse", "main")
+	for _, parents := range [][]string{{"-p", merged}, {"-p", tip, "-p", tip2}} {
+		other := s.git(s.dir, append([]string{"commit-tree", "-m", "x", "mine^{tree}"}, parents...)...)
+		s.git(s.dir, "update-ref", "refs/heads/main", other)
+		result = s.merge(r, m)
+		s.equal(fmt.Sprintf("%s %v", result.Commit, result.Has), tip2+" true")
+	}
+	s.git(s.dir, "update-ref", "refs/heads/main", main)
 
 	// A conflict names its files and leaves the base.
 	s.edit(r, three, "one.txt", "another 1\n")

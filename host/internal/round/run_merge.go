@@ -135,7 +135,7 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	case len(m.Conflicts) > 0:
 		w.notice("%s and %s change the same lines of %s", b.Name, b.Onto, textutil.List(m.Conflicts, maxNamedChanges))
 		return task.MergeEnded{Outcome: task.MergeConflict}, nil
-	case m.Commit == m.Base:
+	case m.Has && m.Commit == w.tx.Status.Commit.SHA:
 		return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
 	}
 	if v, err := w.verifyMerge(ctx, at); err != nil {
@@ -144,8 +144,10 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 		w.notice("the merge of %s and %s does not pass the verification; its output is in %s", b.Name, b.Onto, v.Output)
 		return task.MergeEnded{Outcome: task.MergeRed}, nil
 	}
-	if err := repo.Advance(ctx, b.Onto, m.Commit, m.Base); err != nil {
-		return task.MergeEnded{}, err
+	if !m.Has {
+		if err := repo.Advance(ctx, b.Onto, m.Commit, m.Base); err != nil {
+			return task.MergeEnded{}, err
+		}
 	}
 	return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
 }
