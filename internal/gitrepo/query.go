@@ -77,9 +77,12 @@ func (r *Repo) hasParent(ctx context.Context, commit string) (bool, error) {
 	return strings.Contains(header, "\nparent "), err
 }
 
-// Changed lists the files that differ between two commits or trees.
+// Changed lists the files that differ between two commits or trees, also submodules that
+// .gitmodules tells git to ignore.
 func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
-	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to}})
+	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
+		"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", from, to,
+	}})
 	return records(out), err
 }
 

@@ -129,7 +129,7 @@ func (r *Repo) removeWithLinks(ctx context.Context, there worktree, links []stri
 			return errDirty(there.path, ": the submodule "+textutil.Line(link)+" is checked out")
 		}
 	}
-	if _, err := r.output(ctx, p, "diff-index", "--cached", "--quiet", "HEAD", "--"); negative(err) {
+	if _, err := r.output(ctx, p, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--"); negative(err) {
 		return errDirty(there.path, ": changes are staged")
 	} else if err != nil {
 		return err

@@ -154,7 +154,18 @@ func TestSubmodules(t *testing.T) {
 	s.git(w.Path, "rm", "-q", "--cached", "a.txt")
 	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.WorktreeDirty)
 	s.git(w.Path, "reset", "-q")
-	s.must(r.RemoveWorktree(t.Context(), w, tip))
+
+	// What .gitmodules says of changes is for people, not for us.
+	s.git(w.Path, "config", "-f", ".gitmodules", "submodule.lib one.ignore", "all")
+	s.git(s.dir, "config", "-f", ".gitmodules", "submodule.lib one.ignore", "all")
+	ignored := s.commit(r, w, "ignored")
+	s.git(w.Path, "update-index", "--cacheinfo", "160000,"+tip+",lib one")
+	s.want(r.RemoveWorktree(t.Context(), w, ignored), errs.WorktreeDirty)
+	changed, err := r.Changed(t.Context(), ignored, s.git(w.Path, "write-tree"))
+	s.must(err)
+	s.equal(fmt.Sprintf("%q", changed), `["lib one"]`)
+	s.git(w.Path, "reset", "-q")
+	s.must(r.RemoveWorktree(t.Context(), w, ignored))
 	if _, err := os.Stat(w.Path); err == nil {
 		t.Error("the worktree is still there")
 	}
