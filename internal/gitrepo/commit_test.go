@@ -3,11 +3,14 @@
 package gitrepo_test
 
 import (
+	"bytes"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -70,6 +73,38 @@ func TestWriteTree(t *testing.T) {
 	s.must(os.RemoveAll(w.Path))
 	_, err = r.WriteTree(t.Context(), w.Path)
 	s.want(err, errs.WorktreeMissing)
+}
+
+// An agent may have written the index, whose times say that a file has not changed.
+func TestWriteTreeReadsWhatIsStaged(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	tree := s.tree(r, w)
+	s.write(s.file(w, "b.txt"), "hidden\n")
+	hidden := s.git(w.Path, "hash-object", "-w", "b.txt")
+	s.write(s.file(w, "b.txt"), "reviewed\n")
+	s.git(w.Path, "add", "b.txt")
+	for _, name := range []string{"index", "switchyard-index"} {
+		index := s.git(w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index")
+		text, err := os.ReadFile(index)
+		s.must(err)
+		from, err := hex.DecodeString(s.git(w.Path, "rev-parse", ":b.txt"))
+		s.must(err)
+		to, err := hex.DecodeString(hidden)
+		s.must(err)
+		forged := filepath.Join(filepath.Dir(index), name)
+		s.must(os.WriteFile(forged, bytes.Replace(text, from, to, 1), 0o600))
+		s.must(os.Chtimes(forged, time.Now().Add(time.Hour), time.Now().Add(time.Hour))) // Git reads files as new as it.
+		if name == "index" {
+			s.must(os.Remove(filepath.Join(filepath.Dir(index), "switchyard-index")))
+		}
+		got := s.tree(r, w)
+		s.equal(s.git(w.Path, "show", got+":b.txt"), "reviewed")
+		s.must(os.WriteFile(index, text, 0o600))
+	}
+	s.must(os.Remove(s.file(w, "b.txt")))
+	s.equal(s.tree(r, w), tree)
 }
 
 func TestNestedRepository(t *testing.T) {

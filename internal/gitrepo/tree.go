@@ -88,6 +88,24 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 	run := func(input string, args ...string) (string, error) {
 		return r.run(ctx, command{place: p, args: args, env: env, input: input, limit: slow})
 	}
+	// Who wrote the draft could also write the index, and git trusts its times. What differs
+	// from the commit loses them, so that git reads it.
+	staged, err := run("", "diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	var unread strings.Builder
+	for found := records(staged); len(found) > 1; found = found[2:] {
+		entry, name := strings.Fields(found[0]), found[1] // :MODE MODE ID ID LETTER
+		if len(entry) == 5 && strings.Contains("AMT", entry[4]) && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
+			unread.WriteString(entry[1] + " " + entry[3] + "\t" + name + "\x00")
+		}
+	}
+	if unread.Len() > 0 {
+		if _, err := run(unread.String(), "update-index", "-z", "--index-info"); err != nil {
+			return "", err
+		}
+	}
 	add := []string{"add", "--all", "--sparse"}
 	if _, err := run("", add...); err != nil {
 		// Git cannot add a repository without a commit. It lists each with a slash.
