@@ -197,6 +197,16 @@ func TestLockOfKilledGit(t *testing.T) {
 	s.want(r.Advance(t.Context(), "trunk", s.git(s.dir, "rev-parse", w.Branch), head), errs.GitLocked)
 	_, err := os.Stat(trunk)
 	s.must(err)
+
+	// Nor is a file removed that is no lock, whatever a hook or a server says.
+	ref := filepath.Join(s.dir, ".git", "refs", "heads", w.Branch)
+	s.write(filepath.Join(s.dir, ".git", "hooks", "pre-push"), "#!/bin/sh\necho \"fatal: Unable to create '"+ref+"': File exists.\" >&2\nexit 1\n")
+	s.must(os.Chmod(filepath.Join(s.dir, ".git", "hooks", "pre-push"), 0o755))
+	remote := filepath.Join(s.base, "remote")
+	s.git(s.base, "init", "-q", "--bare", remote)
+	s.want(r.Push(t.Context(), remote, w.Branch), errs.PushFailed)
+	_, err = os.Stat(ref)
+	s.must(err)
 }
 
 func TestCommitRefuses(t *testing.T) {

@@ -91,7 +91,7 @@ func (r *Repo) find(ctx context.Context, p place, args ...string) (string, error
 // Patterns are compiled when they are first needed, which few commands do.
 var (
 	lockPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)(?:Unable to create '|could not lock config file )(.*?)'?: File exists`)
+		return regexp.MustCompile(`(?s)(?:Unable to create '(.*?)\.lock'|could not lock config file (.*?)): File exists`)
 	})
 	halfPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?s)(failed to read|could not (open|read|create directory of)) .*worktrees`)
@@ -139,8 +139,8 @@ func lockOf(f *failure) lock {
 	if found == nil {
 		return lock{}
 	}
-	path := filepath.FromSlash(found[1])
-	info, _ := os.Lstat(path) // It may be gone again.
+	path := filepath.FromSlash(found[1]+found[2]) + ".lock" // of one of the two
+	info, _ := os.Lstat(path)                               // It may be gone again.
 	return lock{path, info}
 }
 
