@@ -36,7 +36,7 @@ const (
 
 // Config is the content of switchyard.yaml, with defaults for missing keys.
 type Config struct {
-	// MaxRounds is the cap of tasks without their own, 0 if not set.
+	// MaxRounds is the cap of tasks without their own.
 	MaxRounds int
 	// HardCap is the hard cap of tasks, 0 if not set.
 	HardCap int
@@ -136,7 +136,8 @@ const (
 // defaults returns the configuration of a project without a file.
 func defaults() Config {
 	return Config{
-		Evidence: EvidenceReports,
+		MaxRounds: task.DefaultRounds,
+		Evidence:  EvidenceReports,
 		Audit: Audit{
 			Agents:      []string{"np-researcher", "np-executor", "np-build-fixer"},
 			SearchTools: []string{"knowledge-search"},
@@ -205,8 +206,8 @@ func parseConfig(data []byte, maxRounds int) (Config, *configReader, error) {
 	c, r := defaults(), &configReader{reader: reader{file: ConfigFile, code: errs.ConfigInvalid}}
 	err := r.read(data, func(root value) {
 		known := root.mapping(c.fields(r, maxRounds))
-		if lowest := cmp.Or(c.MaxRounds, task.DefaultRounds); known && c.HardCap != 0 && c.HardCap < lowest {
-			r.hardCap.fail(" is %d; it must be at least max_rounds, which is %d", c.HardCap, lowest)
+		if known && c.HardCap != 0 && c.HardCap < c.MaxRounds {
+			r.hardCap.fail(" is %d; it must be at least max_rounds, which is %d", c.HardCap, c.MaxRounds)
 		}
 	})
 	return c, r, err

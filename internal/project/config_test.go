@@ -21,7 +21,8 @@ import (
 // unset returns the configuration of a project that sets nothing.
 func unset() project.Config {
 	return project.Config{
-		Evidence: project.EvidenceReports,
+		MaxRounds: 3,
+		Evidence:  project.EvidenceReports,
 		Audit: project.Audit{
 			Agents:      []string{"np-researcher", "np-executor", "np-build-fixer"},
 			SearchTools: []string{"knowledge-search"},
@@ -300,7 +301,7 @@ func FuzzConfig(f *testing.F) {
 			}
 			return
 		}
-		if c.MaxRounds < 0 || c.MaxRounds > 100 || c.Researchers < 1 || c.Researchers > 5 || len(c.Phases) > 2 || len(c.Audit.SearchTools) == 0 ||
+		if c.MaxRounds < 1 || c.MaxRounds > 100 || c.Researchers < 1 || c.Researchers > 5 || len(c.Phases) > 2 || len(c.Audit.SearchTools) == 0 ||
 			c.Evidence != project.EvidenceReports && c.Evidence != project.EvidenceAttestations {
 			t.Errorf("got %+v", c)
 		}

@@ -154,7 +154,7 @@ func TestConfig(t *testing.T) {
 			}
 		})
 	}
-	if c, err := (project.Project{Root: t.TempDir()}).Config(t.Context(), 100); err != nil || c.MaxRounds != 0 {
+	if c, err := (project.Project{Root: t.TempDir()}).Config(t.Context(), 100); err != nil || c.MaxRounds != 3 {
 		t.Errorf("without a file: %+v, %v", c, err)
 	}
 }

@@ -1,7 +1,6 @@
 package round
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -39,7 +38,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		return api.DraftResult{}, err
 	}
 	entry := task.RoundEntry{
-		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap, Phases: []task.Phase{task.Draft}, Force: req.Force,
+		Expected: req.Round, Fallback: config.MaxRounds, HardCap: config.HardCap, Phases: []task.Phase{task.Draft}, Force: req.Force,
 	}
 	round, err := task.EnterRound(tx.Status.State, entry)
 	if err != nil {

@@ -201,7 +201,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		Environ: gitrepo.WithoutRepository(v.engine.environ), Observe: v.engine.observe, Warn: v.engine.warn,
 	})
 	e.plugins, e.supervisor = v.engine.plugins, v.engine.supervisor // Those of the project as it is today.
-	maxRounds := cmp.Or(v.config.MaxRounds, task.DefaultRounds)
+	maxRounds := v.config.MaxRounds
 	rr := &roundRunner{
 		tx:     &taskTx{engine: e, Task: record.Task{ID: evaluatedTask}},
 		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},

@@ -38,7 +38,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 			continue
 		}
 		findings := merge(policy.Policy, t.Findings)
-		change := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
+		change := importOf(t, len(findings), config.MaxRounds, e.by)
 		change.HardCap = config.HardCap
 		imported, err := e.update(ctx, t.ID, func(*taskTx) (task.Command, event.Full, error) {
 			return task.ImportTask{TaskImported: change}, event.Full{Findings: findings}, nil

@@ -1,7 +1,6 @@
 package round
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
@@ -34,7 +33,7 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
 		tx.baseRev = req.Base
 		return task.StartWork{
-			Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap, Force: req.Force,
+			Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Force: req.Force,
 		}, event.Full{}, nil
 	})
 }
@@ -128,7 +127,7 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 			return task.EndParking{By: e.by}, event.Full{}, nil
 		}
 		return task.ResumeTask{
-			Mode: req.Mode, Rounds: req.Rounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap, Reason: req.Reason, By: e.by,
+			Mode: req.Mode, Rounds: req.Rounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Reason: req.Reason, By: e.by,
 		}, event.Full{}, nil
 	})
 }

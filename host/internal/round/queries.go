@@ -1,7 +1,6 @@
 package round
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/switchyard-dev/switchyard/host/internal/record"
@@ -69,7 +68,7 @@ func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
 		return api.Summary{}, err
 	}
 	return withLedger(ctx, e, func(l *ledger.Ledger) (api.Summary, error) {
-		return record.Summarize(ctx, l, cmp.Or(config.MaxRounds, task.DefaultRounds))
+		return record.Summarize(ctx, l, config.MaxRounds)
 	})
 }
 

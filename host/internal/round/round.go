@@ -1,7 +1,6 @@
 package round
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -143,7 +142,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		how.phases = []task.Phase{task.Draft, task.Review}
 	}
 	round, err := task.EnterRound(in.tx.Status.State, task.RoundEntry{
-		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), HardCap: config.HardCap,
+		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: config.MaxRounds, HardCap: config.HardCap,
 		Phases: how.phases, Force: req.Force,
 	})
 	if err != nil {

@@ -147,7 +147,7 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 		phases = append([]task.Phase{task.Draft}, more...)
 	}
 	rr.round, err = task.EnterRound(rr.tx.Status.State, task.RoundEntry{
-		Expected: cmp.Or(rr.round.Number, rr.req.Round), MaxRounds: rr.req.MaxRounds, Fallback: cmp.Or(rr.config.MaxRounds, task.DefaultRounds),
+		Expected: cmp.Or(rr.round.Number, rr.req.Round), MaxRounds: rr.req.MaxRounds, Fallback: rr.config.MaxRounds,
 		HardCap: rr.config.HardCap, Phases: phases, Force: rr.req.Force,
 	})
 	return err

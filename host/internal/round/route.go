@@ -48,7 +48,7 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 	if err := e.policies.CheckUnrecorded(ctx, policy); err != nil {
 		return api.Decision{}, err
 	}
-	maxRounds := cmp.Or(req.MaxRounds, config.MaxRounds, task.DefaultRounds)
+	maxRounds := cmp.Or(req.MaxRounds, config.MaxRounds)
 	d, _, err := policyQuery{
 		policy: policy.Policy, evidence: all, verify: cmp.Or(req.Verify.Claim, policies.Absent),
 		round: max(round, 1), maxRounds: maxRounds, hardCap: task.HardCap(maxRounds, config.HardCap),

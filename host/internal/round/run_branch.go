@@ -62,7 +62,7 @@ func (w *work) start(ctx context.Context) error {
 	}
 	w.tx.prompt, w.tx.baseRev = w.req.Prompt, branch.Base
 	result, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
-		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: cmp.Or(w.config.MaxRounds, task.DefaultRounds), HardCap: w.config.HardCap, Branch: branch}, event.Full{}, nil
+		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: w.config.MaxRounds, HardCap: w.config.HardCap, Branch: branch}, event.Full{}, nil
 	})
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Ro
 			handoff = h.Markdown()
 		}
 		d := prompt.Data{
-			Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.Status.MaxRounds, w.config.MaxRounds, task.DefaultRounds),
+			Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.Status.MaxRounds, w.config.MaxRounds),
 			Prompt: text, Plan: planFile, Findings: findings, Note: at.Note,
 		}
 		switch role {
