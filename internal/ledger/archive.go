@@ -177,11 +177,11 @@ func (l *Ledger) writeArchive(bodies []archivedBody) (grown int64, err error) {
 	offset := start
 	for i := range bodies {
 		var packed bytes.Buffer
-		w, err := flate.NewWriter(&packed, flate.DefaultCompression)
-		if err == nil {
-			_, err = w.Write(bodies[i].text)
+		w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // It refuses only levels that do not exist.
+		if _, err := w.Write(bodies[i].text); err != nil {
+			return 0, err
 		}
-		if err = errors.Join(err, w.Close()); err != nil {
+		if err := w.Close(); err != nil {
 			return 0, err
 		}
 		n, err := f.Write(packed.Bytes())
