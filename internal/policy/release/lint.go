@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -125,34 +124,8 @@ func (l *linter) shared() {
 			l.add(finding(RecordValid, r.File, "%s is %s too", other, r.Record.Name).hint("give one of them the next free number"))
 		}
 		files[r.Record.Number] = r.File
-		l.orphan(r.Record)
-		l.rival(r.Record)
 	}
 	l.locked()
-}
-
-// orphan reports a record whose version does not exist. The version of a rejected record
-// may never have been created.
-func (l *linter) orphan(r adr.Record) {
-	if r.Policy == "" || r.Status == adr.Rejected || find(l.versions, r.Policy) != nil || find(l.builtIn, r.Policy) != nil {
-		return
-	}
-	l.add(about(RecordNamed, r, "%s is about %s, and there is no such version", r.Name, r.Policy).hint("make the version's folder, or correct the record's policy"))
-}
-
-// rival reports a second record about a version: its content is not checked, and a reader
-// cannot know that.
-func (l *linter) rival(r adr.Record) {
-	v := find(l.versions, r.Policy)
-	if v == nil || v.policy == nil || r.Status == adr.Rejected {
-		return
-	}
-	name := v.policy.Identity().ADR
-	named, ok := l.records.of(name)
-	if !ok || name == r.Name || named.Record.Policy != r.Policy {
-		return
-	}
-	l.add(about(RecordNamed, r, "%s is about %s, whose METADATA names %s", r.Name, r.Policy, name).hint("a version has one record: remove policy from this one, or reject it"))
 }
 
 // locked checks the lock, and its entries without a version in the tree.
