@@ -97,7 +97,7 @@ func (a *app) readProof(ctx context.Context, req *api.GateRequest, proof, key st
 		return err
 	}
 	text, err := a.project.Read(ctx, key, maxKey)
-	req.Key = string(text)
+	req.Key, req.KeyFile = string(text), key
 	if req.Algorithm == "" {
 		req.Algorithm = defaultAlgorithm
 	}
@@ -135,7 +135,7 @@ and not by whom.`,
 			if algorithm == "" {
 				algorithm = defaultAlgorithm
 			}
-			k := evidence.Key(algorithm, string(text))
+			k := evidence.Key(algorithm, string(text), keyFile)
 			key = &k
 		}
 		return a.Write(func(w io.Writer) error { return e.Prove(ctx, args[0], key, w) })

@@ -188,7 +188,7 @@ theirs. docs/bundles.md walks through it.`,
 			if err != nil {
 				return err
 			}
-			sign.Key.Material = string(key)
+			sign.Key.Material, sign.Key.File = string(key), keyFile
 			if expires > 0 {
 				sign.Expires = time.Now().Add(expires)
 			}

@@ -12,9 +12,9 @@ type GateRequest struct {
 	From, To string
 	// Proof is the text of a proof to use in place of the ledger, nil for none.
 	Proof []byte
-	// Key is the public key in PEM that has to have signed the proof, "" for any, and
-	// Algorithm its algorithm: ES256, EdDSA or RS256.
-	Key, Algorithm string
+	// KeyFile is the file of the public key that has to have signed the proof, "" for any.
+	// Key is its content in PEM, and Algorithm is ES256, EdDSA or RS256.
+	KeyFile, Key, Algorithm string
 }
 
 // The outcomes of a gate. Any other one is the next action of the decision about the tree.

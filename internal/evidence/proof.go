@@ -49,9 +49,9 @@ const (
 	keyID         = "proof"
 )
 
-// Key returns the key of proofs with some material in PEM.
-func Key(algorithm, material string) bundle.Key {
-	return bundle.Key{ID: keyID, Algorithm: algorithm, Material: material, Scope: scope}
+// Key returns the key of proofs with some material in PEM, read from a file.
+func Key(algorithm, material, file string) bundle.Key {
+	return bundle.Key{ID: keyID, Algorithm: algorithm, Material: material, File: file, Scope: scope}
 }
 
 // Write writes a proof, signed with key unless it is nil. The same statement and key give the

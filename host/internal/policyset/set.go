@@ -137,7 +137,7 @@ func (s *Set) loader(ctx context.Context, t project.Trust) (routing.Loader, erro
 		if err != nil {
 			return loader, err
 		}
-		loader.Trust.Keys = append(loader.Trust.Keys, bundle.Key{ID: k.ID, Algorithm: k.Algorithm, Material: material, Scope: k.Scope})
+		loader.Trust.Keys = append(loader.Trust.Keys, bundle.Key{ID: k.ID, Algorithm: k.Algorithm, Material: material, File: k.File, Scope: k.Scope})
 	}
 	return loader, nil
 }

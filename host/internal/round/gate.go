@@ -30,8 +30,8 @@ func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult,
 		return gate.Gate{Repo: repo, Source: gate.NewLedger(l)}.Check(ctx, req)
 	}
 	var key *bundle.Key
-	if req.Key != "" {
-		k := evidence.Key(req.Algorithm, req.Key)
+	if req.KeyFile != "" {
+		k := evidence.Key(req.Algorithm, req.Key, req.KeyFile)
 		key = &k
 	}
 	statement, err := evidence.ReadProof(req.Proof, key, e.now)

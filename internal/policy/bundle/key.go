@@ -30,6 +30,8 @@ type Key struct {
 	// Material is the key in PEM: a public key to verify, an unencrypted private key to
 	// sign.
 	Material string `json:"-"`
+	// File is where the material was read, for errors; "" is none.
+	File string `json:"-"`
 	// Scope is the scope that the key signs for. A signature must state exactly this
 	// scope, also if it is "".
 	Scope string
@@ -160,5 +162,9 @@ func (k Key) checkForm() error {
 // quote the key.
 func (k Key) invalid(format string, args ...any) error {
 	id := textutil.Clip(k.ID, maxShown)
-	return errs.New(errs.PolicyKeyInvalid, "the key %q cannot be used: %s", id, fmt.Sprintf(format, args...)).With("key_id", id)
+	name := fmt.Sprintf("the key %q", id)
+	if k.File != "" {
+		name = "the key in " + k.File
+	}
+	return errs.New(errs.PolicyKeyInvalid, "%s cannot be used: %s", name, fmt.Sprintf(format, args...)).With("key_id", id)
 }
