@@ -156,8 +156,8 @@ func TestLintOfARecord(t *testing.T) {
 		"two of one number": {
 			func(_ *testing.T, f files) { f["docs/adr/0002-a.md"] = f[typoRecord] }, []string{"adr-valid", v2 + "adr-named"}, "ADR-0002 too",
 		},
-		"another table": {change(typoRecord, "`spelling`", "`style`"), []string{v2 + "adr-diff"}, "shows another diff"},
-		"no table":      {change(typoRecord, "<!-- switchyard:diff -->\n", ""), nil, ""},
+		"another table":     {change(typoRecord, "`spelling`", "`style`"), []string{v2 + "adr-diff"}, "shows another diff"},
+		"no table":          {change(typoRecord, "<!-- switchyard:diff -->\n", ""), nil, ""},
 		"of something else": {put("docs/adr/0003-a.md", "---\nstatus: proposed\ndate: 2026-11-21\n---\n# ADR-0003: x\n"), nil, ""},
 	})
 }
