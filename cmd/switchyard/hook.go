@@ -193,7 +193,8 @@ const maxSettings = 1 << 20
 // changeSettings edits a file of settings, and writes it if asked to.
 func changeSettings(ctx context.Context, p project.Project, path string, edit func([]byte) ([]byte, error), write bool) (render.SettingsFile, error) {
 	before, err := p.Read(ctx, path, maxSettings)
-	if err != nil && errs.CodeOf(err) != errs.FileNotFound {
+	isNew := errs.CodeOf(err) == errs.FileNotFound
+	if err != nil && !isNew {
 		return render.SettingsFile{}, err
 	}
 	after, err := edit(before)
@@ -204,7 +205,11 @@ func changeSettings(ctx context.Context, p project.Project, path string, edit fu
 	if string(before) == string(after) {
 		return file, nil
 	}
-	file.Diff = string(diff.Diff(path, before, path, after))
+	from := path
+	if isNew {
+		from = os.DevNull
+	}
+	file.Diff = string(diff.Diff(from, before, path, after))
 	if !write {
 		return file, nil
 	}
