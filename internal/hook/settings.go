@@ -63,12 +63,15 @@ func Install(text []byte) ([]byte, error) {
 	return indented(added, text)
 }
 
-// Uninstall removes our Stop hook, and what is empty then.
+// Uninstall removes our Stop hook, and what is empty then, from a text as Install takes it.
 //
 // # Errors
 //
 // hook-settings-invalid.
 func Uninstall(text []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return text, nil
+	}
 	s, err := parse(text)
 	if err != nil {
 		return nil, err
