@@ -138,6 +138,9 @@ func (l *Ledger) archiveTasks(ctx context.Context, db *sql.DB, heads []Head) (mo
 	if len(bodies) == 0 {
 		return moved, nil
 	}
+	if _, err := lstatRegular(string(l.archive())); err != nil { // A pipe would wait for a reader.
+		return Archived{}, err
+	}
 	if moved.Archive, err = l.writeArchive(bodies); err != nil {
 		return Archived{}, unwritable(string(l.archive()), err)
 	}

@@ -40,6 +40,29 @@ func withArchive(t *testing.T) (dir string, before []ledger.Event) {
 	return dir, before
 }
 
+// TestArchiveIsNoLink tests that nothing is written through a link.
+func TestArchiveIsNoLink(t *testing.T) {
+	dir := state(t)
+	l := open(t, dir)
+	if _, err := l.Append(t.Context(), "a", 0, clock(0), "note", []byte(`{"text":"`+strings.Repeat("much ", 3000)+`"}`)); err != nil {
+		t.Fatal(err)
+	}
+	target := filepath.Join(dir, "target")
+	if err := os.WriteFile(target, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("target", filepath.Join(dir, "ledger.archive")); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	if _, err := l.Archive(t.Context(), []ledger.Head{{Task: "a", N: 1}}); errs.CodeOf(err) != errs.StateUnsafe {
+		t.Errorf("%v", err)
+	}
+	if got, err := os.ReadFile(target); err != nil || string(got) != "theirs" {
+		t.Errorf("the target has %.100q, %v", got, err)
+	}
+	wantSound(t, l)
+}
+
 // TestArchivedEventsAreRead tests that no reader sees a difference.
 func TestArchivedEventsAreRead(t *testing.T) {
 	dir, before := withArchive(t)
