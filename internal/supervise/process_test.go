@@ -100,6 +100,10 @@ type scene struct {
 	output *os.File
 }
 
+// startTime is a time limit within which the processes of a script have started, also on a
+// busy machine.
+const startTime = 3 * time.Second
+
 func newScene(t testing.TB) scene {
 	t.Helper()
 	dir := t.TempDir()
@@ -232,7 +236,7 @@ func TestNoTerminal(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec("echo $$ >root; sleep 60 & echo $! >grandchild; wait")
-	spec.Timeout = 300 * time.Millisecond
+	spec.Timeout = startTime
 	r := s.run(spec)
 	if r.End != supervise.TimedOut || r.Signal != "SIGTERM" || r.ExitCode != -1 || r.Duration < spec.Timeout {
 		t.Errorf("got %+v", r)
@@ -244,7 +248,7 @@ func TestTimeout(t *testing.T) {
 func TestTimeoutLeavesTheExitCodeToTheChild(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec("trap 'echo bye; exit 0' TERM; sleep 60 & wait")
-	spec.Timeout = 300 * time.Millisecond
+	spec.Timeout = startTime
 	if r := s.run(spec); r.End != supervise.TimedOut || r.ExitCode != 0 || r.Signal != "" {
 		t.Errorf("got %+v", r)
 	}
@@ -256,7 +260,7 @@ func TestTimeoutLeavesTheExitCodeToTheChild(t *testing.T) {
 func TestSoftSignalIsIgnored(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec(`trap '' TERM; echo $$ >root; sh -c 'echo $$ >grandchild; sleep 60; sleep 60'`)
-	spec.Timeout = 300 * time.Millisecond
+	spec.Timeout = startTime
 	r := s.run(spec)
 	if r.End != supervise.TimedOut || r.Signal != "SIGKILL" || r.Duration < spec.Timeout+spec.Grace {
 		t.Errorf("got %+v", r)
@@ -268,7 +272,7 @@ func TestSoftSignalIsIgnored(t *testing.T) {
 func TestStoppedChild(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec("echo $$ >root; kill -STOP $$")
-	spec.Timeout = 300 * time.Millisecond
+	spec.Timeout = startTime
 	if r := s.run(spec); r.End != supervise.TimedOut || r.Signal != "SIGKILL" {
 		t.Errorf("got %+v", r)
 	}

@@ -44,7 +44,7 @@ func TestDescendantsInSessionsOfTheirOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			spec := s.spec(script)
-			spec.Timeout = 500 * time.Millisecond
+			spec.Timeout = startTime
 			s.run(spec)
 			s.wantGone("left")
 		})
