@@ -24,7 +24,7 @@ func newInitCmd(a *app) *cobra.Command {
 switchyard.yaml, in which every key is explained and none is set, with a
 verification and reports proposed from what the project has; and
 .switchyard/.gitignore, which keeps the state out of version control. It replaces
-nothing and can be repeated. No project needs it: what is not configured has a
+nothing and can be repeated. A project works without it, because every key has a
 default.
 
 With --from it takes over from nubos-pilot: its settings, and the tasks in flight

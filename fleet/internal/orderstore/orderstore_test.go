@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// TestManyFiles has a result that lists one large file many times: a store has it once, in
-// some kilobytes, and whoever gets the result needs memory for each.
+// TestManyFiles has a result that lists one large file many times: the store keeps it
+// once, in a few kilobytes, but a reader of the result needs memory for each mention.
 func TestManyFiles(t *testing.T) {
 	s, err := store.Open(t.Context(), t.TempDir())
 	if err != nil {

@@ -80,8 +80,8 @@ func (tx *taskTx) stillOpen(ctx context.Context) (*api.OpenReview, error) {
 	return &api.OpenReview{Round: d.Round, Findings: found}, nil
 }
 
-// reviewedDraft is a draft as a review saw it. What is not known is zero: without git, if
-// reports were given by hand, or if git cannot store or compare drafts.
+// reviewedDraft is the draft that a review read. Its fields are zero if the host cannot know
+// them: without git, for reports given by hand, or if git cannot store or compare drafts.
 type reviewedDraft struct {
 	// Tree is the draft's git tree.
 	Tree string
