@@ -641,14 +641,10 @@ func TestSlowHeader(t *testing.T) {
 	n.run(t)
 	c := n.send(t, "CONNECT api.exa")
 	begun := time.Now()
-	for time.Since(begun) < 5*time.Second {
-		if _, err := io.WriteString(c, "m"); err != nil {
-			break
+	for err := error(nil); err == nil; time.Sleep(10 * time.Millisecond) {
+		if _, err = io.WriteString(c, "m"); err == nil && time.Since(begun) > time.Minute {
+			t.Fatal("the client stays connected")
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if took := time.Since(begun); took > 3*time.Second {
-		t.Errorf("the client was connected for %s", took)
 	}
 	silent := n.send(t, "")
 	if _, err := io.ReadAll(silent); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -666,20 +662,20 @@ func TestIdle(t *testing.T) {
 		if text, err := io.ReadAll(c); len(text) > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("got %q, %v", text, err)
 		}
-		if took := time.Since(begun); took < 150*time.Millisecond || took > 5*time.Second {
+		if took := time.Since(begun); took < 150*time.Millisecond {
 			t.Errorf("the tunnel ended after %s", took)
 		}
 	})
 	t.Run("bytes in one direction", func(t *testing.T) {
 		n := prepare(t, func(c net.Conn) {
-			for range 20 {
+			for range 30 {
 				_, _ = io.WriteString(c, ".")
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond)
 			}
 		})
-		n.Hurry(time.Second, time.Second, 400*time.Millisecond)
+		n.Hurry(time.Second, time.Second, 2*time.Second)
 		n.run(t)
-		if text, err := io.ReadAll(n.tunnel(t)); len(text) != 20 || err != nil {
+		if text, err := io.ReadAll(n.tunnel(t)); len(text) != 30 || err != nil {
 			t.Errorf("got %q, %v", text, err)
 		}
 	})
@@ -803,7 +799,7 @@ func TestEnd(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if took := time.Since(begun); took > 5*time.Second {
+		if took := time.Since(begun); took > 30*time.Second {
 			t.Errorf("the end took %s", took)
 		}
 		for name, c := range map[string]net.Conn{"tunnel": tunnel, "idle": idle, "forwarded": raw} {
@@ -835,7 +831,7 @@ func TestCloseEndsBlockedWrites(t *testing.T) {
 	}
 	begun := time.Now()
 	n.Close()
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }
