@@ -20,6 +20,10 @@ SAMPLES := plugins/sdk/examples
 # The fleet is a module of its own.
 FLEET   := cd fleet &&
 COMMA   := ,
+# Depguard matches its patterns against whole paths. A checkout may lie below a folder that is
+# named host or internal, so the patterns begin with the module's folder here.
+DEPGUARD = mkdir -p bin/depguard && sed "s|\(\"!*\)\*\*/|\1$$PWD/{**/,}|g" .depguard.yaml >bin/depguard/.depguard.yaml && \
+	cd bin/depguard && $(GO) tool -modfile=$(CURDIR)/tools/go.mod depguard ../../...
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
@@ -113,9 +117,9 @@ vet:
 lint: ## staticcheck, the rule of who may import whom, whether workflows are deterministic, and those of .github
 	$(TOOL) actionlint
 	$(TOOL) staticcheck ./...
-	$(TOOL) depguard ./...
+	$(DEPGUARD)
 	$(FLEET) $(GO) tool -modfile=../tools/go.mod staticcheck ./...
-	$(FLEET) $(GO) tool -modfile=../tools/go.mod depguard ./...
+	$(FLEET) $(DEPGUARD)
 	$(FLEET) $(GO) tool -modfile=tools/go.mod workflowcheck ./internal/flow
 
 tidy:
@@ -182,4 +186,4 @@ release-check: ## build a release twice, in different folders, compare the bytes
 	sh scripts/release-check.sh
 
 clean: ## remove what the build left behind
-	rm -rf bin dist site/commands site/node_modules $(GUESTS)/node_modules $(SAMPLES)/*/node_modules
+	rm -rf bin fleet/bin dist site/commands site/node_modules $(GUESTS)/node_modules $(SAMPLES)/*/node_modules
