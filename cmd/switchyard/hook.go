@@ -132,7 +132,8 @@ file stays.`,
 		edit = hook.Uninstall
 		cmd.Use, cmd.Short = "uninstall --claude|--codex [--user] [--yes]", "Remove the Stop hook from the settings of Claude Code or Codex"
 		cmd.Long = `Uninstall removes the Stop hook that install has added, and nothing else. It shows
-what changes, and with --yes it writes the file.`
+what changes, and with --yes it writes the file, or removes it if nothing else is
+in it.`
 		cmd.Example = `  switchyard hook uninstall --claude --yes`
 	}
 	flags := cmd.Flags()
@@ -161,7 +162,7 @@ what changes, and with --yes it writes the file.`
 		}
 		result := render.HookSettings{Written: yes}
 		for _, file := range files {
-			change, err := changeSettings(cmd.Context(), p, file, edit, yes)
+			change, err := changeSettings(cmd.Context(), p, file, user, edit, yes)
 			if err != nil {
 				return err
 			}
@@ -173,25 +174,27 @@ what changes, and with --yes it writes the file.`
 }
 
 // settingsFile returns the path of a program's settings: in the project, or in the
-// directory that the variable names, or in the user's home. A link in a home, as managers
-// of settings make, is followed.
+// directory that the variable names, or in the user's home.
 func settingsFile(p project.Project, user bool, variable, dir, name string) string {
 	if !user {
 		return filepath.Join(p.Root, dir, name)
 	}
 	home, _ := os.UserHomeDir() // Without one, the path is that of the project.
-	path := filepath.Join(cmp.Or(os.Getenv(variable), filepath.Join(home, dir)), name)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
+	return filepath.Join(cmp.Or(os.Getenv(variable), filepath.Join(home, dir)), name)
 }
 
 // maxSettings is the size of a program's settings, in bytes.
 const maxSettings = 1 << 20
 
-// changeSettings edits a file of settings, and writes it if asked to.
-func changeSettings(ctx context.Context, p project.Project, path string, edit func([]byte) ([]byte, error), write bool) (render.SettingsFile, error) {
+// changeSettings edits a file of settings, and writes it if asked to, or removes it if
+// nothing is left. A link in a home, as managers of settings make, is followed, and not left
+// without its file.
+func changeSettings(ctx context.Context, p project.Project, path string, user bool, edit func([]byte) ([]byte, error), write bool) (render.SettingsFile, error) {
+	info, err := os.Lstat(path)
+	linked := err == nil && info.Mode()&os.ModeSymlink != 0
+	if real, err := filepath.EvalSymlinks(path); err == nil && user {
+		path = real
+	}
 	before, err := p.Read(ctx, path, maxSettings)
 	isNew := errs.CodeOf(err) == errs.FileNotFound
 	if err != nil && !isNew {
@@ -205,13 +208,23 @@ func changeSettings(ctx context.Context, p project.Project, path string, edit fu
 	if string(before) == string(after) {
 		return file, nil
 	}
-	from := path
+	if len(after) == 0 && linked {
+		after = []byte("{}\n")
+	}
+	file.Removed = len(after) == 0
+	from, to := path, path
 	if isNew {
 		from = os.DevNull
 	}
-	file.Diff = string(diff.Diff(from, before, path, after))
-	if !write {
+	if file.Removed {
+		to = os.DevNull
+	}
+	file.Diff = string(diff.Diff(from, before, to, after))
+	switch {
+	case !write:
 		return file, nil
+	case file.Removed:
+		return file, removeFile(p, path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return file, errs.New(errs.FileUnwritable, "%w", err).With("path", path)

@@ -35,18 +35,14 @@ func (a *app) showTask(result host.TaskResult, err error) error {
 //
 // file-unwritable.
 func writeFile(p project.Project, path string, data []byte) error {
-	dir, name := filepath.Split(p.Abs(path))
-	if rel, inside := p.Rel(path); inside {
-		dir, name = p.Root, filepath.FromSlash(rel)
-	}
-	if err := replaceFile(dir, name, data); err != nil {
+	if err := replaceFile(p, path, data); err != nil {
 		return errs.New(errs.FileUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
 	}
 	return nil
 }
 
-func replaceFile(dir, name string, data []byte) error {
-	root, err := os.OpenRoot(dir)
+func replaceFile(p project.Project, path string, data []byte) error {
+	root, name, err := openFolder(p, path)
 	if err != nil {
 		return err
 	}
@@ -61,4 +57,31 @@ func replaceFile(dir, name string, data []byte) error {
 		mode = info.Mode().Perm() // It may be closed to others.
 	}
 	return safefile.Replace(root, filepath.ToSlash(name), data, mode)
+}
+
+// removeFile removes a file that the user named, or the link that is there.
+//
+// # Errors
+//
+// file-unwritable.
+func removeFile(p project.Project, path string) error {
+	root, name, err := openFolder(p, path)
+	if err == nil {
+		err = errors.Join(root.Remove(name), root.Close())
+	}
+	if err != nil {
+		return errs.New(errs.FileUnwritable, "%s cannot be removed: %w", path, safefile.Reason(err)).With("path", path)
+	}
+	return nil
+}
+
+// openFolder opens the folder through which a file that the user named is changed, and
+// returns the file's name in it.
+func openFolder(p project.Project, path string) (*os.Root, string, error) {
+	dir, name := filepath.Split(p.Abs(path))
+	if rel, inside := p.Rel(path); inside {
+		dir, name = p.Root, filepath.FromSlash(rel)
+	}
+	root, err := os.OpenRoot(dir)
+	return root, name, err
 }

@@ -64,6 +64,7 @@ func Install(text []byte) ([]byte, error) {
 }
 
 // Uninstall removes our Stop hook, and what is empty then, from a text as Install takes it.
+// The result is "" if nothing else was in it.
 //
 // # Errors
 //
@@ -111,6 +112,10 @@ func Uninstall(text []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	var all map[string]jsontext.Value
+	if err := json.Unmarshal(rest, &all); err == nil && len(all) == 0 {
+		return nil, nil
 	}
 	return indented(rest, text)
 }

@@ -45,6 +45,22 @@ func TestSharedGroup(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeft tests that settings that had our hook alone are none.
+func TestNothingIsLeft(t *testing.T) {
+	for _, before := range []string{"", "{}\n", `{"hooks": {}}`} {
+		got, err := hook.Install([]byte(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left, err := hook.Uninstall(got); err != nil || len(left) > 0 {
+			t.Errorf("%s leaves %s, %v", before, left, err)
+		}
+		if left, err := hook.Uninstall([]byte(before)); err != nil || string(left) != before {
+			t.Errorf("%s without our hook becomes %s, %v", before, left, err)
+		}
+	}
+}
+
 func TestInvalidSettings(t *testing.T) {
 	for _, settings := range []string{
 		"x", "[]", "null", `{"a": 1, "a": 2}`, `{} {}`, `{"hooks": []}`, `{"hooks": {"Stop": {}}}`, `{"hooks": {"Stop": [1]}}`, `{"hooks": {"Stop": [{"hooks": 1}]}}`, "\xef\xbb\xbf{}",

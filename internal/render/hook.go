@@ -28,6 +28,8 @@ type HookSettings struct {
 type SettingsFile struct {
 	Path string `json:"path"`
 	Diff string `json:"diff"`
+	// Removed reports whether the file is removed, since it has nothing else.
+	Removed bool `json:"removed,omitzero"`
 }
 
 // HookSettings prints the changes of settings.
@@ -42,7 +44,8 @@ func (p *Printer) HookSettings(s HookSettings) {
 		for line := range strings.Lines(f.Diff) {
 			p.Line("%s", strings.TrimSuffix(line, "\n"))
 		}
-		p.lineIf(s.Written, "written  %s", f.Path)
+		p.lineIf(s.Written && !f.Removed, "written  %s", f.Path)
+		p.lineIf(s.Written && f.Removed, "removed  %s", f.Path)
 	}
 	p.lineIf(changed && !s.Written, "nothing is written yet; --yes writes it")
 }
