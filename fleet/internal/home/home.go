@@ -83,6 +83,10 @@ func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 	if at.Deciding && h.Decided != nil {
 		h.Decided(at.Decided)
 	}
+	if at.Commit != "" && at.Subject == "" {
+		commit, _ := h.Repo.ReadCommit(ctx, at.Commit) // A worker made it for an earlier workflow: it may not be fetched yet.
+		at.Subject = commit.Subject
+	}
 	p := positionOf(at)
 	if at.Order != nil {
 		err = h.order(ctx, m, at, &p)

@@ -29,3 +29,20 @@ func TestLostCommit(t *testing.T) {
 		})
 	}
 }
+
+// TestCommittedBefore runs a task again that is committed: the home knows the subject of the
+// commit once it has fetched it.
+func TestCommittedBefore(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	h.finish(t)
+	subject := h.at.Subject
+	h.advance(t, flow.Move{})
+	if subject == "" || h.at.NextAction != "commit" || h.at.Subject != "" {
+		t.Errorf("the task ends with %+v after a commit %q that was not fetched", h.at, subject)
+	}
+	h.git(t, h.path("project"), "fetch", "-q", h.path("remote.git"), "switchyard/T")
+	if h.advance(t, flow.Move{}); h.at.Subject != subject {
+		t.Errorf("the task ends with the subject %q, want %q", h.at.Subject, subject)
+	}
+}
