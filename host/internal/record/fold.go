@@ -65,55 +65,8 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		return ledger.Projection{}, err
 	}
 	p := projection{place: api.EventRef{N: e.N, Hash: e.Hash}, at: e.At}
-	if next.Overrides > s.Overrides && next.Forced != nil {
-		p.put(sequenced(keyOverride, e.N), api.OverrideEntry{Override: *next.Forced, At: e.At, Event: p.place})
-	}
-	decision := body.DecisionOrZero()
-	switch event := body.Event.(type) {
-	case *task.RoundDecided:
-		if err := checkBar(s.State, next, *event, decision); err != nil {
-			return ledger.Projection{}, err
-		}
-		if err := checkLevels(s.State, *event, decision); err != nil {
-			return ledger.Projection{}, err
-		}
-		p.decided(*event, decision.Policy)
-		s.addUse(decision.Policy, event.Round)
-		s.DecidedAt = e.At
-		if event.Reviewed {
-			p.traces(before, s.State, decision.Findings, decision.Deferred)
-			s.FindingsEvent = e.N
-		} else if event.FindingCount > 0 {
-			s.FindingsEvent = e.N // The engine itself reports a critic that failed.
-		}
-	case *task.TaskImported:
-		p.traces(before, task.State{Round: event.Round}, body.Findings, nil)
-		s.FindingsEvent = e.N
-	case *task.AgentAttested:
-		if event.Attestation.Run != "" {
-			key := runKey(event.Attestation.Agent, event.Attestation.Run)
-			if known, err := before.Entry(key); err != nil || known != nil {
-				return ledger.Projection{}, cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Attestation.Agent))
-			}
-			p.put(key, event.Attestation)
-		}
-	case *task.SpawnEnded:
-		if body.Spawn != nil && body.Spawn.Confinement != event.Receipt.Confinement {
-			return ledger.Projection{}, fmt.Errorf("run %s ended at confinement %.80q, and its record says %.80q", event.Receipt.Run, event.Receipt.Confinement, body.Spawn.Confinement)
-		}
-	case *task.QuestionsAnswered:
-		p.put(sequenced(answersOf(event.Round), e.N), e.N)
-	case *task.WorkStarted:
-		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By}, event.MaxRounds, event.HardCap))
-	case *task.WorkStopped:
-		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
-		if body.Findings != nil {
-			s.FindingsEvent = e.N
-		}
-	case *task.WorkResumed:
-		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By}, event.MaxRounds, event.HardCap))
-	case *task.WorkCommitted:
-		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
+	if err := p.add(before, &s, next, body); err != nil {
+		return ledger.Projection{}, err
 	}
 	if next.ResetReview > s.ResetReview {
 		s.FindingsEvent = 0 // The findings belong to the work before.
@@ -124,6 +77,62 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	p.storeCounterState(was, &is, body.Limits)
 	state := p.encode(s)
 	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e), Parsed: true}, p.err
+}
+
+// add adds the entries of an event, and sets what the status has of it besides the state,
+// which is next after it. It rejects an event that contradicts its task.
+func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, body event.Facts) error {
+	if next.Overrides > s.Overrides && next.Forced != nil {
+		p.put(sequenced(keyOverride, p.place.N), api.OverrideEntry{Override: *next.Forced, At: p.at, Event: p.place})
+	}
+	decision := body.DecisionOrZero()
+	switch event := body.Event.(type) {
+	case *task.RoundDecided:
+		if err := checkBar(s.State, next, *event, decision); err != nil {
+			return err
+		}
+		if err := checkLevels(s.State, *event, decision); err != nil {
+			return err
+		}
+		p.decided(*event, decision.Policy)
+		s.addUse(decision.Policy, event.Round)
+		s.DecidedAt = p.at
+		if event.Reviewed {
+			p.traces(before, s.State, decision.Findings, decision.Deferred)
+			s.FindingsEvent = p.place.N
+		} else if event.FindingCount > 0 {
+			s.FindingsEvent = p.place.N // The engine itself reports a critic that failed.
+		}
+	case *task.TaskImported:
+		p.traces(before, task.State{Round: event.Round}, body.Findings, nil)
+		s.FindingsEvent = p.place.N
+	case *task.AgentAttested:
+		if event.Attestation.Run != "" {
+			key := runKey(event.Attestation.Agent, event.Attestation.Run)
+			if known, err := before.Entry(key); err != nil || known != nil {
+				return cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Attestation.Agent))
+			}
+			p.put(key, event.Attestation)
+		}
+	case *task.SpawnEnded:
+		if body.Spawn != nil && body.Spawn.Confinement != event.Receipt.Confinement {
+			return fmt.Errorf("run %s ended at confinement %.80q, and its record says %.80q", event.Receipt.Run, event.Receipt.Confinement, body.Spawn.Confinement)
+		}
+	case *task.QuestionsAnswered:
+		p.put(sequenced(answersOf(event.Round), p.place.N), p.place.N)
+	case *task.WorkStarted:
+		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By}, event.MaxRounds, event.HardCap))
+	case *task.WorkStopped:
+		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
+		if body.Findings != nil {
+			s.FindingsEvent = p.place.N
+		}
+	case *task.WorkResumed:
+		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By}, event.MaxRounds, event.HardCap))
+	case *task.WorkCommitted:
+		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
+	}
+	return nil
 }
 
 // checkBar rejects a decision whose bar is neither its policy's nor that of earlier
