@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -142,80 +143,86 @@ func invalid(format string, args ...any) *errs.Error {
 // retained.
 func decodeOutput(data []byte) (*output, error) {
 	var out output
-	if err := decode(data, &out); err != nil {
+	err := decode(data, &out)
+	switch {
+	case err != nil:
+	case out.Error == nil:
+		err = out.check()
+	case out.Findings != nil || out.Skipped != nil || out.Unmapped != nil || out.Previous != nil:
+		err = invalid("the plugin's answer holds findings and an error at once")
+	case len(data) > maxRefusal:
+		err = invalid("the plugin's error has %d bytes; the limit is %d", len(data), maxRefusal)
+	default:
+		err = out.Error.check()
+	}
+	if err != nil {
 		return nil, err
 	}
-	if out.Error != nil {
-		if out.Findings != nil || out.Skipped != nil || out.Unmapped != nil || out.Previous != nil {
-			return nil, invalid("the plugin's answer holds findings and an error at once")
-		}
-		if !abi.IsCode(out.Error.Code) || abi.IsReserved(out.Error.Code) || out.Error.Message == "" {
-			return nil, invalid("the plugin's error lacks a message or a code of its own in lower-case words")
-		}
-		if len(data) > maxRefusal {
-			return nil, invalid("the plugin's error has %d bytes; the limit is %d", len(data), maxRefusal)
-		}
-		for _, value := range out.Error.Details {
-			if _, err := document.Parse(value, document.Limits{}); err != nil {
-				return nil, invalid("the plugin's error has details of over %d levels", document.DefaultDepth)
-			}
-		}
-		return &out, nil
+	return &out, nil
+}
+
+// check checks an error.
+func (r *guestError) check() error {
+	if !abi.IsCode(r.Code) || abi.IsReserved(r.Code) || r.Message == "" {
+		return invalid("the plugin's error lacks a message or a code of its own in lower-case words")
 	}
-	if out.Findings == nil || out.Skipped == nil {
-		return nil, invalid("the plugin's answer lacks findings or skipped")
-	}
-	if out.Critic == "" || out.Critic == finding.AuditCritic {
-		return nil, invalid("the plugin's answer names no critic, or the reserved one")
-	}
-	if out.Round != nil && *out.Round < 1 {
-		return nil, invalid("the plugin's answer names round %d", *out.Round)
-	}
-	for i := range *out.Findings {
-		f := &(*out.Findings)[i]
-		if f.Critic == "" {
-			f.Critic = out.Critic
+	for _, value := range r.Details {
+		if _, err := document.Parse(value, document.Limits{}); err != nil {
+			return invalid("the plugin's error has details of over %d levels", document.DefaultDepth)
 		}
+	}
+	return nil
+}
+
+// check checks an answer without an error, and fills in what findings may leave out.
+func (o *output) check() error {
+	switch {
+	case o.Findings == nil || o.Skipped == nil:
+		return invalid("the plugin's answer lacks findings or skipped")
+	case o.Critic == "" || o.Critic == finding.AuditCritic:
+		return invalid("the plugin's answer names no critic, or the reserved one")
+	case o.Round != nil && *o.Round < 1:
+		return invalid("the plugin's answer names round %d", *o.Round)
+	}
+	for i := range *o.Findings {
+		f := &(*o.Findings)[i]
+		f.Critic, f.Severity = cmp.Or(f.Critic, o.Critic), cmp.Or(f.Severity, finding.Fail)
 		switch {
 		case f.Critic == finding.AuditCritic:
-			return nil, invalid("finding %d speaks for the reserved critic %q", i, f.Critic)
+			return invalid("finding %d speaks for the reserved critic %q", i, f.Critic)
 		case f.Category == "":
-			return nil, invalid("finding %d has no category", i)
+			return invalid("finding %d has no category", i)
 		case f.Line != nil && *f.Line < 1:
-			return nil, invalid("finding %d has line %d", i, *f.Line)
+			return invalid("finding %d has line %d", i, *f.Line)
 		case f.Remediation == nil || f.Ref == nil:
-			return nil, invalid("finding %d lacks its remediation or its ref", i)
-		}
-		if f.Undoes != "" && !finding.IsFingerprint(f.Undoes) {
-			return nil, invalid("finding %d undoes %q, which is not a fingerprint", i, clip(f.Undoes))
-		}
-		if f.Severity == "" {
-			f.Severity = finding.Fail
+			return invalid("finding %d lacks its remediation or its ref", i)
+		case f.Undoes != "" && !finding.IsFingerprint(f.Undoes):
+			return invalid("finding %d undoes %q, which is not a fingerprint", i, clip(f.Undoes))
 		}
 	}
-	for i, s := range *out.Skipped {
+	for i, s := range *o.Skipped {
 		if s.Reason == "" {
-			return nil, invalid("skipped entry %d gives no reason", i)
+			return invalid("skipped entry %d gives no reason", i)
 		}
 	}
-	for i, u := range out.Unmapped {
+	for i, u := range o.Unmapped {
 		if u.Rule == "" || u.Category == "" {
-			return nil, invalid("unmapped entry %d lacks its rule or its category", i)
+			return invalid("unmapped entry %d lacks its rule or its category", i)
 		}
 	}
-	named := make(map[string]bool, len(out.Previous))
-	for i, s := range out.Previous {
+	named := make(map[string]bool, len(o.Previous))
+	for i, s := range o.Previous {
 		switch {
 		case !finding.IsFingerprint(s.ID):
-			return nil, invalid("previous entry %d has the id %q, which is not a fingerprint", i, clip(s.ID))
+			return invalid("previous entry %d has the id %q, which is not a fingerprint", i, clip(s.ID))
 		case !s.Status.IsStated():
-			return nil, invalid("previous entry %d has the unknown status %q", i, clip(string(s.Status)))
+			return invalid("previous entry %d has the unknown status %q", i, clip(string(s.Status)))
 		case named[s.ID]:
-			return nil, invalid("previous entry %d names the finding %s again", i, s.ID)
+			return invalid("previous entry %d names the finding %s again", i, s.ID)
 		}
 		named[s.ID] = true
 	}
-	return &out, nil
+	return nil
 }
 
 // decodeDescription reads and checks the answer of sy_describe. data is not
