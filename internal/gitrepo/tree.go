@@ -88,11 +88,40 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 	run := func(input string, args ...string) (string, error) {
 		return r.run(ctx, command{place: p, args: args, env: env, input: input, limit: slow})
 	}
-	// Who wrote the draft could also write the index, and git trusts its times. What differs
-	// from the commit loses them, so that git reads it.
-	staged, err := run("", "diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none", "HEAD")
+	if err := forgetTimes(p, run); err != nil {
+		return "", err
+	}
+	if err := addAll(run); err != nil {
+		return "", err
+	}
+	hidden, err := hiddenFiles(p, run)
 	if err != nil {
 		return "", err
+	}
+	if hidden != "" {
+		// Each flag needs a command of its own.
+		for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
+			if _, err := run(hidden, "update-index", flag, "-z", "--stdin"); err != nil {
+				return "", err
+			}
+		}
+		if err := addAll(run); err != nil {
+			return "", err
+		}
+	}
+	tree, err := run("", "write-tree")
+	return strings.TrimSpace(tree), err
+}
+
+// onIndex runs git with the index of treeOf.
+type onIndex func(input string, args ...string) (string, error)
+
+// forgetTimes makes git read the files that differ from the commit. Who wrote the draft could
+// also write the index, and git trusts its times.
+func forgetTimes(p place, run onIndex) error {
+	staged, err := run("", "diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none", "HEAD")
+	if err != nil {
+		return err
 	}
 	var unread strings.Builder
 	for found := records(staged); len(found) > 1; found = found[2:] {
@@ -102,22 +131,31 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 		}
 	}
 	if unread.Len() > 0 {
-		if _, err := run(unread.String(), "update-index", "-z", "--index-info"); err != nil {
-			return "", err
-		}
+		_, err = run(unread.String(), "update-index", "-z", "--index-info")
 	}
-	add := []string{"add", "--all", "--sparse"}
-	if _, err := run("", add...); err != nil {
-		// Git cannot add a repository without a commit. It lists each with a slash.
-		if out, listErr := run("", "ls-files", "-z", "--others", "--exclude-standard"); listErr == nil {
-			for _, name := range records(out) {
-				if strings.HasSuffix(name, "/") {
-					return "", errNested(name)
-				}
+	return err
+}
+
+// addAll adds what is in the working tree.
+func addAll(run onIndex) error {
+	_, err := run("", "add", "--all", "--sparse")
+	if err == nil {
+		return nil
+	}
+	// Git cannot add a repository without a commit. It lists each with a slash.
+	if out, listErr := run("", "ls-files", "-z", "--others", "--exclude-standard"); listErr == nil {
+		for _, name := range records(out) {
+			if strings.HasSuffix(name, "/") {
+				return errNested(name)
 			}
 		}
-		return "", err
 	}
+	return err
+}
+
+// hiddenFiles returns the names, as git reads them, of files that are in the working tree,
+// and that flags of the index hide from git. It fails at a nested repository.
+func hiddenFiles(p place, run onIndex) (string, error) {
 	entries, err := run("", "ls-files", "-z", "-v", "--stage")
 	if err != nil {
 		return "", err
@@ -144,19 +182,7 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 			}
 		}
 	}
-	if hidden.Len() > 0 {
-		// Each flag needs a command of its own.
-		for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
-			if _, err := run(hidden.String(), "update-index", flag, "-z", "--stdin"); err != nil {
-				return "", err
-			}
-		}
-		if _, err := run("", add...); err != nil {
-			return "", err
-		}
-	}
-	tree, err := run("", "write-tree")
-	return strings.TrimSpace(tree), err
+	return hidden.String(), nil
 }
 
 func exists(path string) bool {
