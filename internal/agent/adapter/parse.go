@@ -32,6 +32,7 @@ func Parse(data []byte) (*Adapter, error) {
 	var s schema
 	s.decode("", tree, reflect.ValueOf(&a.spec).Elem(), "")
 	if members, ok := tree.(map[string]any); ok {
+		s.placeholders(a, members)
 		s.check(a, members)
 	}
 	if err := s.err(); err != nil {
@@ -40,8 +41,8 @@ func Parse(data []byte) (*Adapter, error) {
 	return a, nil
 }
 
-// check checks the placeholders, and what depends on several fields.
-func (s *schema) check(a *Adapter, members map[string]any) {
+// placeholders checks that what each placeholder names is there, in every case.
+func (s *schema) placeholders(a *Adapter, members map[string]any) {
 	spawn := (Values{}).named()
 	named := maps.Clone(spawn)
 	profiles := map[string]map[string]string{"readonly": a.spec.Profiles.ReadOnly, "report": a.spec.Profiles.Report}
@@ -75,7 +76,11 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 	for name, content := range a.spec.Files {
 		s.templates(under("/files", name), content, named)
 	}
+}
 
+// check checks what depends on several fields.
+func (s *schema) check(a *Adapter, members map[string]any) {
+	argv, _ := members["argv"].([]any)
 	switch runsCommand := slices.Contains(argv, any(command)); {
 	case runsCommand && a.spec.Bin != "":
 		s.note("/bin", "must not be there: argv has %s, whose first word is the program", command)
