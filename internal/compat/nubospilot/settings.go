@@ -19,26 +19,6 @@ func (r *reader) settings() {
 		return
 	}
 	s := &r.result.Settings
-	number := func(into *int, most int) func(jsontext.Value) bool {
-		return func(value jsontext.Value) bool {
-			var n int
-			if json.Unmarshal(value, &n) != nil || n < 1 || n > most {
-				return false
-			}
-			*into = n
-			return true
-		}
-	}
-	toggle := func(into **bool) func(jsontext.Value) bool {
-		return func(value jsontext.Value) bool {
-			kind := value.Kind()
-			if kind == jsontext.KindTrue || kind == jsontext.KindFalse {
-				on := kind == jsontext.KindTrue
-				*into = &on
-			}
-			return *into != nil
-		}
-	}
 	known := map[string]func(jsontext.Value) bool{
 		"loop.maxRounds":     number(&s.MaxRounds, 100),
 		"loop.verify_runs":   number(&s.VerifyRuns, 10),
@@ -76,5 +56,29 @@ func (r *reader) settings() {
 	}
 	if len(others) > 0 {
 		r.leave(configFile+": "+some(others), "these settings have no counterpart, or another form in switchyard.yaml: spawn says how agents are run")
+	}
+}
+
+// number returns what reads a number from 1 to most, and reports whether a value is one.
+func number(into *int, most int) func(jsontext.Value) bool {
+	return func(value jsontext.Value) bool {
+		var n int
+		if json.Unmarshal(value, &n) != nil || n < 1 || n > most {
+			return false
+		}
+		*into = n
+		return true
+	}
+}
+
+// toggle is number for true and false.
+func toggle(into **bool) func(jsontext.Value) bool {
+	return func(value jsontext.Value) bool {
+		kind := value.Kind()
+		if kind == jsontext.KindTrue || kind == jsontext.KindFalse {
+			on := kind == jsontext.KindTrue
+			*into = &on
+		}
+		return *into != nil
 	}
 }
