@@ -75,30 +75,9 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	}
 	defer func() { a.warn(errFolder(a.dir.remove())) }()
 	defer a.closeFiles()
-	if err := a.writeFiles(); err != nil {
-		return res, step, err
-	}
-	known := a.plan.tree
-	a.plan.tree = nil
-	if a.before, err = a.snapshots(ctx, known, false); err != nil {
-		return res, step, err
-	}
-	if a.plan.first == nil {
-		a.plan.first = a.before
-		a.plan.edited = a.job.Before != "" && a.job.Before != a.before.tree.Digest()
-	}
-	a.at.Tree = a.before.tree.Digest()
-	invocation, err := a.invocation()
+	invocation, err := a.prepare(ctx)
 	if err != nil {
 		return res, step, err
-	}
-	if a.confined, err = access.New(a.Sandbox, a.Confine, a.site(), a.needs(invocation)); err != nil {
-		return res, step, err
-	}
-	if a.job.Begin != nil {
-		if err := a.job.Begin(ctx, a.at); err != nil {
-			return res, step, err
-		}
 	}
 	process := a.runProcess(ctx, invocation)
 	// A cancelled attempt is recorded too.
@@ -132,6 +111,34 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	}
 	res.Stdout = nil
 	return res, step, err
+}
+
+// prepare writes what the process needs, notes what is there before it, and returns its
+// invocation.
+func (a *attempt) prepare(ctx context.Context) (inv adapter.Invocation, err error) {
+	if err := a.writeFiles(); err != nil {
+		return inv, err
+	}
+	known := a.plan.tree
+	a.plan.tree = nil
+	if a.before, err = a.snapshots(ctx, known, false); err != nil {
+		return inv, err
+	}
+	if a.plan.first == nil {
+		a.plan.first = a.before
+		a.plan.edited = a.job.Before != "" && a.job.Before != a.before.tree.Digest()
+	}
+	a.at.Tree = a.before.tree.Digest()
+	if inv, err = a.invocation(); err != nil {
+		return inv, err
+	}
+	if a.confined, err = access.New(a.Sandbox, a.Confine, a.site(), a.needs(inv)); err != nil {
+		return inv, err
+	}
+	if a.job.Begin != nil {
+		err = a.job.Begin(ctx, a.at)
+	}
+	return inv, err
 }
 
 // reserve records what the attempt would leave behind if we are killed, before any of it
