@@ -9,12 +9,9 @@ import (
 )
 
 // Value is the text of one JSON value, valid and without white space around it:
-// the host has checked the report. A nil Value is a missing one, and every method
-// accepts it.
+// the host has checked the report. Do not modify it. A nil Value is a missing one, and
+// every method accepts it.
 type Value []byte
-
-// Bytes returns the text. Do not modify it.
-func (v Value) Bytes() []byte { return v }
 
 // Kind returns the value's JSON type: "object", "array", "string", "number",
 // "boolean", "null", or "missing".

@@ -67,9 +67,6 @@ func Of(events iter.Seq2[ledger.Event, error], upTo int64) (*Recount, error) {
 	return r, nil
 }
 
-// Events returns the number of events counted.
-func (r *Recount) Events() int64 { return r.events }
-
 // Add counts the next event. After an error the recount must not be used.
 func (r *Recount) Add(e ledger.Event) error {
 	var b body
