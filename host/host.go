@@ -9,11 +9,18 @@ package host
 
 import (
 	"context"
+	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/doctor"
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/query"
 	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/runqueue"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
@@ -58,13 +65,46 @@ type (
 
 // Engine runs rounds and answers questions about them. It is safe for concurrent use, and
 // several processes may work on one project at the same time. Options configure it.
+type Engine struct {
+	opened
+	*reader
+	*checker
+	*rounds
+}
+
+// Options configure an Engine.
+type Options = core.Options
+
+// opened has the methods of the project itself that an Engine shows. Config reads the
+// configuration anew for each request, and UncheckedConfig does so without a check of plugin
+// names. Recorded reports whether the Engine has recorded anything. No request may run at the
+// same time as Close, nor follow it.
+type opened interface {
+	Policies() *policyset.Set
+	Plugins() *pluginset.Set
+	Config(context.Context) (project.Config, error)
+	UncheckedConfig(context.Context) (project.Config, error)
+	Recorded() bool
+	Compact(context.Context) (ledger.Compaction, error)
+	Archive(ctx context.Context, unchanged time.Duration) (ledger.Archived, error)
+	HoldHome(context.Context) (release func(), err error)
+	Close(context.Context) error
+}
+
+// The parts of an Engine. Their names here are not exported, as its fields are not for
+// callers.
 type (
-	Engine  = round.Engine
-	Options = round.Options
+	reader  = query.Reader
+	checker = doctor.Doctor
+	rounds  = round.Engine
 )
 
 // New returns an Engine. It does no work; the caller must Close it.
-func New(o Options) *Engine { return round.New(o) }
+func New(o Options) *Engine {
+	p := core.New(o)
+	r := query.New(p)
+	return &Engine{p, r, doctor.New(p, r), round.New(p)}
+}
 
 // FindProject returns the project that a folder belongs to: its root is the nearest
 // parent folder that holds .switchyard, switchyard.yaml or .git, else the folder itself.

@@ -36,6 +36,15 @@ func ClipBytes(s string, n int) string {
 	return s[:n]
 }
 
+// FitBytes returns s if it has at most n bytes, else as much of its beginning as fits before
+// a "…", which counts.
+func FitBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return ClipBytes(s, n-len("…")) + "…"
+}
+
 // InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1 if all are.
 func InvalidUTF8(text []byte) int {
 	if utf8.Valid(text) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -69,7 +71,7 @@ type Position struct {
 //
 // Those of Run.
 func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Position, error) {
-	if err := e.inside(); err != nil {
+	if err := e.project.Inside(); err != nil {
 		return Position{}, err
 	}
 	d := &driver{engine: e, id: id, req: req.RunRequest, began: true, atHome: true}
@@ -95,7 +97,7 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 		}
 	}
 	if req.Stop != "" {
-		if _, err := e.apply(ctx, id, task.StopTask{Reason: req.Stop, By: e.by, FindingCount: -1}); err != nil && !slices.Contains(ended, errs.CodeOf(err)) {
+		if _, err := e.apply(ctx, id, task.StopTask{Reason: req.Stop, By: e.project.By, FindingCount: -1}); err != nil && !slices.Contains(ended, errs.CodeOf(err)) {
 			return p, err
 		}
 	}
@@ -171,9 +173,9 @@ func (w *work) order(ctx context.Context, p *Position) error {
 	}
 	switch agent := string(p.Step.Role); {
 	case agent != "":
-		p.Adapter = agentSettings(w.config, agent, w.req.Adapter).Adapter
+		p.Adapter = agents.Settings(w.config, agent, w.req.Adapter).Adapter
 	case p.Step.Kind == task.StepReview && (usesCritic(w.config) || w.req.Adapter != ""):
-		p.Adapter = agentSettings(w.config, criticName, w.req.Adapter).Adapter
+		p.Adapter = agents.Settings(w.config, criticName, w.req.Adapter).Adapter
 	}
 	p.Confinement = confinement.None
 	require := func(c project.Confine) {
@@ -221,8 +223,8 @@ func (w *work) orderFiles() ([]StateFile, error) {
 		paths = append(paths, s.Last.Verification.Output)
 	}
 	for round := max(s.Round-1, 1); round <= s.Round; round++ {
-		for _, name := range []string{findingsFile, "research.md", "research.json"} {
-			paths = append(paths, handoffPath(w.id, round, name))
+		for _, name := range []string{core.FindingsFile, "research.md", "research.json"} {
+			paths = append(paths, core.HandoffPath(w.id, round, name))
 		}
 	}
 	slices.Sort(paths)
@@ -307,9 +309,9 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 		case !ok, isOfRound(w.id, name):
 			return false // A path that is none is an error of its own.
 		case reports[f.Path], folder == transcript.Folder: // No two files have the name of a run, or of a digest.
-			return w.engine.rooted().Exists(f.Path)
+			return w.engine.project.AtRoot().Exists(f.Path)
 		}
-		w.engine.warn(errs.New(errs.StateUnsafe, "%s of a worker is no file of task %s, and was left out", f.Path, w.id).With("path", f.Path))
+		w.engine.project.Warn(errs.New(errs.StateUnsafe, "%s of a worker is no file of task %s, and was left out", f.Path, w.id).With("path", f.Path))
 		return true
 	})
 }
@@ -433,11 +435,11 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 
 // policy returns the policy that decides the task's rounds.
 func (w *work) policy(ctx context.Context) (policyset.Selection, error) {
-	policy, err := w.engine.policies.Select(ctx, w.req.Policy, w.config)
+	policy, err := w.engine.project.Policies().Select(ctx, w.req.Policy, w.config)
 	if err != nil {
 		return policy, err
 	}
-	return w.engine.policies.CheckAdopted(ctx, w.tx.Ledger, policy)
+	return w.engine.project.Policies().CheckAdopted(ctx, w.tx.Ledger, policy)
 }
 
 // decide decides a round on the evidence of a review.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -75,7 +76,7 @@ func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) (
 			return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
 		}
 	}
-	resolver := rr.tx.engine.plugins.Resolver(rr.config).In(rr.tx.tree())
+	resolver := rr.tx.engine.project.Plugins().Resolver(rr.config).In(rr.tx.tree())
 	var found []pluginset.Report
 	for _, r := range ran {
 		ev, err := rr.readReport(ctx, r, resolver)
@@ -135,7 +136,7 @@ func (r *reportRun) close() {
 func (rr *roundRunner) runReport(ctx context.Context, command project.ReportCommand, n int) (*reportRun, error) {
 	name := fmt.Sprintf("%s-r%d-%d", rr.tx.ID, rr.round.Number, n)
 	r := &reportRun{command: command, path: project.StateDir + "/" + reportsFolder + "/" + name + ".out"}
-	dir, err := rr.tx.engine.stateFolder(reportsFolder)
+	dir, err := rr.tx.engine.project.StateFolder(reportsFolder)
 	if err != nil {
 		return r, err
 	}
@@ -144,13 +145,13 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 		r.errors, err = newFile(dir, name+".err")
 	}
 	if err != nil {
-		return r, errStateWrite(r.path, err)
+		return r, core.ErrStateWrite(r.path, err)
 	}
 	run, held, err := rr.tx.command(ctx, command.Run, "report")
 	if err != nil {
 		return r, err
 	}
-	defer rr.tx.engine.release(held)
+	defer rr.tx.engine.project.Release(held)
 	run.Timeout, run.OutputLimit = command.Timeout, 2*document.Limits{Bytes: rr.config.Limits.Report}.WithDefaults().Bytes
 	if r.result, err = run.Report(ctx, r.output, r.errors); err != nil {
 		return r, err
@@ -184,7 +185,7 @@ func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *p
 	}
 	size, err := r.output.Seek(0, io.SeekEnd)
 	if err != nil {
-		return pluginset.Report{}, errStateWrite(r.path, err)
+		return pluginset.Report{}, core.ErrStateWrite(r.path, err)
 	}
 	ev, err := resolver.Normalize(ctx, ref, io.NewSectionReader(r.output, 0, size))
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
@@ -92,7 +93,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	if err != nil {
 		return r, err
 	}
-	settings := agentSettings(rr.config, criticName, rr.req.Adapter)
+	settings := agents.Settings(rr.config, criticName, rr.req.Adapter)
 	p := spawnTarget{role: task.RoleCritic, attested: task.AgentCritic, round: rr.round.Number}
 	if rr.driven {
 		p.ended = parkOnLimit
@@ -124,27 +125,16 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	case last != nil && last.Verdict.Good():
 		r.run, r.evidence = last.Run, critic.report
 		r.evidence.Path, r.evidence.Run = reportPath(last.Run), last.Run
-	case settings.ManualFallback && (last == nil || fallbackMayHelp(last.Verdict)):
+	case settings.ManualFallback && (last == nil || agents.FallbackMayHelp(last.Verdict)):
 		r.fallback, err = rr.manualFallback(ctx, agentDef, result, modules, r.verification)
 	case last == nil:
 		err = errors.Join(result.Skipped...)
-	case loginErrorCode(last.Record) != "":
-		err = rr.tx.withTaskID(errSpawnFailed(*last, settings))
+	case agents.LoginErrorCode(last.Record) != "":
+		err = rr.tx.withTaskID(agents.ErrFailed(*last, settings))
 	default:
 		r.run, r.failure = last.Run, failed(last.Record)
 	}
 	return r, err
-}
-
-// fallbackMayHelp reports whether another way of running an agent may succeed. It cannot
-// if the agent is not trustworthy or has used up its limits.
-func fallbackMayHelp(v outcome.Verdict) bool {
-	switch v.Class {
-	case outcome.RateLimit, outcome.Overloaded, outcome.Quota, outcome.Auth, outcome.NotFound, outcome.Config, outcome.Timeout, outcome.Crashed, outcome.Refused:
-		return !v.Changed
-	default:
-		return false
-	}
 }
 
 // resumeReview returns the review of this draft that a killed command left, if any.
@@ -184,7 +174,7 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 		return review{}, nil
 	}
 	record, err := rr.tx.EndedRun(ctx, run.Intent.Run)
-	if err != nil || loginErrorCode(record) != "" {
+	if err != nil || agents.LoginErrorCode(record) != "" {
 		return review{}, err
 	}
 	rr.recorder.spawns = append(rr.recorder.spawns, earlierSpawn(*run))
@@ -193,7 +183,7 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 
 // readReport returns the stored report of a run, or nil if the file is gone or changed.
 func (tx *taskTx) readReport(ctx context.Context, path, sum string) ([]byte, error) {
-	data, err := tx.engine.rooted().Read(ctx, path, outcome.MaxReport)
+	data, err := tx.engine.project.AtRoot().Read(ctx, path, outcome.MaxReport)
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -210,7 +200,7 @@ func reportPath(run string) string {
 // judgeReport normalizes a critic's report and checks that it is about this round, and
 // that the round's reports can be decided on together.
 func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
-	ev, err := rr.tx.engine.plugins.Resolver(rr.config).In(rr.tx.tree()).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
+	ev, err := rr.tx.engine.project.Plugins().Resolver(rr.config).In(rr.tx.tree()).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
 	if err != nil {
 		return pluginset.Report{}, err
 	}

@@ -22,7 +22,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	if err != nil {
 		return api.DraftResult{}, err
 	}
-	policy, err := e.policies.Select(ctx, req.Policy, config)
+	policy, err := e.project.Policies().Select(ctx, req.Policy, config)
 	if err != nil {
 		return api.DraftResult{}, err
 	}
@@ -34,7 +34,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	if err := tx.checkNotRunning(ctx); err != nil {
 		return api.DraftResult{}, err
 	}
-	if policy, err = e.policies.CheckAdopted(ctx, tx.Ledger, policy); err != nil {
+	if policy, err = e.project.Policies().CheckAdopted(ctx, tx.Ledger, policy); err != nil {
 		return api.DraftResult{}, err
 	}
 	entry := task.RoundEntry{

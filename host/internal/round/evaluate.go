@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -44,7 +45,7 @@ type evaluation struct {
 // no-evidence if the project has no report commands, those of Config and of the policy,
 // verify-nested, and those of the repository. What fails for one commit is its Error.
 func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Evaluation, error) {
-	config, err := e.Config(ctx)
+	config, err := e.project.Config(ctx)
 	if err != nil {
 		return api.Evaluation{}, err
 	}
@@ -56,7 +57,7 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 		return api.Evaluation{}, errs.New(errs.NoEvidence, "no command for reports is configured, and commits are decided on reports").
 			WithHint("list commands under reports in " + project.ConfigFile + "; switchyard init proposes some")
 	}
-	repo, err := e.repository(ctx)
+	repo, err := e.project.Repository(ctx)
 	if err != nil {
 		return api.Evaluation{}, err
 	}
@@ -84,11 +85,13 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 
 // adoptedPolicy returns the policy that decides the project's next round.
 func (e *Engine) adoptedPolicy(ctx context.Context, config project.Config) (policyset.Selection, error) {
-	policy, err := e.policies.Select(ctx, "", config)
+	policy, err := e.project.Policies().Select(ctx, "", config)
 	if err != nil {
 		return policy, err
 	}
-	return withLedger(ctx, e, func(l *ledger.Ledger) (policyset.Selection, error) { return e.policies.CheckAdopted(ctx, l, policy) })
+	return core.WithLedger(ctx, e.project, func(l *ledger.Ledger) (policyset.Selection, error) {
+		return e.project.Policies().CheckAdopted(ctx, l, policy)
+	})
 }
 
 func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err error) {
@@ -196,11 +199,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		return api.Decision{}, errs.New(errs.TreeUnreadable, "%s of commit %.12s cannot be used: %w", v.below, commit.Hash, safefile.Reason(err))
 	}
 	top := filepath.Join(copied, v.below)
-	e := New(Options{
-		Project: project.Project{Root: top, Dir: top}, Now: v.engine.now, By: v.engine.by,
-		Environ: gitrepo.WithoutRepository(v.engine.environ), Observe: v.engine.observe, Warn: v.engine.warn,
-	})
-	e.plugins, e.supervisor = v.engine.plugins, v.engine.supervisor // Those of the project as it is today.
+	e := New(v.engine.project.Copy(top))
 	maxRounds := v.config.MaxRounds
 	rr := &roundRunner{
 		tx:     &taskTx{engine: e, Task: record.Task{ID: evaluatedTask}},

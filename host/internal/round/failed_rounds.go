@@ -22,14 +22,14 @@ import (
 func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	broke := ok && (slices.Contains(errs.PluginFailures(), f.Code) || slices.Contains(errs.PolicyFailures(), f.Code))
-	if !broke || ctx.Err() != nil || e.inside() != nil || task.CheckID(id) != nil {
+	if !broke || ctx.Err() != nil || e.project.Inside() != nil || task.CheckID(id) != nil {
 		return err
 	}
 	failed := e.appendFailure(ctx, event.Failure{
-		By: e.by, Task: id, Code: f.Code, Plugin: faultyPlugin(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
+		By: e.project.By, Task: id, Code: f.Code, Plugin: faultyPlugin(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
 	})
 	if failed != nil {
-		e.warn(fmt.Errorf("failed to record the failed round: %w", failed))
+		e.project.Warn(fmt.Errorf("failed to record the failed round: %w", failed))
 	}
 	return err
 }
@@ -50,7 +50,7 @@ func faultyPlugin(f *errs.Error) string {
 
 // appendFailure appends to the failures chain, if the ledger exists.
 func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) error {
-	l, err := e.openLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) erro
 			return err
 		}
 		// Rounds of other tasks may fail at the same time.
-		_, err = e.appendEvents(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
+		_, err = e.project.Append(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return err
 		}

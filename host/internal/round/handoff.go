@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -20,7 +21,7 @@ import (
 
 // manualFallback writes the prompt for a critic that the caller runs.
 func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
-	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: handoffPath(rr.tx.ID, rr.round.Number, "critic.json")}
+	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: core.HandoffPath(rr.tx.ID, rr.round.Number, "critic.json")}
 	for _, err := range o.Skipped {
 		h.Failures = append(h.Failures, err.Error())
 	}
@@ -31,34 +32,29 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 		}
 		h.Failures = append(h.Failures, words)
 	}
-	dir, err := rr.tx.engine.stateFolder(handoffFolder)
+	dir, err := rr.tx.engine.project.StateFolder(core.HandoffFolder)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
 	// Files of an earlier manual fallback, a report above all, belong to another draft.
-	given := handoffFile(rr.tx.ID, rr.round.Number, "critic")
-	for _, name := range []string{given, handoffFile(rr.tx.ID, rr.round.Number, "critic.json")} {
+	given := core.HandoffFile(rr.tx.ID, rr.round.Number, "critic")
+	for _, name := range []string{given, core.HandoffFile(rr.tx.ID, rr.round.Number, "critic.json")} {
 		if err := dir.RemoveAll(name); err != nil {
-			return nil, errStateWrite(name, err)
+			return nil, core.ErrStateWrite(name, err)
 		}
 	}
 	if err := dir.Mkdir(given, 0o700); err != nil {
-		return nil, errStateWrite(given, err)
+		return nil, core.ErrStateWrite(given, err)
 	}
 	rendered, err := rr.criticPrompt(ctx, spawner.Attempt{
-		Run: spawner.NewRun(), Folder: filepath.Join(dir.Name(), given), ReportPath: rr.tx.engine.absolute(h.ReportPath),
+		Run: spawner.NewRun(), Folder: filepath.Join(dir.Name(), given), ReportPath: rr.tx.engine.project.AtRoot().Abs(h.ReportPath),
 	}, modules, v)
 	if err != nil {
 		return nil, err
 	}
-	h.PromptPath, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.ID, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
+	h.PromptPath, err = rr.tx.engine.project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
 	return h, err
-}
-
-// handoffFile returns the name of a round's file in the handoff folder.
-func handoffFile(id string, round int, name string) string {
-	return fmt.Sprintf("%s-r%d-%s", id, round, name)
 }
 
 // handoff returns the next executor's instructions after a decision.
@@ -74,12 +70,12 @@ func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff 
 	if d.StillOpen != nil {
 		h.StillOpen, h.Reviewed = d.StillOpen.Findings, d.StillOpen.Round
 	}
-	if plan := config.Spawn.PlanOf(tx.ID); plan != "" && tx.engine.rooted().Exists(plan) {
+	if plan := config.Spawn.PlanOf(tx.ID); plan != "" && tx.engine.project.AtRoot().Exists(plan) {
 		h.Files = append(h.Files, plan)
 	}
 	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
-		research := handoffPath(tx.ID, round, "research.md")
-		if tx.engine.rooted().Exists(research) {
+		research := core.HandoffPath(tx.ID, round, "research.md")
+		if tx.engine.project.AtRoot().Exists(research) {
 			h.Files = append(h.Files, research)
 		}
 	}
@@ -88,36 +84,27 @@ func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff 
 
 // writeHandoff writes the next executor's instructions.
 func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
-	return tx.engine.writeHandoffFile(handoffPath(tx.ID, d.NextRound, findingsFile), tx.handoff(config, d))
+	return tx.engine.writeHandoffFile(core.HandoffPath(tx.ID, d.NextRound, core.FindingsFile), tx.handoff(config, d))
 }
 
 // writeHandoffFile writes instructions. The ledger has the findings too, so the file need
 // not survive a power loss, and the round does not wait for the disk.
 func (e *Engine) writeHandoffFile(path string, h prompt.Handoff) (string, error) {
-	state, err := e.openState()
+	state, err := e.project.OpenState()
 	if err != nil {
 		return "", err
 	}
 	defer state.Close()
-	if err := state.Mkdir(handoffFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", errStateWrite(path, err)
+	if err := state.Mkdir(core.HandoffFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", core.ErrStateWrite(path, err)
 	}
-	dir, err := safefile.MakeDirIn(state, handoffFolder)
+	dir, err := safefile.MakeDirIn(state, core.HandoffFolder)
 	if err != nil {
-		return "", errStateWrite(path, err)
+		return "", core.ErrStateWrite(path, err)
 	}
 	defer dir.Close()
 	if err := safefile.ReplaceWith(dir, filepath.Base(path), strings.NewReader(h.Markdown()), safefile.Options{Mode: 0o600, NoSync: true}); err != nil {
-		return "", errStateWrite(path, err)
+		return "", core.ErrStateWrite(path, err)
 	}
 	return path, nil
 }
-
-// handoffPath returns the path of a round's file in the handoff folder, relative to the
-// project's root.
-func handoffPath(id string, round int, name string) string {
-	return project.StateDir + "/" + handoffFolder + "/" + handoffFile(id, round, name)
-}
-
-// findingsFile has a round's instructions for its executor.
-const findingsFile = "findings.md"

@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxStopReason is the maximum length of an imported stop reason, in bytes.
@@ -23,11 +24,11 @@ const maxViolations = 256
 // never evidence. A task that is already recorded does not change, so an import can be
 // repeated.
 func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.ImportResult, error) {
-	config, err := e.Config(ctx)
+	config, err := e.project.Config(ctx)
 	if err != nil {
 		return api.ImportResult{}, err
 	}
-	policy, err := e.policies.Select(ctx, "", config)
+	policy, err := e.project.Policies().Select(ctx, "", config)
 	if err != nil {
 		return api.ImportResult{}, err
 	}
@@ -38,7 +39,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 			continue
 		}
 		findings := merge(policy.Policy, t.Findings)
-		change := importOf(t, len(findings), config.MaxRounds, e.by)
+		change := importOf(t, len(findings), config.MaxRounds, e.project.By)
 		change.HardCap = config.HardCap
 		imported, err := e.update(ctx, t.ID, func(*taskTx) (task.Command, event.Full, error) {
 			return task.ImportTask{TaskImported: change}, event.Full{Findings: findings}, nil
@@ -66,7 +67,7 @@ func importOf(t nubospilot.Task, findings, fallback int, by string) task.TaskImp
 	// A lower cap would stop the task at once.
 	imported.MaxRounds = max(imported.MaxRounds, imported.Round)
 	if t.Stuck {
-		reason := cut(cmp.Or(t.Reason, "stuck in "+nubospilot.Name), maxStopReason)
+		reason := textutil.FitBytes(cmp.Or(t.Reason, "stuck in "+nubospilot.Name), maxStopReason)
 		imported.Stop = &task.Stop{Round: t.Round, Reason: reason, By: nubospilot.Name, FindingCount: findings}
 	}
 	return imported

@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // apply runs a command that needs only the task's state.
@@ -33,7 +34,7 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
 		tx.baseRev = req.Base
 		return task.StartWork{
-			Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Force: req.Force,
+			Query: textutil.FitBytes(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Force: req.Force,
 		}, event.Full{}, nil
 	})
 }
@@ -90,7 +91,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 		}
 	}
 	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
-		halt := task.StopTask{Reason: req.Reason, By: e.by, FindingCount: -1, ForgetCap: req.ForgetCap}
+		halt := task.StopTask{Reason: req.Reason, By: e.project.By, FindingCount: -1, ForgetCap: req.ForgetCap}
 		if policy.Policy == nil {
 			return halt, event.Full{}, nil
 		}
@@ -124,10 +125,10 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 	}
 	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
 		if tx.Status.Status == task.Parked {
-			return task.EndParking{By: e.by}, event.Full{}, nil
+			return task.EndParking{By: e.project.By}, event.Full{}, nil
 		}
 		return task.ResumeTask{
-			Mode: req.Mode, Rounds: req.Rounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Reason: req.Reason, By: e.by,
+			Mode: req.Mode, Rounds: req.Rounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Reason: req.Reason, By: e.project.By,
 		}, event.Full{}, nil
 	})
 }
@@ -136,10 +137,10 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 // have one. Repeating an answer has no effect.
 func (e *Engine) Answer(ctx context.Context, id string, req api.AnswerRequest) (api.TaskResult, error) {
 	// An agent must not answer for the user.
-	if err := e.inside(); err != nil {
+	if err := e.project.Inside(); err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.apply(ctx, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.by})
+	return e.apply(ctx, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.project.By})
 }
 
 // Audit records a manual attestation that an agent ran in the task's round, and checks it
@@ -157,7 +158,7 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 	result, err := tx.update(ctx, func(tx *taskTx) (task.Command, event.Full, error) {
 		known, err := tx.Attestation(ctx, req.Agent, req.Run)
 		return task.AttestAgent{
-			Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.by, Run: req.Run, Tools: req.Tools,
+			Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.project.By, Run: req.Run, Tools: req.Tools,
 			Audited: config.Audit.Agents, SearchTools: config.Audit.SearchTools, Known: known.Agent != "",
 		}, event.Full{}, err
 	})
@@ -173,8 +174,8 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 
 // Search records, as a manual claim, that an agent searched.
 func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (api.TaskResult, error) {
-	if err := e.inside(); err != nil {
+	if err := e.project.Inside(); err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
+	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.project.By})
 }

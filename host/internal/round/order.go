@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -153,24 +155,24 @@ var machineErrors = []errs.Code{
 const maxCarried = 16 << 20
 
 // carriedFolders are the folders of the state folder whose files belong to a task.
-var carriedFolders = []string{reportsFolder, handoffFolder, transcript.Folder, verifycmd.Folder}
+var carriedFolders = []string{reportsFolder, core.HandoffFolder, transcript.Folder, verifycmd.Folder}
 
 // receive replaces the project's state by that of an order.
 func (e *Engine) receive(ctx context.Context, o Order) error {
-	state, err := e.openState()
+	state, err := e.project.OpenState()
 	if err != nil {
 		return err
 	}
 	defer state.Close()
 	for _, name := range append([]string{"ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.archive", spawner.RunLogFile}, carriedFolders...) {
 		if err := state.RemoveAll(name); err != nil {
-			return errStateWrite(project.StateDir+"/"+name, safefile.Reason(err))
+			return core.ErrStateWrite(project.StateDir+"/"+name, safefile.Reason(err))
 		}
 	}
 	if err := e.writeStateFiles(o.Files); err != nil {
 		return err
 	}
-	l, err := e.openLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}
@@ -200,7 +202,7 @@ func (e *Engine) writeStateFiles(files []StateFile) error {
 		if !ok {
 			return errs.New(errs.StateUnsafe, "%s is no file of a task", f.Path).With("path", f.Path)
 		}
-		if _, err := e.writeStateFile(folder, name, f.Data); err != nil {
+		if _, err := e.project.WriteStateFile(folder, name, f.Data); err != nil {
 			return err
 		}
 	}
@@ -216,7 +218,7 @@ func orderPath(path string) (folder, name string, ok bool) {
 
 // send adds what a step has recorded and written to its result.
 func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
-	l, err := e.openLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}
@@ -242,7 +244,7 @@ func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
 	for _, folder := range carriedFolders {
 		entries, err := fs.ReadDir(state, folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return errStateWrite(project.StateDir+"/"+folder, safefile.Reason(err))
+			return core.ErrStateWrite(project.StateDir+"/"+folder, safefile.Reason(err))
 		}
 		for _, entry := range entries {
 			info, err := entry.Info()
@@ -251,7 +253,7 @@ func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
 			}
 			f := StateFile{Path: project.StateDir + "/" + folder + "/" + entry.Name()}
 			if f.Data, err = readEnd(state, folder+"/"+entry.Name(), info.Size()); err != nil {
-				return errStateWrite(f.Path, safefile.Reason(err))
+				return core.ErrStateWrite(f.Path, safefile.Reason(err))
 			}
 			if before, ok := had[f.Path]; !ok || before != string(f.Data) {
 				r.Files = append(r.Files, f)
@@ -284,7 +286,7 @@ func (w *work) recordLost(ctx context.Context, role task.Role, lost []LostRun) e
 			if role == "" {
 				p.role = task.RoleCritic
 			}
-			intent := w.recorder.intent(p, run.Agent, spawner.Attempt{Run: run.Run, Adapter: run.Adapter, Why: "first", Timeout: agentSettings(w.config, run.Agent, w.req.Adapter).Timeout})
+			intent := w.recorder.intent(p, run.Agent, spawner.Attempt{Run: run.Run, Adapter: run.Adapter, Why: "first", Timeout: agents.Settings(w.config, run.Agent, w.req.Adapter).Timeout})
 			if err := w.tx.apply(task.ReserveRuns{Intents: []task.Intent{intent}}, event.Full{By: bySwitchyard}); err != nil {
 				return err
 			}

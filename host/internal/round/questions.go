@@ -72,9 +72,9 @@ func question(f finding.Finding, now time.Time) task.Question {
 		q.Text = f.Category + " at " + f.Location()
 	}
 	if words := f.Contradiction(); words != "" {
-		q.Text = cut(q.Text, maxQuestionText/2) + " (" + words + ")"
+		q.Text = textutil.FitBytes(q.Text, maxQuestionText/2) + " (" + words + ")"
 	}
-	q.Text = cut(q.Text, maxQuestionText)
+	q.Text = textutil.FitBytes(q.Text, maxQuestionText)
 	return q
 }
 
@@ -97,12 +97,12 @@ func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 	}
 	q := task.Question{Text: asked.Question}
 	for _, choice := range asked.Choices {
-		choice = cut(choice, maxChoice)
+		choice = textutil.FitBytes(choice, maxChoice)
 		if len(q.Choices) < maxChoices && strings.TrimSpace(choice) != "" && !slices.Contains(q.Choices, choice) {
 			q.Choices = append(q.Choices, choice)
 		}
 	}
-	if q.Default = cut(asked.Default, maxChoice); len(q.Choices) > 0 && !slices.Contains(q.Choices, q.Default) {
+	if q.Default = textutil.FitBytes(asked.Default, maxChoice); len(q.Choices) > 0 && !slices.Contains(q.Choices, q.Default) {
 		q.Default = ""
 	}
 	at, err := time.Parse(time.RFC3339, asked.ExpiresAt)
@@ -115,12 +115,4 @@ func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 		q.ExpiresAt = timestamp(at)
 	}
 	return q, true
-}
-
-// cut is textutil.ClipBytes with a "…", which counts, if s is longer.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return textutil.ClipBytes(s, limit-len("…")) + "…"
 }

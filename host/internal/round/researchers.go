@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
@@ -26,7 +28,7 @@ import (
 // yet: together with the decision that asks for them, or when a killed command's research
 // resumes. If the budget does not cover all of them, none begins.
 func (rr *roundRunner) reserveResearchers(k int) error {
-	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
+	settings := agents.Settings(rr.config, researcherName, rr.req.Adapter)
 	var intents []task.Intent
 	for i := range k {
 		if run := rr.tx.Status.LatestRun(task.RoleResearcher, i); run != nil && run.Receipt.Path != "" {
@@ -54,7 +56,7 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 	asked := slices.ContainsFunc(rr.tx.Status.Runs, func(r task.Run) bool {
 		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
 	})
-	if !asked || rr.tx.engine.rooted().Exists(handoffPath(rr.tx.ID, round, "research.json")) {
+	if !asked || rr.tx.engine.project.AtRoot().Exists(core.HandoffPath(rr.tx.ID, round, "research.json")) {
 		return api.RoundResult{}, false, nil
 	}
 	last, err := rr.tx.LastDecision(ctx)
@@ -110,7 +112,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
-	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
+	if result.Path, err = rr.tx.engine.project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
 		return api.RoundResult{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
@@ -124,7 +126,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	d.Handoff = &path
 	// This file marks the research as done, so it is written last.
-	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, handoffFile(rr.tx.ID, round, "research.json"), textutil.JSON(text)); err != nil {
+	if result.Data, err = rr.tx.engine.project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.json"), textutil.JSON(text)); err != nil {
 		return api.RoundResult{}, err
 	}
 	_, err = rr.recorder.write(ctx, func() error {
@@ -165,7 +167,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	if err != nil {
 		return v, err
 	}
-	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
+	settings := agents.Settings(rr.config, researcherName, rr.req.Adapter)
 	at := spawnTarget{role: task.RoleResearcher, index: index, attested: task.AgentResearcher, round: round, store: finalText}
 	if rr.driven {
 		at.ended = parkOnLimit
@@ -200,8 +202,8 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		// Its intent is recorded, but no process will run.
 		v.Failure = errors.Join(result.Skipped...).Error()
 		return v, rr.abandon(ctx, job.Run, v.Failure)
-	case loginErrorCode(last.Record) != "":
-		return v, rr.tx.withTaskID(errSpawnFailed(*last, settings))
+	case agents.LoginErrorCode(last.Record) != "":
+		return v, rr.tx.withTaskID(agents.ErrFailed(*last, settings))
 	case !last.Verdict.Good():
 		v.Failure = string(last.Verdict.Reason)
 		return v, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -90,10 +91,10 @@ type roundInputs struct {
 // open begins to decide a round.
 func (e *Engine) open(ctx context.Context, id string, req api.Request) (in roundInputs, err error) {
 	// An agent must not decide the task that it works on.
-	if err := e.inside(); err != nil {
+	if err := e.project.Inside(); err != nil {
 		return in, err
 	}
-	if in.config, err = e.plugins.Config(ctx, req.Reports...); err != nil {
+	if in.config, err = e.project.Plugins().Config(ctx, req.Reports...); err != nil {
 		return in, err
 	}
 	if err := task.CheckID(id); err != nil {
@@ -125,7 +126,7 @@ func (in roundInputs) load(ctx context.Context, round int) (policyset.Selection,
 	if err != nil {
 		return policy, nil, err
 	}
-	if policy, err = in.tx.engine.policies.CheckAdopted(ctx, in.tx.Ledger, policy); err != nil {
+	if policy, err = in.tx.engine.project.Policies().CheckAdopted(ctx, in.tx.Ledger, policy); err != nil {
 		return policy, nil, err
 	}
 	_, err = pluginset.CheckSubject(reports, in.tx.ID, round)
@@ -224,7 +225,7 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	}
 	destination, _ := r.policy.Destination(d.NextAction)
 	if destination.Kind == policies.Human {
-		d.Questions = questions(r.policy.Policy, d, tx.engine.now())
+		d.Questions = questions(r.policy.Policy, d, tx.engine.project.Now())
 	}
 	d.Force = r.round.Force
 	outcome := task.DecideRound{
@@ -278,7 +279,7 @@ func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.
 	}
 	var handOff func() error
 	if d.NextAction == actionExecutor {
-		path := handoffPath(tx.ID, d.NextRound, findingsFile)
+		path := core.HandoffPath(tx.ID, d.NextRound, core.FindingsFile)
 		d.Handoff = &path
 		handOff = func() error {
 			_, err := tx.writeHandoff(r.config, d)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
@@ -92,12 +93,12 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		return api.RoundResult{}, err
 	}
 	if !critic {
-		rr.researchers = rr.config.Spawn.For(researcherName).Named && e.checkAgentAvailable(ctx, rr.config, researcherName, "") == nil
+		rr.researchers = rr.config.Spawn.For(researcherName).Named && agents.CheckAvailable(ctx, e.project, rr.config, researcherName, "") == nil
 		return rr.run(ctx, given)
 	}
 	_, err = e.findAgent(criticName)
 	if err == nil {
-		err = e.checkAgentAvailable(ctx, rr.config, criticName, req.Adapter)
+		err = agents.CheckAvailable(ctx, e.project, rr.config, criticName, req.Adapter)
 	}
 	if err != nil { // That is known before anything changes.
 		if left := rr.tx.checkNotRunning(ctx); left != nil {
@@ -342,7 +343,7 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 	if run := rr.tx.Status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
 		reviewed = run.Tree
 	}
-	repo, err := rr.tx.engine.repository(ctx)
+	repo, err := rr.tx.engine.project.Repository(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -28,7 +28,7 @@ import (
 // Route decides on reports alone. It records nothing and has no task, so every finding is
 // new. The round is the request's, else the one that the reports name, else 1.
 func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, error) {
-	config, err := e.plugins.Config(ctx, req.Reports...)
+	config, err := e.project.Plugins().Config(ctx, req.Reports...)
 	if err != nil {
 		return api.Decision{}, err
 	}
@@ -45,7 +45,7 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 	if err != nil {
 		return api.Decision{}, err
 	}
-	if err := e.policies.CheckUnrecorded(ctx, policy); err != nil {
+	if err := e.project.Policies().CheckUnrecorded(ctx, policy); err != nil {
 		return api.Decision{}, err
 	}
 	maxRounds := cmp.Or(req.MaxRounds, config.MaxRounds)
@@ -54,7 +54,7 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 		round: max(round, 1), maxRounds: maxRounds, hardCap: task.HardCap(maxRounds, config.HardCap),
 	}.decide(ctx)
 	if err == nil && req.Explain {
-		d.Why, err = explained(ctx, policy.Policy, d)
+		d.Why, err = explain.Decision(ctx, policy.Policy, d.Input, d.BarInput)
 	}
 	return d, err
 }
@@ -75,12 +75,12 @@ type loadedInputs struct {
 func (e *Engine) startLoading(ctx context.Context, req api.Request, config project.Config) *pendingInputs {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &pendingInputs{cancel: cancel, loaded: make(chan loadedInputs, 1)}
-	e.loads.Go(func() {
+	e.project.Background(func() {
 		var in loadedInputs
 		var reportErr error
 		var reports sync.WaitGroup
-		reports.Go(func() { in.reports, reportErr = e.plugins.NormalizeAll(ctx, req.Reports, req.Stdin, config) })
-		if in.policy, in.err = e.policies.Select(ctx, req.Policy, config); in.err != nil {
+		reports.Go(func() { in.reports, reportErr = e.project.Plugins().NormalizeAll(ctx, req.Reports, req.Stdin, config) })
+		if in.policy, in.err = e.project.Policies().Select(ctx, req.Policy, config); in.err != nil {
 			cancel()
 		}
 		reports.Wait()
@@ -93,7 +93,7 @@ func (e *Engine) startLoading(ctx context.Context, req api.Request, config proje
 }
 
 // wait returns the loaded inputs. If ctx is done, it returns the cause; loads that still
-// run end soon, and Close waits for them.
+// run end soon.
 func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []pluginset.Report, error) {
 	select {
 	case in := <-l.loaded:
@@ -241,7 +241,7 @@ const maxInput = 1 << 20
 //
 // policy-invalid-input if the input is malformed, and those of reading it and of policies.
 func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (api.Decision, error) {
-	config, err := e.Config(ctx)
+	config, err := e.project.Config(ctx)
 	if err != nil {
 		return api.Decision{}, err
 	}
@@ -249,11 +249,11 @@ func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (api.Decision, err
 	if err != nil {
 		return api.Decision{}, err
 	}
-	policy, err := e.policies.Select(ctx, req.Policy, config)
+	policy, err := e.project.Policies().Select(ctx, req.Policy, config)
 	if err != nil {
 		return api.Decision{}, err
 	}
-	if err := e.policies.CheckUnrecorded(ctx, policy); err != nil {
+	if err := e.project.Policies().CheckUnrecorded(ctx, policy); err != nil {
 		return api.Decision{}, err
 	}
 	chosen, err := policy.Decide(ctx, in)
@@ -274,7 +274,7 @@ func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (api.Decision, err
 	d.Routing.FindingCount = in.FindingCount
 	setDestination(&d, policy.Policy)
 	if req.Explain {
-		d.Why, err = explained(ctx, policy.Policy, d)
+		d.Why, err = explain.Decision(ctx, policy.Policy, d.Input, d.BarInput)
 	}
 	return d, err
 }
@@ -298,17 +298,6 @@ func (e *Engine) readInput(ctx context.Context, req api.AskRequest) (policies.In
 		return in, errs.New(errs.PolicyInvalidInput, "%s is not an input of a policy: %w", req.Path, textutil.JSONReason(err)).With("path", req.Path)
 	}
 	return in, nil
-}
-
-func explained(ctx context.Context, p *policies.Policy, d api.Decision) (*explain.Explanation, error) {
-	x, err := explain.Explain(ctx, p, d.Input)
-	if err == nil && d.BarInput != nil {
-		x.Bar, err = explain.ExplainBar(ctx, p, *d.BarInput)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &x, nil
 }
 
 // ask asks the policy about the review, and moves the findings below its bar from Findings

@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -61,16 +63,16 @@ func (d *driver) emit(ev api.RunEvent) {
 	if d.req.Observe == nil {
 		return
 	}
-	ev.TaskID, ev.At = d.id, d.engine.now().UTC().Format(time.RFC3339)
+	ev.TaskID, ev.At = d.id, d.engine.project.Now().UTC().Format(time.RFC3339)
 	d.req.Observe(ev)
 }
 
 func (d *driver) run(ctx context.Context) error {
-	if err := d.engine.inside(); err != nil {
+	if err := d.engine.project.Inside(); err != nil {
 		return err // An agent must not drive tasks.
 	}
 	if d.req.Push != "" { // Otherwise a wrong name is found after all agents have run.
-		repo, err := d.engine.repository(ctx)
+		repo, err := d.engine.project.Repository(ctx)
 		if err == nil {
 			err = repo.CheckRemote(ctx, d.req.Push)
 		}
@@ -164,7 +166,7 @@ type work struct {
 func (d *driver) open(ctx context.Context) (*work, error) {
 	w := &work{driver: d, tree: d.tree}
 	d.tree = nil
-	config, err := d.engine.Config(ctx)
+	config, err := d.engine.project.Config(ctx)
 	if err != nil {
 		return w, err
 	}
@@ -280,32 +282,37 @@ func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
 	until := w.tx.Status.Parked.Until
 	d.emit(api.RunEvent{Event: api.RunParked, Round: w.tx.Status.Round, Until: until})
 	end := ledger.Event{At: until}.Time()
-	if left := end.Sub(d.engine.now()); d.req.Wait < d.waited+left {
+	if left := end.Sub(d.engine.project.Now()); d.req.Wait < d.waited+left {
 		return true, nil
 	}
 	w.close()
 	w.tx = nil
-	begin := d.engine.now()
-	defer func() { d.waited += d.engine.now().Sub(begin) }()
+	begin := d.engine.project.Now()
+	defer func() { d.waited += d.engine.project.Now().Sub(begin) }()
 	tick := time.NewTicker(parkPoll)
 	defer tick.Stop()
-	for d.engine.now().Before(end) {
+	for d.engine.project.Now().Before(end) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
-		if now, err := d.engine.Task(ctx, d.id); err != nil || now.Status != task.Parked {
+		if now, err := d.status(ctx); err != nil || now.Status != task.Parked {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
+// status reads how the task stands.
+func (d *driver) status(ctx context.Context) (api.TaskStatus, error) {
+	return core.WithTask(ctx, d.engine.project, d.id, func(r *record.Task) (api.TaskStatus, error) { return r.Status.Public(), nil })
+}
+
 // result says where the run ended.
 func (d *driver) result(ctx context.Context, failed bool) api.RunResult {
 	r := api.RunResult{TaskID: d.id, NextAction: api.ActionFailed, Subject: d.subject}
-	now, err := d.engine.Task(ctx, d.id)
+	now, err := d.status(ctx)
 	if err != nil {
 		return r
 	}

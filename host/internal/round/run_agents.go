@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/plan"
@@ -23,8 +24,8 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 		return w.runAgent(ctx, role, false)
 	}
 	rr := &roundRunner{tx: w.tx, recorder: w.recorder, config: w.config, req: api.Request{Adapter: w.req.Adapter}, driven: true}
-	return w.recorder.withAgents(ctx, func(agents agentRunner) error {
-		rr.agents = agents
+	return w.recorder.withAgents(ctx, func(runner agentRunner) error {
+		rr.agents = runner
 		last, err := rr.tx.LastDecision(ctx)
 		if err != nil {
 			return err
@@ -58,17 +59,17 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 			return w.stopIfGone(ctx, err)
 		}
 	}
-	return w.recorder.withAgents(ctx, func(agents agentRunner) error {
-		def, may, err := findRunAgent(agents.library, string(role), drafts)
+	return w.recorder.withAgents(ctx, func(runner agentRunner) error {
+		def, may, err := agents.FindForRun(runner.library, string(role), drafts)
 		if err != nil {
 			return err
 		}
-		job, err := w.agentJob(ctx, agents, def, role, may)
+		job, err := w.agentJob(ctx, runner, def, role, may)
 		if err != nil {
 			return err
 		}
 		job.Tree = w.tree
-		ran, err := agents.spawner.Run(ctx, job)
+		ran, err := runner.spawner.Run(ctx, job)
 		for _, res := range ran.Results {
 			summary := api.SummarizeSpawn(res.Record)
 			w.emit(api.RunEvent{Event: api.RunAgent, Round: job.Round, Agent: &summary})
@@ -85,13 +86,13 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 		case last.Verdict.Good() || w.tx.Status.Status != task.Open: // Its end has made the task stuck or parked.
 			return nil
 		default:
-			return w.tx.withTaskID(errSpawnFailed(*last, agentSettings(w.config, def.Name, w.req.Adapter)))
+			return w.tx.withTaskID(agents.ErrFailed(*last, agents.Settings(w.config, def.Name, w.req.Adapter)))
 		}
 	})
 }
 
 // agentJob returns the spawn of a role, with its prompt and what its end records.
-func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
+func (w *work) agentJob(ctx context.Context, runner agentRunner, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
 	round := max(w.tx.Status.Round, 1)
 	p := spawnTarget{role: role, round: round, edits: may == profile.Edit, ended: w.agentEnded(role)}
 	p.cannotSearch = !web(def) && !slices.ContainsFunc(def.Tools, func(tool string) bool { return slices.Contains(w.config.Audit.SearchTools, tool) })
@@ -103,11 +104,11 @@ func (w *work) agentJob(ctx context.Context, agents agentRunner, def definition.
 	default:
 		p.store = finalText
 	}
-	text, err := w.agentPrompt(ctx, agents, role)
+	text, err := w.agentPrompt(ctx, runner, role)
 	if err != nil {
 		return spawner.Job{}, err
 	}
-	job := w.recorder.newJob(w.config, def, agentSettings(w.config, def.Name, w.req.Adapter), p)
+	job := w.recorder.newJob(w.config, def, agents.Settings(w.config, def.Name, w.req.Adapter), p)
 	job.Profile, job.Prompt = may, text
 	job.Resumed = w.tx.Status.Attempts(role, 0) > 0
 	for _, run := range slices.Backward(w.tx.Status.Runs) { // The first one's counts.
@@ -180,7 +181,7 @@ func (tx *taskTx) parkFor(res spawner.Result) (bool, error) {
 		return false, err
 	}
 	until := ends.Add(parkMargin)
-	if !until.After(tx.engine.now()) {
+	if !until.After(tx.engine.project.Now()) {
 		return false, nil // The limit should be over and is not; the agent would meet it at once.
 	}
 	return true, tx.apply(task.ParkTask{Parking: task.Parking{

@@ -3,14 +3,12 @@ package round
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -21,28 +19,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// repository opens the repository of the project, once for all tasks.
-func (e *Engine) repository(ctx context.Context) (*gitrepo.Repo, error) {
-	e.opening.Lock()
-	defer e.opening.Unlock()
-	if e.repo != nil {
-		return e.repo, nil
-	}
-	keeper, err := e.supervisor()
-	if err != nil {
-		return nil, err
-	}
-	e.repo, err = gitrepo.Open(ctx, e.project.Root, gitrepo.Options{Supervisor: keeper, Environ: e.environ})
-	return e.repo, err
-}
-
 // start records a new task with its text and the branch that it will have.
 func (w *work) start(ctx context.Context) error {
 	if w.req.Prompt == "" {
 		return errs.New(errs.TaskNoText, "task %s does not exist yet, and nothing says what it is", w.id).With("task", w.id)
 	}
 	// What would make it fail later is found before anything is recorded.
-	repo, err := w.engine.repository(ctx)
+	repo, err := w.engine.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,12 +60,12 @@ func (w *work) start(ctx context.Context) error {
 
 // checkMachine fails if this machine could not carry out the task.
 func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *task.Branch) error {
-	err := w.engine.checkAgentAvailable(ctx, w.config, string(task.RoleExecutor), w.req.Adapter)
+	err := agents.CheckAvailable(ctx, w.engine.project, w.config, string(task.RoleExecutor), w.req.Adapter)
 	if err == nil && usesCritic(w.config) {
-		err = w.engine.checkAgentAvailable(ctx, w.config, criticName, w.req.Adapter)
+		err = agents.CheckAvailable(ctx, w.engine.project, w.config, criticName, w.req.Adapter)
 	}
 	if err == nil {
-		err = w.engine.checkConfinement(w.config, w.id, branch.Worktree)
+		err = agents.CheckConfinement(w.engine.project, w.config, w.id, branch.Worktree)
 	}
 	if err == nil {
 		err = repo.CheckFree(ctx, worktreeOf(branch))
@@ -104,14 +87,14 @@ func (w *work) notice(format string, args ...any) {
 
 // newBranch returns the branch of a new task.
 func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch, error) {
-	if err := w.engine.checkTop(repo); err != nil {
+	if err := w.engine.project.CheckTop(repo); err != nil {
 		return nil, err
 	}
 	base, onto, err := repo.Resolve(ctx, cmp.Or(w.req.Base, "HEAD"))
 	if err != nil {
 		return nil, err
 	}
-	dir, err := w.engine.worktreesFolder()
+	dir, err := w.engine.project.WorktreesFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -119,45 +102,9 @@ func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch,
 	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, "switchyard/")), Base: base, Onto: onto}, nil
 }
 
-// checkTop fails if the project is only a part of the repository.
-func (e *Engine) checkTop(repo *gitrepo.Repo) error {
-	if top := repo.Top(); !e.isRoot(top) {
-		return errs.New(errs.RepositoryNested, "the project in %s is a part of the repository in %s", e.project.Root, top).
-			WithHint("put " + project.ConfigFile + " at the top of the repository")
-	}
-	return nil
-}
-
-// isRoot reports whether a path is that of the project's root, by any name.
-func (e *Engine) isRoot(path string) bool {
-	one, err := os.Stat(path)
-	other, err2 := os.Stat(e.project.Root)
-	return err == nil && err2 == nil && os.SameFile(one, other)
-}
-
-// worktreesFolder returns the folder of the project's worktrees. It is outside of the
-// checkout, where tools would find their files twice, and in no folder that the system
-// cleans up.
-func (e *Engine) worktreesFolder() (string, error) {
-	state := childenv.Value(e.environ, "XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		home := cmp.Or(childenv.Value(e.environ, "HOME"), childenv.Value(e.environ, "USERPROFILE"))
-		if !filepath.IsAbs(home) {
-			return "", errs.New(errs.WorktreesNoHome, "neither HOME nor XDG_STATE_HOME says where worktrees belong")
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	root, err := filepath.EvalSymlinks(e.project.Root)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(state, "switchyard", "worktrees", fmt.Sprintf("%s-%x", filepath.Base(root), sum[:6])), nil
-}
-
 // createBranch creates the task's branch and worktree.
 func (w *work) createBranch(ctx context.Context) error {
-	repo, err := w.engine.repository(ctx)
+	repo, err := w.engine.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -165,7 +112,7 @@ func (w *work) createBranch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.engine.release(held)
+	defer w.engine.project.Release(held)
 	b := w.tx.Status.Branch
 	isNew := !repo.HasWorktree(b.Worktree)
 	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
@@ -194,7 +141,7 @@ func worktreeOf(b *task.Branch) gitrepo.Worktree {
 // checkBranch fails unless the worktree is there, on its branch, and the branch is where
 // the host left it. In a round by hand a person may have committed.
 func (w *work) checkBranch(ctx context.Context) error {
-	repo, err := w.engine.repository(ctx)
+	repo, err := w.engine.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,7 +161,7 @@ func (w *work) checkBranch(ctx context.Context) error {
 // restoreWorktree creates the worktree again if it is gone. What it had beyond the last
 // commit is lost.
 func (w *work) restoreWorktree(ctx context.Context) error {
-	repo, err := w.engine.repository(ctx)
+	repo, err := w.engine.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -235,11 +182,11 @@ func (w *work) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.engine.release(held)
+	defer w.engine.project.Release(held)
 	if err := w.restoreWorktree(ctx); err != nil {
 		return err
 	}
-	repo, err := w.engine.repository(ctx)
+	repo, err := w.engine.project.Repository(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 	if w.tx.Status.Commit == nil {
 		return true, nil // A person has committed it.
 	}
-	if repo, err := d.engine.repository(ctx); err == nil && d.subject == "" {
+	if repo, err := d.engine.project.Repository(ctx); err == nil && d.subject == "" {
 		commit, _ := repo.ReadCommit(ctx, w.tx.Status.Commit.SHA) // It may be gone.
 		d.subject = commit.Subject
 	}
@@ -38,7 +38,7 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 
 // push pushes the task's branch. A merge removes the branch, so it comes before one.
 func (w *work) push(ctx context.Context) error {
-	repo, err := w.engine.repository(ctx)
+	repo, err := w.engine.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ const mergeLock = "merge"
 // moved the branch finds its commit there.
 func (w *work) merge(ctx context.Context) error {
 	w.triedMerge = true
-	pool, err := w.engine.leasePool()
+	pool, err := w.engine.project.Leases()
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (w *work) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.engine.release(held)
-	repo, err := w.engine.repository(ctx)
+	defer w.engine.project.Release(held)
+	repo, err := w.engine.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ const mergeFolder = ".merge"
 
 // mergeOnto merges and verifies in a worktree of its own.
 func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch) (task.MergeEnded, error) {
-	dir, err := w.engine.worktreesFolder()
+	dir, err := w.engine.project.WorktreesFolder()
 	if err != nil {
 		return task.MergeEnded{}, err
 	}
@@ -128,7 +128,7 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	}
 	defer func() {
 		if err := repo.RemoveMerge(context.WithoutCancel(ctx), at); err != nil {
-			w.engine.warn(err) // The next merge removes it.
+			w.engine.project.Warn(err) // The next merge removes it.
 		}
 	}()
 	switch {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -142,12 +143,12 @@ func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder s
 		if path == "" {
 			return "", nil
 		}
-		if data, err = e.rooted().Read(ctx, path, maxPlan); err != nil {
+		if data, err = e.project.AtRoot().Read(ctx, path, maxPlan); err != nil {
 			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", path).
 				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
 		}
 		if tx.tree() == e.project.Root {
-			return e.absolute(path), nil
+			return e.project.AtRoot().Abs(path), nil
 		}
 	}
 	given := filepath.Join(folder, planFileName)
@@ -218,7 +219,7 @@ func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, 
 		h.Advice = append(h.Advice, prompt.Advice{Role: string(r.Role), Text: string(text)})
 	}
 	if decided {
-		_, err = w.engine.writeHandoffFile(handoffPath(w.id, h.NextRound, findingsFile), h)
+		_, err = w.engine.writeHandoffFile(core.HandoffPath(w.id, h.NextRound, core.FindingsFile), h)
 	}
 	return h, decided, err
 }

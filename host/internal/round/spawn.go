@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
@@ -23,20 +23,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
-
-// loginErrorCode returns the error code of a run that failed because of a login or an
-// account, else "". If the run changed the working tree, that is reported instead.
-func loginErrorCode(r spawner.Record) errs.Code {
-	switch {
-	case len(r.Changed) > 0:
-		return ""
-	case r.Class == outcome.Auth:
-		return errs.SpawnAuth
-	case r.Class == outcome.Quota:
-		return errs.SpawnQuota
-	}
-	return ""
-}
 
 // maxPrompt is the maximum size of a caller's prompt, in bytes.
 const maxPrompt = 4 << 20
@@ -85,7 +71,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	config, err := e.Config(ctx)
+	config, err := e.project.Config(ctx)
 	if err != nil {
 		return SpawnResult{}, err
 	}
@@ -105,7 +91,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if within(e.project.State(), output.Path()) {
 		return SpawnResult{}, errs.New(errs.SpawnOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
 	}
-	if err := e.checkAgentAvailable(ctx, config, definition.Name, req.Adapter); err != nil {
+	if err := agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter); err != nil {
 		return SpawnResult{}, err
 	}
 	if req.Compatible && !config.Spawn.Confine.Given {
@@ -123,7 +109,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 		return SpawnResult{}, err
 	}
 	defer rec.tx.Close()
-	set := agentSettings(config, definition.Name, req.Adapter)
+	set := agents.Settings(config, definition.Name, req.Adapter)
 	result := SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
 	job := req.job(rec.newJob(config, definition, set, spawnTarget{role: task.RoleOther}), string(text))
 	job.Deliver = req.deliver(output, &result.OutputBytes)
@@ -141,7 +127,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	case last == nil:
 		return result, errors.Join(ran.Skipped...)
 	case !last.Verdict.Good():
-		return result, errSpawnFailed(*last, set)
+		return result, agents.ErrFailed(*last, set)
 	}
 	return result, nil
 }
@@ -215,24 +201,6 @@ func finalMessage(res spawner.Result) (io.Reader, error) {
 	return strings.NewReader(strings.TrimRight(res.Output.Text, "\n") + "\n"), nil
 }
 
-func errSpawnFailed(res spawner.Result, set project.SpawnAgent) error {
-	text := fmt.Sprintf("%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Message())
-	said := res.Record.Said()
-	if n := len(said); n > 0 {
-		text += fmt.Sprintf(" (%s)", said[n-1])
-	}
-	f := errs.New(cmp.Or(loginErrorCode(res.Record), errs.SpawnFailed), "%s", text).
-		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).With("said", said).
-		With("adapter", res.Record.Adapter).With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
-	if len(res.Record.Changed) > 0 {
-		f = f.With("changed", res.Record.Changed)
-	}
-	if set.ManualFallback && fallbackMayHelp(res.Verdict) {
-		f = f.With("next_action", api.ActionManualFallback)
-	}
-	return f
-}
-
 // spawnsChain is the ledger chain of the spawns outside any task. No task can have its
 // name.
 const spawnsChain = "_spawns"
@@ -240,7 +208,7 @@ const spawnsChain = "_spawns"
 // adHocRecorder returns the recorder of spawns outside any task. The caller must close its
 // tx.
 func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spawnRecorder, error) {
-	l, err := e.openLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,10 +224,10 @@ func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spa
 // The runs of a task stay open until its next round.
 func (e *Engine) recoverOrphans(ctx context.Context) error {
 	// Most projects have no such folder, and a round should not create it.
-	if _, err := os.Lstat(e.runFolder()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(e.project.LeaseFolder()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	pool, err := e.leasePool()
+	pool, err := e.project.Leases()
 	if err != nil {
 		return err
 	}
@@ -268,7 +236,7 @@ func (e *Engine) recoverOrphans(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		e.warn(err) // Only the lease concerned is blocked.
+		e.project.Warn(err) // Only the lease concerned is blocked.
 	}
 	outside := func(r lease.Record) bool { return r.Task == "" }
 	if !slices.ContainsFunc(left, outside) {

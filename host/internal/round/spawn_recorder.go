@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
@@ -42,7 +43,7 @@ func (rec *spawnRecorder) withAgents(ctx context.Context, f func(agentRunner) er
 	if err != nil {
 		return err
 	}
-	defer e.release(held)
+	defer e.project.Release(held)
 	if err := e.recoverOrphans(ctx); err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 		stored = p.store(res)
 	}
 	if stored != nil && res.Verdict.Good() {
-		path, err := rec.tx.engine.writeStateFile(reportsFolder, res.Run+".json", stored)
+		path, err := rec.tx.engine.project.WriteStateFile(reportsFolder, res.Run+".json", stored)
 		if err != nil {
 			return err
 		}
@@ -227,9 +228,9 @@ func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Defi
 		Hooks: spawner.Hooks{
 			Begin: func(ctx context.Context, at spawner.Attempt) error { return rec.begin(ctx, p, agentDef.Name, at) },
 			End: func(ctx context.Context, res spawner.Result) error {
-				return rec.end(ctx, p, res, settings.ManualFallback && p.role != task.RoleResearcher && fallbackMayHelp(res.Verdict))
+				return rec.end(ctx, p, res, settings.ManualFallback && p.role != task.RoleResearcher && agents.FallbackMayHelp(res.Verdict))
 			},
-			Observe: rec.tx.engine.observe,
+			Observe: rec.tx.engine.project.Observe,
 		},
 	}
 	if p.role != task.RoleOther {

@@ -24,7 +24,7 @@ func (tx *taskTx) writeStateMD(ctx context.Context) {
 	for {
 		again, err := tx.tryStateMD(ctx)
 		if err != nil {
-			tx.engine.warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.ID, err))
+			tx.engine.project.Warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.ID, err))
 		}
 		if !again {
 			return

@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -34,10 +35,10 @@ type dueTask struct {
 //
 // Those of the ledger, the configuration, the working tree and the verification.
 func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
-	if e.inside() != nil {
+	if e.project.Inside() != nil {
 		return api.SessionResult{}, nil
 	}
-	l, err := e.openLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return api.SessionResult{}, err
 	}
@@ -51,7 +52,7 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 		if err != nil || len(due) == 0 {
 			return api.SessionResult{}, err
 		}
-		body := event.Session{By: e.by, Session: cut(req.Session, maxQuery)}
+		body := event.Session{By: e.project.By, Session: textutil.FitBytes(req.Session, maxQuery)}
 		if slices.ContainsFunc(due, dueTask.mayBlock) {
 			if due, err = e.lookAtTree(ctx, l, due, req.Verify, &body); err != nil {
 				return api.SessionResult{}, err
@@ -75,7 +76,7 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 // blocked with the same working tree before. It returns the tasks that are still due after
 // the verification.
 func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
-	config, err := e.Config(ctx)
+	config, err := e.project.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 // digestTree identifies the files of the checkout. Git knows which have changed since it has
 // last read them, so it is faster than to read all of them, as without git.
 func (tx *taskTx) digestTree(ctx context.Context, config project.Config) (string, error) {
-	if repo, err := tx.engine.repository(ctx); err == nil {
+	if repo, err := tx.engine.project.Repository(ctx); err == nil {
 		if tree, err := repo.CheckoutTree(ctx); err == nil {
 			return tree, nil
 		}
@@ -155,7 +156,7 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		last := now.Last
 		t := dueTask{recorded: r, SessionTask: api.SessionTask{
 			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
-			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: e.currentHandoff(now),
+			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: e.project.CurrentHandoff(now),
 		}}
 		if t.Red && last.Verification != nil {
 			t.Output = last.Verification.Output
@@ -192,10 +193,10 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 			return nil, err
 		}
 	}
-	if err := e.inside(); err != nil {
+	if err := e.project.Inside(); err != nil {
 		return nil, err
 	}
-	l, err := e.openLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +210,7 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 		if err != nil {
 			return nil, err
 		}
-		body := event.Session{By: e.by, Reason: reason}
+		body := event.Session{By: e.project.By, Reason: reason}
 		var released []string
 		for _, t := range due {
 			if id == "" || t.TaskID == id {
@@ -235,6 +236,6 @@ func (e *Engine) recordSession(ctx context.Context, l *ledger.Ledger, after int6
 	if err != nil {
 		return err
 	}
-	_, err = e.appendEvents(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
+	_, err = e.project.Append(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
 	return err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
-	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -49,7 +48,7 @@ func (tx *taskTx) tree() string {
 
 // beginTx opens a task. The caller must close the result.
 func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
-	r, err := e.openTask(ctx, id)
+	r, err := e.project.OpenTask(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (tx *taskTx) begin(ctx context.Context) error {
 	if err := tx.reload(ctx); err != nil {
 		return err
 	}
-	now := timestamp(tx.engine.now())
+	now := timestamp(tx.engine.project.Now())
 	return cmp.Or(
 		tx.apply(task.ExpireQuestions{Now: now}, event.Full{By: bySwitchyard}),
 		tx.apply(task.EndParking{Now: now}, event.Full{By: bySwitchyard}),
@@ -80,9 +79,9 @@ func (tx *taskTx) reload(ctx context.Context) error {
 		return err
 	}
 	tx.pending = nil
-	if b := tx.Status.Branch; b != nil && tx.engine.worktree != "" {
+	if b := tx.Status.Branch; b != nil && tx.engine.project.Worktree != "" {
 		here := *b
-		here.Worktree = tx.engine.worktree
+		here.Worktree = tx.engine.project.Worktree
 		tx.Status.Branch = &here
 	}
 	return nil
@@ -129,7 +128,7 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 		var err error
 		switch base, err = tx.base(ctx); {
 		case errs.CodeOf(err) == errs.TreeUnreadable && tx.baseRev == "":
-			tx.engine.warn(err) // A task that needs no diff also works without a repository.
+			tx.engine.project.Warn(err) // A task that needs no diff also works without a repository.
 		case err != nil:
 			return nil, err
 		}
@@ -137,7 +136,7 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 	drafts := make([]ledger.NewEvent, len(tx.pending))
 	for i, r := range tx.pending {
 		if r.By == "" {
-			r.By = tx.engine.by
+			r.By = tx.engine.project.By
 		}
 		if i == 0 && tx.Head.N != 0 {
 			r.Before = digest.Of(tx.Head.State)
@@ -169,7 +168,7 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 	tx.pending, tx.policy, tx.Status.Event, tx.Status.UpdatedAt = nil, nil, last.N, last.At
 	tx.Status.Base, tx.Status.Prompt = cmp.Or(base, tx.Status.Base), tx.taskPrompt()
 	// A killed command may have left an outdated section in STATE.md.
-	if tx.Status.Status == task.Stuck || tx.Status.Status != task.NoTask && tx.engine.rooted().Exists(project.StateMDFile) {
+	if tx.Status.Status == task.Stuck || tx.Status.Status != task.NoTask && tx.engine.project.AtRoot().Exists(project.StateMDFile) {
 		tx.writeStateMD(ctx)
 	}
 	return &api.EventRef{N: last.N, Hash: last.Hash}, nil
@@ -181,14 +180,14 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 	for {
 		batches := []ledger.Batch{batch}
 		if tx.policy != nil {
-			about, err := tx.engine.policies.Events(ctx, tx.Ledger, *tx.policy)
+			about, err := tx.engine.project.Policies().Events(ctx, tx.Ledger, *tx.policy)
 			if err != nil {
 				return ledger.Event{}, err
 			}
 			// Even an empty batch detects that another policy was adopted meanwhile.
 			batches = []ledger.Batch{about, batch}
 		}
-		events, err := tx.engine.appendEvents(ctx, tx.Ledger, batches...)
+		events, err := tx.engine.project.Append(ctx, tx.Ledger, batches...)
 		if err == nil {
 			return events[len(events)-1], nil
 		}
@@ -196,7 +195,7 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 		if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != policyset.Chain {
 			return ledger.Event{}, err
 		}
-		if *tx.policy, err = tx.engine.policies.Recheck(ctx, tx.Ledger, *tx.policy); err != nil {
+		if *tx.policy, err = tx.engine.project.Policies().Recheck(ctx, tx.Ledger, *tx.policy); err != nil {
 			return ledger.Event{}, err
 		}
 	}
@@ -296,30 +295,12 @@ func (tx *taskTx) base(ctx context.Context) (string, error) {
 	if tx.baseRev == "" && !tx.begins() {
 		return tx.Status.Base, nil
 	}
-	config, err := tx.engine.plugins.UncheckedConfig(ctx)
+	config, err := tx.engine.project.Plugins().UncheckedConfig(ctx)
 	if err != nil {
 		return "", err
 	}
-	tx.baseCommit, err = tx.engine.newBase(ctx, tx.baseRev, config)
+	tx.baseCommit, err = tx.engine.project.NewBase(ctx, tx.baseRev, config)
 	return tx.baseCommit, tx.withTaskID(err)
-}
-
-// newBase resolves the base of a draft: rev, or the configured one if rev is "". Without
-// git it is "", unless rev is set.
-func (e *Engine) newBase(ctx context.Context, rev string, config project.Config) (string, error) {
-	keeper, err := e.supervisor()
-	if err != nil {
-		return "", err
-	}
-	commit, err := worktree.Tree{Root: e.project.Root, Supervisor: keeper, Environ: e.environ}.Base(ctx, rev, config.Base)
-	switch code := errs.CodeOf(err); {
-	case code == errs.TreeNoGit && rev == "":
-		return "", nil
-	case code == errs.TreeBaseUnknown && rev == "" && config.Base != "":
-		return "", errs.New(code, "base in %s: %w", project.ConfigFile, err).With("base", config.Base).
-			WithHint("name a branch of this repository there, or a commit with --base")
-	}
-	return commit, err
 }
 
 // begins reports whether the command begins the task or restarts its work.

@@ -128,8 +128,8 @@ func (tx *taskTx) snapshot(ctx context.Context, config project.Config, cache *wo
 
 // workingTree returns the task's working tree.
 func (tx *taskTx) workingTree() (worktree.Tree, error) {
-	keeper, err := tx.engine.supervisor()
-	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.environ}, err
+	keeper, err := tx.engine.project.Supervisor()
+	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.project.Environ}, err
 }
 
 // rootsVariable lists the marks of the projects whose verification this process is part
@@ -145,17 +145,17 @@ const verificationSlot = "verification"
 
 // isNested reports whether this process was started by one of the project's commands.
 func (tx *taskTx) isNested() bool {
-	return slices.Contains(strings.Split(childenv.Value(tx.engine.environ, rootsVariable), ","), tx.projectMark())
+	return slices.Contains(strings.Split(childenv.Value(tx.engine.project.Environ, rootsVariable), ","), tx.projectMark())
 }
 
 // command prepares one of the project's own commands. The caller must release the lease
 // after it has run.
 func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Command, *lease.Lease, error) {
-	keeper, err := tx.engine.supervisor()
+	keeper, err := tx.engine.project.Supervisor()
 	if err != nil {
 		return verifycmd.Command{}, nil, err
 	}
-	pool, err := tx.engine.leasePool()
+	pool, err := tx.engine.project.Leases()
 	if err != nil {
 		return verifycmd.Command{}, nil, err
 	}
@@ -163,11 +163,11 @@ func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Comm
 	return verifycmd.Command{
 		Keeper: keeper, Line: line, Dir: tx.tree(),
 		Record: func(child supervise.Identity) error {
-			return held.Record(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.engine.now().UTC().Format(time.RFC3339)})
+			return held.Record(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.engine.project.Now().UTC().Format(time.RFC3339)})
 		},
-		Env: append(slices.Clip(tx.engine.environ),
+		Env: append(slices.Clip(tx.engine.project.Environ),
 			"SWITCHYARD_TASK="+tx.ID, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.Status.Round, 1)),
-			rootsVariable+"="+childenv.Value(tx.engine.environ, rootsVariable)+","+tx.projectMark(),
+			rootsVariable+"="+childenv.Value(tx.engine.project.Environ, rootsVariable)+","+tx.projectMark(),
 		),
 	}, held, err
 }
@@ -177,22 +177,22 @@ func (tx *taskTx) runVerification(ctx context.Context, config project.Config, v 
 	if err != nil {
 		return api.Verification{}, err
 	}
-	defer tx.engine.release(held)
+	defer tx.engine.project.Release(held)
 	command.Dir, command.Timeout = dir, v.Timeout
 	if v.Confine.Level.AtLeast(confinement.Files) {
 		confined, err := tx.confineCommand(config, v.Confine, &command)
 		if err != nil {
 			return api.Verification{}, err
 		}
-		defer confined.close(tx.engine.warn)
+		defer confined.close(tx.engine.project.Warn)
 		command.Start, command.Signal = func(cmd *exec.Cmd) error { return confined.Start(ctx, cmd) }, confined.Signal
 	}
 	// Without an adapter, it is not shown as an agent.
-	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
-	tx.engine.observe(at)
+	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
+	tx.engine.project.Observe(at)
 	defer func() {
 		at.Phase = spawner.Ended
-		tx.engine.observe(at)
+		tx.engine.project.Observe(at)
 	}()
 	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Root: tx.engine.project.Root, Task: tx.ID, Round: max(tx.Status.Round, 1)})
 	if err != nil {

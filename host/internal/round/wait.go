@@ -38,7 +38,7 @@ func (e *Engine) wait(ctx context.Context, id string, after int64) error {
 			return err
 		}
 	}
-	l, err := e.openLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,18 @@ func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanat
 	return e, nil
 }
 
+// Decision is Explain, with the Bar that the policy gives barInput, unless that is nil.
+func Decision(ctx context.Context, p *routing.Policy, in routing.Input, barInput *routing.Input) (*Explanation, error) {
+	x, err := Explain(ctx, p, in)
+	if err == nil && barInput != nil {
+		x.Bar, err = ExplainBar(ctx, p, *barInput)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &x, nil
+}
+
 // matching finds the branch that decided and those after it. If the first matching branch
 // disagrees with the policy's decision, it names none instead of a wrong one.
 func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {

@@ -1,4 +1,4 @@
-package round
+package query
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 // # Errors
 //
 // Those of gate.Gate.Check and evidence.ReadProof, and those of the ledger.
-func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
-	repo, err := e.repository(ctx)
+func (q *Reader) Gate(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
+	repo, err := q.project.Repository(ctx)
 	if err != nil {
 		return api.GateResult{}, err
 	}
 	if req.Proof == nil {
-		l, err := e.openLedger(ctx)
+		l, err := q.project.OpenLedger(ctx)
 		if err != nil {
 			return api.GateResult{}, err
 		}
@@ -34,7 +34,7 @@ func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult,
 		k := evidence.Key(req.Algorithm, req.Key, req.KeyFile)
 		key = &k
 	}
-	statement, err := evidence.ReadProof(req.Proof, key, e.now)
+	statement, err := evidence.ReadProof(req.Proof, key, q.project.Now)
 	if err != nil {
 		return api.GateResult{}, err
 	}
@@ -48,8 +48,8 @@ func (e *Engine) Gate(ctx context.Context, req api.GateRequest) (api.GateResult,
 // # Errors
 //
 // task-not-found, those of the ledger and of evidence.Write.
-func (e *Engine) Prove(ctx context.Context, id string, key *bundle.Key, w io.Writer) error {
-	r, err := e.readTask(ctx, id)
+func (q *Reader) Prove(ctx context.Context, id string, key *bundle.Key, w io.Writer) error {
+	r, err := q.project.ReadTask(ctx, id)
 	if err != nil {
 		return err
 	}

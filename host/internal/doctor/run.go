@@ -1,4 +1,4 @@
-package round
+package doctor
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -20,7 +21,7 @@ import (
 
 // checkRun checks what run needs besides what rounds need. A failure counts only if the
 // project uses run, as its worktrees show, or if probe is set.
-func (e *Engine) checkRun(ctx context.Context, h *diagnosis, config project.Config, destinations map[string]routing.Destination, probe bool) {
+func (d *Doctor) checkRun(ctx context.Context, h *diagnosis, config project.Config, destinations map[string]routing.Destination, probe bool) {
 	used := probe
 	check := func(name string, err error, fine string) {
 		was := h.OK
@@ -29,12 +30,12 @@ func (e *Engine) checkRun(ctx context.Context, h *diagnosis, config project.Conf
 			h.Checks[len(h.Checks)-1].Unused, h.OK = true, was
 		}
 	}
-	dir, err := e.worktreesFolder()
+	dir, err := d.project.WorktreesFolder()
 	entries, _ := os.ReadDir(dir) // There are none before the first run.
 	used = used || len(entries) > 0
-	repo, repoErr := e.repository(ctx)
+	repo, repoErr := d.project.Repository(ctx)
 	if repoErr == nil {
-		repoErr = e.checkTop(repo)
+		repoErr = d.project.CheckTop(repo)
 	}
 	check("git", repoErr, "can make branches and worktrees")
 	if repoErr == nil {
@@ -43,10 +44,10 @@ func (e *Engine) checkRun(ctx context.Context, h *diagnosis, config project.Conf
 		}
 		check("worktrees", err, "can be added in "+dir)
 	}
-	names, err := e.checkRunAgents(ctx, config, destinations)
+	names, err := d.checkRunAgents(ctx, config, destinations)
 	check("agents", err, strings.Join(names, ", ")+" can be run")
 	if probe && h.OK && ctx.Err() == nil {
-		spawn, err := e.probe(ctx, config)
+		spawn, err := d.probe(ctx, config)
 		h.Probe = spawn
 		h.check("probe", err, "the executor has edited a file in a repository of its own")
 	}
@@ -92,27 +93,27 @@ func tryWorktree(ctx context.Context, repo *gitrepo.Repo, dir string) error {
 
 // checkRunAgents checks the definition and the adapters of each agent that run may start,
 // and returns their names.
-func (e *Engine) checkRunAgents(ctx context.Context, config project.Config, destinations map[string]routing.Destination) ([]string, error) {
+func (d *Doctor) checkRunAgents(ctx context.Context, config project.Config, destinations map[string]routing.Destination) ([]string, error) {
 	drafters := []string{string(task.RoleExecutor), string(task.RoleFixer)}
 	names := append(slices.Clone(drafters), string(task.RolePlanChecker))
-	for name, d := range destinations {
-		if d.Kind == routing.Agent {
+	for name, to := range destinations {
+		if to.Kind == routing.Agent {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if err := e.checkAgentAvailable(ctx, config, string(task.RoleExecutor), ""); err != nil {
+	if err := agents.CheckAvailable(ctx, d.project, config, string(task.RoleExecutor), ""); err != nil {
 		return nil, err
 	}
-	catalog, err := e.catalog(ctx, config)
+	catalog, err := agents.Catalog(ctx, d.project, config)
 	if err != nil {
 		return nil, err
 	}
 	var found error
 	var problems []string
 	for _, name := range names {
-		if err := e.checkRunAgent(config, catalog, name, slices.Contains(drafters, name)); err != nil {
+		if err := d.checkRunAgent(config, catalog, name, slices.Contains(drafters, name)); err != nil {
 			found = cmp.Or(found, err)
 			problems = append(problems, err.Error())
 		}
@@ -124,8 +125,8 @@ func (e *Engine) checkRunAgents(ctx context.Context, config project.Config, dest
 }
 
 // checkRunAgent checks the definition and the adapters of an agent.
-func (e *Engine) checkRunAgent(config project.Config, catalog *adapter.Catalog, name string, drafts bool) error {
-	_, may, err := findRunAgent(definition.Library{Root: e.project.Root}, name, drafts)
+func (d *Doctor) checkRunAgent(config project.Config, catalog *adapter.Catalog, name string, drafts bool) error {
+	_, may, err := agents.FindForRun(definition.Library{Root: d.project.Root}, name, drafts)
 	if err != nil {
 		return err
 	}

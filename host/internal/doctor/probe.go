@@ -1,4 +1,4 @@
-package round
+package doctor
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -21,16 +22,16 @@ const probePrompt = "Write the line `hello` into the new file hello.txt in your 
 
 // probe runs the executor's adapter once, in a repository and a state directory of their
 // own, which it removes. The summary is nil if nothing ran.
-func (e *Engine) probe(ctx context.Context, config project.Config) (*api.SpawnSummary, error) {
-	def, err := definition.Library{Root: e.project.Root}.Find(string(task.RoleExecutor))
+func (d *Doctor) probe(ctx context.Context, config project.Config) (*api.SpawnSummary, error) {
+	def, err := definition.Library{Root: d.project.Root}.Find(string(task.RoleExecutor))
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := e.catalog(ctx, config)
+	catalog, err := agents.Catalog(ctx, d.project, config)
 	if err != nil {
 		return nil, err
 	}
-	keeper, err := e.supervisor()
+	keeper, err := d.project.Supervisor()
 	if err != nil {
 		return nil, err
 	}
@@ -43,28 +44,28 @@ func (e *Engine) probe(ctx context.Context, config project.Config) (*api.SpawnSu
 	if err := errors.Join(os.Mkdir(tree, 0o700), os.Mkdir(state, 0o700)); err != nil {
 		return nil, err
 	}
-	if err := gitrepo.Create(ctx, tree, gitrepo.Options{Supervisor: keeper, Environ: e.environ}); err != nil {
+	if err := gitrepo.Create(ctx, tree, gitrepo.Options{Supervisor: keeper, Environ: d.project.Environ}); err != nil {
 		return nil, err
 	}
 	s, err := spawner.New(spawner.Options{
-		Root: e.project.Root, Tree: tree, State: state, Supervisor: keeper, Catalog: catalog, Environ: e.environ, Now: e.now, Warn: e.warn,
-		Confine: confineAgents(config.Spawn), Sandbox: &e.sandbox,
+		Root: d.project.Root, Tree: tree, State: state, Supervisor: keeper, Catalog: catalog, Environ: d.project.Environ, Now: d.project.Now, Warn: d.project.Warn,
+		Confine: agents.Confinement(config.Spawn), Sandbox: &d.project.Sandbox,
 	})
 	if err != nil {
 		return nil, err
 	}
 	command := slices.Clone(config.Spawn.Command)
 	for i, word := range command {
-		if path := e.absolute(word); isFile(path) {
+		if path, isFile := agents.CommandFile(d.project, word); isFile {
 			command[i] = path // The repository lacks the project's own scripts.
 		}
 	}
-	set := agentSettings(config, def.Name, "")
+	set := agents.Settings(config, def.Name, "")
 	ran, err := s.Run(ctx, spawner.Job{
 		Agent: def, Profile: profile.Edit, Role: def.Name, Prompt: func(spawner.Attempt) (string, error) { return probePrompt, nil },
 		Adapters: []string{set.Adapter}, Model: set.Model, Command: command, Env: config.Spawn.Env,
 		Limits: spawner.Limits{Timeout: set.Timeout, Idle: set.Idle, Concurrency: 1, MicroDollars: config.Budget.Spawn.MicroDollars},
-		Hooks:  spawner.Hooks{Observe: e.observe},
+		Hooks:  spawner.Hooks{Observe: d.project.Observe},
 	})
 	last := ran.Last()
 	if err != nil {
@@ -75,12 +76,7 @@ func (e *Engine) probe(ctx context.Context, config project.Config) (*api.SpawnSu
 	}
 	summary := api.SummarizeSpawn(last.Record)
 	if !last.Verdict.Good() {
-		err = errSpawnFailed(*last, set)
+		err = agents.ErrFailed(*last, set)
 	}
 	return &summary, err
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -1,4 +1,4 @@
-package round
+package doctor
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/query"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -16,12 +18,12 @@ import (
 // TestDoctorWithoutSupervision checks that doctor shows all else if the system cannot
 // supervise child processes, as under QEMU's user-mode emulation.
 func TestDoctorWithoutSupervision(t *testing.T) {
-	e := New(Options{Project: project.Project{Root: t.TempDir()}, Now: time.Now, Environ: os.Environ()})
-	defer e.Close(t.Context())
-	e.supervisor = func() (*supervise.Supervisor, error) {
+	p := core.New(core.Options{Project: project.Project{Root: t.TempDir()}, Now: time.Now, Environ: os.Environ()})
+	defer p.Close(t.Context())
+	p.Supervisor = func() (*supervise.Supervisor, error) {
 		return nil, errs.New(errs.ProcessStart, "child processes cannot be supervised: %w", errors.ErrUnsupported)
 	}
-	health, err := e.Diagnose(t.Context(), false, false)
+	health, err := New(p, query.New(p)).Diagnose(t.Context(), false, false)
 	if err != nil {
 		t.Fatal(err)
 	}

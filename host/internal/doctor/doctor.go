@@ -1,4 +1,5 @@
-package round
+// Package doctor checks what the commands of a project depend on.
+package doctor
 
 import (
 	"bytes"
@@ -16,6 +17,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/query"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
@@ -29,49 +33,58 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
+// Doctor checks a project.
+type Doctor struct {
+	project *core.Project
+	reader  *query.Reader
+}
+
+// New returns a Doctor of p, whose ledger reader verifies. The caller closes p after it.
+func New(p *core.Project, reader *query.Reader) *Doctor { return &Doctor{p, reader} }
+
 type diagnosis struct{ api.Health }
 
 // Diagnose checks what the project's commands depend on and, if deep is set, every event
 // of the ledger. It changes nothing of the project. It runs each adapter's program to ask
 // for its version and its help, and adds a worktree, which it removes. If probe is set, it
 // also runs the executor's adapter once, which costs money.
-func (e *Engine) Diagnose(ctx context.Context, deep, probe bool) (api.Health, error) {
-	h := diagnosis{api.Health{OK: true, Root: e.project.Root}}
-	config, err := e.Config(ctx)
+func (d *Doctor) Diagnose(ctx context.Context, deep, probe bool) (api.Health, error) {
+	h := diagnosis{api.Health{OK: true, Root: d.project.Root}}
+	config, err := d.project.Config(ctx)
 	readable := err == nil
 	if readable {
-		err = e.plugins.Resolver(config).CheckSettings(ctx, true)
+		err = d.project.Plugins().Resolver(config).CheckSettings(ctx, true)
 	}
-	h.check(project.ConfigFile, err, present(e.rooted(), project.ConfigFile, "is not there: the defaults apply"))
+	h.check(project.ConfigFile, err, present(d.project.AtRoot(), project.ConfigFile, "is not there: the defaults apply"))
 	if readable {
-		if e.rooted().Exists(project.ConfigFile) {
+		if d.project.AtRoot().Exists(project.ConfigFile) {
 			h.check("ownership", cmp.Or(config.Verify.CheckTrusted(), config.Reports.CheckTrusted(), config.Metrics.CheckTrusted(), config.Spawn.CheckTrusted()), "what "+project.ConfigFile+" runs is yours")
 		}
-		e.checkPlugins(ctx, &h)
-		destinations := e.checkPolicy(ctx, &h, config)
-		e.checkRun(ctx, &h, config, destinations, probe)
-		e.showConfinement(&h, config)
+		d.checkPlugins(ctx, &h)
+		destinations := d.checkPolicy(ctx, &h, config)
+		d.checkRun(ctx, &h, config, destinations, probe)
+		d.showConfinement(&h, config)
 		if config.Base != "" {
-			_, err := e.newBase(ctx, "", config)
+			_, err := d.project.NewBase(ctx, "", config)
 			h.check("base", err, "drafts begin at the merge base with "+config.Base)
 		}
 	}
-	e.checkLedger(ctx, &h, deep)
-	h.check("environment", childenv.Guard(e.environ), "not that of a spawned agent")
+	d.checkLedger(ctx, &h, deep)
+	h.check("environment", childenv.Guard(d.project.Environ), "not that of a spawned agent")
 	if ctx.Err() != nil {
 		return h.Health, context.Cause(ctx)
 	}
-	catalog, err := e.catalog(ctx, config)
+	catalog, err := agents.Catalog(ctx, d.project, config)
 	if err = cmp.Or(err, config.Spawn.CheckTrusted()); err != nil {
 		h.check("adapters", err, "")
 		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking would run untrusted programs.
 	}
-	e.checkAdapters(ctx, &h, catalog, config)
-	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
-		d, problem := listed.Definition, listed.Err
-		a := api.AgentHealth{Name: listed.Name, Path: d.Path, Module: d.Module, Broken: problem != nil}
-		if problem == nil && !d.Module { // A module never is spawned.
-			problem = d.Spawnable(d.Profile)
+	d.checkAdapters(ctx, &h, catalog, config)
+	for _, listed := range (definition.Library{Root: d.project.Root}).List() {
+		def, problem := listed.Definition, listed.Err
+		a := api.AgentHealth{Name: listed.Name, Path: def.Path, Module: def.Module, Broken: problem != nil}
+		if problem == nil && !def.Module { // A module never is spawned.
+			problem = def.Spawnable(def.Profile)
 		}
 		if problem != nil {
 			a.Problem = problem.Error()
@@ -91,13 +104,13 @@ func present(p project.Project, file, absent string) string {
 }
 
 // checkPlugins loads the project's plugins as its lock pins them.
-func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
-	_, err := e.project.Lock(ctx)
-	h.check(project.LockFile, err, present(e.rooted(), project.LockFile, "is not there: no plugin is pinned"))
+func (d *Doctor) checkPlugins(ctx context.Context, h *diagnosis) {
+	_, err := d.project.Lock(ctx)
+	h.check(project.LockFile, err, present(d.project.AtRoot(), project.LockFile, "is not there: no plugin is pinned"))
 	if err != nil {
 		return
 	}
-	all, err := e.plugins.List(ctx)
+	all, err := d.project.Plugins().List(ctx)
 	own, named := 0, 0
 	for _, p := range all.Plugins {
 		switch {
@@ -116,12 +129,12 @@ func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 
 // checkPolicy loads the policy that a round would use, and returns its destinations, nil if
 // it cannot be loaded.
-func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) map[string]routing.Destination {
-	c, err := e.policies.Select(ctx, "", config)
+func (d *Doctor) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) map[string]routing.Destination {
+	c, err := d.project.Policies().Select(ctx, "", config)
 	if err == nil {
 		// checkLedger reports a ledger that cannot be opened.
-		if l, open := e.openLedger(ctx); open == nil {
-			c, err = e.policies.CheckAdopted(ctx, l, c)
+		if l, open := d.project.OpenLedger(ctx); open == nil {
+			c, err = d.project.Policies().CheckAdopted(ctx, l, c)
 			_ = l.Close() // It was only read.
 		}
 	}
@@ -135,9 +148,9 @@ func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.C
 }
 
 // checkLedger opens the ledger and reads its last event or, if deep is set, all of them.
-func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
+func (d *Doctor) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 	var events int64
-	l, err := e.openLedger(ctx)
+	l, err := d.project.OpenLedger(ctx)
 	if err == nil {
 		defer l.Close()
 		events, err = l.Last(ctx)
@@ -148,8 +161,8 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 	case events == 0:
 		fine = "is empty: nothing was recorded yet"
 	case deep:
-		var report Verified
-		report, err = e.Verify(ctx)
+		var report query.Verified
+		report, err = d.reader.Verify(ctx)
 		switch {
 		case err != nil:
 		case !report.Sound():
@@ -165,8 +178,8 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 // checkAdapters asks the program of each adapter for its version and flags, and reports
 // adapters that the settings name but that do not exist. If the project configures no
 // agents, its default adapter counts only if its program is installed.
-func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) {
-	keeper, err := e.supervisor()
+func (d *Doctor) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) {
+	keeper, err := d.project.Supervisor()
 	if h.check("processes", err, supervise.Cleanup()); err != nil {
 		return
 	}
@@ -181,7 +194,7 @@ func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapt
 	var all sync.WaitGroup
 	for i, name := range names {
 		all.Go(func() {
-			a := e.examine(ctx, keeper, catalog, name, config)
+			a := d.examine(ctx, keeper, catalog, name, config)
 			a.Used = slices.Contains(used, name) && (config.Spawn.Given || a.Binary != "")
 			h.Adapters[i] = a
 		})
@@ -230,7 +243,7 @@ const (
 )
 
 // examine finds an adapter's program and asks for its version and flags.
-func (e *Engine) examine(ctx context.Context, k *supervise.Supervisor, catalog *adapter.Catalog, name string, config project.Config) api.AdapterHealth {
+func (d *Doctor) examine(ctx context.Context, k *supervise.Supervisor, catalog *adapter.Catalog, name string, config project.Config) api.AdapterHealth {
 	h := api.AdapterHealth{Name: name}
 	a, err := catalog.Get(name)
 	if err != nil {
@@ -238,7 +251,7 @@ func (e *Engine) examine(ctx context.Context, k *supervise.Supervisor, catalog *
 		return h
 	}
 	h.Tested = a.Tested()
-	if h.Binary, err = a.Binary(e.environ, e.project.Root, config.Spawn.Command); err != nil {
+	if h.Binary, err = a.Binary(d.project.Environ, d.project.Root, config.Spawn.Command); err != nil {
 		h.Problem = err.Error()
 		return h
 	}
@@ -248,7 +261,7 @@ func (e *Engine) examine(ctx context.Context, k *supervise.Supervisor, catalog *
 		if len(args) == 0 {
 			continue
 		}
-		text, err := e.ask(ctx, k, append([]string{h.Binary}, args...))
+		text, err := d.ask(ctx, k, append([]string{h.Binary}, args...))
 		if err != nil {
 			h.Problem = fmt.Sprintf("%s: %s", strings.Join(args, " "), err)
 			return h
@@ -278,7 +291,7 @@ func version(text string) string {
 		return v
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return cut(line, 80)
+	return textutil.FitBytes(line, 80)
 }
 
 // mentions reports whether a help text names a flag as a whole word.
@@ -287,7 +300,7 @@ func mentions(help, flag string) bool {
 }
 
 // ask runs a program and returns its output.
-func (e *Engine) ask(ctx context.Context, k *supervise.Supervisor, argv []string) (string, error) {
+func (d *Doctor) ask(ctx context.Context, k *supervise.Supervisor, argv []string) (string, error) {
 	dir, err := os.MkdirTemp("", "switchyard-ask-")
 	if err != nil {
 		return "", err
@@ -299,7 +312,7 @@ func (e *Engine) ask(ctx context.Context, k *supervise.Supervisor, argv []string
 	}
 	defer f.Close()
 	result, err := k.Run(ctx, supervise.Spec{
-		Argv: argv, Dir: dir, Env: append(childenv.Child(e.environ, childenv.Policy{}), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir),
+		Argv: argv, Dir: dir, Env: append(childenv.Child(d.project.Environ, childenv.Policy{}), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir),
 		Output: f, OutputLimit: askBytes, Timeout: askTime, Grace: time.Second,
 	})
 	if err != nil {
@@ -315,21 +328,21 @@ func (e *Engine) ask(ctx context.Context, k *supervise.Supervisor, argv []string
 	case result.End != supervise.Exited:
 		return "", fmt.Errorf("%s", result.End)
 	case result.ExitCode != 0:
-		return "", fmt.Errorf("exit code %d: %s", result.ExitCode, cut(redact.Text(string(bytes.TrimSpace(text))), 200))
+		return "", fmt.Errorf("exit code %d: %s", result.ExitCode, textutil.FitBytes(redact.Text(string(bytes.TrimSpace(text))), 200))
 	}
 	return string(text), nil
 }
 
 // showConfinement shows the level at which agents run here, and why no higher one is
 // reached. It starts a program at each level.
-func (e *Engine) showConfinement(h *diagnosis, config project.Config) {
-	settings := confineAgents(config.Spawn)
+func (d *Doctor) showConfinement(h *diagnosis, config project.Config) {
+	settings := agents.Confinement(config.Spawn)
 	reached, missing := confinement.None, []string{}
 	for _, level := range confinement.Levels()[1:] {
 		if !settings.Level.AtLeast(level) {
 			break
 		}
-		if err := e.sandbox.Probe(level); err != nil {
+		if err := d.project.Sandbox.Probe(level); err != nil {
 			missing = append(missing, err.Error())
 			if reached == confinement.None {
 				break // The levels above it need the same.
@@ -338,7 +351,7 @@ func (e *Engine) showConfinement(h *diagnosis, config project.Config) {
 		}
 		reached = level
 	}
-	err := e.checkConfinement(config, "", e.project.Root)
+	err := agents.CheckConfinement(d.project, config, "", d.project.Root)
 	text := fmt.Sprintf("agents run at the level %s", reached)
 	if settings.Level == confinement.None {
 		text = "agents are not confined: spawn.confine is off"

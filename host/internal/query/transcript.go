@@ -1,4 +1,4 @@
-package round
+package query
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -18,32 +19,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
-// keepTranscripts returns the function that keeps what agents said, nil if transcripts are
-// off. A transcript that cannot be kept is a warning: the agent's work is done.
-func (e *Engine) keepTranscripts(limits transcript.Limits) func(context.Context, io.Reader) string {
-	if limits == (transcript.Limits{}) {
-		return nil
-	}
-	return func(ctx context.Context, stdout io.Reader) string {
-		e.saving.Lock()
-		defer e.saving.Unlock()
-		dir, err := e.stateFolder(transcript.Folder)
-		if err != nil {
-			e.warn(err)
-			return ""
-		}
-		defer dir.Close()
-		sum, err := transcript.Save(ctx, dir, stdout, limits)
-		if err != nil {
-			e.warn(errStateWrite(project.StateDir+"/"+transcript.Folder, err))
-		}
-		return sum
-	}
-}
-
 // openTranscripts opens the folder of transcripts, nil if there is none.
-func (e *Engine) openTranscripts() (*os.Root, error) {
-	path := filepath.Join(e.project.State(), transcript.Folder)
+func (q *Reader) openTranscripts() (*os.Root, error) {
+	path := filepath.Join(q.project.State(), transcript.Folder)
 	dir, err := safefile.OpenDir(path)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
@@ -73,13 +51,13 @@ func (t Transcript) EachPart(show func(adapter.Part)) error { return t.adapter.R
 //
 // run-unknown, transcript-none, transcript-gone, transcript-altered, file-unreadable,
 // state-unsafe, task-not-found, and the codes of the ledger and of Config.
-func (e *Engine) Transcript(ctx context.Context, id, run string) (Transcript, error) {
-	r, err := e.readTask(ctx, id)
+func (q *Reader) Transcript(ctx context.Context, id, run string) (Transcript, error) {
+	r, err := q.project.ReadTask(ctx, id)
 	if err != nil {
 		return Transcript{}, err
 	}
 	defer r.Close()
-	config, err := e.Config(ctx)
+	config, err := q.project.Config(ctx)
 	if err != nil {
 		return Transcript{}, err
 	}
@@ -91,24 +69,24 @@ func (e *Engine) Transcript(ctx context.Context, id, run string) (Transcript, er
 	if entry.Digest == "" {
 		return t, errNoTranscript(entry, config.Transcripts)
 	}
-	dir, err := e.openTranscripts()
+	dir, err := q.openTranscripts()
 	if err != nil {
 		return t, err
 	}
 	if dir == nil {
-		return t, e.errGone(entry, config.Transcripts)
+		return t, q.errGone(entry, config.Transcripts)
 	}
 	defer dir.Close()
 	if err = transcript.Check(dir, entry.Digest); err == nil { // Before any of it is shown.
 		t.ReadCloser, err = transcript.Open(dir, entry.Digest)
 	}
 	if errs.CodeOf(err) == errs.TranscriptGone {
-		err = e.errGone(entry, config.Transcripts)
+		err = q.errGone(entry, config.Transcripts)
 	}
 	if err != nil {
 		return t, err
 	}
-	catalog, err := e.catalog(ctx, config)
+	catalog, err := agents.Catalog(ctx, q.project, config)
 	if err == nil {
 		t.adapter, err = catalog.Get(entry.Adapter)
 	}
@@ -134,14 +112,14 @@ func errNoTranscript(r api.TranscriptEntry, limits transcript.Limits) error {
 }
 
 // errGone says when and why a transcript was removed, as far as that is known.
-func (e *Engine) errGone(r api.TranscriptEntry, limits transcript.Limits) error {
+func (q *Reader) errGone(r api.TranscriptEntry, limits transcript.Limits) error {
 	days := int(limits.Age.Hours() / 24)
 	why := fmt.Sprintf("transcripts are kept for %d days, so it was removed to save space, or by hand", days)
 	ended, err := time.Parse(time.RFC3339, r.EndedAt)
 	switch due := ended.Add(limits.Age); {
 	case limits == (transcript.Limits{}):
 		why = "transcripts are off in " + project.ConfigFile
-	case err == nil && e.now().After(due):
+	case err == nil && q.project.Now().After(due):
 		why = fmt.Sprintf("transcripts are kept for %d days, so it was due to be removed on %s", days, due.Format(time.DateOnly))
 	}
 	return errs.New(errs.TranscriptGone, "the transcript of run %s, which ended at %s, is gone: %s", r.Run, r.EndedAt, why).

@@ -1,4 +1,4 @@
-package round
+package query
 
 import (
 	"cmp"
@@ -26,9 +26,9 @@ type Verified struct {
 
 // Verify checks every chain of the ledger, and the transcripts that its events name. A
 // transcript that is gone is no problem: old ones are removed.
-func (e *Engine) Verify(ctx context.Context) (Verified, error) {
+func (q *Reader) Verify(ctx context.Context) (Verified, error) {
 	var c transcriptCheck
-	l, err := ledger.Open(ctx, e.project.State(), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
+	l, err := ledger.Open(ctx, q.project.State(), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		c.collect(e) // Verify folds each event once, so that none is read twice.
 		return record.Fold(before, e)
 	})
@@ -39,7 +39,7 @@ func (e *Engine) Verify(ctx context.Context) (Verified, error) {
 	if _, err := l.Last(ctx); err != nil { // The first use may fold events to upgrade the ledger.
 		return Verified{}, err
 	}
-	dir, err := e.openTranscripts()
+	dir, err := q.openTranscripts()
 	if err != nil {
 		return Verified{}, err
 	}

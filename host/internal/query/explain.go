@@ -1,8 +1,9 @@
-package round
+package query
 
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -21,29 +22,29 @@ import (
 // # Errors
 //
 // task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
-func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explanation, error) {
-	return withTask(ctx, e, id, func(r *record.Task) (api.Explanation, error) { return e.explain(ctx, r, round, "") })
+func (q *Reader) Explain(ctx context.Context, id string, round int) (api.Explanation, error) {
+	return core.WithTask(ctx, q.project, id, func(r *record.Task) (api.Explanation, error) { return q.explain(ctx, r, round, "") })
 }
 
 // explain is Explain, or explains the decision with the hash of that event unless it is "".
-func (e *Engine) explain(ctx context.Context, r *record.Task, round int, hash string) (api.Explanation, error) {
+func (q *Reader) explain(ctx context.Context, r *record.Task, round int, hash string) (api.Explanation, error) {
 	x, err := r.Explain(ctx, round, hash)
 	if err == nil && x.Decision != nil {
-		x.Why, err = e.explainRecorded(ctx, r.Ledger, *x.Decision)
+		x.Why, err = q.explainRecorded(ctx, r.Ledger, *x.Decision)
 	}
 	return x, err
 }
 
 // explainRecorded explains a recorded decision with the policy that made it.
-func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.Decision) (*explain.Explanation, error) {
-	policy, err := e.policies.ByDigest(ctx, l, d.Policy.Digest)
+func (q *Reader) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.Decision) (*explain.Explanation, error) {
+	policy, err := q.project.Policies().ByDigest(ctx, l, d.Policy.Digest)
 	if errs.CodeOf(err) == errs.PolicyLost {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	x, err := explained(ctx, policy, d)
+	x, err := explain.Decision(ctx, policy, d.Input, d.BarInput)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +65,8 @@ func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.De
 //
 // commit-without-decision, decision-unknown, revision-unknown, those of the repository and
 // those of Explain.
-func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation, error) {
-	repo, err := e.repository(ctx)
+func (q *Reader) ExplainCommit(ctx context.Context, rev string) (api.Explanation, error) {
+	repo, err := q.project.Repository(ctx)
 	if err != nil {
 		return api.Explanation{}, err
 	}
@@ -85,7 +86,7 @@ func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 	if task.CheckID(id) != nil || hash == "" {
 		return api.Explanation{}, errs.New(errs.CommitWithoutDecision, "commit %.12s names no decision of a task", commit.Hash).With("commit", commit.Hash)
 	}
-	r, err := e.readTask(ctx, id)
+	r, err := q.project.ReadTask(ctx, id)
 	if errs.CodeOf(err) == errs.TaskNotFound {
 		err = record.DecisionUnknown(id, hash)
 	}
@@ -93,7 +94,7 @@ func (e *Engine) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 		return api.Explanation{}, err
 	}
 	defer r.Close()
-	x, err := e.explain(ctx, r, 0, hash)
+	x, err := q.explain(ctx, r, 0, hash)
 	if err != nil {
 		return api.Explanation{}, err
 	}

@@ -1,0 +1,78 @@
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/internal/access"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
+)
+
+// Confinement returns what confines the project's agents.
+func Confinement(s project.Spawn) access.Settings {
+	settings := CommandConfinement(s.Confine)
+	settings.Limits = sandbox.Limits(s.Limits)
+	return settings
+}
+
+// CommandConfinement returns what confines a command of the project.
+func CommandConfinement(c project.Confine) access.Settings {
+	return access.Settings{Want: c.Want, Read: c.Read, Write: c.Write, Hosts: c.Hosts}
+}
+
+// CheckConfinement returns why no agent of a task could be confined in a working tree as the
+// settings want it, so that a command fails before anything runs. A required level is tried.
+//
+// # Errors
+//
+// confine-path-invalid, confine-host-invalid, confine-unavailable and confine-failed.
+func CheckConfinement(p *core.Project, config project.Config, id, tree string) error {
+	s := Confinement(config.Spawn)
+	process, err := access.New(&p.Sandbox, s, Site(p, config, id, tree), access.Needs{})
+	if err != nil {
+		return err
+	}
+	process.Close()
+	if !s.Required {
+		return nil
+	}
+	return p.Sandbox.Probe(s.Level)
+}
+
+// Site returns where a process runs in a working tree, for the task id.
+func Site(p *core.Project, config project.Config, id, tree string) access.Site {
+	return access.Site{
+		Root: p.Root, Tree: tree, State: p.State(), Environ: p.Environ,
+		Deciding: slices.Concat(worktree.EffectiveFiles(), DecidingFiles(p, config, id)),
+	}
+}
+
+// DecidingFiles returns the files that later rounds of a task ("" for none) read their
+// settings from, as far as the settings name them.
+func DecidingFiles(p *core.Project, config project.Config, id string) []string {
+	effective := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
+	for _, key := range config.Trust.Keys {
+		effective = append(effective, key.File)
+	}
+	for _, word := range config.Spawn.Command {
+		if _, isFile := CommandFile(p, word); isFile {
+			effective = append(effective, word)
+		}
+	}
+	for i, path := range effective {
+		effective[i] = filepath.Clean(path)
+	}
+	return effective
+}
+
+// CommandFile returns the absolute path of a word of a command, and whether it is that of a
+// file: the word may be an option or a program.
+func CommandFile(p *core.Project, word string) (path string, isFile bool) {
+	path = p.AtRoot().Abs(word)
+	info, err := os.Stat(path)
+	return path, err == nil && info.Mode().IsRegular()
+}

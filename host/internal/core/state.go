@@ -1,0 +1,119 @@
+package core
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// HandoffFolder is the folder in the state folder that has the input for the next rounds.
+const HandoffFolder = "handoff"
+
+// FindingsFile is the name of the file with a round's instructions for its executor, for
+// HandoffFile.
+const FindingsFile = "findings.md"
+
+// HandoffFile returns the name of a round's file in HandoffFolder.
+func HandoffFile(id string, round int, name string) string {
+	return fmt.Sprintf("%s-r%d-%s", id, round, name)
+}
+
+// HandoffPath returns the path of a round's file in HandoffFolder, relative to the project's
+// root, with slashes.
+func HandoffPath(id string, round int, name string) string {
+	return project.StateDir + "/" + HandoffFolder + "/" + HandoffFile(id, round, name)
+}
+
+// CurrentHandoff returns the file with the executor's instructions for the task's round, nil
+// for none.
+func (p *Project) CurrentHandoff(now record.StoredStatus) *string {
+	path := HandoffPath(now.TaskID, now.Round, FindingsFile)
+	if now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && p.AtRoot().Exists(path) {
+		return &path
+	}
+	return nil
+}
+
+// OpenState opens the state folder and creates it if needed.
+//
+// # Errors
+//
+// state-unsafe if it is not a folder or belongs to another user, and
+// state-file-unwritable.
+func (p *Project) OpenState() (*os.Root, error) {
+	state, err := safefile.OpenState(p.State())
+	switch {
+	case safefile.Unsafe(err):
+		return nil, errs.New(errs.StateUnsafe, "%s cannot be used: %w", p.State(), err).With("path", p.State())
+	case err != nil:
+		return nil, ErrStateWrite(project.StateDir, err)
+	}
+	return state, nil
+}
+
+// StateFolder opens a folder of the state folder and creates it if needed.
+func (p *Project) StateFolder(name string) (*os.Root, error) {
+	state, err := p.OpenState()
+	if err != nil {
+		return nil, err
+	}
+	defer state.Close()
+	dir, err := safefile.MakeDirIn(state, name)
+	if err != nil {
+		return nil, ErrStateWrite(project.StateDir+"/"+name, err)
+	}
+	return dir, nil
+}
+
+// WriteStateFile writes a file of a folder in the state folder atomically and durably. It
+// returns the file's path relative to the project's root, with slashes.
+func (p *Project) WriteStateFile(in, name string, data []byte) (path string, err error) {
+	path = project.StateDir + "/" + in + "/" + name
+	dir, err := p.StateFolder(in)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	if err := safefile.Replace(dir, name, data, 0o600); err != nil {
+		return "", ErrStateWrite(path, err)
+	}
+	return path, nil
+}
+
+// ErrStateWrite returns the error of a file of the state folder that cannot be written.
+func ErrStateWrite(path string, err error) error {
+	return errs.New(errs.StateFileUnwritable, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
+}
+
+// Leases returns the project's leases: those of agents, verifications, merges and tasks
+// whose rounds are running, and that of the home of a fleet.
+func (p *Project) Leases() (*lease.Pool, error) {
+	keeper, err := p.Supervisor()
+	if err != nil {
+		return nil, err
+	}
+	state, err := p.OpenState()
+	if err != nil {
+		return nil, err
+	}
+	defer state.Close()
+	return lease.Open(p.LeaseFolder(), os.TempDir(), keeper)
+}
+
+// LeaseFolder returns the path of the folder of Leases, which need not exist.
+func (p *Project) LeaseFolder() string { return filepath.Join(p.State(), lease.Folder) }
+
+// Release ends a lease. An error is only a warning: the next process that takes the lease
+// cleans up.
+func (p *Project) Release(held *lease.Lease) {
+	if err := held.Release(); err != nil {
+		p.Warn(err)
+	}
+}
