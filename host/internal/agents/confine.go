@@ -8,7 +8,9 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
@@ -75,4 +77,41 @@ func CommandFile(p *core.Project, word string) (path string, isFile bool) {
 	path = p.AtRoot().Abs(word)
 	info, err := os.Stat(path)
 	return path, err == nil && info.Mode().IsRegular()
+}
+
+// Scope returns the paths that count as a change of the working tree while agents run
+// for a task ("" for none). It ignores files that other processes change, and always
+// includes DecidingFiles.
+func Scope(p *core.Project, config project.Config, id, tree string) (worktree.Scope, error) {
+	ignored, err := ignoredPaths(config, tree)
+	if err != nil {
+		return worktree.Scope{}, err
+	}
+	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: DecidingFiles(p, config, id), TaskTree: tree != p.Root}, nil
+}
+
+// ignoredPaths lists the paths that change without an agent's doing: the metrics file with
+// its draft and lock, which other commands write, and the folder for temporary files if it
+// is in the working tree.
+func ignoredPaths(config project.Config, tree string) (ignored []string, err error) {
+	if file := config.Metrics.Textfile; file != "" {
+		dir, name := filepath.Split(file)
+		ignored = append(ignored, file, dir+"."+name+".draft", dir+"."+name+".lock")
+	}
+	temp, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files cannot be used: %w", safefile.Reason(err))
+	}
+	root, err := filepath.EvalSymlinks(tree)
+	if err != nil {
+		return nil, err
+	}
+	switch rel, err := filepath.Rel(root, temp); {
+	case err != nil || !filepath.IsLocal(rel):
+		return ignored, nil
+	case rel == ".":
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the working tree itself, so an agent's changes could not be detected")
+	default:
+		return append(ignored, rel+"/"), nil
+	}
 }

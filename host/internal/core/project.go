@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -67,12 +68,17 @@ type Project struct {
 	Inside func() error
 	// Sandbox starts confined processes.
 	Sandbox sandbox.Sandbox
+	// Trees remembers working trees between their snapshots.
+	Trees worktree.Cache
 
 	policies *policyset.Set
 	plugins  *pluginset.Set
 	// repo is nil until a request needs it; opening guards it.
 	opening sync.Mutex
 	repo    *gitrepo.Repo
+	// saving is locked while a transcript is saved, so that the memory for it does not add
+	// up over agents that end at once.
+	saving sync.Mutex
 	// background tracks the work that outlives a failed request.
 	background sync.WaitGroup
 	// homeLedger is the ledger that the home of a fleet keeps open, nil for others.

@@ -1,7 +1,9 @@
 package core
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
 // HandoffFolder is the folder in the state folder that has the input for the next rounds.
@@ -115,5 +118,28 @@ func (p *Project) LeaseFolder() string { return filepath.Join(p.State(), lease.F
 func (p *Project) Release(held *lease.Lease) {
 	if err := held.Release(); err != nil {
 		p.Warn(err)
+	}
+}
+
+// KeepTranscripts returns the function that keeps what agents said, nil if transcripts are
+// off. A transcript that cannot be kept is a warning: the agent's work is done.
+func (p *Project) KeepTranscripts(limits transcript.Limits) func(context.Context, io.Reader) string {
+	if limits == (transcript.Limits{}) {
+		return nil
+	}
+	return func(ctx context.Context, stdout io.Reader) string {
+		p.saving.Lock()
+		defer p.saving.Unlock()
+		dir, err := p.StateFolder(transcript.Folder)
+		if err != nil {
+			p.Warn(err)
+			return ""
+		}
+		defer dir.Close()
+		sum, err := transcript.Save(ctx, dir, stdout, limits)
+		if err != nil {
+			p.Warn(ErrStateWrite(project.StateDir+"/"+transcript.Folder, err))
+		}
+		return sum
 	}
 }

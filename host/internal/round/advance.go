@@ -16,6 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -79,14 +81,14 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 	if r := req.Result; r != nil {
 		var err error
 		if p.Deciding, err = d.accept(ctx, *r); err != nil {
-			return p, e.recordFailedRound(ctx, id, err)
+			return p, tasktx.RecordFailure(ctx, e.project, id, err)
 		}
 		d.subject = r.Subject
 		if r.ManualFallback {
 			d.action, p.Over = api.ActionManualFallback, true
 		}
 		if r.Failure != nil {
-			_ = e.recordFailedRound(ctx, id, r.Failure)
+			_ = tasktx.RecordFailure(ctx, e.project, id, r.Failure)
 			p.Over = true
 		}
 	}
@@ -126,7 +128,7 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 	for {
 		w, err := d.open(ctx)
 		if err == nil {
-			_, err = w.tx.commit(ctx, nil) // Such as the end of a parking, by this clock.
+			_, err = w.tx.Commit(ctx, nil) // Such as the end of a parking, by this clock.
 		}
 		if err == nil {
 			p.Step = task.Next(w.tx.Status.State)
@@ -142,8 +144,8 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 				err, again = w.start(ctx), true
 			case task.StepBranch:
 				if err = publish(ctx, *w.tx.Status.Branch); err == nil {
-					_, err = w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
-						return task.CreateBranch{}, event.Full{By: bySwitchyard}, nil
+					_, err = w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
+						return task.CreateBranch{}, event.Full{By: task.BySwitchyard}, nil
 					})
 				}
 				again = true
@@ -300,7 +302,7 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 	reports := make(map[string]bool)
 	for _, c := range changes {
 		if ended, ok := c.Event.(*task.SpawnEnded); ok {
-			reports[reportPath(ended.Receipt.Run)] = true
+			reports[spawns.ReportPath(ended.Receipt.Run)] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(f StateFile) bool {
@@ -359,10 +361,10 @@ func (w *work) record(ctx context.Context, changes []event.Full) error {
 	if err := w.engine.logRuns(ctx, changes); err != nil {
 		return err
 	}
-	_, err := w.recorder.write(ctx, func() error {
+	_, err := w.recorder.Write(ctx, func() error {
 		for _, c := range changes {
 			c.Before, c.Base, c.Prompt = "", "", ""
-			if err := w.tx.add(c.Event, c); err != nil {
+			if err := w.tx.Add(c.Event, c); err != nil {
 				return err
 			}
 		}
@@ -386,13 +388,13 @@ func (e *Engine) logRuns(ctx context.Context, changes []event.Full) error {
 // recordOutside records the runs of a result that does not fit its task any more, as runs
 // outside of any task, unless that was done before.
 func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
-	rec, err := w.engine.adHocRecorder(ctx, w.config)
+	rec, err := spawns.Outside(ctx, w.engine.project, w.config)
 	if err != nil {
 		return err
 	}
-	defer rec.tx.Close()
+	defer rec.Tx.Close()
 	known := make(map[string]bool)
-	for e, err := range rec.tx.Events(ctx, 1, task.KindSpawnEnded) {
+	for e, err := range rec.Tx.Events(ctx, 1, task.KindSpawnEnded) {
 		if err != nil {
 			return err
 		}
@@ -400,7 +402,7 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 	}
 	begun := make(map[string]task.Intent)
 	var unrecorded []event.Full
-	_, err = rec.write(ctx, func() error {
+	_, err = rec.Write(ctx, func() error {
 		unrecorded = nil
 		for _, c := range changes {
 			switch change := c.Event.(type) {
@@ -414,12 +416,12 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 					continue
 				}
 				i.Role, i.Round, i.Edits = task.RoleOther, 0, false
-				if err := rec.tx.apply(task.ReserveRuns{Intents: []task.Intent{i}}, event.Full{By: bySwitchyard}); err != nil {
+				if err := rec.Tx.Apply(task.ReserveRuns{Intents: []task.Intent{i}}, event.Full{By: task.BySwitchyard}); err != nil {
 					return err
 				}
 				receipt := change.Receipt
 				receipt.Path, receipt.Report = "", ""
-				if err := rec.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: c.Spawn}); err != nil {
+				if err := rec.Tx.Apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: task.BySwitchyard, Spawn: c.Spawn}); err != nil {
 					return err
 				}
 				unrecorded = append(unrecorded, c)
@@ -449,9 +451,9 @@ func (w *work) decide(ctx context.Context, ev Evidence) error {
 		req:        api.Request{Adapter: w.req.Adapter, Policy: w.req.Policy},
 		emptyDraft: ev.EmptyDraft, withoutCriteria: ev.WithoutCriteria,
 	}
-	rr.recorder.spawns = ev.Spawns
+	rr.recorder.Spawns = ev.Spawns
 	if err := rr.enter(); err != nil {
-		return w.tx.withTaskID(err)
+		return w.tx.WithTaskID(err)
 	}
 	var err error
 	if rr.policy, err = w.policy(ctx); err != nil {

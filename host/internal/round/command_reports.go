@@ -13,6 +13,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
@@ -29,12 +31,12 @@ import (
 const maxReportErrors, maxReportLines, maxReportWords = 4 << 10, 3, 300
 
 // checkMayReport rejects report commands that are nested or not trusted.
-func (tx *taskTx) checkMayReport(config project.Config) error {
+func checkMayReport(tx *tasktx.Tx, config project.Config) error {
 	switch {
 	case len(config.Reports.Commands) == 0:
 		return nil
-	case tx.isNested():
-		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.engine.project.Root, tx.ID).With("task", tx.ID)
+	case isNested(tx):
+		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.Project.Root, tx.ID).With("task", tx.ID)
 	}
 	return config.Reports.CheckTrusted()
 }
@@ -76,7 +78,7 @@ func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) (
 			return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
 		}
 	}
-	resolver := rr.tx.engine.project.Plugins().Resolver(rr.config).In(rr.tx.tree())
+	resolver := rr.tx.Project.Plugins().Resolver(rr.config).In(rr.tx.Tree())
 	var found []pluginset.Report
 	for _, r := range ran {
 		ev, err := rr.readReport(ctx, r, resolver)
@@ -93,11 +95,11 @@ func (rr *roundRunner) dueReports(ctx context.Context) ([]project.ReportCommand,
 	var due []project.ReportCommand
 	for _, command := range rr.config.Reports.Commands {
 		if len(command.Paths) > 0 {
-			base, err := rr.tx.base(ctx)
+			base, err := rr.tx.Base(ctx)
 			if err != nil {
 				return nil, err
 			}
-			tree, err := rr.tx.workingTree()
+			tree, err := workingTree(rr.tx)
 			if err != nil {
 				return nil, err
 			}
@@ -135,8 +137,8 @@ func (r *reportRun) close() {
 
 func (rr *roundRunner) runReport(ctx context.Context, command project.ReportCommand, n int) (*reportRun, error) {
 	name := fmt.Sprintf("%s-r%d-%d", rr.tx.ID, rr.round.Number, n)
-	r := &reportRun{command: command, path: project.StateDir + "/" + reportsFolder + "/" + name + ".out"}
-	dir, err := rr.tx.engine.project.StateFolder(reportsFolder)
+	r := &reportRun{command: command, path: project.StateDir + "/" + spawns.ReportsFolder + "/" + name + ".out"}
+	dir, err := rr.tx.Project.StateFolder(spawns.ReportsFolder)
 	if err != nil {
 		return r, err
 	}
@@ -147,11 +149,11 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	if err != nil {
 		return r, core.ErrStateWrite(r.path, err)
 	}
-	run, held, err := rr.tx.command(ctx, command.Run, "report")
+	run, held, err := prepare(ctx, rr.tx, command.Run, "report")
 	if err != nil {
 		return r, err
 	}
-	defer rr.tx.engine.project.Release(held)
+	defer rr.tx.Project.Release(held)
 	run.Timeout, run.OutputLimit = command.Timeout, 2*document.Limits{Bytes: rr.config.Limits.Report}.WithDefaults().Bytes
 	if r.result, err = run.Report(ctx, r.output, r.errors); err != nil {
 		return r, err

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -20,7 +21,7 @@ type confinedCommand struct {
 
 // confineCommand prepares the confinement of a verification, which may change its working
 // tree, but not what decides about the round.
-func (tx *taskTx) confineCommand(config project.Config, c project.Confine, command *verifycmd.Command) (confinedCommand, error) {
+func confineCommand(tx *tasktx.Tx, config project.Config, c project.Confine, command *verifycmd.Command) (confinedCommand, error) {
 	private, err := os.MkdirTemp("", "switchyard-verify-")
 	if err == nil {
 		private, err = filepath.EvalSymlinks(private)
@@ -29,8 +30,8 @@ func (tx *taskTx) confineCommand(config project.Config, c project.Confine, comma
 		return confinedCommand{}, errs.New(errs.ConfineFailed, "the command has no folder for temporary files: %w", safefile.Reason(err))
 	}
 	command.Env = append(command.Env, "TMPDIR="+private)
-	process, err := access.New(&tx.engine.project.Sandbox, agents.CommandConfinement(c),
-		agents.Site(tx.engine.project, config, tx.ID, command.Dir),
+	process, err := access.New(&tx.Project.Sandbox, agents.CommandConfinement(c),
+		agents.Site(tx.Project, config, tx.ID, command.Dir),
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
 	if err != nil {
 		_ = os.RemoveAll(private)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
@@ -80,7 +82,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	if r.verification = v; err != nil || ok {
 		return r, err
 	}
-	agentDef, err := rr.tx.engine.findAgent(criticName)
+	agentDef, err := spawns.FindAgent(rr.tx.Project, criticName)
 	if err != nil {
 		return r, err
 	}
@@ -94,22 +96,22 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 		return r, err
 	}
 	settings := agents.Settings(rr.config, criticName, rr.req.Adapter)
-	p := spawnTarget{role: task.RoleCritic, attested: task.AgentCritic, round: rr.round.Number}
+	p := spawns.Target{Role: task.RoleCritic, Attested: task.AgentCritic, Round: rr.round.Number}
 	if rr.driven {
-		p.ended = parkOnLimit
+		p.Ended = spawns.ParkOnLimit
 	}
-	job := rr.recorder.newJob(rr.config, agentDef, settings, p)
+	job := rr.recorder.NewJob(rr.config, agentDef, settings, p)
 	job.Profile = profile.Report
-	job.Resumed = rr.tx.Status.Attempts(p.role, p.index) > 0
-	if run := rr.tx.Status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
+	job.Resumed = rr.tx.Status.Attempts(p.Role, p.Index) > 0
+	if run := rr.tx.Status.LatestRun(p.Role, p.Index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // The repeat was used before the kill.
 	}
 	critic := &criticRun{roundRunner: rr, modules: modules, verification: v}
 	job.Prompt = func(at spawner.Attempt) (string, error) { return critic.prompt(ctx, at) }
 	job.Check = critic.check
 	job.Tree, rr.reviewing, rr.shot = rr.shot, rr.shot, nil
-	result, err := rr.agents.spawner.Run(ctx, job)
-	rr.addSpawns(result)
+	result, err := rr.agents.Spawner.Run(ctx, job)
+	rr.recorder.AddRuns(result)
 	r.verification = critic.verification
 	last := result.Last()
 	if rr.shot = nil; last != nil && len(last.Changes) == 0 {
@@ -124,13 +126,13 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 		return r, err
 	case last != nil && last.Verdict.Good():
 		r.run, r.evidence = last.Run, critic.report
-		r.evidence.Path, r.evidence.Run = reportPath(last.Run), last.Run
+		r.evidence.Path, r.evidence.Run = spawns.ReportPath(last.Run), last.Run
 	case settings.ManualFallback && (last == nil || agents.FallbackMayHelp(last.Verdict)):
 		r.fallback, err = rr.manualFallback(ctx, agentDef, result, modules, r.verification)
 	case last == nil:
 		err = errors.Join(result.Skipped...)
 	case agents.LoginErrorCode(last.Record) != "":
-		err = rr.tx.withTaskID(agents.ErrFailed(*last, settings))
+		err = rr.tx.WithTaskID(agents.ErrFailed(*last, settings))
 	default:
 		r.run, r.failure = last.Run, failed(last.Record)
 	}
@@ -151,7 +153,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	if run.Tree != rr.tree {
 		return review{}, false, nil
 	}
-	data, err := rr.tx.readReport(ctx, run.Receipt.Path, run.Receipt.Report)
+	data, err := readReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
 		return review{}, false, err
 	}
@@ -160,7 +162,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 		return review{}, false, context.Cause(ctx) // A plugin may reject it by now; a new critic can write another report.
 	}
 	ev.Path, ev.Run = run.Receipt.Path, run.Intent.Run
-	rr.recorder.spawns = append(rr.recorder.spawns, earlierSpawn(*run))
+	rr.recorder.Spawns = append(rr.recorder.Spawns, spawns.Earlier(*run))
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }
 
@@ -177,13 +179,13 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 	if err != nil || agents.LoginErrorCode(record) != "" {
 		return review{}, err
 	}
-	rr.recorder.spawns = append(rr.recorder.spawns, earlierSpawn(*run))
+	rr.recorder.Spawns = append(rr.recorder.Spawns, spawns.Earlier(*run))
 	return review{run: run.Intent.Run, failure: failed(record)}, nil
 }
 
 // readReport returns the stored report of a run, or nil if the file is gone or changed.
-func (tx *taskTx) readReport(ctx context.Context, path, sum string) ([]byte, error) {
-	data, err := tx.engine.project.AtRoot().Read(ctx, path, outcome.MaxReport)
+func readReport(ctx context.Context, tx *tasktx.Tx, path, sum string) ([]byte, error) {
+	data, err := tx.Project.AtRoot().Read(ctx, path, outcome.MaxReport)
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -193,14 +195,10 @@ func (tx *taskTx) readReport(ctx context.Context, path, sum string) ([]byte, err
 	return data, nil
 }
 
-func reportPath(run string) string {
-	return project.StateDir + "/" + reportsFolder + "/" + run + ".json"
-}
-
 // judgeReport normalizes a critic's report and checks that it is about this round, and
 // that the round's reports can be decided on together.
 func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
-	ev, err := rr.tx.engine.project.Plugins().Resolver(rr.config).In(rr.tx.tree()).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
+	ev, err := rr.tx.Project.Plugins().Resolver(rr.config).In(rr.tx.Tree()).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
 	if err != nil {
 		return pluginset.Report{}, err
 	}
@@ -211,7 +209,7 @@ func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.
 		return ev, err
 	}
 	all := append(slices.Clone(rr.others), ev)
-	_, err = rr.tx.answerPrevious(ctx, all, finding.Merge(found(all)))
+	_, err = answerPrevious(ctx, rr.tx, all, finding.Merge(found(all)))
 	return ev, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -21,13 +22,13 @@ import (
 func (rr *roundRunner) modules() ([]prompt.Module, error) {
 	var all []prompt.Module
 	for _, name := range rr.config.Economy.ModuleNames() {
-		definition, err := rr.agents.library.Find(name)
+		definition, err := rr.agents.Library.Find(name)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, prompt.Module{Name: name, Text: definition.Body})
 	}
-	added, err := rr.agents.library.Added()
+	added, err := rr.agents.Library.Added()
 	for _, d := range added {
 		all = append(all, prompt.Module{Name: d.Name, Text: d.Body})
 	}
@@ -42,18 +43,18 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		Contradictions: rr.contradictions,
 	}
 	if v.Output != "" {
-		path, err := rr.tx.engine.giveFile(v.Output, at.Folder, verificationFile)
+		path, err := giveFile(rr.tx.Project, v.Output, at.Folder, verificationFile)
 		if err != nil {
 			return "", err
 		}
 		p.Verification = path
 	}
-	plan, err := rr.tx.givenPlan(ctx, rr.config, at.Folder)
+	plan, err := givenPlan(ctx, rr.tx, rr.config, at.Folder)
 	if err != nil {
 		return "", err
 	}
 	p.Plan = plan
-	p.Prompt = rr.tx.taskPrompt()
+	p.Prompt = rr.tx.TaskPrompt()
 	rr.withoutCriteria = p.Plan == "" && p.Prompt == ""
 	diff, err := rr.writeDiff(ctx, at)
 	if err != nil {
@@ -67,7 +68,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	for _, f := range findings {
 		p.Previous = append(p.Previous, f.Fingerprint+" "+lineOf(f))
 	}
-	return prompt.Render(rr.agents.spawner.Root, "critic", p)
+	return prompt.Render(rr.agents.Spawner.Root, "critic", p)
 }
 
 // Files that an attempt can read.
@@ -82,9 +83,9 @@ const maxPlan, maxDiff, maxGiven = 1 << 20, 4 << 20, 4 << 20
 // giveFile copies the end of a file, relative to the project's root, to a folder that every
 // agent can read: some refuse files that version control ignores, or that are outside of
 // their working tree. It returns the path of the copy.
-func (e *Engine) giveFile(path, folder, name string) (string, error) {
+func giveFile(p *core.Project, path, folder, name string) (string, error) {
 	data, err := func() ([]byte, error) {
-		root, err := os.OpenRoot(e.project.Root)
+		root, err := os.OpenRoot(p.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -122,11 +123,11 @@ func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (strin
 	if err != nil {
 		return "", errs.New(errs.SpawnFolderFailed, "the draft's diff cannot be written: %w", err)
 	}
-	tree := rr.agents.workingTree()
+	tree := rr.agents.WorkingTree()
 	if at.N == 1 {
-		tree.Cache, tree.Now = &rr.tx.engine.trees, rr.reviewing
+		tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.reviewing
 	}
-	base, err := rr.tx.base(ctx)
+	base, err := rr.tx.Base(ctx)
 	if err == nil {
 		err = tree.Diff(ctx, base, f, maxDiff)
 	}
@@ -134,7 +135,7 @@ func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (strin
 	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == errs.TreeNoGit {
 		return "", os.Remove(path)
 	} else if err != nil {
-		return "", rr.tx.withTaskID(err)
+		return "", rr.tx.WithTaskID(err)
 	}
 	if rr.emptyDraft = info.Size() == 0; rr.emptyDraft && !rr.req.AllowEmpty {
 		return "", errs.New(errs.DraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).

@@ -3,6 +3,8 @@ package round
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -26,12 +28,12 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	if err != nil {
 		return api.DraftResult{}, err
 	}
-	tx, err := e.beginTx(ctx, id)
+	tx, err := tasktx.Open(ctx, e.project, id)
 	if err != nil {
 		return api.DraftResult{}, err
 	}
 	defer tx.Close()
-	if err := tx.checkNotRunning(ctx); err != nil {
+	if err := spawns.CheckNotRunning(ctx, tx); err != nil {
 		return api.DraftResult{}, err
 	}
 	if policy, err = e.project.Policies().CheckAdopted(ctx, tx.Ledger, policy); err != nil {
@@ -42,19 +44,19 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	}
 	round, err := task.EnterRound(tx.Status.State, entry)
 	if err != nil {
-		tx.refreshStateMD(ctx, err)
-		return api.DraftResult{}, tx.withTaskID(err)
+		tx.RefreshStateMD(ctx, err)
+		return api.DraftResult{}, tx.WithTaskID(err)
 	}
-	if err := tx.checkMayVerify(req.Verify, config); err != nil {
+	if err := checkMayVerify(tx, req.Verify, config); err != nil {
 		return api.DraftResult{}, err
 	}
 	entry.Expected = round.Number // Other commands must not change it.
 	if !runsVerification(req.Verify, config) {
 		tx.Status.Verified = nil // A claim is about this draft; an earlier verification is not.
-	} else if err := tx.beginVerification(ctx, task.BeginVerification{}); err != nil {
-		return api.DraftResult{}, tx.mapConflict(ctx, round.Number, err)
+	} else if err := beginVerification(ctx, tx, task.BeginVerification{}); err != nil {
+		return api.DraftResult{}, tx.MapConflict(ctx, round.Number, err)
 	}
-	verification, err := tx.verify(ctx, req.Verify, config, true)
+	verification, err := verify(ctx, tx, req.Verify, config, true)
 	if err != nil {
 		return api.DraftResult{}, err
 	}
@@ -62,24 +64,24 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		return api.DraftResult{}, errs.New(errs.VerifyMissing, "nothing verifies the draft of round %d", round.Number)
 	}
 	for {
-		drafted, err := tx.recordDraft(ctx, req, decisionInput{policy: policy, round: round, Evidence: Evidence{Verification: verification}, config: config})
+		drafted, err := recordDraft(ctx, tx, req, decisionInput{policy: policy, round: round, Evidence: Evidence{Verification: verification}, config: config})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return drafted, err
 		}
 		// Another command may have changed the task without changing the draft.
 		since := tx.Head.N
-		if err := tx.begin(ctx); err != nil {
+		if err := tx.Begin(ctx); err != nil {
 			return api.DraftResult{}, err
 		}
-		newer, err := tx.hasNewerDraft(ctx, since)
+		newer, err := hasNewerDraft(ctx, tx, since)
 		if err != nil {
 			return api.DraftResult{}, err
 		}
 		if newer || max(tx.Status.Round, 1) != round.Number {
-			return api.DraftResult{}, errLostRace(round.Number, tx.Status.State)
+			return api.DraftResult{}, tasktx.ErrLostRace(round.Number, tx.Status.State)
 		}
 		if round, err = task.EnterRound(tx.Status.State, entry); err != nil {
-			return api.DraftResult{}, tx.withTaskID(err)
+			return api.DraftResult{}, tx.WithTaskID(err)
 		}
 	}
 }
@@ -87,15 +89,15 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 // beginVerification invalidates the results of an earlier draft of the round, before a
 // verification that may take long or be killed. If another process begins one right after
 // it, the error is ledger-conflict: the other draft is the newer one.
-func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerification) error {
-	if err := tx.apply(c, event.Full{}); err != nil {
+func beginVerification(ctx context.Context, tx *tasktx.Tx, c task.BeginVerification) error {
+	if err := tx.Apply(c, event.Full{}); err != nil {
 		return err
 	}
-	begun, err := tx.commit(ctx, nil)
+	begun, err := tx.Commit(ctx, nil)
 	if err != nil || begun == nil {
 		return err
 	}
-	if err := tx.begin(ctx); err != nil {
+	if err := tx.Begin(ctx); err != nil {
 		return err
 	}
 	if tx.Head.N != begun.N {
@@ -106,7 +108,7 @@ func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerificatio
 
 // hasNewerDraft reports whether a newer draft was recorded after event n: another
 // verification, or an agent that drafted.
-func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
+func hasNewerDraft(ctx context.Context, tx *tasktx.Tx, n int64) (bool, error) {
 	for e, err := range tx.Ledger.Events(ctx, tx.ID, n+1) {
 		if err != nil {
 			return false, err
@@ -128,19 +130,19 @@ func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 }
 
 // recordDraft records a draft's verification; a red one is decided.
-func (tx *taskTx) recordDraft(ctx context.Context, req api.DraftRequest, r decisionInput) (api.DraftResult, error) {
+func recordDraft(ctx context.Context, tx *tasktx.Tx, req api.DraftRequest, r decisionInput) (api.DraftResult, error) {
 	if r.Verification.Outcome == policies.Red {
-		d, err := tx.decide(ctx, r)
+		d, err := decide(ctx, tx, r)
 		if err != nil {
 			return api.DraftResult{}, err
 		}
 		return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: d.Event}, Verification: r.Verification, Decision: &d}, nil
 	}
 	command := task.RecordVerification{Verification: r.Verification.Verification, Force: req.Force}
-	if err := tx.apply(command, event.Full{Verification: &r.Verification}); err != nil {
+	if err := tx.Apply(command, event.Full{Verification: &r.Verification}); err != nil {
 		return api.DraftResult{}, err
 	}
-	event, err := tx.commit(ctx, nil)
+	event, err := tx.Commit(ctx, nil)
 	if err != nil {
 		return api.DraftResult{}, err
 	}

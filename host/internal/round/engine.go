@@ -5,25 +5,16 @@ package round
 
 import (
 	"context"
-	"sync"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
-	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // Engine runs rounds and the other commands on tasks. It is safe for concurrent use.
-type Engine struct {
-	project *core.Project
-	// trees remembers working trees between their snapshots.
-	trees worktree.Cache
-	// saving is locked while a transcript is saved, so that the memory for it does not add
-	// up over agents that end at once.
-	saving sync.Mutex
-}
+type Engine struct{ project *core.Project }
 
 // New returns an Engine that works on p, which the caller closes after it.
-func New(p *core.Project) *Engine { return &Engine{project: p} }
+func New(p *core.Project) *Engine { return &Engine{p} }
 
 // commandConfig returns the configuration for a command that changes a task. It refuses
 // a command that an agent runs.

@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -49,8 +50,8 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 	if err != nil {
 		return api.Evaluation{}, err
 	}
-	here := &taskTx{engine: e, Task: record.Task{ID: evaluatedTask}}
-	if err := cmp.Or(here.checkMayVerify(api.VerifyRequest{}, config), here.checkMayReport(config)); err != nil {
+	here := &tasktx.Tx{Project: e.project, Task: record.Task{ID: evaluatedTask}}
+	if err := cmp.Or(checkMayVerify(here, api.VerifyRequest{}, config), checkMayReport(here, config)); err != nil {
 		return api.Evaluation{}, err
 	}
 	if len(config.Reports.Commands) == 0 {
@@ -202,14 +203,14 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	e := New(v.engine.project.Copy(top))
 	maxRounds := v.config.MaxRounds
 	rr := &roundRunner{
-		tx:     &taskTx{engine: e, Task: record.Task{ID: evaluatedTask}},
+		tx:     &tasktx.Tx{Project: e.project, Task: record.Task{ID: evaluatedTask}},
 		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},
 	}
-	tree, err := rr.tx.workingTree()
+	tree, err := workingTree(rr.tx)
 	if err != nil {
 		return api.Decision{}, err
 	}
-	if rr.tx.baseCommit, err = tree.Base(ctx, "", ""); err != nil {
+	if rr.tx.BaseCommit, err = tree.Base(ctx, "", ""); err != nil {
 		return api.Decision{}, err
 	}
 	q := policyQuery{policy: v.policy.Policy, verify: policies.Absent, round: 1, maxRounds: maxRounds, hardCap: rr.round.HardCap}
@@ -217,7 +218,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	if v.config.Verify != nil {
 		plan := *v.config.Verify
 		plan.Confine.Read = append(slices.Clip(plan.Confine.Read), v.repo.GitDir()) // It has the objects of the copy.
-		if verified, err = rr.tx.runVerification(ctx, v.config, plan, top); err == nil {
+		if verified, err = runVerification(ctx, rr.tx, v.config, plan, top); err == nil {
 			err = rr.readTree(ctx)
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/linediff"
@@ -30,7 +31,7 @@ func (c comparison) settled(reported []finding.Finding) bool {
 }
 
 // compareReview sets how each finding of a review compares with the task's earlier reviews.
-func (tx *taskTx) compareReview(ctx context.Context, evidence []pluginset.Report, findings []finding.Finding) (comparison, error) {
+func compareReview(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report, findings []finding.Finding) (comparison, error) {
 	c := comparison{state: tx.Status.State, findings: make([]task.Reviewed, len(findings))}
 	past, err := tx.Traces(ctx, findings)
 	if err != nil {
@@ -44,7 +45,7 @@ func (tx *taskTx) compareReview(ctx context.Context, evidence []pluginset.Report
 		trace = c.state.Trace(trace, false)
 		f.Standing, f.FirstSeen, f.SinceRound, f.Reopened = string(status), trace.First, trace.Since, trace.Reopened
 	}
-	c.previous, err = tx.answerPrevious(ctx, evidence, findings)
+	c.previous, err = answerPrevious(ctx, tx, evidence, findings)
 	c.markRenamed(findings)
 	return c, err
 }
@@ -69,7 +70,7 @@ func (c comparison) markRenamed(findings []finding.Finding) {
 
 // stillOpen returns the findings that the last review left open, for a round without a
 // review.
-func (tx *taskTx) stillOpen(ctx context.Context) (*api.OpenReview, error) {
+func stillOpen(ctx context.Context, tx *tasktx.Tx) (*api.OpenReview, error) {
 	found, d, err := tx.OpenReview(ctx)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -92,9 +93,9 @@ type reviewedDraft struct {
 
 // compareDraft stores the draft and compares it with that of the previous review.
 func (rr *roundRunner) compareDraft(ctx context.Context, evidence []pluginset.Report) (d reviewedDraft) {
-	tree := rr.agents.workingTree()
-	tree.Cache, tree.Now = &rr.tx.engine.trees, rr.shot
-	base, err := rr.tx.base(ctx)
+	tree := rr.agents.WorkingTree()
+	tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.shot
+	base, err := rr.tx.Base(ctx)
 	if err != nil {
 		return d
 	}

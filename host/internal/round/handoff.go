@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -32,7 +33,7 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 		}
 		h.Failures = append(h.Failures, words)
 	}
-	dir, err := rr.tx.engine.project.StateFolder(core.HandoffFolder)
+	dir, err := rr.tx.Project.StateFolder(core.HandoffFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -48,19 +49,19 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 		return nil, core.ErrStateWrite(given, err)
 	}
 	rendered, err := rr.criticPrompt(ctx, spawner.Attempt{
-		Run: spawner.NewRun(), Folder: filepath.Join(dir.Name(), given), ReportPath: rr.tx.engine.project.AtRoot().Abs(h.ReportPath),
+		Run: spawner.NewRun(), Folder: filepath.Join(dir.Name(), given), ReportPath: rr.tx.Project.AtRoot().Abs(h.ReportPath),
 	}, modules, v)
 	if err != nil {
 		return nil, err
 	}
-	h.PromptPath, err = rr.tx.engine.project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
+	h.PromptPath, err = rr.tx.Project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
 	return h, err
 }
 
 // handoff returns the next executor's instructions after a decision.
-func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff {
+func handoff(tx *tasktx.Tx, config project.Config, d api.Decision) prompt.Handoff {
 	h := prompt.Handoff{
-		Task: tx.ID, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
+		Task: tx.ID, Prompt: tx.TaskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
 		Deferred: d.Deferred, Bar: string(d.Bar),
 		VerificationOutcome: string(policies.Absent), Economy: config.Economy,
 	}
@@ -70,12 +71,12 @@ func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff 
 	if d.StillOpen != nil {
 		h.StillOpen, h.Reviewed = d.StillOpen.Findings, d.StillOpen.Round
 	}
-	if plan := config.Spawn.PlanOf(tx.ID); plan != "" && tx.engine.project.AtRoot().Exists(plan) {
+	if plan := config.Spawn.PlanOf(tx.ID); plan != "" && tx.Project.AtRoot().Exists(plan) {
 		h.Files = append(h.Files, plan)
 	}
 	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
 		research := core.HandoffPath(tx.ID, round, "research.md")
-		if tx.engine.project.AtRoot().Exists(research) {
+		if tx.Project.AtRoot().Exists(research) {
 			h.Files = append(h.Files, research)
 		}
 	}
@@ -83,14 +84,14 @@ func (tx *taskTx) handoff(config project.Config, d api.Decision) prompt.Handoff 
 }
 
 // writeHandoff writes the next executor's instructions.
-func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
-	return tx.engine.writeHandoffFile(core.HandoffPath(tx.ID, d.NextRound, core.FindingsFile), tx.handoff(config, d))
+func writeHandoff(tx *tasktx.Tx, config project.Config, d api.Decision) (string, error) {
+	return writeHandoffFile(tx.Project, core.HandoffPath(tx.ID, d.NextRound, core.FindingsFile), handoff(tx, config, d))
 }
 
 // writeHandoffFile writes instructions. The ledger has the findings too, so the file need
 // not survive a power loss, and the round does not wait for the disk.
-func (e *Engine) writeHandoffFile(path string, h prompt.Handoff) (string, error) {
-	state, err := e.project.OpenState()
+func writeHandoffFile(p *core.Project, path string, h prompt.Handoff) (string, error) {
+	state, err := p.OpenState()
 	if err != nil {
 		return "", err
 	}

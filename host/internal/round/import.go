@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -41,7 +42,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 		findings := merge(policy.Policy, t.Findings)
 		change := importOf(t, len(findings), config.MaxRounds, e.project.By)
 		change.HardCap = config.HardCap
-		imported, err := e.update(ctx, t.ID, func(*taskTx) (task.Command, event.Full, error) {
+		imported, err := tasktx.Update(ctx, e.project, t.ID, func(*tasktx.Tx) (task.Command, event.Full, error) {
 			return task.ImportTask{TaskImported: change}, event.Full{Findings: findings}, nil
 		})
 		switch code := errs.CodeOf(err); {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -14,7 +16,7 @@ import (
 
 // apply runs a command that needs only the task's state.
 func (e *Engine) apply(ctx context.Context, id string, c task.Command) (api.TaskResult, error) {
-	return e.update(ctx, id, func(*taskTx) (task.Command, event.Full, error) { return c, event.Full{}, nil })
+	return tasktx.Update(ctx, e.project, id, func(*tasktx.Tx) (task.Command, event.Full, error) { return c, event.Full{}, nil })
 }
 
 // maxQuery is the maximum length of a recorded query, in bytes.
@@ -31,8 +33,8 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
-		tx.baseRev = req.Base
+	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
+		tx.BaseRev = req.Base
 		return task.StartWork{
 			Query: textutil.FitBytes(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Force: req.Force,
 		}, event.Full{}, nil
@@ -67,11 +69,11 @@ func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
 		if tx.Status.Branch != nil {
-			return nil, event.Full{}, tx.errNeedsRun()
+			return nil, event.Full{}, tx.ErrNeedsRun()
 		}
-		return task.CommitTask{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, tx.checkNotRunning(ctx)
+		return task.CommitTask{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, spawns.CheckNotRunning(ctx, tx)
 	})
 }
 
@@ -90,7 +92,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 			return api.TaskResult{}, err
 		}
 	}
-	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
 		halt := task.StopTask{Reason: req.Reason, By: e.project.By, FindingCount: -1, ForgetCap: req.ForgetCap}
 		if policy.Policy == nil {
 			return halt, event.Full{}, nil
@@ -123,7 +125,7 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.update(ctx, id, func(tx *taskTx) (task.Command, event.Full, error) {
+	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
 		if tx.Status.Status == task.Parked {
 			return task.EndParking{By: e.project.By}, event.Full{}, nil
 		}
@@ -150,12 +152,12 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 	if err != nil {
 		return api.AttestationResult{}, err
 	}
-	tx, err := e.beginTx(ctx, id)
+	tx, err := tasktx.Open(ctx, e.project, id)
 	if err != nil {
 		return api.AttestationResult{}, err
 	}
 	defer tx.Close()
-	result, err := tx.update(ctx, func(tx *taskTx) (task.Command, event.Full, error) {
+	result, err := tx.Update(ctx, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
 		known, err := tx.Attestation(ctx, req.Agent, req.Run)
 		return task.AttestAgent{
 			Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.project.By, Run: req.Run, Tools: req.Tools,

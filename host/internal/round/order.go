@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -155,7 +156,7 @@ var machineErrors = []errs.Code{
 const maxCarried = 16 << 20
 
 // carriedFolders are the folders of the state folder whose files belong to a task.
-var carriedFolders = []string{reportsFolder, core.HandoffFolder, transcript.Folder, verifycmd.Folder}
+var carriedFolders = []string{spawns.ReportsFolder, core.HandoffFolder, transcript.Folder, verifycmd.Folder}
 
 // receive replaces the project's state by that of an order.
 func (e *Engine) receive(ctx context.Context, o Order) error {
@@ -280,18 +281,18 @@ func readEnd(in fs.FS, name string, size int64) ([]byte, error) {
 
 // recordLost records the runs of earlier attempts that died with their machine.
 func (w *work) recordLost(ctx context.Context, role task.Role, lost []LostRun) error {
-	_, err := w.recorder.write(ctx, func() error {
+	_, err := w.recorder.Write(ctx, func() error {
 		for _, run := range lost {
-			p := spawnTarget{role: role}
+			p := spawns.Target{Role: role}
 			if role == "" {
-				p.role = task.RoleCritic
+				p.Role = task.RoleCritic
 			}
-			intent := w.recorder.intent(p, run.Agent, spawner.Attempt{Run: run.Run, Adapter: run.Adapter, Why: "first", Timeout: agents.Settings(w.config, run.Agent, w.req.Adapter).Timeout})
-			if err := w.tx.apply(task.ReserveRuns{Intents: []task.Intent{intent}}, event.Full{By: bySwitchyard}); err != nil {
+			intent := w.recorder.Intent(p, run.Agent, spawner.Attempt{Run: run.Run, Adapter: run.Adapter, Why: "first", Timeout: agents.Settings(w.config, run.Agent, w.req.Adapter).Timeout})
+			if err := w.tx.Apply(task.ReserveRuns{Intents: []task.Intent{intent}}, event.Full{By: task.BySwitchyard}); err != nil {
 				return err
 			}
 		}
-		return w.tx.loseRuns(func(task.Run) bool { return true })
+		return spawns.LoseRuns(w.tx, func(task.Run) bool { return true })
 	})
 	return err
 }

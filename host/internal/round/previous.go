@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -51,7 +52,7 @@ func readStatements(evidence []pluginset.Report, found []finding.Finding) (map[s
 //
 // report-previous-invalid if a statement contradicts another one or a finding, or is about
 // an unknown finding; those of the ledger.
-func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Report, found []finding.Finding) ([]api.PreviousFinding, error) {
+func answerPrevious(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report, found []finding.Finding) ([]api.PreviousFinding, error) {
 	stated, err := readStatements(evidence, found)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Repor
 			}
 		}
 	}
-	if err := tx.findUndone(ctx, evidence, stated, found); err != nil {
+	if err := findUndone(ctx, tx, evidence, stated, found); err != nil {
 		return nil, err
 	}
 	reports := countReports(last.Reports, evidence)
@@ -104,7 +105,7 @@ func (tx *taskTx) answerPrevious(ctx context.Context, evidence []pluginset.Repor
 //
 // report-previous-invalid if an earlier review did not have that finding, or it is still
 // open; those of the ledger.
-func (tx *taskTx) findUndone(ctx context.Context, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding) error {
+func findUndone(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding) error {
 	var undone []finding.Finding // only fingerprints
 	open := make(map[string]bool, len(found))
 	for _, f := range found {

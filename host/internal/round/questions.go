@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -112,7 +113,7 @@ func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 	// A critic that leaves no time to answer would answer for the user. Times beyond the
 	// year 9999 do not compare as strings.
 	if at = at.UTC(); err == nil && !at.Before(now.Add(minWait)) && at.Year() <= 9999 {
-		q.ExpiresAt = timestamp(at)
+		q.ExpiresAt = at.UTC().Format(ledger.TimeFormat)
 	}
 	return q, true
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
@@ -38,15 +39,15 @@ func (rr *roundRunner) reserveResearchers(k int) error {
 		if rr.tx.Status.Attempts(task.RoleResearcher, i) > 0 {
 			why = "resume"
 		}
-		intents = append(intents, rr.recorder.intent(spawnTarget{role: task.RoleResearcher, index: i}, researcherName, spawner.Attempt{
+		intents = append(intents, rr.recorder.Intent(spawns.Target{Role: task.RoleResearcher, Index: i}, researcherName, spawner.Attempt{
 			Run: spawner.NewRun(), Why: why, Adapter: settings.Adapter, Timeout: settings.Timeout,
 		}))
 	}
 	if len(intents) == 0 {
 		return nil
 	}
-	limits := rr.recorder.limits()
-	return rr.tx.apply(task.ReserveRuns{Intents: intents, Limits: limits}, event.Full{By: bySwitchyard, Limits: &limits})
+	limits := rr.recorder.Limits()
+	return rr.tx.Apply(task.ReserveRuns{Intents: intents, Limits: limits}, event.Full{By: task.BySwitchyard, Limits: &limits})
 }
 
 // resumeResearch continues the research of a killed command and returns the decision that
@@ -56,14 +57,14 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 	asked := slices.ContainsFunc(rr.tx.Status.Runs, func(r task.Run) bool {
 		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
 	})
-	if !asked || rr.tx.engine.project.AtRoot().Exists(core.HandoffPath(rr.tx.ID, round, "research.json")) {
+	if !asked || rr.tx.Project.AtRoot().Exists(core.HandoffPath(rr.tx.ID, round, "research.json")) {
 		return api.RoundResult{}, false, nil
 	}
 	last, err := rr.tx.LastDecision(ctx)
 	if err != nil {
 		return api.RoundResult{}, true, err
 	}
-	_, err = rr.recorder.write(ctx, func() error { return rr.reserveResearchers(rr.researcherCount(round)) })
+	_, err = rr.recorder.Write(ctx, func() error { return rr.reserveResearchers(rr.researcherCount(round)) })
 	switch {
 	case errs.CodeOf(err) == errs.BudgetExhausted:
 		r, err = rr.stopOnBudget(ctx, err)
@@ -90,8 +91,8 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all sync.WaitGroup
-	words := rr.tx.taskPrompt() // Recording a run changes tx.
-	churn, err := rr.tx.churn(ctx)
+	words := rr.tx.TaskPrompt() // Recording a run changes tx.
+	churn, err := churnLines(ctx, rr.tx)
 	if err != nil {
 		return api.RoundResult{}, err
 	}
@@ -112,7 +113,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
-	if result.Path, err = rr.tx.engine.project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
+	if result.Path, err = rr.tx.Project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
 		return api.RoundResult{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
@@ -120,27 +121,27 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 		return api.RoundResult{}, err
 	}
 	// The next draft must also settle the other findings.
-	path, err := rr.tx.writeHandoff(rr.config, d)
+	path, err := writeHandoff(rr.tx, rr.config, d)
 	if err != nil {
 		return api.RoundResult{}, err
 	}
 	d.Handoff = &path
 	// This file marks the research as done, so it is written last.
-	if result.Data, err = rr.tx.engine.project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.json"), textutil.JSON(text)); err != nil {
+	if result.Data, err = rr.tx.Project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.json"), textutil.JSON(text)); err != nil {
 		return api.RoundResult{}, err
 	}
-	_, err = rr.recorder.write(ctx, func() error {
+	_, err = rr.recorder.Write(ctx, func() error {
 		required := k
 		if rr.driven { // The phase ends with the merge, also if a researcher failed.
 			required = rr.tx.Status.CountAttestations(task.AgentResearcher)
 		}
-		err := rr.tx.apply(task.CompletePhase{Phase: task.Research, Required: required}, event.Full{By: bySwitchyard})
+		err := rr.tx.Apply(task.CompletePhase{Phase: task.Research, Required: required}, event.Full{By: task.BySwitchyard})
 		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
 			return nil // A researcher failed, so the phase is not done; the task can continue.
 		}
 		return err
 	})
-	d.Research, d.Spawns = result, rr.recorder.spawns
+	d.Research, d.Spawns = result, rr.recorder.Spawns
 	return api.RoundResult{Decision: d}, err
 }
 
@@ -163,16 +164,16 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		v.Output = answer
 		return v, err
 	}
-	agentDef, err := rr.tx.engine.findAgent(researcherName)
+	agentDef, err := spawns.FindAgent(rr.tx.Project, researcherName)
 	if err != nil {
 		return v, err
 	}
 	settings := agents.Settings(rr.config, researcherName, rr.req.Adapter)
-	at := spawnTarget{role: task.RoleResearcher, index: index, attested: task.AgentResearcher, round: round, store: finalText}
+	at := spawns.Target{Role: task.RoleResearcher, Index: index, Attested: task.AgentResearcher, Round: round, Store: spawns.FinalText}
 	if rr.driven {
-		at.ended = parkOnLimit
+		at.Ended = spawns.ParkOnLimit
 	}
-	job := rr.recorder.newJob(rr.config, agentDef, settings, at)
+	job := rr.recorder.NewJob(rr.config, agentDef, settings, at)
 	job.Concurrency = max(job.Concurrency, k)
 	job.Run, job.Resumed = rr.reservedRun(index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
@@ -183,14 +184,14 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		if plan := rr.config.Spawn.PlanOf(rr.tx.ID); plan != "" {
 			r.Files = append(r.Files, plan)
 		}
-		return prompt.Render(rr.agents.spawner.Root, "researcher", r)
+		return prompt.Render(rr.agents.Spawner.Root, "researcher", r)
 	}
 	job.Check = func(_ context.Context, res spawner.Result) error {
 		_, err := research.Parse(res.Output.Text)
 		return err
 	}
-	result, err := rr.agents.spawner.Run(ctx, job)
-	rr.addSpawns(result)
+	result, err := rr.agents.Spawner.Run(ctx, job)
+	rr.recorder.AddRuns(result)
 	last := result.Last()
 	switch {
 	case errs.CodeOf(err) == errs.BudgetExhausted:
@@ -203,7 +204,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		v.Failure = errors.Join(result.Skipped...).Error()
 		return v, rr.abandon(ctx, job.Run, v.Failure)
 	case agents.LoginErrorCode(last.Record) != "":
-		return v, rr.tx.withTaskID(agents.ErrFailed(*last, settings))
+		return v, rr.tx.WithTaskID(agents.ErrFailed(*last, settings))
 	case !last.Verdict.Good():
 		v.Failure = string(last.Verdict.Reason)
 		return v, nil
@@ -212,14 +213,11 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	return v, err
 }
 
-// finalText returns the final message of an agent.
-func finalText(res spawner.Result) []byte { return []byte(res.Output.Text) }
-
 // reservedRun returns the run that is reserved for a researcher and has not begun, and
 // whether another attempt was made before.
 func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
-	rr.recorder.mu.Lock()
-	defer rr.recorder.mu.Unlock()
+	rr.recorder.Mu.Lock()
+	defer rr.recorder.Mu.Unlock()
 	attempts := rr.tx.Status.Attempts(task.RoleResearcher, index)
 	for _, r := range rr.tx.Status.OpenRuns() {
 		if r.Role == task.RoleResearcher && r.Index == index {
@@ -231,13 +229,13 @@ func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 
 // earlierAnswer returns a researcher's answer to a killed command, or nil.
 func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.Output, error) {
-	rr.recorder.mu.Lock()
+	rr.recorder.Mu.Lock()
 	run := rr.tx.Status.LatestRun(task.RoleResearcher, index)
-	rr.recorder.mu.Unlock()
+	rr.recorder.Mu.Unlock()
 	if run == nil || run.Receipt.Outcome != outcome.OK || run.Receipt.Path == "" {
 		return nil, nil
 	}
-	data, err := rr.tx.readReport(ctx, run.Receipt.Path, run.Receipt.Report)
+	data, err := readReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
 		return nil, err
 	}
@@ -245,20 +243,20 @@ func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.
 	if err != nil {
 		return nil, nil // The researcher is asked again.
 	}
-	rr.recorder.mu.Lock()
-	defer rr.recorder.mu.Unlock()
-	rr.recorder.spawns = append(rr.recorder.spawns, earlierSpawn(*run))
+	rr.recorder.Mu.Lock()
+	defer rr.recorder.Mu.Unlock()
+	rr.recorder.Spawns = append(rr.recorder.Spawns, spawns.Earlier(*run))
 	return answer, nil
 }
 
 // abandon records a failed receipt for an intent that is still open.
 func (rr *roundRunner) abandon(ctx context.Context, run, why string) error {
-	_, err := rr.recorder.write(ctx, func() error {
+	_, err := rr.recorder.Write(ctx, func() error {
 		if !slices.ContainsFunc(rr.tx.Status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == run }) {
 			return nil
 		}
 		receipt := task.Receipt{Run: run, Outcome: outcome.Failed, Reason: outcome.Reason(why), Class: outcome.NotFound}
-		return rr.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard})
+		return rr.tx.Apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: task.BySwitchyard})
 	})
 	return err
 }

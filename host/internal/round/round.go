@@ -9,6 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -35,7 +37,7 @@ import (
 // another process decided the round first, and round-running if another process runs it.
 func (e *Engine) Round(ctx context.Context, id string, req api.Request) (api.RoundResult, error) {
 	r, err := e.round(ctx, id, req)
-	return r, e.recordFailedRound(ctx, id, err)
+	return r, tasktx.RecordFailure(ctx, e.project, id, err)
 }
 
 func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.RoundResult, error) {
@@ -68,7 +70,7 @@ func (e *Engine) Review(ctx context.Context, id string, req api.Request) (api.De
 	if err == nil {
 		d, err = e.decideRound(ctx, in, req, roundOptions{phases: []task.Phase{task.Review}})
 	}
-	return d, e.recordFailedRound(ctx, id, err)
+	return d, tasktx.RecordFailure(ctx, e.project, id, err)
 }
 
 type roundOptions struct {
@@ -83,7 +85,7 @@ type roundOptions struct {
 // roundInputs is a task whose round is to be decided, with its inputs still loading. The
 // caller must close it, also after an error.
 type roundInputs struct {
-	tx     *taskTx
+	tx     *tasktx.Tx
 	config project.Config
 	inputs *pendingInputs
 }
@@ -101,12 +103,12 @@ func (e *Engine) open(ctx context.Context, id string, req api.Request) (in round
 		return in, err
 	}
 	in.inputs = e.startLoading(ctx, req, in.config)
-	if in.tx, err = e.beginTx(ctx, id); err != nil {
+	if in.tx, err = tasktx.Open(ctx, e.project, id); err != nil {
 		return in, err
 	}
-	in.tx.prompt = req.Prompt
-	if in.tx.baseRev = req.Base; in.tx.baseRev != "" {
-		_, err = in.tx.base(ctx) // An unknown base is rejected before any work.
+	in.tx.Prompt = req.Prompt
+	if in.tx.BaseRev = req.Base; in.tx.BaseRev != "" {
+		_, err = in.tx.Base(ctx) // An unknown base is rejected before any work.
 	}
 	return in, err
 }
@@ -126,7 +128,7 @@ func (in roundInputs) load(ctx context.Context, round int) (policyset.Selection,
 	if err != nil {
 		return policy, nil, err
 	}
-	if policy, err = in.tx.engine.project.Policies().CheckAdopted(ctx, in.tx.Ledger, policy); err != nil {
+	if policy, err = in.tx.Project.Policies().CheckAdopted(ctx, in.tx.Ledger, policy); err != nil {
 		return policy, nil, err
 	}
 	_, err = pluginset.CheckSubject(reports, in.tx.ID, round)
@@ -135,7 +137,7 @@ func (in roundInputs) load(ctx context.Context, round int) (policyset.Selection,
 
 func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Request, how roundOptions) (api.Decision, error) {
 	config := in.config
-	if err := in.tx.checkNotRunning(ctx); err != nil {
+	if err := spawns.CheckNotRunning(ctx, in.tx); err != nil {
 		return api.Decision{}, err
 	}
 	// If the latest phase is the draft, it has already passed its gate.
@@ -147,8 +149,8 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		Phases: how.phases, Force: req.Force,
 	})
 	if err != nil {
-		in.tx.refreshStateMD(ctx, err)
-		return api.Decision{}, in.tx.withTaskID(err)
+		in.tx.RefreshStateMD(ctx, err)
+		return api.Decision{}, in.tx.WithTaskID(err)
 	}
 	policy, all, err := in.load(ctx, round.Number)
 	if err != nil {
@@ -159,16 +161,16 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 	}
 	var verification api.Verification
 	if how.verify {
-		verification, err = in.tx.verifyAgain(ctx, req.Verify, config, round.Number)
+		verification, err = verifyAgain(ctx, in.tx, req.Verify, config, round.Number)
 	} else {
-		verification, err = in.tx.verify(ctx, req.Verify, config, false)
+		verification, err = verify(ctx, in.tx, req.Verify, config, false)
 	}
 	if err != nil {
 		return api.Decision{}, err
 	}
-	d, err := in.tx.decide(ctx, decisionInput{policy: policy, Evidence: Evidence{Reports: all, Verification: verification}, round: round, final: how.final, config: config})
+	d, err := decide(ctx, in.tx, decisionInput{policy: policy, Evidence: Evidence{Reports: all, Verification: verification}, round: round, final: how.final, config: config})
 	if err != nil {
-		return api.Decision{}, in.tx.mapConflict(ctx, round.Number, err)
+		return api.Decision{}, in.tx.MapConflict(ctx, round.Number, err)
 	}
 	if d.NextAction == policies.Commit && !how.final {
 		d.Missing = append([]string{}, in.tx.Status.MissingForCommit(config.Verify != nil)...)
@@ -192,7 +194,7 @@ type decisionInput struct {
 
 // decide evaluates the policy on a round and records the decision. If the task has changed
 // meanwhile, the error is ledger-conflict.
-func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, error) {
+func decide(ctx context.Context, tx *tasktx.Tx, r decisionInput) (api.Decision, error) {
 	for i, ev := range r.Reports {
 		if ev.Run != "" {
 			r.Reports[i].Confinement = tx.Status.ConfinementOf(ev.Run, ev.Digest)
@@ -206,9 +208,9 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	// earlier findings are not resolved.
 	reviewed := len(r.Reports) > 0 && r.Critic == nil
 	if reviewed {
-		q.audits, q.changes = tx.auditFindings(), r.Draft.Changes
+		q.audits, q.changes = auditFindings(tx), r.Draft.Changes
 		q.compare = func(findings []finding.Finding) (comparison, error) {
-			return tx.compareReview(ctx, r.Reports, findings)
+			return compareReview(ctx, tx, r.Reports, findings)
 		}
 	}
 	if r.Critic != nil {
@@ -219,13 +221,13 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 		return api.Decision{}, err
 	}
 	if !reviewed {
-		if d.StillOpen, err = tx.stillOpen(ctx); err != nil {
+		if d.StillOpen, err = stillOpen(ctx, tx); err != nil {
 			return api.Decision{}, err
 		}
 	}
 	destination, _ := r.policy.Destination(d.NextAction)
 	if destination.Kind == policies.Human {
-		d.Questions = questions(r.policy.Policy, d, tx.engine.project.Now())
+		d.Questions = questions(r.policy.Policy, d, tx.Project.Now())
 	}
 	d.Force = r.round.Force
 	outcome := task.DecideRound{
@@ -248,7 +250,7 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	}
 	if tx.Status.Branch != nil && d.NextAction == policies.Commit {
 		if r.tree == nil {
-			return api.Decision{}, tx.errNeedsRun()
+			return api.Decision{}, tx.ErrNeedsRun()
 		}
 		if outcome.Tree, err = r.tree(ctx, r.Verification); err != nil {
 			return api.Decision{}, err
@@ -258,23 +260,23 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 		d.Verification = &r.Verification
 		outcome.Verification = &r.Verification.Verification
 	}
-	tx.policy = &r.policy
-	return tx.recordDecision(ctx, outcome, d, timing, r)
+	tx.Policy = &r.policy
+	return recordDecision(ctx, tx, outcome, d, timing, r)
 }
 
 // recordDecision appends a decision to the task's chain, with the events that r.then adds,
 // unless the task has changed since it was read. An executor's instructions are written
 // before the decision.
-func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.Decision, timing *event.Timing, r decisionInput) (api.Decision, error) {
+func recordDecision(ctx context.Context, tx *tasktx.Tx, o task.DecideRound, d api.Decision, timing *event.Timing, r decisionInput) (api.Decision, error) {
 	change, err := task.Decide(tx.Status.State, o)
 	if err != nil {
-		return api.Decision{}, tx.withTaskID(err)
+		return api.Decision{}, tx.WithTaskID(err)
 	}
 	d.TaskID = tx.ID
 	if decided, ok := change.(task.RoundDecided); ok {
 		d.NextRound = decided.NextRound
 	}
-	if err := tx.add(change, event.Full{Decision: &d, Timing: timing}); err != nil {
+	if err := tx.Add(change, event.Full{Decision: &d, Timing: timing}); err != nil {
 		return api.Decision{}, err
 	}
 	var handOff func() error
@@ -282,7 +284,7 @@ func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.
 		path := core.HandoffPath(tx.ID, d.NextRound, core.FindingsFile)
 		d.Handoff = &path
 		handOff = func() error {
-			_, err := tx.writeHandoff(r.config, d)
+			_, err := writeHandoff(tx, r.config, d)
 			return err
 		}
 	}
@@ -291,7 +293,7 @@ func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.
 			return api.Decision{}, err
 		}
 	}
-	at, err := tx.commit(ctx, handOff)
+	at, err := tx.Commit(ctx, handOff)
 	if err != nil {
 		return api.Decision{}, err
 	}
@@ -313,7 +315,7 @@ func boundDigests(all []pluginset.Report) []string {
 
 // auditFindings returns the task's unrouted violations as findings, each with the
 // attestation that raised it as its source.
-func (tx *taskTx) auditFindings() []finding.Finding {
+func auditFindings(tx *tasktx.Tx) []finding.Finding {
 	found := tx.Status.AuditFindings()
 	for i := range found {
 		raw, err := json.Marshal(tx.Status.Violations[i], json.Deterministic(true))

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -23,9 +24,6 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// timeout is how long a spawn waits for a free lease of its agent.
-const timeout = time.Hour
-
 // roundRunner runs a whole round of a task: it verifies the draft, spawns the critic,
 // decides, and runs researchers.
 //
@@ -33,9 +31,9 @@ const timeout = time.Hour
 // So a killed round can resume. A green verification and a critic's report count again if
 // the working tree is still the one that they are about.
 type roundRunner struct {
-	tx       *taskTx
-	recorder *spawnRecorder
-	agents   agentRunner
+	tx       *tasktx.Tx
+	recorder *spawns.Recorder
+	agents   spawns.Runner
 	config   project.Config
 	req      api.Request
 	// critic reports whether the critic is spawned.
@@ -69,17 +67,17 @@ type roundRunner struct {
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
 // researchers. w is the step of a task that Run drives, nil for others.
 func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, w *work) (api.RoundResult, error) {
-	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
+	rr := &roundRunner{tx: in.tx, recorder: &spawns.Recorder{Tx: in.tx, Config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
 	if w != nil {
-		rr.shot, rr.recorder.jobs, rr.carried, rr.contradictions = w.tree, w.req.Jobs, w.carried, w.contradictions
+		rr.shot, rr.recorder.Jobs, rr.carried, rr.contradictions = w.tree, w.req.Jobs, w.carried, w.contradictions
 		defer func() {
 			w.driver.tree = rr.shot
 			w.emitSpawns(rr.recorder) // Also those of a round that fails.
 		}()
 	}
 	if err := rr.enter(); err != nil {
-		rr.tx.refreshStateMD(ctx, err)
-		return api.RoundResult{}, rr.tx.withTaskID(err)
+		rr.tx.RefreshStateMD(ctx, err)
+		return api.RoundResult{}, rr.tx.WithTaskID(err)
 	}
 	var given []pluginset.Report
 	var err error
@@ -89,19 +87,19 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		}
 		_, rr.contradictions = rr.policy.Route(finding.CategoryContradiction)
 	}
-	if err := cmp.Or(rr.tx.checkMayVerify(req.Verify, rr.config), rr.tx.checkMayReport(rr.config)); err != nil {
+	if err := cmp.Or(checkMayVerify(rr.tx, req.Verify, rr.config), checkMayReport(rr.tx, rr.config)); err != nil {
 		return api.RoundResult{}, err
 	}
 	if !critic {
 		rr.researchers = rr.config.Spawn.For(researcherName).Named && agents.CheckAvailable(ctx, e.project, rr.config, researcherName, "") == nil
 		return rr.run(ctx, given)
 	}
-	_, err = e.findAgent(criticName)
+	_, err = spawns.FindAgent(e.project, criticName)
 	if err == nil {
 		err = agents.CheckAvailable(ctx, e.project, rr.config, criticName, req.Adapter)
 	}
 	if err != nil { // That is known before anything changes.
-		if left := rr.tx.checkNotRunning(ctx); left != nil {
+		if left := spawns.CheckNotRunning(ctx, rr.tx); left != nil {
 			return api.RoundResult{}, left
 		}
 		return rr.withoutAgent(ctx, given, err)
@@ -111,14 +109,14 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 
 // run runs the round under its lock, after it recovers what an earlier command left.
 func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api.RoundResult, err error) {
-	err = rr.recorder.withAgents(ctx, func(agents agentRunner) (err error) {
+	err = rr.recorder.WithAgents(ctx, func(agents spawns.Runner) (err error) {
 		rr.agents = agents
 		var pending bool
 		if r, pending, err = rr.resumeResearch(ctx); err != nil || pending {
 			return err
 		}
 		if err := rr.enter(); err != nil {
-			return rr.tx.withTaskID(err)
+			return rr.tx.WithTaskID(err)
 		}
 		r, err = rr.decideWith(ctx, given)
 		return err
@@ -129,7 +127,7 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api
 // withoutAgent decides a round whose critic cannot run if its verification is red, since
 // that needs no critic. Otherwise it fails with why and records nothing.
 func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.RoundResult, error) {
-	v, err := rr.tx.verifyAgain(ctx, rr.req.Verify, rr.config, rr.round.Number)
+	v, err := verifyAgain(ctx, rr.tx, rr.req.Verify, rr.config, rr.round.Number)
 	if err != nil {
 		return api.RoundResult{}, err
 	}
@@ -173,7 +171,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 				rr.others = slices.Concat(given, reports)
 				review, err = rr.review(ctx, r.Verification)
 				r.Verification = review.verification
-				again := slices.ContainsFunc(rr.recorder.spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
+				again := slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
 				if err == nil && again && r.Verification.Outcome != policies.Red {
 					reports, err = rr.commandReports(ctx, r.Verification) // The draft has changed since.
 				}
@@ -224,7 +222,7 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 		return rr.decided(ctx, r)
 	}
 	ev := &r.Evidence
-	ev.Spawns, ev.EmptyDraft, ev.WithoutCriteria = rr.recorder.spawns, rr.emptyDraft, rr.withoutCriteria
+	ev.Spawns, ev.EmptyDraft, ev.WithoutCriteria = rr.recorder.Spawns, rr.emptyDraft, rr.withoutCriteria
 	if r.Verification.Outcome != policies.Red && r.Critic == nil {
 		var err error
 		if ev.Tree, err = rr.reviewedTree(ctx, r.Verification); err != nil {
@@ -241,32 +239,32 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 // decided evaluates the policy. Events that other processes recorded meanwhile do not
 // discard a review that is still of this round and draft.
 func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundResult, error) {
-	rr.recorder.mu.Lock()
-	defer rr.recorder.mu.Unlock()
+	rr.recorder.Mu.Lock()
+	defer rr.recorder.Mu.Unlock()
 	r.then = rr.prepareNext
 	for {
-		if err := rr.tx.begin(ctx); err != nil {
+		if err := rr.tx.Begin(ctx); err != nil {
 			return api.RoundResult{}, err
 		}
 		if max(rr.tx.Status.Round, 1) != rr.round.Number {
-			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.Status.State)
+			return api.RoundResult{}, tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 		switch tree := r.Verification.Tree; {
 		case r.Run == "":
 		case run == nil || run.Intent.Run != r.Run:
-			return api.RoundResult{}, errLostRace(rr.round.Number, rr.tx.Status.State)
+			return api.RoundResult{}, tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
 		case tree != "" && run.Tree != tree:
 			return api.RoundResult{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", rr.round.Number).
 				With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
 		}
 		if len(r.Reports) > 0 && r.Critic == nil {
 			if err := rr.enter(task.Review); err != nil {
-				return api.RoundResult{}, rr.tx.withTaskID(err)
+				return api.RoundResult{}, rr.tx.WithTaskID(err)
 			}
 			r.round = rr.round
 		}
-		d, err := rr.tx.decide(ctx, r)
+		d, err := decide(ctx, rr.tx, r)
 		switch {
 		case errs.CodeOf(err) == errs.LedgerConflict:
 			continue
@@ -280,7 +278,7 @@ func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundR
 
 // prepareNext adds the intents of researchers to a decision before it is recorded.
 func (rr *roundRunner) prepareNext(d *api.Decision) error {
-	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.spawns), rr.emptyDraft, rr.withoutCriteria
+	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.Spawns), rr.emptyDraft, rr.withoutCriteria
 	if !rr.researches(*d) {
 		return nil
 	}
@@ -295,21 +293,21 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 // stop marks the task as stuck because of the budget that why names, or asks whether to
 // raise it.
 func (rr *roundRunner) stop(why error) error {
-	reported := event.Full{By: bySwitchyard}
+	reported := event.Full{By: task.BySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
 		if rr.driven {
-			return rr.tx.apply(task.AskUser{Question: task.AskForBudget(rr.tx.Status.State, f)}, reported)
+			return rr.tx.Apply(task.AskUser{Question: task.AskForBudget(rr.tx.Status.State, f)}, reported)
 		}
 		reported.Budget, _ = f.Details["unit"].(string)
 	}
-	return rr.tx.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, reported)
+	return rr.tx.Apply(task.StopTask{Reason: task.ReasonBudget, By: task.BySwitchyard, FindingCount: -1}, reported)
 }
 
 // stopOnBudget marks a task as stuck whose budget does not cover the next step.
 func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundResult, error) {
-	at, err := rr.recorder.write(ctx, func() error {
+	at, err := rr.recorder.Write(ctx, func() error {
 		if max(rr.tx.Status.Round, 1) != rr.round.Number {
-			return errLostRace(rr.round.Number, rr.tx.Status.State)
+			return tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		return rr.stop(why)
 	})
@@ -328,7 +326,7 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 		TaskID: rr.tx.ID, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds,
 		NextAction: action, Reason: reason, Findings: []finding.Finding{},
 		Routing: api.Routing{NextDestination: action, Buckets: map[string][]string{}},
-		Spawns:  rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
+		Spawns:  rr.recorder.Spawns, EmptyDraft: rr.emptyDraft,
 	}
 	if rr.carried == nil { // Otherwise the home alone knows the policy.
 		d.Policy = rr.policy.Identity()
@@ -343,11 +341,11 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 	if run := rr.tx.Status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
 		reviewed = run.Tree
 	}
-	repo, err := rr.tx.engine.project.Repository(ctx)
+	repo, err := rr.tx.Project.Repository(ctx)
 	if err != nil {
 		return "", err
 	}
-	tree, err := repo.WriteTree(ctx, rr.tx.tree())
+	tree, err := repo.WriteTree(ctx, rr.tx.Tree())
 	if err != nil {
 		return "", err
 	}

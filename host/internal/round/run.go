@@ -7,6 +7,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -30,7 +32,7 @@ import (
 // in the checkout, those of the repository, and those of Round.
 func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.RunResult, error) {
 	d := &driver{engine: e, id: id, req: req}
-	err := e.recordFailedRound(ctx, id, d.run(ctx))
+	err := tasktx.RecordFailure(ctx, e.project, id, d.run(ctx))
 	return d.result(context.WithoutCancel(ctx), err != nil), err
 }
 
@@ -134,11 +136,11 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 // begin checks whether the run may take a step, and emits its first event.
 func (d *driver) begin(w *work, next task.StepKind) error {
 	if next != task.StepStart && w.tx.Status.Branch == nil {
-		return w.tx.withTaskID(task.ErrNoBranch())
+		return w.tx.WithTaskID(task.ErrNoBranch())
 	}
 	if next != task.StepDone {
 		if err := w.tx.Status.CheckMaxRounds(d.req.MaxRounds); err != nil {
-			return w.tx.withTaskID(err)
+			return w.tx.WithTaskID(err)
 		}
 	}
 	if d.began || next == task.StepStart || next == task.StepBranch {
@@ -155,9 +157,9 @@ func (d *driver) begin(w *work, next task.StepKind) error {
 // work is one step of a task: its transaction and the configuration that it runs with.
 type work struct {
 	*driver
-	tx       *taskTx
+	tx       *tasktx.Tx
 	config   project.Config
-	recorder *spawnRecorder
+	recorder *spawns.Recorder
 	// tree is the task's tree as the step before left it, nil if that is not known.
 	tree *worktree.Snapshot
 }
@@ -174,8 +176,8 @@ func (d *driver) open(ctx context.Context) (*work, error) {
 		config.Budget = *d.req.Budget
 	}
 	w.config = config
-	w.tx, err = d.engine.beginTx(ctx, d.id)
-	w.recorder = &spawnRecorder{tx: w.tx, config: config, jobs: d.req.Jobs}
+	w.tx, err = tasktx.Open(ctx, d.engine.project, d.id)
+	w.recorder = &spawns.Recorder{Tx: w.tx, Config: config, Jobs: d.req.Jobs}
 	return w, err
 }
 
@@ -240,7 +242,7 @@ func (w *work) stopIfGone(ctx context.Context, why error) error {
 
 // stop makes the task stuck.
 func (w *work) stop(ctx context.Context, reason string) error {
-	return w.tx.record(ctx, task.StopTask{Reason: reason, By: bySwitchyard, FindingCount: -1})
+	return w.tx.Record(ctx, task.StopTask{Reason: reason, By: task.BySwitchyard, FindingCount: -1})
 }
 
 // ask asks the user, if there is one, and reports whether a question stays open.

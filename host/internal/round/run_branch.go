@@ -9,6 +9,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -43,8 +45,8 @@ func (w *work) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.tx.prompt, w.tx.baseRev = w.req.Prompt, branch.Base
-	result, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+	w.tx.Prompt, w.tx.BaseRev = w.req.Prompt, branch.Base
+	result, err := w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
 		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: w.config.MaxRounds, HardCap: w.config.HardCap, Branch: branch}, event.Full{}, nil
 	})
 	if err != nil {
@@ -108,7 +110,7 @@ func (w *work) createBranch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	held, err := w.tx.lockRound(ctx) // Another run of the task may create it.
+	held, err := spawns.LockRound(ctx, w.tx) // Another run of the task may create it.
 	if err != nil {
 		return err
 	}
@@ -119,19 +121,14 @@ func (w *work) createBranch(ctx context.Context) error {
 		return err
 	}
 	if isNew {
-		w.engine.trees.CheckedOut(b.Worktree, b.Base)
+		w.engine.project.Trees.CheckedOut(b.Worktree, b.Base)
 	}
 	if missing, err := repo.Submodules(ctx, b.Worktree); err != nil {
 		return err
 	} else if len(missing) > 0 {
 		w.notice("submodules are not checked out in the worktree: %s", textutil.List(missing, maxNamedChanges))
 	}
-	return w.tx.record(ctx, task.CreateBranch{})
-}
-
-// errNeedsRun is the error of a command that would commit a task with its own branch.
-func (tx *taskTx) errNeedsRun() error {
-	return errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.ID).With("task", tx.ID)
+	return w.tx.Record(ctx, task.CreateBranch{})
 }
 
 func worktreeOf(b *task.Branch) gitrepo.Worktree {
@@ -178,7 +175,7 @@ func (w *work) restoreWorktree(ctx context.Context) error {
 
 // commit commits the reviewed tree.
 func (w *work) commit(ctx context.Context) error {
-	held, err := w.tx.lockRound(ctx)
+	held, err := spawns.LockRound(ctx, w.tx)
 	if err != nil {
 		return err
 	}
@@ -206,7 +203,7 @@ func (w *work) commit(ctx context.Context) error {
 	switch {
 	case len(hooks) > 0 && w.config.Run.Hooks:
 		if message, err = repo.RunHooks(ctx, b.Worktree, last.Tree, message); err != nil {
-			return w.tx.withTaskID(err)
+			return w.tx.WithTaskID(err)
 		}
 	case len(hooks) > 0:
 		w.notice("the repository's hooks are not run: %s (run.hooks in %s)", strings.Join(hooks, ", "), project.ConfigFile)
@@ -230,9 +227,9 @@ func (w *work) commit(ctx context.Context) error {
 	}
 	sha, err := repo.Commit(ctx, worktreeOf(b), gitrepo.CommitRequest{Tree: last.Tree, Parent: parent, Message: message, Trailers: trailers})
 	if err != nil {
-		return w.tx.withTaskID(err)
+		return w.tx.WithTaskID(err)
 	}
-	if err := w.tx.record(ctx, task.RecordCommit{GitCommit: task.GitCommit{SHA: sha, Tree: last.Tree, Decision: decision.Event.Hash}}); err != nil {
+	if err := w.tx.Record(ctx, task.RecordCommit{GitCommit: task.GitCommit{SHA: sha, Tree: last.Tree, Decision: decision.Event.Hash}}); err != nil {
 		return err
 	}
 	w.subject, _, _ = strings.Cut(message, "\n")
@@ -252,7 +249,7 @@ func (w *work) message(ctx context.Context) (string, error) {
 			summary = cmp.Or(record.Summary, summary)
 		}
 	}
-	subject, body := prompt.CommitMessage(cmp.Or(summary, other), w.tx.taskPrompt())
+	subject, body := prompt.CommitMessage(cmp.Or(summary, other), w.tx.TaskPrompt())
 	if subject == "" {
 		subject = "Complete task " + w.id
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -84,7 +85,7 @@ func (w *work) merge(ctx context.Context) error {
 		return w.errNoBranchToMerge()
 	}
 	if w.tx.Status.Status != task.Merging {
-		if _, err := w.tx.update(ctx, func(*taskTx) (task.Command, event.Full, error) {
+		if _, err := w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
 			return task.BeginMerge{Into: b.Onto}, event.Full{}, nil
 		}); err != nil {
 			return err
@@ -92,9 +93,9 @@ func (w *work) merge(ctx context.Context) error {
 	}
 	ended, err := w.mergeOnto(ctx, repo, b)
 	if err != nil {
-		return w.tx.withTaskID(err)
+		return w.tx.WithTaskID(err)
 	}
-	if err := w.tx.record(ctx, task.EndMerge{MergeEnded: ended}); err != nil {
+	if err := w.tx.Record(ctx, task.EndMerge{MergeEnded: ended}); err != nil {
 		return err
 	}
 	w.emit(api.RunEvent{Event: api.RunMerged, Round: w.tx.Status.Round, Merge: w.tx.Status.Merge})
@@ -159,8 +160,8 @@ func (w *work) verifyMerge(ctx context.Context, dir string) (api.Verification, e
 	if v == nil {
 		return api.Verification{Outcome: policies.Absent}, nil
 	}
-	if err := w.tx.checkMayVerify(api.VerifyRequest{Command: w.req.Verify}, w.config); err != nil {
+	if err := checkMayVerify(w.tx, api.VerifyRequest{Command: w.req.Verify}, w.config); err != nil {
 		return api.Verification{}, err
 	}
-	return w.tx.runVerification(ctx, w.config, *v, dir)
+	return runVerification(ctx, w.tx, w.config, *v, dir)
 }

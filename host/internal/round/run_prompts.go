@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -20,19 +22,19 @@ import (
 )
 
 // agentPrompt returns the renderer of a role's prompt.
-func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Role) (func(spawner.Attempt) (string, error), error) {
-	root, id, text, round := agents.spawner.Root, w.id, w.tx.taskPrompt(), max(w.tx.Status.Round, 1)
+func (w *work) agentPrompt(ctx context.Context, agents spawns.Runner, role task.Role) (func(spawner.Attempt) (string, error), error) {
+	root, id, text, round := agents.Spawner.Root, w.id, w.tx.TaskPrompt(), max(w.tx.Status.Round, 1)
 	h, decided, err := w.runHandoff(ctx)
 	if err != nil {
 		return nil, err
 	}
-	churn, err := w.tx.churn(ctx)
+	churn, err := churnLines(ctx, w.tx)
 	if err != nil {
 		return nil, err
 	}
 	findings := agentLines(h.Findings)
 	return func(at spawner.Attempt) (string, error) {
-		planFile, err := w.tx.givenPlan(ctx, w.config, at.Folder)
+		planFile, err := givenPlan(ctx, w.tx, w.config, at.Folder)
 		if err != nil {
 			return "", err
 		}
@@ -41,12 +43,12 @@ func (w *work) agentPrompt(ctx context.Context, agents agentRunner, role task.Ro
 		for i, path := range h.Files {
 			if path == w.config.Spawn.PlanOf(id) {
 				h.Files[i] = planFile
-			} else if h.Files[i], err = w.engine.giveFile(path, at.Folder, filepath.Base(path)); err != nil {
+			} else if h.Files[i], err = giveFile(w.engine.project, path, at.Folder, filepath.Base(path)); err != nil {
 				return "", err
 			}
 		}
 		if h.Output != "" {
-			if h.Output, err = w.engine.giveFile(h.Output, at.Folder, verificationFile); err != nil {
+			if h.Output, err = giveFile(w.engine.project, h.Output, at.Folder, verificationFile); err != nil {
 				return "", err
 			}
 		}
@@ -86,9 +88,9 @@ func agentLines(findings []finding.Finding) []string {
 	return lines
 }
 
-// churn says which fixes caused the findings of the last reviews, a line each, if the last
+// churnLines says which fixes caused the findings of the last reviews, a line each, if the last
 // decision was made because of them.
-func (tx *taskTx) churn(ctx context.Context) ([]string, error) {
+func churnLines(ctx context.Context, tx *tasktx.Tx) ([]string, error) {
 	if tx.Status.Last == nil || tx.Status.Last.Reason != task.ReasonChurn {
 		return nil, nil
 	}
@@ -132,9 +134,9 @@ const planFileName = "plan.md"
 // givenPlan returns the path of the task's plan for an agent, "" for none: a copy in folder
 // of the revised plan, else of the configured one, which an agent that works in the
 // checkout can read itself.
-func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder string) (string, error) {
-	e, path := tx.engine, config.Spawn.PlanOf(tx.ID)
-	revised, err := tx.revisedPlan(ctx)
+func givenPlan(ctx context.Context, tx *tasktx.Tx, config project.Config, folder string) (string, error) {
+	path := config.Spawn.PlanOf(tx.ID)
+	revised, err := revisedPlan(ctx, tx)
 	if err != nil {
 		return "", err
 	}
@@ -143,12 +145,12 @@ func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder s
 		if path == "" {
 			return "", nil
 		}
-		if data, err = e.project.AtRoot().Read(ctx, path, maxPlan); err != nil {
+		if data, err = tx.Project.AtRoot().Read(ctx, path, maxPlan); err != nil {
 			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", path).
 				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
 		}
-		if tx.tree() == e.project.Root {
-			return e.project.AtRoot().Abs(path), nil
+		if tx.Tree() == tx.Project.Root {
+			return tx.Project.AtRoot().Abs(path), nil
 		}
 	}
 	given := filepath.Join(folder, planFileName)
@@ -159,12 +161,12 @@ func (tx *taskTx) givenPlan(ctx context.Context, config project.Config, folder s
 }
 
 // revisedPlan returns the plan of the latest plan-checker, "" for none.
-func (tx *taskTx) revisedPlan(ctx context.Context) (string, error) {
+func revisedPlan(ctx context.Context, tx *tasktx.Tx) (string, error) {
 	p := tx.Status.Plan
 	if p == nil {
 		return "", nil
 	}
-	text, err := tx.readReport(ctx, p.Path, p.Digest)
+	text, err := readReport(ctx, tx, p.Path, p.Digest)
 	return string(text), err
 }
 
@@ -200,26 +202,26 @@ func (w *work) runHandoff(ctx context.Context) (h prompt.Handoff, decided bool, 
 		}
 		last.NextRound = max(w.tx.Status.Round, 1)
 		raiseBar(&last, policies.Bar(w.tx.Status.Bar))
-		h, decided = w.tx.handoff(w.config, last), true
+		h, decided = handoff(w.tx, w.config, last), true
 	}
 	for _, a := range all {
 		h.Answers = append(h.Answers, prompt.QA{Question: a.Question, Answer: a.Text})
 	}
-	if h.Plan, err = w.tx.revisedPlan(ctx); err != nil {
+	if h.Plan, err = revisedPlan(ctx, w.tx); err != nil {
 		return h, decided, err
 	}
 	for _, r := range w.tx.Status.Runs {
 		if known := r.Role == task.RoleCritic || r.Role == task.RoleResearcher || r.Role == task.RolePlanChecker; known || r.Stale || r.Receipt == nil || r.Receipt.Path == "" {
 			continue
 		}
-		text, err := w.tx.readReport(ctx, r.Receipt.Path, r.Receipt.Report)
+		text, err := readReport(ctx, w.tx, r.Receipt.Path, r.Receipt.Report)
 		if err != nil {
 			return h, decided, err
 		}
 		h.Advice = append(h.Advice, prompt.Advice{Role: string(r.Role), Text: string(text)})
 	}
 	if decided {
-		_, err = w.engine.writeHandoffFile(core.HandoffPath(w.id, h.NextRound, core.FindingsFile), h)
+		_, err = writeHandoffFile(w.engine.project, core.HandoffPath(w.id, h.NextRound, core.FindingsFile), h)
 	}
 	return h, decided, err
 }

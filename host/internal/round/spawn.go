@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
-	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
-	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -67,7 +64,7 @@ type SpawnResult struct {
 // definition.Library.Find, of the package confine, and of spawner.Spawner.Run.
 func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
 	// Checks that leave no trace come before those that create folders.
-	definition, err := e.findAgent(req.Agent)
+	definition, err := spawns.FindAgent(e.project, req.Agent)
 	if err != nil {
 		return SpawnResult{}, err
 	}
@@ -97,23 +94,23 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if req.Compatible && !config.Spawn.Confine.Given {
 		config.Spawn.Confine = project.Confine{}
 	}
-	runner, err := e.newAgentRunner(ctx, config, "", e.project.Root)
+	runner, err := spawns.NewRunner(ctx, e.project, config, "", e.project.Root)
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	if err := e.recoverOrphans(ctx); err != nil {
+	if err := spawns.RecoverOrphans(ctx, e.project); err != nil {
 		return SpawnResult{}, err
 	}
-	rec, err := e.adHocRecorder(ctx, config)
+	rec, err := spawns.Outside(ctx, e.project, config)
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	defer rec.tx.Close()
+	defer rec.Tx.Close()
 	set := agents.Settings(config, definition.Name, req.Adapter)
 	result := SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
-	job := req.job(rec.newJob(config, definition, set, spawnTarget{role: task.RoleOther}), string(text))
+	job := req.job(rec.NewJob(config, definition, set, spawns.Target{Role: task.RoleOther}), string(text))
 	job.Deliver = req.deliver(output, &result.OutputBytes)
-	ran, err := runner.spawner.Run(ctx, job)
+	ran, err := runner.Spawner.Run(ctx, job)
 	for _, res := range ran.Results {
 		result.Attempts = append(result.Attempts, api.SummarizeSpawn(res.Record))
 	}
@@ -199,55 +196,4 @@ func finalMessage(res spawner.Result) (io.Reader, error) {
 		return nil, nil
 	}
 	return strings.NewReader(strings.TrimRight(res.Output.Text, "\n") + "\n"), nil
-}
-
-// spawnsChain is the ledger chain of the spawns outside any task. No task can have its
-// name.
-const spawnsChain = "_spawns"
-
-// adHocRecorder returns the recorder of spawns outside any task. The caller must close its
-// tx.
-func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spawnRecorder, error) {
-	l, err := e.project.OpenLedger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rec := &spawnRecorder{tx: &taskTx{engine: e, Task: record.Task{Ledger: l, ID: spawnsChain}}, config: config}
-	if err := rec.tx.begin(ctx); err != nil {
-		rec.tx.Close()
-		return nil, err
-	}
-	return rec, nil
-}
-
-// recoverOrphans ends agents and verifications of the whole project whose host was killed.
-// The runs of a task stay open until its next round.
-func (e *Engine) recoverOrphans(ctx context.Context) error {
-	// Most projects have no such folder, and a round should not create it.
-	if _, err := os.Lstat(e.project.LeaseFolder()); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	pool, err := e.project.Leases()
-	if err != nil {
-		return err
-	}
-	left, err := pool.Recover(ctx)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		e.project.Warn(err) // Only the lease concerned is blocked.
-	}
-	outside := func(r lease.Record) bool { return r.Task == "" }
-	if !slices.ContainsFunc(left, outside) {
-		return nil
-	}
-	rec, err := e.adHocRecorder(ctx, project.Config{})
-	if err != nil {
-		return err
-	}
-	defer rec.tx.Close()
-	return rec.closeLostRuns(ctx, func(r task.Run) bool {
-		return slices.ContainsFunc(left, func(l lease.Record) bool { return outside(l) && l.Run == r.Intent.Run })
-	})
 }

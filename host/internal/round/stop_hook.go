@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -80,9 +81,9 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	if err != nil {
 		return nil, err
 	}
-	tx := &taskTx{engine: e, Task: *due[0].recorded}
+	tx := &tasktx.Tx{Project: e.project, Task: *due[0].recorded}
 	isBlocked := func() (bool, error) {
-		if body.Tree, err = tx.digestTree(ctx, config); err != nil {
+		if body.Tree, err = digestTree(ctx, tx, config); err != nil {
 			return false, err
 		}
 		return slices.ContainsFunc(due, func(t dueTask) bool { return t.block.Tree == body.Tree }), nil
@@ -92,10 +93,10 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	}
 	var outcome policies.Verify
 	if verify && config.Verify != nil {
-		if err := tx.checkMayVerify(api.VerifyRequest{}, config); err != nil {
+		if err := checkMayVerify(tx, api.VerifyRequest{}, config); err != nil {
 			return nil, err
 		}
-		v, err := tx.runVerification(ctx, config, *config.Verify, tx.tree())
+		v, err := runVerification(ctx, tx, config, *config.Verify, tx.Tree())
 		if err != nil {
 			return nil, err
 		}
@@ -119,13 +120,13 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 
 // digestTree identifies the files of the checkout. Git knows which have changed since it has
 // last read them, so it is faster than to read all of them, as without git.
-func (tx *taskTx) digestTree(ctx context.Context, config project.Config) (string, error) {
-	if repo, err := tx.engine.project.Repository(ctx); err == nil {
+func digestTree(ctx context.Context, tx *tasktx.Tx, config project.Config) (string, error) {
+	if repo, err := tx.Project.Repository(ctx); err == nil {
 		if tree, err := repo.CheckoutTree(ctx); err == nil {
 			return tree, nil
 		}
 	}
-	shot, err := tx.snapshot(ctx, config, nil)
+	shot, err := snapshot(ctx, tx, config, nil)
 	if err != nil {
 		return "", err
 	}

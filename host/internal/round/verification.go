@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
@@ -44,12 +46,12 @@ func verifyCommand(command string, config project.Config) *project.Verify {
 }
 
 // checkMayVerify rejects a verification command that is nested or not trusted.
-func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) error {
+func checkMayVerify(tx *tasktx.Tx, req api.VerifyRequest, config project.Config) error {
 	switch {
 	case !runsVerification(req, config):
 		return nil
-	case tx.isNested():
-		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", tx.engine.project.Root, tx.ID).With("task", tx.ID)
+	case isNested(tx):
+		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", tx.Project.Root, tx.ID).With("task", tx.ID)
 	case req.Command == "":
 		return config.Verify.CheckTrusted()
 	default:
@@ -60,10 +62,10 @@ func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) e
 // verify determines how a round's draft was verified. It runs a command, which may take
 // minutes, only if run is set or the request has one. An attestation that names its tree
 // counts for that tree only.
-func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
+func verify(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
 	switch {
 	case req.Command != "":
-		return tx.runVerification(ctx, config, *verifyCommand(req.Command, config), tx.tree())
+		return runVerification(ctx, tx, config, *verifyCommand(req.Command, config), tx.Tree())
 	case req.ExitCode != nil:
 		v := api.Verification{
 			Outcome: policies.Green, Excerpt: req.Excerpt,
@@ -75,11 +77,11 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 		return v, nil
 	}
 	if run && config.Verify != nil && req.Claim == "" {
-		return tx.runVerification(ctx, config, *config.Verify, tx.tree())
+		return runVerification(ctx, tx, config, *config.Verify, tx.Tree())
 	}
 	outcome, attestation := tx.Status.VerificationOutcome(string(req.Claim))
 	if attestation != nil && attestation.Tree != "" {
-		now, err := tx.snapshot(ctx, config, &tx.engine.trees)
+		now, err := snapshot(ctx, tx, config, &tx.Project.Trees)
 		if err != nil {
 			return api.Verification{}, err
 		}
@@ -99,26 +101,26 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 
 // verifyAgain verifies the draft of a round. An earlier verification no longer counts: one
 // that is killed, or loses a race, may have been red.
-func (tx *taskTx) verifyAgain(ctx context.Context, req api.VerifyRequest, config project.Config, round int) (api.Verification, error) {
-	if err := tx.checkMayVerify(req, config); err != nil {
+func verifyAgain(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, round int) (api.Verification, error) {
+	if err := checkMayVerify(tx, req, config); err != nil {
 		return api.Verification{}, err
 	}
 	if runsVerification(req, config) {
-		if err := tx.beginVerification(ctx, task.BeginVerification{Same: true}); err != nil {
-			return api.Verification{}, tx.mapConflict(ctx, round, err)
+		if err := beginVerification(ctx, tx, task.BeginVerification{Same: true}); err != nil {
+			return api.Verification{}, tx.MapConflict(ctx, round, err)
 		}
 	}
-	return tx.verify(ctx, req, config, true)
+	return verify(ctx, tx, req, config, true)
 }
 
 // snapshot scans the working tree in the scope that spawns use. A command that takes only
 // one is faster without a cache.
-func (tx *taskTx) snapshot(ctx context.Context, config project.Config, cache *worktree.Cache) (*worktree.Snapshot, error) {
-	tree, err := tx.workingTree()
+func snapshot(ctx context.Context, tx *tasktx.Tx, config project.Config, cache *worktree.Cache) (*worktree.Snapshot, error) {
+	tree, err := workingTree(tx)
 	if err != nil {
 		return nil, err
 	}
-	scope, err := tx.engine.treeScope(config, tx.ID, tx.tree())
+	scope, err := agents.Scope(tx.Project, config, tx.ID, tx.Tree())
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +129,9 @@ func (tx *taskTx) snapshot(ctx context.Context, config project.Config, cache *wo
 }
 
 // workingTree returns the task's working tree.
-func (tx *taskTx) workingTree() (worktree.Tree, error) {
-	keeper, err := tx.engine.project.Supervisor()
-	return worktree.Tree{Root: tx.tree(), Supervisor: keeper, Environ: tx.engine.project.Environ}, err
+func workingTree(tx *tasktx.Tx) (worktree.Tree, error) {
+	keeper, err := tx.Project.Supervisor()
+	return worktree.Tree{Root: tx.Tree(), Supervisor: keeper, Environ: tx.Project.Environ}, err
 }
 
 // rootsVariable lists the marks of the projects whose verification this process is part
@@ -137,64 +139,64 @@ func (tx *taskTx) workingTree() (worktree.Tree, error) {
 const rootsVariable = "SWITCHYARD_VERIFYING"
 
 // projectMark identifies the project in that list; a path could contain the separator.
-func (tx *taskTx) projectMark() string { return digest.Of(tx.engine.project.Root) }
+func projectMark(tx *tasktx.Tx) string { return digest.Of(tx.Project.Root) }
 
 // verificationSlot is the name of the leases of running verifications. The next command
 // ends a verification whose host was killed.
 const verificationSlot = "verification"
 
 // isNested reports whether this process was started by one of the project's commands.
-func (tx *taskTx) isNested() bool {
-	return slices.Contains(strings.Split(childenv.Value(tx.engine.project.Environ, rootsVariable), ","), tx.projectMark())
+func isNested(tx *tasktx.Tx) bool {
+	return slices.Contains(strings.Split(childenv.Value(tx.Project.Environ, rootsVariable), ","), projectMark(tx))
 }
 
-// command prepares one of the project's own commands. The caller must release the lease
+// prepare prepares one of the project's own commands. The caller must release the lease
 // after it has run.
-func (tx *taskTx) command(ctx context.Context, line, run string) (verifycmd.Command, *lease.Lease, error) {
-	keeper, err := tx.engine.project.Supervisor()
+func prepare(ctx context.Context, tx *tasktx.Tx, line, run string) (verifycmd.Command, *lease.Lease, error) {
+	keeper, err := tx.Project.Supervisor()
 	if err != nil {
 		return verifycmd.Command{}, nil, err
 	}
-	pool, err := tx.engine.project.Leases()
+	pool, err := tx.Project.Leases()
 	if err != nil {
 		return verifycmd.Command{}, nil, err
 	}
 	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, lease.Forever)
 	return verifycmd.Command{
-		Keeper: keeper, Line: line, Dir: tx.tree(),
+		Keeper: keeper, Line: line, Dir: tx.Tree(),
 		Record: func(child supervise.Identity) error {
-			return held.Record(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.engine.project.Now().UTC().Format(time.RFC3339)})
+			return held.Record(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.Project.Now().UTC().Format(time.RFC3339)})
 		},
-		Env: append(slices.Clip(tx.engine.project.Environ),
+		Env: append(slices.Clip(tx.Project.Environ),
 			"SWITCHYARD_TASK="+tx.ID, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.Status.Round, 1)),
-			rootsVariable+"="+childenv.Value(tx.engine.project.Environ, rootsVariable)+","+tx.projectMark(),
+			rootsVariable+"="+childenv.Value(tx.Project.Environ, rootsVariable)+","+projectMark(tx),
 		),
 	}, held, err
 }
 
-func (tx *taskTx) runVerification(ctx context.Context, config project.Config, v project.Verify, dir string) (api.Verification, error) {
-	command, held, err := tx.command(ctx, v.Command, "verification")
+func runVerification(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Verify, dir string) (api.Verification, error) {
+	command, held, err := prepare(ctx, tx, v.Command, "verification")
 	if err != nil {
 		return api.Verification{}, err
 	}
-	defer tx.engine.project.Release(held)
+	defer tx.Project.Release(held)
 	command.Dir, command.Timeout = dir, v.Timeout
 	if v.Confine.Level.AtLeast(confinement.Files) {
-		confined, err := tx.confineCommand(config, v.Confine, &command)
+		confined, err := confineCommand(tx, config, v.Confine, &command)
 		if err != nil {
 			return api.Verification{}, err
 		}
-		defer confined.close(tx.engine.project.Warn)
+		defer confined.close(tx.Project.Warn)
 		command.Start, command.Signal = func(cmd *exec.Cmd) error { return confined.Start(ctx, cmd) }, confined.Signal
 	}
 	// Without an adapter, it is not shown as an agent.
-	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
-	tx.engine.project.Observe(at)
+	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.Project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
+	tx.Project.Observe(at)
 	defer func() {
 		at.Phase = spawner.Ended
-		tx.engine.project.Observe(at)
+		tx.Project.Observe(at)
 	}()
-	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Root: tx.engine.project.Root, Task: tx.ID, Round: max(tx.Status.Round, 1)})
+	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Root: tx.Project.Root, Task: tx.ID, Round: max(tx.Status.Round, 1)})
 	if err != nil {
 		return api.Verification{}, err
 	}
@@ -219,7 +221,7 @@ func (tx *taskTx) runVerification(ctx context.Context, config project.Config, v 
 // tree is reused.
 func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
 	if !runsVerification(rr.req.Verify, rr.config) {
-		return rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
+		return verify(ctx, rr.tx, rr.req.Verify, rr.config, true)
 	}
 	if rr.shot != nil {
 		rr.tree = rr.shot.Digest()
@@ -232,8 +234,8 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	}
 	// A review of this tree stays valid, whatever the verification's result.
 	review := rr.tx.Status.LatestRun(task.RoleCritic, 0)
-	begun, err := rr.recorder.write(ctx, func() error {
-		return rr.tx.apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
+	begun, err := rr.recorder.Write(ctx, func() error {
+		return rr.tx.Apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
 	})
 	if err != nil {
 		return api.Verification{}, err
@@ -243,7 +245,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 		since = begun.N
 	}
 	rr.shot = nil
-	v, err := rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
+	v, err := verify(ctx, rr.tx, rr.req.Verify, rr.config, true)
 	if err != nil || v.Outcome != policies.Green {
 		return v, err
 	}
@@ -252,21 +254,21 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 		return api.Verification{}, err
 	}
 	v.Tree = rr.tree
-	_, err = rr.recorder.write(ctx, func() error {
-		newer, err := rr.tx.hasNewerDraft(ctx, since)
+	_, err = rr.recorder.Write(ctx, func() error {
+		newer, err := hasNewerDraft(ctx, rr.tx, since)
 		if err == nil && (newer || max(rr.tx.Status.Round, 1) != rr.round.Number) {
-			err = errLostRace(rr.round.Number, rr.tx.Status.State)
+			err = tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		if err != nil {
 			return err
 		}
-		return rr.tx.apply(task.RecordVerification{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
+		return rr.tx.Apply(task.RecordVerification{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
 	})
 	return v, err
 }
 
 func (rr *roundRunner) readTree(ctx context.Context) (err error) {
-	if rr.shot, err = rr.tx.snapshot(ctx, rr.config, &rr.tx.engine.trees); err == nil {
+	if rr.shot, err = snapshot(ctx, rr.tx, rr.config, &rr.tx.Project.Trees); err == nil {
 		rr.tree = rr.shot.Digest()
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -81,11 +82,11 @@ func (e *Engine) recordExpired(ctx context.Context, l *ledger.Ledger, id string)
 	if id == "" {
 		return false, nil
 	}
-	tx := &taskTx{engine: e, Task: record.Task{Ledger: l, ID: id}}
-	if err := tx.begin(ctx); err != nil {
+	tx := &tasktx.Tx{Project: e.project, Task: record.Task{Ledger: l, ID: id}}
+	if err := tx.Begin(ctx); err != nil {
 		return false, err
 	}
-	at, err := tx.commit(ctx, nil)
+	at, err := tx.Commit(ctx, nil)
 	if errs.CodeOf(err) == errs.LedgerConflict {
 		return false, nil // The next poll sees the other command's event.
 	}

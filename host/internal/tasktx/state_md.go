@@ -1,4 +1,4 @@
-package round
+package tasktx
 
 import (
 	"context"
@@ -19,12 +19,12 @@ const markFindings = 20
 // writeStateMD updates STATE.md with whether the task is stuck, as the ledger has it. The
 // ledger is authoritative, so a failure is only a warning: the next command that finds the
 // task stuck tries again.
-func (tx *taskTx) writeStateMD(ctx context.Context) {
+func (tx *Tx) writeStateMD(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx) // The event is already recorded.
 	for {
 		again, err := tx.tryStateMD(ctx)
 		if err != nil {
-			tx.engine.project.Warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.ID, err))
+			tx.Project.Warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.ID, err))
 		}
 		if !again {
 			return
@@ -34,7 +34,7 @@ func (tx *taskTx) writeStateMD(ctx context.Context) {
 
 // tryStateMD writes the task's section while it holds the ledger's lock, unless the task
 // has changed since its findings were read.
-func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
+func (tx *Tx) tryStateMD(ctx context.Context) (again bool, err error) {
 	now := tx.Task
 	if err := now.Load(ctx); err != nil || now.Head.N == 0 {
 		return false, err
@@ -51,7 +51,7 @@ func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
 		if again = held.N != now.Head.N; again {
 			return nil
 		}
-		return tx.engine.project.UpdateStateMD(tx.ID, text)
+		return tx.Project.UpdateStateMD(tx.ID, text)
 	})
 	if text == "" && errs.CodeOf(err) == errs.MarkerUnsafe {
 		err = nil // An unsafe file has no section to remove.

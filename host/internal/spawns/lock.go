@@ -1,4 +1,4 @@
-package round
+package spawns
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -15,10 +16,10 @@ import (
 // round. A child of a killed process holds it briefly, until it has executed its program.
 const lockTime = time.Second
 
-// lockRound prevents other processes from running the same task's round until the lease is
+// LockRound prevents other processes from running the same task's round until the lease is
 // released.
-func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
-	pool, err := tx.engine.project.Leases()
+func LockRound(ctx context.Context, tx *tasktx.Tx) (*lease.Lease, error) {
+	pool, err := tx.Project.Leases()
 	if err != nil {
 		return nil, err
 	}
@@ -36,20 +37,20 @@ func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	return nil, err
 }
 
-// checkNotRunning ends processes that killed commands left in the project, since they
+// CheckNotRunning ends processes that killed commands left in the project, since they
 // would change the input of the decision, and closes the task's runs that were lost with
 // them. It fails if another process runs the round: that process decides it.
-func (tx *taskTx) checkNotRunning(ctx context.Context) error {
-	if err := tx.engine.recoverOrphans(ctx); err != nil {
+func CheckNotRunning(ctx context.Context, tx *tasktx.Tx) error {
+	if err := RecoverOrphans(ctx, tx.Project); err != nil {
 		return err
 	}
 	if len(tx.Status.OpenRuns()) == 0 {
 		return nil
 	}
-	held, err := tx.lockRound(ctx)
+	held, err := LockRound(ctx, tx)
 	if err != nil {
 		return err
 	}
-	defer tx.engine.project.Release(held)
-	return tx.loseRuns(func(task.Run) bool { return true })
+	defer tx.Project.Release(held)
+	return LoseRuns(tx, func(task.Run) bool { return true })
 }

@@ -1,4 +1,4 @@
-package round
+package tasktx
 
 import (
 	"context"
@@ -10,26 +10,27 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// recordFailedRound records that a round failed because of a plugin or policy error, and
+// RecordFailure records that a round failed because of a plugin or policy error, and
 // returns err. Other errors reject the input and leave no trace. If the failure cannot be
 // recorded, that is only a warning. A failure never creates a ledger.
-func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) error {
+func RecordFailure(ctx context.Context, p *core.Project, id string, err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	broke := ok && (slices.Contains(errs.PluginFailures(), f.Code) || slices.Contains(errs.PolicyFailures(), f.Code))
-	if !broke || ctx.Err() != nil || e.project.Inside() != nil || task.CheckID(id) != nil {
+	if !broke || ctx.Err() != nil || p.Inside() != nil || task.CheckID(id) != nil {
 		return err
 	}
-	failed := e.appendFailure(ctx, event.Failure{
-		By: e.project.By, Task: id, Code: f.Code, Plugin: faultyPlugin(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
+	failed := appendFailure(ctx, p, event.Failure{
+		By: p.By, Task: id, Code: f.Code, Plugin: faultyPlugin(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
 	})
 	if failed != nil {
-		e.project.Warn(fmt.Errorf("failed to record the failed round: %w", failed))
+		p.Warn(fmt.Errorf("failed to record the failed round: %w", failed))
 	}
 	return err
 }
@@ -49,8 +50,8 @@ func faultyPlugin(f *errs.Error) string {
 }
 
 // appendFailure appends to the failures chain, if the ledger exists.
-func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) error {
-	l, err := e.project.OpenLedger(ctx)
+func appendFailure(ctx context.Context, p *core.Project, reported event.Failure) error {
+	l, err := p.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) erro
 			return err
 		}
 		// Rounds of other tasks may fail at the same time.
-		_, err = e.project.Append(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
+		_, err = p.Append(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return err
 		}

@@ -1,0 +1,315 @@
+package spawns
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// Recorder records a task's spawns: an intent before each attempt and a receipt after
+// it. It is safe for concurrent use and owns Tx while agents run.
+type Recorder struct {
+	Config project.Config
+	// Jobs is how many tasks the command runs at once, 0 for this one.
+	Jobs int
+
+	Mu sync.Mutex // guards Tx and Spawns while agents run
+	Tx *tasktx.Tx
+	// Spawns are the runs of this command.
+	Spawns []api.SpawnSummary
+}
+
+// WithAgents calls f under the task's lock, after it recovers what a killed command left.
+func (rec *Recorder) WithAgents(ctx context.Context, f func(Runner) error) error {
+	p := rec.Tx.Project
+	runner, err := NewRunner(ctx, p, rec.Config, rec.Tx.ID, rec.Tx.Tree())
+	if err != nil {
+		return err
+	}
+	held, err := LockRound(ctx, rec.Tx)
+	if err != nil {
+		return err
+	}
+	defer p.Release(held)
+	if err := RecoverOrphans(ctx, p); err != nil {
+		return err
+	}
+	if err := rec.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
+		return err
+	}
+	return f(runner)
+}
+
+// Write records what f applies to the current task. If another process appends first, f is
+// called again.
+func (rec *Recorder) Write(ctx context.Context, f func() error) (*api.EventRef, error) {
+	rec.Mu.Lock()
+	defer rec.Mu.Unlock()
+	for {
+		if err := rec.Tx.Begin(ctx); err != nil {
+			return nil, err
+		}
+		if err := f(); err != nil {
+			return nil, err
+		}
+		at, err := rec.Tx.Commit(ctx, nil)
+		if errs.CodeOf(err) != errs.LedgerConflict {
+			return at, err
+		}
+	}
+}
+
+// Target is the purpose of a spawn.
+type Target struct {
+	Role  task.Role
+	Index int // of the researcher, from 0
+	// Attested is the agent whose attestation the run gives, "" for none.
+	Attested string
+	// CannotSearch is set if its definition has no search tool: then the
+	// search-before-write rule does not apply to it.
+	CannotSearch bool
+	Round        int
+	// Edits is set if it edits the task's tree.
+	Edits bool
+	// Store returns what is kept of a good answer, nil for nothing. It may be nil: then a
+	// critic's report is kept.
+	Store func(spawner.Result) []byte
+	// Ended adds events to the receipt of the last attempt. It may be nil.
+	Ended func(*tasktx.Tx, spawner.Result) error
+}
+
+// Intent returns what is recorded before an attempt of an agent.
+func (rec *Recorder) Intent(p Target, agent string, at spawner.Attempt) task.Intent {
+	return task.Intent{
+		Run: at.Run, Role: p.Role, Agent: agent, Index: p.Index, Attempt: rec.Tx.Status.Attempts(p.Role, p.Index) + 1,
+		Adapter: at.Adapter, Why: at.Why, Prompt: at.Prompt, Tree: at.Tree, Edits: p.Edits,
+		Reserve: task.Amount{
+			Millis: max(at.Timeout.Milliseconds(), 1), Tokens: rec.Config.Budget.Spawn.Tokens, MicroDollars: rec.Config.Budget.Spawn.MicroDollars,
+		},
+	}
+}
+
+// Limits returns the task's budgets.
+func (rec *Recorder) Limits() task.Limits {
+	amount := func(a project.Allowance) task.Amount {
+		return task.Amount{Millis: a.Time.Milliseconds(), Tokens: a.Tokens, MicroDollars: a.MicroDollars}
+	}
+	return task.Limits{Task: amount(rec.Config.Budget.Task), Round: amount(rec.Config.Budget.Round), Rounds: rec.Config.Budget.Task.Rounds}
+}
+
+// begin records an attempt's intent durably, unless it was reserved before.
+func (rec *Recorder) begin(ctx context.Context, p Target, agent string, at spawner.Attempt) error {
+	limits, reported := rec.Limits(), event.Full{By: task.BySwitchyard}
+	if p.Role == task.RoleOther {
+		limits = task.Limits{} // Budgets belong to tasks; this chain never ends.
+	} else {
+		reported.Limits = &limits
+	}
+	_, err := rec.Write(ctx, func() error {
+		if slices.ContainsFunc(rec.Tx.Status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
+			return nil
+		}
+		return rec.Tx.Apply(task.ReserveRuns{Round: p.Round, Intents: []task.Intent{rec.Intent(p, agent, at)}, Limits: limits}, reported)
+	})
+	return err
+}
+
+// end records an attempt's receipt durably, with the agent's attestation, and stores its
+// report.
+func (rec *Recorder) end(ctx context.Context, p Target, res spawner.Result, manualFallback bool) error {
+	receipt := receiptOf(res)
+	if manualFallback && res.Next == outcome.Stop && !res.Verdict.Good() {
+		receipt.Next = record.NextManualFallback
+	}
+	stored := res.Report
+	if p.Store != nil && res.Verdict.Good() {
+		stored = p.Store(res)
+	}
+	if stored != nil && res.Verdict.Good() {
+		path, err := rec.Tx.Project.WriteStateFile(ReportsFolder, res.Run+".json", stored)
+		if err != nil {
+			return err
+		}
+		receipt.Path, receipt.Report = path, digest.Of(stored)
+	}
+	_, err := rec.Write(ctx, func() error {
+		err := rec.Tx.Apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: task.BySwitchyard, Spawn: &res.Record})
+		if err == nil {
+			err = rec.attest(p, res, receipt)
+		}
+		if err == nil && p.Ended != nil && res.Next != outcome.Retry && res.Next != outcome.Fallback {
+			err = p.Ended(rec.Tx, res)
+		}
+		return err
+	})
+	return err
+}
+
+// attest records that an agent ran. One that failed, or whose round is over, gives no
+// evidence.
+func (rec *Recorder) attest(p Target, res spawner.Result, receipt task.Receipt) error {
+	if p.Attested == "" || !res.Verdict.Good() || rec.Tx.Status.Status == task.Committed || max(rec.Tx.Status.Round, 1) != p.Round {
+		return nil
+	}
+	audited := rec.Config.Audit.Agents
+	if !res.SeesTools || p.CannotSearch {
+		audited = nil // Without reported tools, a search cannot be seen.
+	}
+	var tools []string
+	search := slices.Clone(rec.Config.Audit.SearchTools)
+	for _, tool := range res.Output.Tools {
+		tools = append(tools, tool.Name)
+		if tool.Search && !slices.Contains(search, tool.Name) {
+			search = append(search, tool.Name)
+		}
+	}
+	return rec.Tx.Apply(task.AttestAgent{
+		Agent: p.Attested, Source: task.ByHost, By: task.BySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
+		Audited: audited, SearchTools: search,
+	}, event.Full{By: task.BySwitchyard})
+}
+
+// receiptOf returns the receipt of an attempt.
+func receiptOf(res spawner.Result) task.Receipt {
+	r := task.Receipt{
+		Run: res.Run, Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,
+		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: digest.Of([]byte(res.Output.Text)), Trail: res.LogDigest,
+		Confinement: res.Record.Confinement,
+	}
+	if res.Next == outcome.Retry || res.Next == outcome.Fallback {
+		r.Next = string(res.Next)
+	}
+	if res.Record.Model != nil {
+		r.Model = *res.Record.Model
+	}
+	if res.Record.PID == 0 {
+		return r // Without a process nothing was used.
+	}
+	r.Spawn = &task.Spawn{PID: res.Record.PID, Session: res.Record.Session, Trail: res.LogDigest}
+	in, out := res.Output.Tokens.In, res.Output.Tokens.Out
+	for _, n := range []*int64{in, out} {
+		if n != nil && *n > 0 {
+			r.Used.Tokens += *n
+		}
+	}
+	if in == nil || out == nil {
+		r.Unknown = append(r.Unknown, task.UnknownTokens)
+	}
+	if cost := res.Output.Dollars; cost != nil {
+		r.Used.MicroDollars = max(*cost, 0)
+	} else {
+		r.Unknown = append(r.Unknown, task.UnknownMoney)
+	}
+	return r
+}
+
+// NewJob returns a spawn job whose attempts are recorded.
+func (rec *Recorder) NewJob(config project.Config, agentDef definition.Definition, settings project.SpawnAgent, p Target) spawner.Job {
+	j := spawner.Job{
+		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
+		Command: config.Spawn.Command, Env: config.Spawn.Env,
+		Web: web(agentDef),
+		Limits: spawner.Limits{
+			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
+			Concurrency: config.Spawn.Limit(rec.Jobs), QueueTimeout: timeout,
+			Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars,
+		},
+		Hooks: spawner.Hooks{
+			Begin: func(ctx context.Context, at spawner.Attempt) error { return rec.begin(ctx, p, agentDef.Name, at) },
+			End: func(ctx context.Context, res spawner.Result) error {
+				return rec.end(ctx, p, res, settings.ManualFallback && p.Role != task.RoleResearcher && agents.FallbackMayHelp(res.Verdict))
+			},
+			Observe: rec.Tx.Project.Observe,
+		},
+	}
+	if p.Role != task.RoleOther {
+		j.Task, j.Round, j.Role = rec.Tx.ID, p.Round, string(p.Role)
+	}
+	return j
+}
+
+// CanSearch reports whether a definition has a tool that searches.
+func CanSearch(d definition.Definition, config project.Config) bool {
+	return web(d) || slices.ContainsFunc(d.Tools, func(tool string) bool { return slices.Contains(config.Audit.SearchTools, tool) })
+}
+
+// web reports whether a definition's tools include web access.
+func web(d definition.Definition) bool {
+	return slices.ContainsFunc(d.Tools, func(tool string) bool {
+		name, _, _ := strings.Cut(tool, "(")
+		return strings.EqualFold(name, "WebSearch") || strings.EqualFold(name, "WebFetch")
+	})
+}
+
+// closeLostRuns closes the matching open runs, whose host was killed.
+func (rec *Recorder) closeLostRuns(ctx context.Context, was func(task.Run) bool) error {
+	_, err := rec.Write(ctx, func() error { return LoseRuns(rec.Tx, was) })
+	return err
+}
+
+// LoseRuns adds to the pending events that the matching open runs were lost.
+func LoseRuns(tx *tasktx.Tx, was func(task.Run) bool) error {
+	for _, r := range tx.Status.OpenRuns() {
+		if !was(r) {
+			continue
+		}
+		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: outcome.Lost}
+		if err := tx.Apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: task.BySwitchyard}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Earlier summarizes a run of a killed command.
+func Earlier(run task.Run) api.SpawnSummary {
+	s := api.SpawnSummary{
+		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
+		Outcome: run.Receipt.Outcome, Reason: run.Receipt.Reason, Class: run.Receipt.Class, DurationMS: run.Receipt.Used.Millis,
+		Confinement: run.Receipt.Confinement,
+	}
+	if !slices.Contains(run.Receipt.Unknown, task.UnknownMoney) {
+		s.CostMicroDollars = &run.Receipt.Used.MicroDollars
+	}
+	return s
+}
+
+// AddRuns adds the attempts of a spawn to Spawns.
+func (rec *Recorder) AddRuns(o spawner.Outcome) {
+	rec.Mu.Lock()
+	defer rec.Mu.Unlock()
+	for _, res := range o.Results {
+		rec.Spawns = append(rec.Spawns, api.SummarizeSpawn(res.Record))
+	}
+}
+
+// FinalText returns the final message of an agent.
+func FinalText(res spawner.Result) []byte { return []byte(res.Output.Text) }
+
+// ReportPath returns the path of the report of a run, relative to the project's root, with
+// slashes.
+func ReportPath(run string) string {
+	return project.StateDir + "/" + ReportsFolder + "/" + run + ".json"
+}
+
+// timeout is how long a spawn waits for a free lease of its agent.
+const timeout = time.Hour
+
+// ReportsFolder is the folder in the state folder that has the reports of spawned agents, by
+// run, and of commands, by task and round.
+const ReportsFolder = "reports"
