@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/query"
 	"github.com/switchyard-dev/switchyard/host/internal/round"
+	"github.com/switchyard-dev/switchyard/host/internal/run"
 	"github.com/switchyard-dev/switchyard/host/internal/runqueue"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -51,12 +52,12 @@ type (
 	SpawnResult    = round.SpawnResult
 	// Order is a step that an engine on another machine carries out, and OrderResult what
 	// that has added. See Engine.Advance and Engine.Carry.
-	Order          = round.Order
-	OrderResult    = round.OrderResult
-	StateFile      = round.StateFile
-	LostRun        = round.LostRun
-	AdvanceRequest = round.AdvanceRequest
-	Position       = round.Position
+	Order          = run.Order
+	OrderResult    = run.OrderResult
+	StateFile      = run.StateFile
+	LostRun        = run.LostRun
+	AdvanceRequest = run.AdvanceRequest
+	Position       = run.Position
 	// Project is a project's folders.
 	Project = project.Project
 	// Error is an error with a stable code.
@@ -70,6 +71,7 @@ type Engine struct {
 	*reader
 	*checker
 	*rounds
+	*runs
 }
 
 // Options configure an Engine.
@@ -97,13 +99,14 @@ type (
 	reader  = query.Reader
 	checker = doctor.Doctor
 	rounds  = round.Engine
+	runs    = run.Engine
 )
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
 	p := core.New(o)
-	r := query.New(p)
-	return &Engine{p, r, doctor.New(p, r), round.New(p)}
+	questions, rounds := query.New(p), round.New(p)
+	return &Engine{p, questions, doctor.New(p, questions), rounds, run.New(p, rounds)}
 }
 
 // FindProject returns the project that a folder belongs to: its root is the nearest

@@ -49,13 +49,13 @@ func CheckConfinement(p *core.Project, config project.Config, id, tree string) e
 func Site(p *core.Project, config project.Config, id, tree string) access.Site {
 	return access.Site{
 		Root: p.Root, Tree: tree, State: p.State(), Environ: p.Environ,
-		Deciding: slices.Concat(worktree.EffectiveFiles(), DecidingFiles(p, config, id)),
+		Deciding: slices.Concat(worktree.EffectiveFiles(), decidingFiles(p, config, id)),
 	}
 }
 
-// DecidingFiles returns the files that later rounds of a task ("" for none) read their
+// decidingFiles returns the files that later rounds of a task ("" for none) read their
 // settings from, as far as the settings name them.
-func DecidingFiles(p *core.Project, config project.Config, id string) []string {
+func decidingFiles(p *core.Project, config project.Config, id string) []string {
 	effective := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
 	for _, key := range config.Trust.Keys {
 		effective = append(effective, key.File)
@@ -81,13 +81,13 @@ func CommandFile(p *core.Project, word string) (path string, isFile bool) {
 
 // Scope returns the paths that count as a change of the working tree while agents run
 // for a task ("" for none). It ignores files that other processes change, and always
-// includes DecidingFiles.
+// includes decidingFiles.
 func Scope(p *core.Project, config project.Config, id, tree string) (worktree.Scope, error) {
 	ignored, err := ignoredPaths(config, tree)
 	if err != nil {
 		return worktree.Scope{}, err
 	}
-	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: DecidingFiles(p, config, id), TaskTree: tree != p.Root}, nil
+	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: decidingFiles(p, config, id), TaskTree: tree != p.Root}, nil
 }
 
 // ignoredPaths lists the paths that change without an agent's doing: the metrics file with

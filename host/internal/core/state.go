@@ -2,47 +2,16 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
-	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
-
-// HandoffFolder is the folder in the state folder that has the input for the next rounds.
-const HandoffFolder = "handoff"
-
-// FindingsFile is the name of the file with a round's instructions for its executor, for
-// HandoffFile.
-const FindingsFile = "findings.md"
-
-// HandoffFile returns the name of a round's file in HandoffFolder.
-func HandoffFile(id string, round int, name string) string {
-	return fmt.Sprintf("%s-r%d-%s", id, round, name)
-}
-
-// HandoffPath returns the path of a round's file in HandoffFolder, relative to the project's
-// root, with slashes.
-func HandoffPath(id string, round int, name string) string {
-	return project.StateDir + "/" + HandoffFolder + "/" + HandoffFile(id, round, name)
-}
-
-// CurrentHandoff returns the file with the executor's instructions for the task's round, nil
-// for none.
-func (p *Project) CurrentHandoff(now record.StoredStatus) *string {
-	path := HandoffPath(now.TaskID, now.Round, FindingsFile)
-	if now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && p.AtRoot().Exists(path) {
-		return &path
-	}
-	return nil
-}
 
 // OpenState opens the state folder and creates it if needed.
 //

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -27,7 +28,7 @@ func (q *Reader) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 		return api.TaskDetail{}, err
 	}
 	defer r.Close()
-	t := api.TaskDetail{TaskStatus: r.Status.Public(), Handoff: q.project.CurrentHandoff(r.Status)}
+	t := api.TaskDetail{TaskStatus: r.Status.Public(), Handoff: handoff.Current(q.project, r.Status)}
 	if t.Sessions, err = r.SessionBlock(ctx); err != nil {
 		return api.TaskDetail{}, err
 	}

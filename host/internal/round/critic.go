@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
-	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
@@ -153,7 +153,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	if run.Tree != rr.tree {
 		return review{}, false, nil
 	}
-	data, err := readReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
+	data, err := handoff.ReadReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
 		return review{}, false, err
 	}
@@ -183,18 +183,6 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 	return review{run: run.Intent.Run, failure: failed(record)}, nil
 }
 
-// readReport returns the stored report of a run, or nil if the file is gone or changed.
-func readReport(ctx context.Context, tx *tasktx.Tx, path, sum string) ([]byte, error) {
-	data, err := tx.Project.AtRoot().Read(ctx, path, outcome.MaxReport)
-	if err != nil {
-		return nil, ctx.Err()
-	}
-	if digest.Of(data) != sum {
-		return nil, nil
-	}
-	return data, nil
-}
-
 // judgeReport normalizes a critic's report and checks that it is about this round, and
 // that the round's reports can be decided on together.
 func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
@@ -222,7 +210,7 @@ func failed(r spawner.Record) *finding.Finding {
 		if r.Reason != outcome.ReasonTreeChanged {
 			text += "; the working tree changed meanwhile"
 		}
-		text += fmt.Sprintf(" (%s)", textutil.List(r.Changed, maxNamedChanges))
+		text += fmt.Sprintf(" (%s)", textutil.List(r.Changed, MaxNamedChanges))
 	}
 	if words := r.Said(); len(words) > 0 {
 		text += ". It said: " + strings.TrimSuffix(strings.Join(words, "; "), ".")
@@ -241,5 +229,5 @@ func failed(r spawner.Record) *finding.Finding {
 // spawnCritic is the critic name of a finding about a failed critic.
 const spawnCritic = "spawner"
 
-// maxNamedChanges is the number of changed files that a message names.
-const maxNamedChanges = 5
+// MaxNamedChanges is the number of changed files that a message names.
+const MaxNamedChanges = 5

@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -43,13 +42,13 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		Contradictions: rr.contradictions,
 	}
 	if v.Output != "" {
-		path, err := giveFile(rr.tx.Project, v.Output, at.Folder, verificationFile)
+		path, err := handoff.GiveFile(rr.tx.Project, v.Output, at.Folder, handoff.VerificationFile)
 		if err != nil {
 			return "", err
 		}
 		p.Verification = path
 	}
-	plan, err := givenPlan(ctx, rr.tx, rr.config, at.Folder)
+	plan, err := handoff.Plan(ctx, rr.tx, rr.config, at.Folder)
 	if err != nil {
 		return "", err
 	}
@@ -66,53 +65,17 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 		return "", err
 	}
 	for _, f := range findings {
-		p.Previous = append(p.Previous, f.Fingerprint+" "+lineOf(f))
+		p.Previous = append(p.Previous, f.Fingerprint+" "+handoff.Line(f))
 	}
 	return prompt.Render(rr.agents.Spawner.Root, "critic", p)
 }
 
-// Files that an attempt can read.
+// diffFile is the name of the draft's difference in an attempt's folder, and maxDiff its
+// maximum size in bytes.
 const (
-	diffFile         = "draft.diff"
-	verificationFile = "verification.log"
+	diffFile = "draft.diff"
+	maxDiff  = 4 << 20
 )
-
-// Maximum sizes of a task's plan, a diff and a file for an agent, in bytes.
-const maxPlan, maxDiff, maxGiven = 1 << 20, 4 << 20, 4 << 20
-
-// giveFile copies the end of a file, relative to the project's root, to a folder that every
-// agent can read: some refuse files that version control ignores, or that are outside of
-// their working tree. It returns the path of the copy.
-func giveFile(p *core.Project, path, folder, name string) (string, error) {
-	data, err := func() ([]byte, error) {
-		root, err := os.OpenRoot(p.Root)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		// The verification ran the draft's code, which may have replaced the file by a
-		// link or a pipe.
-		f, err := safefile.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		from := max(info.Size()-maxGiven, 0)
-		return io.ReadAll(io.NewSectionReader(f, from, maxGiven))
-	}()
-	copied := filepath.Join(folder, name)
-	if err == nil {
-		err = os.WriteFile(copied, data, 0o600)
-	}
-	if err != nil {
-		return "", errs.New(errs.SpawnFolderFailed, "%s cannot be handed on: %w", path, err)
-	}
-	return copied, nil
-}
 
 // writeDiff writes the difference from the task's base to a file for an attempt. It returns the
 // file's path, or "" without git. An empty diff fails with draft-empty, unless the caller
@@ -144,7 +107,40 @@ func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (strin
 	return path, nil
 }
 
-// lineOf formats a finding as one line.
-func lineOf(f finding.Finding) string {
-	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Category, f.Location(), f.Remediation)
+// manualFallback writes the prompt for a critic that the caller runs.
+func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
+	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: handoff.Path(rr.tx.ID, rr.round.Number, "critic.json")}
+	for _, err := range o.Skipped {
+		h.Failures = append(h.Failures, err.Error())
+	}
+	for _, res := range o.Results {
+		words := fmt.Sprintf("%s: %s", res.Record.Adapter, res.Verdict.Reason)
+		if said := res.Record.Said(); len(said) > 0 {
+			words += " (" + said[len(said)-1] + ")"
+		}
+		h.Failures = append(h.Failures, words)
+	}
+	dir, err := rr.tx.Project.StateFolder(handoff.Folder)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	// Files of an earlier manual fallback, a report above all, belong to another draft.
+	given := handoff.File(rr.tx.ID, rr.round.Number, "critic")
+	for _, name := range []string{given, handoff.File(rr.tx.ID, rr.round.Number, "critic.json")} {
+		if err := dir.RemoveAll(name); err != nil {
+			return nil, core.ErrStateWrite(name, err)
+		}
+	}
+	if err := dir.Mkdir(given, 0o700); err != nil {
+		return nil, core.ErrStateWrite(given, err)
+	}
+	rendered, err := rr.criticPrompt(ctx, spawner.Attempt{
+		Run: spawner.NewRun(), Folder: filepath.Join(dir.Name(), given), ReportPath: rr.tx.Project.AtRoot().Abs(h.ReportPath),
+	}, modules, v)
+	if err != nil {
+		return nil, err
+	}
+	h.PromptPath, err = rr.tx.Project.WriteStateFile(handoff.Folder, handoff.File(rr.tx.ID, rr.round.Number, "critic.md"), []byte(definition.Compose(agentDef, rendered)))
+	return h, err
 }

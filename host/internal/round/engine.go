@@ -1,6 +1,5 @@
-// Package round runs the rounds of a project's tasks. It has the transaction of one task,
-// the round with its verification, critic, decision and researchers, and the other commands
-// on a task.
+// Package round runs the rounds of a project's tasks, with their verification, critic,
+// decision and researchers, and has the other commands that change tasks.
 package round
 
 import (

@@ -14,11 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// apply runs a command that needs only the task's state.
-func (e *Engine) apply(ctx context.Context, id string, c task.Command) (api.TaskResult, error) {
-	return tasktx.Update(ctx, e.project, id, func(*tasktx.Tx) (task.Command, event.Full, error) { return c, event.Full{}, nil })
-}
-
 // maxQuery is the maximum length of a recorded query, in bytes.
 const maxQuery = 2000
 
@@ -55,7 +50,7 @@ func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api
 	if req.Phase == task.Research {
 		required = config.Researchers
 	}
-	return e.apply(ctx, id, task.CompletePhase{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force})
+	return tasktx.Apply(ctx, e.project, id, task.CompletePhase{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force})
 }
 
 // Commit commits a task whose latest decision is to commit.
@@ -142,7 +137,7 @@ func (e *Engine) Answer(ctx context.Context, id string, req api.AnswerRequest) (
 	if err := e.project.Inside(); err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.apply(ctx, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.project.By})
+	return tasktx.Apply(ctx, e.project, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.project.By})
 }
 
 // Audit records a manual attestation that an agent ran in the task's round, and checks it
@@ -179,5 +174,5 @@ func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (
 	if err := e.project.Inside(); err != nil {
 		return api.TaskResult{}, err
 	}
-	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.project.By})
+	return tasktx.Apply(ctx, e.project, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.project.By})
 }

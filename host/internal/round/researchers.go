@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
-	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
@@ -57,7 +57,7 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 	asked := slices.ContainsFunc(rr.tx.Status.Runs, func(r task.Run) bool {
 		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
 	})
-	if !asked || rr.tx.Project.AtRoot().Exists(core.HandoffPath(rr.tx.ID, round, "research.json")) {
+	if !asked || rr.tx.Project.AtRoot().Exists(handoff.Path(rr.tx.ID, round, "research.json")) {
 		return api.RoundResult{}, false, nil
 	}
 	last, err := rr.tx.LastDecision(ctx)
@@ -92,7 +92,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	defer cancel()
 	var all sync.WaitGroup
 	words := rr.tx.TaskPrompt() // Recording a run changes tx.
-	churn, err := churnLines(ctx, rr.tx)
+	churn, err := handoff.Churn(ctx, rr.tx)
 	if err != nil {
 		return api.RoundResult{}, err
 	}
@@ -113,7 +113,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
-	if result.Path, err = rr.tx.Project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
+	if result.Path, err = rr.tx.Project.WriteStateFile(handoff.Folder, handoff.File(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
 		return api.RoundResult{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
@@ -121,13 +121,13 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 		return api.RoundResult{}, err
 	}
 	// The next draft must also settle the other findings.
-	path, err := writeHandoff(rr.tx, rr.config, d)
+	path, err := handoff.Write(rr.tx, rr.config, d)
 	if err != nil {
 		return api.RoundResult{}, err
 	}
 	d.Handoff = &path
 	// This file marks the research as done, so it is written last.
-	if result.Data, err = rr.tx.Project.WriteStateFile(core.HandoffFolder, core.HandoffFile(rr.tx.ID, round, "research.json"), textutil.JSON(text)); err != nil {
+	if result.Data, err = rr.tx.Project.WriteStateFile(handoff.Folder, handoff.File(rr.tx.ID, round, "research.json"), textutil.JSON(text)); err != nil {
 		return api.RoundResult{}, err
 	}
 	_, err = rr.recorder.Write(ctx, func() error {
@@ -179,7 +179,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	job.Prompt = func(a spawner.Attempt) (string, error) {
 		r := prompt.Data{
 			Task: rr.tx.ID, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
-			Findings: agentLines(asked), Churn: churn,
+			Findings: handoff.Lines(asked), Churn: churn,
 		}
 		if plan := rr.config.Spawn.PlanOf(rr.tx.ID); plan != "" {
 			r.Files = append(r.Files, plan)
@@ -235,7 +235,7 @@ func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.
 	if run == nil || run.Receipt.Outcome != outcome.OK || run.Receipt.Path == "" {
 		return nil, nil
 	}
-	data, err := readReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
+	data, err := handoff.ReadReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
 		return nil, err
 	}

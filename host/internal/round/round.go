@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
@@ -47,7 +47,7 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 		return api.RoundResult{}, err
 	}
 	agents := in.config.Spawn.For(criticName).Named || in.config.Spawn.For(researcherName).Named
-	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && usesCritic(in.config)
+	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && UsesCritic(in.config)
 	if critic || agents || len(in.config.Reports.Commands) > 0 {
 		return e.runHeadless(ctx, in, req, critic, nil)
 	}
@@ -55,9 +55,9 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 	return api.RoundResult{Decision: d}, err
 }
 
-// usesCritic reports whether a project's rounds run the critic: if it has commands for
+// UsesCritic reports whether a project's rounds run the critic: if it has commands for
 // reports, only if the critic is configured too.
-func usesCritic(config project.Config) bool {
+func UsesCritic(config project.Config) bool {
 	return len(config.Reports.Commands) == 0 || config.Spawn.For(criticName).Named
 }
 
@@ -281,10 +281,10 @@ func recordDecision(ctx context.Context, tx *tasktx.Tx, o task.DecideRound, d ap
 	}
 	var handOff func() error
 	if d.NextAction == actionExecutor {
-		path := core.HandoffPath(tx.ID, d.NextRound, core.FindingsFile)
+		path := handoff.Path(tx.ID, d.NextRound, handoff.FindingsFile)
 		d.Handoff = &path
 		handOff = func() error {
-			_, err := writeHandoff(tx, r.config, d)
+			_, err := handoff.Write(tx, r.config, d)
 			return err
 		}
 	}

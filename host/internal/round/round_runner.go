@@ -58,22 +58,20 @@ type roundRunner struct {
 	// reviewing is the working tree at the start of the critic's first attempt, nil if it is
 	// not known.
 	reviewing *worktree.Snapshot
-	// carried is the result of the order that the round is a part of, nil for none.
-	carried *OrderResult
+	// carry is set if the task's home decides, and evidence is what it gets.
+	carry    bool
+	evidence *Evidence
 	// emptyDraft reports whether the critic got a draft equal to its base.
 	emptyDraft bool
 }
 
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
-// researchers. w is the step of a task that Run drives, nil for others.
-func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, w *work) (api.RoundResult, error) {
-	rr := &roundRunner{tx: in.tx, recorder: &spawns.Recorder{Tx: in.tx, Config: in.config}, config: in.config, req: req, critic: critic, driven: w != nil}
-	if w != nil {
-		rr.shot, rr.recorder.Jobs, rr.carried, rr.contradictions = w.tree, w.req.Jobs, w.carried, w.contradictions
-		defer func() {
-			w.driver.tree = rr.shot
-			w.emitSpawns(rr.recorder) // Also those of a round that fails.
-		}()
+// researchers. d is nil unless Run drives the task.
+func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, d *Driven) (api.RoundResult, error) {
+	rr := &roundRunner{tx: in.tx, recorder: &spawns.Recorder{Tx: in.tx, Config: in.config}, config: in.config, req: req, critic: critic, driven: d != nil}
+	if d != nil {
+		rr.shot, rr.recorder.Jobs, rr.carry, rr.contradictions = d.Tree, d.Jobs, d.Carry, d.Contradictions
+		defer func() { d.Tree, d.Evidence, d.Spawns = rr.shot, rr.evidence, rr.recorder.Spawns }()
 	}
 	if err := rr.enter(); err != nil {
 		rr.tx.RefreshStateMD(ctx, err)
@@ -81,7 +79,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 	}
 	var given []pluginset.Report
 	var err error
-	if rr.carried == nil {
+	if !rr.carry {
 		if rr.policy, given, err = in.load(ctx, rr.round.Number); err != nil {
 			return api.RoundResult{}, err
 		}
@@ -218,7 +216,7 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 	if r.Verification.Outcome != policies.Red && r.Critic == nil {
 		r.Draft = rr.compareDraft(ctx, r.Reports)
 	}
-	if rr.carried == nil {
+	if !rr.carry {
 		return rr.decided(ctx, r)
 	}
 	ev := &r.Evidence
@@ -232,7 +230,7 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 			}
 		}
 	}
-	rr.carried.Evidence = ev
+	rr.evidence = ev
 	return api.RoundResult{}, nil
 }
 
@@ -328,7 +326,7 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 		Routing: api.Routing{NextDestination: action, Buckets: map[string][]string{}},
 		Spawns:  rr.recorder.Spawns, EmptyDraft: rr.emptyDraft,
 	}
-	if rr.carried == nil { // Otherwise the home alone knows the policy.
+	if !rr.carry { // Otherwise the home alone knows the policy.
 		d.Policy = rr.policy.Identity()
 	}
 	return d
@@ -376,6 +374,6 @@ func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, t
 	if len(protected) == 0 {
 		return nil
 	}
-	return errs.New(errs.DraftProtected, "the draft changes files that affect later rounds: %s", textutil.List(protected, maxNamedChanges)).
+	return errs.New(errs.DraftProtected, "the draft changes files that affect later rounds: %s", textutil.List(protected, MaxNamedChanges)).
 		With("paths", protected)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -157,7 +158,7 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		last := now.Last
 		t := dueTask{recorded: r, SessionTask: api.SessionTask{
 			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
-			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: e.project.CurrentHandoff(now),
+			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: handoff.Current(e.project, now),
 		}}
 		if t.Red && last.Verification != nil {
 			t.Output = last.Verification.Output

@@ -30,7 +30,7 @@ type Runner struct {
 //
 // # Errors
 //
-// spawn-reentrant and CodeDepth inside a spawned agent, config-foreign, those of adapters
+// spawn-reentrant and spawn-depth-exceeded inside a spawned agent, config-foreign, those of adapters
 // and of leases.
 func NewRunner(ctx context.Context, p *core.Project, config project.Config, id, tree string) (Runner, error) {
 	if err := checkNotNested(p); err != nil {

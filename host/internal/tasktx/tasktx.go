@@ -214,6 +214,11 @@ func Update(ctx context.Context, p *core.Project, id string, c Command) (api.Tas
 	return tx.Update(ctx, c)
 }
 
+// Apply runs a command that needs only the task's state.
+func Apply(ctx context.Context, p *core.Project, id string, c task.Command) (api.TaskResult, error) {
+	return Update(ctx, p, id, func(*Tx) (task.Command, event.Full, error) { return c, event.Full{}, nil })
+}
+
 // Update runs a command. If another process changes the task meanwhile, the command is
 // decided again, as long as the task is in the same round.
 func (tx *Tx) Update(ctx context.Context, c Command) (api.TaskResult, error) {
@@ -286,8 +291,9 @@ func (tx *Tx) RefreshStateMD(ctx context.Context, err error) {
 }
 
 // Base returns the commit that the task's draft is compared with: the one that the command
-// names, else the recorded one, else a new one (see core.Project.NewBase) if the task begins. It is ""
-// without git, and if none was recorded; the draft is then compared with HEAD.
+// names, else the recorded one, else a new one (see core.Project.NewBase) if the task
+// begins. It is "" without git, and if none was recorded; the draft is then compared with
+// HEAD.
 func (tx *Tx) Base(ctx context.Context) (string, error) {
 	if tx.BaseCommit != "" {
 		return tx.BaseCommit, nil
@@ -308,7 +314,7 @@ func (tx *Tx) begins() bool {
 	return tx.Head.N == 0 || slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
 }
 
-// ErrNeedsRun is the error of a command that would commit a task with its own branch.
+// ErrNeedsRun returns the error of a command that would commit a task with its own branch.
 func (tx *Tx) ErrNeedsRun() error {
 	return errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.ID).With("task", tx.ID)
 }

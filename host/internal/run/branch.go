@@ -1,4 +1,4 @@
-package round
+package run
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
@@ -27,7 +28,7 @@ func (w *work) start(ctx context.Context) error {
 		return errs.New(errs.TaskNoText, "task %s does not exist yet, and nothing says what it is", w.id).With("task", w.id)
 	}
 	// What would make it fail later is found before anything is recorded.
-	repo, err := w.engine.project.Repository(ctx)
+	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,19 +56,19 @@ func (w *work) start(ctx context.Context) error {
 	w.began = true
 	w.emit(api.RunEvent{Event: api.RunStarted, Round: result.Round, Branch: branch})
 	if len(dirty) > 0 {
-		w.notice("the task starts from commit %.12s, without the changes in your checkout: %s", branch.Base, textutil.List(dirty, maxNamedChanges))
+		w.notice("the task starts from commit %.12s, without the changes in your checkout: %s", branch.Base, textutil.List(dirty, round.MaxNamedChanges))
 	}
 	return nil
 }
 
 // checkMachine fails if this machine could not carry out the task.
 func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *task.Branch) error {
-	err := agents.CheckAvailable(ctx, w.engine.project, w.config, string(task.RoleExecutor), w.req.Adapter)
-	if err == nil && usesCritic(w.config) {
-		err = agents.CheckAvailable(ctx, w.engine.project, w.config, criticName, w.req.Adapter)
+	err := agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleExecutor), w.req.Adapter)
+	if err == nil && round.UsesCritic(w.config) {
+		err = agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleCritic), w.req.Adapter)
 	}
 	if err == nil {
-		err = agents.CheckConfinement(w.engine.project, w.config, w.id, branch.Worktree)
+		err = agents.CheckConfinement(w.project, w.config, w.id, branch.Worktree)
 	}
 	if err == nil {
 		err = repo.CheckFree(ctx, worktreeOf(branch))
@@ -89,14 +90,14 @@ func (w *work) notice(format string, args ...any) {
 
 // newBranch returns the branch of a new task.
 func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch, error) {
-	if err := w.engine.project.CheckTop(repo); err != nil {
+	if err := w.project.CheckTop(repo); err != nil {
 		return nil, err
 	}
 	base, onto, err := repo.Resolve(ctx, cmp.Or(w.req.Base, "HEAD"))
 	if err != nil {
 		return nil, err
 	}
-	dir, err := w.engine.project.WorktreesFolder()
+	dir, err := w.project.WorktreesFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch,
 
 // createBranch creates the task's branch and worktree.
 func (w *work) createBranch(ctx context.Context) error {
-	repo, err := w.engine.project.Repository(ctx)
+	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,19 +115,19 @@ func (w *work) createBranch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.engine.project.Release(held)
+	defer w.project.Release(held)
 	b := w.tx.Status.Branch
 	isNew := !repo.HasWorktree(b.Worktree)
 	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
 		return err
 	}
 	if isNew {
-		w.engine.project.Trees.CheckedOut(b.Worktree, b.Base)
+		w.project.Trees.CheckedOut(b.Worktree, b.Base)
 	}
 	if missing, err := repo.Submodules(ctx, b.Worktree); err != nil {
 		return err
 	} else if len(missing) > 0 {
-		w.notice("submodules are not checked out in the worktree: %s", textutil.List(missing, maxNamedChanges))
+		w.notice("submodules are not checked out in the worktree: %s", textutil.List(missing, round.MaxNamedChanges))
 	}
 	return w.tx.Record(ctx, task.CreateBranch{})
 }
@@ -138,7 +139,7 @@ func worktreeOf(b *task.Branch) gitrepo.Worktree {
 // checkBranch fails unless the worktree is there, on its branch, and the branch is where
 // the host left it. In a round by hand a person may have committed.
 func (w *work) checkBranch(ctx context.Context) error {
-	repo, err := w.engine.project.Repository(ctx)
+	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (w *work) checkBranch(ctx context.Context) error {
 // restoreWorktree creates the worktree again if it is gone. What it had beyond the last
 // commit is lost.
 func (w *work) restoreWorktree(ctx context.Context) error {
-	repo, err := w.engine.project.Repository(ctx)
+	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -179,11 +180,11 @@ func (w *work) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.engine.project.Release(held)
+	defer w.project.Release(held)
 	if err := w.restoreWorktree(ctx); err != nil {
 		return err
 	}
-	repo, err := w.engine.project.Repository(ctx)
+	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package round
+package run
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -22,7 +23,7 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 	if w.tx.Status.Commit == nil {
 		return true, nil // A person has committed it.
 	}
-	if repo, err := d.engine.project.Repository(ctx); err == nil && d.subject == "" {
+	if repo, err := d.project.Repository(ctx); err == nil && d.subject == "" {
 		commit, _ := repo.ReadCommit(ctx, w.tx.Status.Commit.SHA) // It may be gone.
 		d.subject = commit.Subject
 	}
@@ -39,7 +40,7 @@ func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 
 // push pushes the task's branch. A merge removes the branch, so it comes before one.
 func (w *work) push(ctx context.Context) error {
-	repo, err := w.engine.project.Repository(ctx)
+	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ const mergeLock = "merge"
 // moved the branch finds its commit there.
 func (w *work) merge(ctx context.Context) error {
 	w.triedMerge = true
-	pool, err := w.engine.project.Leases()
+	pool, err := w.project.Leases()
 	if err != nil {
 		return err
 	}
@@ -75,8 +76,8 @@ func (w *work) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.engine.project.Release(held)
-	repo, err := w.engine.project.Repository(ctx)
+	defer w.project.Release(held)
+	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ const mergeFolder = ".merge"
 
 // mergeOnto merges and verifies in a worktree of its own.
 func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch) (task.MergeEnded, error) {
-	dir, err := w.engine.project.WorktreesFolder()
+	dir, err := w.project.WorktreesFolder()
 	if err != nil {
 		return task.MergeEnded{}, err
 	}
@@ -129,17 +130,17 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	}
 	defer func() {
 		if err := repo.RemoveMerge(context.WithoutCancel(ctx), at); err != nil {
-			w.engine.project.Warn(err) // The next merge removes it.
+			w.project.Warn(err) // The next merge removes it.
 		}
 	}()
 	switch {
 	case len(m.Conflicts) > 0:
-		w.notice("%s and %s change the same lines of %s", b.Name, b.Onto, textutil.List(m.Conflicts, maxNamedChanges))
+		w.notice("%s and %s change the same lines of %s", b.Name, b.Onto, textutil.List(m.Conflicts, round.MaxNamedChanges))
 		return task.MergeEnded{Outcome: task.MergeConflict}, nil
 	case m.Has && m.Commit == w.tx.Status.Commit.SHA:
 		return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
 	}
-	if v, err := w.verifyMerge(ctx, at); err != nil {
+	if v, err := round.VerifyMerge(ctx, w.tx, w.config, w.req.Verify, at); err != nil {
 		return task.MergeEnded{}, err
 	} else if v.Outcome == policies.Red {
 		w.notice("the merge of %s and %s does not pass the verification; its output is in %s", b.Name, b.Onto, v.Output)
@@ -151,17 +152,4 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 		}
 	}
 	return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
-}
-
-// verifyMerge runs the task's verification in another directory; it is absent if there is
-// none.
-func (w *work) verifyMerge(ctx context.Context, dir string) (api.Verification, error) {
-	v := verifyCommand(w.req.Verify, w.config)
-	if v == nil {
-		return api.Verification{Outcome: policies.Absent}, nil
-	}
-	if err := checkMayVerify(w.tx, api.VerifyRequest{Command: w.req.Verify}, w.config); err != nil {
-		return api.Verification{}, err
-	}
-	return runVerification(ctx, w.tx, w.config, *v, dir)
 }

@@ -1,17 +1,23 @@
-package round
+package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
+	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/plan"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -24,26 +30,14 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 	if role != task.RoleResearcher {
 		return w.runAgent(ctx, role, false)
 	}
-	rr := &roundRunner{tx: w.tx, recorder: w.recorder, config: w.config, req: api.Request{Adapter: w.req.Adapter}, driven: true}
-	return w.recorder.WithAgents(ctx, func(runner spawns.Runner) error {
-		rr.agents = runner
-		last, err := rr.tx.LastDecision(ctx)
-		if err != nil {
-			return err
-		}
-		wanted := max(rr.researcherCount(max(w.tx.Status.Round, 1)), w.config.Researchers)
-		if _, err := w.recorder.Write(ctx, func() error { return rr.reserveResearchers(wanted) }); err != nil {
-			return w.askForBudget(ctx, err)
-		}
-		_, err = rr.research(ctx, last)
-		w.emitSpawns(w.recorder)
-		return err
-	})
+	err := round.Research(ctx, w.recorder, w.req.Adapter)
+	w.emitSpawns(w.recorder.Spawns)
+	return w.askForBudget(ctx, err)
 }
 
-// emitSpawns emits what a recorder's agents did.
-func (w *work) emitSpawns(rec *spawns.Recorder) {
-	for _, spawn := range rec.Spawns {
+// emitSpawns emits what agents did.
+func (w *work) emitSpawns(all []api.SpawnSummary) {
+	for _, spawn := range all {
 		w.emit(api.RunEvent{Event: api.RunAgent, Round: max(w.tx.Status.Round, 1), Agent: &spawn})
 	}
 }
@@ -174,4 +168,59 @@ func (w *work) askForBudget(ctx context.Context, err error) error {
 		return w.tx.Apply(task.AskUser{Question: task.AskForBudget(w.tx.Status.State, f)}, event.Full{By: task.BySwitchyard})
 	})
 	return err
+}
+
+// agentPrompt returns the renderer of a role's prompt.
+func (w *work) agentPrompt(ctx context.Context, agents spawns.Runner, role task.Role) (func(spawner.Attempt) (string, error), error) {
+	root, id, text, round := agents.Spawner.Root, w.id, w.tx.TaskPrompt(), max(w.tx.Status.Round, 1)
+	h, decided, err := handoff.Latest(ctx, w.tx, w.config)
+	if err != nil {
+		return nil, err
+	}
+	churn, err := handoff.Churn(ctx, w.tx)
+	if err != nil {
+		return nil, err
+	}
+	findings := handoff.Lines(h.Findings)
+	return func(at spawner.Attempt) (string, error) {
+		planFile, err := handoff.Plan(ctx, w.tx, w.config, at.Folder)
+		if err != nil {
+			return "", err
+		}
+		h, instructions := h, ""
+		h.Files = slices.Clone(h.Files)
+		for i, path := range h.Files {
+			if path == w.config.Spawn.PlanOf(id) {
+				h.Files[i] = planFile
+			} else if h.Files[i], err = handoff.GiveFile(w.project, path, at.Folder, filepath.Base(path)); err != nil {
+				return "", err
+			}
+		}
+		if h.Output != "" {
+			if h.Output, err = handoff.GiveFile(w.project, h.Output, at.Folder, handoff.VerificationFile); err != nil {
+				return "", err
+			}
+		}
+		if decided {
+			instructions = h.Markdown()
+		}
+		d := prompt.Data{
+			Task: id, RunID: at.Run, Role: string(role), Round: round, MaxRounds: cmp.Or(w.tx.Status.MaxRounds, w.config.MaxRounds),
+			Prompt: text, Plan: planFile, Findings: findings, Note: at.Note,
+		}
+		switch role {
+		case task.RoleExecutor, task.RoleFixer:
+			d.Handoff, d.Answers = instructions, h.Answers
+			return prompt.Render(root, "executor", d)
+		case task.RolePlanChecker:
+			d.Findings, d.Churn = slices.Clone(findings), churn
+			for _, qa := range h.Answers {
+				d.Findings = append(d.Findings, fmt.Sprintf("The user was asked: %s The answer: %s", qa.Question, qa.Answer))
+			}
+			return prompt.Render(root, "plan-checker", d)
+		default:
+			d.Handoff = instructions
+			return prompt.Render(root, "assistant", d)
+		}
+	}, nil
 }

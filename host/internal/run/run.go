@@ -1,4 +1,6 @@
-package round
+// Package run drives tasks to their commits: it carries out one step after the other, of
+// which a round is one, or hands the steps to engines on other machines.
+package run
 
 import (
 	"cmp"
@@ -7,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
@@ -18,6 +21,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
+
+// Engine drives tasks. It is safe for concurrent use.
+type Engine struct {
+	project *core.Project
+	rounds  *round.Engine
+}
+
+// New returns an Engine that works on p, which the caller closes after it, and whose users
+// answer by rounds.
+func New(p *core.Project, rounds *round.Engine) *Engine { return &Engine{p, rounds} }
 
 // Run drives a task from its text to a commit, or continues it where it was (ADR-0022).
 // task.Next says which step comes next; each step records its end, so a run that was killed
@@ -31,16 +44,16 @@ import (
 // task-no-text for a new task without a text, task-no-branch for a task that is worked on
 // in the checkout, those of the repository, and those of Round.
 func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.RunResult, error) {
-	d := &driver{engine: e, id: id, req: req}
+	d := &driver{Engine: e, id: id, req: req}
 	err := tasktx.RecordFailure(ctx, e.project, id, d.run(ctx))
 	return d.result(context.WithoutCancel(ctx), err != nil), err
 }
 
 // driver runs the steps of one task.
 type driver struct {
-	engine *Engine
-	id     string
-	req    api.RunRequest
+	*Engine
+	id  string
+	req api.RunRequest
 	// began is set once the first event was emitted.
 	began bool
 	// waited is how long the run has waited for usage limits.
@@ -65,16 +78,16 @@ func (d *driver) emit(ev api.RunEvent) {
 	if d.req.Observe == nil {
 		return
 	}
-	ev.TaskID, ev.At = d.id, d.engine.project.Now().UTC().Format(time.RFC3339)
+	ev.TaskID, ev.At = d.id, d.project.Now().UTC().Format(time.RFC3339)
 	d.req.Observe(ev)
 }
 
 func (d *driver) run(ctx context.Context) error {
-	if err := d.engine.project.Inside(); err != nil {
+	if err := d.project.Inside(); err != nil {
 		return err // An agent must not drive tasks.
 	}
 	if d.req.Push != "" { // Otherwise a wrong name is found after all agents have run.
-		repo, err := d.engine.project.Repository(ctx)
+		repo, err := d.project.Repository(ctx)
 		if err == nil {
 			err = repo.CheckRemote(ctx, d.req.Push)
 		}
@@ -168,7 +181,7 @@ type work struct {
 func (d *driver) open(ctx context.Context) (*work, error) {
 	w := &work{driver: d, tree: d.tree}
 	d.tree = nil
-	config, err := d.engine.project.Config(ctx)
+	config, err := d.project.Config(ctx)
 	if err != nil {
 		return w, err
 	}
@@ -176,7 +189,7 @@ func (d *driver) open(ctx context.Context) (*work, error) {
 		config.Budget = *d.req.Budget
 	}
 	w.config = config
-	w.tx, err = tasktx.Open(ctx, d.engine.project, d.id)
+	w.tx, err = tasktx.Open(ctx, d.project, d.id)
 	w.recorder = &spawns.Recorder{Tx: w.tx, Config: config, Jobs: d.req.Jobs}
 	return w, err
 }
@@ -194,19 +207,15 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 			return false, w.stopIfGone(ctx, err)
 		}
 	}
-	req := api.Request{Adapter: d.req.Adapter, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}}
-	in, err := d.engine.open(ctx, d.id, req)
-	defer in.close()
-	if err != nil {
-		return false, err
-	}
-	in.config.Budget = w.config.Budget
-	r, err := d.engine.runHeadless(ctx, in, req, usesCritic(in.config) || req.Adapter != "", w)
+	driven := round.Driven{Jobs: d.req.Jobs, Budget: w.config.Budget, Carry: d.carried != nil, Contradictions: d.contradictions, Tree: w.tree}
+	r, err := driven.Round(ctx, d.project, d.id, api.Request{Adapter: d.req.Adapter, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}})
+	d.tree = driven.Tree
+	w.emitSpawns(driven.Spawns) // Also those of a round that fails.
 	if err != nil {
 		return false, w.stopIfUnreviewable(ctx, err)
 	}
 	if d.carried != nil {
-		d.carried.ManualFallback = r.ManualFallback != nil
+		d.carried.Evidence, d.carried.ManualFallback = driven.Evidence, r.ManualFallback != nil
 		return true, nil
 	}
 	if r.Budget == "" {
@@ -258,7 +267,7 @@ func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
 			return true, nil
 		}
 		answer.Question = q.Fingerprint
-		_, err = d.engine.Answer(ctx, d.id, *answer)
+		_, err = d.rounds.Answer(ctx, d.id, *answer)
 		if errs.CodeOf(err) == errs.AnswerInvalid {
 			w.notice("%s", err)
 			return false, nil // The next step asks again.
@@ -284,16 +293,16 @@ func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
 	until := w.tx.Status.Parked.Until
 	d.emit(api.RunEvent{Event: api.RunParked, Round: w.tx.Status.Round, Until: until})
 	end := ledger.Event{At: until}.Time()
-	if left := end.Sub(d.engine.project.Now()); d.req.Wait < d.waited+left {
+	if left := end.Sub(d.project.Now()); d.req.Wait < d.waited+left {
 		return true, nil
 	}
 	w.close()
 	w.tx = nil
-	begin := d.engine.project.Now()
-	defer func() { d.waited += d.engine.project.Now().Sub(begin) }()
+	begin := d.project.Now()
+	defer func() { d.waited += d.project.Now().Sub(begin) }()
 	tick := time.NewTicker(parkPoll)
 	defer tick.Stop()
-	for d.engine.project.Now().Before(end) {
+	for d.project.Now().Before(end) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -308,7 +317,7 @@ func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
 
 // status reads how the task stands.
 func (d *driver) status(ctx context.Context) (api.TaskStatus, error) {
-	return core.WithTask(ctx, d.engine.project, d.id, func(r *record.Task) (api.TaskStatus, error) { return r.Status.Public(), nil })
+	return core.WithTask(ctx, d.project, d.id, func(r *record.Task) (api.TaskStatus, error) { return r.Status.Public(), nil })
 }
 
 // result says where the run ended.

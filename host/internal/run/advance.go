@@ -1,4 +1,4 @@
-package round
+package run
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
-	"github.com/switchyard-dev/switchyard/host/internal/core"
-	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
+	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -76,7 +76,7 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 	if err := e.project.Inside(); err != nil {
 		return Position{}, err
 	}
-	d := &driver{engine: e, id: id, req: req.RunRequest, began: true, atHome: true}
+	d := &driver{Engine: e, id: id, req: req.RunRequest, began: true, atHome: true}
 	p := Position{}
 	if r := req.Result; r != nil {
 		var err error
@@ -93,13 +93,13 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 		}
 	}
 	for _, answer := range req.Answers {
-		_, err := e.Answer(ctx, id, answer)
+		_, err := e.rounds.Answer(ctx, id, answer)
 		if err != nil && !slices.Contains(droppedAnswers, errs.CodeOf(err)) {
 			return p, err
 		}
 	}
 	if req.Stop != "" {
-		if _, err := e.apply(ctx, id, task.StopTask{Reason: req.Stop, By: e.project.By, FindingCount: -1}); err != nil && !slices.Contains(ended, errs.CodeOf(err)) {
+		if _, err := tasktx.Apply(ctx, e.project, id, task.StopTask{Reason: req.Stop, By: e.project.By, FindingCount: -1}); err != nil && !slices.Contains(ended, errs.CodeOf(err)) {
 			return p, err
 		}
 	}
@@ -176,8 +176,8 @@ func (w *work) order(ctx context.Context, p *Position) error {
 	switch agent := string(p.Step.Role); {
 	case agent != "":
 		p.Adapter = agents.Settings(w.config, agent, w.req.Adapter).Adapter
-	case p.Step.Kind == task.StepReview && (usesCritic(w.config) || w.req.Adapter != ""):
-		p.Adapter = agents.Settings(w.config, criticName, w.req.Adapter).Adapter
+	case p.Step.Kind == task.StepReview && (round.UsesCritic(w.config) || w.req.Adapter != ""):
+		p.Adapter = agents.Settings(w.config, string(task.RoleCritic), w.req.Adapter).Adapter
 	}
 	p.Confinement = confinement.None
 	require := func(c project.Confine) {
@@ -192,7 +192,7 @@ func (w *work) order(ctx context.Context, p *Position) error {
 		if w.config.Verify != nil {
 			require(w.config.Verify.Confine)
 		}
-		policy, err := w.policy(ctx)
+		policy, err := round.AdoptedPolicy(ctx, w.tx, w.req.Policy, w.config)
 		if err != nil {
 			return err
 		}
@@ -225,12 +225,12 @@ func (w *work) orderFiles() ([]StateFile, error) {
 		paths = append(paths, s.Last.Verification.Output)
 	}
 	for round := max(s.Round-1, 1); round <= s.Round; round++ {
-		for _, name := range []string{core.FindingsFile, "research.md", "research.json"} {
-			paths = append(paths, core.HandoffPath(w.id, round, name))
+		for _, name := range []string{handoff.FindingsFile, "research.md", "research.json"} {
+			paths = append(paths, handoff.Path(w.id, round, name))
 		}
 	}
 	slices.Sort(paths)
-	root, err := os.OpenRoot(w.engine.project.Root)
+	root, err := os.OpenRoot(w.project.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err e
 		return false, w.recordOutside(ctx, changes)
 	}
 	if recorded == 0 {
-		if err := w.engine.writeStateFiles(w.ownFiles(r.Files, changes)); err != nil {
+		if err := w.writeStateFiles(w.ownFiles(r.Files, changes)); err != nil {
 			return false, err
 		}
 		if err := w.record(ctx, changes); err != nil {
@@ -293,7 +293,8 @@ func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err e
 	if r.Evidence == nil || recorded > len(changes) {
 		return false, nil
 	}
-	return true, w.decide(ctx, *r.Evidence)
+	req := api.Request{Adapter: w.req.Adapter, Policy: w.req.Policy}
+	return true, w.stopIfUnreviewable(ctx, round.Decide(ctx, w.recorder, req, *r.Evidence))
 }
 
 // ownFiles returns the files of a result that belong to the task: an agent may have put
@@ -311,9 +312,9 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 		case !ok, isOfRound(w.id, name):
 			return false // A path that is none is an error of its own.
 		case reports[f.Path], folder == transcript.Folder: // No two files have the name of a run, or of a digest.
-			return w.engine.project.AtRoot().Exists(f.Path)
+			return w.project.AtRoot().Exists(f.Path)
 		}
-		w.engine.project.Warn(errs.New(errs.StateUnsafe, "%s of a worker is no file of task %s, and was left out", f.Path, w.id).With("path", f.Path))
+		w.project.Warn(errs.New(errs.StateUnsafe, "%s of a worker is no file of task %s, and was left out", f.Path, w.id).With("path", f.Path))
 		return true
 	})
 }
@@ -358,7 +359,7 @@ func sameEvent(a, b task.Event) bool {
 
 // record records the events of a result.
 func (w *work) record(ctx context.Context, changes []event.Full) error {
-	if err := w.engine.logRuns(ctx, changes); err != nil {
+	if err := w.logRuns(ctx, changes); err != nil {
 		return err
 	}
 	_, err := w.recorder.Write(ctx, func() error {
@@ -388,7 +389,7 @@ func (e *Engine) logRuns(ctx context.Context, changes []event.Full) error {
 // recordOutside records the runs of a result that does not fit its task any more, as runs
 // outside of any task, unless that was done before.
 func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
-	rec, err := spawns.Outside(ctx, w.engine.project, w.config)
+	rec, err := spawns.Outside(ctx, w.project, w.config)
 	if err != nil {
 		return err
 	}
@@ -432,42 +433,5 @@ func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 	if err != nil {
 		return err
 	}
-	return w.engine.logRuns(ctx, unrecorded)
-}
-
-// policy returns the policy that decides the task's rounds.
-func (w *work) policy(ctx context.Context) (policyset.Selection, error) {
-	policy, err := w.engine.project.Policies().Select(ctx, w.req.Policy, w.config)
-	if err != nil {
-		return policy, err
-	}
-	return w.engine.project.Policies().CheckAdopted(ctx, w.tx.Ledger, policy)
-}
-
-// decide decides a round on the evidence of a review.
-func (w *work) decide(ctx context.Context, ev Evidence) error {
-	rr := &roundRunner{
-		tx: w.tx, recorder: w.recorder, config: w.config, driven: true,
-		req:        api.Request{Adapter: w.req.Adapter, Policy: w.req.Policy},
-		emptyDraft: ev.EmptyDraft, withoutCriteria: ev.WithoutCriteria,
-	}
-	rr.recorder.Spawns = ev.Spawns
-	if err := rr.enter(); err != nil {
-		return w.tx.WithTaskID(err)
-	}
-	var err error
-	if rr.policy, err = w.policy(ctx); err != nil {
-		return err
-	}
-	r := decisionInput{
-		Evidence: ev, policy: rr.policy, round: rr.round, final: true, config: w.config,
-		tree: func(context.Context, api.Verification) (string, error) {
-			if ev.TreeFailure != nil {
-				return "", ev.TreeFailure
-			}
-			return ev.Tree, nil
-		},
-	}
-	_, err = rr.decided(ctx, r)
-	return w.stopIfUnreviewable(ctx, err)
+	return w.logRuns(ctx, unrecorded)
 }

@@ -1,4 +1,4 @@
-package round
+package run
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/core"
-	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
+	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
-	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -59,7 +59,7 @@ type OrderResult struct {
 	Events []OrderEvent
 	Files  []StateFile
 	// Evidence is what a review is decided on, nil if there is nothing to decide.
-	Evidence *Evidence
+	Evidence *round.Evidence
 	// Commit and Subject are those of the task's commit, "" if the step made none.
 	Commit, Subject string
 	// ManualFallback is set if a person must run the critic.
@@ -75,24 +75,6 @@ type OrderResult struct {
 type OrderEvent struct {
 	Kind string
 	Body jsontext.Value
-}
-
-// Evidence is what a round is decided on.
-type Evidence struct {
-	Verification api.Verification
-	Reports      []pluginset.Report
-	// Critic is the engine's own finding that the critic failed, nil if it did not, and Run
-	// the run that produced the review, "" for none.
-	Critic *finding.Finding
-	Run    string
-	// Tree is the git tree of the draft. TreeFailure is why it must not be committed, nil if
-	// it may.
-	Tree        string
-	TreeFailure *errs.Error
-	Draft       reviewedDraft
-	// What the decision says about how the round went.
-	Spawns                      []api.SpawnSummary
-	EmptyDraft, WithoutCriteria bool
 }
 
 // LostRun is an agent's run on a machine that has died.
@@ -115,7 +97,7 @@ func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResul
 	if err := e.receive(ctx, o); err != nil {
 		return r, err
 	}
-	d := &driver{engine: e, id: o.Task, req: o.Request, began: true, carried: &r, contradictions: o.Contradictions}
+	d := &driver{Engine: e, id: o.Task, req: o.Request, began: true, carried: &r, contradictions: o.Contradictions}
 	w, err := d.open(ctx)
 	if err == nil {
 		r.After = w.tx.Head.N
@@ -156,7 +138,7 @@ var machineErrors = []errs.Code{
 const maxCarried = 16 << 20
 
 // carriedFolders are the folders of the state folder whose files belong to a task.
-var carriedFolders = []string{spawns.ReportsFolder, core.HandoffFolder, transcript.Folder, verifycmd.Folder}
+var carriedFolders = []string{spawns.ReportsFolder, handoff.Folder, transcript.Folder, verifycmd.Folder}
 
 // receive replaces the project's state by that of an order.
 func (e *Engine) receive(ctx context.Context, o Order) error {

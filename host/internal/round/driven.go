@@ -1,0 +1,131 @@
+package round
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+)
+
+// Driven is the round of a task that Run drives: usage limits park the task, and budgets that
+// run out ask the user. It is for one round, and not safe for concurrent use.
+type Driven struct {
+	// Jobs is how many tasks the command runs at once, and Budget what the agents may use.
+	Jobs   int
+	Budget project.Budget
+	// Carry leaves the decision to the task's home: the round then ends with Evidence.
+	// Contradictions says that the home's policy routes contradictions.
+	Carry, Contradictions bool
+	// Tree is the task's tree as it is, before and after the round, nil if that is not known.
+	Tree *worktree.Snapshot
+	// Evidence is what the home decides on, nil if there is nothing to decide, and Spawns are
+	// the runs of the round, also if it failed.
+	Evidence *Evidence
+	Spawns   []api.SpawnSummary
+}
+
+// Evidence is what a round is decided on.
+type Evidence struct {
+	Verification api.Verification
+	Reports      []pluginset.Report
+	// Critic is the engine's own finding that the critic failed, nil if it did not, and Run
+	// the run that produced the review, "" for none.
+	Critic *finding.Finding
+	Run    string
+	// Tree is the git tree of the draft. TreeFailure is why it must not be committed, nil if
+	// it may.
+	Tree        string
+	TreeFailure *errs.Error
+	Draft       reviewedDraft
+	// What the decision says about how the round went.
+	Spawns                      []api.SpawnSummary
+	EmptyDraft, WithoutCriteria bool
+}
+
+// Round verifies, reviews and decides the draft of a task.
+//
+// # Errors
+//
+// Those of Engine.Round, draft-empty and draft-protected.
+func (d *Driven) Round(ctx context.Context, p *core.Project, id string, req api.Request) (api.RoundResult, error) {
+	e := New(p)
+	in, err := e.open(ctx, id, req)
+	defer in.close()
+	if err != nil {
+		return api.RoundResult{}, err
+	}
+	in.config.Budget = d.Budget
+	return e.runHeadless(ctx, in, req, UsesCritic(in.config) || req.Adapter != "", d)
+}
+
+// Research runs the researchers that the last decision on the recorder's task asks for, and
+// those of an earlier command that have not answered.
+//
+// # Errors
+//
+// budget-exhausted if the budget does not cover all of them, and those of spawns.
+func Research(ctx context.Context, rec *spawns.Recorder, adapter string) error {
+	rr := &roundRunner{tx: rec.Tx, recorder: rec, config: rec.Config, req: api.Request{Adapter: adapter}, driven: true}
+	return rec.WithAgents(ctx, func(runner spawns.Runner) error {
+		rr.agents = runner
+		last, err := rr.tx.LastDecision(ctx)
+		if err != nil {
+			return err
+		}
+		wanted := max(rr.researcherCount(max(rr.tx.Status.Round, 1)), rr.config.Researchers)
+		if _, err := rec.Write(ctx, func() error { return rr.reserveResearchers(wanted) }); err != nil {
+			return err
+		}
+		_, err = rr.research(ctx, last)
+		return err
+	})
+}
+
+// Decide decides the round of the recorder's task on the evidence of a review that another
+// engine has carried out.
+//
+// # Errors
+//
+// Those of Engine.Round that are not about agents, draft-empty and draft-protected.
+func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evidence) error {
+	rr := &roundRunner{
+		tx: rec.Tx, recorder: rec, config: rec.Config, driven: true, req: req,
+		emptyDraft: ev.EmptyDraft, withoutCriteria: ev.WithoutCriteria,
+	}
+	rec.Spawns = ev.Spawns
+	if err := rr.enter(); err != nil {
+		return rr.tx.WithTaskID(err)
+	}
+	var err error
+	if rr.policy, err = AdoptedPolicy(ctx, rr.tx, req.Policy, rr.config); err != nil {
+		return err
+	}
+	_, err = rr.decided(ctx, decisionInput{
+		Evidence: ev, policy: rr.policy, round: rr.round, final: true, config: rr.config,
+		tree: func(context.Context, api.Verification) (string, error) {
+			if ev.TreeFailure != nil {
+				return "", ev.TreeFailure
+			}
+			return ev.Tree, nil
+		},
+	})
+	return err
+}
+
+// AdoptedPolicy returns the policy that decides a task's rounds. file is the caller's, ""
+// for that of the project.
+func AdoptedPolicy(ctx context.Context, tx *tasktx.Tx, file string, config project.Config) (policyset.Selection, error) {
+	policy, err := tx.Project.Policies().Select(ctx, file, config)
+	if err != nil {
+		return policy, err
+	}
+	return tx.Project.Policies().CheckAdopted(ctx, tx.Ledger, policy)
+}
