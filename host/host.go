@@ -19,6 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/run"
 	"github.com/switchyard-dev/switchyard/host/internal/runqueue"
+	"github.com/switchyard-dev/switchyard/host/internal/sessions"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -72,6 +73,7 @@ type Engine struct {
 	*checker
 	*rounds
 	*runs
+	*stops
 }
 
 // Options configure an Engine.
@@ -100,13 +102,14 @@ type (
 	checker = doctor.Doctor
 	rounds  = round.Engine
 	runs    = run.Engine
+	stops   = sessions.Gate
 )
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
 	p := core.New(o)
 	questions, rounds := query.New(p), round.New(p)
-	return &Engine{p, questions, doctor.New(p, questions), rounds, run.New(p, rounds)}
+	return &Engine{p, questions, doctor.New(p, questions), rounds, run.New(p, rounds), sessions.New(p)}
 }
 
 // FindProject returns the project that a folder belongs to: its root is the nearest

@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
@@ -35,7 +36,7 @@ func checkMayReport(tx *tasktx.Tx, config project.Config) error {
 	switch {
 	case len(config.Reports.Commands) == 0:
 		return nil
-	case isNested(tx):
+	case verification.IsNested(tx):
 		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.Project.Root, tx.ID).With("task", tx.ID)
 	}
 	return config.Reports.CheckTrusted()
@@ -99,7 +100,7 @@ func (rr *roundRunner) dueReports(ctx context.Context) ([]project.ReportCommand,
 			if err != nil {
 				return nil, err
 			}
-			tree, err := workingTree(rr.tx)
+			tree, err := verification.WorkingTree(rr.tx)
 			if err != nil {
 				return nil, err
 			}
@@ -149,7 +150,7 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	if err != nil {
 		return r, core.ErrStateWrite(r.path, err)
 	}
-	run, held, err := prepare(ctx, rr.tx, command.Run, "report")
+	run, held, err := verification.Prepare(ctx, rr.tx, command.Run, "report")
 	if err != nil {
 		return r, err
 	}

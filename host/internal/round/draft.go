@@ -5,6 +5,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -47,24 +48,24 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		tx.RefreshStateMD(ctx, err)
 		return api.DraftResult{}, tx.WithTaskID(err)
 	}
-	if err := checkMayVerify(tx, req.Verify, config); err != nil {
+	if err := verification.CheckAllowed(tx, req.Verify, config); err != nil {
 		return api.DraftResult{}, err
 	}
 	entry.Expected = round.Number // Other commands must not change it.
-	if !runsVerification(req.Verify, config) {
+	if !verification.Runs(req.Verify, config) {
 		tx.Status.Verified = nil // A claim is about this draft; an earlier verification is not.
-	} else if err := beginVerification(ctx, tx, task.BeginVerification{}); err != nil {
+	} else if err := verification.Begin(ctx, tx, task.BeginVerification{}); err != nil {
 		return api.DraftResult{}, tx.MapConflict(ctx, round.Number, err)
 	}
-	verification, err := verify(ctx, tx, req.Verify, config, true)
+	verified, err := verification.Of(ctx, tx, req.Verify, config, true)
 	if err != nil {
 		return api.DraftResult{}, err
 	}
-	if verification.Outcome == policies.Absent {
+	if verified.Outcome == policies.Absent {
 		return api.DraftResult{}, errs.New(errs.VerifyMissing, "nothing verifies the draft of round %d", round.Number)
 	}
 	for {
-		drafted, err := recordDraft(ctx, tx, req, decisionInput{policy: policy, round: round, Evidence: Evidence{Verification: verification}, config: config})
+		drafted, err := recordDraft(ctx, tx, req, decisionInput{policy: policy, round: round, Evidence: Evidence{Verification: verified}, config: config})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return drafted, err
 		}
@@ -84,26 +85,6 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 			return api.DraftResult{}, tx.WithTaskID(err)
 		}
 	}
-}
-
-// beginVerification invalidates the results of an earlier draft of the round, before a
-// verification that may take long or be killed. If another process begins one right after
-// it, the error is ledger-conflict: the other draft is the newer one.
-func beginVerification(ctx context.Context, tx *tasktx.Tx, c task.BeginVerification) error {
-	if err := tx.Apply(c, event.Full{}); err != nil {
-		return err
-	}
-	begun, err := tx.Commit(ctx, nil)
-	if err != nil || begun == nil {
-		return err
-	}
-	if err := tx.Begin(ctx); err != nil {
-		return err
-	}
-	if tx.Head.N != begun.N {
-		return errs.New(errs.LedgerConflict, "event %d is no longer the latest", begun.N)
-	}
-	return nil
 }
 
 // hasNewerDraft reports whether a newer draft was recorded after event n: another

@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -51,7 +52,7 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 		return api.Evaluation{}, err
 	}
 	here := &tasktx.Tx{Project: e.project, Task: record.Task{ID: evaluatedTask}}
-	if err := cmp.Or(checkMayVerify(here, api.VerifyRequest{}, config), checkMayReport(here, config)); err != nil {
+	if err := cmp.Or(verification.CheckAllowed(here, api.VerifyRequest{}, config), checkMayReport(here, config)); err != nil {
 		return api.Evaluation{}, err
 	}
 	if len(config.Reports.Commands) == 0 {
@@ -206,7 +207,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		tx:     &tasktx.Tx{Project: e.project, Task: record.Task{ID: evaluatedTask}},
 		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},
 	}
-	tree, err := workingTree(rr.tx)
+	tree, err := verification.WorkingTree(rr.tx)
 	if err != nil {
 		return api.Decision{}, err
 	}
@@ -218,7 +219,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	if v.config.Verify != nil {
 		plan := *v.config.Verify
 		plan.Confine.Read = append(slices.Clip(plan.Confine.Read), v.repo.GitDir()) // It has the objects of the copy.
-		if verified, err = runVerification(ctx, rr.tx, v.config, plan, top); err == nil {
+		if verified, err = verification.Run(ctx, rr.tx, v.config, plan, top); err == nil {
 			err = rr.readTree(ctx)
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -159,16 +160,16 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 	if len(all) == 0 {
 		return api.Decision{}, errNoEvidence()
 	}
-	var verification api.Verification
+	var verified api.Verification
 	if how.verify {
-		verification, err = verifyAgain(ctx, in.tx, req.Verify, config, round.Number)
+		verified, err = verification.Again(ctx, in.tx, req.Verify, config, round.Number)
 	} else {
-		verification, err = verify(ctx, in.tx, req.Verify, config, false)
+		verified, err = verification.Of(ctx, in.tx, req.Verify, config, false)
 	}
 	if err != nil {
 		return api.Decision{}, err
 	}
-	d, err := decide(ctx, in.tx, decisionInput{policy: policy, Evidence: Evidence{Reports: all, Verification: verification}, round: round, final: how.final, config: config})
+	d, err := decide(ctx, in.tx, decisionInput{policy: policy, Evidence: Evidence{Reports: all, Verification: verified}, round: round, final: how.final, config: config})
 	if err != nil {
 		return api.Decision{}, in.tx.MapConflict(ctx, round.Number, err)
 	}

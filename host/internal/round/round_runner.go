@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -85,7 +86,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		}
 		_, rr.contradictions = rr.policy.Route(finding.CategoryContradiction)
 	}
-	if err := cmp.Or(checkMayVerify(rr.tx, req.Verify, rr.config), checkMayReport(rr.tx, rr.config)); err != nil {
+	if err := cmp.Or(verification.CheckAllowed(rr.tx, req.Verify, rr.config), checkMayReport(rr.tx, rr.config)); err != nil {
 		return api.RoundResult{}, err
 	}
 	if !critic {
@@ -125,7 +126,7 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api
 // withoutAgent decides a round whose critic cannot run if its verification is red, since
 // that needs no critic. Otherwise it fails with why and records nothing.
 func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.RoundResult, error) {
-	v, err := verifyAgain(ctx, rr.tx, rr.req.Verify, rr.config, rr.round.Number)
+	v, err := verification.Again(ctx, rr.tx, rr.req.Verify, rr.config, rr.round.Number)
 	if err != nil {
 		return api.RoundResult{}, err
 	}
@@ -376,4 +377,61 @@ func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, t
 	}
 	return errs.New(errs.DraftProtected, "the draft changes files that affect later rounds: %s", textutil.List(protected, MaxNamedChanges)).
 		With("paths", protected)
+}
+
+// verifyDraft verifies the draft. A green verification that the engine ran on this working
+// tree is reused.
+func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
+	if !verification.Runs(rr.req.Verify, rr.config) {
+		return verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true)
+	}
+	if rr.shot != nil {
+		rr.tree = rr.shot.Digest()
+	} else if err := rr.readTree(ctx); err != nil {
+		return api.Verification{}, err
+	}
+	command := verification.Command(rr.req.Verify.Command, rr.config).Command
+	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
+		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
+	}
+	// A review of this tree stays valid, whatever the verification's result.
+	review := rr.tx.Status.LatestRun(task.RoleCritic, 0)
+	begun, err := rr.recorder.Write(ctx, func() error {
+		return rr.tx.Apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
+	})
+	if err != nil {
+		return api.Verification{}, err
+	}
+	since := rr.tx.Head.N
+	if begun != nil {
+		since = begun.N
+	}
+	rr.shot = nil
+	v, err := verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true)
+	if err != nil || v.Outcome != policies.Green {
+		return v, err
+	}
+	// The command may have changed the tree, including untracked files.
+	if err := rr.readTree(ctx); err != nil {
+		return api.Verification{}, err
+	}
+	v.Tree = rr.tree
+	_, err = rr.recorder.Write(ctx, func() error {
+		newer, err := hasNewerDraft(ctx, rr.tx, since)
+		if err == nil && (newer || max(rr.tx.Status.Round, 1) != rr.round.Number) {
+			err = tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
+		}
+		if err != nil {
+			return err
+		}
+		return rr.tx.Apply(task.RecordVerification{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
+	})
+	return v, err
+}
+
+func (rr *roundRunner) readTree(ctx context.Context) (err error) {
+	if rr.shot, err = verification.Snapshot(ctx, rr.tx, rr.config, &rr.tx.Project.Trees); err == nil {
+		rr.tree = rr.shot.Digest()
+	}
+	return err
 }

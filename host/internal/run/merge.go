@@ -8,6 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -140,7 +141,7 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	case m.Has && m.Commit == w.tx.Status.Commit.SHA:
 		return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
 	}
-	if v, err := round.VerifyMerge(ctx, w.tx, w.config, w.req.Verify, at); err != nil {
+	if v, err := verification.RunIn(ctx, w.tx, w.config, w.req.Verify, at); err != nil {
 		return task.MergeEnded{}, err
 	} else if v.Outcome == policies.Red {
 		w.notice("the merge of %s and %s does not pass the verification; its output is in %s", b.Name, b.Onto, v.Output)

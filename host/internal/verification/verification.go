@@ -1,4 +1,6 @@
-package round
+// Package verification verifies a task's draft: it runs the project's commands in the task's
+// working tree, and knows which earlier verification still counts.
+package verification
 
 import (
 	"cmp"
@@ -31,14 +33,15 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-func runsVerification(r api.VerifyRequest, config project.Config) bool {
+// Runs reports whether a request runs a verification command.
+func Runs(r api.VerifyRequest, config project.Config) bool {
 	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
 }
 
-// verifyCommand returns the command that verifies a draft, nil for none: the caller's with
+// Command returns the command that verifies a draft, nil for none: the caller's with
 // the repetitions, the time limit and the confinement of the project's, or that of the
 // project.
-func verifyCommand(command string, config project.Config) *project.Verify {
+func Command(command string, config project.Config) *project.Verify {
 	if command == "" {
 		return config.Verify
 	}
@@ -49,12 +52,12 @@ func verifyCommand(command string, config project.Config) *project.Verify {
 	return &v
 }
 
-// checkMayVerify rejects a verification command that is nested or not trusted.
-func checkMayVerify(tx *tasktx.Tx, req api.VerifyRequest, config project.Config) error {
+// CheckAllowed rejects a verification command that is nested or not trusted.
+func CheckAllowed(tx *tasktx.Tx, req api.VerifyRequest, config project.Config) error {
 	switch {
-	case !runsVerification(req, config):
+	case !Runs(req, config):
 		return nil
-	case isNested(tx):
+	case IsNested(tx):
 		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", tx.Project.Root, tx.ID).With("task", tx.ID)
 	case req.Command == "":
 		return config.Verify.CheckTrusted()
@@ -63,13 +66,13 @@ func checkMayVerify(tx *tasktx.Tx, req api.VerifyRequest, config project.Config)
 	}
 }
 
-// verify determines how a round's draft was verified. It runs a command, which may take
+// Of determines how a round's draft was verified. It runs a command, which may take
 // minutes, only if run is set or the request has one. An attestation that names its tree
 // counts for that tree only.
-func verify(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
+func Of(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
 	switch {
 	case req.Command != "":
-		return runVerification(ctx, tx, config, *verifyCommand(req.Command, config), tx.Tree())
+		return Run(ctx, tx, config, *Command(req.Command, config), tx.Tree())
 	case req.ExitCode != nil:
 		v := api.Verification{
 			Outcome: policies.Green, Excerpt: req.Excerpt,
@@ -81,11 +84,11 @@ func verify(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config pr
 		return v, nil
 	}
 	if run && config.Verify != nil && req.Claim == "" {
-		return runVerification(ctx, tx, config, *config.Verify, tx.Tree())
+		return Run(ctx, tx, config, *config.Verify, tx.Tree())
 	}
 	outcome, attestation := tx.Status.VerificationOutcome(string(req.Claim))
 	if attestation != nil && attestation.Tree != "" {
-		now, err := snapshot(ctx, tx, config, &tx.Project.Trees)
+		now, err := Snapshot(ctx, tx, config, &tx.Project.Trees)
 		if err != nil {
 			return api.Verification{}, err
 		}
@@ -103,24 +106,44 @@ func verify(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config pr
 	}
 }
 
-// verifyAgain verifies the draft of a round. An earlier verification no longer counts: one
+// Again verifies the draft of a round. An earlier verification no longer counts: one
 // that is killed, or loses a race, may have been red.
-func verifyAgain(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, round int) (api.Verification, error) {
-	if err := checkMayVerify(tx, req, config); err != nil {
+func Again(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, round int) (api.Verification, error) {
+	if err := CheckAllowed(tx, req, config); err != nil {
 		return api.Verification{}, err
 	}
-	if runsVerification(req, config) {
-		if err := beginVerification(ctx, tx, task.BeginVerification{Same: true}); err != nil {
+	if Runs(req, config) {
+		if err := Begin(ctx, tx, task.BeginVerification{Same: true}); err != nil {
 			return api.Verification{}, tx.MapConflict(ctx, round, err)
 		}
 	}
-	return verify(ctx, tx, req, config, true)
+	return Of(ctx, tx, req, config, true)
 }
 
-// snapshot scans the working tree in the scope that spawns use. A command that takes only
+// Begin invalidates the results of an earlier draft of the round, before a
+// verification that may take long or be killed. If another process begins one right after
+// it, the error is ledger-conflict: the other draft is the newer one.
+func Begin(ctx context.Context, tx *tasktx.Tx, c task.BeginVerification) error {
+	if err := tx.Apply(c, event.Full{}); err != nil {
+		return err
+	}
+	begun, err := tx.Commit(ctx, nil)
+	if err != nil || begun == nil {
+		return err
+	}
+	if err := tx.Begin(ctx); err != nil {
+		return err
+	}
+	if tx.Head.N != begun.N {
+		return errs.New(errs.LedgerConflict, "event %d is no longer the latest", begun.N)
+	}
+	return nil
+}
+
+// Snapshot scans the working tree in the scope that spawns use. A command that takes only
 // one is faster without a cache.
-func snapshot(ctx context.Context, tx *tasktx.Tx, config project.Config, cache *worktree.Cache) (*worktree.Snapshot, error) {
-	tree, err := workingTree(tx)
+func Snapshot(ctx context.Context, tx *tasktx.Tx, config project.Config, cache *worktree.Cache) (*worktree.Snapshot, error) {
+	tree, err := WorkingTree(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +155,8 @@ func snapshot(ctx context.Context, tx *tasktx.Tx, config project.Config, cache *
 	return tree.Snapshot(ctx, scope)
 }
 
-// workingTree returns the task's working tree.
-func workingTree(tx *tasktx.Tx) (worktree.Tree, error) {
+// WorkingTree returns the task's working tree.
+func WorkingTree(tx *tasktx.Tx) (worktree.Tree, error) {
 	keeper, err := tx.Project.Supervisor()
 	return worktree.Tree{Root: tx.Tree(), Supervisor: keeper, Environ: tx.Project.Environ}, err
 }
@@ -149,14 +172,14 @@ func projectMark(tx *tasktx.Tx) string { return digest.Of(tx.Project.Root) }
 // ends a verification whose host was killed.
 const verificationSlot = "verification"
 
-// isNested reports whether this process was started by one of the project's commands.
-func isNested(tx *tasktx.Tx) bool {
+// IsNested reports whether this process was started by one of the project's commands.
+func IsNested(tx *tasktx.Tx) bool {
 	return slices.Contains(strings.Split(childenv.Value(tx.Project.Environ, rootsVariable), ","), projectMark(tx))
 }
 
-// prepare prepares one of the project's own commands. The caller must release the lease
+// Prepare prepares one of the project's own commands. The caller must release the lease
 // after it has run.
-func prepare(ctx context.Context, tx *tasktx.Tx, line, run string) (verifycmd.Command, *lease.Lease, error) {
+func Prepare(ctx context.Context, tx *tasktx.Tx, line, run string) (verifycmd.Command, *lease.Lease, error) {
 	keeper, err := tx.Project.Supervisor()
 	if err != nil {
 		return verifycmd.Command{}, nil, err
@@ -178,8 +201,9 @@ func prepare(ctx context.Context, tx *tasktx.Tx, line, run string) (verifycmd.Co
 	}, held, err
 }
 
-func runVerification(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Verify, dir string) (api.Verification, error) {
-	command, held, err := prepare(ctx, tx, v.Command, "verification")
+// Run runs a verification in a directory.
+func Run(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Verify, dir string) (api.Verification, error) {
+	command, held, err := Prepare(ctx, tx, v.Command, "verification")
 	if err != nil {
 		return api.Verification{}, err
 	}
@@ -221,74 +245,17 @@ func runVerification(ctx context.Context, tx *tasktx.Tx, config project.Config, 
 	return result, nil
 }
 
-// verifyDraft verifies the draft. A green verification that the engine ran on this working
-// tree is reused.
-func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
-	if !runsVerification(rr.req.Verify, rr.config) {
-		return verify(ctx, rr.tx, rr.req.Verify, rr.config, true)
-	}
-	if rr.shot != nil {
-		rr.tree = rr.shot.Digest()
-	} else if err := rr.readTree(ctx); err != nil {
-		return api.Verification{}, err
-	}
-	command := verifyCommand(rr.req.Verify.Command, rr.config).Command
-	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
-		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
-	}
-	// A review of this tree stays valid, whatever the verification's result.
-	review := rr.tx.Status.LatestRun(task.RoleCritic, 0)
-	begun, err := rr.recorder.Write(ctx, func() error {
-		return rr.tx.Apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
-	})
-	if err != nil {
-		return api.Verification{}, err
-	}
-	since := rr.tx.Head.N
-	if begun != nil {
-		since = begun.N
-	}
-	rr.shot = nil
-	v, err := verify(ctx, rr.tx, rr.req.Verify, rr.config, true)
-	if err != nil || v.Outcome != policies.Green {
-		return v, err
-	}
-	// The command may have changed the tree, including untracked files.
-	if err := rr.readTree(ctx); err != nil {
-		return api.Verification{}, err
-	}
-	v.Tree = rr.tree
-	_, err = rr.recorder.Write(ctx, func() error {
-		newer, err := hasNewerDraft(ctx, rr.tx, since)
-		if err == nil && (newer || max(rr.tx.Status.Round, 1) != rr.round.Number) {
-			err = tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
-		}
-		if err != nil {
-			return err
-		}
-		return rr.tx.Apply(task.RecordVerification{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
-	})
-	return v, err
-}
-
-func (rr *roundRunner) readTree(ctx context.Context) (err error) {
-	if rr.shot, err = snapshot(ctx, rr.tx, rr.config, &rr.tx.Project.Trees); err == nil {
-		rr.tree = rr.shot.Digest()
-	}
-	return err
-}
-
-// VerifyMerge runs the task's verification in another directory; it is absent if there is
+// RunIn runs the task's verification in another directory; it is absent if there is
 // none. line is the caller's command, "" for that of the project.
-func VerifyMerge(ctx context.Context, tx *tasktx.Tx, config project.Config, line, dir string) (api.Verification, error) {
-	v := verifyCommand(line, config)
+func RunIn(ctx context.Context, tx *tasktx.Tx, config project.Config, line, dir string) (api.Verification, error) {
+	v := Command(line, config)
 	if v == nil {
 		return api.Verification{Outcome: policies.Absent}, nil
 	}
-	if err := checkMayVerify(tx, api.VerifyRequest{Command: line}, config); err != nil {
+	if err := CheckAllowed(tx, api.VerifyRequest{Command: line}, config); err != nil {
 		return api.Verification{}, err
 	}
-	return runVerification(ctx, tx, config, *v, dir)
+	return Run(ctx, tx, config, *v, dir)
 }
 
 // confinedCommand is a command of the project that is confined, with a folder of its own.

@@ -1,4 +1,6 @@
-package round
+// Package sessions decides whether a session of an agent in the project's checkout may end
+// while the fix of a task is due there.
+package sessions
 
 import (
 	"context"
@@ -6,9 +8,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -18,6 +22,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
+
+// maxSession is the maximum length of a session's recorded name, in bytes.
+const maxSession = 2000
+
+// Gate decides about sessions. It is safe for concurrent use.
+type Gate struct{ project *core.Project }
+
+// New returns a Gate that works on p, which the caller closes after it.
+func New(p *core.Project) *Gate { return &Gate{p} }
 
 // dueTask is a task whose fix is due in the project's checkout.
 type dueTask struct {
@@ -36,11 +49,11 @@ type dueTask struct {
 // # Errors
 //
 // Those of the ledger, the configuration, the working tree and the verification.
-func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
-	if e.project.Inside() != nil {
+func (g *Gate) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
+	if g.project.Inside() != nil {
 		return api.SessionResult{}, nil
 	}
-	l, err := e.project.OpenLedger(ctx)
+	l, err := g.project.OpenLedger(ctx)
 	if err != nil {
 		return api.SessionResult{}, err
 	}
@@ -50,13 +63,13 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 		if err != nil {
 			return api.SessionResult{}, err
 		}
-		due, err := e.dueTasks(ctx, l)
+		due, err := g.dueTasks(ctx, l)
 		if err != nil || len(due) == 0 {
 			return api.SessionResult{}, err
 		}
-		body := event.Session{By: e.project.By, Session: textutil.FitBytes(req.Session, maxQuery)}
+		body := event.Session{By: g.project.By, Session: textutil.FitBytes(req.Session, maxSession)}
 		if slices.ContainsFunc(due, dueTask.mayBlock) {
-			if due, err = e.lookAtTree(ctx, l, due, req.Verify, &body); err != nil {
+			if due, err = g.lookAtTree(ctx, l, due, req.Verify, &body); err != nil {
 				return api.SessionResult{}, err
 			}
 		}
@@ -67,7 +80,7 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 		if !result.Blocked {
 			return result, nil
 		}
-		err = e.recordSession(ctx, l, head.N, event.KindSessionBlocked, body)
+		err = g.recordSession(ctx, l, head.N, event.KindSessionBlocked, body)
 		if errs.CodeOf(err) != errs.LedgerConflict { // Otherwise another session was first.
 			return result, err
 		}
@@ -77,12 +90,12 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 // lookAtTree adds the tasks that block the session to the event, none if a session was
 // blocked with the same working tree before. It returns the tasks that are still due after
 // the verification.
-func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
-	config, err := e.project.Config(ctx)
+func (g *Gate) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
+	config, err := g.project.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tx := &tasktx.Tx{Project: e.project, Task: *due[0].recorded}
+	tx := &tasktx.Tx{Project: g.project, Task: *due[0].recorded}
 	isBlocked := func() (bool, error) {
 		if body.Tree, err = digestTree(ctx, tx, config); err != nil {
 			return false, err
@@ -94,10 +107,10 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	}
 	var outcome policies.Verify
 	if verify && config.Verify != nil {
-		if err := checkMayVerify(tx, api.VerifyRequest{}, config); err != nil {
+		if err := verification.CheckAllowed(tx, api.VerifyRequest{}, config); err != nil {
 			return nil, err
 		}
-		v, err := runVerification(ctx, tx, config, *config.Verify, tx.Tree())
+		v, err := verification.Run(ctx, tx, config, *config.Verify, tx.Tree())
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +140,7 @@ func digestTree(ctx context.Context, tx *tasktx.Tx, config project.Config) (stri
 			return tree, nil
 		}
 	}
-	shot, err := snapshot(ctx, tx, config, nil)
+	shot, err := verification.Snapshot(ctx, tx, config, nil)
 	if err != nil {
 		return "", err
 	}
@@ -141,11 +154,11 @@ func (t dueTask) mayBlock() bool { return t.block.Blocks < max(t.MaxRounds-t.Rou
 // project's checkout. A task with a worktree of its own is worked on there, and an open run
 // says that a round is under way.
 func isWithExecutor(k record.StoredStatus) bool {
-	return k.Status == task.Open && k.Branch == nil && k.Last != nil && k.Last.NextRound == k.Round && k.Last.NextAction == actionExecutor && len(k.OpenRuns()) == 0
+	return k.Status == task.Open && k.Branch == nil && k.Last != nil && k.Last.NextRound == k.Round && k.Last.NextAction == string(task.RoleExecutor) && len(k.OpenRuns()) == 0
 }
 
 // dueTasks lists the tasks that may block a session, by id.
-func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error) {
+func (g *Gate) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error) {
 	var due []dueTask
 	for r, err := range record.All(ctx, l) {
 		if err != nil {
@@ -158,7 +171,7 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		last := now.Last
 		t := dueTask{recorded: r, SessionTask: api.SessionTask{
 			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
-			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: handoff.Current(e.project, now),
+			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: handoff.Current(g.project, now),
 		}}
 		if t.Red && last.Verification != nil {
 			t.Output = last.Verification.Output
@@ -189,16 +202,16 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 // # Errors
 //
 // session-not-blocked if no such task blocks sessions, and spawn-reentrant.
-func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]string, error) {
+func (g *Gate) ReleaseSession(ctx context.Context, id, reason string) ([]string, error) {
 	if id != "" {
 		if err := task.CheckID(id); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.project.Inside(); err != nil {
+	if err := g.project.Inside(); err != nil {
 		return nil, err
 	}
-	l, err := e.project.OpenLedger(ctx)
+	l, err := g.project.OpenLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -208,11 +221,11 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 		if err != nil {
 			return nil, err
 		}
-		due, err := e.dueTasks(ctx, l)
+		due, err := g.dueTasks(ctx, l)
 		if err != nil {
 			return nil, err
 		}
-		body := event.Session{By: e.project.By, Reason: reason}
+		body := event.Session{By: g.project.By, Reason: reason}
 		var released []string
 		for _, t := range due {
 			if id == "" || t.TaskID == id {
@@ -224,20 +237,20 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 		case id != "" && released == nil:
 			return nil, errs.New(errs.SessionNotBlocked, "task %s blocks no session", id).With("task", id)
 		case released == nil:
-			return nil, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", e.project.Root)
+			return nil, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", g.project.Root)
 		}
-		err = e.recordSession(ctx, l, head.N, event.KindSessionReleased, body)
+		err = g.recordSession(ctx, l, head.N, event.KindSessionReleased, body)
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return released, err
 		}
 	}
 }
 
-func (e *Engine) recordSession(ctx context.Context, l *ledger.Ledger, after int64, kind string, body event.Session) error {
+func (g *Gate) recordSession(ctx context.Context, l *ledger.Ledger, after int64, kind string, body event.Session) error {
 	text, err := json.Marshal(body, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	_, err = e.project.Append(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
+	_, err = g.project.Append(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
 	return err
 }

@@ -1,4 +1,4 @@
-package round
+package sessions
 
 import (
 	"testing"
@@ -19,11 +19,11 @@ func TestIsWithExecutor(t *testing.T) {
 		"its round has ended":      {func(k *record.StoredStatus) { k.Runs = []task.Run{{Receipt: &task.Receipt{}}} }, true},
 		"stuck":                    {func(k *record.StoredStatus) { k.Status = task.Stuck }, false},
 		"resumed since":            {func(k *record.StoredStatus) { k.Round = 3 }, false},
-		"sent to another agent":    {func(k *record.StoredStatus) { k.Last.NextAction = actionResearcher }, false},
+		"sent to another agent":    {func(k *record.StoredStatus) { k.Last.NextAction = string(task.RoleResearcher) }, false},
 		"without a decision":       {func(k *record.StoredStatus) { k.Last = nil }, false},
 	} {
 		var k record.StoredStatus
-		k.Status, k.Round, k.Last = task.Open, 2, &task.RoundDecided{NextRound: 2, NextAction: actionExecutor}
+		k.Status, k.Round, k.Last = task.Open, 2, &task.RoundDecided{NextRound: 2, NextAction: string(task.RoleExecutor)}
 		c.change(&k)
 		if got := isWithExecutor(k); got != c.want {
 			t.Errorf("%s: %v", name, got)
