@@ -102,14 +102,14 @@ type (
 	checker = doctor.Doctor
 	rounds  = round.Engine
 	runs    = run.Engine
-	stops   = sessions.Gate
+	stops   = sessions.Engine
 )
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
 	p := core.New(o)
-	questions, rounds := query.New(p), round.New(p)
-	return &Engine{p, questions, doctor.New(p, questions), rounds, run.New(p, rounds), sessions.New(p)}
+	q, r := query.New(p), round.New(p)
+	return &Engine{p, q, doctor.New(p, q), r, run.New(p, r), sessions.New(p)}
 }
 
 // FindProject returns the project that a folder belongs to: its root is the nearest

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/decision"
 	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
@@ -27,11 +28,10 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// The agents that a round runs, and the plugin that normalizes the critic's report.
+// The agents that a round runs.
 const (
 	criticName     = "critic"
 	researcherName = "researcher"
-	criticPlugin   = "np-critic"
 )
 
 // review is the result of running the critic. At most one of evidence, failure and
@@ -186,7 +186,7 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 // judgeReport normalizes a critic's report and checks that it is about this round, and
 // that the round's reports can be decided on together.
 func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
-	ev, err := rr.tx.Project.Plugins().Resolver(rr.config).In(rr.tx.Tree()).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
+	ev, err := rr.tx.Project.Plugins().Resolver(rr.config).In(rr.tx.Tree()).Normalize(ctx, api.ReportRef{Plugin: decision.CriticPlugin, Path: api.Stdin}, bytes.NewReader(data))
 	if err != nil {
 		return pluginset.Report{}, err
 	}
@@ -197,7 +197,7 @@ func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.
 		return ev, err
 	}
 	all := append(slices.Clone(rr.others), ev)
-	_, err = answerPrevious(ctx, rr.tx, all, finding.Merge(found(all)))
+	_, err = decision.AnswerPrevious(ctx, &rr.tx.Task, all, finding.Merge(decision.Found(all)))
 	return ev, err
 }
 
@@ -221,13 +221,10 @@ func failed(r spawner.Record) *finding.Finding {
 		raw = []byte("{}") // Cannot happen: it holds only numbers and strings.
 	}
 	return &finding.Finding{
-		Critic: spawnCritic, Category: task.CategoryCriticError, Severity: finding.Fail, File: &file, Remediation: text, ConfirmedBy: []string{spawnCritic},
-		Sources: []finding.Source{{Critic: spawnCritic, Plugin: spawnCritic, Report: digest.Of(raw), Raw: raw}},
+		Critic: decision.SpawnCritic, Category: task.CategoryCriticError, Severity: finding.Fail, File: &file, Remediation: text, ConfirmedBy: []string{decision.SpawnCritic},
+		Sources: []finding.Source{{Critic: decision.SpawnCritic, Plugin: decision.SpawnCritic, Report: digest.Of(raw), Raw: raw}},
 	}
 }
-
-// spawnCritic is the critic name of a finding about a failed critic.
-const spawnCritic = "spawner"
 
 // MaxNamedChanges is the number of changed files that a message names.
 const MaxNamedChanges = 5

@@ -7,11 +7,11 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
-	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
@@ -105,7 +105,7 @@ func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evide
 		return rr.tx.WithTaskID(err)
 	}
 	var err error
-	if rr.policy, err = AdoptedPolicy(ctx, rr.tx, req.Policy, rr.config); err != nil {
+	if rr.policy, err = AdoptedPolicy(ctx, rr.tx.Project, rr.tx.Ledger, req.Policy, rr.config); err != nil {
 		return err
 	}
 	_, err = rr.decided(ctx, decisionInput{
@@ -120,12 +120,12 @@ func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evide
 	return err
 }
 
-// AdoptedPolicy returns the policy that decides a task's rounds. file is the caller's, ""
-// for that of the project.
-func AdoptedPolicy(ctx context.Context, tx *tasktx.Tx, file string, config project.Config) (policyset.Selection, error) {
-	policy, err := tx.Project.Policies().Select(ctx, file, config)
+// AdoptedPolicy returns the policy that decides the project's rounds. file is the caller's,
+// "" for that of the project.
+func AdoptedPolicy(ctx context.Context, p *core.Project, l *ledger.Ledger, file string, config project.Config) (policyset.Selection, error) {
+	policy, err := p.Policies().Select(ctx, file, config)
 	if err != nil {
 		return policy, err
 	}
-	return tx.Project.Policies().CheckAdopted(ctx, tx.Ledger, policy)
+	return p.Policies().CheckAdopted(ctx, l, policy)
 }

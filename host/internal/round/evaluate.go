@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
+	"github.com/switchyard-dev/switchyard/host/internal/decision"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
@@ -64,7 +65,10 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 		return api.Evaluation{}, err
 	}
 	v := evaluation{engine: e, repo: repo, config: config, result: api.Evaluation{Commits: []api.EvaluatedCommit{}, Outcomes: []api.EvaluatedOutcome{}, Rules: []api.EvaluatedRule{}}}
-	if v.policy, err = e.adoptedPolicy(ctx, config); err != nil {
+	v.policy, err = core.WithLedger(ctx, e.project, func(l *ledger.Ledger) (policyset.Selection, error) {
+		return AdoptedPolicy(ctx, e.project, l, "", config)
+	})
+	if err != nil {
 		return api.Evaluation{}, err
 	}
 	v.result.Policy = v.policy.Identity()
@@ -83,17 +87,6 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 		err = errs.New(errs.FileUnwritable, "%s cannot be removed: %w", v.dir, safefile.Reason(left)).With("path", v.dir)
 	}
 	return v.result, err
-}
-
-// adoptedPolicy returns the policy that decides the project's next round.
-func (e *Engine) adoptedPolicy(ctx context.Context, config project.Config) (policyset.Selection, error) {
-	policy, err := e.project.Policies().Select(ctx, "", config)
-	if err != nil {
-		return policy, err
-	}
-	return core.WithLedger(ctx, e.project, func(l *ledger.Ledger) (policyset.Selection, error) {
-		return e.project.Policies().CheckAdopted(ctx, l, policy)
-	})
 }
 
 func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err error) {
@@ -214,7 +207,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	if rr.tx.BaseCommit, err = tree.Base(ctx, "", ""); err != nil {
 		return api.Decision{}, err
 	}
-	q := policyQuery{policy: v.policy.Policy, verify: policies.Absent, round: 1, maxRounds: maxRounds, hardCap: rr.round.HardCap}
+	q := decision.Query{Policy: v.policy.Policy, Verify: policies.Absent, Round: 1, MaxRounds: maxRounds, HardCap: rr.round.HardCap}
 	var verified api.Verification
 	if v.config.Verify != nil {
 		plan := *v.config.Verify
@@ -225,17 +218,17 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		if err != nil {
 			return api.Decision{}, err
 		}
-		q.verify, verified.Tree = verified.Outcome, rr.tree
+		q.Verify, verified.Tree = verified.Outcome, rr.tree
 	}
-	if q.verify != policies.Red {
-		if q.evidence, err = rr.commandReports(ctx, verified); err != nil {
+	if q.Verify != policies.Red {
+		if q.Evidence, err = rr.commandReports(ctx, verified); err != nil {
 			return api.Decision{}, err
 		}
-		if len(q.evidence) == 0 {
+		if len(q.Evidence) == 0 {
 			return api.Decision{}, errs.New(errs.NoEvidence, "no command for a report concerns the files that the commit changes")
 		}
 	}
-	d, _, err := q.decide(ctx)
+	d, _, err := q.Decide(ctx)
 	d.Verification = &verified
 	return d, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/internal/decision"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
@@ -39,7 +40,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
 			continue
 		}
-		findings := merge(policy.Policy, t.Findings)
+		findings := decision.Merge(policy.Policy, t.Findings)
 		change := importOf(t, len(findings), config.MaxRounds, e.project.By)
 		change.HardCap = config.HardCap
 		imported, err := tasktx.Update(ctx, e.project, t.ID, func(*tasktx.Tx) (task.Command, event.Full, error) {

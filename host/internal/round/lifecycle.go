@@ -3,13 +3,13 @@ package round
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/internal/decision"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
-	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -95,19 +95,10 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 		if _, err := pluginset.CheckSubject(all, id, max(tx.Status.Round, 1)); err != nil {
 			return nil, event.Full{}, err
 		}
-		findings := merge(policy.Policy, found(all))
+		findings := decision.Merge(policy.Policy, decision.Found(all))
 		halt.FindingCount = len(findings)
 		return halt, event.Full{Findings: findings}, nil
 	})
-}
-
-// found returns the findings of reports, never nil.
-func found(all []pluginset.Report) []finding.Finding {
-	findings := []finding.Finding{}
-	for _, ev := range all {
-		findings = append(findings, ev.Result.Findings...)
-	}
-	return findings
 }
 
 // Resume moves a stuck task into its next round. It ends the parking of a parked one.

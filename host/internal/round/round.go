@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/decision"
 	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
@@ -201,34 +202,31 @@ func decide(ctx context.Context, tx *tasktx.Tx, r decisionInput) (api.Decision, 
 			r.Reports[i].Confinement = tx.Status.ConfinementOf(ev.Run, ev.Digest)
 		}
 	}
-	q := policyQuery{
-		policy: r.policy.Policy, evidence: r.Reports, verify: r.Verification.Outcome,
-		round: r.round.Number, maxRounds: r.round.MaxRounds, hardCap: r.round.HardCap, bar: tx.Status.Bar,
+	q := decision.Query{
+		Policy: r.policy.Policy, Evidence: r.Reports, Verify: r.Verification.Outcome,
+		Round: r.round.Number, MaxRounds: r.round.MaxRounds, HardCap: r.round.HardCap, Bar: tx.Status.Bar,
 	}
 	// If the critic failed, nothing has reviewed the draft, whatever other reports say, so
 	// earlier findings are not resolved.
 	reviewed := len(r.Reports) > 0 && r.Critic == nil
 	if reviewed {
-		q.audits, q.changes = auditFindings(tx), r.Draft.Changes
-		q.compare = func(findings []finding.Finding) (comparison, error) {
-			return compareReview(ctx, tx, r.Reports, findings)
-		}
+		q.Audits, q.Changes, q.Task = auditFindings(tx), r.Draft.Changes, &tx.Task
 	}
 	if r.Critic != nil {
-		q.audits = append(q.audits, *r.Critic)
+		q.Audits = append(q.Audits, *r.Critic)
 	}
-	d, timing, err := q.decide(ctx)
+	d, timing, err := q.Decide(ctx)
 	if err != nil {
 		return api.Decision{}, err
 	}
 	if !reviewed {
-		if d.StillOpen, err = stillOpen(ctx, tx); err != nil {
+		if d.StillOpen, err = decision.StillOpen(ctx, &tx.Task); err != nil {
 			return api.Decision{}, err
 		}
 	}
 	destination, _ := r.policy.Destination(d.NextAction)
 	if destination.Kind == policies.Human {
-		d.Questions = questions(r.policy.Policy, d, tx.Project.Now())
+		d.Questions = decision.Questions(r.policy.Policy, d, tx.Project.Now())
 	}
 	d.Force = r.round.Force
 	outcome := task.DecideRound{

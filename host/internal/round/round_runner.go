@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/decision"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
@@ -18,6 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/linediff"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -108,8 +110,8 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 
 // run runs the round under its lock, after it recovers what an earlier command left.
 func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api.RoundResult, err error) {
-	err = rr.recorder.WithAgents(ctx, func(agents spawns.Runner) (err error) {
-		rr.agents = agents
+	err = rr.recorder.WithAgents(ctx, func(runner spawns.Runner) (err error) {
+		rr.agents = runner
 		var pending bool
 		if r, pending, err = rr.resumeResearch(ctx); err != nil || pending {
 			return err
@@ -434,4 +436,35 @@ func (rr *roundRunner) readTree(ctx context.Context) (err error) {
 		rr.tree = rr.shot.Digest()
 	}
 	return err
+}
+
+// reviewedDraft is the draft that a review read. Its fields are zero if the host cannot know
+// them: without git, for reports given by hand, or if git cannot store or compare drafts.
+type reviewedDraft struct {
+	// Tree is the draft's git tree.
+	Tree string
+	// Changes are those since the draft of the task's previous review, in the files of the
+	// findings.
+	Changes linediff.Changes `json:",omitzero"`
+}
+
+// compareDraft stores the draft and compares it with that of the previous review.
+func (rr *roundRunner) compareDraft(ctx context.Context, evidence []pluginset.Report) (d reviewedDraft) {
+	tree := rr.agents.WorkingTree()
+	tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.shot
+	base, err := rr.tx.Base(ctx)
+	if err != nil {
+		return d
+	}
+	var changes linediff.Changes
+	if d.Tree, changes, err = tree.Draft(ctx, base, rr.tx.Status.Draft); err != nil || changes == nil {
+		return d
+	}
+	d.Changes = make(linediff.Changes)
+	for _, f := range decision.Found(evidence) {
+		if f.File != nil && changes[*f.File] != nil {
+			d.Changes[*f.File] = changes[*f.File]
+		}
+	}
+	return d
 }

@@ -192,7 +192,7 @@ func (w *work) order(ctx context.Context, p *Position) error {
 		if w.config.Verify != nil {
 			require(w.config.Verify.Confine)
 		}
-		policy, err := round.AdoptedPolicy(ctx, w.tx, w.req.Policy, w.config)
+		policy, err := round.AdoptedPolicy(ctx, w.project, w.tx.Ledger, w.req.Policy, w.config)
 		if err != nil {
 			return err
 		}

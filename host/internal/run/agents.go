@@ -59,7 +59,7 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 		if err != nil {
 			return err
 		}
-		job, err := w.agentJob(ctx, runner, def, role, may)
+		job, err := w.agentJob(ctx, def, role, may)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 }
 
 // agentJob returns the spawn of a role, with its prompt and what its end records.
-func (w *work) agentJob(ctx context.Context, runner spawns.Runner, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
+func (w *work) agentJob(ctx context.Context, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
 	round := max(w.tx.Status.Round, 1)
 	p := spawns.Target{Role: role, Round: round, Edits: may == profile.Edit, Ended: w.agentEnded(role)}
 	p.CannotSearch = !spawns.CanSearch(def, w.config)
@@ -99,7 +99,7 @@ func (w *work) agentJob(ctx context.Context, runner spawns.Runner, def definitio
 	default:
 		p.Store = spawns.FinalText
 	}
-	text, err := w.agentPrompt(ctx, runner, role)
+	text, err := w.agentPrompt(ctx, role)
 	if err != nil {
 		return spawner.Job{}, err
 	}
@@ -171,8 +171,8 @@ func (w *work) askForBudget(ctx context.Context, err error) error {
 }
 
 // agentPrompt returns the renderer of a role's prompt.
-func (w *work) agentPrompt(ctx context.Context, agents spawns.Runner, role task.Role) (func(spawner.Attempt) (string, error), error) {
-	root, id, text, round := agents.Spawner.Root, w.id, w.tx.TaskPrompt(), max(w.tx.Status.Round, 1)
+func (w *work) agentPrompt(ctx context.Context, role task.Role) (func(spawner.Attempt) (string, error), error) {
+	root, id, text, round := w.project.Root, w.id, w.tx.TaskPrompt(), max(w.tx.Status.Round, 1)
 	h, decided, err := handoff.Latest(ctx, w.tx, w.config)
 	if err != nil {
 		return nil, err

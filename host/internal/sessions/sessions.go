@@ -26,11 +26,11 @@ import (
 // maxSession is the maximum length of a session's recorded name, in bytes.
 const maxSession = 2000
 
-// Gate decides about sessions. It is safe for concurrent use.
-type Gate struct{ project *core.Project }
+// Engine decides about sessions. It is safe for concurrent use.
+type Engine struct{ project *core.Project }
 
-// New returns a Gate that works on p, which the caller closes after it.
-func New(p *core.Project) *Gate { return &Gate{p} }
+// New returns an Engine that works on p, which the caller closes after it.
+func New(p *core.Project) *Engine { return &Engine{p} }
 
 // dueTask is a task whose fix is due in the project's checkout.
 type dueTask struct {
@@ -49,11 +49,11 @@ type dueTask struct {
 // # Errors
 //
 // Those of the ledger, the configuration, the working tree and the verification.
-func (g *Gate) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
-	if g.project.Inside() != nil {
+func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
+	if e.project.Inside() != nil {
 		return api.SessionResult{}, nil
 	}
-	l, err := g.project.OpenLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return api.SessionResult{}, err
 	}
@@ -63,13 +63,13 @@ func (g *Gate) StopSession(ctx context.Context, req api.SessionRequest) (api.Ses
 		if err != nil {
 			return api.SessionResult{}, err
 		}
-		due, err := g.dueTasks(ctx, l)
+		due, err := e.dueTasks(ctx, l)
 		if err != nil || len(due) == 0 {
 			return api.SessionResult{}, err
 		}
-		body := event.Session{By: g.project.By, Session: textutil.FitBytes(req.Session, maxSession)}
+		body := event.Session{By: e.project.By, Session: textutil.FitBytes(req.Session, maxSession)}
 		if slices.ContainsFunc(due, dueTask.mayBlock) {
-			if due, err = g.lookAtTree(ctx, l, due, req.Verify, &body); err != nil {
+			if due, err = e.lookAtTree(ctx, l, due, req.Verify, &body); err != nil {
 				return api.SessionResult{}, err
 			}
 		}
@@ -80,7 +80,7 @@ func (g *Gate) StopSession(ctx context.Context, req api.SessionRequest) (api.Ses
 		if !result.Blocked {
 			return result, nil
 		}
-		err = g.recordSession(ctx, l, head.N, event.KindSessionBlocked, body)
+		err = e.recordSession(ctx, l, head.N, event.KindSessionBlocked, body)
 		if errs.CodeOf(err) != errs.LedgerConflict { // Otherwise another session was first.
 			return result, err
 		}
@@ -90,12 +90,12 @@ func (g *Gate) StopSession(ctx context.Context, req api.SessionRequest) (api.Ses
 // lookAtTree adds the tasks that block the session to the event, none if a session was
 // blocked with the same working tree before. It returns the tasks that are still due after
 // the verification.
-func (g *Gate) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
-	config, err := g.project.Config(ctx)
+func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
+	config, err := e.project.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tx := &tasktx.Tx{Project: g.project, Task: *due[0].recorded}
+	tx := &tasktx.Tx{Project: e.project, Task: *due[0].recorded}
 	isBlocked := func() (bool, error) {
 		if body.Tree, err = digestTree(ctx, tx, config); err != nil {
 			return false, err
@@ -158,7 +158,7 @@ func isWithExecutor(k record.StoredStatus) bool {
 }
 
 // dueTasks lists the tasks that may block a session, by id.
-func (g *Gate) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error) {
+func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error) {
 	var due []dueTask
 	for r, err := range record.All(ctx, l) {
 		if err != nil {
@@ -171,7 +171,7 @@ func (g *Gate) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error
 		last := now.Last
 		t := dueTask{recorded: r, SessionTask: api.SessionTask{
 			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
-			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: handoff.Current(g.project, now),
+			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: handoff.Current(e.project, now),
 		}}
 		if t.Red && last.Verification != nil {
 			t.Output = last.Verification.Output
@@ -202,16 +202,16 @@ func (g *Gate) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, error
 // # Errors
 //
 // session-not-blocked if no such task blocks sessions, and spawn-reentrant.
-func (g *Gate) ReleaseSession(ctx context.Context, id, reason string) ([]string, error) {
+func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]string, error) {
 	if id != "" {
 		if err := task.CheckID(id); err != nil {
 			return nil, err
 		}
 	}
-	if err := g.project.Inside(); err != nil {
+	if err := e.project.Inside(); err != nil {
 		return nil, err
 	}
-	l, err := g.project.OpenLedger(ctx)
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -221,11 +221,11 @@ func (g *Gate) ReleaseSession(ctx context.Context, id, reason string) ([]string,
 		if err != nil {
 			return nil, err
 		}
-		due, err := g.dueTasks(ctx, l)
+		due, err := e.dueTasks(ctx, l)
 		if err != nil {
 			return nil, err
 		}
-		body := event.Session{By: g.project.By, Reason: reason}
+		body := event.Session{By: e.project.By, Reason: reason}
 		var released []string
 		for _, t := range due {
 			if id == "" || t.TaskID == id {
@@ -237,20 +237,20 @@ func (g *Gate) ReleaseSession(ctx context.Context, id, reason string) ([]string,
 		case id != "" && released == nil:
 			return nil, errs.New(errs.SessionNotBlocked, "task %s blocks no session", id).With("task", id)
 		case released == nil:
-			return nil, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", g.project.Root)
+			return nil, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", e.project.Root)
 		}
-		err = g.recordSession(ctx, l, head.N, event.KindSessionReleased, body)
+		err = e.recordSession(ctx, l, head.N, event.KindSessionReleased, body)
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return released, err
 		}
 	}
 }
 
-func (g *Gate) recordSession(ctx context.Context, l *ledger.Ledger, after int64, kind string, body event.Session) error {
+func (e *Engine) recordSession(ctx context.Context, l *ledger.Ledger, after int64, kind string, body event.Session) error {
 	text, err := json.Marshal(body, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	_, err = g.project.Append(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
+	_, err = e.project.Append(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
 	return err
 }

@@ -1,11 +1,11 @@
-package round
+package decision
 
 import (
 	"context"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
-	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/linediff"
@@ -31,9 +31,9 @@ func (c comparison) settled(reported []finding.Finding) bool {
 }
 
 // compareReview sets how each finding of a review compares with the task's earlier reviews.
-func compareReview(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report, findings []finding.Finding) (comparison, error) {
-	c := comparison{state: tx.Status.State, findings: make([]task.Reviewed, len(findings))}
-	past, err := tx.Traces(ctx, findings)
+func compareReview(ctx context.Context, t *record.Task, evidence []pluginset.Report, findings []finding.Finding) (comparison, error) {
+	c := comparison{state: t.Status.State, findings: make([]task.Reviewed, len(findings))}
+	past, err := t.Traces(ctx, findings)
 	if err != nil {
 		return c, err
 	}
@@ -45,7 +45,7 @@ func compareReview(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Repo
 		trace = c.state.Trace(trace, false)
 		f.Standing, f.FirstSeen, f.SinceRound, f.Reopened = string(status), trace.First, trace.Since, trace.Reopened
 	}
-	c.previous, err = answerPrevious(ctx, tx, evidence, findings)
+	c.previous, err = AnswerPrevious(ctx, t, evidence, findings)
 	c.markRenamed(findings)
 	return c, err
 }
@@ -68,10 +68,10 @@ func (c comparison) markRenamed(findings []finding.Finding) {
 	}
 }
 
-// stillOpen returns the findings that the last review left open, for a round without a
+// StillOpen returns the findings that the last review left open, for a round without a
 // review.
-func stillOpen(ctx context.Context, tx *tasktx.Tx) (*api.OpenReview, error) {
-	found, d, err := tx.OpenReview(ctx)
+func StillOpen(ctx context.Context, t *record.Task) (*api.OpenReview, error) {
+	found, d, err := t.OpenReview(ctx)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -79,37 +79,6 @@ func stillOpen(ctx context.Context, tx *tasktx.Tx) (*api.OpenReview, error) {
 		found[i].Sources = []finding.Source{}
 	}
 	return &api.OpenReview{Round: d.Round, Findings: found}, nil
-}
-
-// reviewedDraft is the draft that a review read. Its fields are zero if the host cannot know
-// them: without git, for reports given by hand, or if git cannot store or compare drafts.
-type reviewedDraft struct {
-	// Tree is the draft's git tree.
-	Tree string
-	// Changes are those since the draft of the task's previous review, in the files of the
-	// findings.
-	Changes linediff.Changes `json:",omitzero"`
-}
-
-// compareDraft stores the draft and compares it with that of the previous review.
-func (rr *roundRunner) compareDraft(ctx context.Context, evidence []pluginset.Report) (d reviewedDraft) {
-	tree := rr.agents.WorkingTree()
-	tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.shot
-	base, err := rr.tx.Base(ctx)
-	if err != nil {
-		return d
-	}
-	var changes linediff.Changes
-	if d.Tree, changes, err = tree.Draft(ctx, base, rr.tx.Status.Draft); err != nil || changes == nil {
-		return d
-	}
-	d.Changes = make(linediff.Changes)
-	for _, f := range found(evidence) {
-		if f.File != nil && changes[*f.File] != nil {
-			d.Changes[*f.File] = changes[*f.File]
-		}
-	}
-	return d
 }
 
 // markInduced sets which findings are in changed lines, and counts them. It returns nil if

@@ -1,4 +1,4 @@
-package round
+package decision
 
 import (
 	"fmt"
@@ -29,9 +29,9 @@ const (
 // minWait is the minimum time before a question's default answer can apply.
 const minWait = time.Minute
 
-// questions returns what a decision asks the user: one question per finding routed to a
+// Questions returns what a decision asks the user: one question per finding routed to a
 // person, in the critic's words if it has any, and before them how to end churn.
-func questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Question {
+func Questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Question {
 	var all []task.Question
 	if reviews := d.Churn(); reviews > 0 {
 		all = append(all, task.AskAboutChurn(d.Round, reviews, d.Input.HardCap))

@@ -1,4 +1,4 @@
-package round
+package decision
 
 import (
 	"cmp"
@@ -7,12 +7,19 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
-	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// CriticPlugin is the plugin that normalizes the report of the engine's own critic, and
+// SpawnCritic the critic of a finding that this critic failed.
+const (
+	CriticPlugin = "np-critic"
+	SpawnCritic  = "spawner"
 )
 
 // readStatements returns what the reports of a review state about findings of the previous
@@ -45,19 +52,19 @@ func readStatements(evidence []pluginset.Report, found []finding.Finding) (map[s
 	return stated, nil
 }
 
-// answerPrevious returns what became of each finding of the previous review. found are the
+// AnswerPrevious returns what became of each finding of the previous review. found are the
 // merged findings of this one.
 //
 // # Errors
 //
 // report-previous-invalid if a statement contradicts another one or a finding, or is about
 // an unknown finding; those of the ledger.
-func answerPrevious(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report, found []finding.Finding) ([]api.PreviousFinding, error) {
+func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Report, found []finding.Finding) ([]api.PreviousFinding, error) {
 	stated, err := readStatements(evidence, found)
 	if err != nil {
 		return nil, err
 	}
-	before, last, err := tx.OpenReview(ctx)
+	before, last, err := t.OpenReview(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +88,7 @@ func answerPrevious(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Rep
 			}
 		}
 	}
-	if err := findUndone(ctx, tx, evidence, stated, found); err != nil {
+	if err := findUndone(ctx, t, evidence, stated, found); err != nil {
 		return nil, err
 	}
 	reports := countReports(last.Reports, evidence)
@@ -105,7 +112,7 @@ func answerPrevious(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Rep
 //
 // report-previous-invalid if an earlier review did not have that finding, or it is still
 // open; those of the ledger.
-func findUndone(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding) error {
+func findUndone(ctx context.Context, t *record.Task, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding) error {
 	var undone []finding.Finding // only fingerprints
 	open := make(map[string]bool, len(found))
 	for _, f := range found {
@@ -118,7 +125,7 @@ func findUndone(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report,
 			}
 		}
 	}
-	past, err := tx.Traces(ctx, undone)
+	past, err := t.Traces(ctx, undone)
 	if err != nil {
 		return err
 	}
@@ -126,7 +133,7 @@ func findUndone(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report,
 		for _, f := range ev.Result.Findings {
 			switch {
 			case f.Undoes == "":
-			case tx.Status.Compare(past[f.Undoes]) == task.New:
+			case t.Status.Compare(past[f.Undoes]) == task.New:
 				return errUndoes(ev, f, "no earlier review has such a finding")
 			case open[f.Undoes] || stated[f.Undoes] == finding.Open:
 				return errUndoes(ev, f, "that finding is still open")
@@ -141,7 +148,7 @@ func findUndone(ctx context.Context, tx *tasktx.Tx, evidence []pluginset.Report,
 		}
 		round := past[f.Undoes].Since
 		if _, read := reviews[round]; !read {
-			if reviews[round], err = tx.DecidedFindings(ctx, round); err != nil {
+			if reviews[round], err = t.DecidedFindings(ctx, round); err != nil {
 				return err
 			}
 		}
@@ -188,7 +195,7 @@ func countReports(previous []api.Report, evidence []pluginset.Report) reportCoun
 		c.more[from]--
 	}
 	for _, ev := range evidence {
-		if cmp.Or(ev.Plugin.Use, ev.Plugin.Name) != criticPlugin { // It states what became of findings.
+		if cmp.Or(ev.Plugin.Use, ev.Plugin.Name) != CriticPlugin { // It states what became of findings.
 			c.more[reportOrigin{ev.Plugin.Name, ev.Command}]++
 		}
 	}
@@ -197,7 +204,7 @@ func countReports(previous []api.Report, evidence []pluginset.Report) reportCoun
 
 // lack reports whether a source of a finding may not have reported again.
 func (c reportCounts) lack(s finding.Source) bool {
-	if s.Critic == finding.AuditCritic || s.Critic == spawnCritic {
+	if s.Critic == finding.AuditCritic || s.Critic == SpawnCritic {
 		return false
 	}
 	from, ok := c.origins[s.Report]

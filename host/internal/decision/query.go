@@ -1,0 +1,216 @@
+// Package decision lets a policy decide on reports: it merges their findings, compares them
+// with those of a task's earlier reviews, and asks the user if the policy does. It records
+// nothing.
+package decision
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/linediff"
+	policyreview "github.com/switchyard-dev/switchyard/internal/policy/review"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Query is the whole input of a decision.
+type Query struct {
+	Policy           *policies.Policy
+	Evidence         []pluginset.Report
+	Audits           []finding.Finding // the engine's own, with their sources
+	Verify           policies.Verify
+	Round, MaxRounds int
+	// HardCap is the highest round, and Bar that of earlier reviews, "" for none.
+	HardCap int
+	Bar     string
+	// Task is the task with whose history the findings are compared, nil for none.
+	Task *record.Task
+	// Changes are those of the draft since the previous review, nil if they are not known.
+	Changes linediff.Changes
+}
+
+// Decide merges and routes the findings and evaluates the policy. It also returns the
+// timing.
+func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) {
+	d := api.Decision{Round: q.Round, MaxRounds: q.MaxRounds, Policy: q.Policy.Identity()}
+	var found []finding.Finding
+	for _, ev := range q.Evidence {
+		found = append(found, ev.Result.Findings...)
+		d.Skipped = append(d.Skipped, skipped(ev)...)
+		for _, u := range ev.Result.Unmapped {
+			d.Unmapped = append(d.Unmapped, api.Unmapped{Plugin: ev.Plugin.Name, Report: ev.Digest, Rule: u.Rule, Category: u.Category})
+		}
+		if !slices.Contains(d.Plugins, ev.Plugin) {
+			d.Plugins = append(d.Plugins, ev.Plugin)
+		}
+		d.Reports = append(d.Reports, summarize(ev))
+	}
+	d.Confinement = api.LowestConfinement(d.Reports)
+	d.Findings = Merge(q.Policy, append(found, q.Audits...))
+	if _, err := readStatements(q.Evidence, d.Findings); err != nil {
+		return api.Decision{}, nil, err
+	}
+	past := comparison{findings: slices.Repeat([]task.Reviewed{{Status: task.New}}, len(d.Findings))}
+	if q.Task != nil {
+		var err error
+		if past, err = compareReview(ctx, q.Task, q.Evidence, d.Findings); err != nil {
+			return api.Decision{}, nil, err
+		}
+		d.Previous = past.previous
+	}
+	d.InducedCount = markInduced(d.Findings, q.Changes)
+	past.state.Bar = q.Bar
+	begin := time.Now()
+	if err := q.ask(ctx, &d, past); err != nil {
+		return api.Decision{}, nil, err
+	}
+	timing := &event.Timing{PolicyMicros: time.Since(begin).Microseconds()}
+	for _, ev := range q.Evidence {
+		timing.Plugins = append(timing.Plugins, event.PluginTiming{Plugin: ev.Plugin.Name, Micros: ev.Took.Microseconds()})
+	}
+	setRouting(&d)
+	setDestination(&d, q.Policy)
+	return d, timing, nil
+}
+
+// Merge routes findings and merges duplicates.
+func Merge(policy *policies.Policy, found []finding.Finding) []finding.Finding {
+	classified := make([]finding.Finding, len(found))
+	for i, f := range found {
+		classified[i] = classify(policy, f)
+	}
+	return finding.Merge(classified)
+}
+
+// classify routes a finding. A category that the policy does not know goes to stuck: any
+// guess could be that it is harmless.
+func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
+	route, known := policy.Route(f.Category)
+	if !known {
+		f.UnknownCategory, f.Severity, route = true, finding.Fail, api.ActionStuck
+	}
+	f.Route = route
+	return f
+}
+
+// setDestination sets the fields that follow from the next action.
+func setDestination(d *api.Decision, p *policies.Policy) {
+	destination, _ := p.Destination(d.NextAction)
+	d.Stuck = task.IsStuckDestination(d.NextAction, string(destination.Kind))
+	d.Routing.NextDestination = cmp.Or(p.Strongest(d.Input.Routes), d.NextAction)
+}
+
+// setRouting groups the findings by destination.
+func setRouting(d *api.Decision) {
+	d.Routing = api.Routing{FindingCount: len(d.Findings), Buckets: make(map[string][]string)}
+	for _, f := range d.Findings {
+		d.Routing.Buckets[f.Route] = append(d.Routing.Buckets[f.Route], f.Fingerprint)
+	}
+}
+
+// maxSkippedRefs is the number of skipped items named per reason.
+const maxSkippedRefs = 20
+
+// skipped groups the items that a report's plugin skipped by reason, in the order in which
+// the reasons first appear.
+func skipped(ev pluginset.Report) []api.Skipped {
+	var groups []api.Skipped
+	at := make(map[string]int)
+	for _, s := range ev.Result.Skipped {
+		n, ok := at[s.Reason]
+		if !ok {
+			n, at[s.Reason] = len(groups), len(groups)
+			groups = append(groups, api.Skipped{Plugin: ev.Plugin.Name, Report: ev.Digest, Reason: s.Reason})
+		}
+		g := &groups[n]
+		if g.Count++; g.Count <= maxSkippedRefs {
+			g.Refs = append(g.Refs, s.Ref)
+		}
+	}
+	return groups
+}
+
+func summarize(ev pluginset.Report) api.Report {
+	return api.Report{
+		Path: strings.ToValidUTF8(ev.Path, "\ufffd"), Command: ev.Command, Run: ev.Run, Digest: ev.Digest, Plugin: ev.Plugin.Name, Critic: ev.Result.Critic,
+		Confinement: ev.Confinement,
+		Findings:    len(ev.Result.Findings), Skipped: len(ev.Result.Skipped),
+	}
+}
+
+// ask asks the policy about the review, and moves the findings below its bar from Findings
+// to Deferred.
+func (q Query) ask(ctx context.Context, d *api.Decision, past comparison) error {
+	r := policyreview.Review{
+		State: past.state, Round: q.Round, MaxRounds: q.MaxRounds, HardCap: q.HardCap, Verify: q.Verify, Settled: past.settled(d.Findings),
+		Confinement: d.Confinement,
+	}
+	for i, f := range d.Findings {
+		found := policyreview.Finding{Reviewed: past.findings[i], Severity: f.Severity, Route: f.Route}
+		found.Induced = f.Induced
+		found.Blocking = slices.ContainsFunc(f.Sources, func(s finding.Source) bool { return s.Critic == finding.AuditCritic })
+		r.Findings = append(r.Findings, found)
+	}
+	result, err := r.Decide(ctx, q.Policy)
+	if err != nil {
+		return err
+	}
+	if q.Policy.HasBar() {
+		all := d.Findings
+		d.Findings, d.Deferred = []finding.Finding{}, []finding.Finding{}
+		for i, f := range all {
+			if r.Findings[i].Deferred {
+				d.Deferred = append(d.Deferred, f)
+			} else {
+				d.Findings = append(d.Findings, f)
+			}
+		}
+	}
+	d.Bar, d.PolicyBar, d.BarInput, d.Input = result.Bar, result.PolicyBar, result.BarInput, result.Input
+	d.NextAction, d.Reason = result.Decision.NextAction, result.Decision.Reason
+	d.Progress = api.ProgressOf(d.Input)
+	return nil
+}
+
+// Found returns the findings of reports, never nil.
+func Found(all []pluginset.Report) []finding.Finding {
+	findings := []finding.Finding{}
+	for _, ev := range all {
+		findings = append(findings, ev.Result.Findings...)
+	}
+	return findings
+}
+
+// OnInput evaluates a policy on a bare input without findings.
+//
+// # Errors
+//
+// Those of Decide and Bar of policies.Policy.
+func OnInput(ctx context.Context, policy *policies.Policy, in policies.Input) (api.Decision, error) {
+	chosen, err := policy.Decide(ctx, in)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	d := api.Decision{
+		Round: in.Round, MaxRounds: in.MaxRounds, Policy: policy.Identity(), Input: in, Findings: []finding.Finding{},
+		NextAction: chosen.NextAction, Reason: chosen.Reason, Progress: api.ProgressOf(in),
+	}
+	if policy.HasBar() {
+		if d.PolicyBar, err = policy.Bar(ctx, in); err != nil {
+			return api.Decision{}, err
+		}
+		d.Bar, d.BarInput, d.Deferred = d.PolicyBar, &in, []finding.Finding{}
+	}
+	setRouting(&d)
+	d.Routing.FindingCount = in.FindingCount
+	setDestination(&d, policy)
+	return d, nil
+}
