@@ -31,7 +31,7 @@ func Decode(text []byte, v any) bool {
 // read reports whether value reads the whole text, and that is UTF-8.
 func read(text []byte, value func(*reader) bool) bool {
 	r := readers.Get().(*reader)
-	r.text, r.at, r.depth, r.bytes = text, 0, 0, 0
+	r.text, r.at, r.depth, r.bytes, r.names = text, 0, 0, 0, r.names[:0]
 	ok := value(r) && r.at == len(text) && r.isUTF8()
 	r.text = nil
 	readers.Put(r)

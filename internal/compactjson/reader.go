@@ -16,10 +16,15 @@ type reader struct {
 	at    int
 	depth int
 	bytes uint64 // the bits of all bytes in strings
+	// names are those of the objects that are being read, the innermost last.
+	names []span
 	// recent has recently read strings by a hash. Most strings of a record are in the next
 	// one, too, and are not allocated again.
 	recent [256]string
 }
+
+// span is a part of the text.
+type span struct{ from, to int }
 
 const (
 	maxDepth   = 100
@@ -88,27 +93,27 @@ func (r *reader) object(member func(name []byte, hash uint64) bool) bool {
 	if r.is('}') {
 		return r.leave()
 	}
-	var names [maxMembers]struct{ from, to uint32 }
-	var hashes uint64
-	for n := range names {
+	first, hashes := len(r.names), uint64(0)
+	for range maxMembers {
 		name, escaped, ok := r.stringText()
 		if !ok || escaped || !r.is(':') {
 			return false
 		}
 		hash := bitOf(name)
 		if hashes&hash != 0 {
-			for _, other := range names[:n] {
+			for _, other := range r.names[first:] {
 				if string(r.text[other.from:other.to]) == string(name) {
 					return false
 				}
 			}
 		}
 		hashes |= hash
-		names[n].from, names[n].to = uint32(r.at-2-len(name)), uint32(r.at-2)
+		r.names = append(r.names, span{r.at - 2 - len(name), r.at - 2})
 		if !member(name, hash) {
 			return false
 		}
 		if r.is('}') {
+			r.names = r.names[:first]
 			return r.leave()
 		}
 		if !r.is(',') {
