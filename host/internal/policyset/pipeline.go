@@ -9,9 +9,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// pendingEvents is the number of events that are read and wait for the caller. It bounds
-// memory: each has its body, and its own goroutine.
-const pendingEvents = 8
+// Events are worked on in batches, and so many batches at most wait for the caller. Both
+// bound memory. Those that wait hold more events than a page of the ledger, so that the
+// next page is read while they are worked on.
+const (
+	batchEvents    = 64
+	batchBytes     = 256 << 10
+	pendingBatches = 8
+)
+
+// batch is a number of events, and what their work gives.
+type batch[T any] struct {
+	events []ledger.Event
+	bytes  int // of the bodies
+	// err ended the events after these.
+	err     error
+	results chan []result[T] // receives one for each event, up to the first error
+}
 
 type result[T any] struct {
 	value T
@@ -31,34 +45,72 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	ordered := make(chan chan result[T], pendingEvents)
+	ordered := make(chan *batch[T], pendingBatches)
+	unworked := make(chan *batch[T], pendingBatches+1) // The caller waits for one that ordered does not have any more.
+	for range runtime.GOMAXPROCS(0) {
+		running.Go(func() {
+			for b := range unworked {
+				b.work(work)
+			}
+		})
+	}
 	running.Go(func() {
 		defer close(ordered)
-		for event, err := range events {
-			next := make(chan result[T], 1)
+		defer close(unworked)
+		for b := range batches[T](events) {
 			select {
-			case ordered <- next:
+			case ordered <- b:
+				unworked <- b
 			case <-ctx.Done():
 				return
 			}
-			if err != nil {
-				next <- result[T]{err: err}
-				return
-			}
-			running.Go(func() {
-				value, err := work(event)
-				next <- result[T]{value, err}
-			})
 		}
 	})
-	for next := range ordered {
-		r := <-next
-		if r.err != nil {
-			return r.err
+	for b := range ordered {
+		for _, r := range <-b.results {
+			if r.err != nil {
+				return r.err
+			}
+			if err := take(r.value); err != nil {
+				return err
+			}
 		}
-		if err := take(r.value); err != nil {
-			return err
+		if b.err != nil {
+			return b.err
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// batches yields events in batches, the last with the error that ended them.
+func batches[T any](events iter.Seq2[ledger.Event, error]) iter.Seq[*batch[T]] {
+	return func(yield func(*batch[T]) bool) {
+		empty := func() *batch[T] { return &batch[T]{results: make(chan []result[T], 1)} }
+		b := empty()
+		for e, err := range events {
+			if b.err = err; err != nil {
+				break
+			}
+			b.events, b.bytes = append(b.events, e), b.bytes+len(e.Body)
+			if len(b.events) == batchEvents || b.bytes >= batchBytes {
+				if !yield(b) {
+					return
+				}
+				b = empty()
+			}
+		}
+		yield(b)
+	}
+}
+
+func (b *batch[T]) work(do func(ledger.Event) (T, error)) {
+	results := make([]result[T], 0, len(b.events))
+	for _, e := range b.events {
+		value, err := do(e)
+		results = append(results, result[T]{value, err})
+		if err != nil {
+			break
+		}
+	}
+	b.results <- results
 }
