@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ const roundsVariable = "SWITCHYARD_REPLAY_ROUNDS"
 // under a policy that routes one category elsewhere. It reports the rounds per second and
 // the maximum memory in use.
 func BenchmarkReplay(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // like the command
 	rounds := 10_000
 	if text := os.Getenv(roundsVariable); text != "" {
 		var err error

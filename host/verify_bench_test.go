@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ const eventsVariable = "SWITCHYARD_VERIFY_EVENTS"
 // sqlite3 read all bodies, and hashes as many bytes in one goroutine. It reports the
 // medians, and the ratios of the first two to the sum of the others.
 func BenchmarkVerify(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // like the command
 	events := 10_000
 	if text := os.Getenv(eventsVariable); text != "" {
 		var err error

@@ -50,8 +50,8 @@ starts the agents itself and drives a task from its text to a commit.`,
 				deferGC()
 			case cmd.CommandPath() == "switchyard run":
 				debug.SetGCPercent(runGC)
-			case strings.HasPrefix(cmd.CommandPath(), "switchyard policy "):
-				debug.SetGCPercent(policyGC)
+			case strings.HasPrefix(cmd.CommandPath(), "switchyard policy "), cmd.CommandPath() == "switchyard ledger verify":
+				debug.SetGCPercent(recordsGC)
 			}
 		},
 	}
@@ -126,9 +126,10 @@ func deferGC() {
 // print much would double its memory otherwise.
 const runGC = 25
 
-// policyGC is how much garbage a command about policies may have. It makes thousands of
-// decisions and keeps little of each; collecting the rest took half of its time.
-const policyGC = 400
+// recordsGC is how much garbage a command about policies or whole ledgers may have. It
+// reads records or makes decisions by the thousand and keeps little of each; collecting the
+// rest took half of its time.
+const recordsGC = 400
 
 // isShort reports whether a command only decides on reports or lists something. A
 // command that spawns agents waits for them, and their output can be large.

@@ -104,10 +104,6 @@ func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 		return Report{}, translate(ctx, "open", err)
 	}
 	defer db.Close()
-	// Verification makes much garbage and keeps little. Memory that is reserved but never
-	// touched lets the collector run a few times instead of once for each few megabytes.
-	reserve := make([]byte, 64<<20)
-	defer runtime.KeepAlive(reserve)
 	workers := runtime.GOMAXPROCS(0)
 	var v verifier
 	err = l.retry(ctx, "read", func() error {

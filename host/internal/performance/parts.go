@@ -44,6 +44,7 @@ func allParts(bin string) []part {
 		{"`ledger verify`, to sqlite3 reading and one processor hashing the same", "./host", "BenchmarkVerify", "verify/read", "3x", verify, times, "1.5 times"},
 		{"`ledger verify --decisions`, to the same", "./host", "BenchmarkVerify", "decisions/read", "3x", verify, times, "3 times"},
 		{"`run`: a round at 10,000 files, without its agents", "./host", "BenchmarkRun", "host-ms/round", "1x", "", ms, "150 ms"},
+		{"the same, after the first round of the task and without the commit", "./host", "BenchmarkRun", "later-ms/round", "1x", "", ms, ""},
 		{"`run --jobs 8`: eight tasks, to `--jobs 1`", "./host", "BenchmarkRunTasks/jobs=8", "times-jobs=1", "2x", "", times, "6 times"},
 		{"`hook stop` at 10,000 files, without a task", "./cmd/switchyard", "BenchmarkStopHook", "none-ms", "10x", "", ms, "100 ms"},
 		{"`hook stop` at 10,000 files, nothing to fix", "./cmd/switchyard", "BenchmarkStopHook", "allow-ms", "10x", "", ms, "100 ms"},

@@ -46,6 +46,9 @@ func rounds(ctx context.Context, b *bench) (string, error) {
 		if err := b.grow(ctx, dir, report, n); err != nil {
 			return "", err
 		}
+		if err := forgetMemory(); err != nil {
+			return "", err
+		}
 		info, err := os.Stat(filepath.Join(dir, project.StateDir, "ledger.db"))
 		if err != nil {
 			return "", err

@@ -37,10 +37,6 @@ type result[T any] struct {
 // order, or when ctx is done, and leaves no goroutine running. Its memory does not grow
 // with the number of events.
 func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], work func(ledger.Event) (T, error), take func(T) error) error {
-	// Memory that is reserved but never touched: the collector runs less often, because
-	// events become garbage at once. See also ledger.Verify.
-	reserve := make([]byte, 64<<20)
-	defer runtime.KeepAlive(reserve)
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
