@@ -35,15 +35,15 @@ type options struct {
 }
 
 func run(ctx context.Context, args []string) error {
-	o := options{rounds: []int{1_000, 100_000}}
+	o := options{rounds: []int{1_000, 100_000, 1_000_000}}
 	given := false
 	flags := flag.NewFlagSet("performance", flag.ContinueOnError)
 	flags.StringVar(&o.page, "page", "docs/performance.md", "write the tables into this `FILE`")
 	flags.StringVar(&o.bin, "bin", "bin", "the `FOLDER` of the programs")
 	flags.StringVar(&o.testdata, "testdata", "testdata", "the `FOLDER` of the reports")
 	flags.IntVar(&o.turns, "turns", 40, "run what is compared `N` times")
-	flags.StringVar(&o.only, "only", "", "write only the `TABLE`: start, findings, writers, rounds or parts")
-	flags.Func("rounds", "measure a ledger of `N` rounds instead of 1,000 and 100,000 (repeatable)", func(text string) error {
+	flags.StringVar(&o.only, "only", "", "write only the `TABLE`: start, rounds, findings, writers or parts")
+	flags.Func("rounds", "measure a ledger of `N` rounds instead of 1,000, 100,000 and 1,000,000 (repeatable)", func(text string) error {
 		if !given {
 			o.rounds, given = nil, true
 		}
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string) error {
 	tables := []struct {
 		name string
 		make func(context.Context, *bench) (string, error)
-	}{{"start", start}, {"findings", findings}, {"writers", writers}, {"rounds", rounds}, {"parts", parts}}
+	}{{"start", start}, {"rounds", rounds}, {"findings", findings}, {"writers", writers}, {"parts", parts}}
 	for _, t := range tables {
 		if o.only != "" && o.only != t.name {
 			continue
