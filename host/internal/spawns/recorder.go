@@ -29,7 +29,8 @@ type Recorder struct {
 	// Jobs is how many tasks the command runs at once, 0 for this one.
 	Jobs int
 
-	Mu sync.Mutex // guards Tx and Spawns while agents run
+	// Mu guards Tx and Spawns while agents run. Callers lock it to use them then.
+	Mu sync.Mutex
 	Tx *tasktx.Tx
 	// Spawns are the runs of this command.
 	Spawns []api.SpawnSummary
@@ -227,7 +228,7 @@ func (rec *Recorder) NewJob(config project.Config, agentDef definition.Definitio
 		Web: web(agentDef),
 		Limits: spawner.Limits{
 			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
-			Concurrency: config.Spawn.Limit(rec.Jobs), QueueTimeout: timeout,
+			Concurrency: config.Spawn.Limit(rec.Jobs), QueueTimeout: queueTimeout,
 			Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars,
 		},
 		Hooks: spawner.Hooks{
@@ -308,8 +309,8 @@ func ReportPath(run string) string {
 	return project.StateDir + "/" + ReportsFolder + "/" + run + ".json"
 }
 
-// timeout is how long a spawn waits for a free lease of its agent.
-const timeout = time.Hour
+// queueTimeout is how long a spawn waits for a free lease of its agent.
+const queueTimeout = time.Hour
 
 // ReportsFolder is the folder in the state folder that has the reports of spawned agents, by
 // run, and of commands, by task and round.
