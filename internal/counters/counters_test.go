@@ -102,6 +102,10 @@ func TestAnObservationCountsItsCellAndItsSum(t *testing.T) {
 	if back[0].Values[0] != "zero" || back[1].Add != 0 || string(back[0].Exemplar) != `{"value":0,"task":"a"}` {
 		t.Errorf("of a clock that was set back Observe gives %+v", back)
 	}
+	tampered := counters.QuestionWaits().Observe(counters.Observation{Task: "\xff"})
+	if !tampered[0].Exemplar.IsValid() {
+		t.Errorf("of a task that is not UTF-8 Observe gives %+v", tampered)
+	}
 	longest := counters.QuestionWaits().Observe(counters.Observation{Value: math.MaxInt64, Task: strings.Repeat("a", 128), Round: math.MaxInt})
 	if len(longest[0].Exemplar) > counters.MaxExemplar {
 		t.Errorf("a note has %d bytes", len(longest[0].Exemplar))

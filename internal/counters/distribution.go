@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Distribution is a measure of values: the number of values in each cell of a scale, and
@@ -40,9 +41,10 @@ type Observation struct {
 // counts as 0, since clocks can be set back.
 func (d Distribution) Observe(s Observation, values ...string) []Change {
 	s.Value = max(s.Value, 0)
-	note, err := json.Marshal(s, json.Deterministic(true))
+	// The id of a task in a ledger that was tampered with need not be UTF-8.
+	note, err := json.Marshal(s, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		panic(fmt.Sprintf("counters: an observation that cannot be JSON: %v", err)) // Two numbers and a string can always be encoded.
+		panic(fmt.Sprintf("counters: failed to encode an observation: %v", err)) // Two numbers and a string can always be encoded.
 	}
 	return []Change{
 		{Measure: d.Cells(), Values: append(slices.Clip(values), d.Scale.Cell(s.Value)), Add: 1, Exemplar: note},
