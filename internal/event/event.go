@@ -194,7 +194,7 @@ func unmarshal[T any](e ledger.Event, begin func() T) (T, error) {
 
 // Tampered returns the error of a ledger with events of a task that Switchyard never wrote.
 func Tampered(id, format string, args ...any) error {
-	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
+	return errs.New(errs.LedgerTampered, "the record of task %s was changed: %w", id, fmt.Errorf(format, args...)).With("task", id)
 }
 
 // The ledger chain of rounds that failed because of a plugin or policy error, and the kind

@@ -3,6 +3,7 @@ package event_test
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -15,6 +16,14 @@ import (
 //
 //go:embed testdata/events.jsonl
 var events []byte
+
+func TestTamperedNamesAnyTask(t *testing.T) {
+	cause := errors.New("it is gone")
+	err := event.Tampered("a%db", "event %d: %w", 3, cause)
+	if err.Error() != "the record of task a%db was changed: event 3: it is gone" || !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+}
 
 // TestBodiesKeepTheirBytes checks that events of older programs are read completely and
 // written with the same bytes.
