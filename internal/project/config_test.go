@@ -149,6 +149,8 @@ func TestConfigSaysWhatIsWrongAndWhere(t *testing.T) {
 		"plugins: {a: {b: {? [c] : d}}}":                 "plugins",
 		"plugins: &p {a: *p}":                            "plugins",
 		"audit: &a {agents: *a}":                         "audit.agents is a mapping; it must be a list",
+		"plugins: {'a%sb': 3}":                           "line 1: plugins.a%sb is 3; it must be a mapping of the plugin's keys",
+		"spawn: {agents: {'100%d': {}}}":                 "line 1: spawn.agents.100%d must have a name of",
 	} {
 		wantInvalid(t, text+"\n", says)
 	}

@@ -123,6 +123,17 @@ func TestTasksSayAllThatIsWrong(t *testing.T) {
 	}
 }
 
+func TestTasksNameTheirFile(t *testing.T) {
+	dir := t.TempDir()
+	const name = "100%d.yaml"
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("tasks: []"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (project.Project{Root: dir, Dir: dir}).Tasks(t.Context(), name); err == nil || err.Error() != name+": line 1: there are no tasks" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTasksEndWithTheirContext(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

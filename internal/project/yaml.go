@@ -73,7 +73,7 @@ func describeYAMLError(err error) string {
 }
 
 func (r *reader) invalid(format string, args ...any) *errs.Error {
-	return errs.New(r.code, r.file+format, args...).With("path", r.file)
+	return errs.New(r.code, "%s%s", r.file, fmt.Sprintf(format, args...)).With("path", r.file)
 }
 
 func (r *reader) addProblem(line int, format string, args ...any) {
@@ -155,7 +155,9 @@ func (v value) String() string {
 const maxShown = 64
 
 // fail reports a problem, whose text follows the value's path.
-func (v value) fail(format string, args ...any) { v.addProblem(v.line, v.path+format, args...) }
+func (v value) fail(format string, args ...any) {
+	v.addProblem(v.line, "%s%s", v.path, fmt.Sprintf(format, args...))
+}
 
 // expected reports an invalid value.
 func (v value) expected(format string, args ...any) {
