@@ -58,7 +58,7 @@ func (p Project) Tasks(ctx context.Context, path string) ([]Task, error) {
 	err = r.read(data, func(root value) {
 		root.mapping(fields{"tasks": func(v value) { v.list(maxTasks, r.readTask) }})
 	})
-	if err := cmp.Or(err, ctx.Err()); err != nil {
+	if err := cmp.Or(err, context.Cause(ctx)); err != nil {
 		return nil, err
 	}
 	if len(r.tasks) == 0 && r.problemCount() == 0 {
