@@ -49,7 +49,7 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 	if err != nil {
 		return nil, err
 	}
-	if exists && !same && !s.none() {
+	if exists && !same && s.String() != "" {
 		return nil, initExists()
 	}
 	made, err := makeState(root)

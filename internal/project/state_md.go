@@ -6,12 +6,12 @@ import (
 	"maps"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -21,7 +21,7 @@ const StateMDFile = StateDir + "/STATE.md"
 // maxStateMD is the maximum size of STATE.md, in bytes.
 const maxStateMD = 4 << 20
 
-// UpdateStateMD writes the task's block into STATE.md, or removes it if text is "". The
+// UpdateStateMD writes a task's block into STATE.md, or removes it if text is "". The
 // file exists as long as it has a block, and other content is dropped.
 //
 // Text that could end a block or control a terminal is removed. The file is replaced
@@ -30,10 +30,10 @@ const maxStateMD = 4 << 20
 // # Errors
 //
 // marker-unsafe and marker-unwritable. The file is unchanged then.
-func (p Project) UpdateStateMD(task, text string) error {
+func (p Project) UpdateStateMD(id, text string) error {
 	// Only a task id is safe in a comment.
-	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
-		return stateMDUnsafe("%q is not a task id", textutil.Clip(task, maxShown))
+	if task.CheckID(id) != nil {
+		return stateMDUnsafe("%q is not a task id", textutil.Clip(id, maxShown))
 	}
 	state, err := safefile.OpenState(p.State())
 	if err != nil {
@@ -46,9 +46,9 @@ func (p Project) UpdateStateMD(task, text string) error {
 		return stateMDError(err)
 	}
 	marks := parseStateMD(string(old))
-	delete(marks, task)
+	delete(marks, id)
 	if text != "" {
-		marks[task] = sanitizeBlock(text)
+		marks[id] = sanitizeBlock(text)
 	}
 	changed := marks.String()
 	switch {

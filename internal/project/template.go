@@ -6,8 +6,9 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"github.com/DataDog/datadog-agent/pkg/template/text"
 	"strings"
+
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 )
 
 // Settings are the values that a new switchyard.yaml sets. A zero field leaves the
@@ -42,10 +43,6 @@ func (s Settings) String() string {
 		set = append(set, "phases: ["+strings.Join(s.Phases, ", ")+"]")
 	}
 	return strings.Join(set, ", ")
-}
-
-func (s Settings) none() bool {
-	return s.MaxRounds == 0 && s.Researchers == 0 && s.VerifyRuns == 0 && s.Phases == nil
 }
 
 // configTemplate is a new switchyard.yaml, in which every line that the settings do not set
