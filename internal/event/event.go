@@ -168,24 +168,21 @@ func Decode(e ledger.Event) (Facts, error) { return decode[Decision, Finding](e)
 func DecodeFull(e ledger.Event) (Full, error) { return decode[api.Decision, finding.Finding](e) }
 
 // DecodeRound reads the part of the body of a decided round that replay needs.
-func DecodeRound(e ledger.Event) (Round, error) {
-	return unmarshal(e, func() Round { return Round{} })
-}
-
-func decode[D, F any](e ledger.Event) (Body[D, F], error) {
-	if task.NewEvent(task.Kind(e.Kind)) == nil {
-		return Body[D, F]{}, fmt.Errorf("unknown kind of event %q", e.Kind)
+func DecodeRound(e ledger.Event) (r Round, err error) {
+	if err := compactjson.Unmarshal(e.Body, &r); err != nil {
+		return r, fmt.Errorf("read event: %w", err)
 	}
-	return unmarshal(e, func() Body[D, F] { return Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))} })
+	return r, nil
 }
 
-// unmarshal decodes the body of an event into what begin returns.
-func unmarshal[T any](e ledger.Event, begin func() T) (T, error) {
-	b := begin()
+func decode[D, F any](e ledger.Event) (b Body[D, F], err error) {
+	if b.Event = task.NewEvent(task.Kind(e.Kind)); b.Event == nil {
+		return b, fmt.Errorf("unknown kind of event %q", e.Kind)
+	}
 	if compactjson.Decode(e.Body, &b) {
 		return b, nil
 	}
-	b = begin()
+	b = Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))}
 	if err := json.Unmarshal(e.Body, &b); err != nil {
 		return b, fmt.Errorf("read event: %w", err)
 	}
