@@ -35,8 +35,12 @@ func (c StartWork) decide(s State) (Event, error) {
 	if begun || s.Status == Stuck || s.Status == Committed {
 		e.Round++
 	}
-	if e.MaxRounds == 0 {
-		e.MaxRounds, e.CustomCap = s.newCap(e.Round, c.Fallback)
+	switch {
+	case c.MaxRounds != 0:
+	case s.CustomCap && s.MaxRounds >= e.Round: // The task's own cap still applies.
+		e.MaxRounds, e.CustomCap = s.MaxRounds, true
+	default: // The project's number of rounds counts from here.
+		e.MaxRounds = min(e.Round-1+c.Fallback, MaxRounds)
 	}
 	if err := checkCap(e.Round, e.MaxRounds); err != nil {
 		return nil, err
@@ -52,15 +56,6 @@ func (c StartWork) decide(s State) (Event, error) {
 // isUnderWay reports whether the work is under way, so that only force restarts it.
 func (s State) isUnderWay() bool {
 	return s.Status == Waiting || s.Status == Parked || s.Status == Open && (s.Phase != "" || s.Last != nil)
-}
-
-// newCap returns the cap of a restart in a round: the project's number of rounds, counted
-// from there, unless the task's own cap still applies.
-func (s State) newCap(round, fallback int) (rounds int, raised bool) {
-	if s.CustomCap && s.MaxRounds >= round {
-		return s.MaxRounds, true
-	}
-	return min(round-1+fallback, MaxRounds), false
 }
 
 // hardCap returns the hard cap that belongs to a cap: the project's, counted like the cap

@@ -11,10 +11,10 @@ import (
 // The answers to the question how to end a loop in which fixes cause findings. Any other
 // answer tells the executor what to cut or how to restructure.
 const (
-	choiceCut    = "cut or restructure"
-	choiceLand   = "land with the residual risk"
-	goOnPrefix   = "go on for "
-	goOnSuggests = 2 // rounds
+	choiceCut  = "cut or restructure"
+	choiceLand = "land with the residual risk"
+	goOnPrefix = "go on for "
+	choiceGoOn = goOnPrefix + "2 rounds"
 )
 
 // ReasonChurn is a policy's reason if the last fixes caused what a review found.
@@ -27,7 +27,7 @@ func AskAboutChurn(round, inducedRounds, hardCap int) Question {
 		Fingerprint: fmt.Sprintf("churn-%d", round),
 		Text: fmt.Sprintf("The fixes caused all failures of the last %s. Cut or restructure the work, land it with the residual risk "+
 			"(risks and nits are deferred, failures are not), or go on for some rounds, to round %d at most?", textutil.Count(inducedRounds, "review"), hardCap),
-		Choices: []string{choiceCut, choiceLand, goOnPrefix + textutil.Count(goOnSuggests, "round")}, Churn: true,
+		Choices: []string{choiceCut, choiceLand, choiceGoOn}, Churn: true,
 	}
 }
 

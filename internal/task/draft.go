@@ -23,14 +23,14 @@ func (c CompletePhase) decide(s State) (Event, error) {
 	if c.Phase != Research && c.Phase != Design && c.Phase != Tests {
 		return nil, fmt.Errorf("phase %q does not prepare a draft", c.Phase)
 	}
-	if len(union(s.Tests, c.Tests)) > maxListed {
-		return nil, errs.New(errs.StampsTooMany, "the task would have %d test files", len(union(s.Tests, c.Tests))).With("limit", maxListed)
+	if n := len(union(s.Tests, c.Tests)); n > maxListed {
+		return nil, errs.New(errs.StampsTooMany, "the task would have %d test files", n).With("limit", maxListed)
 	}
 	if slices.ContainsFunc(c.Tests, func(name string) bool { return len(name) > maxName }) {
 		return nil, errs.New(errs.NameTooLong, "the name of a test file has more than %d bytes", maxName).With("limit", maxName)
 	}
 	e := PhaseDone{Round: max(s.Round, 1), Phase: c.Phase, Required: c.Required, Found: s.CountAttestations(s.phaseAgent(c.Phase)), Tests: c.Tests}
-	if err := s.CheckEvidence(c.Phase, c.Required); err != nil {
+	if err := s.checkEvidence(c.Phase, c.Required); err != nil {
 		if c.Force == nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (c RecordVerification) decide(s State) (Event, error) {
 		return nil, err
 	}
 	e := DraftVerified{Round: max(s.Round, 1), Verification: c.Verification}
-	if err := s.CheckEvidence(Draft, 1); err != nil && !c.InRound {
+	if err := s.checkEvidence(Draft, 1); err != nil && !c.InRound {
 		if c.Force == nil {
 			return nil, err
 		}

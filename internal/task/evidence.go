@@ -1,8 +1,6 @@
 package task
 
-import (
-	"github.com/switchyard-dev/switchyard/internal/errs"
-)
+import "github.com/switchyard-dev/switchyard/internal/errs"
 
 // The agents whose attestations the phases need.
 const (
@@ -153,9 +151,9 @@ func (s State) phaseAgent(p Phase) string {
 	}
 }
 
-// CheckEvidence returns an error unless the agent of a phase has the required
+// checkEvidence returns an error unless the agent of a phase has the required
 // attestations.
-func (s State) CheckEvidence(p Phase, required int) error {
+func (s State) checkEvidence(p Phase, required int) error {
 	agent := s.phaseAgent(p)
 	if agent == "" {
 		return nil

@@ -133,7 +133,7 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 		return "", q.invalid("the answer has %d bytes, more than %d", len(c.Text), MaxAnswer)
 	}
 	if rounds, asked := parseGoOn(c.Text); q.Churn && asked && rounds == 0 {
-		return "", q.invalid("%q is no answer: the number of rounds must be from 1 to %d, as in %q", textutil.Clip(c.Text, 64), MaxRounds, goOnPrefix+"2 rounds")
+		return "", q.invalid("%q is no answer: the number of rounds must be from 1 to %d, as in %q", textutil.Clip(c.Text, 64), MaxRounds, choiceGoOn)
 	}
 	if _, ok := parseRaise(q.Budget, c.Text); q.Budget != "" && !ok {
 		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), unitOf(q.Budget), q.Choices[0])

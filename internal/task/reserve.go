@@ -35,7 +35,10 @@ func (c ReserveRuns) decide(s State) (Event, error) {
 	if err := s.checkIntents(e.Intents); err != nil {
 		return nil, err
 	}
-	open, limit := len(s.OpenRuns())+len(e.Intents), s.maxOpen(e.Intents)
+	open, limit := len(s.OpenRuns())+len(e.Intents), MaxOpenRuns
+	if s.Status == NoTask && !hasRoundRole(e.Intents) {
+		limit = maxListed // Runs outside of any task are independent of each other.
+	}
 	if open > limit || len(s.Runs)+len(e.Intents) > maxListed {
 		return nil, errs.New(errs.StampsTooMany, "round %d would have %d open runs, and %d in all", round, open, len(s.Runs)+len(e.Intents)).
 			With("limit", limit)
@@ -44,15 +47,6 @@ func (c ReserveRuns) decide(s State) (Event, error) {
 		return nil, err
 	}
 	return e, nil
-}
-
-// maxOpen returns the limit of open runs. Runs outside of any task are independent of
-// each other, so they have a higher one.
-func (s State) maxOpen(more []Intent) int {
-	if s.Status == NoTask && !hasRoundRole(more) {
-		return maxListed
-	}
-	return MaxOpenRuns
 }
 
 // hasRoundRole reports whether any of the runs belongs to a round.

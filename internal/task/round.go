@@ -51,7 +51,7 @@ func EnterRound(s State, e RoundEntry) (Round, error) {
 	}
 	r := Round{Number: due}
 	for _, p := range e.Phases {
-		if err := s.CheckEvidence(p, 1); err != nil {
+		if err := s.checkEvidence(p, 1); err != nil {
 			if e.Force == nil {
 				return Round{}, err
 			}
