@@ -97,12 +97,17 @@ func (c *accumulator) merge(other *accumulator) {
 			continue
 		}
 		own.times += v.times
-		if v.first.compare(own.first) < 0 {
-			own.first = v.first
-		}
-		if v.last.compare(own.last) > 0 {
-			own.last = v.last
-		}
+		own.extend(v.first, v.last)
+	}
+}
+
+// extend makes the places of v include the given ones.
+func (v *labelValue) extend(first, last place) {
+	if first.compare(v.first) < 0 {
+		v.first = first
+	}
+	if last.compare(v.last) > 0 {
+		v.last = last
 	}
 }
 
@@ -119,20 +124,15 @@ func other(values []string, i int) []string {
 // meet records a change with a value of a capped dimension.
 func (c *accumulator) meet(dimension counters.Dimension, value string, at place) {
 	c.text, _ = appendLabels(c.text[:0], []string{dimension.Name, value})
-	m := c.labelValues[string(c.text)]
-	if m == nil {
-		m = &labelValue{dimension: dimension, value: value, first: at, last: at}
-		c.labelValues[string(c.text)] = m
+	v := c.labelValues[string(c.text)]
+	if v == nil {
+		v = &labelValue{dimension: dimension, value: value, first: at, last: at}
+		c.labelValues[string(c.text)] = v
 	}
-	if m.counted != at.seq {
-		m.times, m.counted = m.times+1, at.seq
+	if v.counted != at.seq {
+		v.times, v.counted = v.times+1, at.seq
 	}
-	if at.compare(m.first) < 0 {
-		m.first = at
-	}
-	if at.compare(m.last) > 0 {
-		m.last = at
-	}
+	v.extend(at, at)
 }
 
 // addOverflow counts lost values of a dimension: each once an event, whatever number of

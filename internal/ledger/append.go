@@ -138,7 +138,8 @@ func (l *Ledger) recordBatch(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 		return err
 	}
 	if head.N != b.After {
-		return conflict(b.Task, head.N, b.After)
+		return errs.New(errs.LedgerConflict, "task %s is at event %d, not %d", b.Task, head.N, b.After).
+			With("task", b.Task).With("expected", b.After).With("actual", head.N)
 	}
 	if len(events) == 0 {
 		return nil
@@ -169,12 +170,6 @@ func (l *Ledger) recordBatch(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 			" ON CONFLICT (task) DO UPDATE SET n = excluded.n, head = excluded.head, state = excluded.state",
 		b.Task, head.N, head.Hash, string(head.State))
 	return err
-}
-
-// conflict returns the error of a task with other events than the caller expects.
-func conflict(task string, actual, expected int64) error {
-	return errs.New(errs.LedgerConflict, "task %s is at event %d, not %d", task, actual, expected).
-		With("task", task).With("expected", expected).With("actual", actual)
 }
 
 // WithLock runs f with the current head of a task while no process can write to the

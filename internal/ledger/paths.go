@@ -19,9 +19,6 @@ const fileName = "ledger.db"
 const pragmas = "_pragma=busy_timeout(" + waitSlice + ")" +
 	"&_pragma=trusted_schema(OFF)&_pragma=cell_size_check(ON)&_pragma=synchronous(FULL)"
 
-// readerPragmas are for a read-only connection.
-const readerPragmas = pragmas + "&_pragma=query_only(ON)"
-
 // drivePragmas make macOS flush the drive's cache, which its fsync does not. They have
 // no effect elsewhere, but cost time.
 const drivePragmas = "&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)"
@@ -31,7 +28,7 @@ const drivePragmas = "&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)"
 func connection(path string, reading bool) string {
 	own := pragmas
 	if reading {
-		own = readerPragmas
+		own += "&_pragma=query_only(ON)"
 	}
 	if runtime.GOOS == "darwin" {
 		own += drivePragmas
