@@ -90,7 +90,7 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 	if err := r.createBranch(ctx, w.Branch, base, mark); err != nil {
 		return err
 	}
-	if err := r.checkOut(ctx, path, w.Branch); err != nil {
+	if err := r.runAll(ctx, r.checkout, []string{"worktree", "add", "--quiet", "--", path, w.Branch}); err != nil {
 		return err
 	}
 	return r.lock(worktree{path: path})
@@ -189,10 +189,10 @@ func (r *Repo) created(ctx context.Context, branch, mark string) (bool, error) {
 	return log[strings.LastIndexByte(log, '\n')+1:] == mark, err
 }
 
-// checkOut makes git create a worktree of a branch.
-func (r *Repo) checkOut(ctx context.Context, path, branch string) error {
-	_, err := r.run(ctx, command{place: r.checkout, args: []string{"worktree", "add", "--quiet", "--", path, branch}, limit: slow})
-	return err
+// addDetached makes git create a worktree with a commit at a detached HEAD, locked for a
+// reason.
+func (r *Repo) addDetached(ctx context.Context, path, commit, reason string) error {
+	return r.runAll(ctx, r.checkout, []string{"worktree", "add", "--quiet", "--detach", "--lock", "--reason", reason, "--", path, commit})
 }
 
 // lock locks the worktree of a task, unless it is locked. The file is git's own, which git
@@ -237,6 +237,5 @@ func (r *Repo) unregister(ctx context.Context, w worktree) error {
 			return err
 		}
 	}
-	_, err := r.run(ctx, command{place: r.checkout, args: []string{"worktree", "remove", w.path}, limit: slow})
-	return err
+	return r.runAll(ctx, r.checkout, []string{"worktree", "remove", w.path})
 }

@@ -46,11 +46,7 @@ func (r *Repo) Copy(ctx context.Context, dir string, c Commit) (submodules []str
 		return nil, unwritable(err)
 	}
 	made := &Repo{supervisor: r.supervisor, environ: r.environ, bin: r.bin}
-	do := func(args ...string) error {
-		_, err := made.run(ctx, command{place: place{top: dir}, limit: slow, args: args})
-		return err
-	}
-	if err := do("-c", "init.defaultBranch=main", "init", "--quiet", "--template=", "--object-format="+format); err != nil {
+	if err := made.runAll(ctx, place{top: dir}, []string{"-c", "init.defaultBranch=main", "init", "--quiet", "--template=", "--object-format=" + format}); err != nil {
 		return nil, err
 	}
 	shallow, err := os.ReadFile(filepath.Join(r.common, "shallow"))
@@ -70,10 +66,8 @@ func (r *Repo) Copy(ctx context.Context, dir string, c Commit) (submodules []str
 	} else {
 		steps = append(steps, []string{"symbolic-ref", "HEAD", "refs/heads/main"}, []string{"read-tree", "--empty"})
 	}
-	for _, step := range steps {
-		if err := do(step...); err != nil {
-			return nil, err
-		}
+	if err := made.runAll(ctx, place{top: dir}, steps...); err != nil {
+		return nil, err
 	}
 	return made.missingSubmodules(ctx, place{top: dir, git: filepath.Join(dir, ".git")})
 }

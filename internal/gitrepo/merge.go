@@ -58,7 +58,7 @@ func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 	}
 	result := MergeResult{Base: base}
 	if err = r.merged(ctx, p, m, &result); err == nil && result.Commit != "" {
-		_, err = r.run(ctx, command{place: p, limit: slow, args: []string{"checkout", "--quiet", "--detach", result.Commit, "--"}})
+		err = r.runAll(ctx, p, []string{"checkout", "--quiet", "--detach", result.Commit, "--"})
 	}
 	return result, err
 }
@@ -71,10 +71,7 @@ func (r *Repo) checkOutDetached(ctx context.Context, path, commit string) error 
 	if _, _, err := r.prepare(path); err != nil {
 		return err
 	}
-	_, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
-		"worktree", "add", "--quiet", "--detach", "--lock", "--reason", mergeReason, "--", canonical(path), commit,
-	}})
-	return err
+	return r.addDetached(ctx, canonical(path), commit, mergeReason)
 }
 
 // TryWorktree checks HEAD out in a worktree and removes it again, also after an error or if
@@ -188,10 +185,7 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 		return errHeld(branch, r.checkout.top).WithHint("commit or stash what you changed there, or check out another branch, then run the task again with --merge")
 	}
 	// It refuses by itself to overwrite an untracked file, and an ignored one if asked to.
-	_, err = r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
-		"merge", "--ff-only", "--quiet", "--no-overwrite-ignore", "--no-autostash", next,
-	}})
-	return err
+	return r.runAll(ctx, r.checkout, []string{"merge", "--ff-only", "--quiet", "--no-overwrite-ignore", "--no-autostash", next})
 }
 
 // RemoveMerge removes the worktree of a merge, with what a verification left in it. If

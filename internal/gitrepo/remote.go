@@ -130,21 +130,18 @@ func (r *Repo) CheckOut(ctx context.Context, path, commit, keep string) error {
 		return err
 	}
 	if !known {
-		_, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
-			"worktree", "add", "--quiet", "--detach", "--lock", "--reason", taskReason, "--", path, commit,
-		}})
-		return err
+		return r.addDetached(ctx, path, commit, taskReason)
 	}
 	p, err := r.place(path)
 	if err != nil {
 		return err
 	}
-	return r.reset(ctx, p, [][]string{
-		{"update-ref", "--no-deref", "HEAD", commit},
-		{"read-tree", "--reset", commit},
+	return r.runAll(ctx, p,
+		[]string{"update-ref", "--no-deref", "HEAD", commit},
+		[]string{"read-tree", "--reset", commit},
 		writeFiles,
-		{"clean", "-ffdxq", "--exclude=/" + keep},
-	})
+		[]string{"clean", "-ffdxq", "--exclude=/" + keep},
+	)
 }
 
 // Restore makes a worktree of a cache what an agent left on another machine: its branch is at
@@ -161,28 +158,19 @@ func (r *Repo) Restore(ctx context.Context, w Worktree, head, draft string) erro
 	if err != nil {
 		return err
 	}
-	return r.reset(ctx, p, [][]string{
-		{"symbolic-ref", "HEAD", headsPrefix + w.Branch},
-		{"update-ref", headsPrefix + w.Branch, head},
-		{"read-tree", "--reset", draft},
+	return r.runAll(ctx, p,
+		[]string{"symbolic-ref", "HEAD", headsPrefix + w.Branch},
+		[]string{"update-ref", headsPrefix + w.Branch, head},
+		[]string{"read-tree", "--reset", draft},
 		writeFiles,
-		{"clean", "-ffdxq"},
-		{"read-tree", "--reset", head},
-	})
+		[]string{"clean", "-ffdxq"},
+		[]string{"read-tree", "--reset", head},
+	)
 }
 
 // writeFiles writes the files of an index that are not there so. Other commands keep a
 // changed file that an agent has marked as skip-worktree.
 var writeFiles = []string{"checkout-index", "--all", "--force", "--index", "--quiet", "--ignore-skip-worktree-bits"}
-
-func (r *Repo) reset(ctx context.Context, p place, steps [][]string) error {
-	for _, args := range steps {
-		if _, err := r.run(ctx, command{place: p, limit: slow, args: args}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // Discard removes a worktree of a cache with all of its files, also what is left of one.
 func (r *Repo) Discard(ctx context.Context, path string) error {

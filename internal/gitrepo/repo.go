@@ -112,16 +112,11 @@ func Create(ctx context.Context, dir string, o Options) error {
 	if err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"-c", "init.defaultBranch=main", "init", "--quiet", "--template="},
-		{"add", "--all"},
-		{"-c", "user.name=switchyard", "-c", "user.email=switchyard@localhost", "-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message=Begin"},
-	} {
-		if _, err := r.output(ctx, place{top: dir}, args...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.runAll(ctx, place{top: dir},
+		[]string{"-c", "init.defaultBranch=main", "init", "--quiet", "--template="},
+		[]string{"add", "--all"},
+		[]string{"-c", "user.name=switchyard", "-c", "user.email=switchyard@localhost", "-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--message=Begin"},
+	)
 }
 
 // recent reports whether the output of git version names a version that works.

@@ -87,6 +87,16 @@ func (r *Repo) find(ctx context.Context, p place, args ...string) (string, error
 	return out, err
 }
 
+// runAll runs slow commands one after another, until one fails.
+func (r *Repo) runAll(ctx context.Context, p place, commands ...[]string) error {
+	for _, args := range commands {
+		if _, err := r.run(ctx, command{place: p, limit: slow, args: args}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A lock or a worktree that another git process is creating is there for milliseconds.
 // Patterns are compiled when they are first needed, which few commands do.
 var (
