@@ -65,46 +65,37 @@ func (m *merger) add(f *Finding) {
 	e.finding.Undoes = cmp.Or(e.finding.Undoes, f.Undoes)
 	if f.Critic != AuditCritic || e.finding.Critic == AuditCritic {
 		for _, critic := range f.ConfirmedBy {
-			e.confirm(critic)
+			addOnce(&e.finding.ConfirmedBy, &e.confirmed, critic, func(c string) string { return c })
 		}
 	}
 	for _, source := range f.Sources {
-		e.source(source)
-	}
-}
-
-func (e *entry) confirm(critic string) {
-	list := &e.finding.ConfirmedBy
-	if added(&e.confirmed, *list, critic, func(c string) string { return c }) {
-		*list = append(*list, critic)
-	}
-}
-
-func (e *entry) source(s Source) {
-	list := &e.finding.Sources
-	if added(&e.sourced, *list, s.origin(), Source.origin) {
-		*list = append(*list, s)
+		addOnce(&e.finding.Sources, &e.sourced, source, Source.origin)
 	}
 }
 
 func (s Source) origin() origin { return origin{s.Critic, s.Plugin, s.Report, s.Ref} }
 
-// added reports whether key is new to list. It maintains set once the list is long.
-func added[T any, K comparable](set *map[K]struct{}, list []T, key K, keyOf func(T) K) bool {
-	if len(list) < listed {
-		return !slices.ContainsFunc(list, func(t T) bool { return keyOf(t) == key })
-	}
-	if *set == nil {
-		*set = make(map[K]struct{}, 2*len(list))
-		for _, t := range list {
-			(*set)[keyOf(t)] = struct{}{}
+// addOnce appends an item to list unless its key is there already. It maintains set once
+// the list is long.
+func addOnce[T any, K comparable](list *[]T, set *map[K]struct{}, item T, keyOf func(T) K) {
+	key := keyOf(item)
+	if len(*list) < listed {
+		if slices.ContainsFunc(*list, func(t T) bool { return keyOf(t) == key }) {
+			return
 		}
+	} else {
+		if *set == nil {
+			*set = make(map[K]struct{}, 2*len(*list))
+			for _, t := range *list {
+				(*set)[keyOf(t)] = struct{}{}
+			}
+		}
+		if _, ok := (*set)[key]; ok {
+			return
+		}
+		(*set)[key] = struct{}{}
 	}
-	if _, ok := (*set)[key]; ok {
-		return false
-	}
-	(*set)[key] = struct{}{}
-	return true
+	*list = append(*list, item)
 }
 
 // ordered returns the merged findings in routing order: by confirmations, severity,
