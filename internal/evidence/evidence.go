@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -86,11 +87,7 @@ func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 				Task: id, Round: ev.Round, Seq: e.Seq, Event: ref, At: e.At, Base: base, Policy: body.DecisionOrZero().Policy,
 				Decision: routing.Decision{NextAction: ev.NextAction, Reason: ev.Reason},
 				Reviewed: ev.Reviewed, Verify: ev.Verify, Force: cmp.Or(ev.Force, forced),
-			}
-			for _, tree := range []string{ev.Tree, ev.Draft} {
-				if tree != "" {
-					r.Trees = append(r.Trees, tree)
-				}
+				Trees: slices.DeleteFunc([]string{ev.Tree, ev.Draft}, func(tree string) bool { return tree == "" }),
 			}
 			if len(r.Trees) > 0 {
 				f.Reviews = append(f.Reviews, r)
