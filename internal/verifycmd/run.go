@@ -26,7 +26,7 @@ import (
 // The default limits of a run.
 const (
 	DefaultTimeout     = 10 * time.Minute
-	DefaultOutputLimit = 256 << 20 // bytes
+	defaultOutputLimit = 256 << 20 // bytes
 )
 
 // grace is the time between the soft signal and the kill of a command.
@@ -118,7 +118,7 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 		return Outcome{}, errs.New(errs.VerifyPlanInvalid, "the verification command is blank")
 	}
 	p.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
-	p.OutputLimit = cmp.Or(p.OutputLimit, DefaultOutputLimit)
+	p.OutputLimit = cmp.Or(p.OutputLimit, defaultOutputLimit)
 	log, err := createLog(p)
 	if err != nil {
 		return Outcome{}, err
