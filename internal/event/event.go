@@ -179,12 +179,14 @@ func decode[D, F any](e ledger.Event) (b Body[D, F], err error) {
 	if b.Event = task.NewEvent(task.Kind(e.Kind)); b.Event == nil {
 		return b, fmt.Errorf("unknown kind of event %q", e.Kind)
 	}
-	if compactjson.Decode(e.Body, &b) {
-		return b, nil
+	if !compactjson.Decode(e.Body, &b) {
+		b = Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))}
+		if err := json.Unmarshal(e.Body, &b); err != nil {
+			return b, fmt.Errorf("read event: %w", err)
+		}
 	}
-	b = Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))}
-	if err := json.Unmarshal(e.Body, &b); err != nil {
-		return b, fmt.Errorf("read event: %w", err)
+	if b.Event == nil {
+		return b, fmt.Errorf("the body has a null event")
 	}
 	return b, nil
 }

@@ -25,6 +25,14 @@ func TestTamperedNamesAnyTask(t *testing.T) {
 	}
 }
 
+func TestNullIsNotAnEvent(t *testing.T) {
+	for _, body := range []string{`{"by":"a","event":null}`, `{"by": "a", "event": null}`} {
+		if b, err := event.Decode(ledger.Event{Kind: "work-begun", Body: []byte(body)}); err == nil {
+			t.Errorf("%s is %+v", body, b)
+		}
+	}
+}
+
 // TestBodiesKeepTheirBytes checks that events of older programs are read completely and
 // written with the same bytes.
 func TestBodiesKeepTheirBytes(t *testing.T) {
