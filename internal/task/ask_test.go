@@ -121,6 +121,9 @@ func TestAnswersAboutBudgets(t *testing.T) {
 			refuse(t, ask(unit), answer("b", text), errs.AnswerInvalid)
 		}
 	}
+	edited := ask("task-tokens")
+	edited.Questions.Open[0].Choices = nil
+	refuse(t, edited, answer("b", "yes"), errs.AnswerInvalid)
 }
 
 // TestEveryBudgetQuestionCanBeAnswered checks that the suggested choice of any budget is

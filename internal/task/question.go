@@ -136,7 +136,8 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 		return "", q.invalid("%q is no answer: the number of rounds must be from 1 to %d, as in %q", textutil.Clip(c.Text, 64), MaxRounds, choiceGoOn)
 	}
 	if _, ok := parseRaise(q.Budget, c.Text); q.Budget != "" && !ok {
-		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), unitOf(q.Budget), q.Choices[0])
+		example := append(slices.Clip(q.Choices), choiceStop)[0] // An edited state may have no choices.
+		return "", q.invalid("%q is neither stop nor an amount of %s, such as %q", textutil.Clip(c.Text, 64), unitOf(q.Budget), example)
 	}
 	return c.Text, nil
 }
