@@ -9,8 +9,8 @@ import (
 //
 // # Errors
 //
-// An error means that the event cannot follow the state: this package did not write the
-// history.
+// An error means that the event cannot follow the state, so this package did not write
+// the history.
 func Apply(s State, e Event) (State, error) {
 	if code := Transition(s.Status, e.Kind()); code != "" {
 		return s, fmt.Errorf("an event %s follows in a task that is %q", e.Kind(), s.Status)
@@ -44,7 +44,7 @@ func (e RoundDecided) round() int   { return e.Round }
 func (e WorkCommitted) round() int  { return e.Round }
 func (e WorkStopped) round() int    { return e.Stop.Round }
 
-// inRound rejects an event of another round than the current one.
+// inRound returns an error unless the round is the current one.
 func inRound(s State, k Kind, round int) error {
 	if want := max(s.Round, 1); round != want {
 		return fmt.Errorf("an event %s of round %d follows where round %d is due", k, round, want)
@@ -52,7 +52,7 @@ func inRound(s State, k Kind, round int) error {
 	return nil
 }
 
-// existing creates the task if it does not exist yet: any first event does.
+// existing creates the task if it does not exist yet, as any first event does.
 func (s State) existing() State {
 	if s.Status == NoTask {
 		s.Status, s.Round, s.StartedRound = Open, 1, 1
@@ -80,7 +80,7 @@ func (s State) discardDraft() State {
 	return s
 }
 
-// union appends the missing entries of another list.
+// union appends the entries of more that list lacks.
 func union(list, more []string) []string {
 	list = slices.Clip(list)
 	for _, one := range more {
@@ -118,13 +118,13 @@ func (s State) startOver(round int) State {
 	return s
 }
 
-// forgetTrend lowers the bar, and forgets how many findings reviews had before.
+// forgetTrend resets the bar, and the counts that later reviews are compared with.
 func (s State) forgetTrend() State {
 	s.Bar, s.BarSince, s.FewestFirstTime, s.SinceLow, s.InducedRounds = "", 0, 0, 0, 0
 	return s
 }
 
-// withBar sets the bar, which may have been the same before.
+// withBar sets the bar. BarSince changes only if the bar does.
 func (s State) withBar(bar string, round int) State {
 	if bar != s.Bar {
 		s.Bar, s.BarSince = bar, round
@@ -281,7 +281,7 @@ func IsStuckDestination(nextAction, destinationKind string) bool {
 	return destinationKind == kindTerminal && nextAction != actionCommit
 }
 
-// committed marks the task as committed and drops what ends with it.
+// committed marks the task as committed, and drops the fields that end with a commit.
 func (s State) committed() State {
 	s.Status, s.CustomCap, s.Violations, s.Questions = Committed, false, nil, nil
 	s.Attestations, s.Searches = nil, nil
@@ -384,7 +384,7 @@ func (e TaskImported) apply(s State) (State, error) {
 }
 
 // Check rejects a state that no sequence of events folds to, such as one edited by hand.
-// It accepts a state without a status that has runs outside of any task.
+// It accepts a state without a status if it has runs outside of any task.
 func (s State) Check() error {
 	if err := s.checkRuns(); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// QuestionAsked records questions that no decision asked: those of a plan-checker, and
+// QuestionAsked records questions that no decision asked: a plan-checker's questions, and
 // whether to raise a budget.
 type QuestionAsked struct {
 	Round     int        `json:"round"`
@@ -36,12 +36,12 @@ func (e QuestionAsked) apply(s State) (State, error) {
 	return s, nil
 }
 
-// The choice that ends a task instead of raising its budget.
+// choiceStop ends a task instead of raising its budget.
 const choiceStop = "stop"
 
-// AskForBudget returns the question whether to raise the budget that err, a
-// budget-exhausted of ReserveRuns, names. It suggests to raise it by its own size, or by
-// what the next run needs if that is more.
+// AskForBudget returns the question whether to raise the budget that err names, which is a
+// budget-exhausted of ReserveRuns. It suggests doubling the budget, or adding the amount
+// that the next run lacks if that is more.
 func AskForBudget(s State, err *errs.Error) Question {
 	budget, _ := err.Details["unit"].(string)
 	limit := detail(err, "limit")
@@ -82,8 +82,8 @@ func raiseText(unit string, n int64) string {
 	}
 }
 
-// parseRaise reads an answer about a budget: an amount such as "raise by $2.50", "10m" or
-// "50000 tokens", which is positive, or "stop", the zero Raise.
+// parseRaise reads an answer about a budget: a positive amount such as "raise by $2.50",
+// "10m" or "50000 tokens", or "stop", which is the zero Raise.
 func parseRaise(budget, answer string) (Raise, bool) {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(answer)), raisePrefix))
 	if text == choiceStop {
@@ -116,7 +116,7 @@ func parseRaise(budget, answer string) (Raise, bool) {
 	}
 }
 
-// Raise is what the user added to the budgets of a task.
+// Raise is the amount that the user added to the budgets of a task.
 type Raise struct {
 	Amount
 	Rounds int `json:"rounds,omitzero"`
@@ -126,8 +126,8 @@ func (r Raise) add(more Raise) Raise {
 	return Raise{Amount: r.Amount.Add(more.Amount), Rounds: r.Rounds + more.Rounds}
 }
 
-// raised returns the limits with what the user added. A raise counts for the task and for
-// its rounds: the next step needs both.
+// raised returns the limits, raised by the user. A raise applies to the task and to each of
+// its rounds, because the next step needs both.
 func (l Limits) raised(by Raise) Limits {
 	for _, limit := range []*Amount{&l.Task, &l.Round} {
 		for _, part := range []struct {

@@ -17,8 +17,8 @@ type AttestAgent struct {
 	Agent  string
 	Source Source
 	By     string
-	// Run is the id of the run, "" if unknown. A run is recorded once; Known is set if it
-	// was in an earlier round.
+	// Run is the id of the run, "" if unknown. A run is recorded once; Known is set if an
+	// earlier round has recorded it.
 	Run   string
 	Known bool
 	Spawn *Spawn
@@ -74,8 +74,8 @@ func (c AttestAgent) decide(s State) (Event, error) {
 	return AgentAttested{Attestation: attestation}, nil
 }
 
-// hasViolation reports whether an agent has an unrouted violation of a kind. A second one
-// would be the same finding.
+// hasViolation reports whether an agent has an unrouted violation of a kind. A second
+// violation would be the same finding.
 func (s State) hasViolation(agent string, kind ViolationKind) bool {
 	return slices.ContainsFunc(s.Violations, func(v Violation) bool { return v.Agent == agent && v.Kind == kind })
 }
@@ -89,20 +89,20 @@ func (s State) checkRound(expected int) (int, error) {
 	return round, nil
 }
 
-// countSearches counts the recorded searches of an agent in this round. Searches without
-// an agent count for all agents if no search of the round has one.
+// countSearches counts the recorded searches of an agent in this round. If no search of
+// the round names an agent, all of them count for every agent.
 func (s State) countSearches(agent string) int {
-	own, none := 0, 0
+	own, anonymous := 0, 0
 	for _, search := range s.Searches {
 		switch search.Agent {
 		case agent:
 			own++
 		case "":
-			none++
+			anonymous++
 		}
 	}
-	if none == len(s.Searches) {
-		return none
+	if anonymous == len(s.Searches) {
+		return anonymous
 	}
 	return own
 }
@@ -142,7 +142,7 @@ const (
 )
 
 // AuditFindings returns the findings of the unrouted violations. They stay until a
-// decision routes them to an agent; stuck and questions do not.
+// decision routes them to an agent: a decision for stuck or for the user keeps them.
 func (s State) AuditFindings() []finding.Finding {
 	var found []finding.Finding
 	for _, v := range s.Violations {

@@ -12,10 +12,10 @@ import (
 // after it was stuck.
 type StartWork struct {
 	Query string
-	// MaxRounds is the caller's cap, 0 for none; Fallback is the project's. HardCap is the
-	// project's hard cap, 0 for none.
+	// MaxRounds is the caller's cap, 0 if unset, and Fallback is the project's. HardCap is
+	// the project's hard cap, 0 if unset.
 	MaxRounds, Fallback, HardCap int
-	// Branch is the new branch to work on, nil for none.
+	// Branch is the new branch to work on, or nil.
 	Branch *Branch
 	Force  *Force
 }
@@ -58,8 +58,8 @@ func (s State) isUnderWay() bool {
 	return s.Status == Waiting || s.Status == Parked || s.Status == Open && (s.Phase != "" || s.Last != nil)
 }
 
-// hardCap returns the hard cap that belongs to a cap: the project's, counted like the cap
-// from the end of a round, or twice the cap if the project has none.
+// hardCap returns the hard cap that belongs to a cap: the project's, counted from the end
+// of the round from, or twice the cap if the project's is 0.
 func hardCap(rounds, from, project int) int {
 	hard := 2 * rounds
 	if project != 0 {
@@ -68,15 +68,14 @@ func hardCap(rounds, from, project int) int {
 	return max(rounds, min(hard, MaxRounds))
 }
 
-// HardCap returns the hard cap of a new task with a cap, and of a project's hard cap, 0 for
-// none.
+// HardCap returns the hard cap of a new task with the cap rounds in a project with the hard
+// cap project, which is 0 if unset.
 func HardCap(rounds, project int) int { return hardCap(rounds, 0, project) }
 
-// hardCap returns the hard cap of a task that has a cap.
 func (s State) hardCap() int { return cmp.Or(s.HardCap, hardCap(s.MaxRounds, 0, 0)) }
 
-// CheckMaxRounds rejects a caller's cap, 0 for none, that is not the cap of the task: only
-// a resume or a restart changes that, so that an agent cannot give itself more rounds.
+// CheckMaxRounds rejects a caller's cap that differs from the task's; 0 is no cap. Only a
+// resume or a restart changes a cap, so that an agent cannot give itself more rounds.
 func (s State) CheckMaxRounds(rounds int) error {
 	if rounds == 0 || s.MaxRounds == 0 || rounds == s.MaxRounds {
 		return nil
@@ -93,14 +92,14 @@ func checkCap(round, rounds int) error {
 	return nil
 }
 
-// ImportTask imports a task from another tool. Its HardCap is the project's, 0 for none.
+// ImportTask imports a task from another tool. Its HardCap is the project's, 0 if unset.
 type ImportTask struct{ TaskImported }
 
 func (c ImportTask) decide(s State) (Event, error) {
 	if err := allow(s, KindImported); err != nil {
 		return nil, err
 	}
-	// Without its own cap it gets the project's when it continues.
+	// A task without its own cap gets the project's when it continues.
 	if err := checkCap(c.Round, cmp.Or(c.MaxRounds, MaxRounds)); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Branch is where `run` does the work of a task: a branch and a git worktree of its own.
+// Branch is the branch, with its git worktree, in which `run` does the work of a task.
 type Branch struct {
 	// Name is the short name of the branch.
 	Name string `json:"name"`
@@ -15,16 +15,16 @@ type Branch struct {
 	Worktree string `json:"worktree"`
 	// Base is the commit that the branch starts from.
 	Base string `json:"base"`
-	// Onto is the branch that Base was taken from and that the work is merged into, "" for
-	// none.
+	// Onto is the branch that Base was taken from and that the work is merged into, "" if
+	// Base was not taken from a branch.
 	Onto string `json:"onto,omitzero"`
-	// Tip is the last commit that the host made on it, "" for none.
+	// Tip is the last commit that the host made on it, or "".
 	Tip string `json:"tip,omitzero"`
 	// Created is set once branch and worktree exist.
 	Created bool `json:"created,omitzero"`
 }
 
-// Head is the commit that the branch is at: the host alone moves it.
+// Head returns the commit that the branch is at. Only the host moves it.
 func (b Branch) Head() string { return cmp.Or(b.Tip, b.Base) }
 
 // GitCommit is the commit that the host made for a decision to commit.
@@ -42,7 +42,7 @@ type Merge struct {
 	Into string `json:"into"`
 	// Outcome is "" while the merge has not ended.
 	Outcome MergeOutcome `json:"outcome,omitzero"`
-	// Commit is the commit that the branch was moved to, "" for none.
+	// Commit is the commit that the branch was moved to, "" if it was not moved.
 	Commit string `json:"commit,omitzero"`
 }
 
@@ -127,7 +127,7 @@ func (c RecordCommit) decide(s State) (Event, error) {
 	return CommitCreated{Round: s.Round, Commit: c.GitCommit}, nil
 }
 
-// checkCommit rejects a second commit, and one of another tree than the decided one.
+// checkCommit rejects a second commit, and a commit of a tree that was not decided.
 func (s State) checkCommit(c GitCommit) error {
 	if s.Branch == nil || s.Commit != nil || c.SHA == "" || c.Tree == "" || c.Tree != s.decidedTree() {
 		return fmt.Errorf("commit %q of tree %q follows a decision about tree %q", c.SHA, c.Tree, s.decidedTree())
@@ -135,8 +135,8 @@ func (s State) checkCommit(c GitCommit) error {
 	return nil
 }
 
-// decidedTree returns the tree of this round's decision to commit, "" for none: a person
-// can commit a task without one.
+// decidedTree returns the tree of this round's decision to commit, or "": a person can
+// commit a task without a decision.
 func (s State) decidedTree() string {
 	if s.Last == nil || s.Last.Round != s.Round || s.Last.NextAction != actionCommit {
 		return ""

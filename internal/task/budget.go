@@ -9,17 +9,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The reason and the author of a stop by Switchyard itself.
+// The reason of a stop because of an exhausted budget, and the author of Switchyard's own
+// stops.
 const (
-	// ReasonBudget is the reason if a budget is exhausted.
 	ReasonBudget = "budget"
-	// BySwitchyard is the author.
 	BySwitchyard = "switchyard"
 )
 
 // Limits are the budgets of a task. 0 means no limit.
 type Limits struct {
-	// Task limits all runs of the task, and Round those of one round.
+	// Task limits all runs of the task, and Round the runs of one round.
 	Task  Amount `json:"task,omitzero"`
 	Round Amount `json:"round,omitzero"`
 	// Rounds limits the rounds since the last start.
@@ -78,8 +77,8 @@ func dollars(n int64) string {
 }
 
 // checkBudget rejects runs that exceed a budget, together with the spending so far and
-// the reserves of open runs. An open run of an earlier round counts only for the task, as
-// its receipt will.
+// the reserves of open runs. An open run of an earlier round counts only towards the task,
+// as its receipt will.
 func (l Limits) checkBudget(s State, wanted []Intent) error {
 	if err := l.check(wanted); err != nil {
 		return err
@@ -117,8 +116,8 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	return nil
 }
 
-// check rejects negative limits, and runs that reserve nothing of a limited unit: they
-// would be free.
+// check rejects negative limits, and runs without a reserve of a limited unit, which would
+// be free.
 func (l Limits) check(wanted []Intent) error {
 	if l.Rounds < 0 {
 		return fmt.Errorf("a budget of %d rounds", l.Rounds)
@@ -138,15 +137,13 @@ func (l Limits) check(wanted []Intent) error {
 	return nil
 }
 
-// exhausted returns the error of a scope's budget.
 func (u unit) exhausted(scope string, limit, spent, reserved, wanted int64) error {
 	return errs.New(errs.BudgetExhausted, "the %s's budget of %s does not cover %s more, with %s spent and %s reserved",
 		scope, u.text(limit), u.text(wanted), u.text(spent), u.text(reserved)).
 		With("unit", scope+"-"+u.name).With("limit", limit).With("spent", spent).With("reserved", reserved).With("wanted", wanted)
 }
 
-// Amount is a consumption or a limit of spawns. Its parts are never negative. The zero
-// Amount is nothing.
+// Amount is a consumption or a limit of spawns. Its parts are never negative.
 type Amount struct {
 	// Millis is wall-clock time, in milliseconds.
 	Millis int64 `json:"ms,omitzero"`
@@ -156,8 +153,8 @@ type Amount struct {
 	MicroDollars int64 `json:"microdollars,omitzero"`
 }
 
-// Add returns the sum of both. Each part saturates at the largest int64, so that no sum
-// of costs wraps around.
+// Add returns the sum of two amounts. Each part saturates at the largest int64, so that no
+// sum of costs wraps around.
 func (a Amount) Add(b Amount) Amount {
 	return Amount{
 		Millis:       addSaturating(a.Millis, b.Millis),

@@ -17,11 +17,11 @@ const (
 	choiceGoOn = goOnPrefix + "2 rounds"
 )
 
-// ReasonChurn is a policy's reason if the last fixes caused what a review found.
+// ReasonChurn is a policy's reason if the last fixes caused the findings of a review.
 const ReasonChurn = "churn"
 
-// AskAboutChurn returns the question how to go on after a review whose failures the last
-// fixes caused. The task can go on to the round hardCap.
+// AskAboutChurn returns the question how to go on if the last fixes caused all failures of
+// a review. The task can go on to the round hardCap.
 func AskAboutChurn(round, inducedRounds, hardCap int) Question {
 	return Question{
 		Fingerprint: fmt.Sprintf("churn-%d", round),
@@ -31,7 +31,7 @@ func AskAboutChurn(round, inducedRounds, hardCap int) Question {
 	}
 }
 
-// settleChurn applies an answer to AskAboutChurn.
+// settleChurn applies the answer to the question of AskAboutChurn.
 func (s State) settleChurn(answer string) State {
 	s.InducedRounds = 0
 	if strings.EqualFold(strings.TrimSpace(answer), choiceLand) {
@@ -43,8 +43,8 @@ func (s State) settleChurn(answer string) State {
 	return s
 }
 
-// parseGoOn reads an answer such as "go on for 3 rounds". rounds is 0 if that is not a
-// number of rounds, and asked is false for any other answer.
+// parseGoOn reads an answer such as "go on for 3 rounds". asked is false for any other
+// answer, and rounds is 0 if the number is not valid.
 func parseGoOn(answer string) (rounds int, asked bool) {
 	text, asked := strings.CutPrefix(strings.ToLower(strings.TrimSpace(answer)), goOnPrefix)
 	number, _, _ := strings.Cut(text, " round")

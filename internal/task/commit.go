@@ -50,8 +50,8 @@ func (s State) MissingForCommit(mustVerify bool) []string {
 	return missing
 }
 
-// unready lists the preconditions that a decision to commit lacks by its own fields. No
-// policy's decision should lack any; this is a second check before a commit.
+// unready lists the preconditions that a decision to commit lacks according to its own
+// fields. No policy's decision should lack any; this is a second check before a commit.
 func (o DecideRound) unready(s State) []string {
 	if o.NextAction != actionCommit {
 		return nil
@@ -63,7 +63,7 @@ func (o DecideRound) unready(s State) []string {
 	if !o.Reviewed {
 		missing = append(missing, MissingReview)
 	}
-	// A violation is a finding: a decision that counts none has not considered it.
+	// A violation is a finding, which a decision without findings has not considered.
 	if o.FindingCount > 0 || len(s.Violations) > 0 {
 		missing = append(missing, MissingZeroFindings)
 	}

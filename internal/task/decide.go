@@ -10,8 +10,8 @@ import (
 // Statuses lists all statuses, NoTask first.
 func Statuses() []Status { return []Status{NoTask, Open, Waiting, Parked, Stuck, Committed, Merging} }
 
-// Transition returns "" if an event may follow in a status, else the code of the error.
-// It is the table of docs/tasks.md. Commands check further conditions.
+// Transition returns "" if an event may follow in a status, and the code of the error
+// otherwise. It is the table of docs/tasks.md. Commands check further conditions.
 func Transition(s Status, k Kind) errs.Code {
 	follows := slices.ContainsFunc(kinds, func(row kindOfEvent) bool { return row.kind == k && slices.Contains(row.follows, s) })
 	switch {
@@ -33,7 +33,7 @@ func Transition(s Status, k Kind) errs.Code {
 	}
 }
 
-// allow returns the error of an event that may not follow in the status, or nil.
+// allow returns an error if an event may not follow in the status of the task.
 func allow(s State, k Kind) error {
 	switch code := Transition(s.Status, k); code {
 	case "":
@@ -66,14 +66,14 @@ func allow(s State, k Kind) error {
 	}
 }
 
-// Command is a request to change a task: one of the types of this package with a method
-// decide.
+// Command is a request to change a task. The types of this package with a method decide
+// are commands.
 type Command interface {
 	decide(State) (Event, error)
 }
 
-// Decide returns the event of a command. A nil Event without an error means that there is
-// nothing to do: it was done before.
+// Decide returns the event of a command. A nil Event without an error means that the
+// command was carried out before.
 //
 // # Errors
 //

@@ -40,9 +40,9 @@ func (c CompletePhase) decide(s State) (Event, error) {
 }
 
 // BeginVerification announces the verification of a draft. It discards the evidence about
-// an earlier draft of this round, whatever the result will be. It is an event even
-// without such evidence: of two concurrent verifications, the older one is about an older
-// draft.
+// an earlier draft of this round, whatever the result will be. It is recorded even if there
+// is no such evidence, because a concurrent verification that began earlier is about an
+// older draft.
 type BeginVerification struct {
 	// Same is set if the reviewed draft is verified again: only its verification is
 	// discarded.
@@ -62,8 +62,7 @@ func (c BeginVerification) decide(s State) (Event, error) {
 // RecordVerification records a draft with a green verification.
 type RecordVerification struct {
 	Verification Verification
-	// InRound is set if this is part of an entered round, whose own gate has checked the
-	// evidence.
+	// InRound is set if the round was entered: its gate has checked the evidence.
 	InRound bool
 	Force   *Force
 }
@@ -82,8 +81,8 @@ func (c RecordVerification) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// VerificationOutcome returns the outcome of this round's verification: the recorded green
-// one if given is neither green nor red. given is green, red, absent or "".
+// VerificationOutcome returns the outcome of this round's verification: given, or the
+// recorded green one if given is absent or "".
 func (s State) VerificationOutcome(given string) (string, *Verification) {
 	if given != green && given != red && s.Verified != nil {
 		return green, s.Verified

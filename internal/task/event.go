@@ -32,8 +32,8 @@ const (
 	KindSpawnEnded Kind = "spawn-ended"
 )
 
-// Event is one of the types of this file. Events are values; do not modify what they point
-// to.
+// Event is one of the event types of this package. Events are values: do not modify the
+// data that they point to.
 type Event interface {
 	Kind() Kind
 	apply(State) (State, error)
@@ -46,7 +46,7 @@ type kindOfEvent struct {
 }
 
 // kinds are all kinds of events, in the order of the table of docs/tasks.md. The compiler
-// lays it out: nothing runs at the start of the program.
+// initializes it, so that it costs no time at the start of the program.
 var kinds = []kindOfEvent{
 	// StartWork rejects it for a task under way.
 	{KindStarted, func() Event { return new(WorkStarted) }, []Status{NoTask, Open, Waiting, Parked, Stuck, Committed}},
@@ -98,7 +98,7 @@ type WorkStarted struct {
 	HardCap   int    `json:"hard_cap,omitzero"`
 	CustomCap bool   `json:"raised,omitzero"`
 	Query     string `json:"query,omitzero"`
-	// Branch is the new branch to work on, nil for none.
+	// Branch is the new branch to work on, or nil.
 	Branch *Branch `json:"branch,omitzero"`
 	Force  *Force  `json:"force,omitzero"`
 }
@@ -169,22 +169,22 @@ type RoundDecided struct {
 	Evidence []string `json:"evidence,omitzero"`
 	// Stalled counts the last reviews in a row without progress.
 	Stalled int `json:"stalled,omitzero"`
-	// FirstTime is the number of first-time findings, InducedRounds that of reviews in a
-	// row whose blocking findings a fix caused, and Deferred that of deferred findings.
+	// FirstTime counts the first-time findings, and Deferred the deferred ones. For
+	// InducedRounds see Progress.
 	FirstTime     int `json:"first_time,omitzero"`
 	InducedRounds int `json:"induced_rounds,omitzero"`
 	Deferred      int `json:"deferred,omitzero"`
 	// Bar is the severity from which findings are open, "" for all.
 	Bar string `json:"bar,omitzero"`
-	// Confinement is the lowest level that a report of the round was made at, "" if no
-	// process that we started made one.
+	// Confinement is the lowest level at which a process of ours made a report of the round,
+	// "" if no such process did.
 	Confinement confinement.Level `json:"confinement,omitzero"`
 	Questions   []Question        `json:"questions,omitzero"`
 	Force       *Force            `json:"force,omitzero"`
 	// Tree is the git tree of the draft, if the task has its own branch.
 	Tree string `json:"tree,omitzero"`
-	// Draft is the git tree of the draft that was reviewed, as it is on the disk and not as
-	// git would commit it; "" if it was not stored.
+	// Draft is the git tree of the reviewed draft, as it is on disk and not as git would
+	// commit it; "" if it was not stored.
 	Draft string `json:"draft,omitzero"`
 }
 
@@ -221,7 +221,7 @@ type WorkResumed struct {
 	By        string `json:"by"`
 }
 
-// TaskImported creates a task from another tool's.
+// TaskImported creates a task from a task of another tool.
 type TaskImported struct {
 	// Source is the tool, and Digest the digest of its file.
 	Source     string      `json:"source"`

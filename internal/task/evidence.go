@@ -2,7 +2,7 @@ package task
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// The agents whose attestations the phases need.
+// The agents that phases need attestations of.
 const (
 	AgentResearcher = "np-researcher"
 	AgentDesigner   = "np-task-architect"
@@ -12,7 +12,7 @@ const (
 	AgentCritic     = "np-critic"
 )
 
-// The limits of a state: the length of each of its lists, and of a name in bytes.
+// The limits of a state: the length of a list, and of a name in bytes.
 const (
 	maxListed = 256
 	maxName   = 1024
@@ -133,7 +133,7 @@ func (s State) DraftAgent() string {
 	}
 }
 
-// phaseAgent returns the agent whose attestation a phase needs, "" for none.
+// phaseAgent returns the agent that a phase needs attestations of, or "".
 func (s State) phaseAgent(p Phase) string {
 	switch p {
 	case Research:

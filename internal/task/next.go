@@ -6,7 +6,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// StepKind is what comes next for a task that `run` drives (ADR-0022).
+// StepKind is the kind of a step of a task that `run` drives (ADR-0022).
 type StepKind string
 
 // The steps.
@@ -21,18 +21,18 @@ const (
 	StepCommit StepKind = "commit" // Commit the reviewed tree.
 	StepMerge  StepKind = "merge"  // Continue a merge that was begun.
 	StepStuck  StepKind = "stuck"  // A person must act.
-	StepDone   StepKind = "done"   // It is committed.
+	StepDone   StepKind = "done"   // The task is committed.
 )
 
 // Step is the next step of a task.
 type Step struct {
 	Kind StepKind
-	// Role is the agent to run, "" for none.
+	// Role is the agent to run, or "".
 	Role Role
 }
 
-// Next returns the step that follows in a state. It is the one place that knows the order
-// of steps: a run that was killed continues with the step whose end is not recorded.
+// Next returns the next step of a task. It is the only place that knows the order of the
+// steps: a run that was killed continues with the step that has no recorded end.
 func Next(s State) Step {
 	switch s.Status {
 	case NoTask:
@@ -65,9 +65,8 @@ func Next(s State) Step {
 	}
 }
 
-// unreviewed reports whether the task was resumed with a draft that no critic has judged:
-// the critic failed, and not the draft. A decision before the last start was about another
-// draft.
+// unreviewed reports whether the task was resumed with a draft that no critic has judged,
+// because the critic failed. A decision before the last start was about another draft.
 func (s State) unreviewed() bool {
 	return s.Last != nil && !s.Last.Reviewed && s.Last.Verify != red && s.Last.NextRound < s.Round && s.Last.Round >= s.StartedRound &&
 		!slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Edits })
@@ -80,12 +79,12 @@ func (s State) drafted() bool {
 	})
 }
 
-// decided reports whether a decision has led into this round or kept it. After it a person
-// makes no other draft unless the task is resumed for that.
+// decided reports whether a decision has led into this round or kept it. A person then makes
+// no other draft unless the task is resumed for that.
 func (s State) decided() bool { return s.Last != nil && s.Last.NextRound == s.Round }
 
-// assistant returns the agent that the last decision named and that has not answered yet,
-// "" for none. The executor makes the next draft anyway.
+// assistant returns the agent that the last decision named, or "" if it has answered. The
+// executor is not an assistant, because it makes the next draft anyway.
 func (s State) assistant() Role {
 	if !s.decided() || s.Last.DestinationKind != kindAgent || s.Last.NextAction == string(RoleExecutor) {
 		return ""

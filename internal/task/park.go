@@ -4,11 +4,11 @@ import "fmt"
 
 // Parking is why a task is parked: an agent's usage limit.
 type Parking struct {
-	// Until is when the limit ends, in the format of ExpireQuestions.Now.
+	// Until is the time at which the limit ends, in the format of ExpireQuestions.Now.
 	Until string `json:"until"`
-	// Run is the run that met the limit.
+	// Run is the run that reached the limit.
 	Run string `json:"run"`
-	// Adapter is the adapter whose limit it is.
+	// Adapter is the adapter that has the limit.
 	Adapter string `json:"adapter"`
 }
 
@@ -20,12 +20,12 @@ type TaskParked struct {
 
 // ParkingEnded continues a parked task.
 type ParkingEnded struct {
-	// By is "expiry", or who ended it earlier.
+	// By is "expiry", or the user who ended it earlier.
 	By string `json:"by"`
 }
 
 // ParkTask parks an open task. It uses up neither the round nor the agent's attempt: the
-// run that met the limit no longer counts.
+// run that reached the limit no longer counts.
 type ParkTask struct{ Parking }
 
 func (c ParkTask) decide(s State) (Event, error) {
@@ -46,8 +46,7 @@ func (e TaskParked) apply(s State) (State, error) {
 	return s, nil
 }
 
-// EndParking continues a parked task: if its time is over, or if By says who wants it
-// earlier.
+// EndParking continues a parked task if its time is over, or at once if By names a user.
 type EndParking struct{ Now, By string }
 
 func (c EndParking) decide(s State) (Event, error) {

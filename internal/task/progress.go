@@ -11,7 +11,7 @@ type Trace struct {
 	Since int `json:"since"`
 	// Last is the latest review with the finding.
 	Last int `json:"last"`
-	// Reopened counts how often it came back after it was gone.
+	// Reopened counts how often it came back.
 	Reopened int `json:"reopened,omitzero"`
 	// Deferred is set if its latest review deferred it.
 	Deferred bool `json:"deferred,omitzero"`
@@ -27,8 +27,8 @@ const (
 	Reopened FindingStatus = "reopened"
 )
 
-// Compare returns the status of a finding of the review after this state. past is its
-// trace, the zero Trace for none.
+// Compare returns the status of a finding in the review after this state. past is its
+// trace, the zero Trace if it is new.
 func (s State) Compare(past Trace) FindingStatus {
 	switch {
 	case past.Last == 0 || past.Last <= s.ResetReview:
@@ -40,8 +40,7 @@ func (s State) Compare(past Trace) FindingStatus {
 	}
 }
 
-// Trace returns the trace of a finding of the review after this state, which may defer
-// it.
+// Trace returns the trace of a finding after the next review, which may defer it.
 func (s State) Trace(past Trace, deferred bool) Trace {
 	round, review := max(s.Round, 1), s.Reviews+1
 	switch s.Compare(past) {
@@ -55,21 +54,21 @@ func (s State) Trace(past Trace, deferred bool) Trace {
 	return past
 }
 
-// Reviewed is what the progress of a review depends on, of one of its findings.
+// Reviewed has the facts about a finding of a review that the progress depends on.
 type Reviewed struct {
 	Status FindingStatus
-	// Past is the finding's trace, the zero Trace for none.
+	// Past is the finding's trace, the zero Trace if it is new.
 	Past Trace
 	// Renamed is set if the critic states that it reported the finding before, in other
 	// words.
 	Renamed bool
-	// Blocking is set if no bar defers the finding, Deferred if the bar does.
+	// Blocking is set if no bar could defer the finding, Deferred if the bar does.
 	Blocking, Deferred bool
 	// Induced reports whether the last fix caused the finding; nil if it is unknown.
 	Induced *bool
 }
 
-// Progress compares a review's findings with those of the reviews before.
+// Progress compares a review's findings with the earlier reviews.
 type Progress struct {
 	// The counts of open findings.
 	New, Repeat, Reopened int
@@ -85,19 +84,19 @@ type Progress struct {
 	// SinceLow counts the reviews in a row, including this one, with more first-time
 	// findings than some earlier review that had any.
 	SinceLow int
-	// Blocking counts the findings that no bar defers.
+	// Blocking counts the findings that no bar could defer.
 	Blocking int
 	// Induced counts the findings that the last fix caused; nil if it is unknown.
 	Induced *int
-	// InducedRounds counts the reviews in a row, including this one, whose blocking
-	// findings the fix before caused, all of them.
+	// InducedRounds counts the reviews in a row, including this one, in which the fix before
+	// caused all blocking findings.
 	InducedRounds int
 	// Deferred counts the findings that the bar defers.
 	Deferred int
 }
 
-// IsStalled reports whether the review made no progress: there are findings, none is new
-// or reopened, and none was resolved (ADR-0003).
+// IsStalled reports whether the review made no progress: all of its findings are repeated,
+// and no earlier finding was resolved (ADR-0003).
 func (p Progress) IsStalled() bool {
 	return p.Repeat > 0 && p.New == 0 && p.Reopened == 0 && p.Resolved == 0
 }
@@ -105,7 +104,7 @@ func (p Progress) IsStalled() bool {
 // Measure compares the findings of the review after this state with earlier reviews.
 func (s State) Measure(findings []Reviewed) Progress {
 	var p Progress
-	open := 0 // findings that were open before and are there again
+	open := 0 // findings that were open before and are repeated
 	for _, f := range findings {
 		if f.Status == Repeat && !f.Past.Deferred {
 			open++
@@ -131,8 +130,8 @@ func (s State) Measure(findings []Reviewed) Progress {
 	return p
 }
 
-// AfterReview returns the state with which the review after this one is compared. open is
-// the number of this one's open findings.
+// AfterReview returns the state after another review, which the one after that is compared
+// with. open is the number of its open findings.
 func (s State) AfterReview(open int, p Progress) State {
 	s.Reviews++
 	s.Remaining, s.Stalled, s.InducedRounds = open, p.Stalled, p.InducedRounds
@@ -143,7 +142,7 @@ func (s State) AfterReview(open int, p Progress) State {
 // highestBar is the bar below which no finding is deferred.
 const highestBar = "fail"
 
-// barRank orders bars: all, risk, fail. An unknown one has rank -1.
+// barRank orders bars: all, risk, fail. An unknown bar has rank -1.
 func barRank(bar string) int { return slices.Index([]string{"", "risk", highestBar}, bar) }
 
 func (p *Progress) facts(s State, findings []Reviewed) {
@@ -171,8 +170,8 @@ func (p *Progress) facts(s State, findings []Reviewed) {
 	}
 }
 
-// low returns the fewest first-time findings of a review that had any, after one with
-// count, and the number of reviews since then that had more.
+// low returns the fewest first-time findings of a review that had any, after a review with
+// count of them, and the number of reviews since then that had more.
 func (s State) low(count int) (fewest, since int) {
 	switch {
 	case count == 0:

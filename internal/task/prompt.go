@@ -11,8 +11,8 @@ import (
 // state.
 const MaxPrompt = 64 << 10
 
-// CleanPrompt returns a task's text as it is recorded: trimmed. name says in an error
-// where the text is from, such as a file or a flag.
+// CleanPrompt returns a task's text, trimmed. Errors name its source as name, such as a
+// file or a flag.
 //
 // # Errors
 //

@@ -12,30 +12,31 @@ import (
 // MaxAnswer is the maximum size of an answer, in bytes.
 const MaxAnswer = 64 << 10
 
-// Question is a critic's question to the user. It belongs to the finding that raised it.
+// Question is a question to the user.
 type Question struct {
 	Fingerprint string `json:"fingerprint"`
 	Text        string `json:"text"`
-	// Choices are suggested answers; any other text is accepted, too.
+	// Choices are suggested answers; any other text is accepted too.
 	Choices []string `json:"choices,omitzero"`
-	// Default is the answer that applies after ExpiresAt, "" for none.
+	// Default is the answer that applies after ExpiresAt, or "".
 	Default string `json:"default,omitzero"`
-	// ExpiresAt is a time in the format of ExpireQuestions.Now, "" for never.
+	// ExpiresAt is a time in the format of ExpireQuestions.Now, or "".
 	ExpiresAt string `json:"expires_at,omitzero"`
 	// Budget is the unit of budget-exhausted, such as task-tokens, if the question is
-	// whether to raise that budget.
+	// whether to raise this budget.
 	Budget string `json:"budget,omitzero"`
 	// Churn is set if the question is how to end a loop in which fixes cause findings.
 	Churn bool `json:"churn,omitzero"`
 }
 
-// Questions are those of one decision, with the answers so far.
+// Questions are the questions of one decision, with the answers so far.
 type Questions struct {
 	// Round is the round that asked.
 	Round   int        `json:"round"`
 	Open    []Question `json:"open"`
 	Answers []Answer   `json:"answers,omitzero"`
-	// Inserted is set if no decision asked them: the work then continues where it was.
+	// Inserted is set if no decision asked them: after the answers, the work continues with
+	// the same step.
 	Inserted bool `json:"inserted,omitzero"`
 }
 
@@ -52,8 +53,8 @@ type Answer struct {
 	Default bool `json:"default,omitzero"`
 }
 
-// AnswerQuestion answers a question of a waiting task. Repeating the same answer does
-// nothing.
+// AnswerQuestion answers a question of a waiting task. Repeating the same answer has no
+// effect.
 type AnswerQuestion struct {
 	// Round is the round of the question, 0 for the latest.
 	Round int
@@ -142,8 +143,8 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 	return c.Text, nil
 }
 
-// choice returns the number of the choice with that text, from 1, or 0. So the same
-// answer is recorded equally whether given by number or text.
+// choice returns the number of the choice with the text, from 1, or 0, so that an answer is
+// recorded in one form, whether it was given by number or by text.
 func (q Question) choice(text string) int { return slices.Index(q.Choices, text) + 1 }
 
 func (q Question) invalid(format string, args ...any) error {
@@ -152,7 +153,7 @@ func (q Question) invalid(format string, args ...any) error {
 
 // ExpireQuestions applies the defaults of expired questions.
 type ExpireQuestions struct {
-	// Now is the time, RFC 3339 in UTC with nanoseconds: such texts sort like times.
+	// Now is the time in RFC 3339, in UTC and with nanoseconds: such texts sort like times.
 	Now string
 }
 

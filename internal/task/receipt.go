@@ -9,8 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// RecordReceipt ends a run, whatever the current status of the task: its cost always
-// counts.
+// RecordReceipt ends a run, whatever the status of the task is: its cost always counts.
 type RecordReceipt struct{ Receipt }
 
 func (c RecordReceipt) decide(s State) (Event, error) {
@@ -30,7 +29,7 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 	if err := checkNames(string(r.Outcome), string(r.Class), r.Next, r.Report, r.Path, r.Output, r.Trail); err != nil {
 		return nil, err
 	}
-	// An agent can influence these texts, and must not prevent its receipt with them.
+	// An agent can influence these texts, and must not be able to prevent its receipt.
 	r.Reason, r.Model = legible(r.Reason), legible(r.Model)
 	if r.Spawn != nil {
 		spawn := *r.Spawn
@@ -40,7 +39,7 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 	return SpawnEnded{Receipt: r}, nil
 }
 
-// legible makes any text valid for a state.
+// legible returns a text as valid UTF-8 within the limit of a name.
 func legible[T ~string](text T) T {
 	return T(textutil.ClipBytes(strings.ToValidUTF8(string(text), "\uFFFD"), maxName))
 }
@@ -50,7 +49,7 @@ func (s State) openRun(id string) int {
 	return slices.IndexFunc(s.Runs, func(r Run) bool { return r.Run == id && r.Receipt == nil })
 }
 
-// check refuses a receipt with an invalid cost or confinement.
+// check rejects an invalid cost or confinement level.
 func (r Receipt) check() error {
 	for i, what := range r.Unknown {
 		if what != UnknownTokens && what != UnknownMoney || slices.Contains(r.Unknown[:i], what) {
@@ -84,7 +83,7 @@ func (e SpawnEnded) apply(s State) (State, error) {
 		s.Spent.Round = s.Spent.Round.Add(cost)
 		return s, nil
 	}
-	// It belongs to an earlier round or to no task, so nothing needs it any more.
+	// A run of an earlier round, or without a task, is not needed any more.
 	s.Runs = slices.Delete(s.Runs, at, at+1)
 	return s, nil
 }

@@ -49,7 +49,7 @@ func (c ReserveRuns) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// hasRoundRole reports whether any of the runs belongs to a round.
+// hasRoundRole reports whether a run belongs to a round.
 func hasRoundRole(intents []Intent) bool {
 	return slices.ContainsFunc(intents, func(i Intent) bool { return i.Role != RoleOther })
 }
@@ -79,7 +79,7 @@ func checkNames(names ...string) error {
 	return nil
 }
 
-// checkIntents rejects runs that cannot follow the existing ones.
+// checkIntents rejects runs that cannot follow the runs of the state.
 func (s State) checkIntents(more []Intent) error {
 	if len(more) == 0 {
 		return fmt.Errorf("no run begins")

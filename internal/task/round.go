@@ -13,10 +13,10 @@ import (
 type RoundEntry struct {
 	// Expected is the round that the caller expects, 0 for any.
 	Expected int
-	// MaxRounds is the caller's cap, or 0 for the task's own, or Fallback if it has none.
-	// HardCap is the project's hard cap, 0 for none.
+	// MaxRounds is the caller's cap; 0 stands for the task's own, or for Fallback if the
+	// task has no cap. HardCap is the project's hard cap, 0 if unset.
 	MaxRounds, Fallback, HardCap int
-	// Phases are those whose agents need an attestation.
+	// Phases are the phases that need an attestation of their agents.
 	Phases []Phase
 	Force  *Force
 }
@@ -26,7 +26,7 @@ type Round struct {
 	Number, MaxRounds int
 	// HardCap is the highest round that the decision may lead to.
 	HardCap int
-	// CustomCap is set if MaxRounds is the task's own.
+	// CustomCap is set if MaxRounds is the task's own cap.
 	CustomCap bool
 	// Force is set if a gate had to be forced.
 	Force *Force
@@ -96,8 +96,8 @@ const (
 	absent       = "absent"
 )
 
-// decide returns the event of the decision. The round advances if the destination says so
-// or verification was red, unless the task ends here.
+// decide returns the event of the decision. The round advances if the destination advances
+// it or the verification was red, unless the task ends here.
 func (o DecideRound) decide(s State) (Event, error) {
 	if err := allow(s, KindDecided); err != nil {
 		return nil, err
@@ -137,8 +137,8 @@ func (o DecideRound) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// fresh rejects a commit on a report that this round already decided, unless its critic
-// has an attestation since then: it may have reported the same again.
+// fresh rejects a commit on a report that this round already decided, unless the critic
+// has an attestation since then: it may have written the same report again.
 func (o DecideRound) fresh(s State) error {
 	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
 		return errs.New(errs.StampsTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
@@ -154,7 +154,7 @@ func (o DecideRound) fresh(s State) error {
 	return nil
 }
 
-// check rejects invalid outcomes. A waiting task without a question could never continue.
+// check rejects invalid fields. A waiting task without a question could never continue.
 func (o DecideRound) check() error {
 	switch o.Verify {
 	case green, red, absent:

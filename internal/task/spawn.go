@@ -16,17 +16,18 @@ type Role string
 const (
 	RoleCritic     Role = "critic"
 	RoleResearcher Role = "researcher"
-	// RoleOther is for agents that a person spawns outside of a round. It creates no task.
+	// RoleOther is for agents that a person spawns outside of a round. Its runs create no
+	// task.
 	RoleOther Role = "other"
 	// RoleExecutor and RoleFixer edit the task's worktree, RolePlanChecker revises its plan.
-	// Other roles are destinations of a policy.
+	// A policy's destinations are further roles.
 	RoleExecutor    Role = "executor"
 	RoleFixer       Role = "build-fixer"
 	RolePlanChecker Role = "plan-checker"
 )
 
-// OutcomeLost is the outcome of a run with an unknown end, such as after a kill of the
-// host. The run counts as having used up its reserve.
+// OutcomeLost is the outcome of a run that the host did not see end, for example because
+// the host was killed. The run counts as if it had used up its reserve.
 const OutcomeLost outcome.Outcome = "lost"
 
 // The parts of a receipt that may be unknown.
@@ -54,9 +55,9 @@ type Intent struct {
 	Adapter string `json:"adapter"`
 	// Why is first, resume, retry:CLASS or fallback:CLASS.
 	Why string `json:"why"`
-	// Reserve is the maximum that it may use.
+	// Reserve is the maximum amount that it may use.
 	Reserve Amount `json:"reserve,omitzero"`
-	// Prompt is the digest of its prompt, and Tree that of its working tree.
+	// Prompt is the digest of its prompt, and Tree the digest of its working tree.
 	Prompt string `json:"prompt,omitzero"`
 	Tree   string `json:"tree,omitzero"`
 	// Edits is set if it may edit the working tree.
@@ -65,29 +66,29 @@ type Intent struct {
 
 // Receipt is the result of a run.
 type Receipt struct {
-	// Run is the intent's.
+	// Run is the id of the intent.
 	Run string `json:"run"`
-	// Outcome is the result of the run or OutcomeLost; Reason says why, and Class is the
-	// class of its error, "" for none.
+	// Outcome is the result of the run or OutcomeLost, Reason says why, and Class is the
+	// class of its error, or "".
 	Outcome outcome.Outcome `json:"outcome"`
 	Reason  outcome.Reason  `json:"reason,omitzero"`
 	Class   outcome.Class   `json:"class,omitzero"`
 	// Next is the reaction to a failure: retry, fallback, hand-back (manual fallback), or
-	// "" for none.
+	// "".
 	Next string `json:"next,omitzero"`
 	// Used is the consumption; for the parts in Unknown it is a lower bound.
 	Used    Amount   `json:"used,omitzero"`
 	Unknown []string `json:"unknown,omitzero"`
-	// Report is the digest of its report, "" for none, and Path the host's copy.
+	// Report is the digest of its report, or "", and Path the host's copy.
 	Report string `json:"report,omitzero"`
 	Path   string `json:"path,omitzero"`
-	// Output is the digest of its final message, and Trail that of its trail record.
+	// Output is the digest of its final message, and Trail the digest of its trail record.
 	Output string `json:"output,omitzero"`
 	Trail  string `json:"trail,omitzero"`
-	// Spawn is the process that the host observed, nil for none.
+	// Spawn is the process that the host observed, or nil.
 	Spawn *Spawn `json:"spawn,omitzero"`
 	Model string `json:"model,omitzero"`
-	// Confinement is the level that it ran at, "" for none.
+	// Confinement is the level that it ran at, or "".
 	Confinement confinement.Level `json:"confinement,omitzero"`
 }
 
@@ -130,8 +131,8 @@ type Spending struct {
 	Runs int `json:"runs,omitzero"`
 }
 
-// OpenRuns returns the runs without a receipt, including those of earlier rounds, in the
-// order of their start.
+// OpenRuns returns the runs without a receipt, also from earlier rounds, in the order of
+// their start.
 func (s State) OpenRuns() []Run {
 	var open []Run
 	for _, r := range s.Runs {
@@ -143,7 +144,7 @@ func (s State) OpenRuns() []Run {
 }
 
 // LatestRun returns the last run of this round for a role and index that has ended and is
-// not stale, whatever its outcome, or nil.
+// not stale, whatever its outcome is, or nil.
 func (s State) LatestRun(role Role, index int) *Run {
 	for _, r := range slices.Backward(s.Runs) {
 		if r.Receipt != nil && s.matches(r, role, index) {
@@ -153,8 +154,8 @@ func (s State) LatestRun(role Role, index int) *Run {
 	return nil
 }
 
-// ConfinementOf returns the level of the run that wrote the report with that digest, none
-// if this round has no such run.
+// ConfinementOf returns the level of the run that wrote the report with this digest, or
+// confinement.None if this round has no such run.
 func (s State) ConfinementOf(run, report string) confinement.Level {
 	for _, r := range s.Runs {
 		if r.Run == run && r.Receipt != nil && r.Receipt.Report == report {

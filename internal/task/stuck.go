@@ -9,7 +9,7 @@ import (
 // StopTask makes a task stuck.
 type StopTask struct {
 	Reason, By string
-	// FindingCount is the number of open findings, -1 for that of the last decision.
+	// FindingCount is the number of open findings, or -1 to take it from the last decision.
 	FindingCount int
 	// ForgetCap drops the task's own cap.
 	ForgetCap bool
@@ -28,7 +28,7 @@ func (c StopTask) decide(s State) (Event, error) {
 	return WorkStopped{Stop: Stop{Round: max(s.Round, 1), Reason: c.Reason, By: c.By, FindingCount: c.FindingCount}, ForgetCap: c.ForgetCap}, nil
 }
 
-// Mode is how a stuck task continues.
+// Mode says how a stuck task continues.
 type Mode string
 
 // The modes.
@@ -49,7 +49,7 @@ type ResumeTask struct {
 	Mode Mode
 	// Rounds are added to the cap in the mode MoreRounds.
 	Rounds int
-	// Fallback is the project's cap, and HardCap its hard cap, 0 for none.
+	// Fallback is the project's cap, and HardCap its hard cap, 0 if unset.
 	Fallback, HardCap int
 	Reason, By        string
 }

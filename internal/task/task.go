@@ -21,8 +21,8 @@ const (
 	Waiting   Status = "waiting"
 	Stuck     Status = "stuck"
 	Committed Status = "committed"
-	// Parked is a task that waits for the end of a usage limit, and Merging one whose merge
-	// has begun.
+	// Parked is a task that waits for the end of a usage limit, and Merging a task that is
+	// being merged.
 	Parked  Status = "parked"
 	Merging Status = "merging"
 )
@@ -50,23 +50,22 @@ const (
 
 // State is the fold of a task's events. Its size is bounded and does not grow with the
 // task's history. The zero State is a task that does not exist yet. Runs without a task
-// fold into a state whose Status stays NoTask.
+// leave the Status at NoTask.
 type State struct {
 	// Round is the round of the next decision, from 1.
 	Round int `json:"round"`
 	// MaxRounds is the task's cap; 0 until its first decision or start.
 	MaxRounds int `json:"max_rounds"`
-	// HardCap is the highest round that a policy may let the task reach; 0 if MaxRounds is,
-	// or if an older version set that: then it is twice MaxRounds.
+	// HardCap is the highest round that a policy may let the task reach. It is 0 if MaxRounds
+	// is, and also if an older version set MaxRounds: then twice MaxRounds applies.
 	HardCap int `json:"hard_cap,omitzero"`
 	// CustomCap is set if MaxRounds was set for this task, until its next commit or
 	// restart.
 	CustomCap bool   `json:"own_cap,omitzero"`
 	Status    Status `json:"status"`
 	// Phase is the last finished phase of this round, or "".
-	Phase Phase `json:"phase,omitzero"`
-	// Restarts counts the restarts of the task.
-	Restarts int `json:"restarts,omitzero"`
+	Phase    Phase `json:"phase,omitzero"`
+	Restarts int   `json:"restarts,omitzero"`
 	// Query is the query of the last start.
 	Query string `json:"query,omitzero"`
 	// Tests are the test files written before the draft.
@@ -85,22 +84,22 @@ type State struct {
 	// Verifies is set once the task was verified. From then on a commit needs a green
 	// verification of its round.
 	Verifies bool `json:"verification_required,omitzero"`
-	// Violations are the unrouted ones.
+	// Violations are the unrouted violations.
 	Violations []Violation `json:"violations,omitzero"`
-	// Questions are those of the last decision, if it asked the user.
+	// Questions are the questions to the user, open and answered ones, or nil.
 	Questions *Questions `json:"questions,omitzero"`
-	// Parked is why the task is parked, or nil.
+	// Parked says why the task is parked, or is nil.
 	Parked *Parking `json:"parked,omitzero"`
 	// Branch is the task's own branch, nil if it is worked on in the checkout. Commit is
 	// the commit for the last decision, and Merge the latest merge of it, or nil.
 	Branch *Branch    `json:"branch,omitzero"`
 	Commit *GitCommit `json:"commit,omitzero"`
 	Merge  *Merge     `json:"merge,omitzero"`
-	// Plan is the plan that a plan-checker has revised, nil for none.
+	// Plan is the plan that a plan-checker has revised, or nil.
 	Plan *RevisedPlan `json:"revised_plan,omitzero"`
-	// Raised is what the user has added to the task's budgets.
+	// Raised is the amount that the user has added to the task's budgets.
 	Raised Raise `json:"raised_budget,omitzero"`
-	// Stop is why the task is stuck, or nil.
+	// Stop says why the task is stuck, or is nil.
 	Stop *Stop `json:"stop,omitzero"`
 	// Overrides counts all gates that were forced, and Forced is the last one.
 	Overrides int       `json:"override_count,omitzero"`
@@ -112,11 +111,11 @@ type State struct {
 	Reviews int `json:"reviews,omitzero"`
 	// Stalled counts the last reviews in a row without progress.
 	Stalled int `json:"stalled_rounds,omitzero"`
-	// SinceLow and InducedRounds are those of the last review, see Progress.
+	// SinceLow and InducedRounds are about the last review, see Progress.
 	SinceLow      int `json:"reviews_since_low,omitzero"`
 	InducedRounds int `json:"induced_rounds,omitzero"`
-	// Bar is the highest bar since the task was started or resumed, "" for all. It never
-	// falls until then. BarSince is the round since which it is the task's bar, 0 for all.
+	// Bar is the highest bar since the task was started or resumed, "" for all findings.
+	// BarSince is the round since which the task has this bar, 0 for all.
 	Bar      string `json:"bar,omitzero"`
 	BarSince int    `json:"bar_since,omitzero"`
 
@@ -130,8 +129,8 @@ type State struct {
 
 // Internals are the parts of a state for this package's own decisions. They may change.
 type Internals struct {
-	// StartedRound is the round of the last start: the executor makes its draft, the
-	// build-fixer those of later rounds.
+	// StartedRound is the round of the last start. The executor makes its draft, and the
+	// build-fixer makes the drafts of later rounds.
 	StartedRound int `json:"fresh,omitzero"`
 	// Manual is set if a person makes this round's draft, which then needs no
 	// attestation.
@@ -140,8 +139,8 @@ type Internals struct {
 	Evidence []string `json:"evidence,omitzero"`
 	// NonAdvancing counts the decisions that did not end this round.
 	NonAdvancing int `json:"kept,omitzero"`
-	// FewestFirstTime is the least number of first-time findings of a review that had any;
-	// 0 if there was none.
+	// FewestFirstTime is the least number of first-time findings of a review that had any,
+	// or 0.
 	FewestFirstTime int `json:"low,omitzero"`
 	// Remaining is the number of open findings of the last review.
 	Remaining int `json:"remaining,omitzero"`
@@ -155,17 +154,17 @@ type Internals struct {
 // RevisedPlan is the host's copy of a revised plan.
 type RevisedPlan struct {
 	Path string `json:"path"`
-	// Digest is that of the plan-checker's whole answer.
+	// Digest is the digest of the plan-checker's whole answer.
 	Digest string `json:"digest"`
 }
 
-// Stop is why a task is stuck.
+// Stop says why a task is stuck.
 type Stop struct {
 	Round  int    `json:"round"`
 	Reason string `json:"reason"`
 	// By is a policy such as routing@1.2.0, a person, or BySwitchyard.
 	By string `json:"by"`
-	// FindingCount is how many findings were open.
+	// FindingCount is the number of open findings.
 	FindingCount int `json:"finding_count"`
 }
 
@@ -195,7 +194,7 @@ func CheckID(id string) error {
 }
 
 // nearID returns a task id derived from a text, such as the name of a branch, with a dash
-// for each run of other characters. It is "" if nothing is left.
+// for each run of other characters. It is "" if the text has no valid characters.
 func nearID(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text) && b.Len() < 128; i++ {
