@@ -11,9 +11,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// accumulator adds up the changes of events, which may come in any order. rows decides at
-// the end which values a capped dimension keeps apart: those of the first events, which
-// a walk from task to task does not know earlier.
+// accumulator adds up the changes of events, which may come in any order. A capped
+// dimension counts the values of the first events separately. rows decides at the end
+// which values these are, because a walk from task to task does not know it earlier.
 type accumulator struct {
 	sums        map[string]*sum        // by measure and labels
 	labelValues map[string]*labelValue // values of capped dimensions, by the labels of LabelMeasure
@@ -36,7 +36,7 @@ type sum struct {
 	exemplar jsontext.Value // of the newest change
 }
 
-// place is the position of a change: its event and its index there.
+// place is the position of a change: its event and its index in the event.
 type place struct {
 	seq   int64
 	index int
@@ -81,7 +81,7 @@ func (c *accumulator) add(e *Event, changes []counters.Change) {
 	}
 }
 
-// merge adds what another accumulator has counted in other events.
+// merge adds the counts of another accumulator, which counted other events.
 func (c *accumulator) merge(other *accumulator) {
 	for key, s := range other.sums {
 		if own := c.sums[key]; own != nil {
@@ -135,13 +135,13 @@ func (c *accumulator) meet(dimension counters.Dimension, value string, at place)
 	v.extend(at, at)
 }
 
-// addOverflow counts lost values of a dimension: each once an event, whatever number of
-// changes the event has under it.
+// addOverflow counts lost values of a dimension: each once per event, however many changes
+// the event has under it.
 func (c *accumulator) addOverflow(dimension string, times int64, last place) {
 	c.sum(counters.Measure{Name: OverflowMeasure}, []string{dimension}).change(times, 0, last, nil)
 }
 
-// sum returns the sum of m with the given values, all of which can be stored.
+// sum returns the sum of a measure with values that can be stored.
 func (c *accumulator) sum(m counters.Measure, values []string) *sum {
 	c.text, _ = appendLabels(append(c.text[:0], m.Name...), values)
 	s := c.sums[string(c.text)]
@@ -176,9 +176,8 @@ type row struct {
 	exemplar        jsontext.Value
 }
 
-// rows returns the changes of the stored counters, in their order. known are the labels
-// of LabelMeasure that are stored already, and admitted says how many values of each
-// dimension are.
+// rows returns the changes of the stored counters, in their order. known has the stored
+// labels of LabelMeasure, and admitted the number of stored values of each dimension.
 func (c *accumulator) rows(known map[string]bool, admitted map[string]int) []row {
 	var rows []row
 	stored := make(map[string]bool)

@@ -27,21 +27,21 @@ type Batch struct {
 	Events []NewEvent
 }
 
-// AppendAll records the events of all batches in their order, at one time. It folds each
-// into its task's state and entries and adds its changes to the counters: everything or
-// nothing. It returns the recorded events, which then survive a crash and a power loss.
-// The first events of a project create the ledger; refused ones create nothing.
+// AppendAll records the events of all batches in their order, in one transaction. It folds
+// each event into its task's state and entries and adds its changes to the counters. It
+// returns the recorded events, which then survive a crash and a power loss. The first
+// events of a project create the ledger, unless they are refused.
 //
-// If a task has other events by now than its batch's After says, the caller's decision
-// may be wrong, so nothing is recorded and the error is ledger-conflict. at must be
-// between the years 1 and 9999.
+// If a task is not at its batch's After any more, the caller's decision may be wrong, so
+// the error is ledger-conflict. at must be between the years 1 and 9999.
 //
 // # Errors
 //
-// ledger-conflict; ledger-invalid for arguments against these rules or those of Event,
-// batches without any event, two batches of one task, and a fold that breaks the rules of
-// Projection; the error of the fold; and those of Open. Nothing was recorded then, except
-// that after ledger-io or the end of ctx during the commit only the Head can tell.
+// ledger-conflict; ledger-invalid for arguments that break the rules above or the rules of
+// Event, batches without any event, two batches of one task, and a fold that breaks the
+// rules of Projection; the error of the fold; and the errors of Open. After an error, no
+// event is recorded, but after ledger-io or the end of ctx during the commit only the Head
+// can tell.
 func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) ([]Event, error) {
 	events, err := eventsOf(at, batches)
 	if err != nil {
@@ -55,7 +55,7 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 		return nil, err
 	}
 	if db == nil {
-		// Refused events must create nothing, so try them in memory first.
+		// Refused events must not create a ledger, so try them in memory first.
 		if err := l.build(ctx, ":memory:", events, batches); err != nil {
 			return nil, translate(ctx, "append to", err)
 		}
@@ -130,8 +130,8 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event, batches
 	return writeCounters(ctx, tx, sums)
 }
 
-// recordBatch is record for one task. last is the Seq before its events, whose changes are
-// added to sums.
+// recordBatch is record for one task. last is the Seq before its events. It adds their
+// changes to sums.
 func (l *Ledger) recordBatch(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, b Batch, events []Event, sums *accumulator) error {
 	head, err := readHead(ctx, tx, b.Task)
 	if err != nil {
@@ -173,16 +173,15 @@ func (l *Ledger) recordBatch(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 }
 
 // WithLock runs f with the current head of a task while no process can write to the
-// ledger. It keeps a file outside of the ledger in step with a task. Without a ledger f
-// gets the zero Head, and another process may create one meanwhile.
+// ledger, so that f can keep a file outside of the ledger in step with the task. Without a
+// ledger f gets the zero Head, and another process may create one meanwhile.
 //
-// Other writers wait, and fail after ten seconds, so f must be quick. Other Ledgers can
-// be read; f must not use this one, which would deadlock. ctx limits the waiting for the
-// lock, not f.
+// Other writers wait, and fail after ten seconds, so f must be quick. f can read other
+// Ledgers; using this one would deadlock. ctx limits the time to wait for the lock, not f.
 //
 // # Errors
 //
-// The error of f, unchanged, and those of Open, if f did not run.
+// The error of f, unchanged, or an error of Open if f did not run.
 func (l *Ledger) WithLock(ctx context.Context, task string, f func(Head) error) error {
 	db, err := l.connect(ctx)
 	if err != nil {

@@ -20,16 +20,16 @@ import (
 const archiveName = "ledger.archive"
 
 // archive is the path of a file with bodies of events, one after another, each compressed.
-// In the place of such a body, the database has a reference: where it is in the file. Event
+// In place of such a body, the database has a reference to its position in the file. Event
 // hashes cover the body itself.
 type archive string
 
-// reference is the format of a reference: the offset and the length. No JSON is like it.
+// reference is the format of a reference: the offset and the length. It is not JSON.
 const reference = "archived %d %d"
 
 func isReference(stored []byte) bool { return bytes.HasPrefix(stored, []byte("archived ")) }
 
-// body returns the recorded body of an event from what the database has of it.
+// body returns the recorded body of an event: the stored one, or the one it refers to.
 func (a archive) body(stored []byte) ([]byte, error) {
 	if !isReference(stored) {
 		return stored, nil
@@ -62,27 +62,27 @@ func (a archive) damaged(err error) error {
 	return errs.New(errs.LedgerArchive, "read the ledger's archive: %w", err).With("path", string(a))
 }
 
-// Archived is what Archive did.
+// Archived is the result of Archive.
 type Archived struct {
 	Tasks  int   `json:"tasks"`
 	Events int64 `json:"events"`
-	// Bodies is the size of the events' bodies, and Archive that of what they added to the
-	// archive, in bytes.
+	// Bodies is the size of the events' bodies, and Archive their size in the archive, in
+	// bytes.
 	Bodies  int64 `json:"bodies"`
 	Archive int64 `json:"archive"`
 }
 
-// archivedTasks is how many tasks one transaction archives.
+// archivedTasks is the number of tasks that one transaction archives.
 const archivedTasks = 64
 
-// Archive moves the bodies of the tasks' events to the archive, except for those of tasks
-// with events after their heads, and for those that are there. Reading events does not
-// change. Compact then gives back the space in the database.
+// Archive moves the bodies of the tasks' events to the archive. It skips tasks with events
+// after the given heads, and bodies that were moved before. Events are read as before.
+// Compact then frees the space in the database.
 //
 // # Errors
 //
-// Those of AppendAll, and ledger-archive. Tasks that were archived before the error stay
-// archived. A process that is killed leaves no more than unused bytes in the archive.
+// The errors of AppendAll, and ledger-archive. Tasks that were archived before the error
+// stay archived. A process that is killed leaves at most unused bytes in the archive.
 func (l *Ledger) Archive(ctx context.Context, heads []Head) (Archived, error) {
 	var all Archived
 	db, err := l.connect(ctx)
@@ -106,7 +106,7 @@ func (l *Ledger) Archive(ctx context.Context, heads []Head) (Archived, error) {
 }
 
 // archiveTasks archives tasks in one transaction. The bodies are on disk before the database
-// refers to them, and its lock keeps others from writing to the archive.
+// refers to them, and its lock keeps other processes from writing to the archive.
 func (l *Ledger) archiveTasks(ctx context.Context, db *sql.DB, heads []Head) (moved Archived, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -154,14 +154,14 @@ func (l *Ledger) archiveTasks(ctx context.Context, db *sql.DB, heads []Head) (mo
 	return moved, tx.Commit()
 }
 
-// archivedBody is a body to archive, and where it is then.
+// archivedBody is a body to archive, and its position in the archive.
 type archivedBody struct {
 	seq          int64
 	text         []byte
 	offset, size int64
 }
 
-// writeArchive appends bodies to the archive, flushes it, and returns what it grew by.
+// writeArchive appends bodies to the archive, flushes it, and returns the number of bytes.
 func (l *Ledger) writeArchive(bodies []archivedBody) (grown int64, err error) {
 	dir, err := safefile.OpenDir(l.dir)
 	if err != nil {
@@ -180,7 +180,7 @@ func (l *Ledger) writeArchive(bodies []archivedBody) (grown int64, err error) {
 	offset := start
 	for i := range bodies {
 		var packed bytes.Buffer
-		w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // It refuses only levels that do not exist.
+		w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // It fails only for an unknown level.
 		if _, err := w.Write(bodies[i].text); err != nil {
 			return 0, err
 		}

@@ -16,14 +16,14 @@ import (
 // Genesis is the Prev of every task's first event: 64 zeros.
 const Genesis = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// chainFormat begins the hashed text. It changes if the layout of that text does.
+// chainFormat begins the hashed text. It changes if the layout of the text does.
 const chainFormat = "switchyard.event.v1"
 
-// TimeFormat is RFC 3339 with nanoseconds, always in UTC: all its values have
-// one length and sort as text.
+// TimeFormat is RFC 3339 with nanoseconds, always in UTC: all values have the same length
+// and sort as text.
 const TimeFormat = "2006-01-02T15:04:05.000000000Z"
 
-// Limits of what an event may carry.
+// The limits of an event.
 const (
 	// MaxBody is the longest body or state that AppendAll accepts, in bytes.
 	MaxBody = 64 << 20
@@ -40,9 +40,9 @@ type Event struct {
 	Task string `json:"task"`
 	// N counts the task's events from 1.
 	N int64 `json:"n"`
-	// At is when it happened, by its writer's clock: RFC 3339, UTC, nanoseconds.
+	// At is the time of the event by its writer's clock, in TimeFormat.
 	At string `json:"at"`
-	// Kind is the caller's: [a-z][a-z0-9-]{0,63}.
+	// Kind is chosen by the caller: [a-z][a-z0-9-]{0,63}.
 	Kind string `json:"kind"`
 	// Body is the caller's JSON on one line.
 	Body jsontext.Value `json:"body"`
@@ -53,8 +53,8 @@ type Event struct {
 }
 
 // Sum computes the event's hash: SHA-256 in 64 hex digits over the format's name, Prev,
-// Task, N, At, Kind and Body, separated by newlines. Only Body could have one, so no two
-// events have the same text.
+// Task, N, At, Kind and Body, separated by newlines. Only Body could contain a newline, so
+// different events have different texts.
 func (e Event) Sum() string {
 	h := sha256.New()
 	h.Write([]byte(chainFormat + "\n" + e.Prev + "\n" + e.Task + "\n" + strconv.FormatInt(e.N, 10) + "\n" + e.At + "\n" + e.Kind + "\n"))
@@ -71,7 +71,7 @@ func (e Event) Time() time.Time {
 	return t
 }
 
-// eventsOf makes the events of batches, without Seq, Prev and Hash.
+// eventsOf returns the events of batches, without Seq, Prev and Hash.
 func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
 	var events []Event
 	seen := make(map[string]bool, len(batches))
@@ -104,9 +104,9 @@ func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
 	return events, nil
 }
 
-// canonicalBody returns the stored form of a body: one line, hidden characters escaped,
-// and other strings as marshalling the event writes them, so that an export shows exactly
-// the hashed bytes.
+// canonicalBody returns the stored form of a body: one line, with hidden characters escaped
+// and with strings as json.Marshal writes them, so that an export has exactly the hashed
+// bytes.
 func canonicalBody(body jsontext.Value) (jsontext.Value, error) {
 	body = body.Clone()
 	if err := canonicalize(&body); err != nil {
@@ -126,7 +126,7 @@ func (e Event) checkForm() error {
 	if !isKind(e.Kind) {
 		return invalid("%q is not a kind of event", e.Kind)
 	}
-	if !e.Time().After(time.Time{}) { // Before the year 1, or no time at all.
+	if !e.Time().After(time.Time{}) { // It is before the year 1 or not a time.
 		return invalid("%q is not a time of an event", e.At)
 	}
 	return nil
@@ -138,8 +138,8 @@ const (
 	digits = "0123456789"
 )
 
-// isTask reports whether s is [A-Za-z0-9_][A-Za-z0-9._-]{0,127}: a task id or, with an
-// underscore in front, another chain.
+// isTask reports whether s is [A-Za-z0-9_][A-Za-z0-9._-]{0,127}: a task id, or the name of
+// another chain, which begins with an underscore.
 func isTask(s string) bool {
 	return isWord(s, maxTask, lower+upper+digits+"_", lower+upper+digits+"._-")
 }
@@ -152,8 +152,8 @@ func isKey(s string) bool {
 	return isWord(s, maxKey, lower+upper+digits+"./_:-", lower+upper+digits+"./_:-")
 }
 
-// isWord reports whether s has 1 to limit bytes, the first one and all of them among the
-// given ones.
+// isWord reports whether s has 1 to limit bytes, of which the first is in first and each is
+// in all.
 func isWord(s string, limit int, first, all string) bool {
 	return 0 < len(s) && len(s) <= limit && strings.IndexByte(first, s[0]) >= 0 && strings.Trim(s, all) == ""
 }

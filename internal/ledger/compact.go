@@ -8,7 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Compaction is what Compact did.
+// Compaction is the result of Compact.
 type Compaction struct {
 	Before Size `json:"before"`
 	After  Size `json:"after"`
@@ -21,12 +21,12 @@ type Size struct {
 }
 
 // Compact writes the log into the database, so that ledger.db alone is the whole ledger
-// until the next AppendAll. If at least a tenth of the database is free, it also gives that
-// back, which needs room for two copies of the rest. Without a ledger it does nothing.
+// until the next AppendAll. If at least a tenth of the database is free, it also shrinks
+// the file, which needs space for two copies of the rest. Without a ledger it has no effect.
 //
 // # Errors
 //
-// Those of Open. ledger-busy includes that other processes read all the time.
+// The errors of Open. It is ledger-busy also if other processes read without a pause.
 func (l *Ledger) Compact(ctx context.Context) (Compaction, error) {
 	db, err := l.connect(ctx)
 	if err != nil || db == nil {

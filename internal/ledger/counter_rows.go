@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// writeCounters adds to the stored counters what c has counted.
+// writeCounters adds the counts of c to the stored counters.
 func writeCounters(ctx context.Context, tx *sql.Tx, c *accumulator) error {
 	if len(c.sums) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func writeCounters(ctx context.Context, tx *sql.Tx, c *accumulator) error {
 	return addRows(ctx, tx, c.rows(known, admitted))
 }
 
-// knownLabels returns which labels of LabelMeasure are stored, and maybe more.
+// knownLabels returns the stored ones of some labels of LabelMeasure, and perhaps others.
 func knownLabels(ctx context.Context, tx *sql.Tx, labels []string) (map[string]bool, error) {
 	if len(labels) == 0 {
 		return nil, nil
@@ -55,14 +55,14 @@ func knownLabels(ctx context.Context, tx *sql.Tx, labels []string) (map[string]b
 	}, query, args...)
 }
 
-// addRows adds rows to the stored counters, up to their limit, and removes those that
-// become 0. Many values in one statement are a third faster than a prepared statement
+// addRows adds rows to the stored counters, up to their limit, and removes the counters
+// that become 0. Many values in one statement are a third faster than a prepared statement
 // for each row.
 func addRows(ctx context.Context, tx *sql.Tx, rows []row) error {
 	for part := range slices.Chunk(rows, maxRows) {
 		args := make([]any, 0, 6*len(part)+2)
 		for _, r := range part {
-			var exemplar any // NULL for none
+			var exemplar any // NULL unless it is set
 			if r.exemplar != nil {
 				exemplar = string(r.exemplar)
 			}

@@ -12,21 +12,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CounterSource has the counters of a ledger: a *Ledger, or an engine for its project.
+// CounterSource has the counters of a ledger. It is a *Ledger, or an engine for its project.
 type CounterSource interface {
-	// Counters returns the counters that the queries ask for, a list each, all as of one
-	// moment.
+	// Counters returns a list of counters for each query, all as of one moment.
 	Counters(ctx context.Context, queries ...CounterQuery) (Counters, error)
 }
 
 // The ledger's own measures. A fold cannot use their names.
 const (
-	// LabelMeasure lists the values that capped dimensions keep apart, with the labels
+	// LabelMeasure lists the values that capped dimensions count separately, with the labels
 	// "dimension" and "value" and a sum of 1.
 	LabelMeasure = "label"
 	// OverflowMeasure counts, with the label "dimension", the values that became
 	// counters.Other because they were beyond the cap, too long, or not UTF-8: each once
-	// an event.
+	// per event.
 	OverflowMeasure = "overflow"
 )
 
@@ -40,17 +39,17 @@ type Counter struct {
 	// TimeFormat.
 	Seq int64  `json:"seq"`
 	At  string `json:"at"`
-	// Exemplar is that of the last change, or nil.
+	// Exemplar is the exemplar of the last change, or nil.
 	Exemplar jsontext.Value `json:"note,omitzero"`
 }
 
 // CounterQuery selects counters of one measure.
 type CounterQuery struct {
-	// Measure is the measure's name. An unknown one has no counters.
+	// Measure is the measure's name. An unknown measure has no counters.
 	Measure string
 	// Prefix has the values of the first labels, nil for all counters.
 	Prefix []string
-	// Limit is the most counters to return, 0 for all.
+	// Limit is the maximum number of counters to return, 0 for all.
 	Limit int
 	// Descending reverses the order.
 	Descending bool
@@ -71,8 +70,8 @@ type Counters struct {
 //
 // # Errors
 //
-// ledger-older; ledger-invalid for a negative limit; and those of Open. ledger-corrupt
-// includes a counter that no ledger would store.
+// ledger-older, ledger-invalid for a negative limit, and the errors of Open. It is
+// ledger-corrupt also if a counter has a form that no ledger stores.
 func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counters, error) {
 	for _, q := range queries {
 		if q.Limit < 0 {
@@ -142,7 +141,7 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	return all, err
 }
 
-// valid reports whether a ledger would store t, apart from its values.
+// valid reports whether a ledger would store c, apart from its values.
 func (c Counter) valid() bool {
 	return c.Sum != 0 && -counters.MaxSum <= c.Sum && c.Sum <= counters.MaxSum && !Event{At: c.At}.Time().IsZero() &&
 		(c.Exemplar == nil || len(c.Exemplar) <= counters.MaxExemplar && c.Exemplar.IsValid())
@@ -173,12 +172,11 @@ func parseLabels(text []byte) (values []string, ok bool) {
 	return values, ok && bytes.Equal(plain, text)
 }
 
-// labelRange returns the first and the last text that labels beginning with prefix may
-// have. ok is false if there are none.
+// labelRange returns the bounds of the texts of labels that begin with prefix. ok is false
+// if no labels can begin with it.
 //
-// The text of a prefix without its closing bracket ends in a quote, which a comma or a
-// bracket follows, in this order of bytes. No other label text sorts between the two
-// bounds.
+// The text of a prefix without its closing bracket ends in a quote. In the labels, a comma
+// or a bracket follows it, and no other label text sorts between the two.
 func labelRange(prefix []string) (from, to string, ok bool) {
 	if len(prefix) == 0 {
 		return "[", "[]", true

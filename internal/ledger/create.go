@@ -11,11 +11,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// create makes the state directory and a ledger with the given events, and reports
-// whether it did. If another process was faster, the events still have to be appended.
+// create makes the state directory and a ledger with the given events. It returns false if
+// another process was faster: then the events still have to be appended.
 //
-// The database is built under a temporary name and then linked to its place, which fails
-// if there is one. So no process sees half a ledger, creators need no lock, and the
+// The database is built under a temporary name and then linked to its final name, which
+// fails if that exists. So no process sees half a ledger, creators need no lock, and the
 // first event of a project needs four syncs instead of eight.
 func (l *Ledger) create(ctx context.Context, events []Event, batches []Batch) (bool, error) {
 	dir, err := safefile.OpenState(l.dir)
@@ -63,8 +63,8 @@ func (l *Ledger) create(ctx context.Context, events []Event, batches []Batch) (b
 	return true, nil
 }
 
-// build makes a database of an empty one, by its data source name. No other process knows
-// it yet, so it needs no journal, and the caller syncs it.
+// build fills an empty database, which name opens. No other process knows it yet, so it
+// needs no journal, and the caller syncs it.
 func (l *Ledger) build(ctx context.Context, name string, events []Event, batches []Batch) (err error) {
 	db, err := sql.Open("sqlite", name)
 	if err != nil {

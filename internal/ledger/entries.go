@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Entries returns the task's entries with the given keys, as of one moment. Keys
-// without an entry are left out.
+// Entries returns the task's entries with the given keys, as of one moment. It omits keys
+// without an entry.
 func (l *Ledger) Entries(ctx context.Context, task string, keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value)
 	err := l.read(ctx, func(tx *sql.Tx) (err error) {
@@ -20,9 +20,9 @@ func (l *Ledger) Entries(ctx context.Context, task string, keys []string) (map[s
 	return found, err
 }
 
-// LatestEntries returns at most limit of the task's entries whose keys begin with
-// prefix, the greatest key first. Its cost depends on what it returns alone: keys that
-// end in a number of fixed width make it the tail of a long list.
+// LatestEntries returns at most limit of the task's entries with keys that begin with
+// prefix, the greatest key first. Its cost depends only on the number of returned entries:
+// if keys end in a number of fixed width, it returns the tail of a list of any length.
 func (l *Ledger) LatestEntries(ctx context.Context, task, prefix string, limit int) ([]Entry, error) {
 	var latest []Entry
 	err := l.read(ctx, func(tx *sql.Tx) error {
@@ -43,7 +43,7 @@ func (l *Ledger) LatestEntries(ctx context.Context, task, prefix string, limit i
 
 // taskTx reads and writes the entries of a task in a transaction.
 type taskTx struct {
-	ctx  context.Context // of the transaction; a fold has none to pass
+	ctx  context.Context // of the transaction; a fold has no context to pass
 	tx   *sql.Tx
 	task string
 }
@@ -63,7 +63,7 @@ func (t taskTx) entries(keys []string) (map[string]jsontext.Value, error) {
 	return found, nil
 }
 
-// change writes entries, each key once, and removes those without a value.
+// change writes entries, and removes entries without a value. Each key occurs once.
 func (t taskTx) change(entries []Entry) error {
 	var puts []any
 	var removed []string
@@ -99,7 +99,7 @@ func (t taskTx) args(keys []string) []any {
 	return args
 }
 
-// replace makes due the task's entries. It writes only those that differ.
+// replace makes due the task's entries. It writes only entries that differ.
 func (t taskTx) replace(due map[string]jsontext.Value) error {
 	var changes []Entry
 	var key string

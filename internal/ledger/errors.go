@@ -18,8 +18,8 @@ func unsafePath(path, why string) error {
 	return errs.New(errs.StateUnsafe, "%s %s", path, why).With("path", path)
 }
 
-// unwritable returns the error of a failed file operation. A full or failing disk has a
-// code of its own, because its remedy is not a permission.
+// unwritable returns the error of a failed file operation. A full or failing disk has its
+// own code, because its remedy is not a permission.
 func unwritable(path string, err error) error {
 	code := errs.StateUnwritable
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
@@ -39,16 +39,16 @@ func invalid(format string, args ...any) error {
 // foldError carries an error of the caller's function through retry and translate.
 type foldError struct{ error }
 
-// isBusy reports whether another process holds a lock. SQLite returns some of these
-// errors without waiting: during the recovery of a log, another process's checkpoint, or for a
-// stale snapshot.
+// isBusy reports whether another process holds a lock. SQLite returns some of these errors
+// without waiting: during the recovery of a log, during a checkpoint by another process, and
+// for a stale snapshot.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && codeOf(e.Code()&0xff) == errs.LedgerBusy || errs.CodeOf(err) == errs.LedgerBusy
 }
 
-// translate gives an error of the database its code. Errors that have one and those of
-// the caller's function do not change.
+// translate gives an error of the database its code. It does not change errors with a code
+// and errors of the caller's function.
 func translate(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil
@@ -69,8 +69,8 @@ func translate(ctx context.Context, op string, err error) error {
 	return errs.New(codeOf(e.Code()&0xff), "%s the ledger: %w", op, err).With("sqlite_code", e.Code())
 }
 
-// codeOf maps a primary result code of SQLite. All others mean a damaged database,
-// because our statements work on a sound one.
+// codeOf returns the code for a primary result code of SQLite. Our statements work on a
+// sound database, so any other result means that it is damaged.
 func codeOf(result int) errs.Code {
 	switch result {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
@@ -84,13 +84,13 @@ func codeOf(result int) errs.Code {
 	}
 }
 
-// waitSlice is how long SQLite itself waits for a lock, in milliseconds. It is short
+// waitSlice is the time that SQLite itself waits for a lock, in milliseconds. It is short
 // because SQLite does not notice a cancelled context while it waits.
 const waitSlice = "100"
 
-// retry runs f until it succeeds, fails for another reason than a lock, the ledger's
-// busy time is over or ctx ends. f must have no effect when it fails. The error has its
-// code.
+// retry runs f until it succeeds, it fails for another reason than a lock, the ledger's
+// busy time is over, or ctx ends. f must have no effect if it fails. The error is
+// translated.
 func (l *Ledger) retry(ctx context.Context, op string, f func() error) error {
 	limited, cancel := context.WithTimeout(ctx, l.busy)
 	defer cancel()

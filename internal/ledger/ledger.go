@@ -2,10 +2,10 @@
 // order, each event chained to the one before it.
 //
 // Bodies of events are opaque JSON. A Fold that the caller passes turns a task's events
-// into its state, a small document, and its entries, any number of keyed values; it also
-// says what each event adds to the counters of all tasks. State, entries and counters are
-// stored in the event's own transaction, so the cost of reading them does not grow with
-// the history (ADR-0018).
+// into its state, a small document, and its entries, any number of keyed values. It also
+// returns the changes of each event to the counters of all tasks. State, entries and
+// counters are stored in the event's own transaction, so the cost of reading them does not
+// grow with the history (ADR-0018).
 //
 // Everything is in one SQLite database, ledger.db, in the project's state directory,
 // which any number of processes may use at once. Reading never creates it; the first
@@ -28,13 +28,13 @@ import (
 	"time"
 )
 
-// busyTime is how long an operation waits for other processes before it fails with
-// ledger-busy. A context with a deadline makes it shorter.
+// busyTime is the time that an operation waits for other processes before it fails with
+// ledger-busy. A context can make it shorter.
 const busyTime = 10 * time.Second
 
-// Ledger is a project's ledger, which may not exist on disk yet. It is safe for
-// concurrent use; its operations run one after another, except for the reading of lent
-// ledgers. It must be closed.
+// Ledger is a project's ledger, which may not exist on disk yet. It is safe for concurrent
+// use; its operations run one after another, except that lent ledgers are read
+// concurrently. It must be closed.
 type Ledger struct {
 	dir      string
 	path     string
@@ -51,8 +51,8 @@ type Ledger struct {
 }
 
 // Open returns the ledger in the state directory dir, usually ".switchyard" in the
-// project's root. It creates nothing: without a database the ledger is empty, and every
-// later use looks again. An older schema is migrated in one transaction.
+// project's root. It does not create the database: without one the ledger is empty, and
+// every later use looks again. An older schema is migrated in one transaction.
 //
 // With a nil fold the ledger is read-only: AppendAll is refused, Verify does not check
 // states, entries and counters, and an older schema stays.
@@ -86,11 +86,11 @@ func open(ctx context.Context, dir string, fold Fold, versions []version, busy t
 
 // OpenFile opens the database at path, which may be another project's, for reading. An
 // older schema is read without migration. SQLite may still create the files that readers
-// of a write-ahead log need; if there were none, the last reader removes them.
+// of a write-ahead log need; the last reader removes the files that were created.
 //
 // # Errors
 //
-// Those of Open, and state-unwritable if there is nothing at path.
+// The errors of Open, and state-unwritable if path does not exist.
 func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -110,15 +110,15 @@ func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	return l, nil
 }
 
-// Lend returns a Ledger for another user, who closes it and uses the database of l until
-// then. Many short users of one process save the opening of the database, read side by
-// side, and wait to write for each other without polling its lock.
+// Lend returns a Ledger that uses the database of l until it is closed. It saves the many
+// short operations of a process from opening the database. Lent ledgers are read
+// concurrently, and wait for each other's writes without polling the database's lock.
 func (l *Ledger) Lend() *Ledger {
 	return &Ledger{dir: l.dir, path: l.path, fold: l.fold, versions: l.versions, busy: l.busy, owner: l}
 }
 
-// Close releases the database. The log stays for the next command. Closing again does
-// nothing.
+// Close releases the database. The log stays for the next command. Closing again has no
+// effect.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +154,7 @@ func (l *Ledger) connectReader(ctx context.Context) (*sql.DB, error) {
 	return cmp.Or(l.owner.readers, db), nil
 }
 
-// connect returns the open database, or nil if there is none yet. It checks the file
+// connect returns the open database, or nil if it does not exist yet. It checks the file
 // every time: a write to a database that was removed or replaced would be lost.
 func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	l.mu.Lock()
@@ -180,7 +180,7 @@ func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	return l.openFile(ctx, file)
 }
 
-// openFile opens the database, which is in file.
+// openFile opens the database in file.
 func (l *Ledger) openFile(ctx context.Context, file os.FileInfo) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", connection(l.path, l.fold == nil))
 	if err != nil {

@@ -47,7 +47,7 @@ func source(path, pragmas string) string {
 }
 
 // inspect checks the state directory without following links, removes the permissions
-// of other users, and returns the database's file, or nil if there is none.
+// of other users, and returns the database's file, or nil if it does not exist.
 func inspect(dir string) (os.FileInfo, error) {
 	root, err := safefile.OpenDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,8 +62,8 @@ func inspect(dir string) (os.FileInfo, error) {
 	return inspectFile(filepath.Join(dir, fileName))
 }
 
-// lstatRegular returns the regular file at path, or nil if there is nothing. Anything
-// else is an error.
+// lstatRegular returns the regular file at path, or nil if path does not exist. Any other
+// kind of file is an error.
 func lstatRegular(path string) (os.FileInfo, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -78,9 +78,9 @@ func lstatRegular(path string) (os.FileInfo, error) {
 }
 
 // inspectFile checks a database and the files beside it without following links, and
-// returns the database's file, or nil if there is none.
+// returns the database's file, or nil if it does not exist.
 func inspectFile(path string) (os.FileInfo, error) {
-	// The log first: a database is there before anything is in its log.
+	// The log comes first: a database exists before its log has content.
 	log, err := lstatRegular(path + logSuffix)
 	if err != nil {
 		return nil, err

@@ -11,24 +11,24 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// logSuffix is what the name of a database's write-ahead log has more.
+// logSuffix follows the name of the database in the name of its write-ahead log.
 const logSuffix = "-wal"
 
 // logLimit is the size of the log, in bytes, from which an append first writes it into the
-// database. Each opening reads the whole log, which takes about 1 ms for this size; a round
-// adds some 50 KB, so that about one in twenty waits for it.
+// database. Opening a database reads the whole log, which takes about 1 ms for this size. A
+// round adds some 50 KB, so about one in twenty writes the log.
 const logLimit = 1 << 20
 
-// prepareLog brings the log into a state in which the next commit syncs it once: it has its
-// header, and is not long. Otherwise the commit only takes longer, so that nothing here fails
-// an append but an error of the connection's settings.
+// prepareLog brings the log into a state in which the next commit syncs it only once: it has
+// its header, and is not long. Otherwise the commit only takes longer, so the only error is
+// that the connection's settings cannot be restored.
 func (l *Ledger) prepareLog(ctx context.Context, conn *sql.Conn) error {
 	size := l.logSize()
 	if 0 < size && size < logLimit {
 		return nil
 	}
 	if size >= logLimit {
-		// Readers may use the log for long: this does not wait for them.
+		// Do not wait for readers, which may use the log for long.
 		_, _ = conn.ExecContext(ctx, "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
 	}
 	// If power is lost, an empty log and one with half a header are the same.
@@ -39,7 +39,7 @@ func (l *Ledger) prepareLog(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// startLog writes to a log that is empty.
+// startLog writes the header of an empty log.
 func (l *Ledger) startLog(ctx context.Context, conn *sql.Conn) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
@@ -49,14 +49,14 @@ func (l *Ledger) startLog(ctx context.Context, conn *sql.Conn) error {
 	if l.logSize() > 0 { // Another process was faster.
 		return nil
 	}
-	// It does not change, but SQLite writes its page.
+	// The id does not change, but SQLite writes its page.
 	if _, err := tx.ExecContext(ctx, setApplicationID); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// logSize returns the size of the log, 0 if there is none.
+// logSize returns the size of the log, 0 if it does not exist.
 func (l *Ledger) logSize() int64 {
 	log, err := os.Lstat(l.path + logSuffix)
 	if err != nil {
@@ -66,7 +66,8 @@ func (l *Ledger) logSize() int64 {
 }
 
 // persistentLog is the parameter of a data source name that lets the log outlive its last
-// connection. SQLite would write it into the database, with two syncs more, and remove it.
+// connection. Otherwise SQLite writes the log into the database, with two more syncs, and
+// removes it.
 const persistentLog = "persistent_log"
 
 // allowPersistentLogs makes new connections obey persistentLog. The driver has no option
@@ -75,11 +76,11 @@ var allowPersistentLogs = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	f := configure
-	// A function of C is the pointer in a variable that has the function.
+	// The variable of a function has a pointer to it, which is the C function.
 	sqlite3.Xsqlite3_auto_extension(tls, *(*uintptr)(unsafe.Pointer(&f)))
 })
 
-// configure is SQLite's entry point of the extension: it gets each new connection.
+// configure is the extension's entry point, which SQLite calls for each new connection.
 func configure(tls *libc.TLS, db, _, _ uintptr) int32 {
 	name, err := libc.CString(persistentLog)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 // Fold applies an event to the projection of the task's earlier events.
 //
 // A fold must be pure: Verify folds every task again and compares bytes. It may run
-// several times for one AppendAll. It must not modify or keep its arguments, and gives up
-// what it returns. An error refuses the event; AppendAll returns it unchanged.
+// several times for one AppendAll. It must not modify or keep its arguments, and not use
+// its result later. An error refuses the event; AppendAll returns it unchanged.
 //
-// The database may have been tampered with: a fold that finds something there that it
-// never wrote returns an error.
+// The database may have been tampered with: a fold returns an error if it finds data that
+// it never wrote.
 type Fold func(before *View, e Event) (Projection, error)
 
 // View is the projection of a task's events so far.
@@ -25,7 +25,7 @@ type View struct {
 	// State is the task's state, nil if the task does not exist yet.
 	State jsontext.Value
 	load  func(keys []string) (map[string]jsontext.Value, error)
-	err   error // the first of load, which a fold cannot ignore
+	err   error // the first error of load, which a fold cannot ignore
 }
 
 // Entry returns the entry of a key, or nil. An error ends the AppendAll or Verify, even if
@@ -35,8 +35,8 @@ func (v *View) Entry(key string) (jsontext.Value, error) {
 	return found[key], err
 }
 
-// Entries returns the entries of several keys at once, in the caller's own map. Errors
-// are as for Entry.
+// Entries returns the entries of several keys at once, in a map that the caller owns.
+// Errors are as for Entry.
 func (v *View) Entries(keys []string) (map[string]jsontext.Value, error) {
 	found, err := v.load(keys)
 	if v.err == nil {
@@ -50,14 +50,14 @@ type Projection struct {
 	// State is the task's state, of at most MaxBody bytes. It should be small, because
 	// every query of the task's status reads it.
 	State []byte
-	// Entries are those that change, at most MaxEntries, each key once. Data that grows
+	// Entries are the changed entries, at most MaxEntries, each key once. Data that grows
 	// with a task's history belongs here.
 	Entries []Entry
 	// Changes are added to the ledger's counters in their order, at most MaxChanges. The
 	// ledger does not check the rules of Measure, Dimension and Change.Values.
 	Changes []counters.Change
-	// Parsed says that the fold has parsed the whole body and found it to be JSON without
-	// duplicate names. Verify parses other bodies itself.
+	// Parsed is set if the fold has parsed the whole body and it is JSON without duplicate
+	// names. Verify parses other bodies itself.
 	Parsed bool
 }
 
@@ -71,16 +71,16 @@ type Entry struct {
 	Value jsontext.Value `json:"value"`
 }
 
-// Limits of a Projection's entries.
+// The limits of a Projection's entries.
 const (
-	// MaxEntries is how many entries one event may change.
+	// MaxEntries is the maximum number of entries that one event changes.
 	MaxEntries = 200_000
 	// MaxValue is the longest value of an entry, in bytes.
 	MaxValue = 64 << 10
 	maxKey   = 200
 )
 
-// project runs fold and checks its projection, whose entries it sorts by key.
+// project runs fold, sorts the entries of its projection by key, and checks it.
 func project(fold Fold, before *View, e Event) (Projection, error) {
 	p, err := fold(before, e)
 	if before.err != nil {
@@ -101,7 +101,7 @@ func project(fold Fold, before *View, e Event) (Projection, error) {
 	return p, checkChanges(p.Changes)
 }
 
-// checkEntries sorts a fold's entries and checks the rules.
+// checkEntries sorts a fold's entries and checks the rules of Entry.
 func checkEntries(entries []Entry) error {
 	if len(entries) > MaxEntries {
 		return invalid("the fold changes %d entries, more than %d", len(entries), MaxEntries)
@@ -155,11 +155,11 @@ func (m *memState) apply(next Projection) {
 	}
 }
 
-// MaxChanges is how many changes of counters one event may make: more than MaxEntries,
-// because everything that has an entry, such as a finding, is counted too.
+// MaxChanges is the maximum number of changes of counters by one event. It is more than
+// MaxEntries, because everything with an entry, such as a finding, is counted too.
 const MaxChanges = 250_000
 
-// checkChanges makes the exemplars of a fold's changes canonical, and checks the rules.
+// checkChanges makes the exemplars of a fold's changes canonical and checks their sizes.
 func checkChanges(changes []counters.Change) error {
 	if len(changes) > MaxChanges {
 		return invalid("the fold changes %d sums, more than %d", len(changes), MaxChanges)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxRows is how many rows one statement reads or changes.
+// maxRows is the number of rows that one statement reads or changes.
 const maxRows = 256
 
 // querier is a transaction, or a database for a single query.
@@ -61,7 +61,7 @@ func queryInt(ctx context.Context, q querier, query string) (int64, error) {
 	return n, err
 }
 
-// placeholders repeats item n times, with commas between.
+// placeholders repeats item n times, separated by commas.
 func placeholders(item string, n int) string {
 	return strings.Repeat(item+", ", n-1) + item
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// One read transaction fetches a page of at most so many rows or bytes. Nothing is locked
-// between two pages, so a slow reader never blocks a writer, and a loop's body can use the
-// ledger.
+// The limits of a page, which one read transaction fetches. There is no lock between two
+// pages, so a slow reader never blocks a writer, and a loop's body can use the ledger.
 const (
 	pageRows  = 256
 	pageBytes = 1 << 20
@@ -21,15 +20,15 @@ const (
 // has the zero Head.
 type Head struct {
 	Task string `json:"task"`
-	// N is the last event's, and so the number of the task's events.
+	// N is the number of the last event, and so of the task's events.
 	N int64 `json:"n"`
-	// Hash is the last event's.
+	// Hash is the hash of the last event.
 	Hash string `json:"hash"`
-	// State is the caller's own copy. It is nil in a Report.
+	// State is a copy that the caller owns. It is nil in a Report.
 	State jsontext.Value `json:"state,omitzero"`
 }
 
-// Head returns a task's head by one key look-up, the zero Head for an unknown task.
+// Head returns a task's head by one key look-up, or the zero Head for an unknown task.
 func (l *Ledger) Head(ctx context.Context, task string) (Head, error) {
 	var head Head
 	err := l.read(ctx, func(tx *sql.Tx) (err error) {
@@ -49,9 +48,9 @@ func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 }
 
 // Events yields a task's events from the given N on, oldest first; 1 yields all. With kinds,
-// it yields only events of these, and reads no bodies of others. It ends after the first
-// error, which it yields with a zero Event. It does not check the chain; see Verify and
-// Event.Sum.
+// it yields only events of these kinds, and does not read the bodies of others. It ends
+// after the first error, which it yields with a zero Event. It does not check the chain;
+// see Verify and Event.Sum.
 func (l *Ledger) Events(ctx context.Context, task string, from int64, kinds ...string) iter.Seq2[Event, error] {
 	where, args := "WHERE task = ?", []any{task}
 	if len(kinds) > 0 {
@@ -91,25 +90,25 @@ type Selection struct {
 	Kind string
 	// Through is the Seq of the last event to look at.
 	Through int64
-	// Since excludes events before it, by their writer's clock. The zero time excludes
-	// none.
+	// Since excludes events before it, by their writer's clock, unless it is the zero time.
 	Since time.Time
 }
 
-// Select yields the selected events like EventsSince. It reads no bodies of others.
+// Select yields the selected events like EventsSince. It does not read other bodies.
 func (l *Ledger) Select(ctx context.Context, s Selection) iter.Seq2[Event, error] {
-	since := "" // also less than a time that was tampered with
+	since := "" // less than any time, also one that was tampered with
 	if !s.Since.IsZero() {
 		since = s.Since.UTC().Format(TimeFormat)
 	}
 	if s.Since.UTC().Year() > 9999 {
-		since = ":" // Sorts behind years of four digits, which the text of Since would not.
+		since = ":" // It sorts after years of four digits; the text of Since does not.
 	}
 	return l.events(ctx, "WHERE kind = ? AND seq <= ? AND at >= ? AND seq > ? ORDER BY seq LIMIT ?", []any{s.Kind, s.Through, since}, 0,
 		func(e Event) int64 { return e.Seq })
 }
 
-// events yields the selected events by pages; key is what the next page begins after.
+// events yields the selected events by pages. The next page begins after the key of the
+// last event.
 func (l *Ledger) events(ctx context.Context, where string, args []any, from int64, key func(Event) int64) iter.Seq2[Event, error] {
 	stored := pages(ctx, l, selectEvents+where, args, from, (*Event).columns, func(e Event) (any, int) { return key(e), len(e.Body) })
 	archive := l.archive()
@@ -129,7 +128,7 @@ func (l *Ledger) events(ctx context.Context, where string, args []any, from int6
 	}
 }
 
-// Last returns the Seq of the latest event of all tasks, 0 if there is none. It costs so
+// Last returns the Seq of the latest event of all tasks, or 0 without events. It costs so
 // little that a caller can poll for changes with it.
 func (l *Ledger) Last(ctx context.Context) (int64, error) {
 	db, err := l.connect(ctx)
@@ -163,7 +162,7 @@ func readHead(ctx context.Context, tx *sql.Tx, task string) (Head, error) {
 	return h, nil
 }
 
-// read runs f in a read transaction. Without a ledger it does nothing.
+// read runs f in a read transaction. Without a ledger it does not run f.
 func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
 	db, err := l.connectReader(ctx)
 	if err != nil || db == nil {
@@ -179,9 +178,9 @@ func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
 	})
 }
 
-// pages yields the rows of a query page by page. The query's last parameters are the key
-// before the page, which is from at first and then that of the last row, and the limit of
-// rows. columns returns where to scan a row, and measure its key and its size.
+// pages yields the rows of a query page by page. The query's last two parameters are the
+// key before the page, which is from for the first page, and the maximum number of rows.
+// columns returns the scan destinations of a row, and measure its key and its size.
 func pages[T any](ctx context.Context, l *Ledger, query string, args []any, from any,
 	columns func(*T) []any, measure func(T) (key any, size int),
 ) iter.Seq2[T, error] {

@@ -17,11 +17,11 @@ import (
 // maxLine is the longest line of an export in bytes: a body and the other fields.
 const maxLine = MaxBody + 4<<10
 
-// ReadExport yields the events of an export: lines of JSON, one an event, in the order
+// ReadExport yields the events of an export: lines of JSON, one per event, in the order
 // of recording. Like Verify it checks that the events are numbered without a gap and that
-// every chain is unbroken from Genesis. Events missing at the end cannot be detected. It
-// ends after the first error, which it yields with a zero Event. It needs some 300 bytes
-// of memory for each task.
+// every chain is unbroken from Genesis. It cannot detect that events are missing at the
+// end. It ends after the first error, which it yields with a zero Event. It needs some 300
+// bytes of memory for each task.
 //
 // # Errors
 //
@@ -57,7 +57,7 @@ func ReadExport(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
-// parseExportLine reads event number seq and appends it to its chain.
+// parseExportLine reads the event with number seq and updates the head of its task.
 func parseExportLine(line []byte, seq int64, heads map[string]Head) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {

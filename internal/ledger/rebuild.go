@@ -11,16 +11,16 @@ import (
 type replay struct {
 	fold    Fold
 	archive archive
-	sums    *accumulator // what all events count
+	sums    *accumulator // the counters of all events
 
-	last    Event    // the previous event, or what the first one of a task must follow
-	task    memState // the fold of that task's events so far
-	refused bool     // one of them was refused, so that task is meaningless
+	last    Event    // the previous event; before the first one of a task, N is 0 and Hash is Genesis
+	task    memState // the fold of the task's events so far
+	refused bool     // an event of the task was refused, so task is not valid
 }
 
-// run calls event for every event that where selects, before it becomes last, and finish
-// after the last one of a task. The bodies are valid during the call only. A body that the
-// archive lacks is still a reference.
+// run calls event for every event that where selects, before the event becomes last, and
+// finish after the last event of a task. The bodies are valid only during the call. A body
+// that the archive lacks is still a reference.
 func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish func() error, where string, args ...any) error {
 	begun := false
 	var e Event
@@ -48,8 +48,8 @@ func (r *replay) run(ctx context.Context, tx *sql.Tx, event func(Event), finish 
 	return finish()
 }
 
-// add folds and counts an event, unless one of its task was refused before. It reports
-// whether the fold parsed the body.
+// add folds and counts an event, unless an earlier event of its task was refused. It
+// reports whether the fold parsed the body.
 func (r *replay) add(e Event) (parsed bool, err error) {
 	if r.fold == nil || r.refused {
 		return false, nil
@@ -65,8 +65,8 @@ func (r *replay) add(e Event) (parsed bool, err error) {
 }
 
 // rebuild recomputes all entries and counters from the events, task by task. If an event
-// is malformed or the fold refuses it, its task keeps its entries and counts up to that
-// event: one such task must not block the others, and Verify reports it.
+// is malformed or the fold refuses it, its task keeps its entries, and only its earlier
+// events are counted: such a task must not block the others, and Verify reports it.
 func rebuild(ctx context.Context, tx *sql.Tx, fold Fold, from archive) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM tallies"); err != nil {
 		return err

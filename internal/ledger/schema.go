@@ -20,14 +20,13 @@ var setApplicationID = fmt.Sprintf("PRAGMA application_id = %d", applicationID)
 type version struct {
 	up      []string
 	objects []object // ordered by kind, then name
-	// rebuild says that entries or counters are computed differently since this version,
-	// so a migration recomputes them from the events. The form of states never changes,
-	// because events contain their digest.
+	// rebuild is set if this version computes entries or counters differently, so that a
+	// migration recomputes them from the events. The form of states never changes, because
+	// events contain their digest.
 	rebuild bool
 }
 
-// object is a row of sqlite_schema. An index that SQLite made for a constraint has no
-// text.
+// object is a row of sqlite_schema. The index of a constraint has no text.
 type object struct{ kind, name, table, text string }
 
 const createEvents = `CREATE TABLE events (
@@ -104,7 +103,7 @@ func released() []version {
 func SchemaVersion() int { return len(released()) }
 
 // upgrade accepts a database of the latest version, migrates an older one in one
-// transaction, and refuses any other. Without a fold it leaves an older one as it is.
+// transaction, and refuses any other. Without a fold it does not migrate.
 func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold, from archive) error {
 	at, err := inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
 	if errors.Is(err, errNotWAL) && fold != nil {
@@ -147,8 +146,8 @@ func inTx(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOptio
 	return at, tx.Commit()
 }
 
-// check returns the version of a database, or an error if it has not exactly the schema
-// of that version.
+// check returns the version of a database, or an error unless it has exactly the schema of
+// this version.
 func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
 	id, err := queryInt(ctx, tx, "PRAGMA application_id")
 	if err != nil {

@@ -18,21 +18,21 @@ import (
 // maxProblems limits the problems of a Report.
 const maxProblems = 1000
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
-	// Tasks and Events count what the ledger holds.
 	Tasks  int64 `json:"tasks"`
 	Events int64 `json:"events"`
 	// Heads are all tasks' heads by id, computed from their events, without states. A
-	// copy kept elsewhere can show later that no earlier event was changed or removed.
+	// copy in another place can show later that no earlier event was changed or removed.
 	Heads []Head `json:"heads"`
-	// Problems are the signs of tampering in the order of their discovery, at most 1,000.
+	// Problems are the signs of tampering in the order of their discovery, at most
+	// maxProblems.
 	Problems []Problem `json:"problems"`
 	// Omitted counts further problems.
 	Omitted int64 `json:"omitted,omitzero"`
 }
 
-// Sound reports whether nothing is wrong.
+// Sound reports whether there are no problems.
 func (r Report) Sound() bool { return len(r.Problems) == 0 }
 
 // Problem is a contradiction in the ledger.
@@ -58,7 +58,7 @@ type ProblemKind string
 
 // The kinds of problems.
 const (
-	// ProblemHash: an event's hash is not that of its contents.
+	// ProblemHash: an event's hash does not match its contents.
 	ProblemHash ProblemKind = "hash"
 	// ProblemLink: an event does not name its predecessor's hash.
 	ProblemLink ProblemKind = "link"
@@ -85,16 +85,16 @@ const (
 	ProblemFold ProblemKind = "fold"
 )
 
-// Verify reads the whole ledger as of one moment, recomputes everything and compares, on
-// all processors. Tampering is a result, not an error. Other processes can append
-// meanwhile. The fold may run in several goroutines at once, for different tasks. The
-// memory it needs grows with the number of tasks and counters and with the entries of a
-// thousand events, or of one longer task, not with the number of events. docs/ledger.md
-// says what it can and cannot detect.
+// Verify reads the whole ledger as of one moment, recomputes everything on all processors,
+// and compares. Tampering is a result, not an error. Other processes can append meanwhile.
+// The fold may run in several goroutines at once, for different tasks. The memory it needs
+// grows with the number of tasks and counters and with the entries of a thousand events, or
+// of one longer task, not with the number of events. docs/ledger.md lists the changes that
+// it can and cannot detect.
 //
 // # Errors
 //
-// Those of Open; a database that is damaged as a database is ledger-corrupt.
+// The errors of Open; a damaged database file is ledger-corrupt.
 func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	if db, err := l.connect(ctx); err != nil || db == nil {
 		return Report{}, err
@@ -124,8 +124,8 @@ func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	return v.report, nil
 }
 
-// snapshots begins read transactions that all see the same events. It begins again if
-// another process records some in between.
+// snapshots begins read transactions that all see the same events. It starts again if
+// another process records events in between.
 func snapshots(ctx context.Context, db *sql.DB, count int) ([]*sql.Tx, error) {
 	db.SetMaxIdleConns(count)
 	for {
@@ -154,7 +154,7 @@ func snapshots(ctx context.Context, db *sql.DB, count int) ([]*sql.Tx, error) {
 
 func rollback(txs []*sql.Tx) {
 	for _, tx := range txs {
-		_ = tx.Rollback() // It has written nothing.
+		_ = tx.Rollback() // It has only read.
 	}
 }
 
@@ -164,12 +164,12 @@ type verifier struct {
 	archive   archive
 	tx        *sql.Tx
 	report    Report
-	sums      *accumulator // what all events count
-	uncounted bool         // the fold refused an event of any task, so that sums means nothing
+	sums      *accumulator // the counters of all events
+	uncounted bool         // the fold refused an event of any task, so sums is not valid
 }
 
-// verify uses the transaction of v, database for SQLite's own check, and tasks for the
-// tasks.
+// verify uses the transaction of v for the sequence and the counters, database for SQLite's
+// own check, and tasks for the tasks.
 func (v *verifier) verify(ctx context.Context, database *sql.Tx, tasks []*sql.Tx) error {
 	parts, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -188,10 +188,10 @@ func (v *verifier) verify(ctx context.Context, database *sql.Tx, tasks []*sql.Tx
 	if err == nil {
 		err = v.counters(parts)
 	}
-	return cmp.Or(<-unsound, err) // It may be why the rest failed.
+	return cmp.Or(<-unsound, err) // A damaged database may be the cause of err.
 }
 
-// problem reports a problem at the place that e names.
+// problem adds a problem of the event e.
 func (r *Report) problem(e Event, kind ProblemKind, format string, args ...any) {
 	r.add(Problem{Task: e.Task, N: e.N, Seq: e.Seq, Kind: kind, Message: fmt.Sprintf(format, args...)})
 }
@@ -246,7 +246,7 @@ func (v *verifier) sequence(ctx context.Context) error {
 	}, "SELECT seq FROM events ORDER BY seq")
 }
 
-// counters compares the stored counters with those of all events.
+// counters compares the stored counters with the recomputed ones.
 func (v *verifier) counters(ctx context.Context) error {
 	if v.fold == nil || v.uncounted {
 		return nil
@@ -260,7 +260,7 @@ func (v *verifier) counters(ctx context.Context) error {
 	var got row
 	columns := []any{&got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at, (*[]byte)(&got.exemplar)}
 	err := eachRow(ctx, v.tx, columns, func() error {
-		// A name may be anything here: nothing else may look like its labels.
+		// A stored name may be any text, so a wrong name and labels could give the same key.
 		key := got.measure + got.labels
 		due, ok := want[key]
 		if !ok || due.measure != got.measure {

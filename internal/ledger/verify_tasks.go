@@ -14,8 +14,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/compactjson"
 )
 
-// rangeEvents is the number of events that a goroutine verifies at a time, or more if the
-// last task of the range has more.
+// rangeEvents is the number of events that a goroutine verifies at a time. A range has more
+// if its last task does.
 const rangeEvents = 1000
 
 // taskRange is a range of tasks in the order of their ids.
@@ -24,7 +24,7 @@ type taskRange struct {
 	to     any           // the first task after the range, or afterLast
 	done   chan struct{} // closed when the reports are complete
 	report Report        // of the tasks with events
-	// headless is about the heads without events, and ownerless about the entries.
+	// headless is about heads without events, and ownerless about entries without events.
 	headless, ownerless Report
 }
 
@@ -66,7 +66,7 @@ func (s *rangeSplitter) claim(ctx context.Context, tx *sql.Tx) (*taskRange, erro
 func (v *verifier) tasks(ctx context.Context, txs []*sql.Tx) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// Ranges wait here for earlier ones, whose reports come first.
+	// Ranges wait here until the reports of earlier ranges are complete.
 	ranges := rangeSplitter{next: "", claims: make(chan *taskRange, 2*len(txs))}
 	workers := make([]taskVerifier, len(txs))
 	var running sync.WaitGroup
@@ -111,11 +111,11 @@ type taskVerifier struct {
 	folded map[string]*foldedTask // the tasks of the range by their ids
 }
 
-// foldedTask is what the events of a task give.
+// foldedTask is the result of folding the events of a task.
 type foldedTask struct {
 	Head
 	entries  map[string]jsontext.Value
-	compared bool // state and entries mean something
+	compared bool // state and entries are valid
 	withHead bool
 }
 
@@ -133,7 +133,7 @@ func (w *taskVerifier) work(ctx context.Context, ranges *rangeSplitter) error {
 	}
 }
 
-// verify checks the events of a range, and then what is stored of their tasks.
+// verify checks the events of a range, and then the stored heads and entries.
 func (w *taskVerifier) verify(ctx context.Context, r *taskRange) error {
 	w.taskRange, w.folded = r, make(map[string]*foldedTask)
 	const where = " WHERE task >= ? AND task < ? "
@@ -150,8 +150,8 @@ func (w *taskVerifier) verify(ctx context.Context, r *taskRange) error {
 	return nil
 }
 
-// event checks an event against the previous one. The next event is checked against what
-// this one says, so that one change is reported only once.
+// event checks an event against the previous one. It trusts the fields of that one, so that
+// one change is reported only once.
 func (w *taskVerifier) event(e Event) {
 	w.report.Events++
 	if isReference(e.Body) {
@@ -183,7 +183,7 @@ func (w *taskVerifier) event(e Event) {
 	}
 }
 
-// finish keeps what the events of a task give.
+// finish stores the result of folding a task.
 func (w *taskVerifier) finish() error {
 	head := Head{Task: w.last.Task, N: w.last.N, Hash: w.last.Hash}
 	w.report.Tasks++
@@ -193,7 +193,7 @@ func (w *taskVerifier) finish() error {
 	return nil
 }
 
-// heads compares the heads and states of the range.
+// heads compares the stored heads and states of the range with the folded ones.
 func (w *taskVerifier) heads(ctx context.Context, query string) error {
 	var head Head
 	var task, state sql.RawBytes
@@ -225,7 +225,7 @@ func (w *taskVerifier) heads(ctx context.Context, query string) error {
 	return nil
 }
 
-// entries compares the entries of the range.
+// entries compares the stored entries of the range with the folded ones.
 func (w *taskVerifier) entries(ctx context.Context, query string) error {
 	var task, key, value sql.RawBytes
 	err := eachRow(ctx, w.tx, []any{&task, &key, &value}, func() error {
