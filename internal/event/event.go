@@ -1,8 +1,8 @@
 // Package event defines the bodies of the ledger's events about tasks.
 //
-// Body has two views: Full is written, and read to show a decision; Facts omits the
-// critics' texts, which are most of a body, and is read by folds and counters. Round is the
-// part of the body of a decided round that replay needs. The encoding is part of the hash
+// Body has two views: Full is written, and read to show a decision; Facts is read by folds
+// and counters, and omits the critics' texts, which are most of a body. Round is the part
+// of the body of a decided round that replay needs. The encoding is part of the hash
 // chains, so the names and the order of the fields must never change.
 package event
 
@@ -23,14 +23,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Body is the body of an event: the change of the task's state and what led to it. D is
-// the type of its decision and F that of its findings.
+// Body is the body of an event: the change of the task's state and its causes. D is the
+// type of its decision, and F the type of its findings.
 type Body[D, F any] struct {
 	// By is the user or program that ran the command.
 	By string `json:"by"`
 	// Before is the digest of the task's state before the command. It is "" for a new
-	// task, and for an event recorded together with an earlier one. It reveals a state
-	// that was edited by hand, even after the event has replaced that state.
+	// task, and for an event recorded together with an earlier one. It shows that a state
+	// was edited by hand, even after the event has replaced the state.
 	Before string `json:"before,omitzero"`
 	// Base is the new commit that the draft is compared with, "" for no change.
 	Base string `json:"base,omitzero"`
@@ -38,8 +38,8 @@ type Body[D, F any] struct {
 	Prompt string `json:"prompt,omitzero"`
 	// Event is the state machine's event. After decoding it is a pointer.
 	Event task.Event `json:"event"`
-	// Decision is set if a round was decided. It has the policy's whole input and every
-	// digest that led to it, so that it can be replayed.
+	// Decision is set if a round was decided. It has the policy's whole input and all digests
+	// of the evidence, so that it can be replayed.
 	Decision *D `json:"decision,omitzero"`
 	// Verification is set if a draft was verified green.
 	Verification *api.Verification `json:"verification,omitzero"`
@@ -49,9 +49,9 @@ type Body[D, F any] struct {
 	// nil: it replaces the open findings.
 	Findings []F `json:"findings,omitzero"`
 	// Timing is set if a round was decided. It is not part of the decision, because it
-	// differs each time that the same evidence is read.
+	// differs each time the same evidence is read.
 	Timing *Timing `json:"timing,omitzero"`
-	// Limits are the budgets of the runs that begin, nil for none.
+	// Limits are the budgets of the runs that begin, or nil.
 	Limits *task.Limits `json:"limits,omitzero"`
 	// Budget is the unit of the budget that stopped the task.
 	Budget string `json:"budget,omitzero"`
@@ -98,8 +98,8 @@ type Round struct {
 	Decision *RoundDecision    `json:"decision"`
 }
 
-// RoundDecision is the part of an api.Decision that replay needs. The texts of the inputs
-// are not decoded, because a few hundred make up most ledgers.
+// RoundDecision is the part of an api.Decision that replay needs. Inputs are not decoded,
+// because most ledgers have only a few hundred different ones.
 type RoundDecision struct {
 	TaskID     string `json:"task_id"`
 	Round      int    `json:"round"`
@@ -152,11 +152,11 @@ func (b Body[D, F]) Encode() ([]byte, error) {
 	return json.Marshal(b, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// DecisionOrZero returns the decision, or its zero value if the event has none.
+// DecisionOrZero returns the decision, or the zero value if it is nil.
 func (b Body[D, F]) DecisionOrZero() D {
 	if b.Decision == nil {
-		var none D
-		return none
+		var zero D
+		return zero
 	}
 	return *b.Decision
 }
@@ -191,7 +191,8 @@ func decode[D, F any](e ledger.Event) (b Body[D, F], err error) {
 	return b, nil
 }
 
-// Tampered returns the error of a ledger with events of a task that Switchyard never wrote.
+// Tampered returns the error of a ledger that has events of a task that Switchyard did not
+// write.
 func Tampered(id, format string, args ...any) error {
 	return errs.New(errs.LedgerTampered, "the record of task %s was changed: %w", id, fmt.Errorf(format, args...)).With("task", id)
 }
@@ -231,16 +232,16 @@ type Session struct {
 	// tree.
 	Session string `json:"session,omitzero"`
 	Tree    string `json:"tree,omitzero"`
-	// Reason is why a person ends the blocking.
+	// Reason says why a person ends the blocking.
 	Reason string `json:"reason,omitzero"`
 }
 
-// SessionTask is a decision that sessions are blocked for.
+// SessionTask is a decision because of which sessions are blocked.
 type SessionTask struct {
 	Task  string `json:"task"`
 	Round int    `json:"round"`
 	// DecidedAt is the time of the decision.
 	DecidedAt string `json:"decided_at"`
-	// Verify is red or green if the hook ran the verification, else "".
+	// Verify is red or green if the hook ran the verification, otherwise "".
 	Verify string `json:"verify,omitzero"`
 }
