@@ -1,5 +1,5 @@
-// Package counters defines what the ledger counts: measures, their labels, and the cells
-// of distributions.
+// Package counters defines the counters of the ledger: measures, their labels, and the
+// cells of distributions.
 //
 // The engine computes the changes of each event (Change). The ledger stores the sums in
 // the event's own transaction and can recompute them from the events (ADR-0018). Metrics
@@ -7,21 +7,19 @@
 // of the events.
 package counters
 
-import (
-	"github.com/go-json-experiment/json/jsontext"
-)
+import "github.com/go-json-experiment/json/jsontext"
 
 // Other is the label value for all values beyond a dimension's cap.
 const Other = "other"
 
 // The limits of counters.
 const (
-	// MaxAdd limits a change, and MaxSum a sum: a float64 represents all integers up to
-	// it. Larger numbers are clamped.
+	// MaxAdd limits a change, and MaxSum a sum: float64 represents all integers up to
+	// MaxSum. Larger numbers are clamped.
 	MaxAdd = int64(1) << 50
 	MaxSum = int64(1) << 53
-	// MaxValue is the longest label value, in bytes. A longer one, or one that is not
-	// UTF-8, counts as Other.
+	// MaxValue is the maximum length of a label value, in bytes. A longer value, or one that
+	// is not UTF-8, counts as Other.
 	MaxValue = 200
 )
 
@@ -38,13 +36,12 @@ type Dimension struct {
 	// Name is [a-z][a-z0-9_]*. Dimensions with the same name share their values and their
 	// cap.
 	Name string
-	// Cap is the number of values that the ledger counts separately: the first ones.
-	// Further values count as Other. 0 means no cap, for values that Switchyard itself
-	// defines.
+	// Cap is the number of values that the ledger counts separately. Further values count as
+	// Other. 0 means no cap, for values that Switchyard itself defines.
 	Cap int
 }
 
-// Change is what an event adds to a sum.
+// Change is a change of a sum by an event.
 type Change struct {
 	Measure Measure
 	// Values are the label values, one per dimension.

@@ -20,8 +20,7 @@ func duration(name string, perSecond int64, labels ...Dimension) Distribution {
 	return Distribution{Measure{name, labels}, Scale{PerUnit: perSecond}}
 }
 
-// Cells returns the measure of the values per cell: the label after the others is
-// Scale.Cell.
+// Cells returns the measure of the values per cell. Its last label is the cell.
 func (d Distribution) Cells() Measure {
 	return Measure{d.Name + "_cells", append(slices.Clip(d.Labels), free("cell"))}
 }
@@ -31,7 +30,7 @@ func (d Distribution) Sum() Measure { return Measure{d.Name + "_sum", d.Labels} 
 
 // Observation is an observed value that is stored as the exemplar of its cell.
 type Observation struct {
-	// Value is in the unit of the observation.
+	// Value is in the unit of Scale.PerUnit.
 	Value int64  `json:"value"`
 	Task  string `json:"task"`
 	Round int    `json:"round,omitzero"`

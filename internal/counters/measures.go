@@ -28,7 +28,7 @@ func Findings() Measure {
 	return Measure{"findings", []Dimension{category(), severity(), nextAction()}}
 }
 
-// Deferred counts the findings of decisions that are deferred. Findings has the others.
+// Deferred counts the deferred findings of decisions, which Findings does not count.
 func Deferred() Measure { return Measure{"deferred", []Dimension{severity()}} }
 
 // Induced counts the findings of reviews that the last fix induced, deferred ones included.
@@ -41,14 +41,14 @@ func Progress() Measure { return Measure{"progress", []Dimension{free("progress"
 // Stalled counts reviews that made no progress (ADR-0003).
 func Stalled() Measure { return Measure{"stalled", nil} }
 
-// Stops counts how often tasks became stuck.
+// Stops counts the times that tasks became stuck.
 func Stops() Measure { return Measure{"stops", []Dimension{reason()}} }
 
 // BudgetStops counts the stops because of an exhausted budget, by its unit: see
 // budget-exhausted.
 func BudgetStops() Measure { return Measure{"budget_stops", []Dimension{free("budget")}} }
 
-// Resumes counts how often stuck tasks were resumed.
+// Resumes counts the times that stuck tasks were resumed.
 func Resumes() Measure { return Measure{"resumes", []Dimension{free("mode")}} }
 
 // Forced counts forced gates, by their phase.
@@ -108,8 +108,8 @@ func TaskRounds() Distribution {
 	return Distribution{Measure{"task_rounds", nil}, Scale{PerUnit: 1, Exact: true}}
 }
 
-// BlockedTasks lists the tasks that are waiting or stuck, each with its status, the time
-// since when in the ledger's format, and the reason.
+// BlockedTasks lists the tasks that are waiting or stuck, each with its status, the start of
+// the status in the ledger's format of times, and the reason.
 func BlockedTasks() Measure {
 	return Measure{"standing", []Dimension{free("status"), free("since"), free("task"), free("why")}}
 }
@@ -125,21 +125,21 @@ func Policies() Measure {
 	return Measure{"policies", []Dimension{policyVersion(), digest(), adr()}}
 }
 
-// Categories counts the stored policies that define a category. It reserves the
-// categories of policies a place below the cap before reports bring others.
+// Categories counts the stored policies that define a category. So the categories of
+// policies are below the cap, before reports bring others.
 func Categories() Measure { return Measure{"categories", []Dimension{category()}} }
 
 // Destinations counts the stored policies that define a destination: see Categories.
 func Destinations() Measure { return Measure{"destinations", []Dimension{nextAction()}} }
 
-// Adoptions counts how often a project adopted a policy. The time of the last adoption is
-// that of the sum's last change.
+// Adoptions counts the times that a project adopted a policy. The last adoption was at the
+// time of the sum's last change.
 func Adoptions() Measure { return Measure{"adoptions", []Dimension{policyVersion(), digest()}} }
 
 // DailyRounds counts decisions by day, a date in UTC, and next action.
 func DailyRounds() Measure { return Measure{"daily_rounds", []Dimension{free("day"), nextAction()}} }
 
-// Daily adds up the other numbers of a day's history, by one of the words below.
+// Daily adds up the other numbers of a day's history, by the labels below.
 func Daily() Measure { return Measure{"daily", []Dimension{free("day"), free("what")}} }
 
 // The labels of Daily.

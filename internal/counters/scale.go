@@ -8,8 +8,8 @@ import (
 
 // Scale sorts the values of a distribution into cells.
 //
-// Cells are those of Prometheus' native histograms: with a resolution of 2^s cells per
-// doubling, the cell i holds the values greater than 2^((i-1)/2^s) and at most 2^(i/2^s)
+// Cells are the buckets of Prometheus' native histograms: with a resolution of 2^s cells
+// per doubling, the cell i has the values greater than 2^((i-1)/2^s) and at most 2^(i/2^s)
 // units. So every power of two is a bound, and a classic histogram with such bounds
 // follows exactly from the cells.
 type Scale struct {
@@ -20,14 +20,14 @@ type Scale struct {
 	Exact bool
 }
 
-// Resolution is the resolution of all scales but exact ones: 2^Resolution cells per
+// Resolution is the resolution of all scales except exact ones: 2^Resolution cells per
 // doubling, each about 9 % wide.
 const Resolution = 3
 
-// zeroCell holds the value 0.
+// zeroCell is the cell of the value 0.
 const zeroCell = "zero"
 
-// maxExact is the highest cell of an exact scale; it also holds greater values.
+// maxExact is the highest cell of an exact scale; it also has greater values.
 const maxExact = 1000
 
 // Cell returns the name of the cell of a value. A negative value counts as 0.
@@ -48,8 +48,8 @@ func index(value float64) int {
 	return sort.SearchFloat64s(borders[:], frac) + (exp-1)<<Resolution
 }
 
-// borders returns the upper bounds of the cells from 1/2 up to but excluding 1: 2^(i/8)/2
-// for i from 0, with the same bits on every machine.
+// borders returns the upper bounds of the cells from 1/2 to just below 1: 2^(i/8)/2 for i
+// from 0, with the same bits on every machine.
 func borders() [1 << Resolution]float64 {
 	return [...]float64{
 		0.5, 0.5452538663326288, 0.5946035575013605, 0.6484197773255048,
@@ -60,8 +60,8 @@ func borders() [1 << Resolution]float64 {
 // maxCell bounds the number of a cell: every 64-bit integer fits, in any unit.
 const maxCell = 128 << Resolution
 
-// ParseCell is the inverse of Cell. It returns the cell's number, or zero. ok is false for
-// a name that no cell of the scale has.
+// ParseCell is the inverse of Cell. It returns the cell's number, or that it is zeroCell.
+// ok is false if the scale has no cell of this name.
 func (s Scale) ParseCell(cell string) (number int, zero, ok bool) {
 	if cell == zeroCell {
 		return 0, true, true
