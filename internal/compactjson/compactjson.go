@@ -1,6 +1,6 @@
 // Package compactjson decodes JSON as this program writes it, several times faster than a
-// general decoder: without white space, with the members of objects mostly in the order of
-// the fields. Records are read by the million.
+// general decoder: without white space, and with the members of objects mostly in the order
+// of the fields. Some commands read millions of records.
 package compactjson
 
 import (
@@ -19,16 +19,15 @@ func Valid(text []byte) bool {
 	return read(text, (*reader).skip) || jsontext.Value(text).IsValid()
 }
 
-// Decode decodes a text into the zero value that v points to, like json.Unmarshal. It
-// returns false if the text is not JSON, does not fit v, or is unusual; *v is then
-// undefined, and json.Unmarshal decides. If it returns true, *v is what json.Unmarshal
-// would make of it.
+// Decode decodes a text into the zero value that v points to. If it returns true, *v is as
+// after json.Unmarshal. It returns false if the text is not JSON, does not fit v, or is
+// unusual: *v is then undefined, and the caller has to use json.Unmarshal.
 func Decode(text []byte, v any) bool {
 	to := reflect.ValueOf(v).Elem()
 	return read(text, func(r *reader) bool { return decoderOf(to.Type())(r, to) })
 }
 
-// read reports whether value reads the whole text, and that is UTF-8.
+// read reports whether value reads the whole text and the text is UTF-8.
 func read(text []byte, value func(*reader) bool) bool {
 	r := readers.Get().(*reader)
 	r.text, r.at, r.depth, r.bytes, r.names = text, 0, 0, 0, r.names[:0]
@@ -66,13 +65,14 @@ func decoderOf(t reflect.Type) decoder {
 	return d
 }
 
-// lazily is decoderOf at the first use, because a type may contain itself.
+// lazily returns decoderOf(t), but calls it at the first use, because a type may contain
+// itself.
 func lazily(t reflect.Type) decoder {
 	of := sync.OnceValue(func() decoder { return decoderOf(t) })
 	return func(r *reader, to reflect.Value) bool { return of()(r, to) }
 }
 
-// decodeText copies the text of a value.
+// decodeText copies the text of a value into a jsontext.Value.
 func decodeText(r *reader, to reflect.Value) bool {
 	from := r.at
 	if !r.skip() {
@@ -208,8 +208,8 @@ type field struct {
 	decode decoder
 }
 
-// fieldsOf lists the fields of a struct. It returns false for one with other tags than we
-// use.
+// fieldsOf lists the fields of a struct. It returns false if a tag has a form that this
+// program does not use.
 func fieldsOf(t reflect.Type, path []int) ([]field, bool) {
 	var fields []field
 	for i := range t.NumField() {
@@ -261,7 +261,7 @@ func structDecoder(fields []field) decoder {
 	}
 }
 
-// at returns a field. It creates the embedded structs on the way to it.
+// at returns the field at a path. It allocates the embedded structs on the path.
 func at(v reflect.Value, path []int) reflect.Value {
 	v = v.Field(path[0])
 	for _, i := range path[1:] {

@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// reader reads JSON from the front. Its methods return false for text that is not JSON, or
-// that it leaves to the general decoder: white space, names with escapes, exponents, halves
-// of surrogate pairs, and objects and nesting of unusual size.
+// reader reads JSON from the front. Its methods return false for text that is not JSON, and
+// for text that it leaves to the general decoder: white space, names with escapes,
+// exponents, surrogates, and objects and nesting of unusual size.
 type reader struct {
 	text  []byte
 	at    int
 	depth int
 	bytes uint64 // the bits of all bytes in strings
-	// names are those of the objects that are being read, the innermost last.
+	// names are the names in the objects that are being read, the innermost object last.
 	names []span
-	// recent has recently read strings by a hash. Most strings of a record are in the next
-	// one, too, and are not allocated again.
+	// recent has recently read strings by a hash. Most strings of a record are also in the
+	// next one, and are not allocated again.
 	recent [256]string
 }
 
@@ -29,17 +29,17 @@ type span struct{ from, to int }
 const (
 	maxDepth   = 100
 	maxMembers = 64
-	maxRecent  = 80 // bytes: a digest, and all that is shorter
+	maxRecent  = 80 // bytes, enough for a digest
 )
 
-// ones times a byte is a word of eight of that byte.
+// ones times a byte is a word of eight such bytes.
 const ones = 0x0101010101010101
 
-// zeros has the highest bit of each byte of a word that is zero, and perhaps of bytes above.
+// zeros sets the highest bit of each zero byte of a word, and perhaps of bytes above the
+// lowest one.
 func zeros(word uint64) uint64 { return (word - ones) &^ word & (0x80 * ones) }
 
-// plain returns how many bytes of a string come before a quote, a backslash or a control
-// character.
+// plain returns the number of bytes before the next quote, backslash or control character.
 func (r *reader) plain() int {
 	rest := r.text[r.at:]
 	n, seen := 0, r.bytes
@@ -83,8 +83,8 @@ func (r *reader) word(word string) bool {
 	return true
 }
 
-// object reads an object, and calls member to read the value of each name. hash is a bit
-// that depends on the name.
+// object reads an object, and calls member to read the value of each name. hash is
+// bitOf(name).
 func (r *reader) object(member func(name []byte, hash uint64) bool) bool {
 	if r.depth == maxDepth || !r.is('{') {
 		return false
@@ -132,7 +132,7 @@ func (r *reader) leave() bool {
 // bitOf returns one of 64 bits, by the hash of a text.
 func bitOf[T string | []byte](text T) uint64 { return 1 << (hashOf(text) % 64) }
 
-// hashOf is good enough for the names and the short texts of records.
+// hashOf returns a hash that is good enough for the names and the short texts of records.
 func hashOf[T string | []byte](text T) int {
 	if len(text) == 0 {
 		return 0
@@ -205,7 +205,7 @@ func (r *reader) stringText() (text []byte, escaped, ok bool) {
 	}
 }
 
-// escape reads what follows a backslash.
+// escape reads an escape sequence after its backslash.
 func (r *reader) escape() bool {
 	if !r.is('u') {
 		r.at++
@@ -224,7 +224,8 @@ func (r *reader) escape() bool {
 	return code[0]|0x20 != 'd' || code[1] < '8'
 }
 
-// number reads a number. value is that of one of up to 18 digits; whole reports whether it is one.
+// number reads a number. whole reports whether it is an integer of at most 18 digits, which
+// value then is.
 func (r *reader) number() (value int64, whole, ok bool) {
 	negative := r.is('-')
 	digits := r.digits()
@@ -257,7 +258,7 @@ func (r *reader) endsNumber() bool {
 	return r.at == len(r.text) || r.text[r.at]|0x20 != 'e'
 }
 
-// intern returns a text as a string.
+// intern returns a text as a string, without an allocation if it was read recently.
 func (r *reader) intern(text []byte) string {
 	if len(text) > maxRecent {
 		return string(text)
