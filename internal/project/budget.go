@@ -40,7 +40,7 @@ const (
 	microsOfDollar = 1_000_000
 )
 
-// read reads the budget and checks its parts against each other.
+// read reads the budget and compares its parts with each other.
 func (b *Budget) read(v value) {
 	ok := v.mapping(fields{
 		"task":  func(v value) { b.Task.read(v, "rounds", "time", "tokens", "dollars") },
@@ -48,13 +48,13 @@ func (b *Budget) read(v value) {
 		"spawn": func(v value) { b.Spawn.read(v, "tokens", "dollars") },
 	})
 	if !ok {
-		return // A wrong part would be reported again with the whole.
+		return // The checks below would report an invalid part again.
 	}
 	check := func(unit, whole string, spawn, amount int64) {
 		switch {
 		case amount == 0:
 		case spawn == 0:
-			// Without it the rest of a budget cannot be checked before a spawn.
+			// Without it the budget cannot be checked before a spawn.
 			v.fail(".spawn.%s is missing, which %s.%s.%[1]s needs", unit, v.path, whole)
 		case spawn > amount:
 			v.fail(".spawn.%s is more than %s.%s.%[1]s, so that no spawn could begin", unit, v.path, whole)
@@ -66,7 +66,6 @@ func (b *Budget) read(v value) {
 	check("dollars", "round", b.Spawn.MicroDollars, b.Round.MicroDollars)
 }
 
-// read reads the allowance in the permitted units.
 func (a *Allowance) read(v value, units ...string) {
 	known := fields{
 		"rounds": func(v value) { a.Rounds = v.integer(0, maxBudgetRounds) },
@@ -82,7 +81,7 @@ func (a *Allowance) read(v value, units ...string) {
 	v.mapping(known)
 }
 
-// readDollars reads an amount of dollars and returns it in micro-dollars. It parses the
+// readDollars reads an amount of dollars and returns it in millionths. It parses the
 // digits, because a binary fraction would be a different amount.
 func readDollars(v value) int64 {
 	digits := regexp.MustCompile(`^(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$`).FindStringSubmatch(v.node.Value)

@@ -24,7 +24,7 @@ const (
 	maxRuns        = 10
 	maxResearchers = 5
 	maxAgents      = 64
-	// maxCommand is in bytes. A system accepts about twice that as one argument.
+	// maxCommand is in bytes. Linux accepts about twice this as one argument.
 	maxCommand = 64 << 10
 
 	minVerify, maxVerify = time.Second, 2 * time.Hour
@@ -45,10 +45,10 @@ type Config struct {
 	Policy string
 	// Trust lists the signers of policies.
 	Trust Trust
-	// Plugins are the configurations of plugins, by the plugin's name or by a name of the
-	// project.
+	// Plugins are the configurations of plugins, by the plugin's name or by the project's
+	// own name for a configuration.
 	Plugins map[string]PluginConfig
-	// PluginPaths are plugin files and folders of them, relative to the project's root
+	// PluginPaths are plugin files and directories of them, relative to the project's root
 	// and inside it.
 	PluginPaths []string
 	Limits      Limits
@@ -56,7 +56,7 @@ type Config struct {
 	Verify *Verify
 	// Reports are the commands that write reports for every round.
 	Reports Reports
-	// Evidence is what a round requires besides reports.
+	// Evidence is the evidence that a round requires.
 	Evidence Evidence
 	// Audit configures the search-before-write rule.
 	Audit Audit
@@ -74,7 +74,8 @@ type Config struct {
 	Economy prompt.Economy
 	// Budget limits the consumption of agents.
 	Budget Budget
-	// Transcripts says how long transcripts of agents are kept. The zero value keeps none.
+	// Transcripts says how long transcripts of agents are stored. The zero value stores no
+	// transcripts.
 	Transcripts transcript.Limits
 	// Run configures commits by run.
 	Run Run
@@ -101,12 +102,12 @@ type Verify struct {
 	Runs int
 	// Timeout limits one run.
 	Timeout time.Duration
-	// Confine says what confines it: by default nothing, since it needs the user's tools.
+	// Confine says how it is confined. By default it is not, since it needs the user's tools.
 	Confine Confine
 	FileOwner
 }
 
-// Evidence is what a round requires besides reports.
+// Evidence is the kind of evidence that a round requires.
 type Evidence string
 
 // The kinds of evidence.
@@ -119,7 +120,7 @@ const (
 
 // Audit configures the search-before-write rule.
 type Audit struct {
-	// Agents are those that must use a search tool.
+	// Agents are the agents that must use a search tool.
 	Agents []string
 	// SearchTools are the tools that count as search tools.
 	SearchTools []string
@@ -151,13 +152,13 @@ func defaults() Config {
 }
 
 // Config reads the project's configuration. maxRounds is the highest cap of a task.
-// plugins are the names of the plugins besides those of switchyard.lock; if there are
-// none, the names in the configuration are not checked.
+// plugins are the names of the plugins that switchyard.lock does not have; without any, the
+// names in the configuration are not checked.
 //
 // # Errors
 //
 // config-invalid, also for unknown keys and plugins: the detail "problems" has every
-// problem with its line. And the codes of Read and Lock.
+// problem with its line. Also the codes of Read and Lock.
 func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
 	data, file, err := p.AtRoot().read(ctx, ConfigFile, maxConfig)
 	if errs.CodeOf(err) == errs.FileNotFound {
@@ -243,7 +244,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 	}
 }
 
-// readVerify reads the verification: its command alone, or a mapping.
+// readVerify reads the verification: a command, or a mapping.
 func readVerify(v value) *Verify {
 	result := &Verify{Runs: 1, Timeout: 10 * time.Minute}
 	switch {
@@ -263,7 +264,6 @@ func readVerify(v value) *Verify {
 	return result
 }
 
-// readCommand reads a shell command line.
 func readCommand(v value) string {
 	command := v.text()
 	switch {
@@ -277,7 +277,7 @@ func readCommand(v value) string {
 
 func (a *Audit) read(v value) {
 	v.mapping(fields{
-		// No agents at all are valid.
+		// An empty list is valid.
 		"agents": func(v value) { a.Agents = v.words(agentName, agentRule) },
 		// Names of tools may have the prefix of a server or a module.
 		"search_tools": func(v value) {

@@ -9,10 +9,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/egress"
 )
 
-// Confine says what confines a process, and what it may reach besides what it needs.
+// Confine says how a process is confined, and lists the resources that it may reach besides
+// the ones that it needs.
 type Confine struct {
 	confinement.Want
-	// Given says that switchyard.yaml has it.
+	// Given is set if switchyard.yaml has it.
 	Given bool
 	// Read and Write are paths: absolute, ~/NAME, or relative to the project's root.
 	Read, Write []string
@@ -20,12 +21,12 @@ type Confine struct {
 	Hosts []string
 }
 
-// opens reports whether it may let a process reach more than the default.
+// opens reports whether the process may reach more than by default.
 func (c Confine) opens() bool {
 	return c.Want != confinement.Best() || len(c.Read)+len(c.Write)+len(c.Hosts) > 0
 }
 
-// Resources bound what an agent uses. 0 is no limit.
+// Resources are the limits of an agent's resources. 0 is no limit.
 type Resources struct {
 	// Memory is in bytes, Processes counts processes and threads, and CPU is in thousandths
 	// of a processor.
@@ -40,7 +41,7 @@ const (
 	maxMemory                                    = 1 << 40
 )
 
-// readConfine reads a level, or a mapping with a level and what may be reached.
+// readConfine reads a level, or a mapping with a level, paths and hosts.
 func readConfine(v value) Confine {
 	c := Confine{Want: confinement.Best(), Given: true}
 	if v.node.Kind != yaml.MappingNode {
@@ -65,7 +66,6 @@ func readConfine(v value) Confine {
 	return c
 }
 
-// readWant reads best, off, or required and a level.
 func readWant(v value) confinement.Want {
 	text := v.text()
 	level, required := strings.CutPrefix(text, "required ")
@@ -81,7 +81,6 @@ func readWant(v value) confinement.Want {
 	return confinement.Want{}
 }
 
-// readReach reads paths.
 func readReach(v value) (paths []string) {
 	v.list(maxPaths, func(v value) {
 		path := v.text()

@@ -22,8 +22,8 @@ import (
 //
 // # Errors
 //
-// One of this package's codes; file-too-large has the limit. When ctx is done, its cause,
-// even if a named pipe still blocks.
+// file-not-found, path-escapes-project, file-unreadable, and file-too-large with the limit.
+// When ctx is done, its cause, even if a named pipe still blocks.
 func (p Project) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	data, _, err := p.read(ctx, path, limit)
 	return data, err
@@ -77,7 +77,7 @@ func readContext[T any](ctx context.Context, name string, read func() (T, error)
 	return got, err
 }
 
-// Resolve returns the absolute path of a file or folder that the user named, under the
+// Resolve returns the absolute path of a file or directory that the user named, under the
 // same rule as Read. It need not exist.
 func (p Project) Resolve(path string) (string, error) {
 	if _, err := p.stat(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -86,8 +86,8 @@ func (p Project) Resolve(path string) (string, error) {
 	return p.Abs(path), nil
 }
 
-// access calls inside for a path in the project, with the project's root, and outside for
-// any other.
+// access calls inside, with the project's root, for a path in the project, and outside for
+// any other path.
 func access[T any](p Project, path string, inside func(*os.Root, string) (T, error), outside func(string) (T, error)) (T, error) {
 	full := p.Abs(path)
 	rel, ok := p.inside(full)
@@ -124,8 +124,8 @@ func (p Project) Rel(path string) (string, bool) {
 	return filepath.ToSlash(rel), inside
 }
 
-// inside returns the path relative to the root, and whether it is inside: by its name, or
-// after resolving symbolic links in both.
+// inside returns the path relative to the root, and whether it is inside the root: by its
+// name, or after symbolic links in both are resolved.
 func (p Project) inside(full string) (string, bool) {
 	if rel, err := filepath.Rel(p.Root, full); err == nil && filepath.IsLocal(rel) {
 		return rel, true

@@ -17,13 +17,13 @@ import (
 
 const ignoreFile = StateDir + "/" + safefile.IgnoreFile
 
-// Init makes the folder dir a project's root, even if a folder above it is one: it
+// Init makes the directory dir a project's root, even if a directory above it is a root: it
 // creates switchyard.yaml, in which every key that s does not set is a comment,
 // .switchyard/.gitignore, and files. Their keys are paths relative to dir, with slashes
-// and in one folder below .switchyard. It returns the paths of the files that it created.
+// and in one directory below .switchyard. It returns the paths of the files that it created.
 //
-// It replaces nothing and can be repeated: it creates the files that are missing after an
-// interruption or in a clone. Each file is created atomically.
+// It does not replace files and can be repeated: it creates the files that are missing
+// after an interruption or in a clone. Each file is created atomically.
 //
 // # Errors
 //
@@ -60,8 +60,8 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 		created = append(created, ignoreFile)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		// This rejects links: the ledger refuses a link in place of its folder, and another
-		// folder's content must not become this project's.
+		// This rejects links: the ledger does not accept a link as its directory, and the files
+		// of another directory must not become part of this project.
 		folder, err := safefile.MakeDirIn(root, path.Dir(name))
 		if err == nil {
 			err = folder.Close()
@@ -79,7 +79,7 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 	if exists {
 		return created, nil
 	}
-	// The configuration comes last: if it exists, everything else was created.
+	// The configuration comes last: if it exists, all other files were created.
 	made, err = makeFile(root, ConfigFile, text)
 	if err == nil && !made {
 		// Another process was faster; its file decides.
@@ -93,8 +93,8 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 	return created, err
 }
 
-// compare reports whether switchyard.yaml exists, and whether it has the given text. A
-// link, a folder and an unreadable file have another.
+// compare reports whether switchyard.yaml exists, and whether it is a readable file with
+// the given text.
 func compare(ctx context.Context, root *os.Root, dir string, text []byte) (exists, same bool, err error) {
 	if _, err := root.Lstat(ConfigFile); errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
@@ -108,7 +108,7 @@ func compare(ctx context.Context, root *os.Root, dir string, text []byte) (exist
 	return true, err == nil && bytes.Equal(data, text), nil
 }
 
-// makeState creates the state folder, and reports whether it was not ignored before.
+// makeState creates the state directory, and reports whether it created the .gitignore.
 func makeState(root *os.Root) (bool, error) {
 	state, err := safefile.MakeDirIn(root, StateDir)
 	if err != nil {
@@ -121,13 +121,12 @@ func makeState(root *os.Root) (bool, error) {
 	return safefile.WriteIgnoreFile(state)
 }
 
-// makeFile creates a file if it does not exist, and reports
-// whether it did.
+// makeFile creates a file if it does not exist, and reports whether it did.
 func makeFile(root *os.Root, name string, data []byte) (bool, error) {
 	if _, err := root.Lstat(name); err == nil {
 		return false, nil
 	}
-	// The temporary file is in a folder where leftovers of a killed process are ignored.
+	// The temporary file is in a directory in which git ignores the files of a killed process.
 	err := safefile.Create(root, StateDir, name, data, newFile)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil

@@ -14,7 +14,7 @@ type Limits struct {
 }
 
 // The maximum limits. An agent may have written the project's files, and a plugin without
-// limits could take everything.
+// limits could exhaust the machine.
 const (
 	maxBytes = 1 << 30
 	maxTime  = time.Minute
@@ -29,7 +29,6 @@ func (l *Limits) read(v value) {
 	})
 }
 
-// size reads a size in bytes.
 func (v value) size() int64 { return v.sizeUpTo(maxBytes, "from 1KiB to 1GiB, such as 64MiB") }
 
 func (v value) sizeUpTo(most int64, rule string) int64 {
@@ -40,7 +39,7 @@ func (v value) sizeUpTo(most int64, rule string) int64 {
 	return n
 }
 
-// byteSize parses a size in binary units (IEC 80000-13): 64MiB.
+// byteSize parses a size in binary units (IEC 80000-13), such as 64MiB.
 func byteSize(text string) (int64, bool) {
 	for unit, factor := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
 		digits, ok := strings.CutSuffix(text, unit)

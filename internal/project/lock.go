@@ -33,7 +33,7 @@ type Pin struct {
 	Digest string `yaml:"digest" json:"digest"`
 }
 
-// Lock is the content of switchyard.lock. The zero value pins nothing.
+// Lock is the content of switchyard.lock. The zero value pins no plugins.
 type Lock struct {
 	Plugins []Pin `yaml:"plugins"`
 }
@@ -94,7 +94,6 @@ func (l *Lock) read(v value) {
 	})
 }
 
-// lockHeader explains the file to its readers.
 const lockHeader = "# Made by switchyard plugin lock: the plugins of plugin_paths, by digest.\n" +
 	"# Who changes this file decides what counts as a finding; review it so.\n"
 

@@ -8,14 +8,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Metrics says where the project's metrics are written after each change. The zero value
-// means nowhere.
+// Metrics has the destinations to which the project's metrics are written after each
+// change.
 type Metrics struct {
-	// Textfile is a file for node_exporter's textfile collector, "" for none. Its name
-	// ends in .prom; a relative path is relative to the project's root.
+	// Textfile is a file for node_exporter's textfile collector, or "". Its name ends in
+	// .prom; a relative path is relative to the project's root.
 	Textfile string
-	// Push is the URL of a Pushgateway, "" for none. Job and Grouping are the group's
-	// labels; "" and nil mean the defaults.
+	// Push is the URL of a Pushgateway, or "". Job and Grouping are the group's labels; ""
+	// and nil mean the defaults.
 	Push     string
 	Job      string
 	Grouping map[string]string
@@ -36,7 +36,6 @@ const (
 	labelRule = "1 to 63 small letters, digits and _, a letter first"
 )
 
-// read reads the metrics section.
 func (m *Metrics) read(v value) {
 	ok := v.mapping(fields{
 		"textfile": func(v value) { m.Textfile = readTextfile(v) },
@@ -50,8 +49,8 @@ func (m *Metrics) read(v value) {
 	}
 }
 
-// readTextfile reads the path of a metrics file. node_exporter reads no other names, and a
-// repository must not be able to replace any other file.
+// readTextfile reads the path of a metrics file. node_exporter reads only names that end in
+// .prom, and a repository must not be able to replace any other file.
 func readTextfile(v value) string {
 	path := v.text()
 	if v.isText() && (filepath.Ext(path) != ".prom" || filepath.Base(path) == ".prom") {
@@ -60,7 +59,6 @@ func readTextfile(v value) string {
 	return path
 }
 
-// readGateway reads the URL of a Pushgateway.
 func readGateway(v value) string {
 	text := v.text()
 	u, err := url.Parse(text)
@@ -70,7 +68,6 @@ func readGateway(v value) string {
 	return text
 }
 
-// readLabels reads labels with their values.
 func readLabels(v value) map[string]string {
 	if v.node.Kind != yaml.MappingNode || len(v.node.Content)/2 > maxLabels {
 		v.expected("a mapping of at most %d labels to their values", maxLabels)

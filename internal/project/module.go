@@ -14,16 +14,16 @@ import (
 // ModuleSuffix is the suffix of a plugin file's name.
 const ModuleSuffix = ".wasm"
 
-// maxModules limits the plugins in a folder, and the entries of plugin_paths.
+// maxModules limits the plugins in a directory, and the entries of plugin_paths.
 const maxModules = 256
 
 // Modules returns the plugin files of a path in byte order: a file itself, or the .wasm
-// files directly in a folder. A path inside the project is opened through its root.
+// files directly in a directory. A path inside the project is opened through its root.
 //
 // # Errors
 //
-// The codes of Read. A folder without a plugin is file-not-found, and one with more than
-// maxModules is file-too-large.
+// The codes of Read: also file-not-found for a directory without plugins, and file-too-large
+// for more than maxModules.
 func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	info, err := p.stat(path)
 	switch {
@@ -56,7 +56,7 @@ func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	return modules, nil
 }
 
-// Folder returns the absolute path of a folder that the user named, under the same rule
+// Folder returns the absolute path of a directory that the user named, under the same rule
 // as Read.
 //
 // # Errors
@@ -73,7 +73,7 @@ func (p Project) Folder(path string) (string, error) {
 	return p.Abs(path), nil
 }
 
-// Exists reports whether a path that the user named is a file or a folder, under the same
+// Exists reports whether a path that the user named is a file or a directory, under the same
 // rule as Read.
 func (p Project) Exists(path string) bool {
 	_, err := p.stat(path)

@@ -11,13 +11,12 @@ import (
 // FileOwner is the owner of the configuration, for a section that runs commands, hands
 // out secrets or sends data.
 type FileOwner struct {
-	// Foreign is true if another user, who is not root either, owns the file, so that the
-	// section must not be trusted. Owner is that user's id.
+	// Foreign is true if the file belongs neither to the user nor to root, so that the
+	// section must not be trusted. Owner is the id of its owner.
 	Foreign bool
 	Owner   int
 }
 
-// ownerOf returns the owner of a file. For root, every other owner is foreign.
 func ownerOf(file fs.FileInfo) FileOwner {
 	owner, ok := safefile.Owner(file)
 	if !ok {
@@ -26,8 +25,8 @@ func ownerOf(file fs.FileInfo) FileOwner {
 	return FileOwner{Owner: owner, Foreign: owner != os.Geteuid() && owner != 0}
 }
 
-// checkTrusted fails if another user owns the file. consequence completes the message;
-// command, unless it is "", is a detail.
+// checkTrusted fails if the file is foreign. consequence completes the message; command,
+// unless it is "", is a detail.
 func (o FileOwner) checkTrusted(consequence, command string) error {
 	if !o.Foreign {
 		return nil
@@ -39,7 +38,7 @@ func (o FileOwner) checkTrusted(consequence, command string) error {
 	return err
 }
 
-// CheckTrusted fails if another user has written the verification command.
+// CheckTrusted fails if another user may have written the verification command.
 func (v *Verify) CheckTrusted() error {
 	if v == nil {
 		return nil
@@ -47,7 +46,7 @@ func (v *Verify) CheckTrusted() error {
 	return v.checkTrusted("its verification command is not run", v.Command)
 }
 
-// CheckTrusted fails if another user has written the commands for reports.
+// CheckTrusted fails if another user may have written the commands for reports.
 func (r Reports) CheckTrusted() error {
 	if len(r.Commands) == 0 {
 		return nil
@@ -55,10 +54,10 @@ func (r Reports) CheckTrusted() error {
 	return r.checkTrusted("its commands for reports are not run", r.Commands[0].Run)
 }
 
-// CheckTrusted fails if another user has written commands or secrets of the section.
+// CheckTrusted fails if another user may have written the section.
 func (s Spawn) CheckTrusted() error {
 	return s.checkTrusted("what its spawn section runs or hands out is not used", "")
 }
 
-// CheckTrusted fails if another user has written the destinations of metrics.
+// CheckTrusted fails if another user may have written the destinations of metrics.
 func (m Metrics) CheckTrusted() error { return m.checkTrusted("the metrics are not published", "") }

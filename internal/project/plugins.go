@@ -15,14 +15,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxSettings limits the settings of all plugins together, as JSON in bytes: the maximum
-// size of the file. Only aliases, which repeat a text of any length, can exceed it.
+// maxSettings limits the settings of all plugins together, as JSON in bytes. It is the
+// maximum size of the file: only aliases, which repeat a text, can exceed it.
 const maxSettings = maxConfig
 
 // PluginConfig is an entry of plugins.
 type PluginConfig struct {
-	// Use is the plugin that the entry configures under a name of the project; "" if the
-	// entry has the plugin's name.
+	// Use is the plugin that the entry configures, "" if the entry has the plugin's name.
 	Use string
 	// Settings are the plugin's settings, as one JSON object.
 	Settings jsontext.Value
@@ -31,7 +30,7 @@ type PluginConfig struct {
 // keyUse is the key of PluginConfig.Use.
 const keyUse = "use"
 
-// readPlugins reads the settings of plugins. The only key known here is use.
+// readPlugins reads the settings of plugins. It knows only the key use.
 func (r *configReader) readPlugins(v value) map[string]PluginConfig {
 	r.plugins = make(map[string]int)
 	ok := v.entries(func(name, plugin value) {
@@ -78,8 +77,8 @@ func (r *configReader) readPlugins(v value) map[string]PluginConfig {
 }
 
 // checkPlugins reports unknown plugin names in plugins and in the commands for reports.
-// known has the built-in plugins; pinned ones are known too. Before the first lock the
-// names of the project's own plugins are unknown, so nothing is reported if it has any.
+// known has the built-in plugins; pinned ones are known too. If the project has its own
+// plugins, names are checked only after the first lock, which records their names.
 func (p Project) checkPlugins(ctx context.Context, r *configReader, c Config, known []string) error {
 	known = slices.Clone(known)
 	isOther := func(name string) bool { return !slices.Contains(known, name) }
@@ -137,7 +136,7 @@ func (p Project) checkPlugins(ctx context.Context, r *configReader, c Config, kn
 	return nil
 }
 
-// isNamed reports whether the entry has a name of the project.
+// isNamed reports whether the entry has a name that the project chose.
 func (c PluginConfig) isNamed() bool { return c.Use != "" }
 
 // isConfigName reports whether a name can precede the = of --report.

@@ -19,16 +19,16 @@ const (
 	gitDir     = ".git"
 )
 
-// Project is a project's root and the user's folder.
+// Project is a project's root and the user's directory.
 type Project struct {
-	// Root is the absolute path of the nearest parent folder that has .switchyard,
-	// switchyard.yaml or .git, or of the folder itself if there is none.
+	// Root is the absolute path of the nearest directory, from Dir upwards, that has
+	// .switchyard, switchyard.yaml or .git. Without such a directory it is Dir.
 	Root string
-	// Dir is the absolute path of the folder that relative paths start from.
+	// Dir is the absolute path of the directory that relative paths start from.
 	Dir string
 }
 
-// Find returns the project of the folder dir.
+// Find returns the project that contains the directory dir.
 func Find(dir string) (Project, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -46,7 +46,7 @@ func Find(dir string) (Project, error) {
 			if _, err := os.Lstat(filepath.Join(at, marker)); err == nil {
 				return Project{Root: at, Dir: dir}, nil
 			} else if !errors.Is(err, fs.ErrNotExist) {
-				break // The folder cannot be searched.
+				break // The directory cannot be searched.
 			}
 		}
 		if at == filepath.Dir(at) {
@@ -58,5 +58,5 @@ func Find(dir string) (Project, error) {
 // AtRoot returns the project with Dir at the root, for paths in the project's own files.
 func (p Project) AtRoot() Project { return Project{Root: p.Root, Dir: p.Root} }
 
-// State returns the path of the folder with the project's state. It need not exist.
+// State returns the path of the project's state directory. It need not exist.
 func (p Project) State() string { return filepath.Join(p.Root, StateDir) }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Reports are commands whose reports are part of every round. They are code from the
+// Reports are commands that write a report for every round. They are code from the
 // repository.
 type Reports struct {
 	Commands []ReportCommand
@@ -21,8 +21,7 @@ type ReportCommand struct {
 	Plugin string
 	// ExitCodes are the exit codes besides 0 that mean success with findings.
 	ExitCodes []int
-	// Timeout is how long it may take.
-	Timeout time.Duration
+	Timeout   time.Duration
 	// Paths are patterns; the command runs only if the draft changes a matching file.
 	// Without patterns it always runs.
 	Paths []string
@@ -36,7 +35,6 @@ const (
 	defaultReportTimeout = 5 * time.Minute
 )
 
-// readReports reads the commands for reports.
 func (r *configReader) readReports(v value) []ReportCommand {
 	var all []ReportCommand
 	v.list(maxReports, func(v value) {
@@ -64,7 +62,6 @@ func (r *configReader) readReports(v value) []ReportCommand {
 	return all
 }
 
-// readPattern reads a pattern for paths of the project.
 func readPattern(v value) string {
 	pattern := v.text()
 	// A malformed pattern matches no path, so its command would never run.

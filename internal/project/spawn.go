@@ -25,20 +25,20 @@ type Spawn struct {
 	Env []string
 	// Command is the program and the arguments of AdapterExec.
 	Command []string
-	// Confine says what confines agents, and Limits what they may use.
+	// Confine says how agents are confined, and Limits limits their resources.
 	Confine Confine
 	Limits  Resources
 	// Adapters are the project's own adapter files, relative to its root and inside it.
 	Adapters []string
-	// Plan is the path of a task's plan, relative to the root and inside it, or "" for
-	// none. PlanOf fills in the task.
+	// Plan is the path of a task's plan, relative to the root and inside it, or "". PlanOf
+	// fills in the task.
 	Plan string
-	// Given is true if the file has this section, so that agents are wanted.
+	// Given is true if the file has this section, so that the user wants agents.
 	Given bool
 	// Agents are the complete settings of single agents: keys that the file does not set
 	// come from SpawnAgent.
 	Agents map[string]SpawnAgent
-	// FileOwner is set if Env, Command or Adapters are, or if Confine opens something.
+	// FileOwner is set if the section is code, see isCode.
 	FileOwner
 }
 
@@ -50,15 +50,15 @@ type SpawnAgent struct {
 	// Fallback names the adapters that are tried in turn if a spawn fails. It never
 	// contains Adapter.
 	Fallback []string
-	// ManualFallback enables the manual fallback: the last failure is returned to the caller,
-	// who runs the agent in another way, and the task does not become stuck.
+	// ManualFallback enables the manual fallback: after the last failure the caller is asked
+	// to run the agent, and the task does not become stuck.
 	ManualFallback bool
 	// Model is the model for Adapter, "" for the adapter's default. It does not apply to
 	// a fallback, which has other models.
 	Model string
 	// Timeout limits a spawn with all its attempts, and Idle the time without output.
 	Timeout, Idle time.Duration
-	// Retries is how often a failed attempt is repeated with the same adapter.
+	// Retries is the number of times that a failed attempt is repeated with the same adapter.
 	Retries int
 }
 
@@ -92,8 +92,8 @@ func defaultSpawn() Spawn {
 	}
 }
 
-// Limit is how many spawns of an agent may run at once, for a command that runs this many
-// tasks at once: a limit in the settings holds for all commands.
+// Limit returns the number of spawns of an agent that may run at once, for a command that
+// runs jobs tasks at once. A limit in the settings holds for all commands.
 func (s Spawn) Limit(jobs int) int { return cmp.Or(s.Concurrency, max(jobs, defaultConcurrency)) }
 
 // For returns the settings of one agent, by its name under spawn.agents.
@@ -105,19 +105,19 @@ func (s Spawn) For(agent string) SpawnAgent {
 }
 
 // PlanOf returns the path of a task's plan, relative to the project's root, or "" if the
-// project has none. It is inside the root for every valid task id.
+// project does not set it. It is inside the root for every valid task id.
 func (s Spawn) PlanOf(task string) string {
 	return strings.ReplaceAll(s.Plan, taskInPlan, task)
 }
 
-// isCode reports whether the settings can run something, hand out a secret or open what is
-// the user's.
+// isCode reports whether the settings can run a program, hand out a secret, or let agents
+// reach more than by default.
 func (s Spawn) isCode() bool {
 	return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 || s.Confine.opens()
 }
 
-// read reads the settings of all agents, and then those of single agents, which inherit
-// from them regardless of their order in the file.
+// read reads the settings of all agents, and then the settings of single agents, which
+// inherit from them regardless of their order in the file.
 func (s *Spawn) read(v value) {
 	s.Given = len(v.node.Content) > 0
 	before := v.problemCount()
@@ -139,7 +139,7 @@ func (s *Spawn) read(v value) {
 	}
 }
 
-// uses reports whether any agent may run with an adapter.
+// uses reports whether an agent may run with an adapter.
 func (s *Spawn) uses(adapter string) bool {
 	all := append(slices.Collect(maps.Values(s.Agents)), s.SpawnAgent)
 	return slices.ContainsFunc(all, func(a SpawnAgent) bool {
@@ -147,7 +147,6 @@ func (s *Spawn) uses(adapter string) bool {
 	})
 }
 
-// readAgents reads the settings of single agents.
 func (s *Spawn) readAgents(v value) {
 	if len(v.node.Content) > 2*maxAgents {
 		v.fail(" has more than %d entries", maxAgents)
@@ -195,7 +194,6 @@ func readSpawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 	return a
 }
 
-// readArguments reads a program and its arguments.
 func readArguments(v value) []string {
 	var words []string
 	v.list(maxArguments, func(v value) { words = append(words, v.text()) })
@@ -209,7 +207,6 @@ func readArguments(v value) []string {
 	return words
 }
 
-// readPlan reads the path of a task's plan.
 func readPlan(v value) string {
 	path := v.text()
 	// Any valid id can stand for the real one: ids contain no separator and do not begin

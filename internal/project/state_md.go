@@ -22,7 +22,7 @@ const StateMDFile = StateDir + "/STATE.md"
 const maxStateMD = 4 << 20
 
 // UpdateStateMD writes a task's block into STATE.md, or removes it if text is "". The
-// file exists as long as it has a block, and other content is dropped.
+// file exists as long as it has a block. Other content is dropped.
 //
 // Text that could end a block or control a terminal is removed. The file is replaced
 // atomically, and only if it changes. The caller must prevent concurrent updates.
@@ -84,7 +84,6 @@ func stateMDUnsafe(format string, args ...any) error {
 	return errs.New(errs.MarkerUnsafe, StateMDFile+": "+format, args...).With("path", StateMDFile)
 }
 
-// stateMDError returns a coded error about STATE.md.
 func stateMDError(err error) error {
 	if safefile.Unsafe(err) {
 		return stateMDUnsafe("%w", err)
@@ -92,8 +91,8 @@ func stateMDError(err error) error {
 	return errs.New(errs.MarkerUnwritable, "%s: %w", StateMDFile, safefile.Reason(err)).With("path", StateMDFile)
 }
 
-// taskBlocks is the content of STATE.md, by stuck task. Each task has a block of lines;
-// blocks are ordered by task:
+// taskBlocks has the texts of STATE.md by the ids of stuck tasks. Each task has a block of
+// lines, and the blocks are ordered by task:
 //
 //	<!-- switchyard:stuck TASK -->
 //	the caller's text
@@ -107,7 +106,7 @@ const (
 	closing   = " -->"
 )
 
-// parseStateMD reads the complete blocks of a text and ignores everything else.
+// parseStateMD reads the complete blocks of a text and ignores all other lines.
 func parseStateMD(text string) taskBlocks {
 	found := taskBlocks{}
 	task, from, open := "", 0, false
@@ -143,8 +142,8 @@ func (p taskBlocks) String() string {
 	return b.String()
 }
 
-// sanitizeBlock removes from a text everything that could end a block or a comment,
-// control a terminal, or hide words. Lines end in "\n", except for the last one.
+// sanitizeBlock removes all parts of a text that could end a block or a comment, control a
+// terminal, or hide words. Lines end in "\n", except for the last one.
 func sanitizeBlock(text string) string {
 	text = textutil.Lines(strings.ReplaceAll(text, "\r\n", "\n"))
 	text = strings.ReplaceAll(text, "-->", "--&gt;")

@@ -22,37 +22,37 @@ const (
 // Task is an entry of a tasks file.
 type Task struct {
 	ID string
-	// Prompt describes the task. It is that of the entry, or the content of its file.
+	// Prompt describes the task. It is from the entry, or the content of its file.
 	Prompt string
 	// Base is the revision that the task starts from, "" if not set.
 	Base string
 	// DependsOn lists other tasks of the file.
 	DependsOn []string
-	// Verify is the command that replaces the project's verification, "" for none.
+	// Verify is the command that replaces the project's verification, or "".
 	Verify string
-	// Budget replaces the project's budget, nil for none.
+	// Budget replaces the project's budget, unless it is nil.
 	Budget *Budget
 }
 
 // Tasks reads a file that lists tasks, and the files with their texts, which are relative
-// to it and inside the project. Dependencies have no cycle.
+// to it and inside the project. The dependencies of the tasks are free of cycles.
 //
 // # Errors
 //
-// tasks-invalid: the detail "problems" has every problem with its line. And the codes of
+// tasks-invalid: the detail "problems" has every problem with its line. Also the codes of
 // Read.
 func (p Project) Tasks(ctx context.Context, path string) ([]Task, error) {
 	data, err := p.Read(ctx, path, maxTasksFile)
 	if err != nil {
 		return nil, err
 	}
-	folder := Project{Root: p.Root, Dir: filepath.Dir(p.Abs(path))}
+	dir := Project{Root: p.Root, Dir: filepath.Dir(p.Abs(path))}
 	r := &tasksReader{reader: reader{file: path, code: errs.TasksInvalid}, at: make(map[string]value)}
 	r.content = func(v value) (string, error) {
-		if _, inside := folder.Rel(v.node.Value); !inside {
+		if _, inside := dir.Rel(v.node.Value); !inside {
 			return "", fmt.Errorf("%s is not in the project", v)
 		}
-		text, err := folder.Read(ctx, v.node.Value, task.MaxPrompt)
+		text, err := dir.Read(ctx, v.node.Value, task.MaxPrompt)
 		return string(text), err
 	}
 	err = r.read(data, func(root value) {
@@ -68,7 +68,6 @@ func (p Project) Tasks(ctx context.Context, path string) ([]Task, error) {
 	return r.tasks, r.err()
 }
 
-// tasksReader reads a tasks file.
 type tasksReader struct {
 	reader
 	// content returns the content of a prompt_file.
@@ -79,7 +78,6 @@ type tasksReader struct {
 	needs [][]value
 }
 
-// readTask reads an entry.
 func (r *tasksReader) readTask(v value) {
 	var t Task
 	var needs []value
@@ -142,7 +140,7 @@ func (r *tasksReader) readTask(v value) {
 	}
 }
 
-// checkTask reports a wrong id, and a missing text.
+// checkTask reports an invalid id and a missing text.
 func (r *tasksReader) checkTask(v, id value, t Task, texts int) {
 	first, twice := r.at[t.ID]
 	switch err := task.CheckID(t.ID); {

@@ -14,14 +14,13 @@ import (
 // Settings are the values that a new switchyard.yaml sets. A zero field leaves the
 // default.
 type Settings struct {
-	// MaxRounds is max_rounds.
 	MaxRounds int
 	// Researchers is research.agents.
 	Researchers int
-	// VerifyRuns is verify.runs. It stays a comment: it has no meaning without a command,
-	// which the user must add.
+	// VerifyRuns is verify.runs. It stays a comment, because it has no meaning without a
+	// command, which the user must add.
 	VerifyRuns int
-	// Phases is phases; nil leaves the default, and an empty list means none.
+	// Phases is phases; nil leaves the default, which an empty list does not.
 	Phases []string
 	// Suggestion stays a comment.
 	Suggestion
@@ -45,14 +44,14 @@ func (s Settings) String() string {
 	return strings.Join(set, ", ")
 }
 
-// configTemplate is a new switchyard.yaml, in which every line that the settings do not set
-// is a comment. Without comment signs it is the example of docs/configuration.md. The
-// header has two signs, so that it stays a comment if the user removes one from each line.
+// configTemplate is the template of a new switchyard.yaml, in which every line that the
+// settings do not set is a comment. Without comment signs it is the example of
+// docs/configuration.md. The header has two signs, so that it stays a comment if the user
+// removes one from each line.
 //
 //go:embed template.yaml
 var configTemplate string
 
-// template returns the text of a new switchyard.yaml.
 func (s Settings) template() (string, error) {
 	setPhases := s.Phases != nil
 	if !setPhases {
@@ -76,16 +75,16 @@ func (s Settings) template() (string, error) {
 	return text.String(), err
 }
 
-// Suggestion is what a new switchyard.yaml proposes in comments.
+// Suggestion has the commands that a new switchyard.yaml proposes in comments.
 type Suggestion struct {
 	// Verify is a verification command, "" for an example.
 	Verify string
-	// Reports are commands for reports; if there are none, an example is shown.
+	// Reports are commands for reports, empty for an example.
 	Reports []ReportCommand
 }
 
-// Suggest proposes commands for the build tools and package managers whose files are in
-// the folder. Unreadable files are ignored.
+// Suggest proposes commands for the build tools and package managers that have files in
+// the directory. It ignores unreadable files.
 func (p Project) Suggest(ctx context.Context) Suggestion {
 	in := Project{Root: p.Dir, Dir: p.Dir}
 	var s Suggestion

@@ -8,17 +8,17 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
-// transcriptsOff is the value of transcripts that keeps none.
+// transcriptsOff is the value of transcripts with which no transcripts are stored.
 const transcriptsOff = "off"
 
-// maxDays is how many days a transcript may be kept.
+// maxDays is the maximum number of days for which a transcript is stored.
 const maxDays = 3650
 
 func defaultTranscripts() transcript.Limits {
 	return transcript.Limits{Age: 30 * 24 * time.Hour, Size: 200 << 20}
 }
 
-// readTranscripts reads how long transcripts are kept. The zero Limits mean not at all.
+// readTranscripts reads the limits of transcripts, which are zero if they are off.
 func readTranscripts(v value) transcript.Limits {
 	l := defaultTranscripts()
 	if v.isText() {
@@ -34,7 +34,7 @@ func readTranscripts(v value) transcript.Limits {
 	return l
 }
 
-// days reads a number of days: 30d.
+// days reads a number of days, such as 30d.
 func (v value) days() time.Duration {
 	digits, ok := strings.CutSuffix(v.node.Value, "d")
 	n, err := strconv.ParseUint(digits, 10, 16)

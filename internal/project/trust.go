@@ -2,9 +2,9 @@ package project
 
 import "slices"
 
-// Trust says whose signatures a policy needs.
+// Trust says which signatures a policy needs.
 type Trust struct {
-	// Keys are the accepted keys. Without keys nothing is checked; otherwise a policy
+	// Keys are the accepted keys. Without keys signatures are not checked; otherwise a policy
 	// without a valid signature is refused, unless it is built in.
 	Keys []TrustKey
 }
@@ -18,14 +18,14 @@ type TrustKey struct {
 	// File has the public key as PEM, relative to the project's root and inside it. If it
 	// is "", Env is the environment variable that has the key.
 	File, Env string
-	// Scope is the scope that signatures must have, "" for none.
+	// Scope is the scope that signatures must have, or "".
 	Scope string
 }
 
 // maxTrustKeys limits the keys of a project.
 const maxTrustKeys = 32
 
-// read reads the keys, whose ids must be unique. A trust section must name at least one.
+// read reads the keys. A trust section must have at least one, and their ids are unique.
 func (t *Trust) read(v value) {
 	ok := v.mapping(fields{
 		"keys": func(v value) {
@@ -43,7 +43,7 @@ func (t *Trust) read(v value) {
 	}
 }
 
-// readTrustKey reads a key. The code that uses it checks the algorithm and the key itself.
+// readTrustKey reads a key. Package bundle checks the algorithm and the key itself.
 func readTrustKey(v value) (k TrustKey) {
 	const printable, rule = `^[!-~]{1,128}$`, "1 to 128 visible characters of ASCII"
 	switch ok := v.mapping(fields{

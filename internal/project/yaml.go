@@ -20,7 +20,7 @@ import (
 )
 
 // reader reads a YAML file and collects all problems, so that a user can fix them at
-// once. Its results are valid only if there are none.
+// once. Its results are valid only if err returns nil.
 type reader struct {
 	file     string
 	code     errs.Code // of its errors
@@ -35,10 +35,10 @@ type problem struct {
 	text string
 }
 
-// maxProblems limits the reported problems: a hostile file could have very many.
+// maxProblems limits the reported problems, because a hostile file could have very many.
 const maxProblems = 50
 
-// read parses the file's content, which is one document or none, and passes it to f.
+// read parses the file's content and passes its only document, if there is one, to f.
 func (r *reader) read(data []byte, f func(root value)) error {
 	var document, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -60,7 +60,7 @@ func (r *reader) read(data []byte, f func(root value)) error {
 	return nil
 }
 
-// describeYAMLError returns the parser's error in one line.
+// describeYAMLError returns an error of the parser in one line.
 func describeYAMLError(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
@@ -86,8 +86,8 @@ func (r *reader) addProblem(line int, format string, args ...any) {
 
 func (r *reader) problemCount() int { return len(r.problems) + r.more }
 
-// err returns the problems in the order of their lines: a single one in the message,
-// several in the detail "problems".
+// err returns the problems in the order of their lines, in the detail "problems". A single
+// one is also in the message.
 func (r *reader) err() error {
 	if len(r.problems) == 0 {
 		return nil
@@ -111,12 +111,12 @@ type value struct {
 	*reader
 	// path is the full key, joined by dots.
 	path string
-	// line is its own line, not that of an alias's target.
+	// line is its own line, not the line of an alias's target.
 	line int
 	node *yaml.Node
 }
 
-// child returns a value inside of v.
+// child returns a value inside v.
 func (v value) child(n *yaml.Node, path string) value {
 	c := value{v.reader, path, n.Line, n}
 	if n.Kind == yaml.AliasNode {
@@ -125,7 +125,7 @@ func (v value) child(n *yaml.Node, path string) value {
 	return c
 }
 
-// isScalar reports whether the value is a single word or number of the given type.
+// isScalar reports whether the value is a scalar of the given type.
 func (v value) isScalar(tag string) bool {
 	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == tag
 }
@@ -154,7 +154,7 @@ func (v value) String() string {
 // maxShown limits a text in a message, in code points.
 const maxShown = 64
 
-// fail reports a problem, whose text follows the value's path.
+// fail reports a problem. The text follows the value's path.
 func (v value) fail(format string, args ...any) {
 	v.addProblem(v.line, "%s%s", v.path, fmt.Sprintf(format, args...))
 }
@@ -170,7 +170,7 @@ func (v value) expected(format string, args ...any) {
 // fields maps each key of a mapping to its reader.
 type fields map[string]func(value)
 
-// mapping reads a mapping with known keys. It may be empty. ok is false if there was a
+// mapping reads a mapping with known keys, which may be empty. ok is false if there was a
 // problem.
 func (v value) mapping(known fields) (ok bool) {
 	return v.entries(func(key, content value) {
@@ -187,7 +187,7 @@ func (v value) mapping(known fields) (ok bool) {
 	})
 }
 
-// entries reads a mapping with any keys. It may be empty. ok is false if there was a
+// entries reads a mapping with any keys, which may be empty. ok is false if there was a
 // problem.
 func (v value) entries(read func(key, content value)) (ok bool) {
 	before := v.problemCount()
@@ -242,7 +242,6 @@ func (v value) list(most int, entry func(value)) {
 	}
 }
 
-// integer reads a decimal integer.
 func (v value) integer(least, most int) int {
 	n, err := strconv.Atoi(v.node.Value)
 	// Accept only one spelling: YAML reads 010 as 8.
@@ -252,7 +251,7 @@ func (v value) integer(least, most int) int {
 	return n
 }
 
-// text reads any text without a zero byte.
+// text reads a text without zero bytes.
 func (v value) text() string {
 	if !v.isText() {
 		v.expected("text; quote it if it is meant so")
@@ -262,7 +261,6 @@ func (v value) text() string {
 	return v.node.Value
 }
 
-// oneOf reads one of the given words.
 func (v value) oneOf(words ...string) string {
 	if !v.isText() || !slices.Contains(words, v.node.Value) {
 		v.expected("%s", strings.Join(words, " or "))
@@ -278,7 +276,7 @@ func (v value) word(pattern, rule string) string {
 	return v.node.Value
 }
 
-// words reads a list of different words. It may be empty.
+// words reads a list of different words, which may be empty.
 func (v value) words(pattern, rule string) []string {
 	words := []string{}
 	v.list(maxAgents, func(v value) {
@@ -300,7 +298,6 @@ func (v value) duration(least, most time.Duration, allowed string) time.Duration
 	return d
 }
 
-// localPath reads a path inside the project.
 func (v value) localPath() string {
 	path := v.text()
 	if v.isText() && !filepath.IsLocal(path) {
@@ -309,7 +306,6 @@ func (v value) localPath() string {
 	return path
 }
 
-// localPaths reads a list of paths inside the project.
 func (v value) localPaths() []string {
 	var paths []string
 	v.list(maxModules, func(v value) { paths = append(paths, filepath.Clean(v.localPath())) })
