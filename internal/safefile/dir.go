@@ -1,13 +1,13 @@
-// Package safefile opens files and folders in places that others can write to, and
+// Package safefile opens files and directories in places that others can write to, and
 // replaces files atomically.
 //
-// Agents write into a project's folder, and a repository may bring anything: a symbolic
-// link must not make us read or write elsewhere, and a named pipe must not block us.
-// Everything happens below an open os.Root, so that nothing can be swapped between a
+// Agents write into a project's directory, and a repository may contain any kind of file: a
+// symbolic link must not make us read or write outside of it, and a named pipe must not block
+// us. All operations are below an open os.Root, so that a file cannot be swapped between a
 // check and the use.
 //
-// Errors are those of the file system, for the caller to give a code to; Reason strips
-// the path from them.
+// The functions return errors of the file system, which the caller gives a code; Reason
+// strips the path from them.
 package safefile
 
 import (
@@ -19,42 +19,41 @@ import (
 	"runtime"
 )
 
-// Reasons not to use what is in the place of a folder or a file.
+// The reasons not to use a directory or a file.
 var (
 	ErrNotFolder  = errors.New("not a folder")
 	ErrNotRegular = errors.New("not a regular file")
 	ErrReplaced   = errors.New("replaced while it was opened")
 	ErrForeign    = errors.New("belongs to another user")
-	// ErrOutside is what Confined makes of a path that leads out of its root.
+	// ErrOutside is the error of a path that leads out of its root, see Confined.
 	ErrOutside = errors.New("path escapes from parent")
 )
 
-// Unsafe reports whether err says that a folder or a file is not what it should be, as
-// opposed to a failure of the file system.
+// Unsafe reports whether err is one of these reasons, and not a failure of the file system.
 func Unsafe(err error) bool {
 	return errors.Is(err, ErrNotFolder) || errors.Is(err, ErrNotRegular) || errors.Is(err, ErrReplaced) || errors.Is(err, ErrForeign)
 }
 
-// Confined returns err with ErrOutside in it if root refused a path that leads out of
-// it, and any other err as it is.
+// Confined returns err with the cause ErrOutside if root refused a path that leads out of
+// it, and any other err unchanged.
 func Confined(root *os.Root, err error) error {
 	pathErr, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
 		return err
 	}
-	// Package os exports no error for it. So ask root for one.
+	// Package os does not export this error, so ask root for it.
 	if _, outside := root.Lstat(".."); pathErr.Err == Reason(outside) {
 		return &fs.PathError{Op: pathErr.Op, Path: pathErr.Path, Err: ErrOutside}
 	}
 	return err
 }
 
-// MakeDir opens the folder at path. If there is none, it makes one that only its owner
-// can enter and that survives a power loss; the parent folder must exist. The last part
-// of path must not be a symbolic link.
+// MakeDir opens the directory at path. If it does not exist, MakeDir creates it, so that only
+// its owner can enter it and it survives a power loss; the parent directory must exist. The
+// last part of path must not be a symbolic link.
 func MakeDir(path string) (*os.Root, error) { return inParent(path, MakeDirIn) }
 
-// OpenDir opens the folder at path. The last part of path must not be a symbolic link.
+// OpenDir opens the directory at path. The last part of path must not be a symbolic link.
 func OpenDir(path string) (*os.Root, error) { return inParent(path, openDirIn) }
 
 func inParent(path string, open func(*os.Root, string) (*os.Root, error)) (*os.Root, error) {
@@ -66,7 +65,7 @@ func inParent(path string, open func(*os.Root, string) (*os.Root, error)) (*os.R
 	return open(parent, filepath.Base(path))
 }
 
-// MakeDirIn is MakeDir for a folder in root.
+// MakeDirIn is MakeDir for a directory in root.
 func MakeDirIn(root *os.Root, name string) (*os.Root, error) {
 	err := root.Mkdir(name, 0o700)
 	if err == nil {
@@ -90,7 +89,7 @@ func openDirIn(root *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	// OpenRoot follows links within root, so check that it opened the folder seen.
+	// OpenRoot follows links within root, so check that it opened the same directory.
 	info, err := opened.Stat(".")
 	if err == nil && !os.SameFile(seen, info) {
 		err = ErrReplaced
@@ -101,8 +100,8 @@ func openDirIn(root *os.Root, name string) (*os.Root, error) {
 	return opened, nil
 }
 
-// SyncDir makes the entries of a folder survive a power loss. It does nothing on
-// Windows: NTFS journals its folders.
+// SyncDir makes the entries of a directory survive a power loss. It has no effect on Windows,
+// because NTFS journals its directories.
 func SyncDir(root *os.Root, name string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -114,8 +113,8 @@ func SyncDir(root *os.Root, name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// RemoveAll removes a folder and everything in it, also below folders without
-// permissions, as some tools leave their downloads. A missing folder is no error.
+// RemoveAll removes a directory and its contents, also below directories without
+// permissions, as some tools leave their downloads. A missing directory is not an error.
 func RemoveAll(root *os.Root, name string) error {
 	if root.RemoveAll(name) == nil {
 		return nil

@@ -18,15 +18,15 @@ type Lock struct {
 	name string
 }
 
-// TryLock creates and locks a file, or returns nil if another process, or another Lock
-// of this one, has it. root must stay open until the lock is released.
+// TryLock creates and locks a file. It returns nil if the file is locked, by another
+// process or by this one. root must stay open until the lock is released.
 func TryLock(root *os.Root, name string) (*Lock, error) {
 	for {
 		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			f, err = OpenFile(root, name, os.O_RDWR)
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrReplaced) {
-				continue // Its holder has released it meanwhile.
+				continue // The other holder has released it meanwhile.
 			}
 		}
 		if err != nil {
@@ -55,7 +55,7 @@ func WaitLock(ctx context.Context, root *os.Root, name string) (*Lock, error) {
 			return l, err
 		}
 	}
-	<-ctx.Done() // At most one pause away.
+	<-ctx.Done() // It is at most one pause away.
 	return nil, context.Cause(ctx)
 }
 

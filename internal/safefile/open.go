@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// OpenFile opens a regular file. It follows no link and does not wait for a pipe. flag
-// is as for os.OpenFile, without os.O_CREATE.
+// OpenFile opens a regular file. It does not follow links and does not wait for a pipe.
+// flag is as for os.OpenFile, without os.O_CREATE.
 func OpenFile(root *os.Root, name string, flag int) (*os.File, error) {
 	seen, err := root.Lstat(name)
 	if err != nil {
@@ -32,8 +32,8 @@ func OpenFile(root *os.Root, name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// Open opens a regular file for reading. It follows links that stay within root, and
-// fails with ErrOutside for one that does not.
+// Open opens a regular file for reading. It follows links that stay within root. Other
+// links fail with ErrOutside.
 func Open(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -42,7 +42,7 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	return regular(f)
 }
 
-// OpenPath is Open for a path that is not confined to a folder.
+// OpenPath is Open for a path that is not confined to a directory.
 func OpenPath(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -67,8 +67,8 @@ type TooLargeError struct{ Limit int64 }
 
 func (e TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", e.Limit) }
 
-// ReadAll reads r to its end. It fails with a TooLargeError after limit bytes, whatever
-// size a file had when it was opened.
+// ReadAll reads r to its end. It fails with a TooLargeError after limit bytes, so that a
+// file can grow while it is read.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {
@@ -80,7 +80,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Read returns the content of a file that it opens with Open, as ReadAll reads it.
+// Read opens a file with Open and reads it with ReadAll.
 func Read(root *os.Root, name string, limit int64) ([]byte, error) {
 	f, err := Open(root, name)
 	if err != nil {

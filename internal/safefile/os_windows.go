@@ -14,11 +14,11 @@ import (
 
 func Owner(fs.FileInfo) (id int, ok bool) { return 0, true }
 
-// openToOthers is false because a mode does not carry Windows permissions.
+// openToOthers returns false because a mode does not show Windows permissions.
 func openToOthers(fs.FileInfo) bool { return false }
 
-// rename replaces a file. Windows refuses that while another process has the file open,
-// which mostly ends soon.
+// rename replaces a file. Windows refuses this while another process has the file open,
+// which usually does not last long.
 func rename(root *os.Root, from, to string) (err error) {
 	for range (retry.Backoff{First: 2 * time.Millisecond, Max: 100 * time.Millisecond, Limit: 25}).Attempts(context.Background()) {
 		err = root.Rename(from, to)
@@ -29,7 +29,7 @@ func rename(root *os.Root, from, to string) (err error) {
 	return err
 }
 
-// tryLock locks a byte far behind the end of a file, so that others can read it.
+// tryLock locks a byte far beyond the end of a file, so that others can read the file.
 func tryLock(f *os.File) (bool, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})

@@ -6,20 +6,19 @@ import (
 	"os"
 )
 
-// IgnoreFile keeps a state folder, itself included, out of version control, except for
+// IgnoreFile keeps a state directory, itself included, out of version control, except for
 // the agents and prompts that people write there.
 const (
 	IgnoreFile = ".gitignore"
 	ignoreText = "/*\n!/agents/\n!/prompts/\n"
 )
 
-// OpenState opens the folder of a program's state. If there is none, it makes one, as
-// MakeDir does. It removes the permissions of other users, which a clone may have
-// given, and writes an IgnoreFile. It fails with ErrForeign if the folder belongs to
-// another user.
+// OpenState opens the directory of a program's state like MakeDir. It removes the permissions
+// of other users, which a clone may have given, and writes an IgnoreFile. It fails with
+// ErrForeign if the directory belongs to another user.
 //
-// The IgnoreFile is the first thing in a new folder, so it needs no sync: anything it
-// ignores comes later.
+// The IgnoreFile is the first file in a new directory, so it needs no sync: the files that it
+// ignores come later.
 func OpenState(path string) (*os.Root, error) {
 	root, err := MakeDir(path)
 	if err != nil {
@@ -35,8 +34,8 @@ func OpenState(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// MakePrivate removes the permissions of other users from a folder. It fails with
-// ErrForeign if the folder belongs to another user.
+// MakePrivate removes the permissions of other users from a directory. It fails with
+// ErrForeign if the directory belongs to another user.
 func MakePrivate(root *os.Root) error {
 	info, err := root.Stat(".")
 	switch {
@@ -56,8 +55,8 @@ func OwnedByUser(file fs.FileInfo) bool {
 	return ok && id == max(os.Geteuid(), 0) // It is -1 on Windows.
 }
 
-// WriteIgnoreFile writes a folder's IgnoreFile unless there is something of that name,
-// and reports whether it did.
+// WriteIgnoreFile writes a directory's IgnoreFile unless the name exists, and reports whether
+// it did.
 func WriteIgnoreFile(root *os.Root) (bool, error) {
 	if _, err := root.Lstat(IgnoreFile); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -69,7 +68,7 @@ func WriteIgnoreFile(root *os.Root) (bool, error) {
 	}
 	made := err == nil
 	if errors.Is(err, fs.ErrExist) {
-		err = nil // Another process has written the same.
+		err = nil // Another process has written it.
 	}
 	if removeErr := root.Remove(temp); !errors.Is(removeErr, fs.ErrNotExist) {
 		err = errors.Join(err, removeErr)

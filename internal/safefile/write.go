@@ -16,24 +16,24 @@ type Options struct {
 	// Mode is the file's mode. The umask applies to it unless Exact is set.
 	Mode  fs.FileMode
 	Exact bool
-	// NoSync leaves it to the system when the file reaches the disk: after a power
-	// loss it may have its old content, none, or not exist.
+	// NoSync leaves it to the system when the file reaches the disk: after a power loss it
+	// may have its old content, be empty, or not exist.
 	NoSync bool
-	// Temp is the name to write to first, in the folder of the file, for a file with
-	// one writer at a time: a file of that name was left by a killed process, and is
-	// removed. Otherwise the name is random.
+	// Temp is the name of the temporary file, in the directory of the file, for a file with
+	// one writer at a time: an existing file of this name was left by a killed process, and
+	// is removed. Otherwise the name is random.
 	Temp string
 }
 
 // Replace gives a file new content and a new mode, atomically and durably: a reader
-// sees the old file or the new one, also after a power loss. A link of that name is
-// replaced, not followed. The umask applies to mode.
+// sees the old file or the new one, also after a power loss. A link is replaced, not
+// followed. The umask applies to mode.
 func Replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return ReplaceWith(root, name, bytes.NewReader(data), Options{Mode: mode})
 }
 
-// ReplaceWith is Replace for content from a reader. If that fails, the file stays as it
-// was.
+// ReplaceWith is Replace for content from a reader. If the reader fails, the file does not
+// change.
 func ReplaceWith(root *os.Root, name string, data io.Reader, o Options) error {
 	if o.Temp == "" {
 		o.Temp = tempName(path.Dir(name), name)
@@ -46,7 +46,7 @@ func ReplaceWith(root *os.Root, name string, data io.Reader, o Options) error {
 	})
 }
 
-// ReplaceNamed is ReplaceWith for a file in root whose name follows from its content:
+// ReplaceNamed is ReplaceWith for a file in root with a name that depends on its content:
 // fill writes the content and returns the name. o.Temp is not used.
 func ReplaceNamed(root *os.Root, o Options, fill func(io.Writer) (name string, err error)) error {
 	o.Temp = tempName(".", "new")
@@ -71,9 +71,8 @@ func replace(root *os.Root, o Options, fill func(io.Writer) (name string, err er
 	return SyncDir(root, path.Dir(name))
 }
 
-// Create makes a file with its content atomically and durably. It fails with
-// fs.ErrExist if there is one. It writes to a temporary file in the folder tempDir
-// first.
+// Create creates a file with its content atomically and durably. It fails with fs.ErrExist
+// if the file exists. The temporary file is in the directory tempDir.
 func Create(root *os.Root, tempDir, name string, data []byte, mode fs.FileMode) error {
 	temp := tempName(tempDir, name)
 	err := write(root, temp, Options{Mode: mode}, func(w io.Writer) error {
@@ -90,13 +89,13 @@ func Create(root *os.Root, tempDir, name string, data []byte, mode fs.FileMode) 
 	return SyncDir(root, path.Dir(name))
 }
 
-// tempName returns a unique name that shows which file it is for. It is shortened
-// because the file's own name may be as long as the file system allows.
+// tempName returns a unique name that begins like the file's name, which may be as long as
+// the file system allows.
 func tempName(dir, name string) string {
 	return path.Join(dir, fmt.Sprintf(".%.32s.%016x", path.Base(name), rand.Uint64()))
 }
 
-// write creates a file with all its content, or removes it again.
+// write creates a file with its content. If that fails, it removes the file.
 func write(root *os.Root, name string, o Options, fill func(io.Writer) error) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, o.Mode)
 	if err != nil {
