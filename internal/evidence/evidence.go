@@ -1,6 +1,6 @@
-// Package evidence finds what the events of a task show about git trees: which drafts were
-// reviewed, under which policy, and what was decided about them. It also has the form in
-// which this evidence leaves the ledger, a proof.
+// Package evidence finds the evidence about git trees in the events of a task: which drafts
+// were reviewed, under which policy, and with which decision. A proof is the form in which
+// this evidence leaves the ledger.
 package evidence
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Review is a decision about a draft whose files are known.
+// Review is a decision about a draft with known files.
 type Review struct {
 	Task  string
 	Round int
@@ -43,18 +43,18 @@ type Merge struct {
 	Event                   api.EventRef
 }
 
-// Found is what the events of tasks show.
+// Found is the evidence in the events of tasks.
 type Found struct {
 	Reviews []Review
 	Merges  []Merge
 }
 
-// Read adds what the events of a task show, from its first one on. It checks that they are
-// one unbroken chain, and that each can follow the state before it.
+// Read adds the evidence in the events of a task, which begin with its first one. It checks
+// that they are one unbroken chain, and that each can follow the state before it.
 //
 // # Errors
 //
-// Those of events. Any other error says which event is not what was recorded.
+// An error that events yields, or one that names the event that was changed.
 func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 	var state task.State
 	base, tip, into, forced := "", "", "", (*task.Force)(nil)

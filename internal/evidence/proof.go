@@ -15,41 +15,41 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// MaxProof is the largest proof that is read, in bytes.
+// MaxProof is the maximum size of a proof, in bytes.
 const MaxProof = 64 << 20
 
-// format is the name of the form of a proof.
+// format is the name of the format of a proof.
 const format = "switchyard.proof.v1"
 
-// Statement is what a proof states.
+// Statement is the content of a proof.
 type Statement struct {
 	Format string `json:"format"`
 	Task   string `json:"task"`
 	// Head is the hash of the task's last event.
 	Head string `json:"head"`
-	// Events are the task's events, from the first one on, and Policies those of the chain
-	// of policies.
+	// Events are the task's events from the first one on, and Policies the events of the
+	// chain of policies.
 	Events   []ledger.Event `json:"events"`
 	Policies []ledger.Event `json:"policies"`
 }
 
-// Proof is the form of a proof. The statement is the signed text or, decoded, a Statement.
+// Proof is a proof with its statement as the signed text or, decoded, as a Statement.
 type Proof[S jsontext.Value | Statement] struct {
 	Statement S `json:"statement"`
-	// Signature signs the bytes of the statement, as .signatures.json of a bundle signs files;
-	// nil if it is not signed.
+	// Signature signs the bytes of the statement, as .signatures.json of a bundle signs
+	// files. It is nil for an unsigned proof.
 	Signature jsontext.Value `json:"signature,omitzero"`
 }
 
-// The name of the signed statement, and the scope of its signature: one that was made for
-// anything else does not count.
+// The name of the signed statement, and the scope and the key id of its signature. A
+// signature with another scope was made for another purpose.
 const (
 	statementName = "statement"
 	scope         = "switchyard-proof"
 	keyID         = "proof"
 )
 
-// Key returns the key of proofs with some material in PEM, read from a file.
+// Key returns a key for proofs from its PEM, which was read from file.
 func Key(algorithm, material, file string) bundle.Key {
 	return bundle.Key{ID: keyID, Algorithm: algorithm, Material: material, File: file, Scope: scope}
 }
@@ -59,7 +59,7 @@ func Key(algorithm, material, file string) bundle.Key {
 //
 // # Errors
 //
-// policy-key-invalid, and those of w.
+// policy-key-invalid, and errors of w.
 func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	r.Format = format
 	text, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
@@ -82,8 +82,8 @@ func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	return err
 }
 
-// ReadProof reads a proof and checks its signature by key, a public one. A nil key accepts
-// any proof: then it shows what was recorded, and not by whom.
+// ReadProof reads a proof and checks its signature with a public key. A nil key accepts any
+// proof, also one of an unknown author.
 //
 // # Errors
 //
