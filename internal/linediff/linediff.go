@@ -5,25 +5,25 @@ package linediff
 
 import "slices"
 
-// Changes has the changed lines of the later version, by path. Files without any, such as
-// binary ones, are missing.
+// Changes has the changed lines of the later version, by path. It has no files without
+// changed lines, such as binary files. The ranges of a file are in its order.
 type Changes map[string][]Range
 
-// Range is a range of lines, which count from 1. Those of a file are in its order.
+// Range is a range of lines, which count from 1.
 type Range struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
 }
 
-// Has reports whether a line of a file was changed. An added line was. If lines were only
-// removed, the line after them was, which now runs without them. Lines that were only moved,
-// within a file or between files, were neither added nor removed.
+// Has reports whether a line of a file was changed. An added line counts as changed. If
+// lines were only removed, the line after them counts as changed, because it now runs
+// without them. Lines that were moved, within a file or between files, do not count.
 func (c Changes) Has(file string, line int) bool {
 	i, _ := slices.BinarySearchFunc(c[file], line, func(r Range, line int) int { return r.Last - line })
 	return i < len(c[file]) && c[file][i].First <= line
 }
 
-// Parse reads what git diff-tree -r -p -U0 --no-renames prints, with the prefixes a/ and
+// Parse reads the output of git diff-tree -r -p -U0 --no-renames with the prefixes a/ and
 // b/.
 func Parse(patch []byte) (Changes, error) {
 	p := parser{rest: patch, ids: make(map[string]int)}

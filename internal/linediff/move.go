@@ -1,20 +1,20 @@
 package linediff
 
-// moves says which removed and added lines of a patch were only moved, by their numbers in
-// the parser's lists.
+// moves says which removed and added lines of a patch were moved, by their indexes in the
+// parser's lists.
 type moves struct{ removed, added []bool }
 
 const (
-	// minWeight is how many letters and digits a block has that counts as moved, as in git
-	// diff --color-moved: two closing braces are no move.
+	// minWeight is the number of letters and digits that a moved block has at least, as in
+	// git diff --color-moved: two equal closing braces are not a moved block.
 	minWeight = 20
-	// maxPlaces bounds the places that are tried for a block. Lines that stand in more
-	// places say little.
+	// maxPlaces limits the places that are tried for a block. Lines that are in more places
+	// are not significant.
 	maxPlaces = 32
 )
 
-// findMoves finds the blocks of added lines that were removed elsewhere: the longest block
-// from each line on. Each removed line was moved to one place at most.
+// findMoves finds the blocks of added lines that were removed in another place. It takes
+// the longest block from each line on. A removed line is moved to one place at most.
 func (p *parser) findMoves() moves {
 	m := moves{make([]bool, len(p.removed)), make([]bool, len(p.added))}
 	places := make([][]int, len(p.ids)+1) // of removed lines, by id
@@ -25,7 +25,7 @@ func (p *parser) findMoves() moves {
 	for text, id := range p.ids {
 		weights[id] = weight(text)
 	}
-	// block returns the length of the block that was at a place.
+	// block returns the length of the block that was moved from at to to.
 	block := func(at, to int) (n int) {
 		for to+n < len(p.added) && at+n < len(p.removed) && p.added[to+n] != 0 && p.added[to+n] == p.removed[at+n] && !m.removed[at+n] {
 			n++

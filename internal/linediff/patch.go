@@ -11,8 +11,8 @@ import (
 type parser struct {
 	rest  []byte
 	hunks []hunk
-	// ids are those of the texts of lines, from 1. removed and added have the ids of all
-	// lines of a kind, with a 0 before those of each hunk.
+	// ids are the ids of the texts of lines, from 1. removed and added have the ids of all
+	// removed and all added lines, with a 0 before the lines of each hunk.
 	ids            map[string]int
 	removed, added []int
 }
@@ -50,7 +50,7 @@ func (p *parser) line() []byte {
 	return line
 }
 
-// hunk reads the lines of a hunk with this header.
+// hunk reads a hunk after its header.
 func (p *parser) hunk(file, header string) error {
 	before, rest, _ := strings.Cut(header, " ")
 	after, _, _ := strings.Cut(rest, " ")
@@ -60,7 +60,7 @@ func (p *parser) hunk(file, header string) error {
 		return errPatch
 	}
 	if added == 0 {
-		first++ // Git names the line before.
+		first++ // Git names the line before the hunk.
 	}
 	p.removed, p.added = append(p.removed, 0), append(p.added, 0)
 	h := hunk{file, first, span{len(p.removed), len(p.removed) + removed}, span{len(p.added), len(p.added) + added}}
@@ -81,7 +81,7 @@ func (p *parser) hunk(file, header string) error {
 	return nil
 }
 
-// id returns the id of a text, whose carriage return at the end does not count.
+// id returns the id of a text, ignoring a carriage return at its end.
 func (p *parser) id(text []byte) int {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	id, ok := p.ids[string(text)]
@@ -92,7 +92,7 @@ func (p *parser) id(text []byte) int {
 	return id
 }
 
-// parseRange parses a range of lines after its sign: 3,2 or 3, which has one line.
+// parseRange parses a range of lines with its sign, such as -3,2 or -3, which is one line.
 func parseRange(text, sign string) (first, count int, ok bool) {
 	text, ok = strings.CutPrefix(text, sign)
 	begin, length, several := strings.Cut(text, ",")
@@ -109,7 +109,7 @@ func parseNumber(text string) (int, bool) {
 	return int(n), err == nil
 }
 
-// parsePath parses the path of a later version, "" if that does not have the file.
+// parsePath parses the path in the later version, "" if the file was removed.
 func parsePath(text string) (string, error) {
 	if text == "/dev/null" {
 		return "", nil
@@ -129,7 +129,7 @@ func parsePath(text string) (string, error) {
 	return path, nil
 }
 
-// escapes are those of git besides octal numbers.
+// escapes are git's escape sequences besides octal numbers.
 var escapes = map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '"': '"', '\\': '\\'}
 
 // unquote decodes a text in git's quotes, after the first one.
