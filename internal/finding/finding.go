@@ -16,7 +16,7 @@ import (
 // it.
 const AuditCritic = "audit"
 
-// Severity is the severity of a finding. Unknown ones are kept and rank lowest.
+// Severity is the severity of a finding. Unknown severities are valid and rank lowest.
 type Severity string
 
 // The known severities, highest first.
@@ -40,7 +40,7 @@ func (s Severity) Rank() int {
 	}
 }
 
-// PreviousStatus is what became of a finding of the previous review.
+// PreviousStatus is the status of a finding of the previous review.
 type PreviousStatus string
 
 // The statuses that a report can state.
@@ -49,17 +49,17 @@ const (
 	Open PreviousStatus = "open"
 	// Fixed: it no longer holds.
 	Fixed PreviousStatus = "fixed"
-	// Withdrawn: the critic takes it back, although nothing changed.
+	// Withdrawn: the critic takes it back, although the draft did not change.
 	Withdrawn PreviousStatus = "withdrawn"
 	// Induced: it is fixed, but its fix caused a finding that is reported now.
 	Induced PreviousStatus = "induced"
 )
 
-// The statuses of a finding that no report states anything about.
+// The statuses of a finding that no report mentions.
 const (
-	// Unverified: nothing says that it is fixed.
+	// Unverified: no report says that it is fixed.
 	Unverified PreviousStatus = "unverified"
-	// Gone: all that reported it report again, without it.
+	// Gone: all critics that reported it have reported again, without it.
 	Gone PreviousStatus = "gone"
 )
 
@@ -69,7 +69,7 @@ func (s PreviousStatus) IsStated() bool {
 }
 
 // Finding is a problem that a critic reported. Routing reads Category, Severity, File,
-// Line and Remediation; the other fields say where it comes from.
+// Line and Remediation.
 type Finding struct {
 	// Fingerprint identifies the finding across critics and rounds; Merge sets it.
 	Fingerprint string `json:"fingerprint"`
@@ -82,13 +82,13 @@ type Finding struct {
 	// UnknownCategory is set if the policy's table lacks the category. The finding then
 	// stops the loop.
 	UnknownCategory bool `json:"unknown_category,omitzero"`
-	// File is nil if the finding has none, and "-" for a promoted criterion.
+	// File is nil for a finding without a file, and "-" for a promoted criterion.
 	File *string `json:"file"`
 	// Line counts from 1, or is nil.
 	Line        *int   `json:"line"`
 	Remediation string `json:"remediation"`
-	// Undoes is the fingerprint of an earlier finding of the task, whose fix this one asks to
-	// undo, "" for none. Undone is that finding, nil without a task.
+	// Undoes is the fingerprint of an earlier finding of the task if this one asks to undo
+	// its fix, otherwise "". Undone is the earlier finding, nil without a task.
 	Undoes string  `json:"undoes,omitzero"`
 	Undone *Undone `json:"undone,omitzero"`
 	// Standing compares the finding with the task's earlier reviews: new, repeat or
@@ -100,13 +100,12 @@ type Finding struct {
 	SinceRound int `json:"since_round,omitzero"`
 	// Reopened counts its returns after it was gone.
 	Reopened int `json:"reopened,omitzero"`
-	// Induced reports whether its line was changed since the previous review, nil if that is
-	// not known.
+	// Induced reports whether its line was changed since the previous review, nil if unknown.
 	Induced *bool `json:"induced,omitzero"`
 	// ConfirmedBy lists the critics that reported it, each once, in order of
 	// appearance.
 	ConfirmedBy []string `json:"confirmed_by"`
-	// Sources lists all places that reported it, so that a merge can be explained.
+	// Sources lists its places in all reports, so that a merge can be explained.
 	Sources []Source `json:"sources"`
 }
 
@@ -118,14 +117,13 @@ const CategoryContradiction = "contradiction"
 // has the finding.
 type Undone struct {
 	// Round is the round since which it was reported.
-	Round int     `json:"round"`
-	File  *string `json:"file,omitzero"`
-	Line  *int    `json:"line,omitzero"`
-	// Remediation is what it said has to be done.
-	Remediation string `json:"remediation,omitzero"`
+	Round       int     `json:"round"`
+	File        *string `json:"file,omitzero"`
+	Line        *int    `json:"line,omitzero"`
+	Remediation string  `json:"remediation,omitzero"`
 }
 
-// Contradiction says which earlier finding this one asks to undo, "" for none.
+// Contradiction describes the earlier finding that this one asks to undo, or returns "".
 func (f Finding) Contradiction() string {
 	if f.Undoes == "" {
 		return ""

@@ -36,8 +36,8 @@ func (id identity) fingerprint() string {
 }
 
 // Fingerprint returns the first 16 hex digits of SHA-256 over category, normalized file,
-// line or nothing, and the first 80 code points of the normalized remediation, joined by
-// "|".
+// line, and the first 80 code points of the normalized remediation, joined by "|". A
+// missing file or line is empty.
 func Fingerprint(category string, file *string, line *int, remediation string) string {
 	return identify(category, file, line, remediation).fingerprint()
 }
@@ -48,7 +48,7 @@ func IsFingerprint(s string) bool {
 }
 
 // normalize lower-cases s, turns each run of white space into one space, trims it, and
-// stops after limit code points, so that a very long text costs no more than a line. A
+// stops after limit code points, so that a long text costs no more than a short one. A
 // negative limit means no limit.
 func normalize(s string, limit int) string {
 	if n := normalPrefix(s); n == len(s) || limit >= 0 && n >= limit {

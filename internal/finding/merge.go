@@ -8,10 +8,10 @@ import (
 // Merge merges findings with the same identity and returns them in routing order. It does
 // not modify its argument, nor share a slice with it.
 //
-// The first occurrence gives a finding its fields. A duplicate adds its critics and
-// sources, each once, and raises Severity if its own is higher. Audit findings come after
-// those of critics; one that a critic reported too is merged without counting as a
-// confirmation, because the audit is not a second opinion.
+// A finding has the fields of its first occurrence. A duplicate adds its critics and
+// sources, each once, and raises Severity if its own is higher. Findings of the audit come
+// after the findings of critics. If a critic reported one too, the audit does not confirm
+// it, because it is not a second opinion.
 //
 // Merge is idempotent and takes n log n time.
 func Merge(findings []Finding) []Finding {
@@ -34,7 +34,7 @@ type merger struct {
 	merged []entry
 }
 
-// entry is a merged finding. The sets index its lists once these are long.
+// entry is a merged finding. The sets index its lists if the lists are long.
 type entry struct {
 	finding   Finding
 	confirmed map[string]struct{}
