@@ -2,7 +2,7 @@
 // code review, CI and test reports.
 //
 // A format is a pure function: the same review gives the same bytes. Hidden characters are
-// escaped, and invalid UTF-8 is replaced, as in every other output.
+// escaped, and invalid UTF-8 is replaced, as in all outputs.
 package findingformat
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Review is the list of findings of one review.
 type Review struct {
-	// Version is Switchyard's.
+	// Version is the version of Switchyard.
 	Version string
 	// TaskID is "" for a review without a task.
 	TaskID string
@@ -46,14 +46,14 @@ var formats = map[string]Format{
 // Names lists the formats.
 func Names() []string { return slices.Sorted(maps.Keys(formats)) }
 
-// Find returns the format of that name, nil if there is none.
+// Find returns the format with the name, or nil.
 func Find(name string) Format { return formats[name] }
 
-// isMissing reports whether there is no review: a list without findings then says nothing
-// about the task.
+// isMissing reports whether there is no review, so that an empty list of findings does not
+// mean that the task is free of them.
 func (r Review) isMissing() bool { return r.Round == 0 && len(r.Findings) == 0 }
 
-// deferral says why the findings of a list of deferred ones are not open.
+// deferral says why deferred findings are not open.
 func (r Review) deferral() string { return "deferred below the bar " + r.Bar }
 
 // words are a format's words for the severities.
@@ -70,6 +70,6 @@ func (w words) of(s finding.Severity) string {
 	}
 }
 
-// message returns the remediation, or the category if a critic gave none: some readers
-// refuse an empty text.
+// message returns the remediation, or the category if the remediation is empty: some
+// readers refuse an empty text.
 func message(f finding.Finding) string { return cmp.Or(f.Remediation, f.Category) }

@@ -11,7 +11,7 @@ import (
 
 var githubCommands = words{"error", "warning", "notice"}
 
-// A carriage return never gets here: textutil has replaced it.
+// Carriage returns need no escape, because textutil replaces them.
 var (
 	githubData     = strings.NewReplacer("%", "%25", "\n", "%0A")
 	githubProperty = strings.NewReplacer("%", "%25", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -38,6 +38,5 @@ func github(w io.Writer, r Review) error {
 	return nil
 }
 
-// isInFile reports whether a finding has a place for a person to look at. That of a
-// criterion is "-".
+// isInFile reports whether a finding is in a file. The File of a promoted criterion is "-".
 func isInFile(f finding.Finding) bool { return f.File != nil && *f.File != "-" }

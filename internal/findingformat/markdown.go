@@ -8,18 +8,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxComment is the length of a comment that GitHub accepts. It counts characters, and
-// this package bytes, which are never fewer.
+// maxComment is the maximum length of a comment on GitHub. GitHub counts characters, and
+// this package counts bytes, which are never fewer.
 const maxComment = 65536
 
-// Code points of a cell. Critics choose the texts.
+// The limits of a cell in code points, because critics choose the texts.
 const (
 	maxPlace = 200
 	maxText  = 1000
 )
 
 // markdown writes a table for a comment on a pull request. If the table is too long, it
-// says how many findings are left out.
+// ends with the number of omitted findings.
 func markdown(w io.Writer, r Review) error {
 	var b strings.Builder
 	b.WriteString(r.title() + "\n")

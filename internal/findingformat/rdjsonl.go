@@ -11,10 +11,10 @@ import (
 
 var rdjsonSeverities = words{"ERROR", "WARNING", "INFO"}
 
-// diagnostic is reviewdog's.
+// diagnostic is a diagnostic of reviewdog.
 type diagnostic struct {
 	Message string `json:"message"`
-	// Location is there without a file, too: reviewdog breaks without it.
+	// Location is set even without a file, because reviewdog fails without it.
 	Location struct {
 		Path  string           `json:"path"`
 		Range *diagnosticRange `json:"range,omitzero"`
@@ -34,7 +34,7 @@ type diagnosticRange struct {
 	} `json:"start"`
 }
 
-// rdjsonl writes reviewdog's diagnostics, one a line.
+// rdjsonl writes reviewdog's diagnostics, one per line.
 func rdjsonl(w io.Writer, r Review) error {
 	w = textutil.JSONWriter(w)
 	for _, f := range r.Findings {

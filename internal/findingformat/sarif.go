@@ -34,7 +34,7 @@ type sarifRun struct {
 			Rules   []sarifRule `json:"rules"`
 		} `json:"driver"`
 	} `json:"tool"`
-	// AutomationDetails tell the runs of a task apart from those of another.
+	// AutomationDetails distinguish the runs of different tasks.
 	AutomationDetails *sarifAutomation `json:"automationDetails,omitzero"`
 	// Results are nil if there was no review.
 	Results []sarifResult `json:"results,omitzero"`
