@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// create creates a file in memory. One on a disk can take a tenth of the time of git.
+// create creates a file in memory. A file on disk can take a tenth of the time of git.
 func create() (*os.File, error) {
 	fd, err := unix.MemfdCreate("git", unix.MFD_CLOEXEC)
 	if err != nil {

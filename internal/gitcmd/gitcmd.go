@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// Command is a git command. All of it but Input is required.
+// Command is a git command. All fields except Input are required.
 type Command struct {
 	Bin string
 	// Args are git's own options, the name of the command, and its arguments.
@@ -25,21 +25,22 @@ type Command struct {
 	Timeout, Grace time.Duration
 }
 
-// Result is how a command ended.
+// Result is the result of a command.
 type Result struct {
 	supervise.Result
-	// Output is what it wrote, up to the limit. Stderr is the end of its errors.
+	// Output is its standard output, up to the limit. Stderr is the end of its standard
+	// error.
 	Output, Stderr string
 }
 
-// maxStderr bounds Result.Stderr, in bytes.
+// maxStderr is the maximum size of Result.Stderr, in bytes.
 const maxStderr = 1 << 20
 
-// Run runs a command. No end of it is an error.
+// Run runs a command. The command's failure is a Result, not an error.
 //
 // # Errors
 //
-// Those of the supervisor, and those of the files.
+// Errors of the supervisor and of the files.
 func Run(ctx context.Context, s *supervise.Supervisor, c Command) (r Result, err error) {
 	var files [3]*os.File
 	for i := range files {
@@ -70,7 +71,6 @@ func Run(ctx context.Context, s *supervise.Supervisor, c Command) (r Result, err
 	return r, err
 }
 
-// read reads a part of a file.
 func read(f *os.File, from, to int64) (string, error) {
 	var text strings.Builder
 	text.Grow(int(to - from))
