@@ -1,5 +1,5 @@
-// Package digest writes and reads SHA-256 digests in the form that reports, plugins,
-// policies and events are identified by: "sha256:" and 64 lower-case hex digits.
+// Package digest writes and reads the SHA-256 digests that identify reports, plugins,
+// policies and events: "sha256:" and 64 lower-case hex digits.
 package digest
 
 import (
@@ -21,7 +21,7 @@ func Hex[T ~[]byte | ~string](data T) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// OfHash returns the digest of what was written to h, which is a SHA-256.
+// OfHash returns the digest of the data written to h, which is a SHA-256.
 func OfHash(h hash.Hash) string { return Prefix + hex.EncodeToString(h.Sum(nil)) }
 
 // Bare returns a digest without its prefix.
