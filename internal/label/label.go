@@ -9,7 +9,7 @@ import (
 )
 
 // The limits of the labels that users add: their number, and the length of a value in
-// bytes, which is that of the ledger's values.
+// bytes, which is the same as for the ledger's values.
 const (
 	Max      = 16
 	maxValue = 200
@@ -17,7 +17,7 @@ const (
 
 var legal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`) })
 
-// Problem returns why a label cannot be used, or "".
+// Problem says why a label cannot be used, or returns "".
 func Problem(name, value string) string {
 	switch {
 	case !legal().MatchString(name):
