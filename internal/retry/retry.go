@@ -23,9 +23,9 @@ type Backoff struct {
 	Limit int
 }
 
-// Attempts yields 1 for the first attempt, pauses, yields 2 and so on. It ends after
-// Limit attempts, and when ctx is done or would be before the pause is over. The first
-// attempt is always yielded.
+// Attempts yields 1 for the first attempt, pauses, yields 2, and so on. It ends after Limit
+// attempts, when ctx is done, or if its deadline is before the end of the pause. It always
+// yields the first attempt.
 func (b Backoff) Attempts(ctx context.Context) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n := 1; yield(n); n++ {
@@ -36,9 +36,9 @@ func (b Backoff) Attempts(ctx context.Context) iter.Seq[int] {
 	}
 }
 
-// Pause returns a pause to make after attempt n, which counts from 1. It is half as long
-// as the Backoff says, plus a random part of the other half, so that processes that
-// collided once do not do so again.
+// Pause returns the pause after attempt n, which counts from 1. It is half as long as the
+// Backoff says, plus a random part of the other half, so that processes that collided once
+// do not collide again.
 func (b Backoff) Pause(n int) time.Duration {
 	pause := b.First
 	for ; n > 1 && pause < b.Max; n-- {
@@ -48,8 +48,8 @@ func (b Backoff) Pause(n int) time.Duration {
 	return half + rand.N(half+1)
 }
 
-// Sleep waits for d and returns true. It returns false at once if ctx has a deadline
-// before that, and as soon as ctx is done.
+// Sleep waits for d and returns true. It returns false as soon as ctx is done, and at once
+// if its deadline is before the end of d.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ctx.Err() != nil || ok && time.Until(end) <= d {
 		return false
