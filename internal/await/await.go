@@ -4,8 +4,8 @@ package await
 
 import "context"
 
-// Result returns what f returns, or the cause of ctx if that is done first. In that
-// case f is abandoned: it goes on in its goroutine, and its result is dropped.
+// Result returns the result of f, or the cause of ctx if ctx is done first. Then f goes on
+// in its goroutine, and its result is dropped.
 func Result[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
