@@ -1,10 +1,10 @@
 // Package codecache stores the machine code of WebAssembly modules on disk between runs.
-// Each module has an entry: a folder with wazero's files and a seal, the checksum of
-// those files. wazero's own checksum does not cover function offsets and memory sizes, so
-// an entry without a matching seal is never passed to it.
+// Each module has an entry: a directory with wazero's files and a seal, their checksum.
+// wazero's own checksum does not cover function offsets and memory sizes, so an entry
+// without a matching seal is never passed to it.
 //
-// An entry is created under a temporary name, renamed when complete, and never changed:
-// concurrent and interrupted runs see a complete entry or none.
+// An entry is created under a temporary name, renamed when complete, and never changed, so
+// that concurrent and interrupted runs see only complete entries.
 package codecache
 
 import (
@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// codeDir is the subfolder for the code: other files in the cache folder may belong
+	// codeDir is the subdirectory for the code: other files in the cache directory may belong
 	// to other programs.
 	codeDir = "switchyard-code"
 	// sealFile is the seal in an entry, and unfinished is the name prefix of an
@@ -38,26 +38,26 @@ const (
 	sealFile   = "seal"
 	unfinished = "new-"
 
-	// An entry that was not used for entryLife is removed, such as those of other
-	// versions, and an incomplete one after unfinishedLife. An entry's modification time
-	// is its last use.
+	// An entry that was not used for entryLife is removed, such as an entry of another
+	// version, and an incomplete one after unfinishedLife. An entry's modification time is
+	// the time of its last use.
 	entryLife      = 30 * 24 * time.Hour
 	unfinishedLife = time.Hour
-	// maxCache bounds all entries together, in bytes. The built-in plugins have 2 MiB.
+	// maxCache limits the size of all entries, in bytes. The built-in plugins have 2 MiB.
 	maxCache = 64 << 20
 )
 
 // Compile calls compile with a cache on disk below dir, which has the code of wasm if an
-// earlier call stored it. Everything that compile compiles must depend only on wasm. On
+// earlier call stored it. The modules that compile compiles must depend only on wasm. On
 // success compile owns the cache that it received.
 //
-// A cache only saves time, so its failures are not errors: if dir is "", no folder is
-// available or compile fails with the cache, compile is called with one in memory.
+// A cache only saves time, so its failures are not errors: if dir is "", the directory is not
+// available or compile fails with the cache, compile is called with a cache in memory.
 //
 // # Errors
 //
-// plugin-cache-unsafe: others may write to the folder, whose content is machine code that
-// would run as the user. Otherwise that of compile; a panic of compile is one too.
+// plugin-cache-unsafe if others may write to the directory, because its machine code would
+// run as the user. Otherwise the error of compile; a panic of compile is an error too.
 func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) error {
 	if done, err := compileOnDisk(ctx, dir, wasm, compile); done || err != nil {
 		return err
@@ -65,7 +65,7 @@ func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.C
 	return compileIn(ctx, wazero.NewCompilationCache(), compile)
 }
 
-// compileOnDisk is Compile without a cache in memory. It reports whether it succeeded.
+// compileOnDisk is Compile without the cache in memory. It reports whether it succeeded.
 func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) (done bool, err error) {
 	if dir == "" {
 		return false, nil
@@ -79,7 +79,7 @@ func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wa
 		if err != nil {
 			return false, nil
 		}
-		// On Windows, a user's cache folder inherits access rules that a mode does not carry.
+		// On Windows, a user's cache directory inherits access rules that a mode does not show.
 		private := runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0 && safefile.OwnedByUser(info)
 		if !info.IsDir() || !private {
 			return false, errs.New(errs.PluginCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
@@ -93,13 +93,13 @@ func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wa
 		_ = os.Chtimes(entry, now, now)
 		return compileInFolder(ctx, entry, compile) == nil, nil
 	}
-	_ = os.RemoveAll(entry) // It is damaged or does not exist.
+	_ = os.RemoveAll(entry) // It may be damaged.
 	sweep(code)
 	making, err := os.MkdirTemp(code, unfinished)
 	if err != nil {
 		return false, nil
 	}
-	defer os.RemoveAll(making) // If it could not be renamed, for example because another process was faster.
+	defer os.RemoveAll(making) // It stays if it cannot be renamed, for example because another process was faster.
 	if compileInFolder(ctx, making, compile) != nil {
 		return false, nil
 	}
@@ -109,7 +109,6 @@ func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wa
 	return true, nil
 }
 
-// compileInFolder compiles with a folder for wazero.
 func compileInFolder(ctx context.Context, dir string, compile func(wazero.CompilationCache) error) error {
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
@@ -118,7 +117,8 @@ func compileInFolder(ctx context.Context, dir string, compile func(wazero.Compil
 	return compileIn(ctx, cache, compile)
 }
 
-// compileIn compiles with a cache. A damaged entry can make wazero panic.
+// compileIn compiles with a cache. It recovers because a damaged entry can make wazero
+// panic.
 func compileIn(ctx context.Context, cache wazero.CompilationCache, compile func(wazero.CompilationCache) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,8 +131,8 @@ func compileIn(ctx context.Context, cache wazero.CompilationCache, compile func(
 	return compile(cache)
 }
 
-// entryName returns the name of an entry, derived from everything that its code depends
-// on, except for the processor, which wazero checks itself.
+// entryName returns the name of an entry. It depends on all inputs of the compiler except
+// for the processor, which wazero checks itself.
 func entryName(wasm []byte) string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, runtime.GOOS+"/"+runtime.GOARCH+" wazero "+wazeroVersion()+"\n")
@@ -140,7 +140,7 @@ func entryName(wasm []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// wazeroVersion returns the version that this program was built with.
+// wazeroVersion returns the version of wazero in this program.
 func wazeroVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dep := range info.Deps {
@@ -167,15 +167,15 @@ func checksum(name, entry string) (string, bool) {
 	return digest.OfHash(h), len(paths) > 0
 }
 
-// files returns the paths of wazero's files in an entry, sorted. They are in one folder.
+// files returns the paths of wazero's files in an entry, sorted. They are in one directory.
 func files(entry string) []string {
 	found, _ := fs.Glob(os.DirFS(entry), "*/*")
 	return found
 }
 
-// sweep removes expired entries, and then the least recently used ones until at most
-// maxCache is left. Another process that uses a removed entry has its code in memory, or
-// compiles the module again.
+// sweep removes expired entries, and then the least recently used ones until the others
+// have at most maxCache bytes. Another process that uses a removed entry has its code in
+// memory, or compiles the module again.
 func sweep(dir string) {
 	type stored struct {
 		name string
