@@ -11,24 +11,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxBytes bounds a message that is scanned, in bytes. An envelope has some 200, a
+// MaxBytes is the maximum size of a scanned message. An envelope has some 200 bytes, a
 // researcher's answer some thousand.
 const MaxBytes = 1 << 20
 
 // Object is a JSON object in a message, or the beginning of one.
 type Object struct {
 	// Text is the object as written. It may have duplicate keys or invalid UTF-8, so
-	// decode it strictly. If Whole is false, it ends where it stopped being an object.
+	// decode it strictly. If Whole is false, it ends where it stops being an object.
 	Text jsontext.Value
-	// Whole says that this is one JSON object, and that nothing after it could belong to
-	// it: no further bracket, and no letter, digit or quote without a space.
+	// Whole reports whether this is one JSON object, and the text after it cannot belong to
+	// it: it does not go on with a closing bracket, or with a letter, digit or quote without
+	// a space.
 	Whole bool
 }
 
-// Objects returns the outermost objects of a message in order. The beginning of an object
-// that breaks off is included, not Whole, so that a cut envelope differs from a missing
-// one; objects inside of it are not. A message of more than MaxBytes has none. The texts
-// are copies.
+// Objects returns the outermost objects of a message in order. It includes the beginning of
+// an object that breaks off, which is not Whole, so that a cut envelope differs from a
+// missing one. It does not include objects inside it. It returns nil for a message of more
+// than MaxBytes. The texts are copies.
 func Objects(text string) []Object {
 	if len(text) > MaxBytes {
 		return nil
@@ -56,14 +57,14 @@ func Objects(text string) []Object {
 	}
 }
 
-// begins reports whether what follows a brace can be the inside of an object. Braces of
-// prose and most code are excluded here.
+// begins reports whether a text after a brace can be the inside of an object. This excludes
+// the braces of prose and of most code.
 func begins(inside []byte) bool {
 	inside = bytes.TrimLeft(inside, " \t\r\n")
 	return len(inside) > 0 && (inside[0] == '"' || inside[0] == '}')
 }
 
-// extent returns how many bytes of data, which begins with a brace, are an object, or
+// extent returns the length of the object at the beginning of data, or of the text that
 // could have become one. It is lenient about the contents, but not about the end.
 func extent(d *jsontext.Decoder, data []byte) (length int, whole bool) {
 	d.Reset(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

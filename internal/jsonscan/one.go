@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Has reports whether the object has one of the keys. An object whose members cannot be
-// told is taken for one that has.
+// Has reports whether the object has one of the keys. It returns true if the members cannot
+// be decoded.
 func (o Object) Has(keys ...string) bool {
 	if !o.Whole {
 		return slices.ContainsFunc(keys, func(key string) bool { return bytes.Contains(o.Text, []byte(`"`+key+`"`)) })
@@ -22,9 +22,9 @@ func (o Object) Has(keys ...string) bool {
 	return err != nil || slices.ContainsFunc(keys, func(key string) bool { _, ok := members[key]; return ok })
 }
 
-// One returns the only object of a message with one of the keys. It may be repeated, but
-// two that differ are an error, as is one that is cut short. The error never quotes the
-// message.
+// One returns the only object of a message that has one of the keys. The object may be
+// repeated. Different objects are an error, as is an object that is cut short. The error
+// never quotes the message.
 func One(text string, keys ...string) (jsontext.Value, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the final message has more than %d bytes", MaxBytes)
