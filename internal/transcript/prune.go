@@ -16,11 +16,11 @@ import (
 const (
 	// lockFile is locked while files are removed.
 	lockFile = ".lock"
-	// block is the least that a file counts, in bytes. It is about what a file takes on a
-	// disk, and bounds their number.
+	// block is the minimum size that a file counts as, in bytes. It is about the size that a
+	// file takes on disk, and limits the number of files.
 	block = 4 << 10
-	// maxDraft is how long a transcript may take to be written. Older drafts were left by
-	// killed processes.
+	// maxDraft is the time in which a transcript is written. Older temporary files were left
+	// by killed processes.
 	maxDraft = time.Hour
 )
 
@@ -36,7 +36,7 @@ func prune(ctx context.Context, dir *os.Root, limits Limits) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now() // the clock of the files, whatever clock events have
+	now := time.Now() // the clock of files, not of events
 	var files []fs.FileInfo
 	var total int64
 	for _, entry := range entries {

@@ -1,6 +1,6 @@
-// Package transcript keeps what agents said: the standard output of their CLIs, without
-// secrets, compressed, and named by its digest. The digest is in the ledger, so that a
-// transcript that was altered is found. Old transcripts are removed.
+// Package transcript stores the transcripts of agents: the standard output of their CLIs,
+// without secrets, compressed, and named by its digest. The digest is in the ledger, so
+// that an altered transcript is detected. Old transcripts are removed.
 package transcript
 
 import (
@@ -21,37 +21,39 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Folder is the folder of transcripts in the state folder.
+// Folder is the directory of transcripts in the state directory.
 const Folder = "transcripts"
 
 const (
 	suffix = ".gz"
-	// maxSize bounds what is read of a transcript, in bytes: an altered one may expand to
-	// any size. An output has at most 128 MiB.
+	// maxSize limits the text of a transcript, in bytes: an altered file may expand to any
+	// size. An output has at most 128 MiB.
 	maxSize = 1 << 30
 )
 
-// Limits say how long transcripts are kept.
+// Limits say how long transcripts are stored.
 type Limits struct {
-	// Age is the maximum age of a transcript, and Size that of all files, in bytes.
+	// Age is the maximum age of a transcript, and Size the maximum size of all files in
+	// bytes.
 	Age  time.Duration
 	Size int64
 }
 
-// Save keeps what r yields, without secrets, and removes transcripts beyond the limits,
-// oldest first. It needs constant memory. Several processes may save in one folder.
+// Save stores the text of r, without secrets, and returns its digest. It then removes
+// transcripts beyond the limits, oldest first. It needs constant memory. Several processes
+// may save in one directory.
 //
 // The file is not synced: that would make a run wait for the disk, and the digest in the
-// ledger shows what a power loss has damaged.
+// ledger shows damage by a power loss.
 //
 // # Errors
 //
-// Those of r and of the file system. If there is a digest beside the error, the transcript
-// is kept, and older ones could not be removed.
+// Errors of r and of the file system. An error with a digest means that the transcript is
+// stored, and older ones could not be removed.
 func Save(ctx context.Context, dir *os.Root, r io.Reader, limits Limits) (string, error) {
 	sum := ""
 	err := safefile.ReplaceNamed(dir, safefile.Options{Mode: 0o600, NoSync: true}, func(w io.Writer) (string, error) {
-		// Twice as fast as the default, for files that are a fifth larger.
+		// BestSpeed is twice as fast as the default, for files that are a fifth larger.
 		packed, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		if err != nil {
 			return "", err
@@ -67,11 +69,10 @@ func Save(ctx context.Context, dir *os.Root, r io.Reader, limits Limits) (string
 	return sum, prune(ctx, dir, limits)
 }
 
-// fileOf is the name of a transcript's file.
 func fileOf(sum string) string { return digest.Bare(sum) + suffix }
 
-// Open opens a transcript. Its reader yields what the agent said, and fails at the end if
-// that does not have the digest.
+// Open opens a transcript. Its reader yields the text, and fails at the end if the text
+// does not have the digest.
 //
 // # Errors
 //
@@ -94,7 +95,7 @@ func Open(dir *os.Root, sum string) (io.ReadCloser, error) {
 	return &reader{file: f, text: io.LimitReader(packed, maxSize), sum: sum, hash: sha256.New()}, nil
 }
 
-// Exists reports whether there is a file of a transcript. It does not read it.
+// Exists reports whether the file of a transcript exists. It does not read it.
 func Exists(dir *os.Root, sum string) bool {
 	_, err := dir.Lstat(fileOf(sum))
 	return err == nil
@@ -131,7 +132,7 @@ func (r *reader) Read(p []byte) (int, error) {
 
 func (r *reader) Close() error { return r.file.Close() }
 
-// errRead tells a file that cannot be read from one that is damaged.
+// errRead distinguishes a file that cannot be read from a damaged one.
 func errRead(sum string, err error) error {
 	if _, failed := errors.AsType[*fs.PathError](err); failed {
 		return errs.New(errs.FileUnreadable, "the transcript %.19s cannot be read: %w", sum, safefile.Reason(err)).With("transcript", sum)
