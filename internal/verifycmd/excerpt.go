@@ -17,17 +17,17 @@ const (
 	excerptTail = excerptMax - excerptHead
 )
 
-// margin is how many bytes around a cut are searched for a secret that crosses it.
+// margin is the number of bytes around a cut that are searched for a secret that crosses it.
 const margin = 64 << 10
 
-// Excerpt returns a text of size bytes unchanged if it has at most 2,000 bytes, else its
-// first 800 and its last 1,200, slightly less if a cut would split a character. A line
-// between them says how many bytes are omitted, of how many. Control characters are kept:
-// the caller must remove them for display. Invalid UTF-8 is replaced by U+FFFD, and text
-// that looks like a secret is redacted before the cut, so the excerpt may be longer or
-// shorter than the bytes it stands for.
+// Excerpt returns a text of size bytes: the whole text if it has at most 2,000 bytes,
+// otherwise its first 800 and its last 1,200 bytes, slightly less if a cut would split a
+// character. A line between them has the number of omitted bytes and of all bytes. Control
+// characters stay: the caller must remove them for display. Invalid UTF-8 is replaced by
+// U+FFFD, and text that looks like a secret is redacted before the cut, so the excerpt may
+// be longer or shorter than these bytes.
 //
-// Errors are those of r, and io.ErrUnexpectedEOF if r has fewer bytes.
+// Errors are errors of r, and io.ErrUnexpectedEOF if r has fewer bytes.
 func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	if size <= excerptMax {
 		all, err := readAt(r, 0, max(size, 0))
@@ -59,7 +59,7 @@ func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	return fmt.Sprintf("%s%s[truncated: %d of %d bytes are left out here]\n%s", first, newline, left, size, last), nil
 }
 
-// cleanHead redacts secrets, whole or cut, in the head.
+// cleanHead redacts secrets in the head, also if the cut splits them.
 func cleanHead(r io.ReaderAt, size int64, head string) (string, error) {
 	around, err := readAt(r, 0, min(size, excerptHead+margin))
 	if err != nil {
@@ -74,7 +74,7 @@ func cleanHead(r io.ReaderAt, size int64, head string) (string, error) {
 	return clean[:headEnd([]byte(clean))], nil
 }
 
-// cleanTail redacts secrets, whole or cut, in the tail.
+// cleanTail redacts secrets in the tail, also if the cut splits them.
 func cleanTail(r io.ReaderAt, size int64, tail string) (string, error) {
 	from := max(0, size-excerptTail-margin)
 	around, err := readAt(r, from, size-from)

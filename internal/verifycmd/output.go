@@ -15,11 +15,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Folder is the folder of the outputs in the state folder, which is stateDir.
+// Folder is the directory of the outputs in the state directory, which is stateDir.
 const Folder, stateDir = "verify", ".switchyard"
 
 // logFile is the output file of a verification. It is open for appending and reading, so
-// that it is read even if another file has its name by then.
+// that another file with its name is never read.
 type logFile struct {
 	*os.File
 	path string // below the project's root, with slashes
@@ -29,43 +29,43 @@ func (l logFile) failed(err error) error {
 	return errs.New(errs.VerifyOutputFailed, "the output of the verification has no place: %w", err).With("path", l.path)
 }
 
-// createLog creates the output file, readable only by its owner. An existing file with that
-// name is removed, not written into. No folder on the way may be a symbolic link, which the
-// repository may contain: the output would be written elsewhere.
+// createLog creates the output file, readable only by its owner. It removes an existing file
+// with this name. The directories in its path must not be symbolic links, which the
+// repository may contain: the output would be written to another place.
 func createLog(p Plan) (logFile, error) {
 	name := fmt.Sprintf("%s-r%d.log", p.Task, p.Round)
 	l := logFile{path: path.Join(stateDir, Folder, name)}
 	at := filepath.Join(p.Root, stateDir)
 	state, err := safefile.OpenState(at)
 	if err != nil {
-		return l, l.folderError(at, err)
+		return l, l.dirError(at, err)
 	}
 	defer state.Close()
 	dir, err := safefile.MakeDirIn(state, Folder)
 	if err != nil {
-		return l, l.folderError(filepath.Join(at, Folder), err)
+		return l, l.dirError(filepath.Join(at, Folder), err)
 	}
 	defer dir.Close()
 	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return l, l.failed(err)
 	}
-	// O_CREATE with O_EXCL does not follow a link that was created meanwhile.
+	// O_EXCL does not follow a link that was created meanwhile.
 	if l.File, err = dir.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return l, l.failed(err)
 	}
 	return l, nil
 }
 
-// folderError returns the error of a folder on the way to the file.
-func (l logFile) folderError(at string, err error) error {
+// dirError returns the error of a directory in the path of the file.
+func (l logFile) dirError(at string, err error) error {
 	if safefile.Unsafe(err) {
 		return errs.New(errs.VerifyOutputUnsafe, "%s cannot be used: %w", at, err).With("path", at)
 	}
 	return l.failed(err)
 }
 
-// begin prepares the file for a run, and returns its size. Each of several runs has a
-// header line, at the beginning of a line.
+// begin prepares the file for a run, and returns its size. If there are several runs, it
+// writes a header line.
 func (l logFile) begin(n, of int) (int64, error) {
 	size, err := l.size()
 	if err != nil || of == 1 {

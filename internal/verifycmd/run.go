@@ -4,8 +4,8 @@
 // A verification is green if every run ends by itself, within its limits, with exit code 0,
 // and red otherwise. An error means that there is no result.
 //
-// Its output goes to a file in the state directory while the command runs, so that the
-// user can follow it. It is never held in memory: the Outcome has its digest and an
+// The output goes to a file in the state directory while the command runs, so that the
+// user can follow it. It is never in memory as a whole: the Outcome has its digest and an
 // excerpt.
 package verifycmd
 
@@ -36,14 +36,14 @@ const grace = 2 * time.Second
 type Command struct {
 	// Keeper runs the command.
 	Keeper *supervise.Supervisor
-	// Start and Signal are those of supervise.Spec. They may be nil.
+	// Start and Signal are as in supervise.Spec. They may be nil.
 	Start  func(*exec.Cmd) error
 	Signal func() syscall.Signal
-	// Record stores the identity of the process, before each run and once it has started,
-	// so that the next start finds orphans if this process is killed. It may be nil.
+	// Record stores the identity of the process, before each run and once the process has
+	// started, so that orphans are found after this process was killed. It may be nil.
 	Record func(supervise.Identity) error
 	Line   string
-	// Dir is the folder in which the command runs.
+	// Dir is the directory in which the command runs.
 	Dir string
 	// Env is the whole environment, as NAME=value. The last entry of a name applies.
 	Env []string
@@ -53,8 +53,7 @@ type Command struct {
 	OutputLimit int64
 }
 
-// Report runs the command once with its standard output and standard error in files, and
-// returns how it ended.
+// Report runs the command once with its standard output and standard error in files.
 //
 // # Errors
 //
@@ -77,7 +76,8 @@ type Plan struct {
 	Command
 	// Runs is the number of runs that must succeed, at least 1.
 	Runs int
-	// Root is the path of the project's root. Task and Round name the output file: .switchyard/verify/TASK-rROUND.log.
+	// Root is the path of the project's root. Task and Round name the output file:
+	// .switchyard/verify/TASK-rROUND.log.
 	Root  string
 	Task  string
 	Round int
@@ -85,9 +85,9 @@ type Plan struct {
 
 // Outcome is the result of a verification.
 type Outcome struct {
-	// Green is true if all runs took place and succeeded.
+	// Green is true if all planned runs succeeded.
 	Green bool
-	// Runs has the runs that took place. The last one is the cause of a red result.
+	// Runs has the results of the runs. The last one is the cause of a red outcome.
 	Runs []supervise.Result
 	// Excerpt is the output, or its beginning and its end (see Excerpt).
 	Excerpt string
@@ -123,7 +123,7 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer log.Close() // Its content was read before, so an error does not matter.
+	defer log.Close() // Its content was read before, so an error has no effect.
 	outcome := Outcome{Output: log.path}
 	for n := 1; n <= p.Runs; n++ {
 		before, err := log.begin(n, p.Runs)
