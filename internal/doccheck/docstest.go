@@ -1,4 +1,4 @@
-// Package doccheck holds pages of the documentation against the program, for tests.
+// Package doccheck lets tests compare pages of the documentation with the program.
 package doccheck
 
 import (
@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Table holds the part of a page between <!-- name --> and <!-- /name --> against
-// what the program makes of it. docs is the path of the folder of pages. With
-// UPDATE=1 in the environment the page is rewritten.
+// Table checks that the part of a page between <!-- name --> and <!-- /name --> is want,
+// the output of the program. docs is the path of the directory of pages. With UPDATE=1 in the
+// environment it rewrites the page.
 func Table(t *testing.T, docs, page, name, want string) {
 	t.Helper()
 	from, to := "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
@@ -27,8 +27,8 @@ func Table(t *testing.T, docs, page, name, want string) {
 	Page(t, path, head+from+want+to+tail)
 }
 
-// Page holds a whole page against what the program makes of it. With UPDATE=1 in
-// the environment it is rewritten.
+// Page checks that a whole page is want, the output of the program. With UPDATE=1 in the
+// environment it rewrites the page.
 func Page(t *testing.T, path, want string) {
 	t.Helper()
 	if os.Getenv("UPDATE") != "" {
