@@ -1,8 +1,8 @@
 // Package exhaustive tells tests whether to try every case or a sample of them.
 //
-// A test that repeats one property over many cases (kills before every write, damages
-// every byte, proves every version) tries a few by default, always the same ones, and
-// all of them in make test-exhaustive.
+// A test that checks one property in many cases (a kill before every write, damage of every
+// byte, every version) tries a few cases by default, always the same ones, and all of them
+// in make test-exhaustive.
 package exhaustive
 
 import (
@@ -16,7 +16,7 @@ const variable = "SWITCHYARD_EXHAUSTIVE"
 // Enabled reports whether tests try every case.
 func Enabled() bool { return os.Getenv(variable) != "" }
 
-// Require skips a test of which no part is worth running by default, and says why.
+// Require skips a test that does not run by default. reason says why.
 func Require(t testing.TB, reason string) {
 	t.Helper()
 	if !Enabled() {
@@ -24,8 +24,7 @@ func Require(t testing.TB, reason string) {
 	}
 }
 
-// Count returns how often to repeat something: sample times by default, and all times
-// in an exhaustive run.
+// Count returns the number of repetitions: sample by default, and all in an exhaustive run.
 func Count[N int | uint64](sample, all N) N {
 	if Enabled() {
 		return all
@@ -33,8 +32,8 @@ func Count[N int | uint64](sample, all N) N {
 	return sample
 }
 
-// Sample returns n of the cases by default, evenly spread and with the first and the
-// last among them, and all of them in an exhaustive run. n is at least 2.
+// Sample returns n of the cases by default, evenly spread and including the first and the
+// last, and all of them in an exhaustive run. n is at least 2.
 func Sample[T any](cases []T, n int) []T {
 	if Enabled() || len(cases) <= n {
 		return cases
