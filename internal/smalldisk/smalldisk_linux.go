@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PageSize is the unit in which the file system gives room, in bytes.
+// PageSize is the unit in which the file system allocates space, in bytes.
 const PageSize = 4096
 
 // New mounts a file system of a size such as 2m, and returns its path. Only the calling
-// goroutine and the processes that it starts can see it. The test is skipped, with the
-// reason, where nothing can be mounted.
+// goroutine and the processes that it starts can see it. It skips the test if the file
+// system cannot be mounted.
 func New(t testing.TB, size string) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
