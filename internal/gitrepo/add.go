@@ -21,16 +21,15 @@ type Worktree struct {
 	Branch string
 }
 
-// The reasons for the locks of worktrees, which keep git worktree prune away from them.
-// Git's own reason marks a worktree that it has not completed.
+// The reasons for the locks of worktrees, which protect them from git worktree prune. Git's
+// own reason marks a worktree that it has not completed.
 const (
 	taskReason  = "in use by a switchyard task"
 	mergeReason = "in use by a switchyard merge"
 	gitReason   = "initializing"
 )
 
-// CheckFree fails if something has the branch or the path of a worktree that is to be
-// added.
+// CheckFree fails if the branch or the path of a worktree that is to be added exists.
 //
 // # Errors
 //
@@ -51,15 +50,16 @@ func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
 	return err
 }
 
-// AddWorktree creates the branch at base, the hash of a commit, and checks it out in a new worktree,
-// locked. If both are there it does nothing, wherever the branch is by now; if a killed
-// call or an agent left only a part, it adds the rest. The parent directory is created.
+// AddWorktree creates the branch at base, the hash of a commit, and checks it out in a new
+// worktree, locked. If both exist it does not change them, wherever the branch is by now;
+// if a killed call or an agent left only a part, it adds the rest. It creates the parent
+// directory.
 //
 // # Errors
 //
-// branch-exists, branch-checked-out and worktree-exists if another owner has the branch or the
-// path, which are unchanged then; worktree-inside, worktree-switched if HEAD of the worktree
-// is elsewhere.
+// branch-exists, branch-checked-out and worktree-exists if another owner has the branch or
+// the path, which do not change then; worktree-inside; worktree-switched if HEAD of the
+// worktree is not on its branch.
 func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 	path, _, err := r.prepare(w.Path)
 	if err != nil {
@@ -97,8 +97,8 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 }
 
 // prepare makes the parent directory of a new worktree and returns the worktree's path as
-// git names it, and whether git knows it already. A directory with files that git does not
-// know belongs to another owner.
+// git names it, and whether git knows it already. A directory with files that is not a
+// worktree belongs to another owner.
 func (r *Repo) prepare(path string) (at string, known bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", false, unwritable(err)
@@ -119,13 +119,13 @@ func (r *Repo) prepare(path string) (at string, known bool, err error) {
 	return path, known, nil
 }
 
-// errExists is the error of a path that belongs to another owner.
+// errExists returns the error of a path that belongs to another owner.
 func errExists(path, why string) error {
 	return errs.New(errs.WorktreeExists, "%s is in the way of a worktree: %s", path, why).With("path", path)
 }
 
 // complete reports whether the worktree has the branch checked out. Otherwise it may be
-// discarded: it has nothing, or only what git checked out before it was killed.
+// discarded: it is empty, or has only files that git checked out before it was killed.
 func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string) (bool, error) {
 	if there.locked && there.reason != taskReason && there.reason != gitReason {
 		return false, errExists(there.path, "it is another worktree")
@@ -152,13 +152,13 @@ func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string
 	return true, nil
 }
 
-// errSwitched is the error of a worktree whose HEAD is not on its branch.
+// errSwitched returns the error of a worktree with a HEAD that is not on its branch.
 func errSwitched(path, branch string) error {
 	return errs.New(errs.WorktreeSwitched, "the worktree %s is no longer on its branch %s", path, branch).With("path", path).With("branch", branch)
 }
 
-// createBranch creates the branch at base, unless it is there and was created for the
-// same worktree: the first entry of its reflog says so.
+// createBranch creates the branch at base, unless it was created for the same worktree
+// before, according to the first entry of its reflog.
 func (r *Repo) createBranch(ctx context.Context, branch, base, mark string) error {
 	err := r.move(ctx, r.checkout, branch, base, "", mark)
 	if failureOf(err) == nil || errs.CodeOf(err) == errs.GitLocked {
@@ -180,7 +180,7 @@ func errTaken(branch string) error {
 	return errs.New(errs.BranchExists, "there is a branch in the way of %s that was not created for this task", branch).With("branch", branch)
 }
 
-// created reports whether the branch exists and was created with this mark.
+// created reports whether the branch exists and was created with the mark.
 func (r *Repo) created(ctx context.Context, branch, mark string) (bool, error) {
 	if tip, err := r.tip(ctx, branch); err != nil || tip == "" {
 		return false, err
@@ -195,8 +195,8 @@ func (r *Repo) addDetached(ctx context.Context, path, commit, reason string) err
 	return r.runAll(ctx, r.checkout, []string{"worktree", "add", "--quiet", "--detach", "--lock", "--reason", reason, "--", path, commit})
 }
 
-// lock locks the worktree of a task, unless it is locked. The file is git's own, which git
-// does not write atomically.
+// lock locks the worktree of a task, unless it is locked. It writes git's own file, because
+// git does not write it atomically.
 func (r *Repo) lock(w worktree) error {
 	if w.locked {
 		return nil
@@ -229,8 +229,8 @@ func (r *Repo) discard(ctx context.Context, w worktree) error {
 	return r.unregister(ctx, w)
 }
 
-// unregister makes git forget a worktree. Git refuses it if there are files that it would
-// lose.
+// unregister makes git remove a worktree. Git refuses this if changed or untracked files
+// would be lost.
 func (r *Repo) unregister(ctx context.Context, w worktree) error {
 	if w.locked {
 		if _, err := r.output(ctx, r.checkout, "worktree", "unlock", w.path); err != nil {

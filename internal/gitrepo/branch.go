@@ -12,13 +12,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// branchPrefix begins the names of tasks' branches, and headsPrefix those of the refs of
-// all branches.
+// branchPrefix begins the names of tasks' branches, and headsPrefix the names of the refs
+// of all branches.
 const branchPrefix, headsPrefix = "switchyard/", "refs/heads/"
 
-// TaskBranch returns the name of a task's branch, switchyard/TASK. A dot that git refuses
-// there becomes a plus, and any other byte that no task id has becomes a percent sign
-// with two hex digits. Different ids have different branches.
+// TaskBranch returns the name of a task's branch, switchyard/TASK. A dot that git does not
+// accept there becomes a plus, and a byte that is not valid in a task id becomes a percent
+// sign with two hex digits. Different ids have different branches.
 func TaskBranch(id string) string {
 	name := []byte(branchPrefix)
 	for i := range len(id) {
@@ -40,7 +40,7 @@ func TaskBranch(id string) string {
 	return string(name)
 }
 
-// tip returns the commit of a branch, "" if there is no such branch.
+// tip returns the commit of a branch, "" if it does not exist.
 func (r *Repo) tip(ctx context.Context, branch string) (string, error) {
 	return r.find(ctx, r.checkout, "rev-parse", "--verify", "--quiet", headsPrefix+branch)
 }
@@ -62,7 +62,7 @@ func (r *Repo) move(ctx context.Context, p place, branch, next, old, reason stri
 	return err
 }
 
-// errMoved is the error of a branch that is at another commit than it should be.
+// errMoved returns the error of a branch that is not at the commit old.
 func errMoved(branch, now, old string) *errs.Error {
 	return errs.New(errs.BranchMoved, "the branch %s is at %s and not at %s, as it should be", branch, now, old).
 		With("branch", branch).With("commit", now)
@@ -76,7 +76,7 @@ type worktree struct {
 	reason string // for the lock
 }
 
-// worktrees lists all of the repository, the main one first.
+// worktrees lists all worktrees of the repository, the main one first.
 func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 	out, err := r.output(ctx, r.checkout, "worktree", "list", "--porcelain", "-z")
 	var all []worktree
@@ -94,7 +94,7 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 	return all, err
 }
 
-// worktreeAt returns the worktree at a path, nil if there is none.
+// worktreeAt returns the worktree at a path, or nil.
 func worktreeAt(all []worktree, path string) *worktree {
 	if i := slices.IndexFunc(all, func(w worktree) bool { return w.path == path }); i >= 0 {
 		return &all[i]
@@ -102,8 +102,8 @@ func worktreeAt(all []worktree, path string) *worktree {
 	return nil
 }
 
-// holder returns the path of a worktree that has the branch checked out, or is in the
-// middle of rebasing it, "" if there is none.
+// holder returns the path of the worktree that has the branch checked out, or is in the
+// middle of rebasing it, or "".
 func (r *Repo) holder(all []worktree, branch string) string {
 	for _, w := range all {
 		if w.branch == branch {
@@ -120,7 +120,7 @@ func (r *Repo) holder(all []worktree, branch string) string {
 	return ""
 }
 
-// errHeld is the error of a branch that a worktree has checked out.
+// errHeld returns the error of a branch that a worktree has checked out.
 func errHeld(branch, path string) *errs.Error {
 	return errs.New(errs.BranchCheckedOut, "the branch %s is checked out in %s", branch, path).With("branch", branch).With("path", path)
 }
@@ -137,7 +137,8 @@ func (r *Repo) place(path string) (place, error) {
 	return place{}, errs.New(errs.WorktreeMissing, "there is no worktree at %s", path).With("path", path)
 }
 
-// main is the main worktree, which a bare repository lacks; then its top is what git lists.
+// main returns the main worktree. A bare repository does not have one; then top is the path
+// that git worktree list prints.
 func (r *Repo) main() place {
 	if r.checkout.git == r.common {
 		return r.checkout
@@ -148,7 +149,7 @@ func (r *Repo) main() place {
 // linked lists the linked worktrees. Their directories need not exist.
 func (r *Repo) linked() []place {
 	dir := filepath.Join(r.common, "worktrees")
-	entries, _ := os.ReadDir(dir) // Before the first worktree there is none.
+	entries, _ := os.ReadDir(dir) // It does not exist before the first worktree.
 	var all []place
 	for _, e := range entries {
 		git := filepath.Join(dir, e.Name())
@@ -165,7 +166,7 @@ func (r *Repo) linked() []place {
 	return all
 }
 
-// readLine reads a small file of git's own without its line end.
+// readLine reads a small file of git, without its line end.
 func readLine(name string) (string, error) {
 	f, err := safefile.OpenPath(name)
 	if err != nil {

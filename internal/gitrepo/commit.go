@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// DecisionTrailer is the key of the trailer by which a commit is found again.
+// DecisionTrailer is the key of the trailer that identifies the commit of a decision.
 const DecisionTrailer = "Switchyard-Decision"
 
 // Trailer is a line at the end of a commit's message.
@@ -30,20 +30,20 @@ func parseTrailers(text string) (trailers []Trailer) {
 	return trailers
 }
 
-// CommitRequest says what to commit.
+// CommitRequest is the request for a commit.
 type CommitRequest struct {
 	// Tree is the result of WriteTree, and Parent the commit that the branch is at.
 	Tree, Parent string
-	// Message is without the trailers. Hidden characters are escaped.
+	// Message does not have the trailers. Hidden characters are escaped.
 	Message string
-	// Trailers have a DecisionTrailer. White space in a value becomes a space.
+	// Trailers include a DecisionTrailer. White space in a value becomes a space.
 	Trailers []Trailer
 }
 
 // Commit commits a tree to the worktree's branch and returns the commit's hash. If the
 // branch is at a commit with the same DecisionTrailer already, it returns that. Then it
-// makes the worktree's index agree with the commit; no file is written. Author, committer
-// and signature are those of git's settings.
+// makes the worktree's index agree with the commit, without writing files. Author,
+// committer and signature are as git's settings say.
 //
 // # Errors
 //
@@ -74,14 +74,14 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 	if _, err := r.output(ctx, p, "read-tree", "--reset", commit); err != nil {
 		return "", err
 	}
-	// It fails if a file differs, which the caller sees by WriteTree.
+	// It fails if a file differs, which the caller checks with WriteTree.
 	if _, err := r.find(ctx, p, "update-index", "-q", "--refresh"); err != nil {
 		return "", err
 	}
 	return commit, nil
 }
 
-// head returns the commit of the branch, with its trailers, "" if there is no such branch.
+// head returns the commit of the branch with its trailers, "" if the branch does not exist.
 // It fails unless HEAD of the working tree is on the branch.
 func (r *Repo) head(ctx context.Context, p place, branch string) (commit string, trailers []Trailer, err error) {
 	out, err := r.output(ctx, p, "for-each-ref", "--format=%(HEAD)%(refname) %(objectname)%0a"+trailersFormat, "--", headsPrefix+branch)
@@ -100,7 +100,7 @@ func (r *Repo) head(ctx context.Context, p place, branch string) (commit string,
 	return "", nil, err
 }
 
-// CreateCommit creates a commit and moves no branch.
+// CreateCommit creates a commit. It does not move a branch.
 //
 // # Errors
 //
@@ -135,7 +135,7 @@ func (r *Repo) CreateCommit(ctx context.Context, tree string, parents []string, 
 	return "", err
 }
 
-// unnamed matches what git says if it has no name or email address for a commit.
+// unnamed matches the messages of git without a name or email address for a commit.
 var unnamed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`tell me who you are|was given and auto-detection is disabled|ident name|disallowed characters`)
 })

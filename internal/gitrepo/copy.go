@@ -15,8 +15,8 @@ import (
 // GitDir returns the git directory of the whole repository.
 func (r *Repo) GitDir() string { return r.common }
 
-// History lists the latest commits of HEAD and its first parents, the newest first, at most
-// limit. With merges, it lists only those with several parents.
+// History lists at most limit commits, HEAD and its first parents, the latest first. With
+// merges, it lists only commits with several parents.
 func (r *Repo) History(ctx context.Context, merges bool, limit int) ([]string, error) {
 	args := []string{"rev-list", "--first-parent", "--max-count=" + strconv.Itoa(limit)}
 	if merges {
@@ -26,10 +26,10 @@ func (r *Repo) History(ctx context.Context, merges bool, limit int) ([]string, e
 	return strings.Fields(out), err
 }
 
-// Copy makes a repository of the new directory dir, with the files of a commit as they were
-// before it was committed: HEAD is its first parent, and nothing is staged. It borrows the
-// objects and the settings of r, and writes nothing there. It returns the submodules, which
-// are not checked out.
+// Copy makes the new directory dir a repository with the files of a commit as they were
+// before it was committed: HEAD is its first parent, and the index has no changes. The copy
+// uses the objects and the settings of r, and does not write to r. Copy returns the
+// submodules, which are not checked out.
 //
 // # Errors
 //

@@ -11,10 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// maxMessage bounds a commit message that a hook wrote, in bytes.
+// maxMessage is the maximum size of a commit message that a hook wrote, in bytes.
 const maxMessage = 1 << 20
 
-// Hooks lists those hooks of the repository that git commit would run in the worktree, in
+// Hooks lists the hooks of the repository that git commit would run in the worktree, in
 // their order.
 //
 // # Errors
@@ -45,12 +45,12 @@ func (r *Repo) Hooks(ctx context.Context, path string) ([]string, error) {
 
 // RunHooks runs the hooks that git commit would run in the worktree, before the tree is
 // committed with the message. It returns the message, which a hook may have changed. The
-// hooks see an index of their own with the tree.
+// hooks see a temporary index with the tree.
 //
 // # Errors
 //
-// hook-refused, hook-changed if a hook changed the files or its index, so that the tree
-// is no longer what was reviewed, those of WriteTree and of Hooks.
+// hook-refused; hook-changed if a hook changed the files or the index, so that the tree is
+// no longer the reviewed one; and the errors of WriteTree and Hooks.
 func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string, error) {
 	hooks, err := r.Hooks(ctx, path)
 	if err != nil || len(hooks) == 0 {
@@ -72,7 +72,7 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 		if _, err := r.run(ctx, command{place: p, args: []string{"read-tree", "--reset", tree}, env: env}); err != nil {
 			return err
 		}
-		// As git commit does, so that a hook need not refresh it.
+		// Refresh the index like git commit, so that hooks need not.
 		if _, err := r.run(ctx, command{place: p, args: []string{"update-index", "-q", "--refresh"}, env: env}); err != nil && !negative(err) {
 			return err
 		}
@@ -107,7 +107,6 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 	return message, err
 }
 
-// runHook runs one hook.
 func (r *Repo) runHook(ctx context.Context, p place, env []string, name, message string) error {
 	args := []string{"hook", "run", "--ignore-missing", name}
 	switch name {

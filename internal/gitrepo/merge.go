@@ -7,39 +7,39 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// MergeRequest says what to merge.
+// MergeRequest is the request for a merge.
 type MergeRequest struct {
 	// Base is the name of the branch to merge into, and Tip the commit to merge.
 	Base, Tip string
-	// Path is that of a worktree for the merge, with the rules of Worktree.Path. What a
-	// merge or a verification left there is discarded.
+	// Path is the path of a worktree for the merge, with the rules of Worktree.Path. Files
+	// that an earlier merge or verification left there are discarded.
 	Path string
 	// Message and Trailers are for the commit of the merge, as in CommitRequest.
 	Message  string
 	Trailers []Trailer
 }
 
-// MergeResult is what a merge gives.
+// MergeResult is the result of a merge.
 type MergeResult struct {
 	// Base is the commit that the base branch was at.
 	Base string
 	// Commit is the merged commit, checked out in the worktree. It is the tip if that is a
 	// descendant of Base. It is "" if there are conflicts.
 	Commit string
-	// Has is set if the branch has the tip already. Then Commit is Base if that is nothing
-	// but the merge of the tip, otherwise the tip: what came with or after it is not ours.
+	// Has is set if the branch has the tip already. Then Commit is Base if Base is exactly
+	// the merge of the tip, and otherwise the tip, because Base has commits of others.
 	Has bool
 	// Conflicts are the files that cannot be merged.
 	Conflicts []string
 }
 
 // Merge merges a commit into the base branch and checks the result out at a detached HEAD
-// in a worktree of its own. No branch moves: see Advance. If there are conflicts, the
-// worktree has the base.
+// in a separate worktree. It does not move the branch: see Advance. If there are conflicts,
+// the worktree has the base.
 //
 // # Errors
 //
-// revision-unknown if there is no such branch, worktree-exists, worktree-inside,
+// revision-unknown if the branch does not exist, worktree-exists, worktree-inside,
 // author-unknown and signing-failed.
 func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 	base, err := r.tip(ctx, m.Base)
@@ -63,7 +63,8 @@ func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 	return result, err
 }
 
-// checkOutDetached creates the worktree of a merge anew, with a commit at a detached HEAD.
+// checkOutDetached removes and creates the worktree of a merge, with a commit at a detached
+// HEAD.
 func (r *Repo) checkOutDetached(ctx context.Context, path, commit string) error {
 	if err := r.RemoveMerge(ctx, path); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (r *Repo) checkOutDetached(ctx context.Context, path, commit string) error 
 }
 
 // TryWorktree checks HEAD out in a worktree and removes it again, also after an error or if
-// ctx ends. What a killed call left is removed first.
+// ctx ends. It first removes the worktree of a killed call.
 //
 // # Errors
 //
@@ -117,7 +118,7 @@ func (r *Repo) merged(ctx context.Context, p place, m MergeRequest, result *Merg
 }
 
 // mergeTrees returns the tree of the merge of two commits, or the conflicts. It runs in the
-// worktree, whose attributes name merge drivers.
+// worktree, because the attributes there name merge drivers.
 func (r *Repo) mergeTrees(ctx context.Context, p place, base, tip string) (tree string, conflicts []string, err error) {
 	out, err := r.run(ctx, command{place: p, limit: slow, args: []string{
 		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, tip,
@@ -147,9 +148,9 @@ func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 //
 // # Errors
 //
-// branch-checked-out if that checkout has changes in tracked files, or another worktree has
-// the branch checked out: its files would no longer be those of its HEAD. branch-moved.
-// Nothing has moved then.
+// branch-checked-out if that checkout has changes in tracked files, or if another worktree,
+// which would then not have the files of its HEAD, has the branch checked out; and
+// branch-moved. The branch has not moved then.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
 	all, err := r.worktrees(ctx)
 	if err != nil {
@@ -184,12 +185,12 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 	if changed != "" {
 		return errHeld(branch, r.checkout.top).WithHint("commit or stash what you changed there, or check out another branch, then run the task again with --merge")
 	}
-	// It refuses by itself to overwrite an untracked file, and an ignored one if asked to.
+	// Git refuses to overwrite an untracked file, and with the option also an ignored one.
 	return r.runAll(ctx, r.checkout, []string{"merge", "--ff-only", "--quiet", "--no-overwrite-ignore", "--no-autostash", next})
 }
 
-// RemoveMerge removes the worktree of a merge, with what a verification left in it. If
-// there is none it does nothing.
+// RemoveMerge removes the worktree of a merge, with files that a verification left in it. A
+// missing worktree is not an error.
 //
 // # Errors
 //

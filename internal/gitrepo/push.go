@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// CheckRemote fails if git knows no remote of this name. A URL or a path passes: only a
-// connection would show whether a repository is there.
+// CheckRemote fails if git has no remote with this name. It accepts any URL or path, because
+// only a connection would show whether a repository is there.
 //
 // # Errors
 //
@@ -28,15 +28,15 @@ func (r *Repo) CheckRemote(ctx context.Context, remote string) error {
 //
 // # Errors
 //
-// push-rejected if the remote does not take the branch, for example because it has other
-// commits there; push-failed if it cannot be reached or the hook refuses.
+// push-rejected if the remote does not accept the branch, for example because its branch has
+// other commits; push-failed if it cannot be reached or the hook refuses.
 func (r *Repo) Push(ctx context.Context, remote, branch string) error {
 	ref := headsPrefix + branch
 	return r.push(ctx, true, "the branch "+branch, "push", "--porcelain", "--no-force", "--no-follow-tags", "--recurse-submodules=no", "--", remote, ref+":"+ref)
 }
 
-// push runs git push --porcelain. what is pushed is for the message.
-func (r *Repo) push(ctx context.Context, hooks bool, what string, args ...string) error {
+// push runs git push --porcelain. Messages name the pushed branch or ref as subject.
+func (r *Repo) push(ctx context.Context, hooks bool, subject string, args ...string) error {
 	out, err := r.run(ctx, command{place: r.checkout, limit: slow, hooks: hooks, args: args})
 	f := failureOf(err)
 	if f == nil {
@@ -44,9 +44,9 @@ func (r *Repo) push(ctx context.Context, hooks bool, what string, args ...string
 	}
 	for line := range strings.Lines(out) {
 		if fields := strings.Split(strings.TrimSpace(line), "\t"); fields[0] == "!" && len(fields) == 3 {
-			return errs.New(errs.PushRejected, "the remote does not take %s: %s", what, textutil.Clip(textutil.Line(redact.Text(fields[2])), 200)).
+			return errs.New(errs.PushRejected, "the remote does not take %s: %s", subject, textutil.Clip(textutil.Line(redact.Text(fields[2])), 200)).
 				With("output", f.stderr).Because(f)
 		}
 	}
-	return errs.New(errs.PushFailed, "%s cannot be pushed: %s", what, f.excerpt()).With("output", f.stderr).Because(f)
+	return errs.New(errs.PushFailed, "%s cannot be pushed: %s", subject, f.excerpt()).With("output", f.stderr).Because(f)
 }

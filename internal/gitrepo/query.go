@@ -22,7 +22,7 @@ func (r *Repo) HasWorktree(path string) bool {
 //
 // # Errors
 //
-// worktree-missing, worktree-switched if HEAD of the worktree is elsewhere.
+// worktree-missing, and worktree-switched if HEAD of the worktree is not on the branch.
 func (r *Repo) Tip(ctx context.Context, w Worktree) (string, error) {
 	p, err := r.place(w.Path)
 	if err != nil {
@@ -36,12 +36,11 @@ func (r *Repo) Tip(ctx context.Context, w Worktree) (string, error) {
 type Commit struct {
 	// Hash and Tree are object names in hex digits.
 	Hash, Tree string
-	// Parents are its parents. Shallow is set if it has one that is not in the repository.
+	// Parents are its parents. Shallow is set if it has a parent that is not in the repository.
 	Parents []string
 	Shallow bool
 	// Subject is the first line of its message.
-	Subject string
-	// Trailers are in their order.
+	Subject  string
 	Trailers []Trailer
 }
 
@@ -77,8 +76,8 @@ func (r *Repo) hasParent(ctx context.Context, commit string) (bool, error) {
 	return strings.Contains(header, "\nparent "), err
 }
 
-// Changed lists the files that differ between two commits or trees, also submodules that
-// .gitmodules tells git to ignore.
+// Changed lists the files that differ between two commits or trees, including submodules
+// that .gitmodules tells git to ignore.
 func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
 		"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", from, to,
@@ -107,7 +106,7 @@ func (r *Repo) EmptyTree(ctx context.Context) (string, error) {
 }
 
 // MergeBase returns the commit at which the histories of two commits part, "" if they have
-// nothing in common.
+// no common commit.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return r.find(ctx, r.checkout, "merge-base", a, b)
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// OpenCache opens the bare repository dir, which has copies of what a remote has, and
-// creates it if it is missing. Worktrees of tasks can be added to it, and no checkout is
-// part of it.
+// OpenCache opens the bare repository dir, which has copies of refs of a remote, and creates
+// it if it is missing. Worktrees of tasks can be added to it.
 //
 // # Errors
 //
@@ -26,7 +25,7 @@ func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
 	}
 	dir = canonical(dir)
 	r.checkout, r.common = place{top: dir, git: dir}, dir
-	if !exists(filepath.Join(dir, "objects", "info")) { // It is what git init makes last.
+	if !exists(filepath.Join(dir, "objects", "info")) { // Git init creates it last.
 		if _, err := r.output(ctx, place{top: dir}, "init", "--quiet", "--bare", "--template=", dir); err != nil {
 			return nil, err
 		}
@@ -34,7 +33,7 @@ func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
 	return r, nil
 }
 
-// RemoteURL returns the URL of a remote that the repository knows by a name.
+// RemoteURL returns the URL of a remote of the repository.
 //
 // # Errors
 //
@@ -48,7 +47,7 @@ func (r *Repo) RemoteURL(ctx context.Context, remote string) (string, error) {
 }
 
 // Fetch copies a ref of the repository at url, with the history of its commit, to the same
-// ref here. It returns the commit, or "" if there is no such ref.
+// ref of this repository. It returns the commit, or "" if the ref does not exist.
 //
 // # Errors
 //
@@ -73,7 +72,8 @@ func errFetch(f *failure) error {
 	return errs.New(errs.FetchFailed, "the remote cannot be read: %s", f.excerpt()).With("output", f.stderr).Because(f)
 }
 
-// RemoteRef returns the commit of a ref of the repository at url, "" if there is none.
+// RemoteRef returns the commit of a ref of the repository at url, "" if the ref does not
+// exist.
 //
 // # Errors
 //
@@ -83,7 +83,7 @@ func (r *Repo) RemoteRef(ctx context.Context, url, ref string) (string, error) {
 	if f := failureOf(err); f != nil {
 		return "", errFetch(f)
 	}
-	for line := range strings.Lines(out) { // Other refs may end in the same name.
+	for line := range strings.Lines(out) { // Git also lists refs that end in the name.
 		if hash, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name == ref {
 			return hash, nil
 		}
@@ -95,17 +95,17 @@ func (r *Repo) RemoteRef(ctx context.Context, url, ref string) (string, error) {
 // its descendant To.
 type RefMove struct{ Ref, From, To string }
 
-// PushRefs moves refs of the repository at url, all or none, by compare-and-swap.
+// PushRefs atomically moves refs of the repository at url, by compare-and-swap.
 //
 // # Errors
 //
-// push-rejected if a ref is elsewhere, To is no descendant of From, or the remote does not
-// take it; push-failed if it cannot be reached.
+// push-rejected if a ref is not at From, To is not a descendant of From, or the remote does
+// not accept it; push-failed if the remote cannot be reached.
 func (r *Repo) PushRefs(ctx context.Context, url string, moves ...RefMove) error {
 	args := []string{"push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"}
 	var names []string
 	for _, m := range moves {
-		if m.From != "" { // Git would replace the commit, whatever follows it.
+		if m.From != "" { // With a lease, git accepts any other commit.
 			if follows, err := r.IsAncestor(ctx, m.From, m.To); err != nil {
 				return err
 			} else if !follows {
@@ -118,8 +118,8 @@ func (r *Repo) PushRefs(ctx context.Context, url string, moves ...RefMove) error
 	return r.push(ctx, false, moves[0].Ref, append(append(args, "--", url), names...)...)
 }
 
-// CheckOut makes path a worktree of a commit at a detached HEAD. Files there that are not
-// of the commit are removed, except for those of keep, a folder.
+// CheckOut makes path a worktree of a commit at a detached HEAD. It removes other files
+// there, except for the directory keep.
 //
 // # Errors
 //
@@ -144,12 +144,13 @@ func (r *Repo) CheckOut(ctx context.Context, path, commit, keep string) error {
 	)
 }
 
-// Restore makes a worktree of a cache what an agent left on another machine: its branch is at
-// head, and its files are those of the commit draft. The worktree is added if it is missing.
+// Restore brings a worktree of a cache into the state in which an agent left it on another
+// machine: its branch is at head, and it has the files of the commit draft. It adds the
+// worktree if it is missing.
 //
 // # Errors
 //
-// Those of AddWorktree.
+// The errors of AddWorktree.
 func (r *Repo) Restore(ctx context.Context, w Worktree, head, draft string) error {
 	if err := r.AddWorktree(ctx, w, head); err != nil {
 		return err
@@ -168,11 +169,12 @@ func (r *Repo) Restore(ctx context.Context, w Worktree, head, draft string) erro
 	)
 }
 
-// writeFiles writes the files of an index that are not there so. Other commands keep a
+// writeFiles writes the files of an index that are missing or differ. Other commands keep a
 // changed file that an agent has marked as skip-worktree.
 var writeFiles = []string{"checkout-index", "--all", "--force", "--index", "--quiet", "--ignore-skip-worktree-bits"}
 
-// Discard removes a worktree of a cache with all of its files, also what is left of one.
+// Discard removes a worktree of a cache with all of its files, also if only a part of it is
+// there.
 func (r *Repo) Discard(ctx context.Context, path string) error {
 	path = canonical(path)
 	for _, p := range r.linked() {

@@ -10,13 +10,14 @@ import (
 )
 
 // RemoveWorktree removes a task's worktree and its branch, if all files are committed and
-// the commit into has all commits. Files that git ignores are lost. If there is neither a
-// worktree nor a branch it does nothing.
+// the commit into has all commits. Files that git ignores are lost. It is not an error if
+// the worktree or the branch is missing.
 //
 // # Errors
 //
 // worktree-dirty, branch-unmerged, worktree-switched, worktree-exists if the path belongs to
-// another owner, branch-checked-out, branch-moved, revision-unknown, and those of WriteTree.
+// another owner, branch-checked-out, branch-moved, revision-unknown, and the errors of
+// WriteTree.
 func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) error {
 	path := canonical(w.Path)
 	all, err := r.worktrees(ctx)
@@ -66,12 +67,12 @@ func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) erro
 	return r.move(ctx, r.checkout, w.Branch, "", tip, "switchyard: merged")
 }
 
-// removeClean removes a worktree on the branch, if it has no changes.
+// removeClean removes a worktree if it is on the branch and has no changes.
 func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) error {
 	if there.branch != branch {
 		return errSwitched(there.path, branch)
 	}
-	// Git's own check below does not see what flags of the index hide.
+	// Git's own check below does not see files that flags of the index hide.
 	tree, err := r.WriteTree(ctx, there.path)
 	if err != nil {
 		return err
@@ -117,8 +118,8 @@ func (r *Repo) gitlinks(ctx context.Context, path string) ([]string, error) {
 	return links, err
 }
 
-// removeWithLinks removes a worktree with submodules, if none of them is checked out and
-// nothing is staged. Git itself would not remove it.
+// removeWithLinks removes a worktree with submodules, which git does not remove. It fails
+// if a submodule is checked out or changes are staged.
 func (r *Repo) removeWithLinks(ctx context.Context, there worktree, links []string) error {
 	p, err := r.place(there.path)
 	if err != nil {
@@ -137,7 +138,7 @@ func (r *Repo) removeWithLinks(ctx context.Context, there worktree, links []stri
 	return r.discard(ctx, there)
 }
 
-// errDirty is the error of a worktree with files that are not committed.
+// errDirty returns the error of a worktree with files that are not committed.
 func errDirty(path, why string) error {
 	return errs.New(errs.WorktreeDirty, "the worktree %s has changes that are not committed%s", textutil.Line(path), why).With("path", path)
 }

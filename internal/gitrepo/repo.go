@@ -1,10 +1,10 @@
 // Package gitrepo writes to git for the host: branches and worktrees of tasks, commits,
 // merges and pushes.
 //
-// The index, the stash, the files and the branches of the user's checkout are never
-// written, and nothing is forced. A branch moves only from the commit that the caller
-// expects it at. Every operation may be repeated after its process was killed: it finds
-// what is there already, and completes it.
+// It does not write to the index, the stash, the files and the branches of the user's
+// checkout, except for Advance, and never forces git. A branch moves only from the commit
+// at which the caller expects it. Every operation may be repeated after its process was
+// killed: it completes the results of the earlier call.
 //
 // Git runs without a terminal, an editor, a pager or a prompt, with a time limit, and
 // without the hooks of the repository, except for RunHooks and Push. Filters, merge
@@ -30,20 +30,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// minMajor and minMinor are the oldest version of git that works: it is the first one
-// whose git merge-tree can merge.
+// minMajor and minMinor are the oldest version of git that works: the first one in which
+// git merge-tree can merge.
 const minMajor, minMinor = 2, 38
 
 // Options say how a Repo runs git. Both fields are required.
 type Options struct {
 	Supervisor *supervise.Supervisor
-	// Environ is the caller's environment. Git and the programs that it runs get it
-	// without the variables that name another repository.
+	// Environ is the caller's environment, which git gets without the variables that name
+	// another repository.
 	Environ []string
 }
 
 // Repo is the repository of a checkout. It is safe for concurrent use, also by several
-// processes; only operations on the same branch must not run at the same time.
+// processes, except for operations on the same branch.
 type Repo struct {
 	supervisor *supervise.Supervisor
 	environ    []string
@@ -71,8 +71,8 @@ func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
 	if !recent(version) {
 		return nil, errs.New(errs.GitTooOld, "%s is older than %d.%d", version, minMajor, minMinor)
 	}
-	// Git prints an unknown option as it is. A line end would not separate paths, which
-	// may contain one.
+	// Git prints an unknown option unchanged, so it separates the paths, which may contain
+	// line ends.
 	const next = "--switchyard-next"
 	out, err := r.output(ctx, here, "rev-parse", "--path-format=absolute", "--is-inside-work-tree",
 		next, "--show-toplevel", next, "--absolute-git-dir", next, "--git-common-dir", next, "--verify", "--quiet", "HEAD^{commit}")
@@ -102,7 +102,7 @@ func newRepo(o Options) (*Repo, error) {
 	return r, nil
 }
 
-// Create makes a repository of an existing directory, with one commit of its files.
+// Create makes an existing directory a repository, with one commit of its files.
 //
 // # Errors
 //
@@ -130,8 +130,8 @@ func recent(version string) bool {
 	return err == nil && err2 == nil && (major > minMajor || major == minMajor && minor >= minMinor)
 }
 
-// Resolve finds the commit that a revision names, as gitrevisions(7) says, and the short
-// name of the branch, "" if the revision names none.
+// Resolve finds the commit that a revision names, as in gitrevisions(7), and the short name
+// of its branch, "" if the revision does not name a branch.
 //
 // # Errors
 //
@@ -139,7 +139,7 @@ func recent(version string) bool {
 func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, err error) {
 	unknown := errs.New(errs.RevisionUnknown, "git knows no commit of the name %.200q", rev).With("revision", rev)
 	if strings.HasPrefix(rev, "-") || strings.HasPrefix(rev, "^") {
-		return "", "", unknown // Git would take it for an option or an exclusion.
+		return "", "", unknown // For git it is an option or an exclusion.
 	}
 	out, err := r.output(ctx, r.checkout, "rev-parse", rev+"^{commit}", "--symbolic-full-name", rev, "--")
 	if f := failureOf(err); f != nil && f.code > 0 || strings.Contains(out, "\n^") { // It is a range.
@@ -152,9 +152,9 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, 
 	return commit, branch, err
 }
 
-// Dirty lists the files of the user's checkout that differ from its HEAD, and those that
-// are untracked and not ignored. A directory of untracked files is one entry that ends
-// with a slash.
+// Dirty lists the files of the user's checkout that differ from its HEAD, and the untracked
+// files that are not ignored. A directory of untracked files is one entry that ends with a
+// slash.
 func (r *Repo) Dirty(ctx context.Context) ([]string, error) {
 	out, err := r.output(ctx, r.checkout, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
 	var files []string
@@ -166,8 +166,8 @@ func (r *Repo) Dirty(ctx context.Context) ([]string, error) {
 	return files, err
 }
 
-// Submodules lists the submodules of a worktree that are not checked out. They stay so,
-// since that may need the network.
+// Submodules lists the submodules of a worktree that are not checked out. It does not check
+// them out, because that may need the network.
 //
 // # Errors
 //
@@ -196,7 +196,7 @@ func (r *Repo) missingSubmodules(ctx context.Context, p place) ([]string, error)
 	return missing, err
 }
 
-// records splits output whose entries end with NUL.
+// records splits output into entries that end with NUL.
 func records(out string) []string {
 	if out == "" {
 		return nil
@@ -204,13 +204,13 @@ func records(out string) []string {
 	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
 }
 
-// unwritable is the error of a directory or file of ours.
+// unwritable returns the error of a directory or file that Switchyard writes.
 func unwritable(err error) error {
 	return errs.New(errs.FileUnwritable, "git cannot be run: %w", err)
 }
 
-// tempPrefix begins the names of temporary directories. Those of killed processes are
-// removed by internal/agent/worktree, which has the same prefix.
+// tempPrefix begins the names of temporary directories. Package internal/agent/worktree,
+// which has the same prefix, removes the directories of killed processes.
 const tempPrefix = "switchyard-tree-"
 
 // inTemp calls f with a temporary directory.

@@ -23,12 +23,12 @@ import (
 
 // The limits of one git command.
 const (
-	// quick bounds a command on git's own files, and slow one that checks out files, runs
-	// programs of the user, or uses the network.
+	// quick limits a command on git's own files, and slow a command that checks out files,
+	// runs programs of the user, or uses the network.
 	quick, slow = 2 * time.Minute, 10 * time.Minute
 	grace       = 2 * time.Second
 	maxOutput   = 256 << 20 // bytes
-	maxStderr   = 4 << 10   // bytes, of its end
+	maxStderr   = 4 << 10   // bytes, at the end
 )
 
 // place is a working tree and its git directory. Naming both keeps git from following a
@@ -46,7 +46,7 @@ type command struct {
 	hooks bool
 }
 
-// failure is a git command that ended with an exit code, without a code of an errs.Error.
+// failure is the error of a git command that failed. It does not have an error code.
 type failure struct {
 	verb, stderr string
 	code         int
@@ -54,31 +54,31 @@ type failure struct {
 
 func (f *failure) Error() string { return "git " + f.verb + ": " + f.excerpt() }
 
-// excerpt is the end of what the command said on one line.
+// excerpt returns the end of the standard error in one line.
 func (f *failure) excerpt() string {
 	return textutil.Clip(textutil.Line(strings.TrimSpace(f.stderr)), 500)
 }
 
-// failureOf returns the failure in err's tree, or nil.
+// failureOf returns the failure that err wraps, or nil.
 func failureOf(err error) *failure {
 	var f *failure
 	errors.As(err, &f)
 	return f
 }
 
-// negative reports whether err is that of a command which answers no by its exit code.
+// negative reports whether err is the exit code 1, by which some commands answer no.
 func negative(err error) bool {
 	f := failureOf(err)
 	return f != nil && f.code == 1
 }
 
-// output runs a command for its output, without the line end.
+// output runs a command and returns its output without the line end.
 func (r *Repo) output(ctx context.Context, p place, args ...string) (string, error) {
 	out, err := r.run(ctx, command{place: p, args: args})
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// find is output for a command that answers no by its exit code: then it returns "".
+// find is output for a command that answers no by the exit code 1: then it returns "".
 func (r *Repo) find(ctx context.Context, p place, args ...string) (string, error) {
 	out, err := r.output(ctx, p, args...)
 	if negative(err) {
@@ -97,8 +97,9 @@ func (r *Repo) runAll(ctx context.Context, p place, commands ...[]string) error 
 	return nil
 }
 
-// A lock or a worktree that another git process is creating is there for milliseconds.
-// Patterns are compiled when they are first needed, which few commands do.
+// lockPattern and halfPattern match the messages about a lock, and about a worktree that
+// another git process is creating. Both last for milliseconds. The patterns are compiled
+// when they are first needed, because most commands do not need them.
 var (
 	lockPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?s)(?:Unable to create '(.*?)\.lock'|could not lock config file (.*?)): File exists`)
@@ -109,8 +110,8 @@ var (
 )
 
 // run runs git and returns its output. It tries again while another git process has a
-// lock, and removes a lock that a killed git left on what only a task uses. If the
-// command fails, the error is a git-failed or git-locked that wraps a failure.
+// lock, and removes a private lock that a killed git left. If the command fails, the error
+// is a git-failed or git-locked that wraps a failure.
 func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
 	var first lock
 	for range (retry.Backoff{First: 10 * time.Millisecond, Max: 400 * time.Millisecond, Limit: 10}).Attempts(ctx) {
@@ -140,7 +141,7 @@ func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
 
 // lock is a lock file that stopped a command.
 type lock struct {
-	path string // "" if no lock did
+	path string // "" if a lock was not the cause
 	info fs.FileInfo
 }
 
@@ -149,19 +150,19 @@ func lockOf(f *failure) lock {
 	if found == nil {
 		return lock{}
 	}
-	path := filepath.FromSlash(found[1]+found[2]) + ".lock" // of one of the two
+	path := filepath.FromSlash(found[1]+found[2]) + ".lock" // One of the two is empty.
 	info, _ := os.Lstat(path)                               // It may be gone again.
 	return lock{path, info}
 }
 
-// same reports whether l is other, and nobody has written to it meanwhile.
+// same reports whether l is the same file as other, without a write in between.
 func (l lock) same(other lock) bool {
 	return l.info != nil && other.info != nil && os.SameFile(l.info, other.info) && l.info.ModTime().Equal(other.info.ModTime())
 }
 
-// private reports whether a lock is that of a task's branch, or in the git directory of its
-// worktree. One process drives a task, so nobody else keeps such a lock for seconds; but a
-// git that was killed, also an agent's, leaves it. All other locks are the user's to remove.
+// private reports whether a lock is on a task's branch, or in the git directory of its
+// worktree. Only one process drives a task, so a lock that stays for seconds was left by a
+// git that was killed, perhaps one that an agent ran. Only the user may remove other locks.
 func (r *Repo) private(path string) bool {
 	if below, err := filepath.Rel(filepath.Join(r.common, "refs", "heads", branchPrefix), path); err == nil && filepath.IsLocal(below) {
 		return true
@@ -171,7 +172,6 @@ func (r *Repo) private(path string) bool {
 	return filepath.Dir(dir) == filepath.Join(r.common, "worktrees") && reason == taskReason
 }
 
-// once runs git once.
 func (r *Repo) once(ctx context.Context, c command) (string, error) {
 	settings := []string{
 		"core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "gc.auto=0", "maintenance.auto=false",
@@ -209,13 +209,13 @@ func (r *Repo) once(ctx context.Context, c command) (string, error) {
 	return result.Output, &failure{verb: c.args[0], stderr: stderr, code: result.ExitCode}
 }
 
-// passed are git's variables that belong to the user, not to a repository.
+// passed matches git's variables that belong to the user, not to a repository.
 var passed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
 })
 
-// WithoutRepository returns an environment without the variables that name a repository: it
-// may be that of a hook.
+// WithoutRepository returns an environment without the variables that name a repository,
+// which it has if it is the environment of a hook.
 func WithoutRepository(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -223,13 +223,13 @@ func WithoutRepository(environ []string) []string {
 	})
 }
 
-// environment is what git gets of the caller's environment.
+// environment returns the environment of git.
 func environment(caller []string) []string {
 	env := slices.DeleteFunc(WithoutRepository(caller), func(entry string) bool {
 		return strings.HasPrefix(entry, "LANGUAGE=") || strings.HasPrefix(entry, "LC_")
 	})
 	return append(env,
-		"LC_ALL=C.UTF-8", // Its messages are compared.
+		"LC_ALL=C.UTF-8", // This package matches git's messages.
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never",
 		"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_MERGE_AUTOEDIT=no",
 	)

@@ -17,13 +17,13 @@ import (
 // gitlink is the mode of a nested repository in an index.
 const gitlink = "160000"
 
-// WriteTree stores the files of a worktree, tracked or untracked and not ignored, and
-// returns their tree. The worktree's index is only read. Flags of the index that hide a
-// change of a file have no effect.
+// WriteTree stores the tracked files of a worktree, and the untracked ones that are not
+// ignored, and returns their tree. It only reads the worktree's index. Flags of the index
+// that hide a change of a file have no effect.
 //
 // # Errors
 //
-// worktree-missing, repository-nested if there is a repository in the worktree that its commit
+// worktree-missing, and repository-nested if the worktree has a repository that its commit
 // does not have, or a file in a submodule that is not checked out.
 func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
 	p, err := r.place(path)
@@ -41,8 +41,8 @@ func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err err
 	return tree, err
 }
 
-// CheckoutTree is WriteTree for the checkout that the repository was opened for. It leaves
-// nothing behind.
+// CheckoutTree is WriteTree for the checkout that the repository was opened for. It does not
+// leave an index.
 func (r *Repo) CheckoutTree(ctx context.Context) (tree string, err error) {
 	err = inTemp(func(dir string) error {
 		index := filepath.Join(dir, "index")
@@ -55,12 +55,12 @@ func (r *Repo) CheckoutTree(ctx context.Context) (tree string, err error) {
 	return tree, err
 }
 
-// ownIndex is our index of a worktree, in its git directory. It keeps the times of files,
-// so that the next WriteTree reads only those that have changed. The worktree's index has
-// the age of its files after a checkout, so that git would read all of them each time.
+// ownIndex is our index of a worktree, in its git directory. It has the times of files, so
+// that the next WriteTree reads only changed files. After a checkout, the worktree's index
+// is as old as its files, so that git would read all of them each time.
 const ownIndex = "switchyard-index"
 
-// writeTree is WriteTree with the times of the index of that name.
+// writeTree is WriteTree with the times of the index with the name.
 func (r *Repo) writeTree(ctx context.Context, p place, name string) (tree string, err error) {
 	err = inTemp(func(dir string) error {
 		index := filepath.Join(dir, "index")
@@ -116,8 +116,8 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 // onIndex runs git with the index of treeOf.
 type onIndex func(input string, args ...string) (string, error)
 
-// forgetTimes makes git read the files that differ from the commit. Who wrote the draft could
-// also write the index, and git trusts its times.
+// forgetTimes makes git read the files that differ from the commit. Git trusts the times in
+// the index, which the agent that wrote the draft could write too.
 func forgetTimes(p place, run onIndex) error {
 	staged, err := run("", "diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none", "HEAD")
 	if err != nil {
@@ -136,7 +136,7 @@ func forgetTimes(p place, run onIndex) error {
 	return err
 }
 
-// addAll adds what is in the working tree.
+// addAll adds the files of the working tree.
 func addAll(run onIndex) error {
 	_, err := run("", "add", "--all", "--sparse")
 	if err == nil {
@@ -153,8 +153,8 @@ func addAll(run onIndex) error {
 	return err
 }
 
-// hiddenFiles returns the names, as git reads them, of files that are in the working tree,
-// and that flags of the index hide from git. It fails at a nested repository.
+// hiddenFiles returns the names, in a form that git reads, of the files of the working tree
+// that flags of the index hide from git. It fails at a nested repository.
 func hiddenFiles(p place, run onIndex) (string, error) {
 	entries, err := run("", "ls-files", "-z", "-v", "--stage")
 	if err != nil {
@@ -175,7 +175,7 @@ func hiddenFiles(p place, run onIndex) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			// Git would not see files where a submodule is not checked out.
+			// Git does not see files in the directory of a submodule that is not checked out.
 			dir := filepath.Join(p.top, filepath.FromSlash(name))
 			if !strings.HasPrefix(was, gitlink) || !isEmpty(dir) && !exists(filepath.Join(dir, ".git")) {
 				return "", errNested(name)
@@ -196,14 +196,14 @@ func isEmpty(dir string) bool {
 	return len(entries) == 0
 }
 
-// errNested is the error of a repository in a worktree.
+// errNested returns the error of a repository in a worktree.
 func errNested(name string) error {
 	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository or a submodule, whose files cannot be committed", textutil.Line(name)).
 		With("path", name)
 }
 
-// copyIndex copies an index with its time: git compares files that are as new as their
-// index. A missing index stays missing.
+// copyIndex copies an index with its time, because git reads files that are as new as their
+// index. It does not copy a missing index.
 func copyIndex(from, to string) error {
 	source, err := safefile.OpenPath(from)
 	if errors.Is(err, fs.ErrNotExist) {
