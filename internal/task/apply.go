@@ -17,10 +17,10 @@ func Apply(s State, e Event) (State, error) {
 	}
 	next := s
 	if e, ok := e.(roundEvent); ok {
-		if err := inRound(s, e.Kind(), e.round()); err != nil {
+		if err := checkInRound(s, e.Kind(), e.round()); err != nil {
 			return s, err
 		}
-		next = s.existing()
+		next = s.ensureExists()
 	}
 	next, err := e.apply(next)
 	if err != nil {
@@ -44,16 +44,16 @@ func (e RoundDecided) round() int   { return e.Round }
 func (e WorkCommitted) round() int  { return e.Round }
 func (e WorkStopped) round() int    { return e.Stop.Round }
 
-// inRound returns an error unless the round is the current one.
-func inRound(s State, k Kind, round int) error {
+// checkInRound returns an error unless the round is the current one.
+func checkInRound(s State, k Kind, round int) error {
 	if want := max(s.Round, 1); round != want {
 		return fmt.Errorf("an event %s of round %d follows where round %d is due", k, round, want)
 	}
 	return nil
 }
 
-// existing creates the task if it does not exist yet, as any first event does.
-func (s State) existing() State {
+// ensureExists creates the task if it does not exist yet, as any first event does.
+func (s State) ensureExists() State {
 	if s.Status == NoTask {
 		s.Status, s.Round, s.StartedRound = Open, 1, 1
 	}
@@ -110,7 +110,6 @@ func markStale(runs []Run, stale func(Run) bool) []Run {
 	return runs
 }
 
-// startOver restarts the work in a round.
 func (s State) startOver(round int) State {
 	s = s.enterRound(round)
 	s.StartedRound, s.Tests, s.Plan, s.Draft = round, nil, nil, ""
@@ -132,7 +131,7 @@ func (s State) withBar(bar string, round int) State {
 	return s
 }
 
-func (s State) forced(f *Force, p Phase) State {
+func (s State) recordForce(f *Force, p Phase) State {
 	if f != nil {
 		s.Overrides++
 		s.Forced = &Override{Round: s.Round, Phase: p, Force: *f}
@@ -152,7 +151,7 @@ func (e WorkStarted) apply(s State) (State, error) {
 	if e.Round != want {
 		return s, fmt.Errorf("a start in round %d follows where round %d is due", e.Round, want)
 	}
-	s = s.existing()
+	s = s.ensureExists()
 	if restart {
 		s = s.startOver(e.Round)
 		s.ResetReview, s.Stalled = s.Reviews, 0
@@ -163,7 +162,7 @@ func (e WorkStarted) apply(s State) (State, error) {
 	if e.Branch != nil {
 		s.Branch = e.Branch
 	}
-	return s.forced(e.Force, Start), nil
+	return s.recordForce(e.Force, Start), nil
 }
 
 func (e AgentAttested) apply(s State) (State, error) {
@@ -185,7 +184,7 @@ func (e SearchRecorded) apply(s State) (State, error) {
 func (e PhaseDone) apply(s State) (State, error) {
 	s.Phase = e.Phase
 	s.Tests = union(s.Tests, e.Tests)
-	return s.forced(e.Force, e.Phase), nil
+	return s.recordForce(e.Force, e.Phase), nil
 }
 
 func (e DraftBegun) apply(s State) (State, error) {
@@ -200,7 +199,7 @@ func (e DraftBegun) apply(s State) (State, error) {
 func (e DraftVerified) apply(s State) (State, error) {
 	s = s.discardDraft()
 	s.Phase, s.Verified, s.Verifies = Draft, &e.Verification, true
-	return s.forced(e.Force, Draft), nil
+	return s.recordForce(e.Force, Draft), nil
 }
 
 func (e RoundDecided) apply(s State) (State, error) {
@@ -222,7 +221,7 @@ func (e RoundDecided) apply(s State) (State, error) {
 		s.Draft = e.Draft
 	}
 	s.Phase = phase
-	s = s.forced(e.Force, phase)
+	s = s.recordForce(e.Force, phase)
 	s.Status = e.status()
 	if e.Reviewed && s.Status == Open {
 		s.Violations = nil
@@ -256,12 +255,11 @@ func (e RoundDecided) apply(s State) (State, error) {
 		}
 	}
 	if s.Status == Committed {
-		s = s.committed()
+		s = s.markCommitted()
 	}
 	return s, nil
 }
 
-// status returns the status after a decision.
 func (e RoundDecided) status() Status {
 	switch {
 	case e.NextAction == actionCommit && e.Final:
@@ -281,17 +279,17 @@ func IsStuckDestination(nextAction, destinationKind string) bool {
 	return destinationKind == kindTerminal && nextAction != actionCommit
 }
 
-// committed marks the task as committed, and drops the fields that end with a commit.
-func (s State) committed() State {
+// markCommitted marks the task as committed, and drops the fields that end with a commit.
+func (s State) markCommitted() State {
 	s.Status, s.CustomCap, s.Violations, s.Questions = Committed, false, nil, nil
 	s.Attestations, s.Searches = nil, nil
 	return s
 }
 
 func (e WorkCommitted) apply(s State) (State, error) {
-	s = s.committed()
+	s = s.markCommitted()
 	s.Phase = Commit
-	return s.forced(e.Force, Commit), nil
+	return s.recordForce(e.Force, Commit), nil
 }
 
 func (e WorkStopped) apply(s State) (State, error) {
@@ -415,13 +413,13 @@ func (s State) Check() error {
 		return fmt.Errorf("a task that waits and has asked nothing")
 	case s.Status == Committed && s.Phase != Commit && (s.Last == nil || s.Last.status() != Committed):
 		return fmt.Errorf("a task that is committed without a decision to commit")
-	case s.Last != nil && s.Last.NextRound == s.Round && s.Phase == Review && s.Status == Open && s.Last.status() != Open && !s.allAnswered() && (s.Questions == nil || !s.Questions.Inserted):
+	case s.Last != nil && s.Last.NextRound == s.Round && s.Phase == Review && s.Status == Open && s.Last.status() != Open && !s.hasAllAnswers() && (s.Questions == nil || !s.Questions.Inserted):
 		return fmt.Errorf("a task that is %s after a decision for %s", s.Status, s.Last.NextAction)
 	}
 	return nil
 }
 
-// allAnswered reports whether the last decision asked the user and has all answers.
-func (s State) allAnswered() bool {
+// hasAllAnswers reports whether the last decision asked the user and has all answers.
+func (s State) hasAllAnswers() bool {
 	return s.Last.status() == Waiting && s.Questions != nil && len(s.Questions.Open) == 0
 }

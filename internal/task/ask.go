@@ -20,7 +20,7 @@ type QuestionAsked struct {
 type AskUser struct{ Question Question }
 
 func (c AskUser) decide(s State) (Event, error) {
-	if err := allow(s, KindAsked); err != nil {
+	if err := checkAllowed(s, KindAsked); err != nil {
 		return nil, err
 	}
 	return QuestionAsked{Round: s.Round, Questions: []Question{c.Question}}, nil
@@ -126,9 +126,9 @@ func (r Raise) add(more Raise) Raise {
 	return Raise{Amount: r.Amount.Add(more.Amount), Rounds: r.Rounds + more.Rounds}
 }
 
-// raised returns the limits, raised by the user. A raise applies to the task and to each of
+// raiseBy returns the limits, raised by the user. A raise applies to the task and to each of
 // its rounds, because the next step needs both.
-func (l Limits) raised(by Raise) Limits {
+func (l Limits) raiseBy(by Raise) Limits {
 	for _, limit := range []*Amount{&l.Task, &l.Round} {
 		for _, part := range []struct {
 			limit *int64

@@ -29,7 +29,7 @@ type AttestAgent struct {
 }
 
 func (c AttestAgent) decide(s State) (Event, error) {
-	if err := allow(s, KindAttested); err != nil {
+	if err := checkAllowed(s, KindAttested); err != nil {
 		return nil, err
 	}
 	if err := checkAgent(c.Agent); err != nil {
@@ -114,7 +114,7 @@ const maxQuery = 200
 type RecordSearch Search
 
 func (c RecordSearch) decide(s State) (Event, error) {
-	if err := allow(s, KindSearched); err != nil {
+	if err := checkAllowed(s, KindSearched); err != nil {
 		return nil, err
 	}
 	if c.Agent != "" {

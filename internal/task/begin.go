@@ -21,7 +21,7 @@ type StartWork struct {
 }
 
 func (c StartWork) decide(s State) (Event, error) {
-	if err := allow(s, KindStarted); err != nil {
+	if err := checkAllowed(s, KindStarted); err != nil {
 		return nil, err
 	}
 	begun := s.isUnderWay()
@@ -96,7 +96,7 @@ func checkCap(round, rounds int) error {
 type ImportTask struct{ TaskImported }
 
 func (c ImportTask) decide(s State) (Event, error) {
-	if err := allow(s, KindImported); err != nil {
+	if err := checkAllowed(s, KindImported); err != nil {
 		return nil, err
 	}
 	// A task without its own cap gets the project's when it continues.

@@ -81,7 +81,7 @@ type MergeEnded struct {
 type CreateBranch struct{}
 
 func (CreateBranch) decide(s State) (Event, error) {
-	if err := allow(s, KindBranched); err != nil {
+	if err := checkAllowed(s, KindBranched); err != nil {
 		return nil, err
 	}
 	if s.Branch == nil {
@@ -112,7 +112,7 @@ func (BranchCreated) apply(s State) (State, error) {
 type RecordCommit struct{ GitCommit }
 
 func (c RecordCommit) decide(s State) (Event, error) {
-	if err := allow(s, KindCommitCreated); err != nil {
+	if err := checkAllowed(s, KindCommitCreated); err != nil {
 		return nil, err
 	}
 	if s.Branch == nil {
@@ -161,12 +161,12 @@ func (e CommitCreated) apply(s State) (State, error) {
 type BeginMerge struct{ Into string }
 
 func (c BeginMerge) decide(s State) (Event, error) {
-	if err := allow(s, KindMergeBegun); err != nil {
+	if err := checkAllowed(s, KindMergeBegun); err != nil {
 		return nil, err
 	}
 	switch {
 	case s.Status == Stuck && !s.MergeFailed():
-		return nil, allow(s, KindDecided)
+		return nil, checkAllowed(s, KindDecided)
 	case s.Commit == nil:
 		return nil, ErrNoBranch()
 	}
@@ -190,7 +190,7 @@ func (e MergeBegun) apply(s State) (State, error) {
 type EndMerge struct{ MergeEnded }
 
 func (c EndMerge) decide(s State) (Event, error) {
-	if err := allow(s, KindMergeEnded); err != nil {
+	if err := checkAllowed(s, KindMergeEnded); err != nil {
 		return nil, err
 	}
 	return c.MergeEnded, nil

@@ -34,7 +34,7 @@ type BudgetUse struct {
 
 // Usage lists the use of each of the task's budgets that has a limit.
 func (l Limits) Usage(s State) []BudgetUse {
-	l = l.raised(s.Raised)
+	l = l.raiseBy(s.Raised)
 	var uses []BudgetUse
 	for _, u := range units() {
 		if limit := u.of(l.Task); limit > 0 {
@@ -47,7 +47,6 @@ func (l Limits) Usage(s State) []BudgetUse {
 	return uses
 }
 
-// unit is a unit that a budget counts.
 type unit struct {
 	name string
 	of   func(Amount) int64
@@ -83,7 +82,7 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	if err := l.check(wanted); err != nil {
 		return err
 	}
-	l = l.raised(s.Raised)
+	l = l.raiseBy(s.Raised)
 	if begun := int64(s.Rounds()); l.Rounds > 0 && begun > int64(l.Rounds) {
 		byRound := unit{name: unitRounds, text: func(n int64) string { return textutil.Count(n, "round") }}
 		return byRound.exhausted("task", int64(l.Rounds), begun-1, 0, 1)

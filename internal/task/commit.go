@@ -14,7 +14,7 @@ type CommitTask struct {
 }
 
 func (c CommitTask) decide(s State) (Event, error) {
-	if err := allow(s, KindFinished); err != nil {
+	if err := checkAllowed(s, KindFinished); err != nil {
 		return nil, err
 	}
 	e := WorkCommitted{Round: max(s.Round, 1), Missing: s.MissingForCommit(c.MustVerify)}
@@ -50,9 +50,10 @@ func (s State) MissingForCommit(mustVerify bool) []string {
 	return missing
 }
 
-// unready lists the preconditions that a decision to commit lacks according to its own
-// fields. No policy's decision should lack any; this is a second check before a commit.
-func (o DecideRound) unready(s State) []string {
+// missingPreconditions lists the preconditions that a decision to commit lacks according to
+// its own fields. No policy's decision should lack any; this is a second check before a
+// commit.
+func (o DecideRound) missingPreconditions(s State) []string {
 	if o.NextAction != actionCommit {
 		return nil
 	}

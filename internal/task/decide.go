@@ -33,8 +33,8 @@ func Transition(s Status, k Kind) errs.Code {
 	}
 }
 
-// allow returns an error if an event may not follow in the status of the task.
-func allow(s State, k Kind) error {
+// checkAllowed returns an error if an event may not follow in the status of the task.
+func checkAllowed(s State, k Kind) error {
 	switch code := Transition(s.Status, k); code {
 	case "":
 		return nil

@@ -17,7 +17,7 @@ type CompletePhase struct {
 }
 
 func (c CompletePhase) decide(s State) (Event, error) {
-	if err := allow(s, KindPrepared); err != nil {
+	if err := checkAllowed(s, KindPrepared); err != nil {
 		return nil, err
 	}
 	if c.Phase != Research && c.Phase != Design && c.Phase != Tests {
@@ -50,7 +50,7 @@ type BeginVerification struct {
 }
 
 func (c BeginVerification) decide(s State) (Event, error) {
-	if err := allow(s, KindRedrafted); err != nil {
+	if err := checkAllowed(s, KindRedrafted); err != nil {
 		return nil, err
 	}
 	if c.Same && s.Verified == nil {
@@ -68,7 +68,7 @@ type RecordVerification struct {
 }
 
 func (c RecordVerification) decide(s State) (Event, error) {
-	if err := allow(s, KindDrafted); err != nil {
+	if err := checkAllowed(s, KindDrafted); err != nil {
 		return nil, err
 	}
 	e := DraftVerified{Round: max(s.Round, 1), Verification: c.Verification}

@@ -54,7 +54,7 @@ func Next(s State) Step {
 	switch role := s.assistant(); {
 	case s.Branch == nil || !s.Branch.Created:
 		return Step{Kind: StepBranch}
-	case s.Manual && !s.decided() || s.drafted() || s.unreviewed():
+	case s.Manual && !s.isDecided() || s.isDrafted() || s.isUnreviewed():
 		return Step{Kind: StepReview}
 	case role != "":
 		return Step{Kind: StepAssist, Role: role}
@@ -65,28 +65,28 @@ func Next(s State) Step {
 	}
 }
 
-// unreviewed reports whether the task was resumed with a draft that no critic has judged,
+// isUnreviewed reports whether the task was resumed with a draft that no critic has judged,
 // because the critic failed. A decision before the last start was about another draft.
-func (s State) unreviewed() bool {
+func (s State) isUnreviewed() bool {
 	return s.Last != nil && !s.Last.Reviewed && s.Last.Verify != red && s.Last.NextRound < s.Round && s.Last.Round >= s.StartedRound &&
 		!slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Edits })
 }
 
-// drafted reports whether an agent has edited the tree for this round's next decision.
-func (s State) drafted() bool {
+// isDrafted reports whether an agent has edited the tree for this round's next decision.
+func (s State) isDrafted() bool {
 	return slices.ContainsFunc(s.Runs, func(r Run) bool {
 		return r.Edits && s.matches(r, r.Role, r.Index) && r.Receipt != nil && r.Receipt.Outcome == outcome.Edited
 	})
 }
 
-// decided reports whether a decision has led into this round or kept it. A person then makes
+// isDecided reports whether a decision has led into this round or kept it. A person then makes
 // no other draft unless the task is resumed for that.
-func (s State) decided() bool { return s.Last != nil && s.Last.NextRound == s.Round }
+func (s State) isDecided() bool { return s.Last != nil && s.Last.NextRound == s.Round }
 
 // assistant returns the agent that the last decision named, or "" if it has answered. The
 // executor is not an assistant, because it makes the next draft anyway.
 func (s State) assistant() Role {
-	if !s.decided() || s.Last.DestinationKind != kindAgent || s.Last.NextAction == string(RoleExecutor) {
+	if !s.isDecided() || s.Last.DestinationKind != kindAgent || s.Last.NextAction == string(RoleExecutor) {
 		return ""
 	}
 	role := Role(s.Last.NextAction)

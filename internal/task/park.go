@@ -29,7 +29,7 @@ type ParkingEnded struct {
 type ParkTask struct{ Parking }
 
 func (c ParkTask) decide(s State) (Event, error) {
-	if err := allow(s, KindParked); err != nil {
+	if err := checkAllowed(s, KindParked); err != nil {
 		return nil, err
 	}
 	return TaskParked{Round: s.Round, Parking: c.Parking}, nil
@@ -52,7 +52,7 @@ type EndParking struct{ Now, By string }
 func (c EndParking) decide(s State) (Event, error) {
 	switch {
 	case c.By != "":
-		if err := allow(s, KindUnparked); err != nil {
+		if err := checkAllowed(s, KindUnparked); err != nil {
 			return nil, err
 		}
 		return ParkingEnded{By: c.By}, nil

@@ -126,7 +126,7 @@ func (s State) Measure(findings []Reviewed) Progress {
 	if p.IsStalled() {
 		p.Stalled = s.Stalled + 1
 	}
-	p.facts(s, findings)
+	p.addFacts(s, findings)
 	return p
 }
 
@@ -135,7 +135,7 @@ func (s State) Measure(findings []Reviewed) Progress {
 func (s State) AfterReview(open int, p Progress) State {
 	s.Reviews++
 	s.Remaining, s.Stalled, s.InducedRounds = open, p.Stalled, p.InducedRounds
-	s.FewestFirstTime, s.SinceLow = s.low(p.FirstTime)
+	s.FewestFirstTime, s.SinceLow = s.fewestFirstTime(p.FirstTime)
 	return s
 }
 
@@ -145,7 +145,7 @@ const highestBar = "fail"
 // barRank orders bars: all, risk, fail. An unknown bar has rank -1.
 func barRank(bar string) int { return slices.Index([]string{"", "risk", highestBar}, bar) }
 
-func (p *Progress) facts(s State, findings []Reviewed) {
+func (p *Progress) addFacts(s State, findings []Reviewed) {
 	induced, known, blame := 0, true, true
 	for _, f := range findings {
 		if f.Past.Last == 0 && !f.Renamed {
@@ -161,7 +161,7 @@ func (p *Progress) facts(s State, findings []Reviewed) {
 			blame = blame && byFix
 		}
 	}
-	_, p.SinceLow = s.low(p.FirstTime)
+	_, p.SinceLow = s.fewestFirstTime(p.FirstTime)
 	if known && len(findings) > 0 {
 		p.Induced = &induced
 		if blame && p.Blocking > 0 {
@@ -170,9 +170,9 @@ func (p *Progress) facts(s State, findings []Reviewed) {
 	}
 }
 
-// low returns the fewest first-time findings of a review that had any, after a review with
-// count of them, and the number of reviews since then that had more.
-func (s State) low(count int) (fewest, since int) {
+// fewestFirstTime returns the fewest first-time findings of a review that had any, after a
+// review with count of them, and the number of reviews since then that had more.
+func (s State) fewestFirstTime(count int) (fewest, since int) {
 	switch {
 	case count == 0:
 		return s.FewestFirstTime, 0

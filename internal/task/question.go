@@ -69,7 +69,7 @@ type AnswerQuestion struct {
 func (c AnswerQuestion) decide(s State) (Event, error) {
 	q := s.Questions
 	if s.Status == NoTask || q == nil && c.Round == 0 {
-		return nil, allow(s, KindAnswered)
+		return nil, checkAllowed(s, KindAnswered)
 	}
 	if q == nil || c.Round != 0 && c.Round != q.Round {
 		return nil, errs.New(errs.QuestionStale, "round %d has no open question any more, or never had one; the task is %s, in round %d", c.Round, s.Status, s.Round).
@@ -98,7 +98,7 @@ func (c AnswerQuestion) decide(s State) (Event, error) {
 		if open.Fingerprint != c.Fingerprint {
 			continue
 		}
-		if err := allow(s, KindAnswered); err != nil {
+		if err := checkAllowed(s, KindAnswered); err != nil {
 			return nil, err
 		}
 		text, err := open.accept(c)
@@ -118,7 +118,6 @@ func (q *Questions) unknown(format string, args ...any) error {
 	return errs.New(errs.QuestionUnknown, format, args...).With("questions", open)
 }
 
-// accept returns the text of an answer.
 func (q Question) accept(c AnswerQuestion) (string, error) {
 	switch {
 	case c.Choice != 0:

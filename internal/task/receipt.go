@@ -13,7 +13,7 @@ import (
 type RecordReceipt struct{ Receipt }
 
 func (c RecordReceipt) decide(s State) (Event, error) {
-	if err := allow(s, KindSpawnEnded); err != nil {
+	if err := checkAllowed(s, KindSpawnEnded); err != nil {
 		return nil, err
 	}
 	if s.openRun(c.Run) < 0 {
@@ -30,17 +30,17 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 		return nil, err
 	}
 	// An agent can influence these texts, and must not be able to prevent its receipt.
-	r.Reason, r.Model = legible(r.Reason), legible(r.Model)
+	r.Reason, r.Model = cleanText(r.Reason), cleanText(r.Model)
 	if r.Spawn != nil {
 		spawn := *r.Spawn
-		spawn.Session = legible(spawn.Session)
+		spawn.Session = cleanText(spawn.Session)
 		r.Spawn = &spawn
 	}
 	return SpawnEnded{Receipt: r}, nil
 }
 
-// legible returns a text as valid UTF-8 within the limit of a name.
-func legible[T ~string](text T) T {
+// cleanText returns a text as valid UTF-8 within the limit of a name.
+func cleanText[T ~string](text T) T {
 	return T(textutil.ClipBytes(strings.ToValidUTF8(string(text), "\uFFFD"), maxName))
 }
 

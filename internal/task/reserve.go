@@ -18,7 +18,7 @@ type ReserveRuns struct {
 }
 
 func (c ReserveRuns) decide(s State) (Event, error) {
-	if err := allow(s, KindSpawnBegun); err != nil {
+	if err := checkAllowed(s, KindSpawnBegun); err != nil {
 		return nil, err
 	}
 	round, err := s.checkRound(c.Round)
@@ -89,7 +89,7 @@ func (s State) checkIntents(more []Intent) error {
 		known[r.Run] = true
 	}
 	for _, i := range more {
-		if err := inRound(s, KindSpawnBegun, i.Round); err != nil {
+		if err := checkInRound(s, KindSpawnBegun, i.Round); err != nil {
 			return err
 		}
 		if i.Run == "" || known[i.Run] {
@@ -108,7 +108,7 @@ func (e SpawnBegun) apply(s State) (State, error) {
 		return s, err
 	}
 	if hasRoundRole(e.Intents) {
-		s = s.existing()
+		s = s.ensureExists()
 	}
 	if slices.ContainsFunc(e.Intents, func(i Intent) bool { return i.Edits }) {
 		s = s.discardDraft()

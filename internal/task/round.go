@@ -39,7 +39,7 @@ type Round struct {
 // task-waiting, task-stuck or task-committed if the task cannot continue, round-shifted
 // if it is in another round than expected, cap-fixed and evidence-missing.
 func EnterRound(s State, e RoundEntry) (Round, error) {
-	if err := allow(s, KindDecided); err != nil {
+	if err := checkAllowed(s, KindDecided); err != nil {
 		return Round{}, err
 	}
 	due, err := s.checkRound(e.Expected)
@@ -99,7 +99,7 @@ const (
 // decide returns the event of the decision. The round advances if the destination advances
 // it or the verification was red, unless the task ends here.
 func (o DecideRound) decide(s State) (Event, error) {
-	if err := allow(s, KindDecided); err != nil {
+	if err := checkAllowed(s, KindDecided); err != nil {
 		return nil, err
 	}
 	if due := max(s.Round, 1); o.Round.Number != due {
@@ -108,10 +108,10 @@ func (o DecideRound) decide(s State) (Event, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := o.fresh(s); err != nil {
+	if err := o.checkFresh(s); err != nil {
 		return nil, err
 	}
-	if missing := o.unready(s); len(missing) > 0 {
+	if missing := o.missingPreconditions(s); len(missing) > 0 {
 		return nil, notReady(o.Round.Number, missing)
 	}
 	if o.NextAction == actionCommit && o.Final && o.Verify != green && (o.MustVerify || s.Verifies) {
@@ -137,9 +137,9 @@ func (o DecideRound) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// fresh rejects a commit on a report that this round already decided, unless the critic
+// checkFresh rejects a commit on a report that this round already decided, unless the critic
 // has an attestation since then: it may have written the same report again.
-func (o DecideRound) fresh(s State) error {
+func (o DecideRound) checkFresh(s State) error {
 	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
 		return errs.New(errs.StampsTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
 	}

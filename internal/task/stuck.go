@@ -16,7 +16,7 @@ type StopTask struct {
 }
 
 func (c StopTask) decide(s State) (Event, error) {
-	if err := allow(s, KindStopped); err != nil {
+	if err := checkAllowed(s, KindStopped); err != nil {
 		return nil, err
 	}
 	if c.FindingCount < 0 {
@@ -55,7 +55,7 @@ type ResumeTask struct {
 }
 
 func (c ResumeTask) decide(s State) (Event, error) {
-	if err := allow(s, KindResumed); err != nil {
+	if err := checkAllowed(s, KindResumed); err != nil {
 		return nil, err
 	}
 	e := WorkResumed{Round: s.Round + 1, MaxRounds: min(s.Round+c.Fallback, MaxRounds), Mode: c.Mode, Reason: c.Reason, By: c.By}
