@@ -214,7 +214,6 @@ func parseConfig(data []byte, maxRounds int) (Config, *configReader, error) {
 	return c, r, err
 }
 
-// fields returns the function that reads each key.
 func (c *Config) fields(r *configReader, maxRounds int) fields {
 	return fields{
 		"max_rounds":    func(v value) { c.MaxRounds = v.integer(1, maxRounds) },

@@ -21,8 +21,8 @@ type Confine struct {
 	Hosts []string
 }
 
-// opens reports whether the process may reach more than by default.
-func (c Confine) opens() bool {
+// hasExtraAccess reports whether the process may reach more than by default.
+func (c Confine) hasExtraAccess() bool {
 	return c.Want != confinement.Best() || len(c.Read)+len(c.Write)+len(c.Hosts) > 0
 }
 

@@ -104,7 +104,6 @@ func access[T any](p Project, path string, inside func(*os.Root, string) (T, err
 	return got, safefile.Confined(root, err)
 }
 
-// stat returns the info of a path that the user named.
 func (p Project) stat(path string) (fs.FileInfo, error) {
 	return access(p, path, (*os.Root).Stat, os.Stat)
 }

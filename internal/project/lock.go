@@ -20,8 +20,7 @@ import (
 // LockFile pins the plugins of the project.
 const LockFile = "switchyard.lock"
 
-// maxLock is the maximum size of switchyard.lock, in bytes.
-const maxLock = 1 << 20
+const maxLock = 1 << 20 // bytes
 
 // Pin pins a plugin file by its digest.
 type Pin struct {

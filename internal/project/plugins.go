@@ -27,14 +27,13 @@ type PluginConfig struct {
 	Settings jsontext.Value
 }
 
-// keyUse is the key of PluginConfig.Use.
 const keyUse = "use"
 
 // readPlugins reads the settings of plugins. It knows only the key use.
 func (r *configReader) readPlugins(v value) map[string]PluginConfig {
 	r.plugins = make(map[string]int)
 	ok := v.entries(func(name, plugin value) {
-		if plugin.node.Kind != yaml.MappingNode && !plugin.empty() {
+		if plugin.node.Kind != yaml.MappingNode && !plugin.isEmpty() {
 			plugin.expected("a mapping of the plugin's keys")
 		}
 		r.plugins[name.node.Value] = name.line
@@ -81,15 +80,15 @@ func (r *configReader) readPlugins(v value) map[string]PluginConfig {
 // plugins, names are checked only after the first lock, which records their names.
 func (p Project) checkPlugins(ctx context.Context, r *configReader, c Config, known []string) error {
 	known = slices.Clone(known)
-	isOther := func(name string) bool { return !slices.Contains(known, name) }
+	isUnknown := func(name string) bool { return !slices.Contains(known, name) }
 	names := slices.Sorted(maps.Keys(c.Plugins))
-	isStrange := func(name string) bool { return isOther(name) || c.Plugins[name].isNamed() }
-	// A plugin of a command may also be a file or a configuration.
-	isLost := func(v value) bool {
+	needsLock := func(name string) bool { return isUnknown(name) || c.Plugins[name].isNamed() }
+	// The plugin of a command may also be a file or a configuration.
+	isUnknownPlugin := func(v value) bool {
 		_, configured := c.Plugins[v.node.Value]
-		return isConfigName(v.node.Value) && isOther(v.node.Value) && !configured
+		return isConfigName(v.node.Value) && isUnknown(v.node.Value) && !configured
 	}
-	if !slices.ContainsFunc(names, isStrange) && !slices.ContainsFunc(r.reportPlugins, isLost) {
+	if !slices.ContainsFunc(names, needsLock) && !slices.ContainsFunc(r.reportPlugins, isUnknownPlugin) {
 		return nil
 	}
 	lock, err := p.Lock(ctx)
@@ -114,22 +113,22 @@ func (p Project) checkPlugins(ctx context.Context, r *configReader, c Config, kn
 	for _, name := range names {
 		entry, line, path := c.Plugins[name], r.plugins[name], join("plugins", name)
 		switch {
-		case !entry.isNamed() && isOther(name):
+		case !entry.isNamed() && isUnknown(name):
 			r.addProblem(line, "%s: no plugin has this name; %s", path,
 				suggest(name, "a configuration under a name of your own says which plugin it is for, as in use: json-map"))
 		case !entry.isNamed():
-		case !isOther(name):
+		case !isUnknown(name):
 			r.addProblem(line, "%s has use, but %s is itself a plugin's name; choose another name", path, name)
 		case !isConfigName(name):
 			r.addProblem(line, "%s: a name is 1 to 64 lower-case letters and digits, joined by dashes, and not auto", path)
-		case isOther(entry.Use):
+		case isUnknown(entry.Use):
 			r.addProblem(line, "%s: no plugin has the name %q; %s", join(path, keyUse), textutil.Clip(entry.Use, maxShown),
 				suggest(entry.Use, "switchyard plugin list shows all"))
 		}
 	}
 	known = append(known, names...)
 	for _, v := range r.reportPlugins {
-		if isLost(v) {
+		if isUnknownPlugin(v) {
 			r.addProblem(v.line, "%s is %s, and no plugin has this name; %s", v.path, v, suggest(v.node.Value, "switchyard plugin list shows all"))
 		}
 	}

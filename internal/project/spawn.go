@@ -113,7 +113,7 @@ func (s Spawn) PlanOf(task string) string {
 // isCode reports whether the settings can run a program, hand out a secret, or let agents
 // reach more than by default.
 func (s Spawn) isCode() bool {
-	return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 || s.Confine.opens()
+	return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 || s.Confine.hasExtraAccess()
 }
 
 // read reads the settings of all agents, and then the settings of single agents, which
@@ -134,13 +134,13 @@ func (s *Spawn) read(v value) {
 		"agents":   func(v value) { readAgents = func() { s.readAgents(v) } },
 	})
 	readAgents()
-	if v.problemCount() == before && len(s.Command) == 0 && s.uses(AdapterExec) {
+	if v.problemCount() == before && len(s.Command) == 0 && s.hasAdapter(AdapterExec) {
 		v.fail(".command is missing, which the adapter %s runs", AdapterExec)
 	}
 }
 
-// uses reports whether an agent may run with an adapter.
-func (s *Spawn) uses(adapter string) bool {
+// hasAdapter reports whether an agent may run with an adapter.
+func (s *Spawn) hasAdapter(adapter string) bool {
 	all := append(slices.Collect(maps.Values(s.Agents)), s.SpawnAgent)
 	return slices.ContainsFunc(all, func(a SpawnAgent) bool {
 		return a.Adapter == adapter || slices.Contains(a.Fallback, adapter)

@@ -18,8 +18,7 @@ import (
 // StateMDFile lists the stuck tasks for people. The path is relative to the root.
 const StateMDFile = StateDir + "/STATE.md"
 
-// maxStateMD is the maximum size of STATE.md, in bytes.
-const maxStateMD = 4 << 20
+const maxStateMD = 4 << 20 // bytes
 
 // UpdateStateMD writes a task's block into STATE.md, or removes it if text is "". The
 // file exists as long as it has a block. Other content is dropped.
@@ -126,7 +125,6 @@ func parseStateMD(text string) taskBlocks {
 	return found
 }
 
-// delimiter returns the task of a delimiter line.
 func delimiter(line, kind string) (task string, ok bool) {
 	task, begins := strings.CutPrefix(line, kind)
 	task, ends := strings.CutSuffix(task, closing)

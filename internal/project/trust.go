@@ -22,7 +22,6 @@ type TrustKey struct {
 	Scope string
 }
 
-// maxTrustKeys limits the keys of a project.
 const maxTrustKeys = 32
 
 // read reads the keys. A trust section must have at least one, and their ids are unique.

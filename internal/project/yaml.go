@@ -116,7 +116,6 @@ type value struct {
 	node *yaml.Node
 }
 
-// child returns a value inside v.
 func (v value) child(n *yaml.Node, path string) value {
 	c := value{v.reader, path, n.Line, n}
 	if n.Kind == yaml.AliasNode {
@@ -130,8 +129,8 @@ func (v value) isScalar(tag string) bool {
 	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == tag
 }
 
-// empty reports whether the key has no value.
-func (v value) empty() bool { return v.isScalar("!!null") }
+// isEmpty reports whether the key has no value.
+func (v value) isEmpty() bool { return v.isScalar("!!null") }
 
 // isText reports whether the value is text, and not a number or a YAML keyword.
 func (v value) isText() bool { return v.isScalar("!!str") }
@@ -139,7 +138,7 @@ func (v value) isText() bool { return v.isScalar("!!str") }
 // String returns a description of the value for a message.
 func (v value) String() string {
 	switch {
-	case v.empty():
+	case v.isEmpty():
 		return "empty"
 	case v.node.Kind == yaml.MappingNode:
 		return "a mapping"
@@ -159,7 +158,6 @@ func (v value) fail(format string, args ...any) {
 	v.addProblem(v.line, "%s%s", v.path, fmt.Sprintf(format, args...))
 }
 
-// expected reports an invalid value.
 func (v value) expected(format string, args ...any) {
 	if v.path == "" {
 		v.path = "the file"
@@ -193,7 +191,7 @@ func (v value) entries(read func(key, content value)) (ok bool) {
 	before := v.problemCount()
 	first := make(map[string]int)
 	switch {
-	case v.empty():
+	case v.isEmpty():
 	case v.node.Kind != yaml.MappingNode:
 		v.expected("a mapping of keys")
 	default:
