@@ -77,7 +77,7 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 	}
 	mark := "switchyard: created for the worktree " + digest.Of(path)
 	if there != nil {
-		switch complete, err := r.complete(ctx, *there, w.Branch, mark); {
+		switch complete, err := r.isComplete(ctx, *there, w.Branch, mark); {
 		case err != nil:
 			return err
 		case complete:
@@ -104,7 +104,7 @@ func (r *Repo) prepare(path string) (at string, known bool, err error) {
 		return "", false, unwritable(err)
 	}
 	path = canonical(path)
-	for _, p := range append(r.linked(), r.main()) {
+	for _, p := range append(r.linkedPlaces(), r.mainPlace()) {
 		if p.top == path {
 			known = true
 		} else if below, err := filepath.Rel(p.top, path); err == nil && filepath.IsLocal(below) {
@@ -119,14 +119,13 @@ func (r *Repo) prepare(path string) (at string, known bool, err error) {
 	return path, known, nil
 }
 
-// errExists returns the error of a path that belongs to another owner.
 func errExists(path, why string) error {
 	return errs.New(errs.WorktreeExists, "%s is in the way of a worktree: %s", path, why).With("path", path)
 }
 
-// complete reports whether the worktree has the branch checked out. Otherwise it may be
+// isComplete reports whether the worktree has the branch checked out. Otherwise it may be
 // discarded: it is empty, or has only files that git checked out before it was killed.
-func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string) (bool, error) {
+func (r *Repo) isComplete(ctx context.Context, there worktree, branch, mark string) (bool, error) {
 	if there.locked && there.reason != taskReason && there.reason != gitReason {
 		return false, errExists(there.path, "it is another worktree")
 	}
@@ -138,7 +137,7 @@ func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, errExists(there.path, safefile.Reason(err).Error())
 	case there.reason == gitReason || len(entries) == 0:
-		created, err := r.created(ctx, branch, mark)
+		created, err := r.isMarked(ctx, branch, mark)
 		if err == nil && !created {
 			err = errExists(there.path, "it is another worktree")
 		}
@@ -152,7 +151,6 @@ func (r *Repo) complete(ctx context.Context, there worktree, branch, mark string
 	return true, nil
 }
 
-// errSwitched returns the error of a worktree with a HEAD that is not on its branch.
 func errSwitched(path, branch string) error {
 	return errs.New(errs.WorktreeSwitched, "the worktree %s is no longer on its branch %s", path, branch).With("path", path).With("branch", branch)
 }
@@ -164,7 +162,7 @@ func (r *Repo) createBranch(ctx context.Context, branch, base, mark string) erro
 	if failureOf(err) == nil || errs.CodeOf(err) == errs.GitLocked {
 		return err
 	}
-	created, createdErr := r.created(ctx, branch, mark)
+	created, createdErr := r.isMarked(ctx, branch, mark)
 	switch f := failureOf(err); {
 	case createdErr != nil:
 		return createdErr
@@ -180,8 +178,8 @@ func errTaken(branch string) error {
 	return errs.New(errs.BranchExists, "there is a branch in the way of %s that was not created for this task", branch).With("branch", branch)
 }
 
-// created reports whether the branch exists and was created with the mark.
-func (r *Repo) created(ctx context.Context, branch, mark string) (bool, error) {
+// isMarked reports whether the branch exists and was created with the mark.
+func (r *Repo) isMarked(ctx context.Context, branch, mark string) (bool, error) {
 	if tip, err := r.tip(ctx, branch); err != nil || tip == "" {
 		return false, err
 	}

@@ -62,13 +62,11 @@ func (r *Repo) move(ctx context.Context, p place, branch, next, old, reason stri
 	return err
 }
 
-// errMoved returns the error of a branch that is not at the commit old.
 func errMoved(branch, now, old string) *errs.Error {
 	return errs.New(errs.BranchMoved, "the branch %s is at %s and not at %s, as it should be", branch, now, old).
 		With("branch", branch).With("commit", now)
 }
 
-// worktree is a worktree that git knows.
 type worktree struct {
 	path   string
 	branch string // "" if HEAD is detached
@@ -110,7 +108,7 @@ func (r *Repo) holder(all []worktree, branch string) string {
 			return w.path
 		}
 	}
-	for _, p := range append(r.linked(), r.main()) {
+	for _, p := range append(r.linkedPlaces(), r.mainPlace()) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
 			if text, err := readLine(filepath.Join(p.git, name, "head-name")); err == nil && text == headsPrefix+branch {
 				return p.top
@@ -120,7 +118,6 @@ func (r *Repo) holder(all []worktree, branch string) string {
 	return ""
 }
 
-// errHeld returns the error of a branch that a worktree has checked out.
 func errHeld(branch, path string) *errs.Error {
 	return errs.New(errs.BranchCheckedOut, "the branch %s is checked out in %s", branch, path).With("branch", branch).With("path", path)
 }
@@ -129,7 +126,7 @@ func errHeld(branch, path string) *errs.Error {
 // not read, since an agent could have written it.
 func (r *Repo) place(path string) (place, error) {
 	path = canonical(path)
-	for _, p := range r.linked() {
+	for _, p := range r.linkedPlaces() {
 		if info, err := os.Lstat(path); p.top == path && err == nil && info.IsDir() {
 			return p, nil
 		}
@@ -137,17 +134,17 @@ func (r *Repo) place(path string) (place, error) {
 	return place{}, errs.New(errs.WorktreeMissing, "there is no worktree at %s", path).With("path", path)
 }
 
-// main returns the main worktree. A bare repository does not have one; then top is the path
-// that git worktree list prints.
-func (r *Repo) main() place {
+// mainPlace returns the main worktree. A bare repository does not have one; then top is the
+// path that git worktree list prints.
+func (r *Repo) mainPlace() place {
 	if r.checkout.git == r.common {
 		return r.checkout
 	}
 	return place{strings.TrimSuffix(r.common, string(filepath.Separator)+".git"), r.common}
 }
 
-// linked lists the linked worktrees. Their directories need not exist.
-func (r *Repo) linked() []place {
+// linkedPlaces lists the linked worktrees. Their directories need not exist.
+func (r *Repo) linkedPlaces() []place {
 	dir := filepath.Join(r.common, "worktrees")
 	entries, _ := os.ReadDir(dir) // It does not exist before the first worktree.
 	var all []place

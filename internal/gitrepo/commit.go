@@ -135,8 +135,8 @@ func (r *Repo) CreateCommit(ctx context.Context, tree string, parents []string, 
 	return "", err
 }
 
-// unnamed matches the messages of git without a name or email address for a commit.
-var unnamed = sync.OnceValue(func() *regexp.Regexp {
+// identityErrors matches the messages of git without a name or email address for a commit.
+var identityErrors = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`tell me who you are|was given and auto-detection is disabled|ident name|disallowed characters`)
 })
 
@@ -149,7 +149,7 @@ var unnamed = sync.OnceValue(func() *regexp.Regexp {
 func (r *Repo) CheckAuthor(ctx context.Context) error {
 	for _, ident := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		_, err := r.output(ctx, r.checkout, "var", ident)
-		if failed := failureOf(err); failed != nil && unnamed().MatchString(failed.stderr) {
+		if failed := failureOf(err); failed != nil && identityErrors().MatchString(failed.stderr) {
 			return errs.New(errs.AuthorUnknown, "git has no name and email address for the author of a commit").Because(failed)
 		} else if err != nil {
 			return err

@@ -73,7 +73,7 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 			return err
 		}
 		// Refresh the index like git commit, so that hooks need not.
-		if _, err := r.run(ctx, command{place: p, args: []string{"update-index", "-q", "--refresh"}, env: env}); err != nil && !negative(err) {
+		if _, err := r.run(ctx, command{place: p, args: []string{"update-index", "-q", "--refresh"}, env: env}); err != nil && !isNegative(err) {
 			return err
 		}
 		for _, name := range hooks {

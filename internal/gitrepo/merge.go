@@ -57,7 +57,7 @@ func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 		return MergeResult{}, err
 	}
 	result := MergeResult{Base: base}
-	if err = r.merged(ctx, p, m, &result); err == nil && result.Commit != "" {
+	if err = r.mergeInto(ctx, p, m, &result); err == nil && result.Commit != "" {
 		err = r.runAll(ctx, p, []string{"checkout", "--quiet", "--detach", result.Commit, "--"})
 	}
 	return result, err
@@ -86,8 +86,8 @@ func (r *Repo) TryWorktree(ctx context.Context, path string) error {
 	return cmp.Or(err, r.RemoveMerge(context.WithoutCancel(ctx), path))
 }
 
-// merged sets the merged commit or the conflicts of a merge into result.Base.
-func (r *Repo) merged(ctx context.Context, p place, m MergeRequest, result *MergeResult) (err error) {
+// mergeInto sets the merged commit or the conflicts of a merge into result.Base.
+func (r *Repo) mergeInto(ctx context.Context, p place, m MergeRequest, result *MergeResult) (err error) {
 	base := result.Base
 	if result.Has, err = r.IsAncestor(ctx, m.Tip, base); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (r *Repo) mergeTrees(ctx context.Context, p place, base, tip string) (tree 
 		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, tip,
 	}})
 	found := records(out)
-	if negative(err) && len(found) > 1 {
+	if isNegative(err) && len(found) > 1 {
 		return "", found[1:], nil
 	}
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *Repo) mergeTrees(ctx context.Context, p place, base, tip string) (tree 
 // IsAncestor reports whether the commit of is reachable from to.
 func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 	_, err := r.output(ctx, r.checkout, "merge-base", "--is-ancestor", of, to)
-	if negative(err) {
+	if isNegative(err) {
 		return false, nil
 	}
 	return err == nil, err

@@ -177,7 +177,7 @@ var writeFiles = []string{"checkout-index", "--all", "--force", "--index", "--qu
 // there.
 func (r *Repo) Discard(ctx context.Context, path string) error {
 	path = canonical(path)
-	for _, p := range r.linked() {
+	for _, p := range r.linkedPlaces() {
 		if p.top == path {
 			return r.discard(ctx, worktree{path: path, locked: exists(filepath.Join(p.git, "locked"))})
 		}

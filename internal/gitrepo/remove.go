@@ -102,7 +102,6 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	return errDirty(there.path, ": "+f.excerpt())
 }
 
-// gitlinks lists the submodules of a worktree.
 func (r *Repo) gitlinks(ctx context.Context, path string) ([]string, error) {
 	p, err := r.place(path)
 	if err != nil {
@@ -130,7 +129,7 @@ func (r *Repo) removeWithLinks(ctx context.Context, there worktree, links []stri
 			return errDirty(there.path, ": the submodule "+textutil.Line(link)+" is checked out")
 		}
 	}
-	if _, err := r.output(ctx, p, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--"); negative(err) {
+	if _, err := r.output(ctx, p, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--"); isNegative(err) {
 		return errDirty(there.path, ": changes are staged")
 	} else if err != nil {
 		return err
@@ -138,7 +137,6 @@ func (r *Repo) removeWithLinks(ctx context.Context, there worktree, links []stri
 	return r.discard(ctx, there)
 }
 
-// errDirty returns the error of a worktree with files that are not committed.
 func errDirty(path, why string) error {
 	return errs.New(errs.WorktreeDirty, "the worktree %s has changes that are not committed%s", textutil.Line(path), why).With("path", path)
 }

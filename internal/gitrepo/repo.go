@@ -68,7 +68,7 @@ func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !recent(version) {
+	if !isRecent(version) {
 		return nil, errs.New(errs.GitTooOld, "%s is older than %d.%d", version, minMajor, minMinor)
 	}
 	// Git prints an unknown option unchanged, so it separates the paths, which may contain
@@ -82,7 +82,7 @@ func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
 		return nil, errs.New(errs.RepositoryUnsafe, "the repository of %s belongs to another user", dir)
 	case f != nil && strings.Contains(f.stderr, "not a git repository"):
 		return nil, errs.New(errs.RepositoryMissing, "%s is in no git repository", dir)
-	case negative(err):
+	case isNegative(err):
 		return nil, errs.New(errs.RepositoryEmpty, "the repository of %s has no commit yet", dir)
 	case err != nil && !strings.HasPrefix(out, "false\n"):
 		return nil, err
@@ -119,8 +119,8 @@ func Create(ctx context.Context, dir string, o Options) error {
 	)
 }
 
-// recent reports whether the output of git version names a version that works.
-func recent(version string) bool {
+// isRecent reports whether the output of git version names a version that works.
+func isRecent(version string) bool {
 	numbers := strings.Split(strings.TrimPrefix(version, "git version "), ".")
 	if len(numbers) < 2 {
 		return false

@@ -35,7 +35,6 @@ const (
 // .git file that an agent has written.
 type place struct{ top, git string }
 
-// command is a git command.
 type command struct {
 	place
 	args  []string
@@ -66,8 +65,8 @@ func failureOf(err error) *failure {
 	return f
 }
 
-// negative reports whether err is the exit code 1, by which some commands answer no.
-func negative(err error) bool {
+// isNegative reports whether err is the exit code 1, by which some commands answer no.
+func isNegative(err error) bool {
 	f := failureOf(err)
 	return f != nil && f.code == 1
 }
@@ -81,7 +80,7 @@ func (r *Repo) output(ctx context.Context, p place, args ...string) (string, err
 // find is output for a command that answers no by the exit code 1: then it returns "".
 func (r *Repo) find(ctx context.Context, p place, args ...string) (string, error) {
 	out, err := r.output(ctx, p, args...)
-	if negative(err) {
+	if isNegative(err) {
 		return "", nil
 	}
 	return out, err
@@ -132,7 +131,7 @@ func (r *Repo) run(ctx context.Context, c command) (out string, err error) {
 	if last.path == "" {
 		return out, errs.New(errs.GitFailed, "git %s failed: %s", f.verb, f.excerpt()).With("output", f.stderr).Because(f)
 	}
-	if last.same(first) && r.private(last.path) && os.Remove(last.path) == nil {
+	if last.isSame(first) && r.isPrivate(last.path) && os.Remove(last.path) == nil {
 		return r.run(ctx, c)
 	}
 	return out, errs.New(errs.GitLocked, "another git process has the lock %s, or was killed and left it", textutil.Line(last.path)).
@@ -155,15 +154,15 @@ func lockOf(f *failure) lock {
 	return lock{path, info}
 }
 
-// same reports whether l is the same file as other, without a write in between.
-func (l lock) same(other lock) bool {
+// isSame reports whether l is the same file as other, without a write in between.
+func (l lock) isSame(other lock) bool {
 	return l.info != nil && other.info != nil && os.SameFile(l.info, other.info) && l.info.ModTime().Equal(other.info.ModTime())
 }
 
-// private reports whether a lock is on a task's branch, or in the git directory of its
+// isPrivate reports whether a lock is on a task's branch, or in the git directory of its
 // worktree. Only one process drives a task, so a lock that stays for seconds was left by a
 // git that was killed, perhaps one that an agent ran. Only the user may remove other locks.
-func (r *Repo) private(path string) bool {
+func (r *Repo) isPrivate(path string) bool {
 	if below, err := filepath.Rel(filepath.Join(r.common, "refs", "heads", branchPrefix), path); err == nil && filepath.IsLocal(below) {
 		return true
 	}
@@ -209,8 +208,8 @@ func (r *Repo) once(ctx context.Context, c command) (string, error) {
 	return result.Output, &failure{verb: c.args[0], stderr: stderr, code: result.ExitCode}
 }
 
-// passed matches git's variables that belong to the user, not to a repository.
-var passed = sync.OnceValue(func() *regexp.Regexp {
+// userVariables matches git's variables that belong to the user, not to a repository.
+var userVariables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
 })
 
@@ -219,11 +218,10 @@ var passed = sync.OnceValue(func() *regexp.Regexp {
 func WithoutRepository(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return strings.HasPrefix(name, "GIT_") && !passed().MatchString(name)
+		return strings.HasPrefix(name, "GIT_") && !userVariables().MatchString(name)
 	})
 }
 
-// environment returns the environment of git.
 func environment(caller []string) []string {
 	env := slices.DeleteFunc(WithoutRepository(caller), func(entry string) bool {
 		return strings.HasPrefix(entry, "LANGUAGE=") || strings.HasPrefix(entry, "LC_")

@@ -136,7 +136,6 @@ func forgetTimes(p place, run onIndex) error {
 	return err
 }
 
-// addAll adds the files of the working tree.
 func addAll(run onIndex) error {
 	_, err := run("", "add", "--all", "--sparse")
 	if err == nil {
@@ -196,7 +195,6 @@ func isEmpty(dir string) bool {
 	return len(entries) == 0
 }
 
-// errNested returns the error of a repository in a worktree.
 func errNested(name string) error {
 	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository or a submodule, whose files cannot be committed", textutil.Line(name)).
 		With("path", name)
