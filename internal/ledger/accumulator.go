@@ -57,7 +57,6 @@ type labelValue struct {
 	first, last place
 }
 
-// add counts the changes of an event.
 func (c *accumulator) add(e *Event, changes []counters.Change) {
 	lost := make(map[[2]string]bool) // by dimension and value
 	for i, change := range changes {
@@ -66,7 +65,7 @@ func (c *accumulator) add(e *Event, changes []counters.Change) {
 		for j, d := range change.Measure.Labels {
 			if isStored(values[j]) {
 				if d.Cap > 0 {
-					c.meet(d, values[j], at)
+					c.countLabel(d, values[j], at)
 				}
 				continue
 			}
@@ -121,8 +120,8 @@ func other(values []string, i int) []string {
 	return values
 }
 
-// meet records a change with a value of a capped dimension.
-func (c *accumulator) meet(dimension counters.Dimension, value string, at place) {
+// countLabel records a change with a value of a capped dimension.
+func (c *accumulator) countLabel(dimension counters.Dimension, value string, at place) {
 	c.text, _ = appendLabels(c.text[:0], []string{dimension.Name, value})
 	v := c.labelValues[string(c.text)]
 	if v == nil {

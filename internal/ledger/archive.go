@@ -16,7 +16,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// archiveName is the name of the archive in the state directory.
 const archiveName = "ledger.archive"
 
 // archive is the path of a file with bodies of events, one after another, each compressed.

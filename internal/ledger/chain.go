@@ -118,7 +118,6 @@ func canonicalBody(body jsontext.Value) (jsontext.Value, error) {
 	return body, nil
 }
 
-// checkForm checks the task, kind and time of an event.
 func (e Event) checkForm() error {
 	if !isTask(e.Task) {
 		return invalid("%q is not a task id", e.Task)

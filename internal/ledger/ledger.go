@@ -134,7 +134,6 @@ func (l *Ledger) Close() error {
 	return translate(context.Background(), "close", err)
 }
 
-// connectReader is connect for reading.
 func (l *Ledger) connectReader(ctx context.Context) (*sql.DB, error) {
 	db, err := l.connect(ctx)
 	if err != nil || db == nil || l.owner == nil {
@@ -180,7 +179,6 @@ func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	return l.openFile(ctx, file)
 }
 
-// openFile opens the database in file.
 func (l *Ledger) openFile(ctx context.Context, file os.FileInfo) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", connection(l.path, l.fold == nil))
 	if err != nil {

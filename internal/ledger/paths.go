@@ -11,7 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// fileName is the database's name in the state directory.
 const fileName = "ledger.db"
 
 // pragmas are for every connection: lock waiting, distrust of the file, and durable
@@ -108,7 +107,6 @@ func inspectFile(path string) (os.FileInfo, error) {
 	return file, nil
 }
 
-// unusable returns the error of a state directory.
 func unusable(dir string, err error) error {
 	if safefile.Unsafe(err) {
 		return unsafePath(dir, "cannot be used: "+err.Error())

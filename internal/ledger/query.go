@@ -54,7 +54,6 @@ func queryRow(ctx context.Context, q querier, dest []any, query string, args ...
 	return true, scanRow(rows, dest...)
 }
 
-// queryInt reads the number that a query returns.
 func queryInt(ctx context.Context, q querier, query string) (int64, error) {
 	var n int64
 	_, err := queryRow(ctx, q, []any{&n}, query)

@@ -15,7 +15,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// maxProblems limits the problems of a Report.
 const maxProblems = 1000
 
 // Report is the result of Verify.
@@ -158,7 +157,6 @@ func rollback(txs []*sql.Tx) {
 	}
 }
 
-// verifier is the state of a Verify.
 type verifier struct {
 	fold      Fold
 	archive   archive
@@ -191,7 +189,6 @@ func (v *verifier) verify(ctx context.Context, database *sql.Tx, tasks []*sql.Tx
 	return cmp.Or(<-unsound, err) // A damaged database may be the cause of err.
 }
 
-// problem adds a problem of the event e.
 func (r *Report) problem(e Event, kind ProblemKind, format string, args ...any) {
 	r.add(Problem{Task: e.Task, N: e.N, Seq: e.Seq, Kind: kind, Message: fmt.Sprintf(format, args...)})
 }

@@ -38,7 +38,6 @@ type rangeSplitter struct {
 	claims chan *taskRange
 }
 
-// claim returns the next range, or nil.
 func (s *rangeSplitter) claim(ctx context.Context, tx *sql.Tx) (*taskRange, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +182,6 @@ func (w *taskVerifier) event(e Event) {
 	}
 }
 
-// finish stores the result of folding a task.
 func (w *taskVerifier) finish() error {
 	head := Head{Task: w.last.Task, N: w.last.N, Hash: w.last.Hash}
 	w.report.Tasks++
