@@ -33,15 +33,14 @@ func Parse(patch []byte) (Changes, error) {
 	m := p.findMoves()
 	c := make(Changes)
 	for _, h := range p.hunks {
-		if ranges := h.changed(m); h.file != "" && len(ranges) > 0 {
+		if ranges := h.changedLines(m); h.file != "" && len(ranges) > 0 {
 			c[h.file] = append(c[h.file], ranges...)
 		}
 	}
 	return c, nil
 }
 
-// changed returns the hunk's changed lines.
-func (h hunk) changed(m moves) (ranges []Range) {
+func (h hunk) changedLines(m moves) (ranges []Range) {
 	for i, line := h.added.from, h.first; i < h.added.to; i, line = i+1, line+1 {
 		switch last := len(ranges) - 1; {
 		case m.added[i]:

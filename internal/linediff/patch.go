@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// parser reads a patch.
 type parser struct {
 	rest  []byte
 	hunks []hunk
