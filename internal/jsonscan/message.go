@@ -43,7 +43,7 @@ func Objects(text string) []Object {
 			return found
 		}
 		at += next
-		if !begins(data[at+1:]) {
+		if !isObjectStart(data[at+1:]) {
 			at++
 			continue
 		}
@@ -51,15 +51,15 @@ func Objects(text string) []Object {
 		rest := data[at+length:]
 		found = append(found, Object{
 			Text:  bytes.Clone(data[at : at+length]),
-			Whole: whole && free(rest),
+			Whole: whole && isBoundary(rest),
 		})
 		at += length
 	}
 }
 
-// begins reports whether a text after a brace can be the inside of an object. This excludes
-// the braces of prose and of most code.
-func begins(inside []byte) bool {
+// isObjectStart reports whether a text after a brace can be the inside of an object. This
+// excludes the braces of prose and of most code.
+func isObjectStart(inside []byte) bool {
 	inside = bytes.TrimLeft(inside, " \t\r\n")
 	return len(inside) > 0 && (inside[0] == '"' || inside[0] == '}')
 }
@@ -76,8 +76,8 @@ func extent(d *jsontext.Decoder, data []byte) (length int, whole bool) {
 	return len(data), false
 }
 
-// free reports whether an object ends before rest unambiguously.
-func free(rest []byte) bool {
+// isBoundary reports whether an object ends before rest unambiguously.
+func isBoundary(rest []byte) bool {
 	if len(rest) == 0 {
 		return true
 	}
