@@ -31,7 +31,7 @@ const margin = 64 << 10
 func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	if size <= excerptMax {
 		all, err := readAt(r, 0, max(size, 0))
-		return redact.Text(valid(all)), err
+		return redact.Text(toValidUTF8(all)), err
 	}
 	head, err := readAt(r, 0, excerptHead)
 	if err != nil {
@@ -48,11 +48,11 @@ func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	if head[len(head)-1] == '\n' {
 		newline = ""
 	}
-	first, err := cleanHead(r, size, valid(head))
+	first, err := cleanHead(r, size, toValidUTF8(head))
 	if err != nil {
 		return "", err
 	}
-	last, err := cleanTail(r, size, valid(tail))
+	last, err := cleanTail(r, size, toValidUTF8(tail))
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +65,7 @@ func cleanHead(r io.ReaderAt, size int64, head string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := valid(around)
+	text := toValidUTF8(around)
 	clean := redact.Text(text)
 	if clean == text {
 		return head, nil
@@ -81,7 +81,7 @@ func cleanTail(r io.ReaderAt, size int64, tail string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if text := valid(around); redact.Text(text) == text {
+	if text := toValidUTF8(around); redact.Text(text) == text {
 		return tail, nil
 	}
 	return redact.Tail(r, size, excerptTail)
@@ -124,5 +124,5 @@ func tailStart(b []byte, at int) int {
 	return at
 }
 
-// valid replaces each run of invalid UTF-8 by one U+FFFD.
-func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// toValidUTF8 replaces each run of invalid UTF-8 by one U+FFFD.
+func toValidUTF8(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }

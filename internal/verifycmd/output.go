@@ -56,7 +56,6 @@ func createLog(p Plan) (logFile, error) {
 	return l, nil
 }
 
-// dirError returns the error of a directory in the path of the file.
 func (l logFile) dirError(at string, err error) error {
 	if safefile.Unsafe(err) {
 		return errs.New(errs.VerifyOutputUnsafe, "%s cannot be used: %w", at, err).With("path", at)

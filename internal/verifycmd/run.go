@@ -99,7 +99,7 @@ type Outcome struct {
 	Output string
 }
 
-func green(r supervise.Result) bool {
+func isGreen(r supervise.Result) bool {
 	return r.End == supervise.Exited && r.ExitCode == 0 && r.Signal == ""
 }
 
@@ -140,7 +140,7 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 			}
 		}
 		outcome.Runs = append(outcome.Runs, run)
-		if outcome.Green = green(run); !outcome.Green {
+		if outcome.Green = isGreen(run); !outcome.Green {
 			break
 		}
 	}
