@@ -59,15 +59,15 @@ func decoderOf(t reflect.Type) decoder {
 	}
 	d := decoder(decodeText)
 	if t != reflect.TypeFor[jsontext.Value]() {
-		d = orNull(newDecoder(t))
+		d = nullable(newDecoder(t))
 	}
 	decoders.Store(t, d)
 	return d
 }
 
-// lazily returns decoderOf(t), but calls it at the first use, because a type may contain
-// itself.
-func lazily(t reflect.Type) decoder {
+// lazyDecoderOf returns decoderOf(t), but calls it at the first use, because a type may
+// contain itself.
+func lazyDecoderOf(t reflect.Type) decoder {
 	of := sync.OnceValue(func() decoder { return decoderOf(t) })
 	return func(r *reader, to reflect.Value) bool { return of()(r, to) }
 }
@@ -82,8 +82,8 @@ func decodeText(r *reader, to reflect.Value) bool {
 	return true
 }
 
-// orNull sets the zero value for null.
-func orNull(d decoder) decoder {
+// nullable returns a decoder that also decodes null, as the zero value.
+func nullable(d decoder) decoder {
 	return func(r *reader, to reflect.Value) bool {
 		if r.at < len(r.text) && r.text[r.at] == 'n' {
 			to.SetZero()
@@ -105,7 +105,7 @@ func newDecoder(t reflect.Type) decoder {
 	case reflect.String:
 		return decodeString
 	case reflect.Pointer:
-		elem := lazily(t.Elem())
+		elem := lazyDecoderOf(t.Elem())
 		return func(r *reader, to reflect.Value) bool {
 			to.Set(reflect.New(t.Elem()))
 			return elem(r, to.Elem())
@@ -114,7 +114,7 @@ func newDecoder(t reflect.Type) decoder {
 		return decodeInterface
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 {
-			return sliceDecoder(t, lazily(t.Elem()))
+			return sliceDecoder(t, lazyDecoderOf(t.Elem()))
 		}
 	case reflect.Map:
 		if t == reflect.TypeFor[map[string]int]() {

@@ -23,7 +23,6 @@ type reader struct {
 	recent [256]string
 }
 
-// span is a part of the text.
 type span struct{ from, to int }
 
 const (
@@ -123,7 +122,6 @@ func (r *reader) object(member func(name []byte, hash uint64) bool) bool {
 	return false
 }
 
-// leave ends an object or array.
 func (r *reader) leave() bool {
 	r.depth--
 	return true
@@ -244,7 +242,6 @@ func (r *reader) number() (value int64, whole, ok bool) {
 	return value, len(digits) <= 18 && !(negative && value == 0), r.endsNumber()
 }
 
-// digits reads decimal digits.
 func (r *reader) digits() []byte {
 	from := r.at
 	for r.at < len(r.text) && '0' <= r.text[r.at] && r.text[r.at] <= '9' {
