@@ -43,8 +43,8 @@ type entry struct {
 
 type origin struct{ critic, plugin, report, ref string }
 
-// listed is the length up to which a list is searched without an index.
-const listed = 16
+// maxUnindexed is the length up to which a list is searched without an index.
+const maxUnindexed = 16
 
 func (m *merger) add(f *Finding) {
 	id := identify(f.Category, f.File, f.Line, f.Remediation)
@@ -79,7 +79,7 @@ func (s Source) origin() origin { return origin{s.Critic, s.Plugin, s.Report, s.
 // the list is long.
 func addOnce[T any, K comparable](list *[]T, set *map[K]struct{}, item T, keyOf func(T) K) {
 	key := keyOf(item)
-	if len(*list) < listed {
+	if len(*list) < maxUnindexed {
 		if slices.ContainsFunc(*list, func(t T) bool { return keyOf(t) == key }) {
 			return
 		}
