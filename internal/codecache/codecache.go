@@ -33,10 +33,10 @@ const (
 	// codeDir is the subdirectory for the code: other files in the cache directory may belong
 	// to other programs.
 	codeDir = "switchyard-code"
-	// sealFile is the seal in an entry, and unfinished is the name prefix of an
+	// sealFile is the seal in an entry, and unfinishedPrefix is the name prefix of an
 	// incomplete entry.
-	sealFile   = "seal"
-	unfinished = "new-"
+	sealFile         = "seal"
+	unfinishedPrefix = "new-"
 
 	// An entry that was not used for entryLife is removed, such as an entry of another
 	// version, and an incomplete one after unfinishedLife. An entry's modification time is
@@ -95,7 +95,7 @@ func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wa
 	}
 	_ = os.RemoveAll(entry) // It may be damaged.
 	sweep(code)
-	making, err := os.MkdirTemp(code, unfinished)
+	making, err := os.MkdirTemp(code, unfinishedPrefix)
 	if err != nil {
 		return false, nil
 	}
@@ -140,7 +140,6 @@ func entryName(wasm []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// wazeroVersion returns the version of wazero in this program.
 func wazeroVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dep := range info.Deps {
@@ -191,7 +190,7 @@ func sweep(dir string) {
 		if err != nil {
 			continue
 		}
-		making := strings.HasPrefix(e.Name(), unfinished)
+		making := strings.HasPrefix(e.Name(), unfinishedPrefix)
 		life := entryLife
 		if making {
 			life = unfinishedLife
