@@ -24,7 +24,6 @@ type Scale struct {
 // doubling, each about 9 % wide.
 const Resolution = 3
 
-// zeroCell is the cell of the value 0.
 const zeroCell = "zero"
 
 // maxExact is the highest cell of an exact scale; it also has greater values.
