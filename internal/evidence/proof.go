@@ -18,7 +18,6 @@ import (
 // MaxProof is the maximum size of a proof, in bytes.
 const MaxProof = 64 << 20
 
-// format is the name of the format of a proof.
 const format = "switchyard.proof.v1"
 
 // Statement is the content of a proof.
