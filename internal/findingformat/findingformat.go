@@ -53,7 +53,6 @@ func Find(name string) Format { return formats[name] }
 // mean that the task is free of them.
 func (r Review) isMissing() bool { return r.Round == 0 && len(r.Findings) == 0 }
 
-// deferral says why deferred findings are not open.
 func (r Review) deferral() string { return "deferred below the bar " + r.Bar }
 
 // words are a format's words for the severities.

@@ -11,7 +11,6 @@ import (
 
 var rdjsonSeverities = words{"ERROR", "WARNING", "INFO"}
 
-// diagnostic is a diagnostic of reviewdog.
 type diagnostic struct {
 	Message string `json:"message"`
 	// Location is set even without a file, because reviewdog fails without it.
