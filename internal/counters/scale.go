@@ -66,7 +66,7 @@ func (s Scale) ParseCell(cell string) (number int, zero, ok bool) {
 		return 0, true, true
 	}
 	n, err := strconv.Atoi(cell)
-	possible := max(n, -n) <= maxCell
+	possible := -maxCell <= n && n <= maxCell
 	if s.Exact {
 		possible = n > 0
 	}

@@ -85,7 +85,7 @@ func TestCellsOfSmallNumbers(t *testing.T) {
 			t.Errorf("%d is in the cell %q", value, got)
 		}
 	}
-	for text, ok := range map[string]bool{"zero": true, "-80": true, "0": true, "": false, "other": false, "1.5": false, "01": false, "1025": false} {
+	for text, ok := range map[string]bool{"zero": true, "-80": true, "0": true, "": false, "other": false, "1.5": false, "01": false, "1025": false, "-1025": false, "-9223372036854775808": false} {
 		if n, zero, got := (counters.Scale{}).ParseCell(text); got != ok || zero != (text == "zero") || ok && !zero && strconv.Itoa(n) != text {
 			t.Errorf("the cell %q is %d, %t, %t", text, n, zero, got)
 		}
