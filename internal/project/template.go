@@ -1,8 +1,6 @@
 package project
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	_ "embed"
 	"fmt"
@@ -108,12 +106,8 @@ func (p Project) Suggest(ctx context.Context) Suggestion {
 		}
 	}
 	// A test target in a Makefile takes precedence.
-	if data, err := in.Read(ctx, "Makefile", maxConfig); err == nil {
-		for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "test:") {
-				s.Verify = "make test"
-			}
-		}
+	if data, err := in.Read(ctx, "Makefile", maxConfig); err == nil && strings.Contains("\n"+string(data), "\ntest:") {
+		s.Verify = "make test"
 	}
 	return s
 }
