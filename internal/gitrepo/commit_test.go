@@ -58,13 +58,10 @@ func TestWriteTree(t *testing.T) {
 	s.equal(s.tree(r, w), tree)
 	s.git(s.dir, "ls-tree", "-r", tree)
 
-	// Without an index, or with a broken one, all files are read.
-	own := filepath.Join(s.dir, ".git", "worktrees", "T", "switchyard-index")
-	s.write(own, "broken")
-	s.equal(s.tree(r, w), tree)
-	s.must(os.Remove(own))
+	// Another process has no saved index, and without an index all files are read.
+	s.equal(s.tree(s.open(), w), tree)
 	s.must(os.Remove(filepath.Join(s.dir, ".git", "worktrees", "T", "index")))
-	s.equal(s.tree(r, w), tree)
+	s.equal(s.tree(s.open(), w), tree)
 
 	// A .git of an agent's own leads nowhere.
 	s.must(os.Remove(s.file(w, ".git")))
@@ -75,36 +72,39 @@ func TestWriteTree(t *testing.T) {
 	s.want(err, errs.WorktreeMissing)
 }
 
-// An agent may have written the index, whose times say that a file has not changed.
-func TestWriteTreeReadsWhatIsStaged(t *testing.T) {
-	s := newScene(t)
-	r := s.open()
-	w := s.add(r, "T")
-	tree := s.tree(r, w)
-	s.write(s.file(w, "b.txt"), "hidden\n")
-	hidden := s.git(w.Path, "hash-object", "-w", "b.txt")
-	s.write(s.file(w, "b.txt"), "reviewed\n")
-	s.git(w.Path, "add", "b.txt")
-	for _, name := range []string{"index", "switchyard-index"} {
+// An agent may have written the index, whose times say that a file is what the index names:
+// another content, or that of the commit.
+func TestWriteTreeDistrustsTheIndex(t *testing.T) {
+	for _, hidden := range []string{"hidden", "one"} {
+		s := newScene(t)
+		w := s.add(s.open(), "T")
+		s.write(s.file(w, "a.txt"), hidden+"\n")
+		id := s.git(w.Path, "hash-object", "-w", "a.txt")
+		s.write(s.file(w, "a.txt"), "reviewed\n")
+		s.git(w.Path, "add", "a.txt")
 		index := s.git(w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index")
 		text, err := os.ReadFile(index)
 		s.must(err)
-		from, err := hex.DecodeString(s.git(w.Path, "rev-parse", ":b.txt"))
+		from, err := hex.DecodeString(s.git(w.Path, "rev-parse", ":a.txt"))
 		s.must(err)
-		to, err := hex.DecodeString(hidden)
+		to, err := hex.DecodeString(id)
 		s.must(err)
-		forged := filepath.Join(filepath.Dir(index), name)
-		s.must(os.WriteFile(forged, bytes.Replace(text, from, to, 1), 0o600))
-		s.must(os.Chtimes(forged, time.Now().Add(time.Hour), time.Now().Add(time.Hour))) // Git reads files as new as it.
-		if name == "index" {
-			s.must(os.Remove(filepath.Join(filepath.Dir(index), "switchyard-index")))
+		s.must(os.WriteFile(index, bytes.Replace(text, from, to, 1), 0o600))
+		s.must(os.Chtimes(index, time.Now().Add(time.Hour), time.Now().Add(time.Hour))) // Git reads files as new as it.
+		if got := s.git(w.Path, "diff", "--name-only"); got != "" {
+			t.Fatalf("git itself sees %s", got)
 		}
-		got := s.tree(r, w)
-		s.equal(s.git(w.Path, "show", got+":b.txt"), "reviewed")
-		s.must(os.WriteFile(index, text, 0o600))
+		r := s.open()
+		s.equal(s.git(w.Path, "show", s.tree(r, w)+":a.txt"), "reviewed")
+
+		// The next tree has a change of which only the time of the inode tells.
+		info, err := os.Stat(s.file(w, "a.txt"))
+		s.must(err)
+		s.git(w.Path, "config", "core.trustctime", "false")
+		s.write(s.file(w, "a.txt"), "rewieved\n")
+		s.must(os.Chtimes(s.file(w, "a.txt"), info.ModTime(), info.ModTime()))
+		s.equal(s.git(w.Path, "show", s.tree(r, w)+":a.txt"), "rewieved")
 	}
-	s.must(os.Remove(s.file(w, "b.txt")))
-	s.equal(s.tree(r, w), tree)
 }
 
 func TestNestedRepository(t *testing.T) {

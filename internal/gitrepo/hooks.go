@@ -62,8 +62,10 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 	}
 	err = inTemp(func(dir string) error {
 		index, file := filepath.Join(dir, "index"), filepath.Join(dir, "message")
-		if err := copyIndex(filepath.Join(p.git, ownIndex), index); err != nil {
-			return unwritable(err)
+		if saved := r.savedIndex(p); saved != nil {
+			if err := saved.write(index); err != nil {
+				return unwritable(err)
+			}
 		}
 		if err := os.WriteFile(file, []byte(message), 0o600); err != nil {
 			return unwritable(err)

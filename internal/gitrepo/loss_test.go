@@ -50,6 +50,17 @@ func TestLosesNoUncommittedFiles(t *testing.T) {
 	}
 }
 
+// A file of git's that invents parents does not make a branch look merged.
+func TestLosesNoBranchByGrafts(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	tip := s.edit(r, w, "a.txt", "two\n")
+	s.write(filepath.Join(s.dir, ".git", "info", "grafts"), s.git(s.dir, "rev-parse", "main")+" "+tip+"\n")
+	s.git(s.dir, "merge-base", "--is-ancestor", tip, "main")
+	s.want(r.RemoveWorktree(t.Context(), w, "main"), errs.BranchUnmerged)
+}
+
 // A branch whose merge has a conflict stays, with its worktree.
 func TestLosesNoBranchOnConflict(t *testing.T) {
 	s := newScene(t)

@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -50,6 +51,9 @@ type Repo struct {
 	bin        string
 	checkout   place
 	common     string // the git directory of the whole repository
+
+	mu      sync.Mutex
+	indexes map[string]*savedIndex // by the git directory of the worktree
 }
 
 // Open opens the repository of the checkout that contains dir.

@@ -173,8 +173,8 @@ func (r *Repo) isPrivate(path string) bool {
 
 func (r *Repo) once(ctx context.Context, c command) (string, error) {
 	settings := []string{
-		"core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "gc.auto=0", "maintenance.auto=false",
-		"submodule.recurse=false", "i18n.commitEncoding=UTF-8", "user.useConfigOnly=true", "advice.addEmbeddedRepo=false",
+		"core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "core.trustctime=true", "core.checkStat=default",
+		"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false", "i18n.commitEncoding=UTF-8", "user.useConfigOnly=true", "advice.addEmbeddedRepo=false",
 	}
 	if !c.hooks {
 		settings = append(settings, "core.hooksPath="+os.DevNull, "trailer.separators=:")
@@ -229,6 +229,6 @@ func environment(caller []string) []string {
 	return append(env,
 		"LC_ALL=C.UTF-8", // This package matches git's messages.
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never",
-		"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_MERGE_AUTOEDIT=no",
+		"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE="+os.DevNull, "GIT_MERGE_AUTOEDIT=no",
 	)
 }

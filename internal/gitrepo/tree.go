@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -30,15 +31,13 @@ func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err err
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{ownIndex, "index"} {
-		if name == ownIndex && !exists(filepath.Join(p.git, name)) {
-			continue
-		}
-		if tree, err = r.writeTree(ctx, p, name); failureOf(err) == nil {
-			break
+	if saved := r.savedIndex(p); saved != nil {
+		// It fails if git has collected an object that it names.
+		if tree, err = r.writeTree(ctx, p, saved); failureOf(err) == nil {
+			return tree, err
 		}
 	}
-	return tree, err
+	return r.writeTree(ctx, p, nil)
 }
 
 // CheckoutTree is WriteTree for the checkout that the repository was opened for. It does not
@@ -49,33 +48,68 @@ func (r *Repo) CheckoutTree(ctx context.Context) (tree string, err error) {
 		if err := copyIndex(filepath.Join(r.checkout.git, "index"), index); err != nil {
 			return unwritable(err)
 		}
-		tree, err = r.treeOf(ctx, r.checkout, []string{"GIT_INDEX_FILE=" + index})
+		tree, err = treeOf(r.checkout, r.withIndex(ctx, r.checkout, index), stagedEntries)
 		return err
 	})
 	return tree, err
 }
 
-// ownIndex is our index of a worktree, in its git directory. It has the times of files, so
-// that the next WriteTree reads only changed files. After a checkout, the worktree's index
-// is as old as its files, so that git would read all of them each time.
-const ownIndex = "switchyard-index"
+// savedIndex is the index of a worktree after a WriteTree of this process. It has the times
+// of files, so that the next WriteTree reads only those that have changed. It is in memory,
+// where no agent can change it.
+type savedIndex struct {
+	data    []byte
+	changed time.Time // Git reads files again that are as new as their index.
+}
 
-// writeTree is WriteTree with the times of the index with the name.
-func (r *Repo) writeTree(ctx context.Context, p place, name string) (tree string, err error) {
+// savedIndex returns the index of the latest WriteTree, or nil.
+func (r *Repo) savedIndex(p place) *savedIndex {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.indexes[p.git]
+}
+
+func (r *Repo) saveIndex(p place, file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.indexes == nil {
+		r.indexes = make(map[string]*savedIndex)
+	}
+	r.indexes[p.git] = &savedIndex{data, info.ModTime()}
+	return nil
+}
+
+func (s *savedIndex) write(file string) error {
+	if err := os.WriteFile(file, s.data, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(file, s.changed, s.changed)
+}
+
+// writeTree is WriteTree with a saved index, or with the worktree's own if saved is nil.
+func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree string, err error) {
 	err = inTemp(func(dir string) error {
 		index := filepath.Join(dir, "index")
-		if err := copyIndex(filepath.Join(p.git, name), index); err != nil {
+		fill, distrusted := saved.write, entryLister(nil)
+		if saved == nil {
+			fill = func(to string) error { return copyIndex(filepath.Join(p.git, "index"), to) }
+			distrusted = allEntries
+		}
+		if err := fill(index); err != nil {
 			return unwritable(err)
 		}
-		if tree, err = r.treeOf(ctx, p, []string{"GIT_INDEX_FILE=" + index}); err != nil {
+		if tree, err = treeOf(p, r.withIndex(ctx, p, index), distrusted); err != nil {
 			return err
 		}
-		own := filepath.Join(p.git, ownIndex)
-		_ = os.Remove(own + ".new") // of a killed process
-		if err = copyIndex(index, own+".new"); err == nil {
-			err = os.Rename(own+".new", own)
-		}
-		if err != nil {
+		if err := r.saveIndex(p, index); err != nil {
 			return unwritable(err)
 		}
 		return nil
@@ -83,13 +117,27 @@ func (r *Repo) writeTree(ctx context.Context, p place, name string) (tree string
 	return tree, err
 }
 
-// treeOf is WriteTree with the index that the environment names.
-func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error) {
-	run := func(input string, args ...string) (string, error) {
+// onIndex runs git with an index of its own.
+type onIndex func(input string, args ...string) (string, error)
+
+func (r *Repo) withIndex(ctx context.Context, p place, index string) onIndex {
+	env := []string{"GIT_INDEX_FILE=" + index}
+	return func(input string, args ...string) (string, error) {
 		return r.run(ctx, command{place: p, args: args, env: env, input: input, limit: slow})
 	}
-	if err := forgetTimes(p, run); err != nil {
-		return "", err
+}
+
+// treeOf is WriteTree with an index. Git reads the files of the distrusted entries, and of
+// the others those whose times differ.
+func treeOf(p place, run onIndex, distrusted entryLister) (string, error) {
+	if distrusted != nil {
+		entries, err := distrusted(run)
+		if err == nil {
+			err = forgetTimes(p, run, entries)
+		}
+		if err != nil {
+			return "", err
+		}
 	}
 	if err := addAll(run); err != nil {
 		return "", err
@@ -113,26 +161,50 @@ func (r *Repo) treeOf(ctx context.Context, p place, env []string) (string, error
 	return strings.TrimSpace(tree), err
 }
 
-// onIndex runs git with the index of treeOf.
-type onIndex func(input string, args ...string) (string, error)
+// indexEntry is an entry of an index.
+type indexEntry struct{ mode, id, name string }
 
-// forgetTimes makes git read the files that differ from the commit. Git trusts the times in
-// the index, which the agent that wrote the draft could write too.
-func forgetTimes(p place, run onIndex) error {
-	staged, err := run("", "diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none", "HEAD")
-	if err != nil {
-		return err
-	}
-	var unread strings.Builder
-	for found := records(staged); len(found) > 1; found = found[2:] {
-		entry, name := strings.Fields(found[0]), found[1] // :MODE MODE ID ID LETTER
-		if len(entry) == 5 && strings.Contains("AMT", entry[4]) && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
-			unread.WriteString(entry[1] + " " + entry[3] + "\t" + name + "\x00")
+type entryLister func(onIndex) ([]indexEntry, error)
+
+// allEntries lists the entries without a conflict.
+func allEntries(run onIndex) ([]indexEntry, error) {
+	out, err := run("", "ls-files", "-z", "--stage")
+	var entries []indexEntry
+	for _, text := range records(out) {
+		attributes, name, _ := strings.Cut(text, "\t") // MODE ID STAGE
+		if fields := strings.Fields(attributes); len(fields) == 3 && fields[2] == "0" {
+			entries = append(entries, indexEntry{fields[0], fields[1], name})
 		}
 	}
-	if unread.Len() > 0 {
-		_, err = run(unread.String(), "update-index", "-z", "--index-info")
+	return entries, err
+}
+
+// stagedEntries lists the entries that differ from the commit.
+func stagedEntries(run onIndex) ([]indexEntry, error) {
+	out, err := run("", "diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none", "HEAD")
+	var entries []indexEntry
+	for found := records(out); len(found) > 1; found = found[2:] {
+		fields := strings.Fields(found[0]) // :MODE MODE ID ID LETTER
+		if len(fields) == 5 && strings.Contains("AMT", fields[4]) {
+			entries = append(entries, indexEntry{fields[1], fields[3], found[1]})
+		}
 	}
+	return entries, err
+}
+
+// forgetTimes removes the times of entries, so that git reads their files. Git trusts the
+// times in the index, which the agent that wrote the draft could write too.
+func forgetTimes(p place, run onIndex, entries []indexEntry) error {
+	var unread strings.Builder
+	for _, e := range entries {
+		if exists(filepath.Join(p.top, filepath.FromSlash(e.name))) {
+			unread.WriteString(e.mode + " " + e.id + "\t" + e.name + "\x00")
+		}
+	}
+	if unread.Len() == 0 {
+		return nil
+	}
+	_, err := run(unread.String(), "update-index", "-z", "--index-info")
 	return err
 }
 
