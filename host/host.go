@@ -3,8 +3,8 @@
 // ledger.
 //
 // Route decides on reports alone. Round runs a round of a task; Answer and Resume continue
-// a task that waits for its user or is stuck. Task, Tasks and Explain read what was
-// recorded. The other methods serve the command line.
+// a task that waits for its user or is stuck. Task, Tasks and Explain read the ledger. The
+// other methods serve the command line.
 package host
 
 import (
@@ -51,16 +51,15 @@ type (
 	TaskResult     = api.TaskResult
 	Explanation    = api.Explanation
 	SpawnResult    = round.SpawnResult
-	// Order is a step that an engine on another machine carries out, and OrderResult what
-	// that has added. See Engine.Advance and Engine.Carry.
+	// Order is a step that an engine on another machine carries out, and OrderResult is its
+	// result. See Engine.Advance and Engine.Carry.
 	Order          = run.Order
 	OrderResult    = run.OrderResult
 	StateFile      = run.StateFile
 	LostRun        = run.LostRun
 	AdvanceRequest = run.AdvanceRequest
 	Position       = run.Position
-	// Project is a project's folders.
-	Project = project.Project
+	Project        = project.Project
 	// Error is an error with a stable code.
 	Error = errs.Error
 )
@@ -79,10 +78,8 @@ type Engine struct {
 // Options configure an Engine.
 type Options = core.Options
 
-// opened has the methods of the project itself that an Engine shows. Config reads the
-// configuration anew for each request, and UncheckedConfig does so without a check of plugin
-// names. Recorded reports whether the Engine has recorded anything. No request may run at the
-// same time as Close, nor follow it.
+// opened has the methods of the project itself that an Engine shows. No request may run
+// during Close or after it.
 type opened interface {
 	Policies() *policyset.Set
 	Plugins() *pluginset.Set
@@ -95,8 +92,7 @@ type opened interface {
 	Close(context.Context) error
 }
 
-// The parts of an Engine. Their names here are not exported, as its fields are not for
-// callers.
+// The parts of an Engine have unexported names, because its fields are not for callers.
 type (
 	reader  = query.Reader
 	checker = doctor.Doctor
