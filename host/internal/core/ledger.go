@@ -66,8 +66,8 @@ func (p *Project) Archive(ctx context.Context, unchanged time.Duration) (ledger.
 //
 // # Errors
 //
-// fleet-home-running if another process is its home; those of the state directory and of the
-// ledger.
+// fleet-home-running if another process is its home; errors of the state directory and of
+// the ledger.
 func (p *Project) HoldHome(ctx context.Context) (release func(), err error) {
 	pool, err := p.Leases()
 	if err != nil {
@@ -93,8 +93,8 @@ func (p *Project) HoldHome(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// OpenTask opens the ledger to read about a task, and reads nothing. The caller must close
-// the result.
+// OpenTask opens the ledger for a task without loading the task. The caller must close the
+// result.
 func (p *Project) OpenTask(ctx context.Context, id string) (*record.Task, error) {
 	if err := task.CheckID(id); err != nil {
 		return nil, err
@@ -123,19 +123,19 @@ func (p *Project) ReadTask(ctx context.Context, id string) (*record.Task, error)
 	return r, nil
 }
 
-// WithLedger returns what read reads of the project's ledger.
+// WithLedger calls read with the project's ledger, and returns its result.
 func WithLedger[T any](ctx context.Context, p *Project, read func(*ledger.Ledger) (T, error)) (T, error) {
 	return With(func() (*ledger.Ledger, error) { return p.OpenLedger(ctx) }, read)
 }
 
-// WithTask returns what read reads of a task. It fails with task-not-found if the ledger
-// has no such task.
+// WithTask calls read with a task, and returns its result. It fails with task-not-found if
+// the ledger has no such task.
 func WithTask[T any](ctx context.Context, p *Project, id string, read func(*record.Task) (T, error)) (T, error) {
 	return With(func() (*record.Task, error) { return p.ReadTask(ctx, id) }, read)
 }
 
-// With calls read with what open opens, and closes that. Nothing was written to it, so
-// that closing it loses nothing.
+// With calls read with the result of open, and closes that. It ignores errors of Close,
+// since read does not write.
 func With[R interface{ Close() error }, T any](open func() (R, error), read func(R) (T, error)) (result T, err error) {
 	r, err := open()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package core has what every command on a project needs: its configuration, policies,
-// plugins and ledger, its repository, and the files of its state folder.
+// Package core opens a project for commands: its configuration, policies, plugins and
+// ledger, its repository, and the files of its state folder.
 package core
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Options configure a Project.
 type Options struct {
-	// Project is the project to work on. Nothing is written before a decision is recorded.
+	// Project is the project to work on. Its state folder is created once it is needed.
 	Project project.Project
 	// Plugins configures the plugin runtime; the project's limits replace its limits.
 	Plugins plugins.Config
@@ -33,8 +33,8 @@ type Options struct {
 	Now func() time.Time
 	// By is the recorded name of the user or program that runs the commands.
 	By string
-	// Environ is the environment in the form of os.Environ, from which those of agents and
-	// commands derive.
+	// Environ is the environment in the form of os.Environ, from which the environments of
+	// agents and commands derive.
 	Environ []string
 	// Worktree replaces the recorded paths of tasks' worktrees, unless it is "": an engine
 	// that carries out orders has the worktree of one task.
@@ -54,15 +54,14 @@ type Options struct {
 // used.
 type Project struct {
 	project.Project
-	// Now, By, Environ, Worktree, Observe and Warn are those of the Options. Observe and Warn
-	// are never nil.
+	// See Options. Observe and Warn are never nil.
 	Now      func() time.Time
 	By       string
 	Environ  []string
 	Worktree string
 	Observe  func(spawner.Progress)
 	Warn     func(error)
-	// Supervisor returns what supervises child processes, always the same.
+	// Supervisor returns the supervisor of child processes, always the same one.
 	Supervisor func() (*supervise.Supervisor, error)
 	// Inside fails if an agent runs this process: see childenv.Inside.
 	Inside func() error
@@ -108,8 +107,8 @@ func New(o Options) *Project {
 	return p
 }
 
-// Copy returns a copy of the project in another folder, which has the plugins and the
-// supervisor of p. The caller must not close it, nor use it after p is closed.
+// Copy returns a copy of the project in another folder, which shares the plugins and the
+// supervisor of p. The caller must not close it, and must not use it after p is closed.
 func (p *Project) Copy(root string) *Project {
 	c := New(Options{
 		Project: project.Project{Root: root, Dir: root}, Now: p.Now, By: p.By,
@@ -138,8 +137,8 @@ func (p *Project) Plugins() *pluginset.Set { return p.plugins }
 // Config returns the project's configuration, which is read anew for each request.
 func (p *Project) Config(ctx context.Context) (project.Config, error) { return p.plugins.Config(ctx) }
 
-// UncheckedConfig is Config without a check of plugin names: settings may be those of a
-// plugin that another command loads by its file.
+// UncheckedConfig is Config without a check of plugin names: settings may belong to a plugin
+// that another command loads by its file.
 func (p *Project) UncheckedConfig(ctx context.Context) (project.Config, error) {
 	return p.plugins.UncheckedConfig(ctx)
 }

@@ -39,7 +39,7 @@ func (p *Project) CheckTop(repo *gitrepo.Repo) error {
 	return nil
 }
 
-// isRoot reports whether a path is that of the project's root, by any name.
+// isRoot reports whether a path names the project's root, possibly through links.
 func (p *Project) isRoot(path string) bool {
 	one, err := os.Stat(path)
 	other, err2 := os.Stat(p.Root)
@@ -47,7 +47,7 @@ func (p *Project) isRoot(path string) bool {
 }
 
 // WorktreesFolder returns the folder of the project's worktrees. It is outside of the
-// checkout, where tools would find their files twice, and in no folder that the system
+// checkout, where tools would find their files twice, and outside of folders that the system
 // cleans up.
 func (p *Project) WorktreesFolder() (string, error) {
 	state := childenv.Value(p.Environ, "XDG_STATE_HOME")

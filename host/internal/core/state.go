@@ -64,8 +64,8 @@ func ErrStateWrite(path string, err error) error {
 	return errs.New(errs.StateFileUnwritable, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
 }
 
-// Leases returns the project's leases: those of agents, verifications, merges and tasks
-// whose rounds are running, and that of the home of a fleet.
+// Leases returns the project's leases: for agents, verifications, merges, running rounds and
+// the home of a fleet.
 func (p *Project) Leases() (*lease.Pool, error) {
 	keeper, err := p.Supervisor()
 	if err != nil {
@@ -90,8 +90,8 @@ func (p *Project) Release(held *lease.Lease) {
 	}
 }
 
-// KeepTranscripts returns the function that keeps what agents said, nil if transcripts are
-// off. A transcript that cannot be kept is a warning: the agent's work is done.
+// KeepTranscripts returns the function that saves transcripts of agents, nil if transcripts
+// are off. If it cannot save one, it only warns: the agent's work is done.
 func (p *Project) KeepTranscripts(limits transcript.Limits) func(context.Context, io.Reader) string {
 	if limits == (transcript.Limits{}) {
 		return nil
