@@ -1,5 +1,5 @@
-// Package agents says which agents and adapters a project has, how they are set and
-// confined, and what it means that one failed. It starts none.
+// Package agents has the agents and adapters of a project, their settings and confinement,
+// and the meaning of their failures. It does not start agents.
 package agents
 
 import (
@@ -21,11 +21,11 @@ import (
 // maxAdapter is the maximum size of an adapter file, in bytes.
 const maxAdapter = 1 << 20
 
-// Catalog returns the built-in adapters and those of the project.
+// Catalog returns the adapters that are built in or that the project defines.
 //
 // # Errors
 //
-// Those of reading and parsing the project's adapters.
+// Errors of reading and parsing the project's adapters.
 func Catalog(ctx context.Context, p *core.Project, config project.Config) (*adapter.Catalog, error) {
 	var own []*adapter.Adapter
 	for _, path := range config.Spawn.Adapters {
@@ -78,7 +78,7 @@ func CheckAvailable(ctx context.Context, p *core.Project, config project.Config,
 	return missing
 }
 
-// FindForRun returns the definition of an agent that Run starts, and what it may write: one
+// FindForRun returns the definition of an agent that Run starts, and its profile: an agent
 // that drafts must be allowed to edit, any other has the profile of its definition.
 func FindForRun(library definition.Library, name string, drafts bool) (definition.Definition, profile.Profile, error) {
 	def, err := library.Find(name)

@@ -14,20 +14,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
-// Confinement returns what confines the project's agents.
+// Confinement returns the confinement of the project's agents.
 func Confinement(s project.Spawn) access.Settings {
 	settings := CommandConfinement(s.Confine)
 	settings.Limits = sandbox.Limits(s.Limits)
 	return settings
 }
 
-// CommandConfinement returns what confines a command of the project.
+// CommandConfinement returns the confinement of a command of the project.
 func CommandConfinement(c project.Confine) access.Settings {
 	return access.Settings{Want: c.Want, Read: c.Read, Write: c.Write, Hosts: c.Hosts}
 }
 
-// CheckConfinement returns why no agent of a task could be confined in a working tree as the
-// settings want it, so that a command fails before anything runs. A required level is tried.
+// CheckConfinement fails if agents of a task cannot be confined in a working tree as the
+// settings want it, so that a command fails before anything runs. It tries a required level.
 //
 // # Errors
 //
@@ -53,8 +53,8 @@ func Site(p *core.Project, config project.Config, id, tree string) access.Site {
 	}
 }
 
-// decidingFiles returns the files that later rounds of a task ("" for none) read their
-// settings from, as far as the settings name them.
+// decidingFiles returns the files that affect later rounds of a task, as far as the settings
+// name them. id is "" outside any task.
 func decidingFiles(p *core.Project, config project.Config, id string) []string {
 	effective := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
 	for _, key := range config.Trust.Keys {
@@ -71,17 +71,17 @@ func decidingFiles(p *core.Project, config project.Config, id string) []string {
 	return effective
 }
 
-// CommandFile returns the absolute path of a word of a command, and whether it is that of a
-// file: the word may be an option or a program.
+// CommandFile returns the absolute path of a word of a command, and whether a file has that
+// path: the word may also be an option or a program.
 func CommandFile(p *core.Project, word string) (path string, isFile bool) {
 	path = p.AtRoot().Abs(word)
 	info, err := os.Stat(path)
 	return path, err == nil && info.Mode().IsRegular()
 }
 
-// Scope returns the paths that count as a change of the working tree while agents run
-// for a task ("" for none). It ignores files that other processes change, and always
-// includes decidingFiles.
+// Scope returns the paths that count as a change of the working tree while agents run for a
+// task, or outside any task if id is "". It ignores files that other processes change, and
+// always includes decidingFiles.
 func Scope(p *core.Project, config project.Config, id, tree string) (worktree.Scope, error) {
 	ignored, err := ignoredPaths(config, tree)
 	if err != nil {
@@ -90,9 +90,8 @@ func Scope(p *core.Project, config project.Config, id, tree string) (worktree.Sc
 	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: decidingFiles(p, config, id), TaskTree: tree != p.Root}, nil
 }
 
-// ignoredPaths lists the paths that change without an agent's doing: the metrics file with
-// its draft and lock, which other commands write, and the folder for temporary files if it
-// is in the working tree.
+// ignoredPaths lists the paths that other processes change: the metrics file with its draft
+// and lock, and the folder for temporary files if it is in the working tree.
 func ignoredPaths(config project.Config, tree string) (ignored []string, err error) {
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)
