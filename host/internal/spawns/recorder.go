@@ -36,7 +36,7 @@ type Recorder struct {
 	Spawns []api.SpawnSummary
 }
 
-// WithAgents calls f under the task's lock, after it recovers what a killed command left.
+// WithAgents calls f under the task's lock, after it recovers from commands that were killed.
 func (rec *Recorder) WithAgents(ctx context.Context, f func(Runner) error) error {
 	p := rec.Tx.Project
 	runner, err := NewRunner(ctx, p, rec.Config, rec.Tx.ID, rec.Tx.Tree())
@@ -57,8 +57,8 @@ func (rec *Recorder) WithAgents(ctx context.Context, f func(Runner) error) error
 	return f(runner)
 }
 
-// Write records what f applies to the current task. If another process appends first, f is
-// called again.
+// Write calls f to apply commands to the current task, and records their events. If another
+// process appends first, it calls f again.
 func (rec *Recorder) Write(ctx context.Context, f func() error) (*api.EventRef, error) {
 	rec.Mu.Lock()
 	defer rec.Mu.Unlock()
@@ -80,22 +80,22 @@ func (rec *Recorder) Write(ctx context.Context, f func() error) (*api.EventRef, 
 type Target struct {
 	Role  task.Role
 	Index int // of the researcher, from 0
-	// Attested is the agent whose attestation the run gives, "" for none.
+	// Attested is the agent that the run attests, "" if it attests no agent.
 	Attested string
-	// CannotSearch is set if its definition has no search tool: then the
+	// CannotSearch is set if the agent's definition has no search tool: then the
 	// search-before-write rule does not apply to it.
 	CannotSearch bool
 	Round        int
-	// Edits is set if it edits the task's tree.
+	// Edits is set if the agent edits the task's tree.
 	Edits bool
-	// Store returns what is kept of a good answer, nil for nothing. It may be nil: then a
-	// critic's report is kept.
+	// Store returns the part of a good answer to store, nil to store nothing. If Store is
+	// nil, the critic's report is stored.
 	Store func(spawner.Result) []byte
 	// Ended adds events to the receipt of the last attempt. It may be nil.
 	Ended func(*tasktx.Tx, spawner.Result) error
 }
 
-// Intent returns what is recorded before an attempt of an agent.
+// Intent returns the intent of an attempt of an agent.
 func (rec *Recorder) Intent(p Target, agent string, at spawner.Attempt) task.Intent {
 	return task.Intent{
 		Run: at.Run, Role: p.Role, Agent: agent, Index: p.Index, Attempt: rec.Tx.Status.Attempts(p.Role, p.Index) + 1,
@@ -162,8 +162,7 @@ func (rec *Recorder) end(ctx context.Context, p Target, res spawner.Result, manu
 	return err
 }
 
-// attest records that an agent ran. One that failed, or whose round is over, gives no
-// evidence.
+// attest records that an agent ran, unless it failed or its round is over.
 func (rec *Recorder) attest(p Target, res spawner.Result, receipt task.Receipt) error {
 	if p.Attested == "" || !res.Verdict.Good() || rec.Tx.Status.Status == task.Committed || max(rec.Tx.Status.Round, 1) != p.Round {
 		return nil
@@ -200,7 +199,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 		r.Model = *res.Record.Model
 	}
 	if res.Record.PID == 0 {
-		return r // Without a process nothing was used.
+		return r // There was no process to use tokens.
 	}
 	r.Spawn = &task.Spawn{PID: res.Record.PID, Session: res.Record.Session, Trail: res.LogDigest}
 	in, out := res.Output.Tokens.In, res.Output.Tokens.Out
@@ -258,13 +257,13 @@ func web(d definition.Definition) bool {
 	})
 }
 
-// closeLostRuns closes the matching open runs, whose host was killed.
+// closeLostRuns records that the matching open runs were lost with their host.
 func (rec *Recorder) closeLostRuns(ctx context.Context, was func(task.Run) bool) error {
 	_, err := rec.Write(ctx, func() error { return LoseRuns(rec.Tx, was) })
 	return err
 }
 
-// LoseRuns adds to the pending events that the matching open runs were lost.
+// LoseRuns adds pending events that say that the matching open runs were lost.
 func LoseRuns(tx *tasktx.Tx, was func(task.Run) bool) error {
 	for _, r := range tx.Status.OpenRuns() {
 		if !was(r) {
@@ -312,14 +311,14 @@ func ReportPath(run string) string {
 // queueTimeout is how long a spawn waits for a free lease of its agent.
 const queueTimeout = time.Hour
 
-// ReportsFolder is the folder in the state folder that has the reports of spawned agents, by
-// run, and of commands, by task and round.
+// ReportsFolder is the folder in the state folder for the reports of spawned agents, by run,
+// and of commands, by task and round.
 const ReportsFolder = "reports"
 
-// parkMargin is how long after a usage limit's end agents run again.
+// parkMargin is how long after the end of a usage limit agents run again.
 const parkMargin = time.Minute
 
-// ParkOnLimit is what the end of a critic or a researcher records for Run.
+// ParkOnLimit is the Ended of a critic or researcher in a task that Run drives.
 func ParkOnLimit(tx *tasktx.Tx, res spawner.Result) error {
 	if tx.Status.Status != task.Open {
 		return nil

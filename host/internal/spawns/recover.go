@@ -45,8 +45,8 @@ func LockRound(ctx context.Context, tx *tasktx.Tx) (*lease.Lease, error) {
 }
 
 // CheckNotRunning ends processes that killed commands left in the project, since they
-// would change the input of the decision, and closes the task's runs that were lost with
-// them. It fails if another process runs the round: that process decides it.
+// would change the input of the decision, and closes the lost runs of the task. It fails if
+// another process runs the round: that process decides it.
 func CheckNotRunning(ctx context.Context, tx *tasktx.Tx) error {
 	if err := RecoverOrphans(ctx, tx.Project); err != nil {
 		return err
@@ -80,7 +80,7 @@ func Outside(ctx context.Context, p *core.Project, config project.Config) (*Reco
 	return rec, nil
 }
 
-// RecoverOrphans ends agents and verifications of the whole project whose host was killed.
+// RecoverOrphans ends the agents and verifications that killed commands left in the project.
 // The runs of a task stay open until its next round.
 func RecoverOrphans(ctx context.Context, p *core.Project) error {
 	// Most projects have no such folder, and a round should not create it.

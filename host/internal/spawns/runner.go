@@ -1,6 +1,6 @@
 // Package spawns runs agents and records their runs: an intent before each attempt and a
-// receipt after it, so that a command that was killed can go on. It knows the lock of a
-// round, and ends what killed commands have left.
+// receipt after it, so that a killed command can resume. It locks rounds, and ends the
+// processes that killed commands left.
 package spawns
 
 import (
@@ -30,8 +30,8 @@ type Runner struct {
 //
 // # Errors
 //
-// spawn-reentrant and spawn-depth-exceeded inside a spawned agent, config-foreign, those of adapters
-// and of leases.
+// spawn-reentrant and spawn-depth-exceeded inside a spawned agent, config-foreign, and errors
+// of confinement, adapters and the state folder.
 func NewRunner(ctx context.Context, p *core.Project, config project.Config, id, tree string) (Runner, error) {
 	if err := checkNotNested(p); err != nil {
 		return Runner{}, err
