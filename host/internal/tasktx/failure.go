@@ -18,8 +18,8 @@ import (
 )
 
 // RecordFailure records that a round failed because of a plugin or policy error, and
-// returns err. Other errors reject the input and leave no trace. If the failure cannot be
-// recorded, that is only a warning. A failure never creates a ledger.
+// returns err. Other errors reject the input and are not recorded. If RecordFailure fails
+// itself, it only warns. A failure never creates a ledger.
 func RecordFailure(ctx context.Context, p *core.Project, id string, err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	broke := ok && (slices.Contains(errs.PluginFailures(), f.Code) || slices.Contains(errs.PolicyFailures(), f.Code))
@@ -35,8 +35,8 @@ func RecordFailure(ctx context.Context, p *core.Project, id string, err error) e
 	return err
 }
 
-// faultyPlugin returns the name of the plugin that failed, "" for none. A plugin that
-// failed before it reported its name gets that of its file.
+// faultyPlugin returns the name of the plugin that failed, "" if the policy did. A plugin
+// that failed before it reported its name is named after its file.
 func faultyPlugin(f *errs.Error) string {
 	plugin, _ := f.Details["plugin"].(string)
 	if file, ok := f.Details["path"].(string); ok && plugin == "" && strings.HasPrefix(string(f.Code), "plugin-") {

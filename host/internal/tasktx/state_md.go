@@ -16,9 +16,9 @@ import (
 // markFindings is the number of findings listed per task in STATE.md.
 const markFindings = 20
 
-// writeStateMD updates STATE.md with whether the task is stuck, as the ledger has it. The
-// ledger is authoritative, so a failure is only a warning: the next command that finds the
-// task stuck tries again.
+// writeStateMD updates STATE.md, which says whether the task is stuck. The ledger is
+// authoritative, so a failure is only a warning: the next command that finds the task stuck
+// tries again.
 func (tx *Tx) writeStateMD(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx) // The event is already recorded.
 	for {

@@ -1,5 +1,6 @@
-// Package tasktx has the transaction of one command on one task: it applies commands to the
-// task's state, and records their events at once, together with the policy that decided.
+// Package tasktx implements the transaction of one command on one task: it applies commands
+// to the task's state, and records their events at once, together with the policy that
+// decided.
 package tasktx
 
 import (
@@ -25,12 +26,12 @@ type Tx struct {
 	Project *core.Project
 	// Task has the task's status with the pending events applied.
 	record.Task
-	// Policy is the policy that made the pending decision, nil for none.
+	// Policy is the policy that made the pending decision, nil if no decision is pending.
 	Policy *policyset.Selection
-	// BaseRev is the draft's base as the caller names it, "" for none. BaseCommit is its
-	// commit, "" if not resolved yet.
+	// BaseRev is the draft's base as the caller names it, or "". BaseCommit is its commit, ""
+	// if not resolved yet.
 	BaseRev, BaseCommit string
-	// Prompt is the caller's description of the task, "" for none.
+	// Prompt is the caller's description of the task, or "".
 	Prompt string
 	// pending are the events to record before the command's own, in the same transaction,
 	// such as expired answers.
@@ -52,7 +53,7 @@ func (tx *Tx) Tree() string {
 //
 // # Errors
 //
-// task-invalid-id, and those of the ledger. A task that does not exist is no error.
+// task-invalid-id, and errors of the ledger. The task need not exist.
 func Open(ctx context.Context, p *core.Project, id string) (*Tx, error) {
 	r, err := p.OpenTask(ctx, id)
 	if err != nil {
@@ -72,7 +73,7 @@ func (tx *Tx) Begin(ctx context.Context) error {
 	if err := tx.reload(ctx); err != nil {
 		return err
 	}
-	now := tx.Project.Now().UTC().Format(ledger.TimeFormat) // The state machine compares such strings.
+	now := tx.Project.Now().UTC().Format(ledger.TimeFormat) // The state machine compares the strings.
 	return cmp.Or(
 		tx.Apply(task.ExpireQuestions{Now: now}, event.Full{By: task.BySwitchyard}),
 		tx.Apply(task.EndParking{Now: now}, event.Full{By: task.BySwitchyard}),
@@ -245,7 +246,7 @@ func (tx *Tx) Update(ctx context.Context, c Command) (api.TaskResult, error) {
 	}
 }
 
-// Record records a command that no user asked for.
+// Record records a command of Switchyard itself.
 func (tx *Tx) Record(ctx context.Context, c task.Command) error {
 	_, err := tx.Update(ctx, func(*Tx) (task.Command, event.Full, error) { return c, event.Full{By: task.BySwitchyard}, nil })
 	return err
@@ -283,7 +284,7 @@ func (tx *Tx) WithTaskID(err error) error {
 }
 
 // RefreshStateMD updates STATE.md if err says that the task is stuck or not stuck: the
-// command that changed it may have been killed before it did.
+// command that changed the task may have been killed before it wrote the file.
 func (tx *Tx) RefreshStateMD(ctx context.Context, err error) {
 	if errs.CodeOf(err) == errs.TaskStuck || errs.CodeOf(err) == errs.TaskNotStuck {
 		tx.writeStateMD(ctx)
@@ -291,9 +292,8 @@ func (tx *Tx) RefreshStateMD(ctx context.Context, err error) {
 }
 
 // Base returns the commit that the task's draft is compared with: the one that the command
-// names, else the recorded one, else a new one (see core.Project.NewBase) if the task
-// begins. It is "" without git, and if none was recorded; the draft is then compared with
-// HEAD.
+// names, else a new one (see core.Project.NewBase) if the task begins, else the recorded one.
+// It is "" without git or a recorded base; the draft is then compared with HEAD.
 func (tx *Tx) Base(ctx context.Context) (string, error) {
 	if tx.BaseCommit != "" {
 		return tx.BaseCommit, nil
