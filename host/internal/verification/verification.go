@@ -38,9 +38,8 @@ func Runs(r api.VerifyRequest, config project.Config) bool {
 	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
 }
 
-// Command returns the command that verifies a draft, nil for none: the caller's with
-// the repetitions, the time limit and the confinement of the project's, or that of the
-// project.
+// Command returns the command that verifies a draft, or nil: the caller's with the
+// repetitions, the time limit and the confinement of the project's, or the project's own.
 func Command(command string, config project.Config) *project.Verify {
 	if command == "" {
 		return config.Verify
@@ -66,9 +65,9 @@ func CheckAllowed(tx *tasktx.Tx, req api.VerifyRequest, config project.Config) e
 	}
 }
 
-// Of determines how a round's draft was verified. It runs a command, which may take
-// minutes, only if run is set or the request has one. An attestation that names its tree
-// counts for that tree only.
+// Of returns the verification of a round's draft. It runs a command, which may take minutes,
+// only if run is set or the request has one. An attestation that names its tree counts for
+// that tree only.
 func Of(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
 	switch {
 	case req.Command != "":
@@ -161,15 +160,15 @@ func WorkingTree(tx *tasktx.Tx) (worktree.Tree, error) {
 	return worktree.Tree{Root: tx.Tree(), Supervisor: keeper, Environ: tx.Project.Environ}, err
 }
 
-// rootsVariable lists the marks of the projects whose verification this process is part
-// of. It prevents tasks from verifying each other endlessly.
+// rootsVariable lists the marks of the projects that this process helps to verify. It
+// prevents tasks from verifying each other endlessly.
 const rootsVariable = "SWITCHYARD_VERIFYING"
 
 // projectMark identifies the project in that list; a path could contain the separator.
 func projectMark(tx *tasktx.Tx) string { return digest.Of(tx.Project.Root) }
 
-// verificationSlot is the name of the leases of running verifications. The next command
-// ends a verification whose host was killed.
+// verificationSlot is the name of the leases of running verifications. By its lease, the
+// next command finds and ends a verification that a killed command left.
 const verificationSlot = "verification"
 
 // IsNested reports whether this process was started by one of the project's commands.
@@ -217,7 +216,7 @@ func Run(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Ve
 		defer confined.close(tx.Project.Warn)
 		command.Start, command.Signal = func(cmd *exec.Cmd) error { return confined.Start(ctx, cmd) }, confined.Signal
 	}
-	// Without an adapter, it is not shown as an agent.
+	// Without an adapter, it does not appear as an agent.
 	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.Project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
 	tx.Project.Observe(at)
 	defer func() {
@@ -245,8 +244,8 @@ func Run(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Ve
 	return result, nil
 }
 
-// RunIn runs the task's verification in another directory; it is absent if there is
-// none. line is the caller's command, "" for that of the project.
+// RunIn runs the task's verification in another directory. The result is absent if neither
+// the caller nor the project has a command. line is the caller's command, or "".
 func RunIn(ctx context.Context, tx *tasktx.Tx, config project.Config, line, dir string) (api.Verification, error) {
 	v := Command(line, config)
 	if v == nil {
@@ -258,14 +257,15 @@ func RunIn(ctx context.Context, tx *tasktx.Tx, config project.Config, line, dir 
 	return Run(ctx, tx, config, *v, dir)
 }
 
-// confinedCommand is a command of the project that is confined, with a folder of its own.
+// confinedCommand is a confined command of the project, with a private folder for temporary
+// files.
 type confinedCommand struct {
 	*access.Process
 	private string
 }
 
 // confineCommand prepares the confinement of a verification, which may change its working
-// tree, but not what decides about the round.
+// tree, but not the files that affect later rounds.
 func confineCommand(tx *tasktx.Tx, config project.Config, c project.Confine, command *verifycmd.Command) (confinedCommand, error) {
 	private, err := os.MkdirTemp("", "switchyard-verify-")
 	if err == nil {
