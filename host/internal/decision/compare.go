@@ -12,17 +12,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// comparison compares the findings of a review with the task's earlier reviews. The zero
-// comparison has none.
+// comparison compares the findings of a review with the task's earlier reviews.
 type comparison struct {
 	state    task.State
 	findings []task.Reviewed
-	// previous says what became of the previous review's findings.
+	// previous has the current status of each finding of the previous review.
 	previous []api.PreviousFinding
 }
 
-// settled reports whether nothing of the previous review is left: each finding is reported
-// again under its fingerprint, or known to be fixed or withdrawn.
+// settled reports whether every finding of the previous review is reported again under its
+// fingerprint, or known to be fixed or withdrawn.
 func (c comparison) settled(reported []finding.Finding) bool {
 	return !slices.ContainsFunc(c.previous, func(p api.PreviousFinding) bool {
 		return p.Status == finding.Unverified || p.Status == finding.Open &&
@@ -50,8 +49,8 @@ func compareReview(ctx context.Context, t *record.Task, evidence []pluginset.Rep
 	return c, err
 }
 
-// markRenamed marks one finding for each of the previous review's that is stated to be
-// open and reported in other words.
+// markRenamed marks one finding for each finding of the previous review that a report states
+// to be open and reports in other words.
 func (c comparison) markRenamed(findings []finding.Finding) {
 	for _, p := range c.previous {
 		same := func(f finding.Finding) bool { return f.Fingerprint == p.Fingerprint }

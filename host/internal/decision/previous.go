@@ -16,14 +16,14 @@ import (
 )
 
 // CriticPlugin is the plugin that normalizes the report of the engine's own critic, and
-// SpawnCritic the critic of a finding that this critic failed.
+// SpawnCritic the critic of the finding that says that this critic failed.
 const (
 	CriticPlugin = "np-critic"
 	SpawnCritic  = "spawner"
 )
 
-// readStatements returns what the reports of a review state about findings of the previous
-// review, by fingerprint. found are the merged findings of this one.
+// readStatements returns the statements of a review's reports about findings of the previous
+// review, by fingerprint. found are the merged findings of this review.
 //
 // # Errors
 //
@@ -31,7 +31,7 @@ const (
 func readStatements(evidence []pluginset.Report, found []finding.Finding) (map[string]finding.PreviousStatus, error) {
 	reported := make(map[string]bool, len(found))
 	for _, f := range found {
-		// An audit repeats its findings until an agent gets them, also if they are fixed.
+		// An audit repeats its findings until an agent gets them, even if they are fixed.
 		reported[f.Fingerprint] = f.Critic != finding.AuditCritic
 	}
 	stated := make(map[string]finding.PreviousStatus)
@@ -52,8 +52,8 @@ func readStatements(evidence []pluginset.Report, found []finding.Finding) (map[s
 	return stated, nil
 }
 
-// AnswerPrevious returns what became of each finding of the previous review. found are the
-// merged findings of this one.
+// AnswerPrevious returns the current status of each finding of the previous review. found are
+// the merged findings of this review.
 //
 // # Errors
 //
@@ -82,7 +82,7 @@ func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Re
 			switch {
 			case !ok:
 				return nil, errPrevious(ev, s, "the previous review has no such finding")
-			// Its line may have moved, and its words may differ.
+			// The finding's line may have moved, and its words may differ.
 			case s.Status == finding.Open && !subjects[about]:
 				return nil, errPrevious(ev, s, "no finding is reported of "+about)
 			}
@@ -106,12 +106,12 @@ func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Re
 	return all, nil
 }
 
-// findUndone sets what the contradictions among the merged findings of a review ask to undo.
+// findUndone sets the finding whose fix each contradiction of a review asks to undo.
 //
 // # Errors
 //
 // report-previous-invalid if an earlier review did not have that finding, or it is still
-// open; those of the ledger.
+// open; errors of the ledger.
 func findUndone(ctx context.Context, t *record.Task, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding) error {
 	var undone []finding.Finding // only fingerprints
 	open := make(map[string]bool, len(found))
@@ -168,7 +168,7 @@ func errUndoes(ev pluginset.Report, f finding.Finding, why string) error {
 		With("report", ev.Path).With("ref", ref).With("finding", f.Undoes)
 }
 
-// subject is what identifies a finding apart from its line and its words.
+// subject identifies a finding without its line and its words.
 func subject(f finding.Finding) string {
 	if f.File == nil {
 		return fmt.Sprintf("category %s without a file", f.Category)
@@ -179,11 +179,11 @@ func subject(f finding.Finding) string {
 // reportOrigin is where a report comes from. Reports of several tools can have the same one.
 type reportOrigin struct{ plugin, command string }
 
-// reportCounts compares the reports of a review with those of the previous one.
+// reportCounts compares the reports of a review with the reports of the previous review.
 type reportCounts struct {
-	// origins are those of the previous review's reports, by digest.
+	// origins are the origins of the previous review's reports, by digest.
 	origins map[string]reportOrigin
-	// more is how many more reports of an origin this review has.
+	// more is the number of reports of an origin that this review has beyond the previous one.
 	more map[reportOrigin]int
 }
 
@@ -195,7 +195,7 @@ func countReports(previous []api.Report, evidence []pluginset.Report) reportCoun
 		c.more[from]--
 	}
 	for _, ev := range evidence {
-		if cmp.Or(ev.Plugin.Use, ev.Plugin.Name) != CriticPlugin { // It states what became of findings.
+		if cmp.Or(ev.Plugin.Use, ev.Plugin.Name) != CriticPlugin { // Its reports have statements about earlier findings.
 			c.more[reportOrigin{ev.Plugin.Name, ev.Command}]++
 		}
 	}

@@ -1,6 +1,6 @@
 // Package decision lets a policy decide on reports: it merges their findings, compares them
-// with those of a task's earlier reviews, and asks the user if the policy does. It records
-// nothing.
+// with the findings of a task's earlier reviews, and makes the questions to the user. It does
+// not record the decision.
 package decision
 
 import (
@@ -25,20 +25,19 @@ import (
 type Query struct {
 	Policy           *policies.Policy
 	Evidence         []pluginset.Report
-	Audits           []finding.Finding // the engine's own, with their sources
+	Audits           []finding.Finding // the engine's own findings, with their sources
 	Verify           policies.Verify
 	Round, MaxRounds int
-	// HardCap is the highest round, and Bar that of earlier reviews, "" for none.
+	// HardCap is the highest round, and Bar the bar of earlier reviews, or "".
 	HardCap int
 	Bar     string
-	// Task is the task with whose history the findings are compared, nil for none.
+	// Task has the history that the findings are compared with. It may be nil.
 	Task *record.Task
-	// Changes are those of the draft since the previous review, nil if they are not known.
+	// Changes are the changes of the draft since the previous review, nil if not known.
 	Changes linediff.Changes
 }
 
-// Decide merges and routes the findings and evaluates the policy. It also returns the
-// timing.
+// Decide merges and routes the findings and evaluates the policy.
 func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) {
 	d := api.Decision{Round: q.Round, MaxRounds: q.MaxRounds, Policy: q.Policy.Identity()}
 	var found []finding.Finding
@@ -193,7 +192,7 @@ func Found(all []pluginset.Report) []finding.Finding {
 //
 // # Errors
 //
-// Those of Decide and Bar of policies.Policy.
+// The errors of Decide and Bar of policies.Policy.
 func OnInput(ctx context.Context, policy *policies.Policy, in policies.Input) (api.Decision, error) {
 	chosen, err := policy.Decide(ctx, in)
 	if err != nil {

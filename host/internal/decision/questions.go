@@ -29,8 +29,8 @@ const (
 // minWait is the minimum time before a question's default answer can apply.
 const minWait = time.Minute
 
-// Questions returns what a decision asks the user: one question per finding routed to a
-// person, in the critic's words if it has any, and before them how to end churn.
+// Questions returns the questions of a decision to the user: if there is churn, how to end
+// it, then one question per finding routed to a person, in the critic's words if it has any.
 func Questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Question {
 	var all []task.Question
 	if reviews := d.Churn(); reviews > 0 {
@@ -43,7 +43,7 @@ func Questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Qu
 		}
 	}
 	if len(all) == 0 {
-		// A policy can ask without a finding that does.
+		// A policy can ask the user even if no finding is routed to a person.
 		all = append(all, task.Question{
 			Fingerprint: fmt.Sprintf("round-%d", d.Round),
 			Text:        fmt.Sprintf("The policy asks how to go on after round %d: %s.", d.Round, d.Reason),
