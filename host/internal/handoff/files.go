@@ -58,9 +58,9 @@ func GiveFile(p *core.Project, path, folder, name string) (string, error) {
 // planFileName is the name of a plan in an attempt's folder.
 const planFileName = "plan.md"
 
-// Plan returns the path of the task's plan for an agent, "" for none: a copy in folder
-// of the revised plan, else of the configured one, which an agent that works in the
-// checkout can read itself.
+// Plan returns the path of the task's plan for an agent, "" if it has no plan. The revised
+// plan, else the configured one, is copied to folder; an agent that works in the checkout
+// reads the configured one itself.
 func Plan(ctx context.Context, tx *tasktx.Tx, config project.Config, folder string) (string, error) {
 	path := config.Spawn.PlanOf(tx.ID)
 	revised, err := revisedPlan(ctx, tx)
@@ -87,7 +87,7 @@ func Plan(ctx context.Context, tx *tasktx.Tx, config project.Config, folder stri
 	return given, nil
 }
 
-// revisedPlan returns the plan of the latest plan-checker, "" for none.
+// revisedPlan returns the plan of the latest plan-checker, or "".
 func revisedPlan(ctx context.Context, tx *tasktx.Tx) (string, error) {
 	p := tx.Status.Plan
 	if p == nil {

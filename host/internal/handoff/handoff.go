@@ -1,5 +1,5 @@
-// Package handoff has what a round hands on: the instructions for the next executor, and the
-// files and lines that agents get with their prompts.
+// Package handoff writes the instructions for the next executor, and the files and lines that
+// agents get with their prompts.
 package handoff
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Folder is the folder in the state folder that has the input for the next rounds.
+// Folder is the folder in the state folder for the input of later rounds.
 const Folder = "handoff"
 
 // FindingsFile is the name of the file with a round's instructions for its executor, for
@@ -41,8 +41,8 @@ func Path(id string, round int, name string) string {
 	return project.StateDir + "/" + Folder + "/" + File(id, round, name)
 }
 
-// Current returns the file with the executor's instructions for the task's round, nil
-// for none.
+// Current returns the path of the executor's instructions for the task's round, nil if no
+// fix is due or the file is gone.
 func Current(p *core.Project, now record.StoredStatus) *string {
 	path := Path(now.TaskID, now.Round, FindingsFile)
 	if now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && p.AtRoot().Exists(path) {
@@ -120,9 +120,9 @@ func raiseBar(d *api.Decision, bar policies.Bar) {
 	d.Findings, d.Bar = open, bar
 }
 
-// Latest returns what the last decision passes on, with the user's answers, the revised
-// plan and the advice of other agents, and writes it for people to read. decided is false
-// before the first decision.
+// Latest returns the instructions that follow from the last decision, with the user's
+// answers, the revised plan and the advice of other agents, and writes them for people to
+// read. decided is false before the first decision.
 func Latest(ctx context.Context, tx *tasktx.Tx, config project.Config) (h prompt.Handoff, decided bool, err error) {
 	all, err := tx.Answers(ctx)
 	if err != nil {

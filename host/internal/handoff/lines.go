@@ -22,8 +22,8 @@ func Lines(findings []finding.Finding) []string {
 	return lines
 }
 
-// Churn says which fixes caused the findings of the last reviews, a line each, if the last
-// decision was made because of them.
+// Churn lists the fixes that caused the findings of the last reviews, a line each, if the
+// last decision was made because of churn.
 func Churn(ctx context.Context, tx *tasktx.Tx) ([]string, error) {
 	if tx.Status.Last == nil || tx.Status.Last.Reason != task.ReasonChurn {
 		return nil, nil
