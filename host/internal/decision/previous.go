@@ -58,7 +58,7 @@ func readStatements(evidence []pluginset.Report, found []finding.Finding) (map[s
 // # Errors
 //
 // report-previous-invalid if a statement contradicts another one or a finding, or is about
-// an unknown finding; those of the ledger.
+// an unknown finding; errors of the ledger.
 func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Report, found []finding.Finding) ([]api.PreviousFinding, error) {
 	stated, err := readStatements(evidence, found)
 	if err != nil {
