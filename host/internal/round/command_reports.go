@@ -27,8 +27,8 @@ import (
 )
 
 // maxReportErrors is how much of a failed command's stderr an error carries, in bytes. The
-// message quotes its last maxReportLines lines, since npm ends with where its log is, up to
-// maxReportWords characters.
+// message quotes its last maxReportLines lines, because the last line of npm is only the path
+// of its log, and at most maxReportWords characters.
 const maxReportErrors, maxReportLines, maxReportWords = 4 << 10, 3, 300
 
 // checkMayReport rejects report commands that are nested or not trusted.
@@ -172,7 +172,7 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	return r, nil
 }
 
-// newFile creates a file and replaces any that has its name.
+// newFile creates a file, and removes an old one of that name first.
 func newFile(dir *os.Root, name string) (*os.File, error) {
 	if err := dir.RemoveAll(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, safefile.Reason(err)

@@ -37,8 +37,7 @@ const (
 // review is the result of running the critic. At most one of evidence, failure and
 // fallback is set.
 type review struct {
-	// verification is that of the draft that was reviewed.
-	verification api.Verification
+	verification api.Verification // of the reviewed draft
 	// run is the id of the run that produced the review.
 	run      string
 	evidence pluginset.Report
@@ -75,8 +74,8 @@ func (c *criticRun) check(ctx context.Context, res spawner.Result) (err error) {
 }
 
 // review runs the critic on the draft, which has the verification v, unless an earlier
-// command already did. If the draft changes meanwhile and its verification is red, the
-// review has nothing else.
+// command already did. If the draft changes meanwhile and its verification is red, only that
+// verification is set.
 func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, error) {
 	r, ok, err := rr.resumeReview(ctx)
 	if r.verification = v; err != nil || ok {
@@ -86,7 +85,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	if err != nil {
 		return r, err
 	}
-	if rr.shot == nil { // What is known of the tree is not read again.
+	if rr.shot == nil {
 		if err := rr.readTree(ctx); err != nil {
 			return r, err
 		}
@@ -159,14 +158,14 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	}
 	ev, err := rr.judgeReport(ctx, data)
 	if err != nil {
-		return review{}, false, context.Cause(ctx) // A plugin may reject it by now; a new critic can write another report.
+		return review{}, false, context.Cause(ctx) // The plugin or the policy may have changed; a new critic can write another report.
 	}
 	ev.Path, ev.Run = run.Receipt.Path, run.Intent.Run
 	rr.recorder.Spawns = append(rr.recorder.Spawns, spawns.Earlier(*run))
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }
 
-// recordedCriticFailure returns the critic failure left by an interrupted round, if any.
+// recordedCriticFailure returns the critic failure that an interrupted round left, if any.
 // The round is decided on it: another critic would judge changes that the failed one may
 // have left in the tree.
 func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error) {

@@ -16,8 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// modules returns the critic's review modules: the built-in ones, then those of the
-// project.
+// modules returns the critic's review modules, the built-in ones first.
 func (rr *roundRunner) modules() ([]prompt.Module, error) {
 	var all []prompt.Module
 	for _, name := range rr.config.Economy.ModuleNames() {

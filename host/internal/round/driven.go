@@ -15,37 +15,36 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// Driven is the round of a task that Run drives: usage limits park the task, and budgets that
-// run out ask the user. It is for one round, and not safe for concurrent use.
+// Driven is the round of a task that Run drives: usage limits park the task, and if a budget
+// runs out, the user is asked. It is for one round, and not safe for concurrent use.
 type Driven struct {
-	// Jobs is how many tasks the command runs at once, and Budget what the agents may use.
+	// Jobs is the number of tasks that the command runs at once, and Budget limits the agents.
 	Jobs   int
 	Budget project.Budget
 	// Carry leaves the decision to the task's home: the round then ends with Evidence.
 	// Contradictions says that the home's policy routes contradictions.
 	Carry, Contradictions bool
-	// Tree is the task's tree as it is, before and after the round, nil if that is not known.
+	// Tree is the task's current tree, before and after the round, nil if it is not known.
 	Tree *worktree.Snapshot
-	// Evidence is what the home decides on, nil if there is nothing to decide, and Spawns are
-	// the runs of the round, also if it failed.
+	// Evidence is the evidence for the home, nil if the round is not to be decided. Spawns are
+	// the runs of the round, even if it failed.
 	Evidence *Evidence
 	Spawns   []api.SpawnSummary
 }
 
-// Evidence is what a round is decided on.
+// Evidence is the evidence that a round is decided on.
 type Evidence struct {
 	Verification api.Verification
 	Reports      []pluginset.Report
-	// Critic is the engine's own finding that the critic failed, nil if it did not, and Run
-	// the run that produced the review, "" for none.
+	// Critic is the engine's own finding that the critic failed, or nil, and Run the run that
+	// produced the review, or "".
 	Critic *finding.Finding
 	Run    string
-	// Tree is the git tree of the draft. TreeFailure is why it must not be committed, nil if
-	// it may.
+	// Tree is the git tree of the draft. TreeFailure is the reason not to commit it, or nil.
 	Tree        string
 	TreeFailure *errs.Error
 	Draft       reviewedDraft
-	// What the decision says about how the round went.
+	// These are shown with the decision.
 	Spawns                      []api.SpawnSummary
 	EmptyDraft, WithoutCriteria bool
 }
@@ -54,7 +53,7 @@ type Evidence struct {
 //
 // # Errors
 //
-// Those of Engine.Round, draft-empty and draft-protected.
+// The errors of Engine.Round, draft-empty and draft-protected.
 func (d *Driven) Round(ctx context.Context, p *core.Project, id string, req api.Request) (api.RoundResult, error) {
 	e := New(p)
 	in, err := e.open(ctx, id, req)
@@ -66,12 +65,12 @@ func (d *Driven) Round(ctx context.Context, p *core.Project, id string, req api.
 	return e.runHeadless(ctx, in, req, UsesCritic(in.config) || req.Adapter != "", d)
 }
 
-// Research runs the researchers that the last decision on the recorder's task asks for, and
-// those of an earlier command that have not answered.
+// Research runs the researchers that the last decision on the recorder's task asks for. It
+// does not ask again those that answered an earlier command.
 //
 // # Errors
 //
-// budget-exhausted if the budget does not cover all of them, and those of spawns.
+// budget-exhausted if the budget does not cover all of them, and errors of spawns.
 func Research(ctx context.Context, rec *spawns.Recorder, adapter string) error {
 	rr := &roundRunner{tx: rec.Tx, recorder: rec, config: rec.Config, req: api.Request{Adapter: adapter}, driven: true}
 	return rec.WithAgents(ctx, func(runner spawns.Runner) error {
@@ -94,7 +93,7 @@ func Research(ctx context.Context, rec *spawns.Recorder, adapter string) error {
 //
 // # Errors
 //
-// Those of Engine.Round that are not about agents, draft-empty and draft-protected.
+// The errors of Engine.Round that are not about agents, draft-empty and draft-protected.
 func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evidence) error {
 	rr := &roundRunner{
 		tx: rec.Tx, recorder: rec, config: rec.Config, driven: true, req: req,
@@ -120,8 +119,8 @@ func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evide
 	return err
 }
 
-// AdoptedPolicy returns the policy that decides the project's rounds. file is the caller's,
-// "" for that of the project.
+// AdoptedPolicy returns the policy that decides the project's rounds. file is the policy that
+// the caller names, "" for the project's.
 func AdoptedPolicy(ctx context.Context, p *core.Project, l *ledger.Ledger, file string, config project.Config) (policyset.Selection, error) {
 	policy, err := p.Policies().Select(ctx, file, config)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package round runs the rounds of a project's tasks, with their verification, critic,
-// decision and researchers, and has the other commands that change tasks.
+// decision and researchers, and implements the other commands that change tasks.
 package round
 
 import (

@@ -33,20 +33,20 @@ type evaluation struct {
 	repo   *gitrepo.Repo
 	config project.Config
 	policy policyset.Selection
-	// dir is a temporary folder, and below the path of the project in its repository.
-	dir, below string
-	result     api.Evaluation
+	dir    string // a temporary folder
+	below  string // the project's path in its repository
+	result api.Evaluation
 }
 
-// Evaluate says what the first review of past commits would have decided, by the
-// verification, the report commands and the policy of today, and without a critic. Each
-// commit is checked out in a copy of the repository, in the temporary folder. It records
-// nothing, and writes nothing to the project and its repository.
+// Evaluate decides past commits as if each were the first draft of a task, with the current
+// verification, report commands and policy, and without a critic. It checks each commit out
+// in a copy of the repository, in the temporary folder. It does not change the ledger, the
+// project or its repository.
 //
 // # Errors
 //
-// no-evidence if the project has no report commands, those of Config and of the policy,
-// verify-nested, and those of the repository. What fails for one commit is its Error.
+// no-evidence if the project has no report commands, verify-nested, and errors of the
+// configuration, the policy and the repository. A failure of one commit is in its Error.
 func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Evaluation, error) {
 	config, err := e.project.Config(ctx)
 	if err != nil {
@@ -111,13 +111,13 @@ func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err
 	return nil
 }
 
-// add evaluates a commit. An error says that no commit can be evaluated.
+// add evaluates a commit. It returns an error only if other commits would fail too.
 func (v *evaluation) add(ctx context.Context, hash string) error {
 	commit, err := v.repo.ReadCommit(ctx, hash)
 	if err != nil {
 		return err
 	}
-	// All copies have the same path, so that compilers find what they cached.
+	// All copies have the same path, so that compilers find their caches.
 	copied := filepath.Join(v.dir, filepath.Base(v.repo.Top()))
 	d, err := v.decide(ctx, commit, copied)
 	if ctx.Err() != nil {
@@ -165,7 +165,7 @@ func (v *evaluation) count(c api.EvaluatedCommit, findings []finding.Finding) {
 	}
 }
 
-// ruleOf returns the rule with which plugins begin the remediation of a linter's finding, or
+// ruleOf returns the rule of a linter's finding, which plugins put before its remediation, or
 // the category.
 func ruleOf(f finding.Finding) string {
 	if rule, _, ok := strings.Cut(f.Remediation, ": "); ok && rule != "" && !strings.ContainsAny(rule, " \t\n") {
@@ -174,7 +174,7 @@ func ruleOf(f finding.Finding) string {
 	return f.Category
 }
 
-// evaluatedTask is the task that commands of an evaluation are about.
+// evaluatedTask is the id of the task in the environment of commands.
 const evaluatedTask = "evaluate"
 
 // decide decides a commit as the first round of a task, in a copy of the repository.
@@ -211,7 +211,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	var verified api.Verification
 	if v.config.Verify != nil {
 		plan := *v.config.Verify
-		plan.Confine.Read = append(slices.Clip(plan.Confine.Read), v.repo.GitDir()) // It has the objects of the copy.
+		plan.Confine.Read = append(slices.Clip(plan.Confine.Read), v.repo.GitDir()) // The copy uses the objects there.
 		if verified, err = verification.Run(ctx, rr.tx, v.config, plan, top); err == nil {
 			err = rr.readTree(ctx)
 		}

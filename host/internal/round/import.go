@@ -17,8 +17,8 @@ import (
 // maxStopReason is the maximum length of an imported stop reason, in bytes.
 const maxStopReason = 300
 
-// maxViolations is the maximum number of imported violations: far more than any project
-// has agents.
+// maxViolations is the maximum number of imported violations, far above the number of agents
+// in a project.
 const maxViolations = 256
 
 // Import imports the unfinished tasks of nubos-pilot, each as one event: the round, its

@@ -40,7 +40,7 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 //
 // # Errors
 //
-// evidence-missing if the phase's agents have too few attestations in this round.
+// evidence-missing if this round has too few attestations of the phase's agents.
 func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api.TaskResult, error) {
 	config, err := e.commandConfig(ctx)
 	if err != nil {

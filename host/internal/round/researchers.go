@@ -25,9 +25,9 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// reserveResearchers records intents for those of k researchers that have not answered
-// yet: together with the decision that asks for them, or when a killed command's research
-// resumes. If the budget does not cover all of them, none begins.
+// reserveResearchers records intents for the researchers, of k, that have not answered yet:
+// together with the decision that asks for them, or to resume a killed command's research.
+// It fails if the budget does not cover all of them.
 func (rr *roundRunner) reserveResearchers(k int) error {
 	settings := agents.Settings(rr.config, researcherName, rr.req.Adapter)
 	var intents []task.Intent
@@ -132,7 +132,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	_, err = rr.recorder.Write(ctx, func() error {
 		required := k
-		if rr.driven { // The phase ends with the merge, also if a researcher failed.
+		if rr.driven { // The phase ends with the merge, even if a researcher failed.
 			required = rr.tx.Status.CountAttestations(task.AgentResearcher)
 		}
 		err := rr.tx.Apply(task.CompletePhase{Phase: task.Research, Required: required}, event.Full{By: task.BySwitchyard})
@@ -156,8 +156,8 @@ func (rr *roundRunner) researcherCount(round int) int {
 	return max(k, 1)
 }
 
-// askResearcher returns one researcher's answer, or why it failed. An error ends all
-// researchers.
+// askResearcher returns one researcher's answer, or the reason why it failed. An error ends
+// all researchers.
 func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding, churn []string) (research.Answer, error) {
 	v, index := research.Answer{Index: p.Index}, p.Index-1
 	if answer, err := rr.earlierAnswer(ctx, index); err != nil || answer != nil {
@@ -281,7 +281,7 @@ func asking(asked []finding.Finding) string {
 	return strings.Join(lines, "\n")
 }
 
-// Destinations that the engine itself acts on.
+// The engine itself acts on these destinations.
 const (
 	actionExecutor   = "executor"
 	actionResearcher = "researcher"

@@ -24,9 +24,8 @@ import (
 
 // Round runs a task's round and records its decision: verification, then the critic,
 // unless its reports are given, then the policy. When it returns, the decision is durable.
-// A decision to commit commits the task. If it fails, the task does not change, except
-// that a green verification of the round no longer counts once a command verifies it
-// again, and that agent runs are recorded.
+// A decision to commit commits the task. If Round fails, the task does not change, except
+// that agent runs are recorded, and that a new verification invalidates an earlier green one.
 //
 // A round that spawns agents also writes the findings for the executor and runs
 // researchers (see roundRunner). If the caller must run its critic, or a budget is
@@ -34,9 +33,9 @@ import (
 //
 // # Errors
 //
-// Those of reports, plugins, policies, verification, spawns and the ledger; the task's own
-// (task-waiting and so on), report-wrong-task and report-wrong-round; round-shifted if
-// another process decided the round first, and round-running if another process runs it.
+// Errors of reports, plugins, policies, verification, spawns and the ledger; errors of the
+// task's status, such as task-waiting; report-wrong-task and report-wrong-round; round-shifted
+// if another process decided the round first, and round-running if another process runs it.
 func (e *Engine) Round(ctx context.Context, id string, req api.Request) (api.RoundResult, error) {
 	r, err := e.round(ctx, id, req)
 	return r, tasktx.RecordFailure(ctx, e.project, id, err)
@@ -57,8 +56,8 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 	return api.RoundResult{Decision: d}, err
 }
 
-// UsesCritic reports whether a project's rounds run the critic: if it has commands for
-// reports, only if the critic is configured too.
+// UsesCritic reports whether a project's rounds run the critic. If the project has report
+// commands, they do so only if the critic is configured too.
 func UsesCritic(config project.Config) bool {
 	return len(config.Reports.Commands) == 0 || config.Spawn.For(criticName).Named
 }
@@ -76,23 +75,19 @@ func (e *Engine) Review(ctx context.Context, id string, req api.Request) (api.De
 }
 
 type roundOptions struct {
-	// verify allows running a verification command.
-	verify bool
-	// final makes a decision to commit commit the task.
-	final bool
-	// phases are the phases whose agents need attestations.
-	phases []task.Phase
+	verify bool         // run a verification command, if there is one
+	final  bool         // a decision to commit commits the task
+	phases []task.Phase // their agents need attestations
 }
 
-// roundInputs is a task whose round is to be decided, with its inputs still loading. The
-// caller must close it, also after an error.
+// roundInputs has a task and the inputs of its round, which are still loading.
 type roundInputs struct {
 	tx     *tasktx.Tx
 	config project.Config
 	inputs *pendingInputs
 }
 
-// open begins to decide a round.
+// open begins to decide a round. The caller must close the result, even after an error.
 func (e *Engine) open(ctx context.Context, id string, req api.Request) (in roundInputs, err error) {
 	// An agent must not decide the task that it works on.
 	if err := e.project.Inside(); err != nil {
@@ -206,8 +201,8 @@ func decide(ctx context.Context, tx *tasktx.Tx, r decisionInput) (api.Decision, 
 		Policy: r.policy.Policy, Evidence: r.Reports, Verify: r.Verification.Outcome,
 		Round: r.round.Number, MaxRounds: r.round.MaxRounds, HardCap: r.round.HardCap, Bar: tx.Status.Bar,
 	}
-	// If the critic failed, nothing has reviewed the draft, whatever other reports say, so
-	// earlier findings are not resolved.
+	// If the critic failed, the draft was not reviewed, whatever other reports say, so earlier
+	// findings are not resolved.
 	reviewed := len(r.Reports) > 0 && r.Critic == nil
 	if reviewed {
 		q.Audits, q.Changes, q.Task = auditFindings(tx), r.Draft.Changes, &tx.Task

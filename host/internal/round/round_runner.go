@@ -30,42 +30,37 @@ import (
 // roundRunner runs a whole round of a task: it verifies the draft, spawns the critic,
 // decides, and runs researchers.
 //
-// The task's events show what has run: an intent before each process, a receipt after it.
-// So a killed round can resume. A green verification and a critic's report count again if
-// the working tree is still the one that they are about.
+// The task has an event before each process, its intent, and one after it, its receipt, so a
+// killed round can resume. A green verification and a critic's report count again if the
+// working tree has not changed since.
 type roundRunner struct {
 	tx       *tasktx.Tx
 	recorder *spawns.Recorder
 	agents   spawns.Runner
 	config   project.Config
 	req      api.Request
-	// critic reports whether the critic is spawned.
-	critic bool
-	// withoutCriteria reports whether the critic got no description of the task.
-	withoutCriteria bool
-	// researchers reports whether the project names researchers that can run.
-	researchers bool
-	// driven reports whether Run drives the task: usage limits park it, and budgets that run
-	// out ask the user.
-	driven bool
-	round  task.Round
-	policy policyset.Selection
-	// contradictions says that the policy routes contradictions.
-	contradictions bool
-	// others are the reports of the round besides the critic's.
-	others []pluginset.Report
-	// tree is the digest of the working tree, "" if not read yet. shot is the working tree as
-	// it is, unless others have changed it: nil once a process that we started may have.
+	critic   bool // the round spawns the critic
+	// withoutCriteria is set if the critic got no description of the task, and emptyDraft if
+	// it got a draft equal to its base.
+	withoutCriteria, emptyDraft bool
+	researchers                 bool // the project names researchers that can run
+	// driven is set if Run drives the task: usage limits park it, and if a budget runs out,
+	// the user is asked.
+	driven         bool
+	round          task.Round
+	policy         policyset.Selection
+	contradictions bool               // the policy routes them
+	others         []pluginset.Report // without the critic's
+	// tree is the digest of the working tree, "" if not read yet. shot is a current snapshot
+	// of it, nil once a process that we started may have changed it.
 	tree string
 	shot *worktree.Snapshot
 	// reviewing is the working tree at the start of the critic's first attempt, nil if it is
 	// not known.
 	reviewing *worktree.Snapshot
-	// carry is set if the task's home decides, and evidence is what it gets.
+	// carry is set if the task's home decides. Then evidence is the result.
 	carry    bool
 	evidence *Evidence
-	// emptyDraft reports whether the critic got a draft equal to its base.
-	emptyDraft bool
 }
 
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
@@ -99,7 +94,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 	if err == nil {
 		err = agents.CheckAvailable(ctx, e.project, rr.config, criticName, req.Adapter)
 	}
-	if err != nil { // That is known before anything changes.
+	if err != nil { // Nothing has changed yet.
 		if left := spawns.CheckNotRunning(ctx, rr.tx); left != nil {
 			return api.RoundResult{}, left
 		}
@@ -108,7 +103,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 	return rr.run(ctx, given)
 }
 
-// run runs the round under its lock, after it recovers what an earlier command left.
+// run runs the round under its lock. It first resumes the research of a killed command.
 func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api.RoundResult, err error) {
 	err = rr.recorder.WithAgents(ctx, func(runner spawns.Runner) (err error) {
 		rr.agents = runner
@@ -125,8 +120,8 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api
 	return r, err
 }
 
-// withoutAgent decides a round whose critic cannot run if its verification is red, since
-// that needs no critic. Otherwise it fails with why and records nothing.
+// withoutAgent decides a round without its critic, which cannot run, if the verification is
+// red. Otherwise it fails with why.
 func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.RoundResult, error) {
 	v, err := verification.Again(ctx, rr.tx, rr.req.Verify, rr.config, rr.round.Number)
 	if err != nil {
@@ -165,7 +160,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 	}
 	if err == nil && review.failure == nil {
 		r.Verification, err = rr.verifyDraft(ctx)
-		// A draft that is known to be wrong is not reviewed.
+		// A red draft is not reviewed.
 		if err == nil && r.Verification.Outcome != policies.Red {
 			var reports []pluginset.Report
 			if reports, err = rr.commandReports(ctx, r.Verification); err == nil && rr.critic {
@@ -209,7 +204,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 }
 
 // researches reports whether the engine's researchers act on a decision; a policy may use
-// the same name for another destination. For Run they are a step of their own.
+// the same name for another destination. In Run they are a separate step.
 func (rr *roundRunner) researches(d api.Decision) bool {
 	return d.NextAction == actionResearcher && rr.tx.Status.Status == task.Open && !rr.driven && (rr.critic || rr.researchers)
 }
@@ -270,7 +265,7 @@ func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundR
 		case errs.CodeOf(err) == errs.LedgerConflict:
 			continue
 		case err == nil && d.Budget != "":
-			// The decision is recorded, but what it asks for cannot be paid.
+			// The decision is recorded, but the budget does not cover its researchers.
 			d.NextAction, d.Reason, d.Stuck = api.ActionStuck, task.ReasonBudget, true
 		}
 		return api.RoundResult{Decision: d}, err
@@ -291,8 +286,8 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	return err
 }
 
-// stop marks the task as stuck because of the budget that why names, or asks whether to
-// raise it.
+// stop marks the task as stuck because of the budget that why names, or asks the user whether
+// to raise it.
 func (rr *roundRunner) stop(why error) error {
 	reported := event.Full{By: task.BySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
@@ -304,7 +299,7 @@ func (rr *roundRunner) stop(why error) error {
 	return rr.tx.Apply(task.StopTask{Reason: task.ReasonBudget, By: task.BySwitchyard, FindingCount: -1}, reported)
 }
 
-// stopOnBudget marks a task as stuck whose budget does not cover the next step.
+// stopOnBudget ends the round because the budget does not cover the next step.
 func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundResult, error) {
 	at, err := rr.recorder.Write(ctx, func() error {
 		if max(rr.tx.Status.Round, 1) != rr.round.Number {
@@ -329,7 +324,7 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 		Routing: api.Routing{NextDestination: action, Buckets: map[string][]string{}},
 		Spawns:  rr.recorder.Spawns, EmptyDraft: rr.emptyDraft,
 	}
-	if !rr.carry { // Otherwise the home alone knows the policy.
+	if !rr.carry { // Otherwise only the home knows the policy.
 		d.Policy = rr.policy.Identity()
 	}
 	return d
@@ -441,14 +436,13 @@ func (rr *roundRunner) readTree(ctx context.Context) (err error) {
 // reviewedDraft is the draft that a review read. Its fields are zero if the host cannot know
 // them: without git, for reports given by hand, or if git cannot store or compare drafts.
 type reviewedDraft struct {
-	// Tree is the draft's git tree.
-	Tree string
-	// Changes are those since the draft of the task's previous review, in the files of the
-	// findings.
+	Tree string // a git tree
+	// Changes are the changes since the draft of the task's previous review, in the files of
+	// the findings.
 	Changes linediff.Changes `json:",omitzero"`
 }
 
-// compareDraft stores the draft and compares it with that of the previous review.
+// compareDraft stores the draft and compares it with the draft of the previous review.
 func (rr *roundRunner) compareDraft(ctx context.Context, evidence []pluginset.Report) (d reviewedDraft) {
 	tree := rr.agents.WorkingTree()
 	tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.shot

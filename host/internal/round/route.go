@@ -86,8 +86,7 @@ func (e *Engine) startLoading(ctx context.Context, req api.Request, config proje
 	return l
 }
 
-// wait returns the loaded inputs. If ctx is done, it returns the cause; loads that still
-// run end soon.
+// wait returns the loaded inputs. If ctx is done, it returns the cause without waiting.
 func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []pluginset.Report, error) {
 	select {
 	case in := <-l.loaded:
@@ -107,7 +106,7 @@ const maxInput = 1 << 20
 //
 // # Errors
 //
-// policy-invalid-input if the input is malformed, and those of reading it and of policies.
+// policy-invalid-input if the input is malformed, errors of reading it, and of policies.
 func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (api.Decision, error) {
 	config, err := e.project.Config(ctx)
 	if err != nil {

@@ -30,14 +30,14 @@ type SpawnRequest struct {
 	// PromptPath and OutputPath are files in the project or in the folder for temporary
 	// files. OutputPath receives the agent's final message.
 	PromptPath, OutputPath string
-	// Adapter and Model override those that the project configures, unless they are "".
+	// Adapter and Model override the project's configuration, unless they are "".
 	Adapter, Model string
-	// Timeout covers all attempts together; 0 means the project's.
+	// Timeout covers all attempts together; 0 means the project's timeout.
 	Timeout time.Duration
 	// Compatible makes a single attempt with a concurrency of one, fails instead of waiting
 	// for a lease, and confines the agent only if switchyard.yaml says how (docs/compat.md).
 	Compatible bool
-	// Content returns the contents of the output file; nil means the final message of a
+	// Content returns the contents of the output file; the default is the final message of a
 	// successful spawn. It is called for the last attempt only, and the reader is read
 	// while that attempt's output is open. A nil reader leaves the file as it is.
 	Content func(spawner.Result) (io.Reader, error)
@@ -60,10 +60,10 @@ type SpawnResult struct {
 //
 // # Errors
 //
-// spawn-failed, spawn-auth and spawn-quota, with the details of the spawn; those of
+// spawn-failed, spawn-auth and spawn-quota, with the details of the spawn; errors of
 // definition.Library.Find, of the package confine, and of spawner.Spawner.Run.
 func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
-	// Checks that leave no trace come before those that create folders.
+	// Checks that leave no trace come before the steps that create folders.
 	definition, err := spawns.FindAgent(e.project, req.Agent)
 	if err != nil {
 		return SpawnResult{}, err

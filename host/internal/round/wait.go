@@ -15,9 +15,9 @@ import (
 // pollInterval is how often Wait polls. One poll is a few key look-ups.
 const pollInterval = 100 * time.Millisecond
 
-// Wait blocks until a task has an event after number after (0 for none). If id is "", it
-// waits for any task, and after is a number of the whole ledger. It returns at once if
-// there is such an event. A negative after stands for the current latest event.
+// Wait blocks until a task has an event with a number above after. If id is "", it waits for
+// any task, and after is a number of the whole ledger. It returns at once if there is such an
+// event. A negative after stands for the current latest event.
 //
 // When it waits for one task, an expired question also counts as a change: Wait records
 // the default as the answer, so that there is exactly one event to return for.
