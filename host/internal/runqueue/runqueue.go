@@ -14,11 +14,11 @@ import (
 // Run runs tasks with run, at most jobs at a time, and calls ended with the result of each,
 // one call after the other. Tasks start in their order, but only after all that they depend
 // on are committed, and merged if they are to be merged. A task is blocked if one that it
-// depends on ended otherwise. Other tasks continue if one fails. Dependencies must be among
-// the tasks and have no cycle.
+// depends on ended otherwise. If a task fails, other tasks continue. Dependencies must be
+// among the tasks and have no cycle.
 //
-// Once ctx is done no task starts, and Run returns when the running ones have ended. Those
-// that did not start have the error interrupted.
+// Once ctx is done no task starts, and Run returns when the running ones have ended. The
+// others get the error interrupted.
 func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 	run func(context.Context, string, api.RunRequest) (api.RunResult, error), ended func(api.RunResult)) {
 	index := make(map[string]int)
@@ -85,8 +85,7 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 	}
 }
 
-// unmet returns why a task does not satisfy those that depend on it, or "" if it does or
-// has not ended.
+// unmet returns why tasks that depend on t cannot start, or "" if they can or t has not ended.
 func unmet(t api.RunTask, r *api.RunResult) string {
 	switch {
 	case r == nil:
@@ -100,8 +99,7 @@ func unmet(t api.RunTask, r *api.RunResult) string {
 	}
 }
 
-// failed returns the result of a run that failed, or was interrupted by the end of ctx. r
-// is what is known of it besides.
+// failed adds to the result r of a run that it failed, or was interrupted by the end of ctx.
 func failed(ctx context.Context, id string, r api.RunResult, err error) api.RunResult {
 	r.TaskID, r.NextAction = id, api.ActionFailed
 	e, ok := errors.AsType[*errs.Error](err)
