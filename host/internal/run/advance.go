@@ -30,33 +30,33 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// AdvanceRequest is what has happened to a task since its home advanced it last.
+// AdvanceRequest has the results and the user's acts since the home last advanced a task.
 type AdvanceRequest struct {
 	api.RunRequest
-	// Result is that of the last order, nil for none.
+	// Result is the result of the last order, nil before the first.
 	Result *OrderResult
-	// Answers are the user's. One that does not fit an open question is dropped.
+	// Answers are the user's. An answer that does not fit an open question is dropped.
 	Answers []api.AnswerRequest
 	// Stop makes the task stuck for this reason, unless it is "" or the task has ended.
 	Stop string
-	// Publish creates what other machines need of a new task's branch. It is called again
-	// if the home is killed before the branch is recorded.
+	// Publish makes a new task's branch available to other machines. It is called again if
+	// the home is killed before the branch is recorded.
 	Publish func(context.Context, task.Branch) error
 }
 
-// Position is where a task stands.
+// Position is a task's status, with its next step.
 type Position struct {
-	// Result is what Run would return if the task stayed here. It has an error only if the
-	// last order failed.
+	// RunResult is the result of a Run that ended here. It has an error only if the last order
+	// failed.
 	api.RunResult
 	Step task.Step
-	// Decided is the last decision's next action, "" for none. Deciding is set if it was
-	// made now.
+	// Decided is the last decision's next action, or "". Deciding is set if Advance made that
+	// decision.
 	Decided  string
 	Deciding bool
-	// Order is the order for another engine, nil if it has nothing to do, and Adapter the
-	// adapter of its agent, "" for none. Confinement is the level that the settings require
-	// of its processes.
+	// Order is the order for another engine, nil if the next step needs no engine. Adapter is
+	// the adapter of its agent, or "". Confinement is the level that the settings require of
+	// its processes.
 	Order       *Order
 	Adapter     string
 	Confinement confinement.Level
@@ -64,14 +64,14 @@ type Position struct {
 	Over bool
 }
 
-// Advance takes a task as far as its home can without agents, and returns where it stands
+// Advance takes a task as far as its home can without agents, and returns its position
 // (ADR-0023). It records the result of the last order and decides the round if that was a
-// review. The same request can be repeated: a result that is recorded already is not
-// recorded again, and one that no longer fits the task leaves only what its agents have used.
+// review. The same request can be repeated: a result is recorded once, and of a result that
+// no longer fits the task, only the use of its agents is recorded.
 //
 // # Errors
 //
-// Those of Run.
+// The errors of Run.
 func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Position, error) {
 	if err := e.project.Inside(); err != nil {
 		return Position{}, err
@@ -114,7 +114,7 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 }
 
 // droppedAnswers are the errors of answers that come too late, twice, or do not fit, and
-// ended those of a task that cannot be stopped.
+// ended are the errors of stopping a task that has ended.
 var (
 	droppedAnswers = []errs.Code{
 		errs.AnswerInvalid, errs.QuestionUnknown, errs.QuestionAnswered, errs.TaskNotWaiting, errs.TaskStuck, errs.TaskCommitted, errs.TaskParked, errs.TaskNotFound,
@@ -128,7 +128,7 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 	for {
 		w, err := d.open(ctx)
 		if err == nil {
-			_, err = w.tx.Commit(ctx, nil) // Such as the end of a parking, by this clock.
+			_, err = w.tx.Commit(ctx, nil) // Expired questions, and parkings that have ended.
 		}
 		if err == nil {
 			p.Step = task.Next(w.tx.Status.State)
@@ -204,9 +204,9 @@ func (w *work) order(ctx context.Context, p *Position) error {
 	return err
 }
 
-// orderFiles returns the files that the steps of a round read. One that is gone is left
-// out: the step then does without it, or fails as it does at home. So is one that is no
-// file of a task: the path in the receipt of a worker may be that of any file of the home.
+// orderFiles returns the files that the steps of a round read. It skips a file that is gone:
+// the step then works without it, or fails as it would at home. It also skips a path outside
+// of the folders for tasks, because a worker's receipt can name any file of the home.
 func (w *work) orderFiles() ([]StateFile, error) {
 	s := w.tx.Status.State
 	var paths []string
@@ -258,8 +258,8 @@ var orderKinds = []task.Kind{
 	task.KindStopped, task.KindAsked, task.KindParked, task.KindCommitCreated,
 }
 
-// accept records the result of an order, and decides its review. It reports whether there
-// was something to decide.
+// accept records the result of an order, and decides the round if that was a review. It
+// reports whether it did.
 func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err error) {
 	changes := make([]event.Full, len(r.Events))
 	for i, ev := range r.Events {
@@ -279,7 +279,7 @@ func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err e
 	if err != nil {
 		return false, err
 	}
-	if !fits { // Somebody has changed the task meanwhile.
+	if !fits { // The task has changed meanwhile.
 		return false, w.recordOutside(ctx, changes)
 	}
 	if recorded == 0 {
@@ -297,8 +297,8 @@ func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err e
 	return true, w.stopIfUnreviewable(ctx, round.Decide(ctx, w.recorder, req, *r.Evidence))
 }
 
-// ownFiles returns the files of a result that belong to the task: an agent may have put
-// others, with names of other tasks' files, into the worker's state directory.
+// ownFiles returns the files of a result that belong to the task: an agent may have put files
+// with the names of other tasks' files into the worker's state directory.
 func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 	reports := make(map[string]bool)
 	for _, c := range changes {
@@ -310,18 +310,17 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 		folder, name, ok := orderPath(f.Path)
 		switch {
 		case !ok, isOfRound(w.id, name):
-			return false // A path that is none is an error of its own.
-		case reports[f.Path], folder == transcript.Folder: // No two files have the name of a run, or of a digest.
+			return false // writeStateFiles rejects an invalid path.
+		case reports[f.Path], folder == transcript.Folder: // The name is unique: a run, or a digest.
 			return w.project.AtRoot().Exists(f.Path)
 		}
-		w.project.Warn(errs.New(errs.StateUnsafe, "%s of a worker is no file of task %s, and was left out", f.Path, w.id).With("path", f.Path))
+		w.project.Warn(errs.New(errs.StateUnsafe, "%s of a worker is not a file of task %s, and was skipped", f.Path, w.id).With("path", f.Path))
 		return true
 	})
 }
 
-// ofRound matches the names of the files of a round, after "TASK-r": those of a
-// verification, of a command's report, and of a handoff. Those of task T-r1 are not among
-// those of task T.
+// ofRound matches the rest of a file name after "TASK-r", for the files of a verification, of
+// a command's report and of a handoff. It matches no file of a task TASK-r1.
 var ofRound = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9]+(\.log|-[0-9]+\.out|-[a-z]+\.(md|json))$`)
 })
@@ -331,8 +330,8 @@ func isOfRound(id, name string) bool {
 	return ok && ofRound().MatchString(rest)
 }
 
-// recorded returns how many events follow event after, and whether the first of them are
-// those of a result, or none.
+// recorded returns how many events follow event after. fits reports whether there are none,
+// or the first of them are the events of the result.
 func (w *work) recorded(ctx context.Context, after int64, changes []event.Full) (n int, fits bool, err error) {
 	fits = true
 	for e, err := range w.tx.Ledger.Events(ctx, w.id, after+1) {
@@ -386,8 +385,8 @@ func (e *Engine) logRuns(ctx context.Context, changes []event.Full) error {
 	return nil
 }
 
-// recordOutside records the runs of a result that does not fit its task any more, as runs
-// outside of any task, unless that was done before.
+// recordOutside records the runs of a result that no longer fits its task, as runs outside
+// any task, unless that was done before.
 func (w *work) recordOutside(ctx context.Context, changes []event.Full) error {
 	rec, err := spawns.Outside(ctx, w.project, w.config)
 	if err != nil {

@@ -35,14 +35,14 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 	return w.askForBudget(ctx, err)
 }
 
-// emitSpawns emits what agents did.
+// emitSpawns emits an event for each run.
 func (w *work) emitSpawns(all []api.SpawnSummary) {
 	for _, spawn := range all {
 		w.emit(api.RunEvent{Event: api.RunAgent, Round: max(w.tx.Status.Round, 1), Agent: &spawn})
 	}
 }
 
-// runAgent runs the agent of a role.
+// runAgent runs the agent of a role. drafts is set if it makes the round's draft.
 func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error {
 	if drafts && w.tree == nil {
 		if err := w.restoreWorktree(ctx); err != nil {
@@ -86,7 +86,7 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 	})
 }
 
-// agentJob returns the spawn of a role, with its prompt and what its end records.
+// agentJob returns the spawn of a role.
 func (w *work) agentJob(ctx context.Context, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
 	round := max(w.tx.Status.Round, 1)
 	p := spawns.Target{Role: role, Round: round, Edits: may == profile.Edit, Ended: w.agentEnded(role)}
@@ -94,7 +94,7 @@ func (w *work) agentJob(ctx context.Context, def definition.Definition, role tas
 	switch {
 	case role == task.RolePlanChecker:
 		p.Store = planOf
-	case p.Edits: // It makes the round's draft, whatever its role.
+	case p.Edits: // An agent that edits makes the round's draft, whatever its role.
 		p.Attested = w.tx.Status.DraftAgent()
 	default:
 		p.Store = spawns.FinalText
@@ -106,7 +106,7 @@ func (w *work) agentJob(ctx context.Context, def definition.Definition, role tas
 	job := w.recorder.NewJob(w.config, def, agents.Settings(w.config, def.Name, w.req.Adapter), p)
 	job.Profile, job.Prompt = may, text
 	job.Resumed = w.tx.Status.Attempts(role, 0) > 0
-	for _, run := range slices.Backward(w.tx.Status.Runs) { // The first one's counts.
+	for _, run := range slices.Backward(w.tx.Status.Runs) { // The tree before the first run counts.
 		if run.Role == role && run.Round == round && !run.Stale {
 			job.Before = run.Tree
 		}
@@ -129,8 +129,9 @@ func planOf(res spawner.Result) []byte {
 	return []byte(answer.Plan)
 }
 
-// agentEnded returns what the end of a role's last attempt records beside its receipt, in
-// the same transaction: otherwise a kill in between would run the agent again.
+// agentEnded returns a function that parks or stops the task, or asks the user, if the last
+// attempt of a role requires it. The events are in the transaction of the receipt: otherwise
+// a kill in between would run the agent again.
 func (w *work) agentEnded(role task.Role) func(*tasktx.Tx, spawner.Result) error {
 	return func(tx *tasktx.Tx, res spawner.Result) error {
 		reported := event.Full{By: task.BySwitchyard}

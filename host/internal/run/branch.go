@@ -27,7 +27,7 @@ func (w *work) start(ctx context.Context) error {
 	if w.req.Prompt == "" {
 		return errs.New(errs.TaskNoText, "task %s does not exist yet, and nothing says what it is", w.id).With("task", w.id)
 	}
-	// What would make it fail later is found before anything is recorded.
+	// The task is recorded only if later steps can succeed.
 	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
@@ -136,8 +136,8 @@ func worktreeOf(b *task.Branch) gitrepo.Worktree {
 	return gitrepo.Worktree{Path: b.Worktree, Branch: b.Name}
 }
 
-// checkBranch fails unless the worktree is there, on its branch, and the branch is where
-// the host left it. In a round by hand a person may have committed.
+// checkBranch fails unless the worktree exists, is on its branch, and the branch has not
+// moved. In a manual round a person may have committed.
 func (w *work) checkBranch(ctx context.Context) error {
 	repo, err := w.project.Repository(ctx)
 	if err != nil {
@@ -156,8 +156,8 @@ func (w *work) checkBranch(ctx context.Context) error {
 		With("branch", b.Name).WithHint(fmt.Sprintf("take the commits back and keep what they change: run git reset --soft %.12s in %s, then run the task again", b.Head(), b.Worktree))
 }
 
-// restoreWorktree creates the worktree again if it is gone. What it had beyond the last
-// commit is lost.
+// restoreWorktree creates the worktree again if it is gone. Changes since the last commit are
+// lost.
 func (w *work) restoreWorktree(ctx context.Context) error {
 	repo, err := w.project.Repository(ctx)
 	if err != nil {
@@ -238,8 +238,8 @@ func (w *work) commit(ctx context.Context) error {
 	return nil
 }
 
-// message returns the commit's message: what the executor says that it did, else what the
-// last agent that edited says, else the task's own words.
+// message returns the commit's message: the executor's summary, else the summary of the last
+// agent that has one, else the task's text.
 func (w *work) message(ctx context.Context) (string, error) {
 	var summary, other string
 	for record, err := range w.tx.Spawns(ctx, 1) {

@@ -19,7 +19,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// finish does what the caller wants of a committed task, and reports that the run is over.
+// finish pushes and merges a committed task if the caller wants it, and reports whether the
+// run is over.
 func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
 	if w.tx.Status.Commit == nil {
 		return true, nil // A person has committed it.
@@ -61,7 +62,7 @@ func (w *work) push(ctx context.Context) error {
 }
 
 // mergeLock is the lease of merges: they run one after the other, since each is verified
-// on what the one before left.
+// together with the ones before.
 const mergeLock = "merge"
 
 // merge brings the commit of a task onto the branch that it started from. The merged tree
@@ -110,11 +111,10 @@ func (w *work) merge(ctx context.Context) error {
 	return nil
 }
 
-// mergeFolder is the worktree of merges. No task has this name, since none begins with a
-// dot.
+// mergeFolder is the worktree of merges. The names of tasks cannot begin with a dot.
 const mergeFolder = ".merge"
 
-// mergeOnto merges and verifies in a worktree of its own.
+// mergeOnto merges and verifies in a separate worktree.
 func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch) (task.MergeEnded, error) {
 	dir, err := w.project.WorktreesFolder()
 	if err != nil {

@@ -28,8 +28,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// Order is a step of a task for an engine on another machine: all that the step reads
-// besides the project's files and the task's tree (ADR-0023).
+// Order is a step of a task for an engine on another machine, with all input of the step but
+// the project's files and the task's tree (ADR-0023).
 type Order struct {
 	Task    string
 	Step    task.Step
@@ -42,8 +42,8 @@ type Order struct {
 	Contradictions bool
 }
 
-// StateFile is a file of the state folder. Its JSON has the digest of the data instead of
-// the data, for a store that keeps them.
+// StateFile is a file of the state folder. Its JSON has only the digest of the data, because
+// a store has the data.
 type StateFile struct {
 	// Path is relative to the project's root, with slashes.
 	Path   string
@@ -51,22 +51,23 @@ type StateFile struct {
 	Data   []byte `json:"-"`
 }
 
-// OrderResult is what carrying out an order has added.
+// OrderResult has the events and files that carrying out an order has added.
 type OrderResult struct {
 	Step task.Step
-	// After is the N of the last event that the order had.
+	// After is the number of the order's last event.
 	After  int64
 	Events []OrderEvent
 	Files  []StateFile
-	// Evidence is what a review is decided on, nil if there is nothing to decide.
+	// Evidence is the evidence that a review is decided on, nil if it is not to be decided.
 	Evidence *round.Evidence
-	// Commit and Subject are those of the task's commit, "" if the step made none.
+	// Commit and Subject are the hash and subject of the task's commit, "" if the step did not
+	// commit.
 	Commit, Subject string
 	// ManualFallback is set if a person must run the critic.
 	ManualFallback bool
-	// Failure is why the step failed, nil if it did not. Repeating the order does not help.
+	// Failure is the error of a step that failed, or nil. Repeating the order does not help.
 	Failure *errs.Error
-	// Interrupted is set if the context of Carry ended: then there is nothing but what the
+	// Interrupted is set if the context of Carry ended: then the events only say how much the
 	// agents have used.
 	Interrupted bool
 }
@@ -80,18 +81,18 @@ type OrderEvent struct {
 // LostRun is an agent's run on a machine that has died.
 type LostRun struct{ Run, Agent, Adapter string }
 
-// Carry carries out an order. The engine's project must be a checkout of the task's base
-// that nobody else uses, its Options.Worktree the task's worktree with the draft that the
-// order is about. Carry begins the project's ledger anew. lost are runs of earlier attempts
-// at this order, which count as used up.
+// Carry carries out an order. The engine's project must be a checkout of the task's base that
+// no other process uses, and its Options.Worktree the task's worktree with the draft. Carry
+// replaces the project's ledger. lost are runs of earlier attempts at this order, whose
+// budgets count as used up.
 //
-// An error means that the order was not carried out and may be tried elsewhere; see
-// OrderResult.Failure for others.
+// An error means that the order was not carried out and may be tried on another machine;
+// other failures are in OrderResult.Failure.
 //
 // # Errors
 //
 // order-stale if the order is not the next step of its task, and ledger-tampered if the
-// task's events do not form a chain; those of files, the ledger and git.
+// task's events do not form a chain; errors of files, the ledger and git.
 func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResult, error) {
 	r := OrderResult{Step: o.Step}
 	if err := e.receive(ctx, o); err != nil {
@@ -126,18 +127,18 @@ func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResul
 	return r, e.send(context.WithoutCancel(ctx), o, &r)
 }
 
-// machineErrors are those that another machine may not have.
+// machineErrors are the errors that may not occur on another machine.
 var machineErrors = []errs.Code{
 	errs.LedgerIO, errs.StateFileUnwritable, errs.FileUnwritable, errs.SpawnFolderFailed, errs.TreeUnreadable, errs.GitFailed, errs.GitLocked, errs.GitMissing,
 	errs.GitTooOld, errs.SpawnBinaryMissing, errs.RoundRunning, errs.SpawnLocked, errs.SpawnTrailFailed, errs.VerifyOutputFailed,
 }
 
-// maxCarried is the maximum size of a file of an order or a result, in bytes. Of an output of
-// a verification that is larger, the end is carried, which is what agents get; a larger
-// transcript stays where it was written.
+// maxCarried is the maximum size of a file of an order or a result, in bytes. If the output of
+// a verification is larger, its end is carried, which is the part that agents get. Other
+// larger files stay where they were written.
 const maxCarried = 16 << 20
 
-// carriedFolders are the folders of the state folder whose files belong to a task.
+// carriedFolders are the folders of the state folder with the files of tasks.
 var carriedFolders = []string{spawns.ReportsFolder, handoff.Folder, transcript.Folder, verifycmd.Folder}
 
 // receive replaces the project's state by that of an order.
@@ -171,7 +172,7 @@ func (e *Engine) receive(ctx context.Context, o Order) error {
 			return err
 		}
 		if last := replayed[len(replayed)-1]; last.Hash != o.Events[n-1].Hash {
-			return event.Tampered(o.Task, "event %d of the order has another hash than its own", last.N)
+			return event.Tampered(o.Task, "event %d of the order does not have the hash of its contents", last.N)
 		}
 	}
 	return nil
@@ -183,7 +184,7 @@ func (e *Engine) writeStateFiles(files []StateFile) error {
 	for _, f := range files {
 		folder, name, ok := orderPath(f.Path)
 		if !ok {
-			return errs.New(errs.StateUnsafe, "%s is no file of a task", f.Path).With("path", f.Path)
+			return errs.New(errs.StateUnsafe, "%s is not a file of a task", f.Path).With("path", f.Path)
 		}
 		if _, err := e.project.WriteStateFile(folder, name, f.Data); err != nil {
 			return err
@@ -192,14 +193,14 @@ func (e *Engine) writeStateFiles(files []StateFile) error {
 	return nil
 }
 
-// orderPath splits the path of a file that orders and results may have into its directory
-// and name.
+// orderPath splits the path of a file into its directory and name. ok reports whether orders
+// and results may have the file.
 func orderPath(path string) (folder, name string, ok bool) {
 	folder, name, ok = strings.Cut(strings.TrimPrefix(path, project.StateDir+"/"), "/")
 	return folder, name, ok && slices.Contains(carriedFolders, folder) && name != "" && name != ".." && !strings.ContainsAny(name, `/\`)
 }
 
-// send adds what a step has recorded and written to its result.
+// send adds the events and files of a step to its result.
 func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
 	l, err := e.project.OpenLedger(ctx)
 	if err != nil {

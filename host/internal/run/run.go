@@ -1,5 +1,5 @@
-// Package run drives tasks to their commits: it carries out one step after the other, of
-// which a round is one, or hands the steps to engines on other machines.
+// Package run drives tasks to their commits: it carries out one step after the other, such as
+// a round, or hands the steps to engines on other machines.
 package run
 
 import (
@@ -28,21 +28,21 @@ type Engine struct {
 	rounds  *round.Engine
 }
 
-// New returns an Engine that works on p, which the caller closes after it, and whose users
-// answer by rounds.
+// New returns an Engine that works on p, which the caller closes after it. Answers of users
+// are recorded through rounds.
 func New(p *core.Project, rounds *round.Engine) *Engine { return &Engine{p, rounds} }
 
 // Run drives a task from its text to a commit, or continues it where it was (ADR-0022).
 // task.Next says which step comes next; each step records its end, so a run that was killed
-// repeats at most the step that it was in, and looks first for what that step has done.
+// repeats at most its last step, and first looks for the results of that step.
 //
 // It ends if the task is committed, waits for the user, is stuck or parked. Its result says
-// which, also if there is an error.
+// which, even if there is an error.
 //
 // # Errors
 //
 // task-no-text for a new task without a text, task-no-branch for a task that is worked on
-// in the checkout, those of the repository, and those of Round.
+// in the checkout, and errors of the repository and of Round.
 func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.RunResult, error) {
 	d := &driver{Engine: e, id: id, req: req}
 	err := tasktx.RecordFailure(ctx, e.project, id, d.run(ctx))
@@ -58,19 +58,18 @@ type driver struct {
 	began bool
 	// waited is how long the run has waited for usage limits.
 	waited time.Duration
-	// triedMerge is set once this run has begun a merge.
-	triedMerge bool
-	// pushed is set once this run has pushed the branch.
-	pushed bool
+	// triedMerge is set once this run has begun a merge, and pushed once it has pushed the
+	// branch.
+	triedMerge, pushed bool
 	// action and subject are of the result: how the loop ended, and the commit's subject.
 	action, subject string
-	// carried is the result of the order that the engine carries out, nil if it has none.
-	// atHome is set if other engines carry out the steps that need the worktree.
-	carried *OrderResult
-	atHome  bool
-	// contradictions is that of the order.
+	// carried is the result of the order that the engine carries out, nil if it does not carry
+	// out an order. Then contradictions says that the home's policy routes contradictions.
+	carried        *OrderResult
 	contradictions bool
-	// tree is the task's tree as the last step left it, nil if that did not look.
+	// atHome is set if other engines carry out the steps that need the worktree.
+	atHome bool
+	// tree is the task's tree after the last step, nil if it is not known.
 	tree *worktree.Snapshot
 }
 
@@ -173,11 +172,11 @@ type work struct {
 	tx       *tasktx.Tx
 	config   project.Config
 	recorder *spawns.Recorder
-	// tree is the task's tree as the step before left it, nil if that is not known.
+	// tree is the task's tree after the step before, nil if it is not known.
 	tree *worktree.Snapshot
 }
 
-// open begins a step. The caller must close it, also after an error.
+// open begins a step. The caller must close the result, even after an error.
 func (d *driver) open(ctx context.Context) (*work, error) {
 	w := &work{driver: d, tree: d.tree}
 	d.tree = nil
@@ -202,7 +201,7 @@ func (w *work) close() {
 
 // review verifies, reviews and decides the draft.
 func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
-	if w.tree == nil { // Otherwise the comparison after the agent was about the branch, too.
+	if w.tree == nil { // Otherwise the step before has checked the branch.
 		if err := w.checkBranch(ctx); err != nil {
 			return false, w.stopIfGone(ctx, err)
 		}
@@ -210,7 +209,7 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 	driven := round.Driven{Jobs: d.req.Jobs, Budget: w.config.Budget, Carry: d.carried != nil, Contradictions: d.contradictions, Tree: w.tree}
 	r, err := driven.Round(ctx, d.project, d.id, api.Request{Adapter: d.req.Adapter, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}})
 	d.tree = driven.Tree
-	w.emitSpawns(driven.Spawns) // Also those of a round that fails.
+	w.emitSpawns(driven.Spawns) // Even if the round fails.
 	if err != nil {
 		return false, w.stopIfUnreviewable(ctx, err)
 	}
@@ -228,8 +227,8 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 	return false, nil
 }
 
-// stopIfUnreviewable makes the task stuck if why says that another review of this draft
-// would end the same way, and returns other errors as they are.
+// stopIfUnreviewable makes the task stuck if another review of its draft would fail with why
+// too, and returns other errors as they are.
 func (w *work) stopIfUnreviewable(ctx context.Context, why error) error {
 	if code := errs.CodeOf(why); code != errs.DraftEmpty && code != errs.DraftProtected {
 		return why
@@ -254,7 +253,7 @@ func (w *work) stop(ctx context.Context, reason string) error {
 	return w.tx.Record(ctx, task.StopTask{Reason: reason, By: task.BySwitchyard, FindingCount: -1})
 }
 
-// ask asks the user, if there is one, and reports whether a question stays open.
+// ask asks the user, if the caller can, and reports whether a question stays open.
 func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
 	questions := w.tx.Status.Questions
 	d.emit(api.RunEvent{Event: api.RunAsked, Round: questions.Round, Questions: questions.Open})
@@ -280,12 +279,8 @@ func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
 	return false, nil
 }
 
-// parkMargin is how long after a usage limit's end agents run again. parkPoll is how often a
-// wait looks whether a user has ended it earlier.
-const (
-	parkMargin = time.Minute
-	parkPoll   = time.Second
-)
+// parkPoll is how often a parked run checks whether a user has ended its parking.
+const parkPoll = time.Second
 
 // park waits for the end of a usage limit, if the caller wants to, and reports whether the
 // task stays parked.
@@ -315,12 +310,12 @@ func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
 	return false, nil
 }
 
-// status reads how the task stands.
+// status reads the task's status.
 func (d *driver) status(ctx context.Context) (api.TaskStatus, error) {
 	return core.WithTask(ctx, d.project, d.id, func(r *record.Task) (api.TaskStatus, error) { return r.Status.Public(), nil })
 }
 
-// result says where the run ended.
+// result returns the result of a run that ended at the current status of the task.
 func (d *driver) result(ctx context.Context, failed bool) api.RunResult {
 	r := api.RunResult{TaskID: d.id, NextAction: api.ActionFailed, Subject: d.subject}
 	now, err := d.status(ctx)
