@@ -29,7 +29,7 @@ func (q *Reader) Installed() []string {
 	catalog := adapter.NewCatalog()
 	for _, name := range catalog.Names() {
 		if name == project.AdapterExec {
-			continue // It has no program to look for.
+			continue // The user names its program.
 		}
 		a, err := catalog.Get(name)
 		if err == nil {

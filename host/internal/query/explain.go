@@ -58,13 +58,13 @@ func (q *Reader) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.De
 }
 
 // ExplainCommit is Explain for the decision that the trailers of a commit name. It compares
-// the commit with that decision, since anybody can write a trailer: the result's Commit
-// says whether they agree. Of several decisions, as after a squash, it takes the last.
+// the commit with that decision, since trailers can be forged: the result's Commit says
+// whether they agree. Of several decisions, as after a squash, it takes the last.
 //
 // # Errors
 //
-// commit-without-decision, decision-unknown, revision-unknown, those of the repository and
-// those of Explain.
+// commit-without-decision, decision-unknown, revision-unknown, and errors of the repository
+// and of Explain.
 func (q *Reader) ExplainCommit(ctx context.Context, rev string) (api.Explanation, error) {
 	repo, err := q.project.Repository(ctx)
 	if err != nil {

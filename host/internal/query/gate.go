@@ -15,7 +15,7 @@ import (
 //
 // # Errors
 //
-// Those of gate.Gate.Check and evidence.ReadProof, and those of the ledger.
+// The errors of gate.Gate.Check, evidence.ReadProof and the ledger.
 func (q *Reader) Gate(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
 	repo, err := q.project.Repository(ctx)
 	if err != nil {
@@ -43,11 +43,11 @@ func (q *Reader) Gate(ctx context.Context, req api.GateRequest) (api.GateResult,
 	return result, err
 }
 
-// Prove writes a proof of what the ledger has of a task, signed with key unless it is nil.
+// Prove writes a proof of a task from the ledger, signed with key unless it is nil.
 //
 // # Errors
 //
-// task-not-found, those of the ledger and of evidence.Write.
+// task-not-found, and errors of the ledger and of evidence.Write.
 func (q *Reader) Prove(ctx context.Context, id string, key *bundle.Key, w io.Writer) error {
 	r, err := q.project.ReadTask(ctx, id)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package query answers questions about a project: what its ledger has of tasks, why rounds
-// were decided as they were, whether commits were reviewed, and which agents can run. It
-// records nothing.
+// Package query answers questions about a project without changing it: the status of its
+// tasks, the reasons for decisions, the reviews of commits, and the agents that can run.
 package query
 
 import (
@@ -44,7 +43,7 @@ func (q *Reader) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
 }
 
 // Findings lists the findings that the review of a round, or the latest one if round is 0,
-// left open, or those that are deferred after it.
+// left open or, if deferred is set, the findings that are deferred after it.
 //
 // # Errors
 //
@@ -62,7 +61,7 @@ func (q *Reader) Attestations(ctx context.Context, id string) ([]api.Attestation
 //
 // # Errors
 //
-// Those of the configuration and of the ledger.
+// Errors of the configuration and of the ledger.
 func (q *Reader) Summary(ctx context.Context) (api.Summary, error) {
 	config, err := q.project.Config(ctx)
 	if err != nil {
@@ -73,12 +72,12 @@ func (q *Reader) Summary(ctx context.Context) (api.Summary, error) {
 	})
 }
 
-// CriticFailures returns, by task id, the reason why the critic's last run failed, for
-// those tasks that are stuck because of it.
+// CriticFailures returns, by task id, the reason why the critic's last run failed, if the
+// task is stuck because of that.
 //
 // # Errors
 //
-// Those of the ledger.
+// Errors of the ledger.
 func (q *Reader) CriticFailures(ctx context.Context, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return map[string]string{}, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
-// openTranscripts opens the folder of transcripts, nil if there is none.
+// openTranscripts opens the folder of transcripts, nil if it does not exist.
 func (q *Reader) openTranscripts() (*os.Root, error) {
 	path := filepath.Join(q.project.State(), transcript.Folder)
 	dir, err := safefile.OpenDir(path)
@@ -33,7 +33,7 @@ func (q *Reader) openTranscripts() (*os.Root, error) {
 	}
 }
 
-// Transcript is what an agent said in one run. The caller must close it.
+// Transcript is the output of an agent in one run. The caller must close it.
 type Transcript struct {
 	api.TranscriptEntry
 	// ReadCloser yields the CLI's output as it was, without secrets.
@@ -44,8 +44,8 @@ type Transcript struct {
 // EachPart calls show for each part of the output, in order. It reads the Transcript.
 func (t Transcript) EachPart(show func(adapter.Part)) error { return t.adapter.ReadTranscript(t, show) }
 
-// Transcript opens the transcript of a task's run, and checks it. run is the run's id, the
-// beginning of it, or a role or agent, which means its latest run that has ended.
+// Transcript opens the transcript of a task's run, and checks it. run is the run's id, a
+// prefix of it, or a role or agent, which means its latest run that has ended.
 //
 // # Errors
 //
@@ -90,7 +90,7 @@ func (q *Reader) Transcript(ctx context.Context, id, run string) (Transcript, er
 	if err == nil {
 		t.adapter, err = catalog.Get(entry.Adapter)
 	}
-	if errs.CodeOf(err) == errs.AdapterUnknown { // The project had an adapter of its own.
+	if errs.CodeOf(err) == errs.AdapterUnknown { // The project no longer defines the adapter.
 		t.adapter, err = catalog.Get(project.AdapterExec)
 	}
 	if err != nil {
@@ -99,7 +99,7 @@ func (q *Reader) Transcript(ctx context.Context, id, run string) (Transcript, er
 	return t, nil
 }
 
-// errNoTranscript says why a run has no transcript.
+// errNoTranscript returns the error of a run without a transcript, with the reason.
 func errNoTranscript(r api.TranscriptEntry, limits transcript.Limits) error {
 	why := "the agent printed nothing, or it could not be kept"
 	switch {
@@ -111,7 +111,7 @@ func errNoTranscript(r api.TranscriptEntry, limits transcript.Limits) error {
 	return errs.New(errs.TranscriptNone, "run %s has no transcript: %s", r.Run, why).With("run", r.Run)
 }
 
-// errGone says when and why a transcript was removed, as far as that is known.
+// errGone returns the error of a transcript that was removed, with the likely reason.
 func (q *Reader) errGone(r api.TranscriptEntry, limits transcript.Limits) error {
 	days := int(limits.Age.Hours() / 24)
 	why := fmt.Sprintf("transcripts are kept for %d days, so it was removed to save space, or by hand", days)

@@ -18,18 +18,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
-// Verified is what Verify found.
+// Verified is the result of Verify.
 type Verified struct {
 	ledger.Report
 	Transcripts api.TranscriptCheck
 }
 
-// Verify checks every chain of the ledger, and the transcripts that its events name. A
-// transcript that is gone is no problem: old ones are removed.
+// Verify checks every chain of the ledger, and the transcripts that its events name. It
+// accepts that a transcript is gone: old ones are removed.
 func (q *Reader) Verify(ctx context.Context) (Verified, error) {
 	var c transcriptCheck
 	l, err := ledger.Open(ctx, q.project.State(), func(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
-		c.collect(e) // Verify folds each event once, so that none is read twice.
+		c.collect(e) // Verify folds each event once, so a second pass is not needed.
 		return record.Fold(before, e)
 	})
 	if err != nil {
@@ -58,7 +58,7 @@ func (q *Reader) Verify(ctx context.Context) (Verified, error) {
 // transcriptCheck collects the transcripts that events name. Events come in any order.
 type transcriptCheck struct {
 	mu      sync.Mutex
-	dir     *os.Root                   // nil if there are no transcripts
+	dir     *os.Root                   // nil if the project has no transcripts
 	present map[string]namedTranscript // by digest, nil before the start
 	gone    []namedTranscript          // some more than are listed
 	result  api.TranscriptCheck
@@ -115,16 +115,16 @@ func (c *transcriptCheck) addGone(t namedTranscript) {
 	}
 }
 
-// limitGone drops those that come after the listed ones.
+// limitGone keeps only the first maxGone.
 func (c *transcriptCheck) limitGone() {
 	slices.SortFunc(c.gone, namedTranscript.compare)
 	c.gone = c.gone[:min(len(c.gone), maxGone)]
 }
 
-// maxGone is the number of runs that a check lists whose transcripts are gone.
+// maxGone is the maximum number of runs without their transcripts that a check lists.
 const maxGone = 1000
 
-// finish reads the transcripts.
+// finish checks the transcripts that exist.
 func (c *transcriptCheck) finish(ctx context.Context) (api.TranscriptCheck, error) {
 	for _, t := range slices.SortedFunc(maps.Values(c.present), namedTranscript.compare) {
 		if ctx.Err() != nil {
