@@ -126,8 +126,8 @@ func (h eventCounter) answered(a task.QuestionsAnswered) {
 	}
 }
 
-// begun counts the fallbacks that no run announces: the previous adapter's program was
-// missing, so nothing ran.
+// begun counts the fallbacks from an adapter without a program: there was no run whose end
+// would count them.
 func (h eventCounter) begun(s task.SpawnBegun) {
 	for _, run := range s.Intents {
 		class, fell := strings.CutPrefix(run.Why, string(outcome.Fallback)+":")
@@ -265,8 +265,8 @@ func reasonOf(s task.State, t event.Facts) string {
 	return string(s.Status)
 }
 
-// withStatusSince sets the time and reason if the event changed the task's status, else
-// keeps those of before.
+// withStatusSince sets the time and reason of the current status, which it copies from before
+// if the event did not change the status.
 func (m taskSnapshot) withStatusSince(before taskSnapshot, t event.Facts, at string) taskSnapshot {
 	if m.Status == before.Status {
 		m.statusSince = before.statusSince
@@ -293,7 +293,7 @@ func (c *counts) observe(d counters.Distribution, s counters.Observation, values
 	c.changes = append(c.changes, d.Observe(s, values...)...)
 }
 
-// turn replaces the counters of one state by those of the next.
+// turn replaces the counters of one state by the counters of the next.
 func (c *counts) turn(before, after []counters.Change) {
 	gone := make(map[string]counters.Change, len(before))
 	for _, was := range before {

@@ -20,8 +20,9 @@ import (
 const maxHistory = 1000
 
 // Explain returns the decision with the hash of that event or, if that is "", the latest one of
-// a round, or of the task if round is 0. The decision is nil if the task has none. It checks
-// the task's chain from there to its head, up to 256 events; Verify checks the rest.
+// a round, or of the task if round is 0. The decision is nil if the task was not decided yet.
+// Explain checks the task's chain from there to its head, up to 256 events; Verify checks the
+// rest.
 //
 // # Errors
 //
@@ -74,7 +75,7 @@ func (r *Task) Explain(ctx context.Context, round int, hash string) (api.Explana
 const maxSpawns = 50
 
 // spawnsAfter returns the latest agent runs that ended after event n of a task. They show
-// why a round was not decided, such as a missing login.
+// why a round was not decided, for example that a login is missing.
 func (r *Task) spawnsAfter(ctx context.Context, n int64) ([]api.SpawnSummary, error) {
 	var all []api.SpawnSummary
 	for record, err := range r.Spawns(ctx, n+1) {
@@ -96,7 +97,7 @@ func (r *Task) Answers(ctx context.Context) ([]api.AnswerEntry, error) {
 	return r.answers(ctx, keyAnswer)
 }
 
-// answers returns the answers whose entries have a prefix: keyAnswer, or answersOf a round.
+// answers returns the answers by the prefix of their entries: keyAnswer, or answersOf a round.
 func (r *Task) answers(ctx context.Context, prefix string) ([]api.AnswerEntry, error) {
 	events, err := listed[int64](ctx, r, prefix, maxHistory)
 	if err != nil {
@@ -173,7 +174,7 @@ func (r *Task) follow(ctx context.Context, x *api.Explanation, n int64) error {
 		}
 	}
 	if at <= end || end == r.Head.N && prev != r.Head.Hash {
-		return event.Tampered(r.ID, "its newest events are missing")
+		return event.Tampered(r.ID, "its latest events are missing")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Findings lists the findings that the review of a round, or the latest one if round is 0,
-// left open, or those that are deferred after it.
+// left open or, if deferred is set, the findings that are deferred after it.
 //
 // # Errors
 //
@@ -45,9 +45,9 @@ func listReview(findings []finding.Finding, round int) []api.ListedFinding {
 	return listed
 }
 
-// deferredFindings lists the findings of a task that are deferred after event end, those
-// of the latest review first. A critic does not learn of them, so a finding that later
-// reviews do not report is still deferred.
+// deferredFindings lists the findings of a task that are deferred after event end, the latest
+// review first. A critic does not learn of them, so a finding that later reviews do not
+// report is still deferred.
 func (r *Task) deferredFindings(ctx context.Context, end int64) (api.FindingList, error) {
 	none := api.FindingList{TaskID: r.ID, Deferred: true, Findings: []api.ListedFinding{}}
 	list := none
@@ -68,7 +68,7 @@ func (r *Task) deferredFindings(ctx context.Context, end int64) (api.FindingList
 			return none, event.Tampered(r.ID, "event %d: %w", e.N, err)
 		}
 		if next.ResetReview > state.ResetReview {
-			list = none // The findings belong to the work before.
+			list = none // The findings belong to work that was reset.
 		}
 		if next.Reviews > state.Reviews {
 			d := body.DecisionOrZero()
@@ -84,10 +84,9 @@ func (r *Task) deferredFindings(ctx context.Context, end int64) (api.FindingList
 	return list, nil
 }
 
-// The deferred findings that a commit names, and the code points of the place of each.
 const (
-	maxDeferredNamed = 1000
-	maxDeferredPlace = 200
+	maxDeferredNamed = 1000 // deferred findings in a commit message
+	maxDeferredPlace = 200  // code points of a finding's location there
 )
 
 // NameDeferred names the first findings that are deferred after event end, in a line each.
@@ -125,15 +124,15 @@ func (r *Task) Traces(ctx context.Context, findings []finding.Finding) (map[stri
 	return past, nil
 }
 
-// OpenFindings returns the findings that the task's latest decision left, or that a person
-// stopped it with.
+// OpenFindings returns the findings of the task's latest decision, or of the person who
+// stopped it.
 func (r *Task) OpenFindings(ctx context.Context) ([]finding.Finding, error) {
 	body, err := r.FindingsEvent(ctx)
 	return append(body.Findings, body.DecisionOrZero().Findings...), err
 }
 
-// OpenReview returns the findings that the latest review left, or that a person or an
-// import did, and the decision on that review as far as it is known.
+// OpenReview returns the findings of the latest review, or of a person or an import, and the
+// decision on that review as far as it is known.
 func (r *Task) OpenReview(ctx context.Context) ([]finding.Finding, api.Decision, error) {
 	body, err := r.FindingsEvent(ctx)
 	d := body.DecisionOrZero()
@@ -146,7 +145,7 @@ func (r *Task) OpenReview(ctx context.Context) ([]finding.Finding, api.Decision,
 	return append(body.Findings, d.Findings...), d, err
 }
 
-// FindingsEvent returns the event with the task's open findings, the zero Full for none.
+// FindingsEvent returns the event with the task's open findings, or the zero Full.
 func (r *Task) FindingsEvent(ctx context.Context) (event.Full, error) {
 	if r.Status.FindingsEvent == 0 {
 		return event.Full{}, nil
@@ -154,11 +153,12 @@ func (r *Task) FindingsEvent(ctx context.Context) (event.Full, error) {
 	return r.FullEvent(ctx, r.Status.FindingsEvent)
 }
 
-// DecidedFindings returns the findings of the latest decision of a round, nil for none.
+// DecidedFindings returns the findings of the latest decision of a round, nil if the round
+// was not decided.
 func (r *Task) DecidedFindings(ctx context.Context, round int) ([]finding.Finding, error) {
 	n, err := r.decisionOf(ctx, round, "", nil)
 	if errs.CodeOf(err) == errs.RoundNotFound {
-		return nil, nil // They are of an import.
+		return nil, nil // The findings were imported.
 	}
 	if err != nil {
 		return nil, err

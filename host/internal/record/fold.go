@@ -69,7 +69,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		return ledger.Projection{}, err
 	}
 	if next.ResetReview > s.ResetReview {
-		s.FindingsEvent = 0 // The findings belong to the work before.
+		s.FindingsEvent = 0 // The findings belong to work that was reset.
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
 	s.Base, s.Prompt = cmp.Or(body.Base, s.Base), cmp.Or(body.Prompt, s.Prompt)
@@ -79,8 +79,8 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e), Parsed: true}, p.err
 }
 
-// add adds the entries of an event, and sets what the status has of it besides the state,
-// which is next after it. It rejects an event that contradicts its task.
+// add adds the entries of an event, and sets the fields of the status outside of its state,
+// which becomes next. It rejects an event that contradicts its task.
 func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, body event.Facts) error {
 	if next.Overrides > s.Overrides && next.Forced != nil {
 		p.put(sequenced(keyOverride, p.place.N), api.OverrideEntry{Override: *next.Forced, At: p.at, Event: p.place})
@@ -101,7 +101,7 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 			p.traces(before, s.State, decision.Findings, decision.Deferred)
 			s.FindingsEvent = p.place.N
 		} else if event.FindingCount > 0 {
-			s.FindingsEvent = p.place.N // The engine itself reports a critic that failed.
+			s.FindingsEvent = p.place.N // The finding says that the critic failed.
 		}
 	case *task.TaskImported:
 		p.traces(before, task.State{Round: event.Round}, body.Findings, nil)
@@ -135,8 +135,8 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 	return nil
 }
 
-// checkBar rejects a decision whose bar is neither its policy's nor that of earlier
-// reviews, or whose facts are not those of its task.
+// checkBar rejects a decision with another bar than its policy or earlier reviews set, or
+// with facts that do not follow from the task.
 func checkBar(before, after task.State, e task.RoundDecided, d event.Decision) error {
 	bar := before.Bar
 	if d.PolicyBar.Above(policies.Bar(bar)) {
@@ -195,7 +195,7 @@ func loadSnapshot(before *ledger.View) (taskSnapshot, error) {
 		}
 		return nil
 	}
-	// Most tasks have neither; skip the look-up.
+	// Most tasks have neither entry, so save the look-ups.
 	if m.Status == task.Waiting || m.Status == task.Stuck {
 		if err := read(keyStanding, &m.statusSince); err != nil {
 			return taskSnapshot{}, err
@@ -209,8 +209,8 @@ func loadSnapshot(before *ledger.View) (taskSnapshot, error) {
 	return m, nil
 }
 
-// storeCounterState stores the state that only counting needs. limits are those of the
-// event, nil for none.
+// storeCounterState stores the state that only counting needs. limits are the limits in the
+// event, or nil.
 func (p *projection) storeCounterState(was taskSnapshot, is *taskSnapshot, limits *task.Limits) {
 	switch {
 	case is.statusSince == was.statusSince:
@@ -251,8 +251,8 @@ func (p *projection) turn(t api.LifecycleEntry) {
 	p.put(sequenced(keyTurn, p.place.N), t)
 }
 
-// withCap adds the caps that an event set. An event of an older version has no hard cap,
-// and its entry must stay as that version made it.
+// withCap adds the caps that an event set. An event of an older version has no hard cap, and
+// its entry must not change.
 func withCap(t api.LifecycleEntry, rounds, hard int) api.LifecycleEntry {
 	if hard != 0 {
 		t.MaxRounds, t.HardCap = rounds, hard
@@ -268,7 +268,7 @@ func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
 	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
 }
 
-// Traces updates the history of every open or deferred finding of a review.
+// traces updates the history of every open or deferred finding of a review.
 func (p *projection) traces(before *ledger.View, s task.State, open, deferred []event.Finding) {
 	var keys []string
 	for _, f := range slices.Concat(open, deferred) {
@@ -371,7 +371,7 @@ func foldSession(before *ledger.View, e ledger.Event) (ledger.Projection, error)
 	return ledger.Projection{State: p.encode(struct{}{}), Entries: p.entries}, p.err
 }
 
-// SessionBlock returns what the Stop hook has recorded about a task, nil for nothing.
+// SessionBlock returns the record of the Stop hook about a task, or nil.
 func (r *Task) SessionBlock(ctx context.Context) (*api.SessionBlock, error) {
 	entries, err := r.Ledger.Entries(ctx, event.SessionsChain, []string{keySession + r.ID})
 	text := entries[keySession+r.ID]

@@ -1,5 +1,5 @@
-// Package record has what the ledger knows of a project's tasks: the fold that makes a task's
-// status, entries and counters from its events, and what reads them. It changes nothing.
+// Package record reads a project's tasks from the ledger. It has the fold that makes a task's
+// status, entries and counters from its events.
 package record
 
 import (
@@ -16,17 +16,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Task is what the ledger has about a task.
+// Task is a task in the ledger.
 type Task struct {
 	Ledger *ledger.Ledger
 	ID     string
-	// Head and Status are those of the latest Load.
+	// Load sets these.
 	Head   ledger.Head
 	Status StoredStatus
 }
 
-// Close closes the ledger. All changes were committed before, so that its error does not
-// matter.
+// Close closes the ledger. Its error does not matter, because all changes were committed.
 func (r *Task) Close() error { return r.Ledger.Close() }
 
 // Load reads the task's head and status. A task without events has no status.
@@ -85,8 +84,8 @@ func (r *Task) Events(ctx context.Context, from int64, kinds ...task.Kind) iter.
 	}
 }
 
-// Spawns yields the records of the agents' runs that ended from event from on. It skips runs
-// that were lost with their host.
+// Spawns yields the records of the agents' runs that ended in event from or later. It skips
+// runs that were lost with their host.
 func (r *Task) Spawns(ctx context.Context, from int64) iter.Seq2[outcome.Record, error] {
 	return func(yield func(outcome.Record, error) bool) {
 		for e, err := range r.Events(ctx, from, task.KindSpawnEnded) {
@@ -110,7 +109,7 @@ func (r *Task) readEvent(n int64, e ledger.Event) (Event, error) {
 	return Event{facts, e}, err
 }
 
-// FullEvent returns an event, whose contents are checked.
+// FullEvent returns event n, and checks its contents.
 func (r *Task) FullEvent(ctx context.Context, n int64) (event.Full, error) {
 	e, err := r.Ledger.Event(ctx, r.ID, n)
 	if err != nil {
@@ -131,7 +130,7 @@ func (r *Task) readFull(n int64, e ledger.Event) (event.Full, error) {
 	return body, nil
 }
 
-// entry returns the task's entry with a key, nil for none.
+// entry returns the task's entry with a key, nil if there is no such entry.
 func entry[T any](ctx context.Context, r *Task, key string) (*T, error) {
 	entries, err := r.Ledger.Entries(ctx, r.ID, []string{key})
 	if err != nil || entries[key] == nil {

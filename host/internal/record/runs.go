@@ -46,12 +46,12 @@ func (r *Task) savedTranscripts(ctx context.Context) ([]api.TranscriptEntry, err
 	return runs[max(len(runs)-maxSpawns, 0):], nil
 }
 
-// Run returns the run that a user means: by its id, by the beginning of it, or by a role or
-// agent, which means its latest run that has ended.
+// Run returns the run that a user names: by its id, by a prefix of it, or by a role or agent,
+// which means its latest run that has ended.
 //
 // # Errors
 //
-// run-unknown, and those of the ledger.
+// run-unknown, and errors of the ledger.
 func (r *Task) Run(ctx context.Context, run string) (api.TranscriptEntry, error) {
 	runs, err := r.runs(ctx)
 	if err != nil {
@@ -85,8 +85,8 @@ func (r *Task) Run(ctx context.Context, run string) (api.TranscriptEntry, error)
 	return api.TranscriptEntry{}, unknown.With("task", r.ID).With("run", run).With("known", ids)
 }
 
-// Attestation returns the attestation of an agent's run in any round, or none. A
-// run attested once is not evidence for another round.
+// Attestation returns the attestation of an agent's run in any round, or the zero one. A run
+// that was attested is not evidence for another round.
 func (r *Task) Attestation(ctx context.Context, agent, run string) (attestation task.Attestation, err error) {
 	if run == "" {
 		return attestation, nil

@@ -19,8 +19,8 @@ import (
 // StoredStatus is a task's status as stored in the ledger's projection.
 type StoredStatus struct {
 	api.TaskStatus
-	// FindingsEvent is the number of the latest event that names the open findings, 0 for
-	// none.
+	// FindingsEvent is the number of the latest event that names the open findings, 0 if there
+	// is no such event.
 	FindingsEvent int64 `json:"findings_event,omitzero"`
 }
 

@@ -106,8 +106,8 @@ func (r *Task) findingCategories(ctx context.Context) (map[string]int, error) {
 	return categories, nil
 }
 
-// CriticFailures returns, by task id, the reason why the critic's last run failed, for
-// those tasks that are stuck because of it.
+// CriticFailures returns, by task id, the reason why the critic's last run failed, if the
+// task is stuck because of that.
 func CriticFailures(ctx context.Context, l *ledger.Ledger, ids []string) (map[string]string, error) {
 	failures := make(map[string]string)
 	for _, id := range ids {
