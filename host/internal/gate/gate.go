@@ -1,6 +1,6 @@
-// Package gate decides whether files may be merged: only if the ledger, or a proof from it,
-// shows that exactly these files were reviewed, over the whole difference, and that the
-// adopted policy decided to commit them.
+// Package gate decides whether files may be merged: the ledger, or a proof from it, must show
+// that exactly these files were reviewed, over the whole difference, and that the adopted
+// policy decided to commit them.
 package gate
 
 import (
@@ -23,12 +23,12 @@ import (
 
 // Source has recorded evidence.
 type Source interface {
-	// Find returns what is recorded of tasks, and of those that reviewed a tree.
+	// Find returns the evidence of the named tasks, and of other tasks that reviewed a tree.
 	//
-	// An error that is no *errs.Error says that the record was changed.
+	// An error that is not an *errs.Error says that the record was changed.
 	Find(ctx context.Context, tasks []string, tree string) (evidence.Found, error)
 	// AdoptedAt returns the digest of the policy that was adopted when an event was
-	// recorded, "" for none.
+	// recorded, or "".
 	AdoptedAt(ctx context.Context, seq int64) (string, error)
 }
 
@@ -44,19 +44,19 @@ type Gate struct {
 	Source Source
 }
 
-// change is what has to be reviewed: the difference between two trees.
+// change is the difference between two trees, which has to be reviewed.
 type change struct {
 	commit, tree string // commit is "" for the files of a checkout
 	from         string // a commit or a tree
 	tasks        []string
 }
 
-// Check says whether what req names was reviewed and approved.
+// Check says whether the commit, range or checkout that req names was reviewed and approved.
 //
 // # Errors
 //
 // revision-unknown, commit-shallow if the repository does not have the commit to compare
-// with, range-too-large, those of the repository and of the source.
+// with, and errors of the repository and of the source.
 func (g Gate) Check(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
 	switch {
 	case req.Tree:
@@ -218,9 +218,9 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	return best, nil
 }
 
-// checkMerge checks all that the merge of a task brings to the commit before it. The verdict
-// is the zero one if c is not this merge, or more than it: after a fast-forward, it is the
-// task's commit, which needs its own review.
+// checkMerge checks the changes that the merge of a task brings to the commit before it. The
+// verdict is the zero one if c is another change: after a fast-forward, it is the task's
+// commit, which needs its own review.
 func (g Gate) checkMerge(ctx context.Context, c change, m evidence.Merge) (api.GateVerdict, error) {
 	if m.Commit != c.commit || c.commit == "" {
 		return api.GateVerdict{}, nil
@@ -292,8 +292,8 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 	return result, nil
 }
 
-// covers reports whether a review of a tree saw all that a change makes to it. It did if it
-// compared the tree with the same files, or with those of an earlier commit from which every
+// covers reports whether a review of a tree saw the whole change. It did if it compared the
+// tree with the files that the change starts from, or with an earlier commit from which every
 // file that the change touches differs too.
 func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered bool, why string, err error) {
 	if r.Base == c.from {

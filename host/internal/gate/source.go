@@ -15,8 +15,8 @@ import (
 // Ledger is a Source that reads a ledger. It is not safe for concurrent use.
 type Ledger struct {
 	ledger *ledger.Ledger
-	tasks  map[string]evidence.Found // those that were read
-	byTree map[string][]string       // the tasks by the trees in their states; nil until it is needed
+	tasks  map[string]evidence.Found // already read, by id
+	byTree map[string][]string       // the tasks by the trees in their states; nil until needed
 }
 
 // NewLedger returns a source. The caller closes l.
@@ -24,7 +24,7 @@ func NewLedger(l *ledger.Ledger) *Ledger {
 	return &Ledger{ledger: l, tasks: make(map[string]evidence.Found)}
 }
 
-// Find reads the tasks that are named, and those whose latest decision is about a tree.
+// Find reads the named tasks, and the tasks whose latest decision is about a tree.
 func (s *Ledger) Find(ctx context.Context, tasks []string, tree string) (evidence.Found, error) {
 	if s.byTree == nil {
 		if err := s.index(ctx); err != nil {
@@ -48,7 +48,7 @@ func (s *Ledger) Find(ctx context.Context, tasks []string, tree string) (evidenc
 }
 
 // index finds the trees in the state of every task, without decoding it: a ledger can have
-// many. A tree that is found elsewhere in a state only leads to a task that is read in vain.
+// many tasks. A match elsewhere in a state only costs time.
 func (s *Ledger) index(ctx context.Context) error {
 	s.byTree = make(map[string][]string)
 	for head, err := range s.ledger.Heads(ctx) {
@@ -78,7 +78,7 @@ func (s *Ledger) AdoptedAt(ctx context.Context, seq int64) (string, error) {
 //
 // # Errors
 //
-// ledger-tampered, and those of the ledger.
+// ledger-tampered, and errors of the ledger.
 func (s *Ledger) Record(ctx context.Context, id string) (evidence.Statement, error) {
 	r := evidence.Statement{Task: id}
 	for e, err := range s.ledger.Events(ctx, id, 1) {
