@@ -40,15 +40,16 @@ type dueTask struct {
 }
 
 // StopSession decides whether a session of an agent in the project's checkout may end. It
-// is blocked because of tasks whose last decision has sent them to the executor, with open
+// blocks the session if the last decision on a task sent it to the executor, with open
 // findings or a red verification: once for a working tree, for each decision at most as
-// often as the task has rounds left, and not after a release. The block is recorded first.
+// often as the task has rounds left, and not after a release. It records the block first.
 //
-// A session of an agent that Switchyard spawned always ends: its host decides about it.
+// A session of an agent that Switchyard spawned may always end: the command that spawned it
+// judges it.
 //
 // # Errors
 //
-// Those of the ledger, the configuration, the working tree and the verification.
+// Errors of the ledger, the configuration, the working tree and the verification.
 func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
 	if e.project.Inside() != nil {
 		return api.SessionResult{}, nil
@@ -87,9 +88,9 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 	}
 }
 
-// lookAtTree adds the tasks that block the session to the event, none if a session was
-// blocked with the same working tree before. It returns the tasks that are still due after
-// the verification.
+// lookAtTree adds the tasks that block the session to the event, unless a session was blocked
+// with the same working tree before. It returns the tasks that are still due after the
+// verification.
 func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
 	config, err := e.project.Config(ctx)
 	if err != nil {
@@ -132,8 +133,8 @@ func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask
 	return due, nil
 }
 
-// digestTree identifies the files of the checkout. Git knows which have changed since it has
-// last read them, so it is faster than to read all of them, as without git.
+// digestTree identifies the files of the checkout. It uses git if it can, because git only
+// reads files that have changed since it last read them.
 func digestTree(ctx context.Context, tx *tasktx.Tx, config project.Config) (string, error) {
 	if repo, err := tx.Project.Repository(ctx); err == nil {
 		if tree, err := repo.CheckoutTree(ctx); err == nil {
@@ -150,9 +151,9 @@ func digestTree(ctx context.Context, tx *tasktx.Tx, config project.Config) (stri
 // mayBlock reports whether the task may block a session once more.
 func (t dueTask) mayBlock() bool { return t.block.Blocks < max(t.MaxRounds-t.Round+1, 1) }
 
-// isWithExecutor reports whether the task's last decision has sent it to an executor in the
-// project's checkout. A task with a worktree of its own is worked on there, and an open run
-// says that a round is under way.
+// isWithExecutor reports whether the task's last decision sent it to an executor in the
+// project's checkout. The fix of a task with a worktree is made there, and an open run shows
+// that a round is running.
 func isWithExecutor(k record.StoredStatus) bool {
 	return k.Status == task.Open && k.Branch == nil && k.Last != nil && k.Last.NextRound == k.Round && k.Last.NextAction == string(task.RoleExecutor) && len(k.OpenRuns()) == 0
 }
