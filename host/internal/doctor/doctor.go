@@ -1,4 +1,4 @@
-// Package doctor checks what the commands of a project depend on.
+// Package doctor checks the prerequisites of a project's commands.
 package doctor
 
 import (
@@ -39,15 +39,15 @@ type Doctor struct {
 	reader  *query.Reader
 }
 
-// New returns a Doctor of p, whose ledger reader verifies. The caller closes p after it.
+// New returns a Doctor of p. It verifies the ledger with reader. The caller closes p after it.
 func New(p *core.Project, reader *query.Reader) *Doctor { return &Doctor{p, reader} }
 
 type diagnosis struct{ api.Health }
 
-// Diagnose checks what the project's commands depend on and, if deep is set, every event
-// of the ledger. It changes nothing of the project. It runs each adapter's program to ask
-// for its version and its help, and adds a worktree, which it removes. If probe is set, it
-// also runs the executor's adapter once, which costs money.
+// Diagnose checks the prerequisites of the project's commands and, if deep is set, every
+// event of the ledger. It does not change the project. It runs each adapter's program to ask
+// for its version and its help, and adds and removes a worktree. If probe is set, it also
+// runs the executor's adapter once, which costs money.
 func (d *Doctor) Diagnose(ctx context.Context, deep, probe bool) (api.Health, error) {
 	h := diagnosis{api.Health{OK: true, Root: d.project.Root}}
 	config, err := d.project.Config(ctx)
@@ -83,7 +83,7 @@ func (d *Doctor) Diagnose(ctx context.Context, deep, probe bool) (api.Health, er
 	for _, listed := range (definition.Library{Root: d.project.Root}).List() {
 		def, problem := listed.Definition, listed.Err
 		a := api.AgentHealth{Name: listed.Name, Path: def.Path, Module: def.Module, Broken: problem != nil}
-		if problem == nil && !def.Module { // A module never is spawned.
+		if problem == nil && !def.Module { // A module is never spawned.
 			problem = def.Spawnable(def.Profile)
 		}
 		if problem != nil {
@@ -333,8 +333,8 @@ func (d *Doctor) ask(ctx context.Context, k *supervise.Supervisor, argv []string
 	return string(text), nil
 }
 
-// showConfinement shows the level at which agents run here, and why no higher one is
-// reached. It starts a program at each level.
+// showConfinement shows the level at which agents run here, and why they cannot run at a
+// higher one. It starts a program at each level.
 func (d *Doctor) showConfinement(h *diagnosis, config project.Config) {
 	settings := agents.Confinement(config.Spawn)
 	reached, missing := confinement.None, []string{}
@@ -345,7 +345,7 @@ func (d *Doctor) showConfinement(h *diagnosis, config project.Config) {
 		if err := d.project.Sandbox.Probe(level); err != nil {
 			missing = append(missing, err.Error())
 			if reached == confinement.None {
-				break // The levels above it need the same.
+				break // Higher levels need more.
 			}
 			continue
 		}

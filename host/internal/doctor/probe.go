@@ -17,11 +17,11 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// probePrompt is the smallest task whose result shows in the working tree.
+// probePrompt is a minimal task with a visible result.
 const probePrompt = "Write the line `hello` into the new file hello.txt in your working directory. Do nothing else.\n"
 
-// probe runs the executor's adapter once, in a repository and a state directory of their
-// own, which it removes. The summary is nil if nothing ran.
+// probe runs the executor's adapter once, in a temporary repository and state directory. The
+// summary is nil if the adapter did not run.
 func (d *Doctor) probe(ctx context.Context, config project.Config) (*api.SpawnSummary, error) {
 	def, err := definition.Library{Root: d.project.Root}.Find(string(task.RoleExecutor))
 	if err != nil {

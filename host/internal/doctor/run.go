@@ -19,8 +19,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// checkRun checks what run needs besides what rounds need. A failure counts only if the
-// project uses run, as its worktrees show, or if probe is set.
+// checkRun checks the additional prerequisites of run. A failure counts only if the project
+// uses run, as its worktrees show, or if probe is set.
 func (d *Doctor) checkRun(ctx context.Context, h *diagnosis, config project.Config, destinations map[string]routing.Destination, probe bool) {
 	used := probe
 	check := func(name string, err error, fine string) {
@@ -31,7 +31,7 @@ func (d *Doctor) checkRun(ctx context.Context, h *diagnosis, config project.Conf
 		}
 	}
 	dir, err := d.project.WorktreesFolder()
-	entries, _ := os.ReadDir(dir) // There are none before the first run.
+	entries, _ := os.ReadDir(dir) // The first run creates it.
 	used = used || len(entries) > 0
 	repo, repoErr := d.project.Repository(ctx)
 	if repoErr == nil {
@@ -53,15 +53,14 @@ func (d *Doctor) checkRun(ctx context.Context, h *diagnosis, config project.Conf
 	}
 }
 
-// The worktree of a check and its lock. No task has these names, since none begins with a
-// dot.
+// The worktree of a check and its lock. The names of tasks cannot begin with a dot.
 const (
 	checkedWorktree = ".doctor"
 	checkLock       = ".doctor.lock"
 )
 
-// tryWorktree adds a worktree in the directory of worktrees and removes it, also the
-// directory if it is empty then.
+// tryWorktree adds a worktree in the directory of worktrees and removes it. It also removes
+// the directory if it is empty.
 func tryWorktree(ctx context.Context, repo *gitrepo.Repo, dir string) error {
 	unwritable := func(err error) error {
 		return errs.New(errs.FileUnwritable, "%s: %w", dir, safefile.Reason(err)).With("path", dir)
@@ -70,7 +69,7 @@ func tryWorktree(ctx context.Context, repo *gitrepo.Repo, dir string) error {
 		return unwritable(err)
 	}
 	defer func() {
-		// It stays if it has worktrees, and so do directories that have anything else.
+		// Remove fails, and the loop ends, at a directory that is not empty.
 		for at, level := dir, 0; level < 3 && os.Remove(at) == nil; level++ {
 			at = filepath.Dir(at)
 		}

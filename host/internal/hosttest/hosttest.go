@@ -1,4 +1,4 @@
-// Package hosttest has what the tests of the engine share.
+// Package hosttest has helpers for tests of the engine.
 package hosttest
 
 import (
@@ -21,7 +21,7 @@ const (
 	Clean  = `{"critic":"critic","findings":[]}`
 )
 
-// Noon returns the time of the events of a test whose clock stands still.
+// Noon is the clock of tests that need the same time for all events.
 func Noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 // Engine returns an engine for the project in a directory. It is closed at the end of the
