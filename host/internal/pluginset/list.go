@@ -59,7 +59,7 @@ type listing struct {
 }
 
 // file adds a file of the project to the catalog, or lists its problem. err is an earlier
-// error of that file.
+// error of the file, or nil.
 func (l *listing) file(ctx context.Context, file string, err error) {
 	if err == nil {
 		err = l.checkLocked(ctx, file)

@@ -10,8 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// Lock pins the current plugins of the project. An unreadable old lock is replaced like
-// any other.
+// Lock pins the current plugins of the project. It also replaces an unreadable lock.
 func (s *Set) Lock(ctx context.Context) (api.PluginLockResult, error) {
 	// The lock provides the names of the project's plugins, so names cannot be checked.
 	config, err := s.UncheckedConfig(ctx)

@@ -22,10 +22,10 @@ import (
 type Report struct {
 	Path   string
 	Digest string
-	// Command is the command that printed it, and Run the run of the agent that wrote it; ""
-	// if the caller gave it.
+	// Command is the command that printed it, and Run the run of the agent that wrote it; both
+	// are "" if the caller gave it.
 	Command, Run string
-	// Confinement is the level that it was made at, "" if unknown, which counts as none.
+	// Confinement is the level of its critic or tool, "" if unknown, which counts as "none".
 	Confinement confinement.Level
 	Plugin      plugins.Identity
 	Result      plugins.Result
@@ -81,7 +81,7 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 	return Report{Path: ref.Path, Digest: prepared.report, Plugin: prepared.plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
 }
 
-// Normalize runs a plugin on one report and records nothing.
+// Normalize runs a plugin on one report.
 func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader) (api.NormalizedReport, error) {
 	config, err := s.Config(ctx, ref)
 	if err != nil {
@@ -94,16 +94,16 @@ func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader)
 	return api.NormalizedReport{Plugin: all[0].Plugin, Report: all[0].Digest, Result: all[0].Result}, nil
 }
 
-// prepare finds the plugin of a report and runs only the part that loading needs.
 // preparedReport is everything that a plugin needs to normalise a report.
 type preparedReport struct {
 	report   string // its digest, as it was read
 	plugin   *plugins.Plugin
 	document *document.Document
-	config   jsontext.Value // the project's configuration of the plugin, nil for none
+	config   jsontext.Value // the project's configuration of the plugin, or nil
 	limits   plugins.Limits
 }
 
+// prepare reads a report, and finds and loads its plugin.
 func (r *Resolver) prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (preparedReport, error) {
 	source, err := r.source(ctx, ref.Path, stdin)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 type pathMapper struct {
 	name    string // of the root, with slashes
 	windows bool
-	known   map[string]bool // absolute folders: whether they are the root
+	known   map[string]bool // by absolute folder, whether it is the root
 	root    *os.Root        // nil if it cannot be opened
 }
 
@@ -41,7 +41,7 @@ func (m *pathMapper) close() {
 	}
 }
 
-// lstat returns the file info of a path below the root, nil if there is none.
+// lstat returns the file info of a path below the root, nil if it cannot be read.
 func (m *pathMapper) lstat(path string) os.FileInfo {
 	if m.root == nil {
 		return nil

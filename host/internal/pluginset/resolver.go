@@ -21,9 +21,9 @@ import (
 // maxPlugin is the maximum size of a plugin module, in bytes.
 const maxPlugin = 8 << 20
 
-// Resolver finds the plugins of one request: built-in ones, those of the project, and
-// those that the user names by path. It reads files only if needed, and each once. It is
-// not safe for concurrent use.
+// Resolver finds the plugins of one request: built-in ones, the project's, and the ones that
+// the user names by path. It reads files only if needed, and each once. It is not safe for
+// concurrent use.
 type Resolver struct {
 	runtime *plugins.Runtime
 	builtin *plugins.Catalog

@@ -68,7 +68,7 @@ func (s *Set) runtime(limits project.Limits) *pluginRuntime {
 //
 // # Errors
 //
-// Those of project.Project.Config.
+// The errors of project.Project.Config.
 func (s *Set) Config(ctx context.Context, refs ...api.ReportRef) (project.Config, error) {
 	byName := func(r api.ReportRef) bool { return r.Plugin == api.Auto || abi.IsName(r.Plugin) }
 	refs = slices.DeleteFunc(slices.Clone(refs), byName)
@@ -98,7 +98,7 @@ func (s *Set) Config(ctx context.Context, refs ...api.ReportRef) (project.Config
 }
 
 // UncheckedConfig reads the project's configuration without checking plugin names:
-// settings may be those of a plugin that another command loads by its file.
+// settings may belong to a plugin that another command loads by its file.
 func (s *Set) UncheckedConfig(ctx context.Context) (project.Config, error) {
 	return s.project.Config(ctx, task.MaxRounds)
 }
