@@ -29,7 +29,7 @@ func (s *Set) Adopted(ctx context.Context) (*api.Adopted, error) {
 // # Errors
 //
 // policy-not-configured if the project's configuration names another policy,
-// policy-unnamed, policy-rollback, and those of loading it.
+// policy-unnamed, policy-rollback, and errors of loading it.
 func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, error) {
 	// An agent must not choose the policy that judges it.
 	if err := childenv.Inside(s.opts.Environ); err != nil {
@@ -121,8 +121,8 @@ func (c Selection) checkNamed(adopted api.Adopted) error {
 		With("adopted", adopted.Policy)
 }
 
-// compare sets the change of meaning. A comparison that takes too long must not prevent an
-// adoption.
+// compare sets the semantic difference of two policies. If the comparison takes too long, the
+// policy can still be adopted.
 func compare(ctx context.Context, a *api.Adoption, before, after *routing.Policy) error {
 	changes, err := diff.Compare(ctx, before, after)
 	switch code := errs.CodeOf(err); {

@@ -9,16 +9,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Events are worked on in batches, and so many batches at most wait for the caller. Both
-// bound memory. Those that wait hold more events than a page of the ledger, so that the
-// next page is read while they are worked on.
+// Goroutines work on batches of events, and at most pendingBatches of them wait for the
+// caller. Both bound memory. The waiting batches hold more events than a page of the ledger,
+// so that the next page is read while goroutines work.
 const (
 	batchEvents    = 64
 	batchBytes     = 256 << 10
 	pendingBatches = 8
 )
 
-// batch is a number of events, and what their work gives.
+// batch is a number of events, with the results of their work.
 type batch[T any] struct {
 	events []ledger.Event
 	bytes  int // of the bodies
@@ -42,7 +42,7 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 	defer running.Wait()
 	defer cancel()
 	ordered := make(chan *batch[T], pendingBatches)
-	unworked := make(chan *batch[T], pendingBatches+1) // The caller waits for one that ordered does not have any more.
+	unworked := make(chan *batch[T], pendingBatches+1) // The caller has taken one from ordered, and waits for it.
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
 			for b := range unworked {

@@ -33,13 +33,12 @@ type recordReader struct {
 	inputs map[string]*routing.Input // by their texts; guarded by mu
 }
 
-// A recordReader remembers so many inputs of at most so many bytes.
 const (
-	maxInputs    = 1 << 12
-	maxInputText = 1 << 10
+	maxInputs    = 1 << 12 // inputs that a recordReader remembers
+	maxInputText = 1 << 10 // bytes of such an input
 )
 
-// input decodes an input. It returns nil for none. The result is shared, and must not be
+// input decodes an input, nil if text is nil. The result is shared, and must not be
 // modified.
 func (r *recordReader) input(text jsontext.Value) (*routing.Input, error) {
 	if text == nil {
@@ -63,8 +62,7 @@ func (r *recordReader) input(text jsontext.Value) (*routing.Input, error) {
 	return in, nil
 }
 
-// read reads the event of a decision, whose hash must match. It is safe for concurrent
-// use.
+// read reads the event of a decision, and checks its hash. It is safe for concurrent use.
 func (r *recordReader) read(e ledger.Event) (decisionRecord, error) {
 	if e.Hash != e.Sum() {
 		return decisionRecord{}, event.Tampered(e.Task, "event %d is not what its hash was made of", e.N)
@@ -125,8 +123,8 @@ func checkSame[T comparable](err *error, field string, a, b T) {
 	}
 }
 
-// barOf returns the bar that the state machine's event has for a decision. A policy without
-// a bar keeps that of earlier reviews.
+// barOf returns the bar that the state machine's event must have for a decision. A policy
+// without a bar keeps the bar of earlier reviews.
 func barOf(d event.RoundDecision, earlier string) string {
 	switch d.Bar {
 	case "":

@@ -13,17 +13,17 @@ import (
 )
 
 // Replay decides every recorded round again under the candidate. Findings are routed by
-// the candidate's table; the rounds that would have followed are not simulated. It records
-// nothing, and ignores events that other processes record meanwhile.
+// the candidate's table; the rounds that would have followed are not simulated. It ignores
+// events that other processes record meanwhile.
 //
-// A database is read without following its chains: each decision is compared with its own
-// hash, and Engine.Verify checks the rest. The chains of an export are checked.
+// Replay checks the hash of each decision in a database, but not the chains, which
+// Engine.Verify checks. It checks the chains of an export.
 //
 // # Errors
 //
 // policy-flips, with the report; policy-flip-unknown; ledger-tampered for an unreadable
-// decision; those of package replay; the ledger's; and those of package project for a file
-// that cannot be used.
+// decision; errors of package replay, of the ledger, and of package project for a file that
+// cannot be used.
 func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report, error) {
 	if err := checkGate(req.Policy, req.FailOn); err != nil {
 		return replay.Report{}, err

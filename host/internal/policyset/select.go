@@ -35,7 +35,7 @@ func (c Selection) hasKeys() bool { return c.loader.Trust != nil }
 //
 // # Errors
 //
-// Those of routing.Loader.Load and of the project's keys.
+// The errors of routing.Loader.Load, and of the project's keys.
 func (s *Set) Select(ctx context.Context, asked string, config project.Config) (Selection, error) {
 	c := Selection{
 		ref: asked, from: s.opts.Project, named: asked != "", configured: config.Policy != "",
@@ -89,7 +89,7 @@ func placeOf(from project.Project, ref string) string {
 //
 // # Errors
 //
-// policy-changed, policy-rollback, and those of ByDigest.
+// policy-changed, policy-rollback, and errors of ByDigest.
 func (s *Set) CheckAdopted(ctx context.Context, l *ledger.Ledger, c Selection) (Selection, error) {
 	head, err := readHead(ctx, l)
 	if err != nil {

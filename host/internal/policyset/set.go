@@ -1,6 +1,6 @@
 // Package policyset selects the policy of a project, adopts and stores it in the ledger,
 // and replays recorded decisions. It also manages the workspace in which a project writes
-// versions of its own policy.
+// versions of a policy.
 package policyset
 
 import (
@@ -54,8 +54,8 @@ func New(o Options) *Set { return &Set{opts: o, loaded: make(map[string]*routing
 //
 // # Errors
 //
-// Those of routing.Loader.Load and of reading the configuration; for "" also those of the
-// ledger.
+// The errors of routing.Loader.Load and of reading the configuration; for "" also errors of
+// the ledger.
 func (s *Set) Load(ctx context.Context, ref string, allowUnsigned bool) (*routing.Policy, error) {
 	c, err := s.load(ctx, ref, allowUnsigned)
 	return c.Policy, err
@@ -85,7 +85,7 @@ func (s *Set) load(ctx context.Context, ref string, allowUnsigned bool) (Selecti
 //
 // # Errors
 //
-// Those of Load and of reading the tests.
+// The errors of Load and of reading the tests.
 func (s *Set) LoadTests(ctx context.Context, ref string, allowUnsigned bool) (api.TestedPolicy, error) {
 	c, err := s.load(ctx, ref, allowUnsigned)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *Set) tests(c Selection) ([]routing.Source, error) {
 // maxKey is the maximum size of a key file, in bytes.
 const maxKey = 64 << 10
 
-// loader returns a loader with the project's keys. An unreadable key is an error: nothing
-// is loaded without it.
+// loader returns a loader with the project's keys. An unreadable key is an error, because
+// without it a policy could be accepted wrongly.
 //
 // # Errors
 //

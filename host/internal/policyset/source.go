@@ -28,7 +28,7 @@ func (s eventSource) close() {
 	if s.export != nil {
 		_ = s.export.Close() // It was only read.
 	}
-	_ = s.ledger.Close() // Nothing was written to it.
+	_ = s.ledger.Close() // It was only read.
 }
 
 // openSource opens the project's ledger, or another one by its path.

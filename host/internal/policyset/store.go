@@ -17,8 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Chain is the ledger chain of policies and adoptions (ADR-0017). It has the sources of
-// every policy that ever decided. A task cannot have its name.
+// Chain is the name of the ledger chain of policies and adoptions (ADR-0017), which has the
+// sources of every policy that ever decided. A task cannot have this name.
 const Chain = evidence.PolicyChain
 
 // Kinds of events in the chain.
@@ -27,8 +27,8 @@ const (
 	kindAdopted = "policy-adopted"
 )
 
-// keyPolicy and a digest are the key of the number of the event that has the sources of a
-// stored policy.
+// keyPolicy is the prefix of the keys of stored policies, by digest. The values are the
+// numbers of the events with the sources.
 const keyPolicy = "policy/"
 
 // policyEvent is the body of an event in the chain.
@@ -37,14 +37,14 @@ type policyEvent struct {
 	// Ref is the policy's reference.
 	Ref    string           `json:"ref"`
 	Policy routing.Identity `json:"policy"`
-	// Signer is the id of the key that signed it, "" for none.
+	// Signer is the id of the key that signed it, "" if it is not signed.
 	Signer string `json:"signer,omitzero"`
 	// Sources, and the policy's categories and destinations, are set if the event stores
 	// the policy.
 	Sources      []routing.Source `json:"sources,omitzero"`
 	Categories   []string         `json:"categories,omitzero"`
 	Destinations []string         `json:"destinations,omitzero"`
-	// From is the digest of the previously adopted policy, "" for none.
+	// From is the digest of the previously adopted policy, or "".
 	From string `json:"from,omitzero"`
 	// Rollback reports whether the policy is older than the previous one.
 	Rollback bool `json:"rollback,omitzero"`
@@ -112,7 +112,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 }
 
 // AdoptedAt returns the digest of the policy that is adopted before event seq of the ledger,
-// "" for none. events are those of the chain.
+// or "". events are the events of the chain.
 func AdoptedAt(events iter.Seq2[ledger.Event, error], seq int64) (digest string, err error) {
 	for e, err := range events {
 		if err != nil || e.Seq > seq {
@@ -130,7 +130,7 @@ func AdoptedAt(events iter.Seq2[ledger.Event, error], seq int64) (digest string,
 	return digest, nil
 }
 
-// digest returns the digest of the adopted policy, "" for none.
+// digest returns the digest of the adopted policy, or "".
 func (s chainState) digest() string {
 	if s.Adopted == nil {
 		return ""
@@ -229,8 +229,7 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 
 // Events returns the events to record with a policy's decision: the policy itself if the
 // ledger does not store it yet, and its adoption if it is the first and the command did
-// not name it. The batch follows the head at CheckAdopted; without events it still
-// requires that head.
+// not name it. The batch must follow the head at CheckAdopted, even if it has no events.
 func (s *Set) Events(ctx context.Context, l *ledger.Ledger, c Selection) (ledger.Batch, error) {
 	b, err := s.storeBatch(ctx, l, *c.head, c)
 	if err == nil && c.head.adopted == nil && !c.named {

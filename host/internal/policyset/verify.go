@@ -19,16 +19,16 @@ import (
 const maxDeciders = 16
 
 // VerifyDecisions decides every recorded round again under the policy that decided it, and
-// compares the routes of the findings, the policy's input and the decision. Tampering is
-// in the report and is not an error. It ignores events that other processes record
-// meanwhile. Engine.Verify checks the chains themselves.
+// compares the routes of the findings, the policy's input and the decision. It reports
+// tampering, which is not an error. It ignores events that other processes record meanwhile.
+// Engine.Verify checks the chains.
 //
 // progress receives the number of the latest verified event and that of the ledger's last
 // one; it may be nil.
 //
 // # Errors
 //
-// Those of the ledger, and policy-timeout.
+// policy-timeout, and errors of the ledger.
 func (s *Set) VerifyDecisions(ctx context.Context, progress func(done, total int64)) (api.DecisionsReport, error) {
 	l, err := s.opts.Ledger(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func canFollow(d decisionRecord, to routing.Destination) bool {
 	}
 }
 
-// decider returns the policy with a digest, nil if it is lost.
+// decider returns the policy with a digest, nil if the policy is lost.
 func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyDecider, error) {
 	if d, ok := v.deciders[digest]; ok {
 		return d, nil

@@ -38,7 +38,7 @@ func (s *Set) Workspace() Workspace {
 //
 // # Errors
 //
-// Those of the workspace, the configuration and the ledger.
+// Errors of the workspace, the configuration and the ledger.
 func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
 	config, err := w.set.opts.Config(ctx)
 	if err != nil {
@@ -88,7 +88,8 @@ func known(k api.KnownPolicy, p *routing.Policy, err error) api.KnownPolicy {
 	return k
 }
 
-// mark calls set for the policies that are the same as k, and adds k if there are none.
+// mark calls set for the policies that are the same as k. If there is no such policy, it adds
+// k.
 func mark(all *api.PolicyInventory, k api.KnownPolicy, set func(*api.KnownPolicy)) {
 	found := false
 	for i := range all.Policies {
@@ -147,7 +148,7 @@ func (w Workspace) versions(ctx context.Context) ([]version, error) {
 	return all, nil
 }
 
-// byAge sorts older policies first, and those that cannot be loaded last.
+// byAge sorts older policies first, and policies that cannot be loaded last.
 func byAge(a, b version) int {
 	switch {
 	case a.Policy == nil && b.Policy == nil:
@@ -164,8 +165,8 @@ func byAge(a, b version) int {
 	return 0
 }
 
-// state returns the state of the version with an identity, "" if there is none. Unrelated
-// files in the workspace's folders must not prevent an adoption.
+// state returns the state of the version with an identity, "" if there is no such version.
+// Unrelated files in the workspace's folders must not prevent an adoption.
 func (w Workspace) state(ctx context.Context, id routing.Identity) release.State {
 	all, err := w.versions(ctx)
 	if err != nil {
@@ -179,13 +180,13 @@ func (w Workspace) state(ctx context.Context, id routing.Identity) release.State
 	return ""
 }
 
-// Check checks policies against every invariant, except those that their decision records
-// waive. The categories that agents raise are compared with the latest version only, that
-// of the workspace if it has any: current agents were not written for older versions.
+// Check checks policies against every invariant that their decision records do not waive. It
+// compares the categories that agents raise only with the newest version: current agents were
+// not written for older versions.
 //
 // # Errors
 //
-// Those of loading, of check.Verify, of the decision records and of agents' definitions.
+// Errors of loading, of check.Verify, of the decision records and of agents' definitions.
 // Violations are in the reports.
 func (w Workspace) Check(ctx context.Context, req api.CheckRequest) (checks api.PolicyChecks, err error) {
 	config, err := w.set.opts.Config(ctx)
@@ -259,9 +260,9 @@ func (w Workspace) check(
 	return check.Verify(ctx, p, o)
 }
 
-// newest returns the version that the project's agents are for: the workspace's latest, or
-// the latest built-in one if it has none. A later program may have newer built-in
-// versions, which do not know the workspace's categories.
+// newest returns the version that the project's agents are for: the latest version of the
+// workspace, or the latest built-in one if the workspace is empty. A later program may have
+// newer built-in versions, which do not know the workspace's categories.
 func newest(all []version) routing.Identity {
 	var id routing.Identity
 	own := slices.ContainsFunc(all, func(v version) bool { return v.Policy != nil && v.Folder != "" })
@@ -278,7 +279,7 @@ func newest(all []version) routing.Identity {
 //
 // # Errors
 //
-// Those of release.Tree.Lint and of agents' definitions. Findings are in the report.
+// The errors of release.Tree.Lint, and of agents' definitions. Findings are in the report.
 func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport, error) {
 	raised, err := w.categorySources(ctx, false)
 	if err != nil {
@@ -295,7 +296,7 @@ func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport,
 //
 // # Errors
 //
-// Those of release.Tree.New.
+// The errors of release.Tree.New.
 func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Created, error) {
 	o.Date = w.set.opts.Now().UTC()
 	return w.tree.New(ctx, o)
@@ -303,11 +304,11 @@ func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Creat
 
 // Release completes the decision record of a version and locks it. version has the form
 // routing@1.3.0; "" selects the unreleased one. accept sets its decision record's status.
-// ledger is the file whose decisions are replayed, "" for the project's ledger.
+// ledger is the file with the decisions to replay, "" for the project's ledger.
 //
 // # Errors
 //
-// Those of release.Tree.Release and of agents' definitions.
+// The errors of release.Tree.Release, and of agents' definitions.
 func (w Workspace) Release(ctx context.Context, version string, accept bool, ledger string) (release.Released, error) {
 	// An agent may propose the policy that judges it, but must not accept it.
 	if err := childenv.Inside(w.set.opts.Environ); err != nil {
@@ -343,7 +344,7 @@ var hostCategories = []string{task.CategoryCriticError, task.CategoryRule9, "ski
 //
 // # Errors
 //
-// Those of the configuration, and of agents' definitions.
+// Errors of the configuration, and of agents' definitions.
 func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[string][]string, error) {
 	config, err := w.set.opts.Config(ctx)
 	if err != nil {
@@ -374,7 +375,7 @@ func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[strin
 	return sources, nil
 }
 
-// configuredCategories lists, by category, the plugins whose settings name it. It ignores
+// configuredCategories lists, by category, the plugins with settings that name it. It ignores
 // malformed settings; the plugin rejects them.
 func configuredCategories(config project.Config) map[string][]string {
 	all := make(map[string][]string)
