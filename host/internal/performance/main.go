@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	page, bin, testdata string
 	turns               int

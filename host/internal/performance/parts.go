@@ -20,10 +20,10 @@ type part struct {
 	benchtime  string
 	env        string
 	format     func(float64) string
-	wished     string // what the figure should be
+	wished     string // the target
 }
 
-// allParts lists the figures that have a wish, and what belongs to them.
+// allParts lists the figures that have a target, and figures to compare them with.
 func allParts(bin string) []part {
 	ms := func(v float64) string { return fmt.Sprintf("%.1f ms", v) }
 	fromNano := func(v float64) string { return fmt.Sprintf("%.1f ms", v/1e6) }
@@ -34,8 +34,8 @@ func allParts(bin string) []part {
 	}
 	const replay, verify = "SWITCHYARD_REPLAY_ROUNDS=20000", "SWITCHYARD_VERIFY_EVENTS=20000"
 	temporal := "SWITCHYARD_TEMPORAL=" + filepath.Join(bin, "temporal")
-	// Ext4 creates files slowly for minutes after many were deleted. So what works with few
-	// files comes first, and what works with the most files does so in memory.
+	// Ext4 creates files slowly for minutes after many were deleted. So benchmarks with few
+	// files come first, and the benchmark with the most files uses a file system in memory.
 	const inMemory = "TMPDIR=/dev/shm"
 	all := []part{
 		{"the fleet on two processors, with its server", "./fleet/internal/worker", "BenchmarkFleet", "rounds/s", "1x", temporal, rate("rounds a second"), "40 rounds a second"},

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// bench has the programs that are measured, and the folder in which they run.
+// bench has the options, and the folder in which programs run.
 type bench struct {
 	options
 	dir string
@@ -39,17 +39,17 @@ func (b *bench) project(name string) (string, error) {
 	return dir, errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "switchyard.yaml"), nil, 0o600))
 }
 
-// program is a process that is measured. %d in args is the number of the turn.
+// program is a process to measure. %d in args is the number of the turn.
 type program struct {
 	name, dir, path string
 	args            []string
 	input           string // a file
 }
 
-// figures are what a process took.
+// figures are the measurements of a process.
 type figures struct {
 	times  []time.Duration
-	memory int64 // the most, in KiB
+	memory int64 // the maximum, in KiB
 }
 
 func (f *figures) median() time.Duration {
@@ -64,7 +64,7 @@ func (f *figures) spread() float64 {
 	return float64(f.times[len(f.times)*3/4]) / float64(f.times[len(f.times)/4])
 }
 
-// inTurn runs programs in turn, after one turn that does not count.
+// inTurn runs programs in turn. The first turn does not count.
 func (b *bench) inTurn(ctx context.Context, turns int, programs ...program) ([]figures, error) {
 	all := make([]figures, len(programs))
 	for turn := range turns + 1 {
@@ -116,8 +116,8 @@ func (b *bench) once(ctx context.Context, p program, turn int) (took time.Durati
 	return took, memory, nil
 }
 
-// forgetMemory resets the most memory that this process has used, which the kernel also
-// counts for its children (Linux, man proc_pid_clear_refs).
+// forgetMemory resets the peak memory of this process, which the kernel also counts for its
+// children (Linux, man proc_pid_clear_refs).
 func forgetMemory() error {
 	debug.FreeOSMemory()
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

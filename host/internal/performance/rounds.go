@@ -71,7 +71,7 @@ func rounds(ctx context.Context, b *bench) (string, error) {
 	return table(rows), nil
 }
 
-// short is a time in the unit that suits it.
+// short formats a time in milliseconds or seconds.
 func short(d time.Duration) string {
 	if d < time.Second {
 		return milliseconds(d)
@@ -80,7 +80,7 @@ func short(d time.Duration) string {
 }
 
 // grow makes a ledger of n rounds, each the first of its task. The first one is a real
-// round. The others are copies of it under other names, recorded as every command records.
+// round, and the others are copies of its event for other tasks.
 func (b *bench) grow(ctx context.Context, dir, report string, n int) error {
 	const first = "T-0"
 	if _, _, err := b.once(ctx, b.switchyard("round", dir, "round", first, "--report", report), 0); err != nil {
@@ -99,7 +99,7 @@ func (b *bench) grow(ctx context.Context, dir, report string, n int) error {
 	if err != nil {
 		return err
 	}
-	// The copies are decided on other states.
+	// The digest of the state before is that of the first task.
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal(decided.Body, &body); err != nil {
 		return err

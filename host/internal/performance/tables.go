@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// table formats rows of cells as Markdown. The first row is the head, and all columns but
+// table formats rows of cells as Markdown. The first row is the header, and all columns but
 // the first are numbers.
 func table(rows [][]string) string {
 	var text strings.Builder
@@ -51,7 +51,7 @@ func start(ctx context.Context, b *bench) (string, error) {
 	if err := b.write(ctx, dir, report, policy, input, lines); err != nil {
 		return "", err
 	}
-	repository, err := b.reviewed(ctx) // reviewdog asks for one, too.
+	repository, err := b.reviewed(ctx) // Also for reviewdog.
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +94,7 @@ func start(ctx context.Context, b *bench) (string, error) {
 		all[0].spread(), all[3].spread(), syncs, demo[0].median().Seconds(), mebibytes(binary.Size()/1024)), nil
 }
 
-// reviewed makes a repository whose HEAD was reviewed and decided on.
+// reviewed makes a repository with an approved review of HEAD.
 func (b *bench) reviewed(ctx context.Context) (string, error) {
 	dir, err := b.project("repository")
 	if err != nil {
@@ -118,7 +118,8 @@ func (b *bench) reviewed(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// write writes what the others read: the policy, its input for a report, and its findings.
+// write writes the input of the other programs: the policy, its input for a report, and the
+// findings.
 func (b *bench) write(ctx context.Context, dir, report, policy, input, lines string) error {
 	source, err := fs.ReadFile(policies.Files(), "routing/"+strings.TrimPrefix(policies.Default, "routing@")+"/routing.rego")
 	if err != nil {
@@ -154,7 +155,7 @@ func (b *bench) write(ctx context.Context, dir, report, policy, input, lines str
 	return nil
 }
 
-// syncs counts what a recorded round on an existing ledger writes to the disk.
+// syncs counts the syncs of a recorded round on an existing ledger.
 func (b *bench) syncs(ctx context.Context, dir, report string) (string, error) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -223,7 +224,7 @@ func writeReport(path string, n int) (int64, error) {
 	return int64(len(text)), os.WriteFile(path, text, 0o600)
 }
 
-// writers measures processes that record rounds of one project at once.
+// writers measures processes that record rounds in one project concurrently.
 func writers(ctx context.Context, b *bench) (string, error) {
 	const each = 64
 	report := filepath.Join(b.testdata, "reports", "twenty.json")
@@ -272,7 +273,7 @@ func number(n int) string {
 	return text
 }
 
-// codeOf returns the code in the error of a command, "" for none.
+// codeOf returns the code in the error of a command, or "".
 func codeOf(err error) string {
 	_, rest, _ := strings.Cut(err.Error(), " [")
 	code, _, _ := strings.Cut(rest, "]")

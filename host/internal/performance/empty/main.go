@@ -1,4 +1,4 @@
-// Command empty does nothing. The start of other programs is compared with its own.
+// Command empty is an empty Go program, to compare the start of other programs with.
 package main
 
 func main() {}
