@@ -161,7 +161,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 		return review{}, false, context.Cause(ctx) // The plugin or the policy may have changed; a new critic can write another report.
 	}
 	ev.Path, ev.Run = run.Receipt.Path, run.Intent.Run
-	rr.recorder.Spawns = append(rr.recorder.Spawns, spawns.Earlier(*run))
+	rr.recorder.AddEarlier(*run)
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }
 
@@ -178,7 +178,7 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 	if err != nil || agents.LoginErrorCode(record) != "" {
 		return review{}, err
 	}
-	rr.recorder.Spawns = append(rr.recorder.Spawns, spawns.Earlier(*run))
+	rr.recorder.AddEarlier(*run)
 	return review{run: run.Intent.Run, failure: failed(record)}, nil
 }
 

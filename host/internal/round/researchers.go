@@ -86,19 +86,19 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 		}
 	}
 	k := rr.researcherCount(round)
+	q := inquiry{before: rr.tx.Status.State, k: k, round: round, text: rr.tx.TaskPrompt(), asked: asked}
+	var err error
+	if q.churn, err = handoff.Churn(ctx, rr.tx); err != nil {
+		return api.RoundResult{}, err
+	}
 	answers := make([]research.Answer, k)
 	failures := make([]error, k)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all sync.WaitGroup
-	words := rr.tx.TaskPrompt() // Recording a run changes tx.
-	churn, err := handoff.Churn(ctx, rr.tx)
-	if err != nil {
-		return api.RoundResult{}, err
-	}
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
-			answers[i], failures[i] = rr.askResearcher(ctx, p, k, round, words, asked, churn)
+			answers[i], failures[i] = rr.askResearcher(ctx, p, q)
 			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != errs.SpawnAuth && code != errs.SpawnQuota {
 				cancel() // A run that cannot be recorded must not continue.
 			}
@@ -156,11 +156,20 @@ func (rr *roundRunner) researcherCount(round int) int {
 	return max(k, 1)
 }
 
+// inquiry is the common input of the researchers of a round.
+type inquiry struct {
+	before   task.State // without their runs, which change the transaction
+	k, round int
+	text     string // of the task
+	asked    []finding.Finding
+	churn    []string
+}
+
 // askResearcher returns one researcher's answer, or the reason why it failed. An error ends
 // all researchers.
-func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding, churn []string) (research.Answer, error) {
+func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, q inquiry) (research.Answer, error) {
 	v, index := research.Answer{Index: p.Index}, p.Index-1
-	if answer, err := rr.earlierAnswer(ctx, index); err != nil || answer != nil {
+	if answer, err := rr.earlierAnswer(ctx, q.before.LatestRun(task.RoleResearcher, index)); err != nil || answer != nil {
 		v.Output = answer
 		return v, err
 	}
@@ -169,17 +178,17 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		return v, err
 	}
 	settings := agents.Settings(rr.config, researcherName, rr.req.Adapter)
-	at := spawns.Target{Role: task.RoleResearcher, Index: index, Attested: task.AgentResearcher, Round: round, Store: spawns.FinalText}
+	at := spawns.Target{Role: task.RoleResearcher, Index: index, Attested: task.AgentResearcher, Round: q.round, Store: spawns.FinalText}
 	if rr.driven {
 		at.Ended = spawns.ParkOnLimit
 	}
 	job := rr.recorder.NewJob(rr.config, agentDef, settings, at)
-	job.Concurrency = max(job.Concurrency, k)
-	job.Run, job.Resumed = rr.reservedRun(index)
+	job.Concurrency = max(job.Concurrency, q.k)
+	job.Run, job.Resumed = reservedRun(q.before, index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
 		r := prompt.Data{
-			Task: rr.tx.ID, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
-			Findings: handoff.Lines(asked), Churn: churn,
+			Task: rr.tx.ID, RunID: a.Run, Round: q.round, Index: index, K: q.k, Nudge: p.Nudge, Question: asking(q.asked), Note: a.Note, Prompt: q.text,
+			Findings: handoff.Lines(q.asked), Churn: q.churn,
 		}
 		if plan := rr.config.Spawn.PlanOf(rr.tx.ID); plan != "" {
 			r.Files = append(r.Files, plan)
@@ -215,11 +224,9 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 
 // reservedRun returns the run that is reserved for a researcher and has not begun, and
 // whether another attempt was made before.
-func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
-	rr.recorder.Mu.Lock()
-	defer rr.recorder.Mu.Unlock()
-	attempts := rr.tx.Status.Attempts(task.RoleResearcher, index)
-	for _, r := range rr.tx.Status.OpenRuns() {
+func reservedRun(s task.State, index int) (run string, resumed bool) {
+	attempts := s.Attempts(task.RoleResearcher, index)
+	for _, r := range s.OpenRuns() {
 		if r.Role == task.RoleResearcher && r.Index == index {
 			return r.Intent.Run, attempts > 1
 		}
@@ -227,11 +234,8 @@ func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 	return "", attempts > 0
 }
 
-// earlierAnswer returns a researcher's answer to a killed command, or nil.
-func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.Output, error) {
-	rr.recorder.Mu.Lock()
-	run := rr.tx.Status.LatestRun(task.RoleResearcher, index)
-	rr.recorder.Mu.Unlock()
+// earlierAnswer returns a researcher's answer in a run of a killed command, or nil.
+func (rr *roundRunner) earlierAnswer(ctx context.Context, run *task.Run) (*research.Output, error) {
 	if run == nil || run.Receipt.Outcome != outcome.OK || run.Receipt.Path == "" {
 		return nil, nil
 	}
@@ -243,9 +247,7 @@ func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.
 	if err != nil {
 		return nil, nil // The researcher is asked again.
 	}
-	rr.recorder.Mu.Lock()
-	defer rr.recorder.Mu.Unlock()
-	rr.recorder.Spawns = append(rr.recorder.Spawns, spawns.Earlier(*run))
+	rr.recorder.AddEarlier(*run)
 	return answer, nil
 }
 

@@ -235,8 +235,6 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 // decided evaluates the policy. Events that other processes recorded meanwhile do not
 // discard a review that is still of this round and draft.
 func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundResult, error) {
-	rr.recorder.Mu.Lock()
-	defer rr.recorder.Mu.Unlock()
 	r.then = rr.prepareNext
 	for {
 		if err := rr.tx.Begin(ctx); err != nil {

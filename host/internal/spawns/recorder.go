@@ -23,17 +23,17 @@ import (
 )
 
 // Recorder records a task's spawns: an intent before each attempt and a receipt after
-// it. It is safe for concurrent use and owns Tx while agents run.
+// it. Write, AddRuns and AddEarlier are safe for concurrent use. While agents run, they use Tx
+// and Spawns, and callers must not.
 type Recorder struct {
 	Config project.Config
 	// Jobs is how many tasks the command runs at once, 0 for this one.
 	Jobs int
-
-	// Mu guards Tx and Spawns while agents run. Callers lock it to use them then.
-	Mu sync.Mutex
-	Tx *tasktx.Tx
+	Tx   *tasktx.Tx
 	// Spawns are the runs of this command.
 	Spawns []api.SpawnSummary
+
+	mu sync.Mutex // guards Tx and Spawns while agents run
 }
 
 // WithAgents calls f under the task's lock, after it recovers from commands that were killed.
@@ -60,8 +60,8 @@ func (rec *Recorder) WithAgents(ctx context.Context, f func(Runner) error) error
 // Write calls f to apply commands to the current task, and records their events. If another
 // process appends first, it calls f again.
 func (rec *Recorder) Write(ctx context.Context, f func() error) (*api.EventRef, error) {
-	rec.Mu.Lock()
-	defer rec.Mu.Unlock()
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
 	for {
 		if err := rec.Tx.Begin(ctx); err != nil {
 			return nil, err
@@ -277,8 +277,8 @@ func LoseRuns(tx *tasktx.Tx, was func(task.Run) bool) error {
 	return nil
 }
 
-// Earlier summarizes a run of a killed command.
-func Earlier(run task.Run) api.SpawnSummary {
+// AddEarlier adds a run of a killed command to Spawns.
+func (rec *Recorder) AddEarlier(run task.Run) {
 	s := api.SpawnSummary{
 		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
 		Outcome: run.Receipt.Outcome, Reason: run.Receipt.Reason, Class: run.Receipt.Class, DurationMS: run.Receipt.Used.Millis,
@@ -287,13 +287,15 @@ func Earlier(run task.Run) api.SpawnSummary {
 	if !slices.Contains(run.Receipt.Unknown, task.UnknownMoney) {
 		s.CostMicroDollars = &run.Receipt.Used.MicroDollars
 	}
-	return s
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.Spawns = append(rec.Spawns, s)
 }
 
 // AddRuns adds the attempts of a spawn to Spawns.
 func (rec *Recorder) AddRuns(o spawner.Outcome) {
-	rec.Mu.Lock()
-	defer rec.Mu.Unlock()
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
 	for _, res := range o.Results {
 		rec.Spawns = append(rec.Spawns, api.SummarizeSpawn(res.Record))
 	}
