@@ -59,6 +59,26 @@ func (p *Project) WriteStateFile(in, name string, data []byte) (path string, err
 	return path, nil
 }
 
+// ReadEnd returns the end of a file of the project, at most max bytes. It follows no links and
+// does not wait for a pipe: code of a draft may have replaced the file.
+func (p *Project) ReadEnd(path string, max int64) ([]byte, error) {
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := safefile.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(f, info.Size()-min(info.Size(), max), max))
+}
+
 // ErrStateWrite returns the error of a file of the state folder that cannot be written.
 func ErrStateWrite(path string, err error) error {
 	return errs.New(errs.StateFileUnwritable, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)

@@ -2,7 +2,6 @@ package handoff
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // VerificationFile is the name of the output of a verification in an attempt's folder.
@@ -25,26 +23,7 @@ const maxPlan, maxGiven = 1 << 20, 4 << 20
 // agent can read: some refuse files that version control ignores, or that are outside of
 // their working tree. It returns the path of the copy.
 func GiveFile(p *core.Project, path, folder, name string) (string, error) {
-	data, err := func() ([]byte, error) {
-		root, err := os.OpenRoot(p.Root)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		// The verification ran the draft's code, which may have replaced the file by a
-		// link or a pipe.
-		f, err := safefile.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		from := max(info.Size()-maxGiven, 0)
-		return io.ReadAll(io.NewSectionReader(f, from, maxGiven))
-	}()
+	data, err := p.ReadEnd(path, maxGiven)
 	copied := filepath.Join(folder, name)
 	if err == nil {
 		err = os.WriteFile(copied, data, 0o600)

@@ -3,9 +3,9 @@ package run
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -224,9 +224,8 @@ func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
 	for _, f := range o.Files {
 		had[f.Path] = string(f.Data)
 	}
-	state := os.DirFS(e.project.State())
 	for _, folder := range carriedFolders {
-		entries, err := fs.ReadDir(state, folder)
+		entries, err := os.ReadDir(filepath.Join(e.project.State(), folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return core.ErrStateWrite(project.StateDir+"/"+folder, safefile.Reason(err))
 		}
@@ -236,7 +235,7 @@ func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
 				continue
 			}
 			f := StateFile{Path: project.StateDir + "/" + folder + "/" + entry.Name()}
-			if f.Data, err = readEnd(state, folder+"/"+entry.Name(), info.Size()); err != nil {
+			if f.Data, err = e.project.ReadEnd(f.Path, maxCarried); err != nil {
 				return core.ErrStateWrite(f.Path, safefile.Reason(err))
 			}
 			if before, ok := had[f.Path]; !ok || before != string(f.Data) {
@@ -245,21 +244,6 @@ func (e *Engine) send(ctx context.Context, o Order, r *OrderResult) error {
 		}
 	}
 	return nil
-}
-
-// readEnd reads the end of a file, at most maxCarried bytes.
-func readEnd(in fs.FS, name string, size int64) ([]byte, error) {
-	f, err := in.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > maxCarried {
-		if _, err := f.(io.Seeker).Seek(size-maxCarried, io.SeekStart); err != nil {
-			return nil, err
-		}
-	}
-	return io.ReadAll(io.LimitReader(f, maxCarried))
 }
 
 // recordLost records the runs of earlier attempts that died with their machine.
