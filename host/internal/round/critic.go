@@ -99,7 +99,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	if rr.driven {
 		p.Ended = spawns.ParkOnLimit
 	}
-	job := rr.recorder.NewJob(rr.config, agentDef, settings, p)
+	job := rr.recorder.NewJob(agentDef, settings, p)
 	job.Profile = profile.Report
 	job.Resumed = rr.tx.Status.Attempts(p.Role, p.Index) > 0
 	if run := rr.tx.Status.LatestRun(p.Role, p.Index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {

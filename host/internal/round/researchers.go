@@ -182,7 +182,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	if rr.driven {
 		at.Ended = spawns.ParkOnLimit
 	}
-	job := rr.recorder.NewJob(rr.config, agentDef, settings, at)
+	job := rr.recorder.NewJob(agentDef, settings, at)
 	job.Concurrency = max(job.Concurrency, q.k)
 	job.Run, job.Resumed = reservedRun(q.before, index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {

@@ -108,7 +108,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	defer rec.Tx.Close()
 	set := agents.Settings(config, definition.Name, req.Adapter)
 	result := SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
-	job := req.job(rec.NewJob(config, definition, set, spawns.Target{Role: task.RoleOther}), string(text))
+	job := req.job(rec.NewJob(definition, set, spawns.Target{Role: task.RoleOther}), string(text))
 	job.Deliver = req.deliver(output, &result.OutputBytes)
 	ran, err := runner.Spawner.Run(ctx, job)
 	for _, res := range ran.Results {

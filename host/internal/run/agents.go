@@ -103,7 +103,7 @@ func (w *work) agentJob(ctx context.Context, def definition.Definition, role tas
 	if err != nil {
 		return spawner.Job{}, err
 	}
-	job := w.recorder.NewJob(w.config, def, agents.Settings(w.config, def.Name, w.req.Adapter), p)
+	job := w.recorder.NewJob(def, agents.Settings(w.config, def.Name, w.req.Adapter), p)
 	job.Profile, job.Prompt = may, text
 	job.Resumed = w.tx.Status.Attempts(role, 0) > 0
 	for _, run := range slices.Backward(w.tx.Status.Runs) { // The tree before the first run counts.

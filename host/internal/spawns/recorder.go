@@ -220,11 +220,11 @@ func receiptOf(res spawner.Result) task.Receipt {
 }
 
 // NewJob returns a spawn job whose attempts are recorded.
-func (rec *Recorder) NewJob(config project.Config, agentDef definition.Definition, settings project.SpawnAgent, p Target) spawner.Job {
+func (rec *Recorder) NewJob(agentDef definition.Definition, settings project.SpawnAgent, p Target) spawner.Job {
+	config := rec.Config
 	j := spawner.Job{
 		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
-		Command: config.Spawn.Command, Env: config.Spawn.Env,
-		Web: web(agentDef),
+		Command: config.Spawn.Command, Env: config.Spawn.Env, Web: web(agentDef),
 		Limits: spawner.Limits{
 			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
 			Concurrency: config.Spawn.Limit(rec.Jobs), QueueTimeout: queueTimeout,
