@@ -52,7 +52,7 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Rou
 	if critic || agents || len(in.config.Reports.Commands) > 0 {
 		return e.runHeadless(ctx, in, req, critic, nil)
 	}
-	d, err := e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
+	d, err := in.decide(ctx, req, true)
 	return api.RoundResult{Decision: d}, err
 }
 
@@ -69,15 +69,9 @@ func (e *Engine) Review(ctx context.Context, id string, req api.Request) (api.De
 	defer in.close()
 	var d api.Decision
 	if err == nil {
-		d, err = e.decideRound(ctx, in, req, roundOptions{phases: []task.Phase{task.Review}})
+		d, err = in.decide(ctx, req, false)
 	}
 	return d, tasktx.RecordFailure(ctx, e.project, id, err)
-}
-
-type roundOptions struct {
-	verify bool         // run a verification command, if there is one
-	final  bool         // a decision to commit commits the task
-	phases []task.Phase // their agents need attestations
 }
 
 // roundInputs has a task and the inputs of its round, which are still loading.
@@ -132,18 +126,24 @@ func (in roundInputs) load(ctx context.Context, round int) (policyset.Selection,
 	return policy, reports, err
 }
 
-func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Request, how roundOptions) (api.Decision, error) {
+// decide decides a round on its reports. If it is final, it verifies the draft, and a decision
+// to commit commits the task; else the review is a separate phase.
+func (in roundInputs) decide(ctx context.Context, req api.Request, final bool) (api.Decision, error) {
 	config := in.config
 	if err := spawns.CheckNotRunning(ctx, in.tx); err != nil {
 		return api.Decision{}, err
 	}
+	var phases []task.Phase // whose agents need attestations
+	switch {
 	// If the latest phase is the draft, it has already passed its gate.
-	if config.Evidence == project.EvidenceAttestations && (how.final || in.tx.Status.Phase != task.Draft) {
-		how.phases = []task.Phase{task.Draft, task.Review}
+	case config.Evidence == project.EvidenceAttestations && (final || in.tx.Status.Phase != task.Draft):
+		phases = []task.Phase{task.Draft, task.Review}
+	case !final:
+		phases = []task.Phase{task.Review}
 	}
 	round, err := task.EnterRound(in.tx.Status.State, task.RoundEntry{
 		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: config.MaxRounds, HardCap: config.HardCap,
-		Phases: how.phases, Force: req.Force,
+		Phases: phases, Force: req.Force,
 	})
 	if err != nil {
 		in.tx.RefreshStateMD(ctx, err)
@@ -157,7 +157,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 		return api.Decision{}, errNoEvidence()
 	}
 	var verified api.Verification
-	if how.verify {
+	if final {
 		verified, err = verification.Again(ctx, in.tx, req.Verify, config, round.Number)
 	} else {
 		verified, err = verification.Of(ctx, in.tx, req.Verify, config, false)
@@ -165,11 +165,11 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 	if err != nil {
 		return api.Decision{}, err
 	}
-	d, err := decide(ctx, in.tx, decisionInput{policy: policy, Evidence: Evidence{Reports: all, Verification: verified}, round: round, final: how.final, config: config})
+	d, err := decide(ctx, in.tx, decisionInput{policy: policy, Evidence: Evidence{Reports: all, Verification: verified}, round: round, final: final, config: config})
 	if err != nil {
 		return api.Decision{}, in.tx.MapConflict(ctx, round.Number, err)
 	}
-	if d.NextAction == policies.Commit && !how.final {
+	if d.NextAction == policies.Commit && !final {
 		d.Missing = append([]string{}, in.tx.Status.MissingForCommit(config.Verify != nil)...)
 	}
 	return d, nil
