@@ -25,19 +25,16 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	if err != nil {
 		return api.DraftResult{}, err
 	}
-	policy, err := e.project.Policies().Select(ctx, req.Policy, config)
-	if err != nil {
-		return api.DraftResult{}, err
-	}
 	tx, err := tasktx.Open(ctx, e.project, id)
 	if err != nil {
 		return api.DraftResult{}, err
 	}
 	defer tx.Close()
-	if err := spawns.CheckNotRunning(ctx, tx); err != nil {
+	policy, err := AdoptedPolicy(ctx, e.project, tx.Ledger, req.Policy, config)
+	if err != nil {
 		return api.DraftResult{}, err
 	}
-	if policy, err = e.project.Policies().CheckAdopted(ctx, tx.Ledger, policy); err != nil {
+	if err := spawns.CheckNotRunning(ctx, tx); err != nil {
 		return api.DraftResult{}, err
 	}
 	entry := task.RoundEntry{
@@ -90,21 +87,13 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 // hasNewerDraft reports whether a newer draft was recorded after event n: another
 // verification, or an agent that drafted.
 func hasNewerDraft(ctx context.Context, tx *tasktx.Tx, n int64) (bool, error) {
-	for e, err := range tx.Ledger.Events(ctx, tx.ID, n+1) {
+	for e, err := range tx.Events(ctx, n+1, task.KindRedrafted, task.KindDrafted, task.KindAttested) {
 		if err != nil {
 			return false, err
 		}
-		body, err := event.Decode(e)
-		if err != nil {
-			return false, event.Tampered(tx.ID, "event %d: %w", e.N, err)
-		}
-		switch change := body.Event.(type) {
-		case *task.DraftBegun, *task.DraftVerified:
+		attested, ok := e.Event.(*task.AgentAttested)
+		if !ok || attested.Attestation.Agent == task.AgentExecutor || attested.Attestation.Agent == task.AgentFixer {
 			return true, nil
-		case *task.AgentAttested:
-			if change.Attestation.Agent == task.AgentExecutor || change.Attestation.Agent == task.AgentFixer {
-				return true, nil
-			}
 		}
 	}
 	return false, nil
