@@ -29,13 +29,13 @@ import (
 
 // evaluation evaluates the commits of a repository.
 type evaluation struct {
-	engine *Engine
-	repo   *gitrepo.Repo
-	config project.Config
-	policy policyset.Selection
-	dir    string // a temporary folder
-	below  string // the project's path in its repository
-	result api.Evaluation
+	project *core.Project
+	repo    *gitrepo.Repo
+	config  project.Config
+	policy  policyset.Selection
+	dir     string // a temporary folder
+	below   string // the project's path in its repository
+	result  api.Evaluation
 }
 
 // Evaluate decides past commits as if each were the first draft of a task, with the current
@@ -64,7 +64,7 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 	if err != nil {
 		return api.Evaluation{}, err
 	}
-	v := evaluation{engine: e, repo: repo, config: config, result: api.Evaluation{Commits: []api.EvaluatedCommit{}, Outcomes: []api.EvaluatedOutcome{}, Rules: []api.EvaluatedRule{}}}
+	v := evaluation{project: e.project, repo: repo, config: config, result: api.Evaluation{Commits: []api.EvaluatedCommit{}, Outcomes: []api.EvaluatedOutcome{}, Rules: []api.EvaluatedRule{}}}
 	v.policy, err = core.WithLedger(ctx, e.project, func(l *ledger.Ledger) (policyset.Selection, error) {
 		return AdoptedPolicy(ctx, e.project, l, "", config)
 	})
@@ -194,10 +194,9 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		return api.Decision{}, errs.New(errs.TreeUnreadable, "%s of commit %.12s cannot be used: %w", v.below, commit.Hash, safefile.Reason(err))
 	}
 	top := filepath.Join(copied, v.below)
-	e := New(v.engine.project.Copy(top))
 	maxRounds := v.config.MaxRounds
 	rr := &roundRunner{
-		tx:     &tasktx.Tx{Project: e.project, Task: record.Task{ID: evaluatedTask}},
+		tx:     &tasktx.Tx{Project: v.project.Copy(top), Task: record.Task{ID: evaluatedTask}},
 		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},
 	}
 	tree, err := verification.WorkingTree(rr.tx)

@@ -47,7 +47,7 @@ func (e *Engine) wait(ctx context.Context, id string, after int64) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		n, err := e.newest(ctx, l, id)
+		n, err := latestEvent(ctx, l, id)
 		switch {
 		case err != nil:
 			return err
@@ -67,8 +67,8 @@ func (e *Engine) wait(ctx context.Context, id string, after int64) error {
 	}
 }
 
-// newest returns the number of the latest event of a task, or of the ledger if id is "".
-func (e *Engine) newest(ctx context.Context, l *ledger.Ledger, id string) (int64, error) {
+// latestEvent returns the number of the latest event of a task, or of the ledger if id is "".
+func latestEvent(ctx context.Context, l *ledger.Ledger, id string) (int64, error) {
 	if id == "" {
 		return l.Last(ctx)
 	}
