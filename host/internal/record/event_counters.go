@@ -37,23 +37,23 @@ func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []cou
 	switch event := t.Event.(type) {
 	case *task.RoundDecided:
 		c.changes = make([]counters.Change, 0, 32)
-		at.decided(*event, t)
+		at.countDecision(*event, t)
 	case *task.QuestionAsked:
 		c.add(counters.Questions(), int64(len(event.Questions)))
 	case *task.QuestionsAnswered:
-		at.answered(*event)
+		at.countAnswers(*event)
 	case *task.WorkResumed:
 		c.add(counters.Resumes(), 1, string(event.Mode))
 	case *task.SpawnBegun:
-		at.begun(*event)
+		at.countFallbacks(*event)
 	case *task.SpawnEnded:
-		at.spawned(event.Receipt, t)
+		at.countRun(event.Receipt, t)
 	}
 	if after.Overrides > before.Overrides && after.Forced != nil {
 		c.add(counters.Forced(), 1, string(after.Forced.Phase))
 	}
-	at.moved(t)
-	c.turn(before.state(e.Task), after.state(e.Task))
+	at.countStatus(t)
+	c.replace(before.state(e.Task), after.state(e.Task))
 	return c.changes
 }
 
@@ -64,8 +64,8 @@ type eventCounter struct {
 	before, after taskSnapshot
 }
 
-// decided counts a decision, its findings and its timing.
-func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
+// countDecision counts a decision, its findings and its timing.
+func (h eventCounter) countDecision(d task.RoundDecided, t event.Facts) {
 	decision := t.DecisionOrZero()
 	policy := decision.Policy
 	h.add(counters.Rounds(), 1, d.NextAction, policy.Version)
@@ -73,8 +73,8 @@ func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
 	h.add(counters.Policies(), 1, policy.Version, policy.Digest, policy.ADR)
 	h.add(counters.Verifications(), 1, d.Verify)
 	h.add(counters.Questions(), int64(len(d.Questions)))
-	h.found(counters.Findings(), decision.Findings, func(f event.Finding) [3]string { return [3]string{f.Category, f.Severity, f.Route} })
-	h.found(counters.Deferred(), decision.Deferred, func(f event.Finding) [3]string { return [3]string{f.Severity} })
+	h.countFindings(counters.Findings(), decision.Findings, func(f event.Finding) [3]string { return [3]string{f.Category, f.Severity, f.Route} })
+	h.countFindings(counters.Deferred(), decision.Deferred, func(f event.Finding) [3]string { return [3]string{f.Severity} })
 	if n := decision.InducedCount; n != nil {
 		h.add(counters.Induced(), int64(*n))
 	}
@@ -99,9 +99,9 @@ func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
 	h.observe(counters.Evaluations(), sample)
 }
 
-// found counts findings by the labels of a measure, in the order in which these first
+// countFindings counts findings by the labels of a measure, in the order in which these first
 // appear.
-func (h eventCounter) found(m counters.Measure, findings []event.Finding, labels func(event.Finding) [3]string) {
+func (h eventCounter) countFindings(m counters.Measure, findings []event.Finding, labels func(event.Finding) [3]string) {
 	n := make(map[[3]string]int64)
 	var kinds [][3]string
 	for _, f := range findings {
@@ -115,8 +115,8 @@ func (h eventCounter) found(m counters.Measure, findings []event.Finding, labels
 	}
 }
 
-// answered counts how long questions waited, and the budget that an answer did not raise.
-func (h eventCounter) answered(a task.QuestionsAnswered) {
+// countAnswers counts how long questions waited, and the budget that an answer did not raise.
+func (h eventCounter) countAnswers(a task.QuestionsAnswered) {
 	waited := h.event.Time().Sub(ledger.Event{At: h.before.Since}.Time())
 	for range a.Answers {
 		h.observe(counters.QuestionWaits(), counters.Observation{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
@@ -126,9 +126,9 @@ func (h eventCounter) answered(a task.QuestionsAnswered) {
 	}
 }
 
-// begun counts the fallbacks from an adapter without a program: there was no run whose end
+// countFallbacks counts the fallbacks from an adapter without a program: there was no run whose end
 // would count them.
-func (h eventCounter) begun(s task.SpawnBegun) {
+func (h eventCounter) countFallbacks(s task.SpawnBegun) {
 	for _, run := range s.Intents {
 		class, fell := strings.CutPrefix(run.Why, string(outcome.Fallback)+":")
 		// An agent outside any round always begins with its first attempt.
@@ -139,8 +139,8 @@ func (h eventCounter) begun(s task.SpawnBegun) {
 	}
 }
 
-// spawned counts a run that has ended, with the labels of its intent.
-func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
+// countRun counts a run that has ended, with the labels of its intent.
+func (h eventCounter) countRun(r task.Receipt, t event.Facts) {
 	i := slices.IndexFunc(h.before.Runs, func(run task.Run) bool { return run.Run == r.Run })
 	if i < 0 {
 		return // Apply has rejected it.
@@ -185,8 +185,8 @@ func positive(n *int64) int64 {
 	return max(*n, 0)
 }
 
-// moved counts a change of a task's status.
-func (h eventCounter) moved(t event.Facts) {
+// countStatus counts a change of a task's status.
+func (h eventCounter) countStatus(t event.Facts) {
 	if h.after.Status == h.before.Status || isChain(h.event.Task) {
 		return
 	}
@@ -293,8 +293,8 @@ func (c *counts) observe(d counters.Distribution, s counters.Observation, values
 	c.changes = append(c.changes, d.Observe(s, values...)...)
 }
 
-// turn replaces the counters of one state by the counters of the next.
-func (c *counts) turn(before, after []counters.Change) {
+// replace replaces the counters of one state by the counters of the next.
+func (c *counts) replace(before, after []counters.Change) {
 	gone := make(map[string]counters.Change, len(before))
 	for _, was := range before {
 		gone[keyOf(was)] = was

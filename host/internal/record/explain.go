@@ -33,10 +33,10 @@ func (r *Task) Explain(ctx context.Context, round int, hash string) (api.Explana
 	if x.History, err = r.History(ctx); err != nil {
 		return api.Explanation{}, err
 	}
-	if x.Overrides, err = listed[api.OverrideEntry](ctx, r, keyOverride, maxHistory); err != nil {
+	if x.Overrides, err = latestEntries[api.OverrideEntry](ctx, r, keyOverride, maxHistory); err != nil {
 		return api.Explanation{}, err
 	}
-	if x.Lifecycle, err = listed[api.LifecycleEntry](ctx, r, keyTurn, maxHistory); err != nil {
+	if x.Lifecycle, err = latestEntries[api.LifecycleEntry](ctx, r, keyTurn, maxHistory); err != nil {
 		return api.Explanation{}, err
 	}
 	if x.Sessions, err = r.SessionBlock(ctx); err != nil {
@@ -89,7 +89,7 @@ func (r *Task) spawnsAfter(ctx context.Context, n int64) ([]api.SpawnSummary, er
 
 // History returns the task's decisions, oldest first.
 func (r *Task) History(ctx context.Context) ([]api.HistoryEntry, error) {
-	return listed[api.HistoryEntry](ctx, r, keyDecision, maxHistory)
+	return latestEntries[api.HistoryEntry](ctx, r, keyDecision, maxHistory)
 }
 
 // Answers returns the user's answers, oldest first.
@@ -99,7 +99,7 @@ func (r *Task) Answers(ctx context.Context) ([]api.AnswerEntry, error) {
 
 // answers returns the answers by the prefix of their entries: keyAnswer, or answersOf a round.
 func (r *Task) answers(ctx context.Context, prefix string) ([]api.AnswerEntry, error) {
-	events, err := listed[int64](ctx, r, prefix, maxHistory)
+	events, err := latestEntries[int64](ctx, r, prefix, maxHistory)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (r *Task) readDecision(ctx context.Context, x *api.Explanation, e ledger.Ev
 
 // LastDecision returns the task's latest recorded decision.
 func (r *Task) LastDecision(ctx context.Context) (api.Decision, error) {
-	latest, err := listed[api.HistoryEntry](ctx, r, keyDecision, 1)
+	latest, err := latestEntries[api.HistoryEntry](ctx, r, keyDecision, 1)
 	if err != nil {
 		return api.Decision{}, err
 	}

@@ -94,17 +94,17 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 		if err := checkLevels(s.State, *event, decision); err != nil {
 			return err
 		}
-		p.decided(*event, decision.Policy)
+		p.putDecision(*event, decision.Policy)
 		s.addUse(decision.Policy, event.Round)
 		s.DecidedAt = p.at
 		if event.Reviewed {
-			p.traces(before, s.State, decision.Findings, decision.Deferred)
+			p.putTraces(before, s.State, decision.Findings, decision.Deferred)
 			s.FindingsEvent = p.place.N
 		} else if event.FindingCount > 0 {
 			s.FindingsEvent = p.place.N // The finding says that the critic failed.
 		}
 	case *task.TaskImported:
-		p.traces(before, task.State{Round: event.Round}, body.Findings, nil)
+		p.putTraces(before, task.State{Round: event.Round}, body.Findings, nil)
 		s.FindingsEvent = p.place.N
 	case *task.AgentAttested:
 		if event.Attestation.Run != "" {
@@ -121,16 +121,16 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 	case *task.QuestionsAnswered:
 		p.put(sequenced(answersOf(event.Round), p.place.N), p.place.N)
 	case *task.WorkStarted:
-		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By}, event.MaxRounds, event.HardCap))
+		p.putLifecycle(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By}, event.MaxRounds, event.HardCap))
 	case *task.WorkStopped:
-		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
+		p.putLifecycle(api.LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
 		if body.Findings != nil {
 			s.FindingsEvent = p.place.N
 		}
 	case *task.WorkResumed:
-		p.turn(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By}, event.MaxRounds, event.HardCap))
+		p.putLifecycle(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By}, event.MaxRounds, event.HardCap))
 	case *task.WorkCommitted:
-		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
+		p.putLifecycle(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (p *projection) storeCounterState(was taskSnapshot, is *taskSnapshot, limit
 	switch {
 	case is.statusSince == was.statusSince:
 	case is.statusSince == statusSince{}:
-		p.drop(keyStanding)
+		p.entries = append(p.entries, ledger.Entry{Key: keyStanding}) // Without a value, it is deleted.
 	default:
 		p.put(keyStanding, is.statusSince)
 	}
@@ -236,8 +236,6 @@ func (p *projection) put(key string, value any) {
 	p.entries = append(p.entries, ledger.Entry{Key: key, Value: p.encode(value)})
 }
 
-func (p *projection) drop(key string) { p.entries = append(p.entries, ledger.Entry{Key: key}) }
-
 func (p *projection) encode(value any) jsontext.Value {
 	text, err := json.Marshal(value, json.Deterministic(true))
 	if p.err == nil {
@@ -246,7 +244,7 @@ func (p *projection) encode(value any) jsontext.Value {
 	return text
 }
 
-func (p *projection) turn(t api.LifecycleEntry) {
+func (p *projection) putLifecycle(t api.LifecycleEntry) {
 	t.At, t.Event = p.at, p.place
 	p.put(sequenced(keyTurn, p.place.N), t)
 }
@@ -260,7 +258,7 @@ func withCap(t api.LifecycleEntry, rounds, hard int) api.LifecycleEntry {
 	return t
 }
 
-func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
+func (p *projection) putDecision(d task.RoundDecided, by policies.Identity) {
 	p.put(sequenced(keyDecision, p.place.N), api.HistoryEntry{
 		Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, NextAction: d.NextAction, Reason: d.Reason,
 		FindingCount: d.FindingCount, Policy: by, At: p.at, Event: p.place,
@@ -268,8 +266,8 @@ func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
 	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
 }
 
-// traces updates the history of every open or deferred finding of a review.
-func (p *projection) traces(before *ledger.View, s task.State, open, deferred []event.Finding) {
+// putTraces updates the history of every open or deferred finding of a review.
+func (p *projection) putTraces(before *ledger.View, s task.State, open, deferred []event.Finding) {
 	var keys []string
 	for _, f := range slices.Concat(open, deferred) {
 		keys = append(keys, keyFinding+f.Fingerprint)

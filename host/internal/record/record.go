@@ -143,8 +143,8 @@ func entry[T any](ctx context.Context, r *Task, key string) (*T, error) {
 	return value, nil
 }
 
-// listed returns up to n of the latest entries with a prefix, oldest first.
-func listed[T any](ctx context.Context, r *Task, prefix string, n int) ([]T, error) {
+// latestEntries returns up to n of the latest entries with a prefix, oldest first.
+func latestEntries[T any](ctx context.Context, r *Task, prefix string, n int) ([]T, error) {
 	entries, err := r.Ledger.LatestEntries(ctx, r.ID, prefix, n)
 	if err != nil {
 		return nil, err
