@@ -161,13 +161,13 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	}
 	switch {
 	case r.result.End == supervise.TimedOut:
-		return r, r.failed("it took more than %s", command.Timeout)
+		return r, r.failure("it took more than %s", command.Timeout)
 	case r.result.End == supervise.OutputLimit:
-		return r, r.failed("it wrote more than %d bytes", run.OutputLimit)
+		return r, r.failure("it wrote more than %d bytes", run.OutputLimit)
 	case r.result.Signal != "":
-		return r, r.failed("it was ended by %s", r.result.Signal)
+		return r, r.failure("it was ended by %s", r.result.Signal)
 	case r.result.ExitCode != 0 && !slices.Contains(command.ExitCodes, r.result.ExitCode):
-		return r, r.failed("exit code %d", r.result.ExitCode)
+		return r, r.failure("exit code %d", r.result.ExitCode)
 	}
 	return r, nil
 }
@@ -199,15 +199,15 @@ func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *p
 	case ctx.Err() != nil:
 		return pluginset.Report{}, context.Cause(ctx)
 	case err != nil:
-		return pluginset.Report{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(errs.CodeOf(err)))
+		return pluginset.Report{}, r.failure("its output is not a report that can be used: %w", err).With("cause", string(errs.CodeOf(err)))
 	case r.result.ExitCode != 0 && len(ev.Result.Findings) == 0:
-		return pluginset.Report{}, r.failed("exit code %d means that it found something, and its report has no findings", r.result.ExitCode)
+		return pluginset.Report{}, r.failure("exit code %d means that it found something, and its report has no findings", r.result.ExitCode)
 	}
 	return ev, nil
 }
 
-// failed returns the error of the command, with the end of its stderr.
-func (r *reportRun) failed(format string, args ...any) *errs.Error {
+// failure returns the error of the command, with the end of its stderr.
+func (r *reportRun) failure(format string, args ...any) *errs.Error {
 	said := ""
 	if info, err := r.errors.Stat(); err == nil {
 		said, _ = redact.Tail(r.errors, info.Size(), maxReportErrors)

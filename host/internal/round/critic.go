@@ -133,7 +133,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	case agents.LoginErrorCode(last.Record) != "":
 		err = rr.tx.WithTaskID(agents.ErrFailed(*last, settings))
 	default:
-		r.run, r.failure = last.Run, failed(last.Record)
+		r.run, r.failure = last.Run, failureFinding(last.Record)
 	}
 	return r, err
 }
@@ -179,7 +179,7 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 		return review{}, err
 	}
 	rr.recorder.AddEarlier(*run)
-	return review{run: run.Intent.Run, failure: failed(record)}, nil
+	return review{run: run.Intent.Run, failure: failureFinding(record)}, nil
 }
 
 // judgeReport normalizes a critic's report and checks that it is about this round, and
@@ -200,9 +200,9 @@ func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.
 	return ev, err
 }
 
-// failed returns the finding that the critic failed. The text begins with the part that
+// failureFinding returns the finding that the critic failed. The text begins with the part that
 // distinguishes failures, so that it is part of the finding's identity.
-func failed(r spawner.Record) *finding.Finding {
+func failureFinding(r spawner.Record) *finding.Finding {
 	file := "-"
 	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, r.Reason.Message())
 	if len(r.Changed) > 0 {

@@ -15,9 +15,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// Driven is the round of a task that Run drives: usage limits park the task, and if a budget
+// DrivenRound is the round of a task that Run drives: usage limits park the task, and if a budget
 // runs out, the user is asked. It is for one round, and not safe for concurrent use.
-type Driven struct {
+type DrivenRound struct {
 	// Jobs is the number of tasks that the command runs at once, and Budget limits the agents.
 	Jobs   int
 	Budget project.Budget
@@ -49,12 +49,12 @@ type Evidence struct {
 	EmptyDraft, WithoutCriteria bool
 }
 
-// Round verifies, reviews and decides the draft of a task.
+// Run verifies, reviews and decides the draft of a task.
 //
 // # Errors
 //
 // The errors of Engine.Round, draft-empty and draft-protected.
-func (d *Driven) Round(ctx context.Context, p *core.Project, id string, req api.Request) (api.RoundResult, error) {
+func (d *DrivenRound) Run(ctx context.Context, p *core.Project, id string, req api.Request) (api.RoundResult, error) {
 	e := New(p)
 	in, err := e.open(ctx, id, req)
 	defer in.close()
@@ -107,7 +107,7 @@ func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evide
 	if rr.policy, err = AdoptedPolicy(ctx, rr.tx.Project, rr.tx.Ledger, req.Policy, rr.config); err != nil {
 		return err
 	}
-	_, err = rr.decided(ctx, decisionInput{
+	_, err = rr.decide(ctx, decisionInput{
 		Evidence: ev, policy: rr.policy, round: rr.round, final: true, config: rr.config,
 		tree: func(context.Context, api.Verification) (string, error) {
 			if ev.TreeFailure != nil {

@@ -65,7 +65,7 @@ type roundRunner struct {
 
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
 // researchers. d is nil unless Run drives the task.
-func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, d *Driven) (api.RoundResult, error) {
+func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool, d *DrivenRound) (api.RoundResult, error) {
 	rr := &roundRunner{tx: in.tx, recorder: &spawns.Recorder{Tx: in.tx, Config: in.config}, config: in.config, req: req, critic: critic, driven: d != nil}
 	if d != nil {
 		rr.shot, rr.recorder.Jobs, rr.carry, rr.contradictions = d.Tree, d.Jobs, d.Carry, d.Contradictions
@@ -215,7 +215,7 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 		r.Draft = rr.compareDraft(ctx, r.Reports)
 	}
 	if !rr.carry {
-		return rr.decided(ctx, r)
+		return rr.decide(ctx, r)
 	}
 	ev := &r.Evidence
 	ev.Spawns, ev.EmptyDraft, ev.WithoutCriteria = rr.recorder.Spawns, rr.emptyDraft, rr.withoutCriteria
@@ -232,9 +232,9 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 	return api.RoundResult{}, nil
 }
 
-// decided evaluates the policy. Events that other processes recorded meanwhile do not
+// decide evaluates the policy and records the decision. Events that other processes recorded meanwhile do not
 // discard a review that is still of this round and draft.
-func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.RoundResult, error) {
+func (rr *roundRunner) decide(ctx context.Context, r decisionInput) (api.RoundResult, error) {
 	r.then = rr.prepareNext
 	for {
 		if err := rr.tx.Begin(ctx); err != nil {

@@ -206,8 +206,8 @@ func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
 			return false, w.stopIfGone(ctx, err)
 		}
 	}
-	driven := round.Driven{Jobs: d.req.Jobs, Budget: w.config.Budget, Carry: d.carried != nil, Contradictions: d.contradictions, Tree: w.tree}
-	r, err := driven.Round(ctx, d.project, d.id, api.Request{Adapter: d.req.Adapter, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}})
+	driven := round.DrivenRound{Jobs: d.req.Jobs, Budget: w.config.Budget, Carry: d.carried != nil, Contradictions: d.contradictions, Tree: w.tree}
+	r, err := driven.Run(ctx, d.project, d.id, api.Request{Adapter: d.req.Adapter, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}})
 	d.tree = driven.Tree
 	w.emitSpawns(driven.Spawns) // Even if the round fails.
 	if err != nil {
