@@ -94,12 +94,12 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 	}
 	for _, answer := range req.Answers {
 		_, err := e.rounds.Answer(ctx, id, answer)
-		if err != nil && !slices.Contains(droppedAnswers, errs.CodeOf(err)) {
+		if err != nil && !slices.Contains(droppedAnswerCodes, errs.CodeOf(err)) {
 			return p, err
 		}
 	}
 	if req.Stop != "" {
-		if _, err := tasktx.Apply(ctx, e.project, id, task.StopTask{Reason: req.Stop, By: e.project.By, FindingCount: -1}); err != nil && !slices.Contains(ended, errs.CodeOf(err)) {
+		if _, err := tasktx.Apply(ctx, e.project, id, task.StopTask{Reason: req.Stop, By: e.project.By, FindingCount: -1}); err != nil && !slices.Contains(endedCodes, errs.CodeOf(err)) {
 			return p, err
 		}
 	}
@@ -113,13 +113,13 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 	return p, nil
 }
 
-// droppedAnswers are the errors of answers that come too late, twice, or do not fit, and
-// ended are the errors of stopping a task that has ended.
+// droppedAnswerCodes are the errors of answers that come too late, twice, or do not fit, and
+// endedCodes are the errors of stopping a task that has ended.
 var (
-	droppedAnswers = []errs.Code{
+	droppedAnswerCodes = []errs.Code{
 		errs.AnswerInvalid, errs.QuestionUnknown, errs.QuestionAnswered, errs.TaskNotWaiting, errs.TaskStuck, errs.TaskCommitted, errs.TaskParked, errs.TaskNotFound,
 	}
-	ended = []errs.Code{errs.TaskStuck, errs.TaskCommitted, errs.TaskNotFound}
+	endedCodes = []errs.Code{errs.TaskStuck, errs.TaskCommitted, errs.TaskNotFound}
 )
 
 // advance carries out the steps that need no other machine, and sets the next one, with its
@@ -275,7 +275,7 @@ func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err e
 	if err != nil {
 		return false, err
 	}
-	recorded, fits, err := w.recorded(ctx, r.After, changes)
+	recorded, fits, err := w.countRecorded(ctx, r.After, changes)
 	if err != nil {
 		return false, err
 	}
@@ -330,9 +330,9 @@ func isOfRound(id, name string) bool {
 	return ok && ofRound().MatchString(rest)
 }
 
-// recorded returns how many events follow event after. fits reports whether there are none,
+// countRecorded returns how many events follow event after. fits reports whether there are none,
 // or the first of them are the events of the result.
-func (w *work) recorded(ctx context.Context, after int64, changes []event.Full) (n int, fits bool, err error) {
+func (w *work) countRecorded(ctx context.Context, after int64, changes []event.Full) (n int, fits bool, err error) {
 	fits = true
 	for e, err := range w.tx.Ledger.Events(ctx, w.id, after+1) {
 		if err != nil {
