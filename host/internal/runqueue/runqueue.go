@@ -45,7 +45,7 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 			req.Jobs = jobs
 			r, err := run(ctx, tasks[i].ID, req)
 			if err != nil {
-				r = failed(ctx, tasks[i].ID, r, err)
+				r = failedResult(ctx, tasks[i].ID, r, err)
 			}
 			ends <- end{i, r}
 		}()
@@ -59,7 +59,7 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 				}
 				if ctx.Err() != nil {
 					started[i] = true
-					finish(i, failed(ctx, t.ID, api.RunResult{}, context.Cause(ctx)))
+					finish(i, failedResult(ctx, t.ID, api.RunResult{}, context.Cause(ctx)))
 					continue
 				}
 				ready := true
@@ -99,8 +99,8 @@ func unmet(t api.RunTask, r *api.RunResult) string {
 	}
 }
 
-// failed adds to the result r of a run that it failed, or was interrupted by the end of ctx.
-func failed(ctx context.Context, id string, r api.RunResult, err error) api.RunResult {
+// failedResult adds to the result r of a run that it failed, or was interrupted by the end of ctx.
+func failedResult(ctx context.Context, id string, r api.RunResult, err error) api.RunResult {
 	r.TaskID, r.NextAction = id, api.ActionFailed
 	e, ok := errors.AsType[*errs.Error](err)
 	switch {
