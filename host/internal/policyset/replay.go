@@ -33,7 +33,7 @@ func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report,
 		return replay.Report{}, err
 	}
 	defer src.close()
-	events, total, err := src.decided(ctx, req.Since, req.Through)
+	events, total, err := src.decisions(ctx, req.Since, req.Through)
 	if err != nil {
 		return replay.Report{}, err
 	}

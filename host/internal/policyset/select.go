@@ -57,7 +57,7 @@ func (s *Set) Select(ctx context.Context, asked string, config project.Config) (
 // read loads the policy that a selection refers to.
 func (s *Set) read(ctx context.Context, c *Selection) (err error) {
 	if routing.IsReleaseRef(c.ref) {
-		c.Policy, err = s.fixed(c.ref, func() (*routing.Policy, error) { return c.loader.Load(ctx, c.ref) })
+		c.Policy, err = s.loadOnce(c.ref, func() (*routing.Policy, error) { return c.loader.Load(ctx, c.ref) })
 		return err
 	}
 	path, err := c.from.Resolve(c.ref)

@@ -42,7 +42,7 @@ type Options struct {
 type Set struct {
 	opts   Options
 	mu     sync.Mutex
-	loaded map[string]*routing.Policy // by the names of fixed; guarded by mu
+	loaded map[string]*routing.Policy // by the names of loadOnce; guarded by mu
 }
 
 // New returns the policies of a project.

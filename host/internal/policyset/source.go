@@ -43,12 +43,12 @@ func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) 
 	}
 	f, err := safefile.OpenPath(full)
 	if err != nil {
-		return eventSource{}, unusable(path, err)
+		return eventSource{}, errUnusable(path, err)
 	}
 	head := make([]byte, len(magic))
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return eventSource{}, errors.Join(unusable(path, err), f.Close())
+		return eventSource{}, errors.Join(errUnusable(path, err), f.Close())
 	}
 	if string(head[:n]) != magic {
 		own, err := s.opts.Ledger(ctx)
@@ -58,7 +58,7 @@ func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) 
 		return eventSource{ledger: own, export: f}, nil
 	}
 	if err := f.Close(); err != nil {
-		return eventSource{}, unusable(path, err)
+		return eventSource{}, errUnusable(path, err)
 	}
 	other, err := ledger.OpenFile(ctx, full)
 	return eventSource{ledger: other}, err
@@ -67,7 +67,7 @@ func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) 
 // magic is the beginning of an SQLite database.
 const magic = "SQLite format 3\x00"
 
-func unusable(path string, err error) error {
+func errUnusable(path string, err error) error {
 	code := errs.FileUnreadable
 	if errors.Is(err, fs.ErrNotExist) {
 		code = errs.FileNotFound
@@ -75,14 +75,14 @@ func unusable(path string, err error) error {
 	return errs.New(code, "%s: %w", path, safefile.Reason(err)).With("path", path)
 }
 
-// decided yields the events of decisions recorded since a time, up to the event through
+// decisions yields the events of decisions recorded since a time, up to the event through
 // unless it is 0. It also returns the number of the last event in range, 0 if unknown.
-func (s eventSource) decided(ctx context.Context, since time.Time, through int64) (iter.Seq2[ledger.Event, error], int64, error) {
+func (s eventSource) decisions(ctx context.Context, since time.Time, through int64) (iter.Seq2[ledger.Event, error], int64, error) {
 	if through < 0 {
 		return nil, 0, fmt.Errorf("the number of an event cannot be %d", through)
 	}
 	if s.export != nil {
-		return exportedRounds(ctx, s.export, since, through), through, nil
+		return exportedDecisions(ctx, s.export, since, through), through, nil
 	}
 	last, err := s.ledger.Last(ctx)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s eventSource) decided(ctx context.Context, since time.Time, through int64
 	return s.ledger.Select(ctx, ledger.Selection{Kind: string(task.KindDecided), Through: through, Since: since}), through, nil
 }
 
-// exportedRounds is decided for an export. It checks all chains.
-func exportedRounds(ctx context.Context, r io.Reader, since time.Time, through int64) iter.Seq2[ledger.Event, error] {
+// exportedDecisions is decisions for an export. It checks all chains.
+func exportedDecisions(ctx context.Context, r io.Reader, since time.Time, through int64) iter.Seq2[ledger.Event, error] {
 	if through == 0 {
 		through = math.MaxInt64
 	}

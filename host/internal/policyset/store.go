@@ -166,12 +166,12 @@ func errTampered(format string, args ...any) error {
 //
 // policy-lost, ledger-tampered.
 func (s *Set) ByDigest(ctx context.Context, l *ledger.Ledger, digest string) (*routing.Policy, error) {
-	return s.fixed(digest, func() (*routing.Policy, error) { return s.find(ctx, l, digest) })
+	return s.loadOnce(digest, func() (*routing.Policy, error) { return s.find(ctx, l, digest) })
 }
 
-// fixed returns the policy of a name that always means the same one: a digest, or the
+// loadOnce returns the policy of a name that always means the same one: a digest, or the
 // reference of a released policy. It loads it the first time.
-func (s *Set) fixed(name string, load func() (*routing.Policy, error)) (*routing.Policy, error) {
+func (s *Set) loadOnce(name string, load func() (*routing.Policy, error)) (*routing.Policy, error) {
 	s.mu.Lock()
 	p := s.loaded[name]
 	s.mu.Unlock()

@@ -35,7 +35,7 @@ func (s *Set) VerifyDecisions(ctx context.Context, progress func(done, total int
 		return api.DecisionsReport{}, err
 	}
 	defer l.Close()
-	events, total, err := eventSource{ledger: l}.decided(ctx, time.Time{}, 0)
+	events, total, err := eventSource{ledger: l}.decisions(ctx, time.Time{}, 0)
 	if err != nil {
 		return api.DecisionsReport{}, err
 	}
