@@ -89,7 +89,7 @@ func (m *pathMapper) relative(file string) string {
 	if strings.Contains(path, `\`) {
 		path = m.withSlashes(path)
 	}
-	path, ok = m.cleaned(path)
+	path, ok = m.clean(path)
 	// A relative path must not be mistaken for something else.
 	if !ok || path == "-" || isURI(path) || m.windows && !filepath.IsLocal(path) {
 		return file
@@ -178,18 +178,18 @@ func (m *pathMapper) isRoot(path string) (is, exists bool) {
 // file.
 func (m *pathMapper) withSlashes(path string) string {
 	slashed := strings.ReplaceAll(path, `\`, "/")
-	if with, ok := m.cleaned(slashed); !ok || m.lstat(with) == nil {
+	if with, ok := m.clean(slashed); !ok || m.lstat(with) == nil {
 		return path
 	}
-	if literal, ok := m.cleaned(path); ok && m.lstat(literal) != nil {
+	if literal, ok := m.clean(path); ok && m.lstat(literal) != nil {
 		return path
 	}
 	return slashed
 }
 
-// cleaned removes empty elements, . and .. from a path below the root. It does not resolve
+// clean removes empty elements, . and .. from a path below the root. It does not resolve
 // a .. that leaves the root or follows anything but a real folder.
-func (m *pathMapper) cleaned(path string) (string, bool) {
+func (m *pathMapper) clean(path string) (string, bool) {
 	var stored []string
 	for element := range strings.SplitSeq(path, "/") {
 		switch element {

@@ -76,7 +76,7 @@ func (r *Resolver) CheckSettings(ctx context.Context, all bool) error {
 		if !all && !r.builtin.Has(cmp.Or(entry.Use, name)) {
 			continue
 		}
-		p, err := r.named(ctx, name)
+		p, err := r.byName(ctx, name)
 		if err == nil { // The code that needs the plugin reports loading errors.
 			_, err = p.Normalize(ctx, null, entry.Settings)
 		}
@@ -98,7 +98,7 @@ func (r *Resolver) choose(ctx context.Context, ref string, source *document.Sour
 	var files []string
 	if ref != api.Auto {
 		if abi.IsName(ref) {
-			return r.named(ctx, ref)
+			return r.byName(ctx, ref)
 		}
 		var err error
 		if files, err = r.project.Modules(ctx, ref); err != nil {
@@ -118,8 +118,8 @@ func (r *Resolver) choose(ctx context.Context, ref string, source *document.Sour
 	return catalog.Detect(ctx, source)
 }
 
-// named returns an installed plugin by its name or that of a configuration of it.
-func (r *Resolver) named(ctx context.Context, name string) (*plugins.Plugin, error) {
+// byName returns an installed plugin by its name or that of a configuration of it.
+func (r *Resolver) byName(ctx context.Context, name string) (*plugins.Plugin, error) {
 	use := r.config.Plugins[name].Use
 	p, err := r.plugin(ctx, cmp.Or(use, name))
 	if err != nil || use == "" {
@@ -149,7 +149,7 @@ func (r *Resolver) module(ctx context.Context, ref string) ([]byte, error) {
 	if !abi.IsName(ref) {
 		return r.read(ctx, ref)
 	}
-	p, err := r.named(ctx, ref)
+	p, err := r.byName(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
