@@ -43,7 +43,7 @@ func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) 
 	var found []finding.Finding
 	for _, ev := range q.Evidence {
 		found = append(found, ev.Result.Findings...)
-		d.Skipped = append(d.Skipped, skipped(ev)...)
+		d.Skipped = append(d.Skipped, groupSkipped(ev)...)
 		for _, u := range ev.Result.Unmapped {
 			d.Unmapped = append(d.Unmapped, api.Unmapped{Plugin: ev.Plugin.Name, Report: ev.Digest, Rule: u.Rule, Category: u.Category})
 		}
@@ -118,9 +118,9 @@ func setRouting(d *api.Decision) {
 // maxSkippedRefs is the number of skipped items named per reason.
 const maxSkippedRefs = 20
 
-// skipped groups the items that a report's plugin skipped by reason, in the order in which
+// groupSkipped groups the items that a report's plugin skipped by reason, in the order in which
 // the reasons first appear.
-func skipped(ev pluginset.Report) []api.Skipped {
+func groupSkipped(ev pluginset.Report) []api.Skipped {
 	var groups []api.Skipped
 	at := make(map[string]int)
 	for _, s := range ev.Result.Skipped {
