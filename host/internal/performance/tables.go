@@ -51,7 +51,7 @@ func start(ctx context.Context, b *bench) (string, error) {
 	if err := b.write(ctx, dir, report, policy, input, lines); err != nil {
 		return "", err
 	}
-	repository, err := b.reviewed(ctx) // Also for reviewdog.
+	repository, err := b.reviewedRepository(ctx) // Also for reviewdog.
 	if err != nil {
 		return "", err
 	}
@@ -94,8 +94,8 @@ func start(ctx context.Context, b *bench) (string, error) {
 		all[0].spread(), all[3].spread(), syncs, demo[0].median().Seconds(), mebibytes(binary.Size()/1024)), nil
 }
 
-// reviewed makes a repository with an approved review of HEAD.
-func (b *bench) reviewed(ctx context.Context) (string, error) {
+// reviewedRepository makes a repository with an approved review of HEAD.
+func (b *bench) reviewedRepository(ctx context.Context) (string, error) {
 	dir, err := b.project("repository")
 	if err != nil {
 		return "", err
