@@ -135,7 +135,7 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 			if last := w.tx.Status.Last; last != nil {
 				p.Decided = last.NextAction
 			}
-			err = d.begin(w, p.Step.Kind)
+			err = w.begin(p.Step.Kind)
 		}
 		again := false
 		if err == nil {

@@ -21,20 +21,20 @@ import (
 
 // finish pushes and merges a committed task if the caller wants it, and reports whether the
 // run is over.
-func (d *driver) finish(ctx context.Context, w *work) (over bool, err error) {
+func (w *work) finish(ctx context.Context) (over bool, err error) {
 	if w.tx.Status.Commit == nil {
 		return true, nil // A person has committed it.
 	}
-	if repo, err := d.project.Repository(ctx); err == nil && d.subject == "" {
+	if repo, err := w.project.Repository(ctx); err == nil && w.subject == "" {
 		commit, _ := repo.ReadCommit(ctx, w.tx.Status.Commit.SHA) // It may be gone.
-		d.subject = commit.Subject
+		w.subject = commit.Subject
 	}
-	if d.req.Push != "" && !d.pushed {
+	if w.req.Push != "" && !w.pushed {
 		if err := w.push(ctx); err != nil {
 			return true, err
 		}
 	}
-	if d.req.Merge && w.tx.Status.Merge == nil {
+	if w.req.Merge && w.tx.Status.Merge == nil {
 		return false, w.merge(ctx)
 	}
 	return true, nil

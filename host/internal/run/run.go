@@ -113,7 +113,7 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	next := task.Next(w.tx.Status.State)
-	if err := d.begin(w, next.Kind); err != nil {
+	if err := w.begin(next.Kind); err != nil {
 		return false, err
 	}
 	switch next.Kind {
@@ -126,11 +126,11 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 	case task.StepAssist:
 		return false, w.assist(ctx, next.Role)
 	case task.StepReview:
-		return d.review(ctx, w)
+		return w.review(ctx)
 	case task.StepAsk:
-		return d.ask(ctx, w)
+		return w.ask(ctx)
 	case task.StepPark:
-		return d.park(ctx, w)
+		return w.park(ctx)
 	case task.StepCommit:
 		return false, w.commit(ctx)
 	case task.StepMerge:
@@ -141,26 +141,26 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 		}
 		return true, nil
 	default:
-		return d.finish(ctx, w)
+		return w.finish(ctx)
 	}
 }
 
 // begin checks whether the run may take a step, and emits its first event.
-func (d *driver) begin(w *work, next task.StepKind) error {
+func (w *work) begin(next task.StepKind) error {
 	if next != task.StepStart && w.tx.Status.Branch == nil {
 		return w.tx.WithTaskID(task.ErrNoBranch())
 	}
 	if next != task.StepDone {
-		if err := w.tx.Status.CheckMaxRounds(d.req.MaxRounds); err != nil {
+		if err := w.tx.Status.CheckMaxRounds(w.req.MaxRounds); err != nil {
 			return w.tx.WithTaskID(err)
 		}
 	}
-	if d.began || next == task.StepStart || next == task.StepBranch {
+	if w.began || next == task.StepStart || next == task.StepBranch {
 		return nil
 	}
-	d.began = true
-	d.emit(api.RunEvent{Event: api.RunResumed, Round: w.tx.Status.Round, Branch: w.tx.Status.Branch})
-	if d.req.Prompt != "" && d.req.Prompt != w.tx.Status.Prompt {
+	w.began = true
+	w.emit(api.RunEvent{Event: api.RunResumed, Round: w.tx.Status.Round, Branch: w.tx.Status.Branch})
+	if w.req.Prompt != "" && w.req.Prompt != w.tx.Status.Prompt {
 		w.notice("the task keeps the text that it was started with; another text needs another task")
 	}
 	return nil
@@ -200,28 +200,28 @@ func (w *work) close() {
 }
 
 // review verifies, reviews and decides the draft.
-func (d *driver) review(ctx context.Context, w *work) (over bool, err error) {
+func (w *work) review(ctx context.Context) (over bool, err error) {
 	if w.tree == nil { // Otherwise the step before has checked the branch.
 		if err := w.checkBranch(ctx); err != nil {
 			return false, w.stopIfGone(ctx, err)
 		}
 	}
-	driven := round.DrivenRound{Jobs: d.req.Jobs, Budget: w.config.Budget, Carry: d.carried != nil, Contradictions: d.contradictions, Tree: w.tree}
-	r, err := driven.Run(ctx, d.project, d.id, api.Request{Adapter: d.req.Adapter, Policy: d.req.Policy, Verify: api.VerifyRequest{Command: d.req.Verify}})
-	d.tree = driven.Tree
+	driven := round.DrivenRound{Jobs: w.req.Jobs, Budget: w.config.Budget, Carry: w.carried != nil, Contradictions: w.contradictions, Tree: w.tree}
+	r, err := driven.Run(ctx, w.project, w.id, api.Request{Adapter: w.req.Adapter, Policy: w.req.Policy, Verify: api.VerifyRequest{Command: w.req.Verify}})
+	w.driver.tree = driven.Tree
 	w.emitSpawns(driven.Spawns) // Even if the round fails.
 	if err != nil {
 		return false, w.stopIfUnreviewable(ctx, err)
 	}
-	if d.carried != nil {
-		d.carried.Evidence, d.carried.ManualFallback = driven.Evidence, r.ManualFallback != nil
+	if w.carried != nil {
+		w.carried.Evidence, w.carried.ManualFallback = driven.Evidence, r.ManualFallback != nil
 		return true, nil
 	}
 	if r.Budget == "" {
-		d.emit(api.RunEvent{Event: api.RunDecided, Round: r.Round, Decision: &r})
+		w.emit(api.RunEvent{Event: api.RunDecided, Round: r.Round, Decision: &r})
 	}
 	if r.ManualFallback != nil {
-		d.action = api.ActionManualFallback
+		w.action = api.ActionManualFallback
 		return true, nil
 	}
 	return false, nil
@@ -254,19 +254,19 @@ func (w *work) stop(ctx context.Context, reason string) error {
 }
 
 // ask asks the user, if the caller can, and reports whether a question stays open.
-func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
+func (w *work) ask(ctx context.Context) (over bool, err error) {
 	questions := w.tx.Status.Questions
-	d.emit(api.RunEvent{Event: api.RunAsked, Round: questions.Round, Questions: questions.Open})
-	if d.req.Ask == nil {
+	w.emit(api.RunEvent{Event: api.RunAsked, Round: questions.Round, Questions: questions.Open})
+	if w.req.Ask == nil {
 		return true, nil
 	}
 	for _, q := range questions.Open {
-		answer := d.req.Ask(ctx, q)
+		answer := w.req.Ask(ctx, q)
 		if answer == nil {
 			return true, nil
 		}
 		answer.Question = q.Fingerprint
-		_, err = d.rounds.Answer(ctx, d.id, *answer)
+		_, err = w.rounds.Answer(ctx, w.id, *answer)
 		if errs.CodeOf(err) == errs.AnswerInvalid {
 			w.notice("%s", err)
 			return false, nil // The next step asks again.
@@ -275,7 +275,7 @@ func (d *driver) ask(ctx context.Context, w *work) (over bool, err error) {
 			return false, err
 		}
 	}
-	d.emit(api.RunEvent{Event: api.RunAnswered, Round: questions.Round})
+	w.emit(api.RunEvent{Event: api.RunAnswered, Round: questions.Round})
 	return false, nil
 }
 
@@ -284,26 +284,26 @@ const parkPoll = time.Second
 
 // park waits for the end of a usage limit, if the caller wants to, and reports whether the
 // task stays parked.
-func (d *driver) park(ctx context.Context, w *work) (over bool, err error) {
+func (w *work) park(ctx context.Context) (over bool, err error) {
 	until := w.tx.Status.Parked.Until
-	d.emit(api.RunEvent{Event: api.RunParked, Round: w.tx.Status.Round, Until: until})
+	w.emit(api.RunEvent{Event: api.RunParked, Round: w.tx.Status.Round, Until: until})
 	end := ledger.Event{At: until}.Time()
-	if left := end.Sub(d.project.Now()); d.req.Wait < d.waited+left {
+	if left := end.Sub(w.project.Now()); w.req.Wait < w.waited+left {
 		return true, nil
 	}
 	w.close()
 	w.tx = nil
-	begin := d.project.Now()
-	defer func() { d.waited += d.project.Now().Sub(begin) }()
+	begin := w.project.Now()
+	defer func() { w.waited += w.project.Now().Sub(begin) }()
 	tick := time.NewTicker(parkPoll)
 	defer tick.Stop()
-	for d.project.Now().Before(end) {
+	for w.project.Now().Before(end) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
-		if now, err := d.status(ctx); err != nil || now.Status != task.Parked {
+		if now, err := w.status(ctx); err != nil || now.Status != task.Parked {
 			return false, err
 		}
 	}
