@@ -172,8 +172,7 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	result := api.GateVerdict{Commit: c.commit, Tree: c.tree, From: c.from, Missing: []string{}}
 	found, err := g.Source.Find(ctx, c.tasks, c.tree)
 	if err != nil {
-		var typed *errs.Error
-		if errors.As(err, &typed) || ctx.Err() != nil {
+		if _, ok := errors.AsType[*errs.Error](err); ok || ctx.Err() != nil {
 			return api.GateVerdict{}, err
 		}
 		return refuse(result, fmt.Sprintf("the record was changed: %v", err), "a ledger that switchyard ledger verify finds intact"), nil
