@@ -159,25 +159,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 		review, err = rr.recordedCriticFailure(ctx)
 	}
 	if err == nil && review.failure == nil {
-		r.Verification, err = rr.verifyDraft(ctx)
-		// A red draft is not reviewed.
-		if err == nil && r.Verification.Outcome != policies.Red {
-			var reports []pluginset.Report
-			if reports, err = rr.commandReports(ctx, r.Verification); err == nil && rr.critic {
-				rr.others = slices.Concat(given, reports)
-				review, err = rr.review(ctx, r.Verification)
-				r.Verification = review.verification
-				again := slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
-				if err == nil && again && r.Verification.Outcome != policies.Red {
-					reports, err = rr.commandReports(ctx, r.Verification) // The draft has changed since.
-				}
-			}
-			r.Reports = append(r.Reports, reports...)
-			if err == nil && !rr.critic && len(r.Reports) == 0 {
-				err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
-					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or name critic under spawn.agents there")
-			}
-		}
+		review, err = rr.reviewDraft(ctx, &r.Evidence)
 	}
 	switch {
 	case errs.CodeOf(err) == errs.BudgetExhausted:
@@ -201,6 +183,30 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 		return result, err
 	}
 	return rr.research(ctx, result.Decision)
+}
+
+// reviewDraft verifies the draft and, unless it is red, runs the report commands and the
+// critic. It adds the verification and the commands' reports to the evidence.
+func (rr *roundRunner) reviewDraft(ctx context.Context, ev *Evidence) (result review, err error) {
+	if ev.Verification, err = rr.verifyDraft(ctx); err != nil || ev.Verification.Outcome == policies.Red {
+		return result, err
+	}
+	reports, err := rr.commandReports(ctx, ev.Verification)
+	if err == nil && rr.critic {
+		rr.others = slices.Concat(ev.Reports, reports)
+		result, err = rr.review(ctx, ev.Verification)
+		ev.Verification = result.verification
+		again := slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
+		if err == nil && again && ev.Verification.Outcome != policies.Red {
+			reports, err = rr.commandReports(ctx, ev.Verification) // The draft has changed since.
+		}
+	}
+	ev.Reports = append(ev.Reports, reports...)
+	if err == nil && !rr.critic && len(ev.Reports) == 0 {
+		err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
+			WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or name critic under spawn.agents there")
+	}
+	return result, err
 }
 
 // researches reports whether the engine's researchers act on a decision; a policy may use
