@@ -209,12 +209,11 @@ func Run(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Ve
 	defer tx.Project.Release(held)
 	command.Dir, command.Timeout = dir, v.Timeout
 	if v.Confine.Level.AtLeast(confinement.Files) {
-		confined, err := confineCommand(tx, config, v.Confine, &command)
+		end, err := confineCommand(ctx, tx, config, v.Confine, &command)
 		if err != nil {
 			return api.Verification{}, err
 		}
-		defer confined.close(tx.Project.Warn)
-		command.Start, command.Signal = func(cmd *exec.Cmd) error { return confined.Start(ctx, cmd) }, confined.Signal
+		defer end()
 	}
 	// Without an adapter, it does not appear as an agent.
 	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.Project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
@@ -257,22 +256,15 @@ func RunIn(ctx context.Context, tx *tasktx.Tx, config project.Config, line, dir 
 	return Run(ctx, tx, config, *v, dir)
 }
 
-// confinedCommand is a confined command of the project, with a private folder for temporary
-// files.
-type confinedCommand struct {
-	*access.Process
-	private string
-}
-
-// confineCommand prepares the confinement of a verification, which may change its working
-// tree, but not the files that affect later rounds.
-func confineCommand(tx *tasktx.Tx, config project.Config, c project.Confine, command *verifycmd.Command) (confinedCommand, error) {
+// confineCommand confines a verification, which may change its working tree, but not the
+// files that affect later rounds. The caller must call end after the command has run.
+func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c project.Confine, command *verifycmd.Command) (end func(), err error) {
 	private, err := os.MkdirTemp("", "switchyard-verify-")
 	if err == nil {
 		private, err = filepath.EvalSymlinks(private)
 	}
 	if err != nil {
-		return confinedCommand{}, errs.New(errs.ConfineFailed, "the command has no folder for temporary files: %w", safefile.Reason(err))
+		return nil, errs.New(errs.ConfineFailed, "the command has no folder for temporary files: %w", safefile.Reason(err))
 	}
 	command.Env = append(command.Env, "TMPDIR="+private)
 	process, err := access.New(&tx.Project.Sandbox, agents.CommandConfinement(c),
@@ -280,13 +272,13 @@ func confineCommand(tx *tasktx.Tx, config project.Config, c project.Confine, com
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
 	if err != nil {
 		_ = os.RemoveAll(private)
+		return nil, err
 	}
-	return confinedCommand{process, private}, err
-}
-
-func (c confinedCommand) close(warn func(error)) {
-	c.Process.Close()
-	if err := os.RemoveAll(c.private); err != nil {
-		warn(errs.New(errs.ConfineFailed, "a folder for temporary files is left: %w", safefile.Reason(err)))
-	}
+	command.Start, command.Signal = func(cmd *exec.Cmd) error { return process.Start(ctx, cmd) }, process.Signal
+	return func() {
+		process.Close()
+		if err := os.RemoveAll(private); err != nil {
+			tx.Project.Warn(errs.New(errs.ConfineFailed, "a folder for temporary files is left: %w", safefile.Reason(err)))
+		}
+	}, nil
 }
