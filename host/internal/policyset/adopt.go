@@ -99,10 +99,10 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, req api.
 		return a, err
 	}
 	b, err := s.storeBatch(ctx, l, head, c)
-	if err := errors.Join(err, b.adopt(head, c)); err != nil {
+	if err := errors.Join(err, s.addAdoption(&b, head, c)); err != nil {
 		return a, err
 	}
-	events, err := s.opts.Append(ctx, l, b.Batch)
+	events, err := s.opts.Append(ctx, l, b)
 	if err != nil {
 		return a, err
 	}

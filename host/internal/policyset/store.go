@@ -233,19 +233,14 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 func (s *Set) Events(ctx context.Context, l *ledger.Ledger, c Selection) (ledger.Batch, error) {
 	b, err := s.storeBatch(ctx, l, *c.head, c)
 	if err == nil && c.head.adopted == nil && !c.named {
-		err = b.adopt(*c.head, c)
+		err = s.addAdoption(&b, *c.head, c)
 	}
-	return b.Batch, err
-}
-
-type policyBatch struct {
-	ledger.Batch
-	by string
+	return b, err
 }
 
 // storeBatch returns the batch that stores a policy, empty if the ledger has it.
-func (s *Set) storeBatch(ctx context.Context, l *ledger.Ledger, head policyHead, c Selection) (policyBatch, error) {
-	b := policyBatch{Batch: ledger.Batch{Task: Chain, After: head.n}, by: s.opts.By}
+func (s *Set) storeBatch(ctx context.Context, l *ledger.Ledger, head policyHead, c Selection) (ledger.Batch, error) {
+	b := ledger.Batch{Task: Chain, After: head.n}
 	if head.adopted != nil && head.adopted.Policy.Digest == c.Identity().Digest {
 		return b, nil // Adopted policies are always stored.
 	}
@@ -254,23 +249,24 @@ func (s *Set) storeBatch(ctx context.Context, l *ledger.Ledger, head policyHead,
 	if err != nil || entries[key] != nil {
 		return b, err
 	}
-	return b, b.add(kindStored, policyEvent{
+	err = s.add(&b, kindStored, policyEvent{
 		Ref: c.place, Policy: c.Identity(), Signer: c.Signer(), Sources: c.Sources(),
 		Categories: slices.Sorted(maps.Keys(c.RouteTable())), Destinations: slices.Sorted(maps.Keys(c.Destinations())),
 	})
+	return b, err
 }
 
-func (b *policyBatch) adopt(head policyHead, c Selection) error {
+func (s *Set) addAdoption(b *ledger.Batch, head policyHead, c Selection) error {
 	event := policyEvent{Ref: c.place, Policy: c.Identity(), Signer: c.Signer()}
 	if head.adopted != nil {
 		event.From = head.adopted.Policy.Digest
 		event.Rollback = routing.Older(c.Identity(), head.adopted.Policy)
 	}
-	return b.add(kindAdopted, event)
+	return s.add(b, kindAdopted, event)
 }
 
-func (b *policyBatch) add(kind string, event policyEvent) error {
-	event.By = b.by
+func (s *Set) add(b *ledger.Batch, kind string, event policyEvent) error {
+	event.By = s.opts.By
 	// A path may contain any bytes. The digest covers the texts only.
 	body, err := json.Marshal(event, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	b.Events = append(b.Events, ledger.NewEvent{Kind: kind, Body: body})
