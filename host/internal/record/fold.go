@@ -64,7 +64,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if err != nil {
 		return ledger.Projection{}, err
 	}
-	p := projection{place: api.EventRef{N: e.N, Hash: e.Hash}, at: e.At}
+	p := projection{ref: api.EventRef{N: e.N, Hash: e.Hash}, at: e.At}
 	if err := p.add(before, &s, next, body); err != nil {
 		return ledger.Projection{}, err
 	}
@@ -83,7 +83,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 // which becomes next. It rejects an event that contradicts its task.
 func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, body event.Facts) error {
 	if next.Overrides > s.Overrides && next.Forced != nil {
-		p.put(sequenced(keyOverride, p.place.N), api.OverrideEntry{Override: *next.Forced, At: p.at, Event: p.place})
+		p.put(sequenced(keyOverride, p.ref.N), api.OverrideEntry{Override: *next.Forced, At: p.at, Event: p.ref})
 	}
 	decision := body.DecisionOrZero()
 	switch event := body.Event.(type) {
@@ -99,13 +99,13 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 		s.DecidedAt = p.at
 		if event.Reviewed {
 			p.putTraces(before, s.State, decision.Findings, decision.Deferred)
-			s.FindingsEvent = p.place.N
+			s.FindingsEvent = p.ref.N
 		} else if event.FindingCount > 0 {
-			s.FindingsEvent = p.place.N // The finding says that the critic failed.
+			s.FindingsEvent = p.ref.N // The finding says that the critic failed.
 		}
 	case *task.TaskImported:
 		p.putTraces(before, task.State{Round: event.Round}, body.Findings, nil)
-		s.FindingsEvent = p.place.N
+		s.FindingsEvent = p.ref.N
 	case *task.AgentAttested:
 		if event.Attestation.Run != "" {
 			key := runKey(event.Attestation.Agent, event.Attestation.Run)
@@ -119,13 +119,13 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 			return fmt.Errorf("run %s ended at confinement %.80q, and its record says %.80q", event.Receipt.Run, event.Receipt.Confinement, body.Spawn.Confinement)
 		}
 	case *task.QuestionsAnswered:
-		p.put(sequenced(answersOf(event.Round), p.place.N), p.place.N)
+		p.put(sequenced(answersOf(event.Round), p.ref.N), p.ref.N)
 	case *task.WorkStarted:
 		p.putLifecycle(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By}, event.MaxRounds, event.HardCap))
 	case *task.WorkStopped:
 		p.putLifecycle(api.LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
 		if body.Findings != nil {
-			s.FindingsEvent = p.place.N
+			s.FindingsEvent = p.ref.N
 		}
 	case *task.WorkResumed:
 		p.putLifecycle(withCap(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By}, event.MaxRounds, event.HardCap))
@@ -226,7 +226,7 @@ func (p *projection) storeCounterState(was taskSnapshot, is *taskSnapshot, limit
 }
 
 type projection struct {
-	place   api.EventRef
+	ref     api.EventRef
 	at      string
 	entries []ledger.Entry
 	err     error
@@ -245,8 +245,8 @@ func (p *projection) encode(value any) jsontext.Value {
 }
 
 func (p *projection) putLifecycle(t api.LifecycleEntry) {
-	t.At, t.Event = p.at, p.place
-	p.put(sequenced(keyTurn, p.place.N), t)
+	t.At, t.Event = p.at, p.ref
+	p.put(sequenced(keyTurn, p.ref.N), t)
 }
 
 // withCap adds the caps that an event set. An event of an older version has no hard cap, and
@@ -259,11 +259,11 @@ func withCap(t api.LifecycleEntry, rounds, hard int) api.LifecycleEntry {
 }
 
 func (p *projection) putDecision(d task.RoundDecided, by policies.Identity) {
-	p.put(sequenced(keyDecision, p.place.N), api.HistoryEntry{
+	p.put(sequenced(keyDecision, p.ref.N), api.HistoryEntry{
 		Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, NextAction: d.NextAction, Reason: d.Reason,
-		FindingCount: d.FindingCount, Policy: by, At: p.at, Event: p.place,
+		FindingCount: d.FindingCount, Policy: by, At: p.at, Event: p.ref,
 	})
-	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
+	p.put(sequenced(keyRound, int64(d.Round)), p.ref.N)
 }
 
 // putTraces updates the history of every open or deferred finding of a review.
