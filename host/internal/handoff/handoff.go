@@ -89,6 +89,7 @@ func writeFile(p *core.Project, path string, h prompt.Handoff) (string, error) {
 		return "", err
 	}
 	defer state.Close()
+	// Unlike MakeDirIn, Mkdir does not sync.
 	if err := state.Mkdir(Folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", core.ErrStateWrite(path, err)
 	}
