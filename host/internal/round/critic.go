@@ -17,7 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
-	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -45,32 +44,6 @@ type review struct {
 	failure *finding.Finding
 	// fallback is set if the caller must run the critic.
 	fallback *api.ManualFallback
-}
-
-// criticRun is a spawn of the critic. If the working tree changes while a critic runs, the
-// draft is verified again before the next one.
-type criticRun struct {
-	*roundRunner
-	modules      []prompt.Module
-	verification api.Verification // of the draft that the latest attempt reviews
-	report       pluginset.Report // of the latest attempt whose report was checked
-}
-
-func (c *criticRun) prompt(ctx context.Context, at spawner.Attempt) (text string, err error) {
-	if at.Why == spawner.WhyRepeated {
-		if c.verification, err = c.verifyDraft(ctx); err != nil {
-			return "", err
-		}
-		if c.verification.Outcome == policies.Red {
-			return "", errors.New("the verification is red by now")
-		}
-	}
-	return c.criticPrompt(ctx, at, c.modules, c.verification)
-}
-
-func (c *criticRun) check(ctx context.Context, res spawner.Result) (err error) {
-	c.report, err = c.judgeReport(ctx, res.Report)
-	return err
 }
 
 // review runs the critic on the draft, which has the verification v, unless an earlier
@@ -105,13 +78,25 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	if run := rr.tx.Status.LatestRun(p.Role, p.Index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // The repeat was used before the kill.
 	}
-	critic := &criticRun{roundRunner: rr, modules: modules, verification: v}
-	job.Prompt = func(at spawner.Attempt) (string, error) { return critic.prompt(ctx, at) }
-	job.Check = critic.check
+	job.Prompt = func(at spawner.Attempt) (_ string, err error) {
+		if at.Why == spawner.WhyRepeated { // The working tree has changed.
+			if r.verification, err = rr.verifyDraft(ctx); err != nil {
+				return "", err
+			}
+			if r.verification.Outcome == policies.Red {
+				return "", errors.New("the verification is red by now")
+			}
+		}
+		return rr.criticPrompt(ctx, at, modules, r.verification)
+	}
+	var report pluginset.Report // of the latest attempt whose report was checked
+	job.Check = func(ctx context.Context, res spawner.Result) (err error) {
+		report, err = rr.judgeReport(ctx, res.Report)
+		return err
+	}
 	job.Tree, rr.reviewing, rr.shot = rr.shot, rr.shot, nil
 	result, err := rr.agents.Spawner.Run(ctx, job)
 	rr.recorder.AddRuns(result)
-	r.verification = critic.verification
 	last := result.Last()
 	if rr.shot = nil; last != nil && len(last.Changes) == 0 {
 		rr.shot = last.After
@@ -124,7 +109,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	case err != nil:
 		return r, err
 	case last != nil && last.Verdict.Good():
-		r.run, r.evidence = last.Run, critic.report
+		r.run, r.evidence = last.Run, report
 		r.evidence.Path, r.evidence.Run = spawns.ReportPath(last.Run), last.Run
 	case settings.ManualFallback && (last == nil || agents.FallbackMayHelp(last.Verdict)):
 		r.fallback, err = rr.manualFallback(ctx, agentDef, result, modules, r.verification)
