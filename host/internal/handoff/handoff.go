@@ -152,7 +152,9 @@ func Latest(ctx context.Context, tx *tasktx.Tx, config project.Config) (h prompt
 		if err != nil {
 			return h, decided, err
 		}
-		h.Advice = append(h.Advice, prompt.Advice{Role: string(r.Role), Text: string(text)})
+		if len(text) > 0 {
+			h.Advice = append(h.Advice, prompt.Advice{Role: string(r.Role), Text: string(text)})
+		}
 	}
 	if decided {
 		_, err = writeFile(tx.Project, Path(tx.ID, h.NextRound, FindingsFile), h)
