@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // RecordFailure records that a round failed because of a plugin or policy error, and
@@ -27,7 +28,8 @@ func RecordFailure(ctx context.Context, p *core.Project, id string, err error) e
 		return err
 	}
 	failed := appendFailure(ctx, p, event.Failure{
-		By: p.By, Task: id, Code: f.Code, Plugin: faultyPlugin(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
+		By: p.By, Task: id, Code: f.Code, Plugin: faultyPlugin(f),
+		Message: textutil.ClipBytes(strings.ToValidUTF8(f.Message, "\ufffd"), event.MaxFailureMessage),
 	})
 	if failed != nil {
 		p.Warn(fmt.Errorf("failed to record the failed round: %w", failed))
