@@ -24,9 +24,9 @@ const maxViolations = 256
 // Import imports the unfinished tasks of nubos-pilot, each as one event: the round, its
 // cap, whether the task is stuck, its open findings and its forced gates. Imported data is
 // never evidence. A task that is already recorded does not change, so an import can be
-// repeated.
+// repeated. It refuses a command that an agent runs.
 func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.ImportResult, error) {
-	config, err := e.project.Config(ctx)
+	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.ImportResult{}, err
 	}
