@@ -195,9 +195,10 @@ func (rr *roundRunner) reviewDraft(ctx context.Context, ev *Evidence) (result re
 	if err == nil && rr.critic {
 		rr.others = slices.Concat(ev.Reports, reports)
 		result, err = rr.review(ctx, ev.Verification)
-		ev.Verification = result.verification
-		again := slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
-		if err == nil && again && ev.Verification.Outcome != policies.Red {
+		if ev.Verification = result.verification; err != nil || ev.Verification.Outcome == policies.Red {
+			return result, err // If it is red by now, the reports are about an earlier draft.
+		}
+		if slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated }) {
 			reports, err = rr.commandReports(ctx, ev.Verification) // The draft has changed since.
 		}
 	}
