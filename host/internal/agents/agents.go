@@ -18,14 +18,9 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// maxAdapter is the maximum size of an adapter file, in bytes.
-const maxAdapter = 1 << 20
+const maxAdapter = 1 << 20 // bytes
 
 // Catalog returns the adapters that are built in or that the project defines.
-//
-// # Errors
-//
-// Errors of reading and parsing the project's adapters.
 func Catalog(ctx context.Context, p *core.Project, config project.Config) (*adapter.Catalog, error) {
 	var own []*adapter.Adapter
 	for _, path := range config.Spawn.Adapters {

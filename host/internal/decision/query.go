@@ -100,7 +100,6 @@ func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 	return f
 }
 
-// setDestination sets the fields that follow from the next action.
 func setDestination(d *api.Decision, p *policies.Policy) {
 	destination, _ := p.Destination(d.NextAction)
 	d.Stuck = task.IsStuckDestination(d.NextAction, string(destination.Kind))
@@ -189,10 +188,6 @@ func Found(all []pluginset.Report) []finding.Finding {
 }
 
 // OnInput evaluates a policy on a bare input without findings.
-//
-// # Errors
-//
-// The errors of Decide and Bar of policies.Policy.
 func OnInput(ctx context.Context, policy *policies.Policy, in policies.Input) (api.Decision, error) {
 	chosen, err := policy.Decide(ctx, in)
 	if err != nil {

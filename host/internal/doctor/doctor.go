@@ -221,7 +221,6 @@ func (h *diagnosis) check(name string, err error, fine string) {
 	h.Checks = append(h.Checks, c)
 }
 
-// usedAdapters returns the adapters that the settings name.
 func usedAdapters(config project.Config) []string {
 	var used []string
 	all := []project.SpawnAgent{config.Spawn.SpawnAgent}
@@ -299,7 +298,6 @@ func mentions(help, flag string) bool {
 	return regexp.MustCompile(`(^|[^A-Za-z0-9-])` + regexp.QuoteMeta(flag) + `($|[^A-Za-z0-9-])`).MatchString(help)
 }
 
-// ask runs a program and returns its output.
 func (d *Doctor) ask(ctx context.Context, k *supervise.Supervisor, argv []string) (string, error) {
 	dir, err := os.MkdirTemp("", "switchyard-ask-")
 	if err != nil {

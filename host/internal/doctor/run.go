@@ -123,7 +123,6 @@ func (d *Doctor) checkRunAgents(ctx context.Context, config project.Config, dest
 	return names, found
 }
 
-// checkRunAgent checks the definition and the adapters of an agent.
 func (d *Doctor) checkRunAgent(config project.Config, catalog *adapter.Catalog, name string, drafts bool) error {
 	_, may, err := agents.FindForRun(definition.Library{Root: d.project.Root}, name, drafts)
 	if err != nil {

@@ -167,7 +167,6 @@ func (g Gate) checkRange(ctx context.Context, from, to string) (api.GateResult, 
 	return whole, nil
 }
 
-// check looks for the review of a change.
 func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	result := api.GateVerdict{Commit: c.commit, Tree: c.tree, From: c.from, Missing: []string{}}
 	found, err := g.Source.Find(ctx, c.tasks, c.tree)

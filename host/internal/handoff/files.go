@@ -34,7 +34,6 @@ func GiveFile(p *core.Project, path, folder, name string) (string, error) {
 	return copied, nil
 }
 
-// planFileName is the name of a plan in an attempt's folder.
 const planFileName = "plan.md"
 
 // Plan returns the path of the task's plan for an agent, "" if it has no plan. The revised

@@ -49,7 +49,6 @@ func (s *Set) List(ctx context.Context) (api.PluginInventory, error) {
 	return l.PluginInventory, context.Cause(ctx)
 }
 
-// listing is an inventory under construction.
 type listing struct {
 	*Resolver
 	api.PluginInventory
@@ -76,7 +75,6 @@ func (l *listing) file(ctx context.Context, file string, err error) {
 	l.paths[l.files[file].Identity().Name] = rel
 }
 
-// plugin lists a plugin of the catalog under a name.
 func (l *listing) plugin(name, of, use string) error {
 	p, err := l.catalog.Named(of)
 	if err != nil {
@@ -90,7 +88,6 @@ func (l *listing) plugin(name, of, use string) error {
 	return nil
 }
 
-// broken lists a plugin that cannot be used.
 func (l *listing) broken(name, path, use string, err error) {
 	l.OK = false
 	l.Plugins = append(l.Plugins, api.InstalledPlugin{

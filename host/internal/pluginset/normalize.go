@@ -177,7 +177,6 @@ func CheckSubject(reports []Report, task string, round int) (int, error) {
 	return round, nil
 }
 
-// withReport adds the path of a report to an error's details.
 func withReport(err error, ref api.ReportRef) error {
 	if f, ok := errors.AsType[*errs.Error](err); ok {
 		return f.With("report", ref.Path)

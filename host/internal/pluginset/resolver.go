@@ -18,8 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// maxPlugin is the maximum size of a plugin module, in bytes.
-const maxPlugin = 8 << 20
+const maxPlugin = 8 << 20 // bytes
 
 // Resolver finds the plugins of one request: built-in ones, the project's, and the ones that
 // the user names by path. It reads files only if needed, and each once. It is not safe for
@@ -166,7 +165,6 @@ func (r *Resolver) read(ctx context.Context, path string) ([]byte, error) {
 	return wasm, r.checkPin(ctx, path, digest.Of(wasm))
 }
 
-// catalog returns the installed plugins.
 func (r *Resolver) catalog(ctx context.Context) (*plugins.Catalog, error) {
 	if r.installed != nil {
 		return r.installed, nil
@@ -184,7 +182,6 @@ func (r *Resolver) catalog(ctx context.Context) (*plugins.Catalog, error) {
 	return r.installed, err
 }
 
-// projectFiles lists the plugin files of the project.
 func (r *Resolver) projectFiles(ctx context.Context) ([]string, error) {
 	var files []string
 	for _, path := range r.config.PluginPaths {
@@ -214,7 +211,6 @@ func (r *Resolver) modules(ctx context.Context, path string) ([]string, error) {
 	return files, err
 }
 
-// add returns a catalog with the plugins of these files.
 func (r *Resolver) add(ctx context.Context, catalog *plugins.Catalog, files []string) (*plugins.Catalog, error) {
 	for _, path := range files {
 		var err error
@@ -291,7 +287,6 @@ func (r *Resolver) pin(ctx context.Context, path string) (rel string, pin projec
 	return rel, pin, pinned, nil
 }
 
-// withPath adds the path of a plugin file to an error's details.
 func withPath(err error, path string) error {
 	if f, ok := errors.AsType[*errs.Error](err); ok {
 		return f.With("path", filepath.ToSlash(path))

@@ -65,10 +65,6 @@ func (s *Set) runtime(limits project.Limits) *pluginRuntime {
 
 // Config reads the project's configuration for a request with these reports. Plugins that
 // they name by file may also have settings.
-//
-// # Errors
-//
-// The errors of project.Project.Config.
 func (s *Set) Config(ctx context.Context, refs ...api.ReportRef) (project.Config, error) {
 	byName := func(r api.ReportRef) bool { return r.Plugin == api.Auto || abi.IsName(r.Plugin) }
 	refs = slices.DeleteFunc(slices.Clone(refs), byName)

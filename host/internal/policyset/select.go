@@ -32,10 +32,6 @@ func (c Selection) hasKeys() bool { return c.loader.Trust != nil }
 
 // Select loads the policy that the user asked for, else the configured one, else the
 // default.
-//
-// # Errors
-//
-// The errors of routing.Loader.Load, and of the project's keys.
 func (s *Set) Select(ctx context.Context, asked string, config project.Config) (Selection, error) {
 	c := Selection{
 		ref: asked, from: s.opts.Project, named: asked != "", configured: config.Policy != "",
@@ -54,7 +50,6 @@ func (s *Set) Select(ctx context.Context, asked string, config project.Config) (
 	return c, s.read(ctx, &c)
 }
 
-// read loads the policy that a selection refers to.
 func (s *Set) read(ctx context.Context, c *Selection) (err error) {
 	if routing.IsReleaseRef(c.ref) {
 		c.Policy, err = s.loadOnce(c.ref, func() (*routing.Policy, error) { return c.loader.Load(ctx, c.ref) })

@@ -82,10 +82,6 @@ func (s *Set) load(ctx context.Context, ref string, allowUnsigned bool) (Selecti
 }
 
 // LoadTests is Load with the policy's tests.
-//
-// # Errors
-//
-// The errors of Load and of reading the tests.
 func (s *Set) LoadTests(ctx context.Context, ref string, allowUnsigned bool) (api.TestedPolicy, error) {
 	c, err := s.load(ctx, ref, allowUnsigned)
 	if err != nil {
@@ -117,8 +113,7 @@ func (s *Set) tests(c Selection) ([]routing.Source, error) {
 	return routing.ReadDir(dir, routing.IsTest)
 }
 
-// maxKey is the maximum size of a key file, in bytes.
-const maxKey = 64 << 10
+const maxKey = 64 << 10 // bytes
 
 // loader returns a loader with the project's keys. An unreadable key is an error, because
 // without it a policy could be accepted wrongly.

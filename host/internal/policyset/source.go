@@ -17,7 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// eventSource is a source of recorded decisions.
 type eventSource struct {
 	// ledger has the decisions, unless export is set. Policies are always looked up in it.
 	ledger *ledger.Ledger

@@ -31,7 +31,6 @@ const (
 // numbers of the events with the sources.
 const keyPolicy = "policy/"
 
-// policyEvent is the body of an event in the chain.
 type policyEvent struct {
 	By string `json:"by"`
 	// Ref is the policy's reference.
@@ -130,7 +129,6 @@ func AdoptedAt(events iter.Seq2[ledger.Event, error], seq int64) (digest string,
 	return digest, nil
 }
 
-// digest returns the digest of the adopted policy, or "".
 func (s chainState) digest() string {
 	if s.Adopted == nil {
 		return ""

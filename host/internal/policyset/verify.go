@@ -59,7 +59,6 @@ func (s *Set) VerifyDecisions(ctx context.Context, progress func(done, total int
 	return v.report, err
 }
 
-// parsedEvent is the result of reading an event.
 type parsedEvent struct {
 	event    ledger.Event // without its body
 	decision decisionRecord
@@ -74,7 +73,6 @@ type decisionVerifier struct {
 	lost     map[routing.Identity]int  // index in the report
 }
 
-// policyDecider is a policy that decides recorded rounds again.
 type policyDecider struct {
 	policy *routing.Policy
 	*replay.Decider
@@ -122,7 +120,6 @@ func (v *decisionVerifier) verify(ctx context.Context, p parsedEvent) error {
 	return v.verifyDecision(ctx, p.event, d, decider)
 }
 
-// verifyDecision evaluates the policy on its recorded input.
 func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d decisionRecord, by *policyDecider) error {
 	now, err := by.Decide(ctx, d.Recorded)
 	if errs.CodeOf(err) == errs.ReplayRecordInvalid {
@@ -196,7 +193,6 @@ func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyD
 	return d, nil
 }
 
-// addLost counts a decision of a lost policy.
 func (v *decisionVerifier) addLost(id routing.Identity) {
 	v.report.Unchecked++
 	i, ok := v.lost[id]

@@ -35,10 +35,6 @@ func (s *Set) Workspace() Workspace {
 
 // List lists the policies of the project. A policy that cannot be loaded is listed with
 // the reason.
-//
-// # Errors
-//
-// Errors of the workspace, the configuration and the ledger.
 func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
 	config, err := w.set.opts.Config(ctx)
 	if err != nil {
@@ -74,7 +70,6 @@ type version struct {
 	loaded *routing.Policy // nil if it cannot be loaded
 }
 
-// is reports whether the version has the digest of id.
 func (v version) is(id routing.Identity) bool { return v.Policy != nil && v.Policy.Digest == id.Digest }
 
 // known returns a policy with the result of loading it.
@@ -183,10 +178,6 @@ func (w Workspace) state(ctx context.Context, id routing.Identity) release.State
 // Check checks policies against every invariant that their decision records do not waive. It
 // compares the categories that agents raise only with the newest version: current agents were
 // not written for older versions.
-//
-// # Errors
-//
-// Errors of loading, of check.Verify, of the decision records and of agents' definitions.
 // Violations are in the reports.
 func (w Workspace) Check(ctx context.Context, req api.CheckRequest) (checks api.PolicyChecks, err error) {
 	config, err := w.set.opts.Config(ctx)
@@ -276,10 +267,7 @@ func newest(all []version) routing.Identity {
 
 // Lint checks every version of the workspace against every rule. If ledger is not "", its
 // decisions are replayed to check the decision records.
-//
-// # Errors
-//
-// The errors of release.Tree.Lint, and of agents' definitions. Findings are in the report.
+// Findings are in the report.
 func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport, error) {
 	raised, err := w.categorySources(ctx, false)
 	if err != nil {
@@ -293,10 +281,6 @@ func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport,
 }
 
 // New creates the files of the next version. Its record has the current date, in UTC.
-//
-// # Errors
-//
-// The errors of release.Tree.New.
 func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Created, error) {
 	o.Date = w.set.opts.Now().UTC()
 	return w.tree.New(ctx, o)
@@ -305,10 +289,6 @@ func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Creat
 // Release completes the decision record of a version and locks it. version has the form
 // routing@1.3.0; "" selects the unreleased one. accept sets its decision record's status.
 // ledger is the file with the decisions to replay, "" for the project's ledger.
-//
-// # Errors
-//
-// The errors of release.Tree.Release, and of agents' definitions.
 func (w Workspace) Release(ctx context.Context, version string, accept bool, ledger string) (release.Released, error) {
 	// An agent may propose the policy that judges it, but must not accept it.
 	if err := childenv.Inside(w.set.opts.Environ); err != nil {
@@ -341,10 +321,6 @@ var hostCategories = []string{task.CategoryCriticError, task.CategoryRule9, "ski
 // the plugins with configured categories, and the engine. For a built-in policy, the
 // built-in agents count even if the project replaces them, because the project cannot
 // change that policy.
-//
-// # Errors
-//
-// Errors of the configuration, and of agents' definitions.
 func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[string][]string, error) {
 	config, err := w.set.opts.Config(ctx)
 	if err != nil {

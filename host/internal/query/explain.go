@@ -35,7 +35,6 @@ func (q *Reader) explain(ctx context.Context, r *record.Task, round int, hash st
 	return x, err
 }
 
-// explainRecorded explains a recorded decision with the policy that made it.
 func (q *Reader) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.Decision) (*explain.Explanation, error) {
 	policy, err := q.project.Policies().ByDigest(ctx, l, d.Policy.Digest)
 	if errs.CodeOf(err) == errs.PolicyLost {

@@ -12,10 +12,6 @@ import (
 
 // Gate says whether a commit, the files of the checkout or a range were reviewed and
 // approved, by the ledger or by a proof.
-//
-// # Errors
-//
-// The errors of gate.Gate.Check, evidence.ReadProof and the ledger.
 func (q *Reader) Gate(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
 	repo, err := q.project.Repository(ctx)
 	if err != nil {

@@ -58,10 +58,6 @@ func (q *Reader) Attestations(ctx context.Context, id string) ([]api.Attestation
 }
 
 // Summary summarizes the project's tasks. A task that cannot be read is skipped and listed.
-//
-// # Errors
-//
-// Errors of the configuration and of the ledger.
 func (q *Reader) Summary(ctx context.Context) (api.Summary, error) {
 	config, err := q.project.Config(ctx)
 	if err != nil {
@@ -74,10 +70,6 @@ func (q *Reader) Summary(ctx context.Context) (api.Summary, error) {
 
 // CriticFailures returns, by task id, the reason why the critic's last run failed, if the
 // task is stuck because of that.
-//
-// # Errors
-//
-// Errors of the ledger.
 func (q *Reader) CriticFailures(ctx context.Context, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return map[string]string{}, nil

@@ -64,7 +64,6 @@ type transcriptCheck struct {
 	result  api.TranscriptCheck
 }
 
-// namedTranscript is a transcript and the number of the event that names it.
 type namedTranscript struct {
 	api.TranscriptRef
 	n int64

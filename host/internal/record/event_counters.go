@@ -57,7 +57,6 @@ func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []cou
 	return c.changes
 }
 
-// eventCounter counts one event of a task.
 type eventCounter struct {
 	*counts
 	event         ledger.Event
@@ -185,7 +184,6 @@ func positive(n *int64) int64 {
 	return max(*n, 0)
 }
 
-// countStatus counts a change of a task's status.
 func (h eventCounter) countStatus(t event.Facts) {
 	if h.after.Status == h.before.Status || isChain(h.event.Task) {
 		return
@@ -317,7 +315,6 @@ func (c *counts) replace(before, after []counters.Change) {
 // break.
 func keyOf(c counters.Change) string { return c.Measure.Name + "\n" + strings.Join(c.Values, "\n") }
 
-// dayOf returns the day of an event's time, in UTC.
 func dayOf(at string) string {
 	day, _, _ := strings.Cut(at, "T")
 	return day

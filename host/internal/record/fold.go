@@ -289,7 +289,6 @@ func (p *projection) putTraces(before *ledger.View, s task.State, open, deferred
 	}
 }
 
-// answersOf returns the key prefix of the answers to a round's questions.
 func answersOf(round int) string { return sequenced(keyAnswer, int64(round)) + "/" }
 
 // runKey returns the key of an agent's run. It is a digest, since a run id may hold any
@@ -334,7 +333,6 @@ func foldFailedRound(before *ledger.View, e ledger.Event) (ledger.Projection, er
 // api.SessionBlock.
 const keySession = "task/"
 
-// foldSession applies an event of the sessions chain.
 func foldSession(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 	var body event.Session
 	if err := json.Unmarshal(e.Body, &body); err != nil {

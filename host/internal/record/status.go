@@ -34,7 +34,6 @@ func (k StoredStatus) Public() api.TaskStatus {
 	return s
 }
 
-// addUse counts one decision of a policy.
 func (k *StoredStatus) addUse(p policies.Identity, round int) {
 	uses := slices.Clone(k.Policies) // The previous state must not change.
 	i := slices.IndexFunc(uses, func(u api.PolicyUse) bool { return u.Policy.Digest == p.Digest })

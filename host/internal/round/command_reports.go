@@ -180,7 +180,6 @@ func newFile(dir *os.Root, name string) (*os.File, error) {
 	return dir.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// readReport normalizes a command's output with a plugin.
 func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *pluginset.Resolver) (pluginset.Report, error) {
 	ref := api.ReportRef{Plugin: r.command.Plugin, Path: api.Stdin}
 	if ref.Plugin == "" {

@@ -27,7 +27,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// evaluation evaluates the commits of a repository.
 type evaluation struct {
 	project *core.Project
 	repo    *gitrepo.Repo

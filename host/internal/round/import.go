@@ -14,8 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxStopReason is the maximum length of an imported stop reason, in bytes.
-const maxStopReason = 300
+const maxStopReason = 300 // bytes
 
 // maxViolations is the maximum number of imported violations, far above the number of agents
 // in a project.
@@ -60,7 +59,6 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 	return result, nil
 }
 
-// importOf returns the event that imports a task.
 func importOf(t nubospilot.Task, findings, fallback int, by string) task.TaskImported {
 	imported := task.TaskImported{
 		Source: nubospilot.Name, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), CustomCap: t.MaxRounds != 0,

@@ -14,8 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxQuery is the maximum length of a recorded query, in bytes.
-const maxQuery = 2000
+const maxQuery = 2000 // bytes
 
 // Start begins the work on a task. If the task was committed or stuck, it begins anew in
 // the next round.

@@ -145,7 +145,6 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	return api.RoundResult{Decision: d}, err
 }
 
-// researcherCount returns the number of researchers of a round.
 func (rr *roundRunner) researcherCount(round int) int {
 	k := 0
 	for _, r := range rr.tx.Status.Runs {
@@ -274,7 +273,6 @@ func firstCause(failures []error) error {
 	return first
 }
 
-// asking returns the question for the researchers.
 func asking(asked []finding.Finding) string {
 	var lines []string
 	for _, f := range asked {

@@ -113,7 +113,6 @@ func (in roundInputs) close() {
 	}
 }
 
-// load waits for the inputs of a round, and checks them.
 func (in roundInputs) load(ctx context.Context, round int) (policyset.Selection, []pluginset.Report, error) {
 	policy, reports, err := in.inputs.wait(ctx)
 	if err != nil {
@@ -175,7 +174,6 @@ func (in roundInputs) decide(ctx context.Context, req api.Request, final bool) (
 	return d, nil
 }
 
-// decisionInput is the input of a task's decision.
 type decisionInput struct {
 	Evidence
 	policy policyset.Selection

@@ -98,8 +98,7 @@ func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []plugin
 
 func errNoEvidence() error { return errs.New(errs.NoEvidence, "no report is given") }
 
-// maxInput is the maximum size of a policy input file, in bytes.
-const maxInput = 1 << 20
+const maxInput = 1 << 20 // bytes
 
 // Ask evaluates a policy on a bare input without findings, such as a recorded input or a
 // counterexample of a check.

@@ -21,8 +21,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// maxPrompt is the maximum size of a caller's prompt, in bytes.
-const maxPrompt = 4 << 20
+const maxPrompt = 4 << 20 // bytes
 
 // SpawnRequest runs an agent outside any task.
 type SpawnRequest struct {
@@ -190,7 +189,6 @@ func (t *byteCount) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finalMessage returns the output of a successful spawn.
 func finalMessage(res spawner.Result) (io.Reader, error) {
 	if !res.Verdict.Good() {
 		return nil, nil

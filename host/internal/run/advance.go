@@ -68,10 +68,6 @@ type Position struct {
 // (ADR-0023). It records the result of the last order and decides the round if that was a
 // review. The same request can be repeated: a result is recorded once, and of a result that
 // no longer fits the task, only the use of its agents is recorded.
-//
-// # Errors
-//
-// The errors of Run.
 func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Position, error) {
 	if err := e.project.Inside(); err != nil {
 		return Position{}, err
@@ -164,7 +160,6 @@ func (d *driver) advance(ctx context.Context, publish func(context.Context, task
 	}
 }
 
-// order sets the order of a position.
 func (w *work) order(ctx context.Context, p *Position) error {
 	o := &Order{Task: w.id, Step: p.Step, Request: w.req, Branch: *w.tx.Status.Branch}
 	for e, err := range w.tx.Ledger.Events(ctx, w.id, 1) {
@@ -356,7 +351,6 @@ func sameEvent(a, b task.Event) bool {
 	return err == nil && err2 == nil && bytes.Equal(one, other)
 }
 
-// record records the events of a result.
 func (w *work) record(ctx context.Context, changes []event.Full) error {
 	if err := w.logRuns(ctx, changes); err != nil {
 		return err
@@ -373,7 +367,6 @@ func (w *work) record(ctx context.Context, changes []event.Full) error {
 	return err
 }
 
-// logRuns adds the runs of a result to the run log.
 func (e *Engine) logRuns(ctx context.Context, changes []event.Full) error {
 	for _, c := range changes {
 		if c.Spawn != nil && c.Spawn.PID != 0 {

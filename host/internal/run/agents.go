@@ -35,7 +35,6 @@ func (w *work) assist(ctx context.Context, role task.Role) error {
 	return w.askForBudget(ctx, err)
 }
 
-// emitSpawns emits an event for each run.
 func (w *work) emitSpawns(all []api.SpawnSummary) {
 	for _, spawn := range all {
 		w.emit(api.RunEvent{Event: api.RunAgent, Round: max(w.tx.Status.Round, 1), Agent: &spawn})
@@ -86,7 +85,6 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 	})
 }
 
-// agentJob returns the spawn of a role.
 func (w *work) agentJob(ctx context.Context, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {
 	round := max(w.tx.Status.Round, 1)
 	p := spawns.Target{Role: role, Round: round, Edits: may == profile.Edit, Ended: w.agentEnded(role)}

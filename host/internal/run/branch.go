@@ -88,7 +88,6 @@ func (w *work) notice(format string, args ...any) {
 	w.emit(api.RunEvent{Event: api.RunNotice, Round: w.tx.Status.Round, Message: fmt.Sprintf(format, args...)})
 }
 
-// newBranch returns the branch of a new task.
 func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch, error) {
 	if err := w.project.CheckTop(repo); err != nil {
 		return nil, err
@@ -105,7 +104,6 @@ func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch,
 	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, "switchyard/")), Base: base, Onto: onto}, nil
 }
 
-// createBranch creates the task's branch and worktree.
 func (w *work) createBranch(ctx context.Context) error {
 	repo, err := w.project.Repository(ctx)
 	if err != nil {
@@ -174,7 +172,6 @@ func (w *work) restoreWorktree(ctx context.Context) error {
 	return nil
 }
 
-// commit commits the reviewed tree.
 func (w *work) commit(ctx context.Context) error {
 	held, err := spawns.LockRound(ctx, w.tx)
 	if err != nil {

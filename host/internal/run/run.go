@@ -49,7 +49,6 @@ func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.Ru
 	return d.result(context.WithoutCancel(ctx), err != nil), err
 }
 
-// driver runs the steps of one task.
 type driver struct {
 	*Engine
 	id  string
@@ -199,7 +198,6 @@ func (w *work) close() {
 	}
 }
 
-// review verifies, reviews and decides the draft.
 func (w *work) review(ctx context.Context) (over bool, err error) {
 	if w.tree == nil { // Otherwise the step before has checked the branch.
 		if err := w.checkBranch(ctx); err != nil {
@@ -248,7 +246,6 @@ func (w *work) stopIfGone(ctx context.Context, why error) error {
 	return w.stop(ctx, string(outcome.ReasonTreeGone))
 }
 
-// stop makes the task stuck.
 func (w *work) stop(ctx context.Context, reason string) error {
 	return w.tx.Record(ctx, task.StopTask{Reason: reason, By: task.BySwitchyard, FindingCount: -1})
 }
@@ -310,7 +307,6 @@ func (w *work) park(ctx context.Context) (over bool, err error) {
 	return false, nil
 }
 
-// status reads the task's status.
 func (d *driver) status(ctx context.Context) (api.TaskStatus, error) {
 	return core.WithTask(ctx, d.project, d.id, func(r *record.Task) (api.TaskStatus, error) { return r.Status.Public(), nil })
 }

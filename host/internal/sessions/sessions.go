@@ -23,8 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// maxSession is the maximum length of a session's recorded name, in bytes.
-const maxSession = 2000
+const maxSession = 2000 // bytes
 
 // Engine decides about sessions. It is safe for concurrent use.
 type Engine struct{ project *core.Project }
@@ -46,10 +45,6 @@ type dueTask struct {
 //
 // A session of an agent that Switchyard spawned may always end: the command that spawned it
 // judges it.
-//
-// # Errors
-//
-// Errors of the ledger, the configuration, the working tree and the verification.
 func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
 	if e.project.Inside() != nil {
 		return api.SessionResult{}, nil
@@ -148,7 +143,6 @@ func digestTree(ctx context.Context, tx *tasktx.Tx, config project.Config) (stri
 	return shot.Digest(), nil
 }
 
-// mayBlock reports whether the task may block a session once more.
 func (t dueTask) mayBlock() bool { return t.block.Blocks < max(t.MaxRounds-t.Round+1, 1) }
 
 // isWithExecutor reports whether the task's last decision sent it to an executor in the

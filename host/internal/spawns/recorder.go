@@ -185,7 +185,6 @@ func (rec *Recorder) attest(p Target, res spawner.Result, receipt task.Receipt) 
 	}, event.Full{By: task.BySwitchyard})
 }
 
-// receiptOf returns the receipt of an attempt.
 func receiptOf(res spawner.Result) task.Receipt {
 	r := task.Receipt{
 		Run: res.Run, Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,

@@ -73,7 +73,6 @@ func (r Runner) WorkingTree() worktree.Tree {
 	return worktree.Tree{Root: r.Spawner.Tree, Supervisor: r.Spawner.Supervisor, Environ: r.Spawner.Environ}
 }
 
-// checkNotNested rejects spawns from inside a spawned agent.
 func checkNotNested(p *core.Project) error {
 	return cmp.Or(p.Inside(), childenv.Guard(p.Environ))
 }
