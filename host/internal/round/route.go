@@ -56,11 +56,8 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 // pendingInputs are the policy and the reports of a request, which load concurrently. The
 // caller must cancel them.
 type pendingInputs struct {
-	cancel context.CancelFunc
-	loaded chan loadedInputs
-}
-
-type loadedInputs struct {
+	cancel  context.CancelFunc
+	loaded  chan struct{} // closed once the other fields are set
 	policy  policyset.Selection
 	reports []pluginset.Report
 	err     error
@@ -68,20 +65,19 @@ type loadedInputs struct {
 
 func (e *Engine) startLoading(ctx context.Context, req api.Request, config project.Config) *pendingInputs {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &pendingInputs{cancel: cancel, loaded: make(chan loadedInputs, 1)}
+	l := &pendingInputs{cancel: cancel, loaded: make(chan struct{})}
 	e.project.Background(func() {
-		var in loadedInputs
+		defer close(l.loaded)
 		var reportErr error
 		var reports sync.WaitGroup
-		reports.Go(func() { in.reports, reportErr = e.project.Plugins().NormalizeAll(ctx, req.Reports, req.Stdin, config) })
-		if in.policy, in.err = e.project.Policies().Select(ctx, req.Policy, config); in.err != nil {
+		reports.Go(func() { l.reports, reportErr = e.project.Plugins().NormalizeAll(ctx, req.Reports, req.Stdin, config) })
+		if l.policy, l.err = e.project.Policies().Select(ctx, req.Policy, config); l.err != nil {
 			cancel()
 		}
 		reports.Wait()
 		// A policy error comes before a report error, so that the same mistake always gives
 		// the same error.
-		in.err = cmp.Or(in.err, reportErr)
-		l.loaded <- in
+		l.err = cmp.Or(l.err, reportErr)
 	})
 	return l
 }
@@ -89,8 +85,8 @@ func (e *Engine) startLoading(ctx context.Context, req api.Request, config proje
 // wait returns the loaded inputs. If ctx is done, it returns the cause without waiting.
 func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []pluginset.Report, error) {
 	select {
-	case in := <-l.loaded:
-		return in.policy, in.reports, in.err
+	case <-l.loaded:
+		return l.policy, l.reports, l.err
 	case <-ctx.Done():
 		return policyset.Selection{}, nil, context.Cause(ctx)
 	}
