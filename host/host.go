@@ -108,8 +108,8 @@ func New(o Options) *Engine {
 	return &Engine{p, q, doctor.New(p, q), r, run.New(p, r), sessions.New(p)}
 }
 
-// FindProject returns the project that a folder belongs to: its root is the nearest
-// parent folder that holds .switchyard, switchyard.yaml or .git, else the folder itself.
+// FindProject returns the project that a directory belongs to: its root is the nearest
+// parent directory that holds .switchyard, switchyard.yaml or .git, else the directory itself.
 func FindProject(dir string) (Project, error) { return project.Find(dir) }
 
 // RunTasks runs several tasks with an engine's Run, as runqueue.Run says.

@@ -91,7 +91,7 @@ func Scope(p *core.Project, config project.Config, id, tree string) (worktree.Sc
 }
 
 // ignoredPaths lists the paths that other processes change: the metrics file with its draft
-// and lock, and the folder for temporary files if it is in the working tree.
+// and lock, and the directory for temporary files if it is in the working tree.
 func ignoredPaths(config project.Config, tree string) (ignored []string, err error) {
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)

@@ -1,5 +1,5 @@
 // Package core opens a project for commands: its configuration, policies, plugins and
-// ledger, its repository, and the files of its state folder.
+// ledger, its repository, and the files of its state directory.
 package core
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Options configure a Project.
 type Options struct {
-	// Project is the project to work on. Its state folder is created once it is needed.
+	// Project is the project to work on. Its state directory is created once it is needed.
 	Project project.Project
 	// Plugins configures the plugin runtime; the project's limits replace its limits.
 	Plugins plugins.Config
@@ -107,7 +107,7 @@ func New(o Options) *Project {
 	return p
 }
 
-// Copy returns a copy of the project in another folder, which shares the plugins and the
+// Copy returns a copy of the project in another directory, which shares the plugins and the
 // supervisor of p. The caller must not close it, and must not use it after p is closed.
 func (p *Project) Copy(root string) *Project {
 	c := New(Options{

@@ -46,9 +46,9 @@ func (p *Project) isRoot(path string) bool {
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// WorktreesFolder returns the folder of the project's worktrees. It is outside of the
-// checkout, where tools would find their files twice, and outside of folders that the system
-// cleans up.
+// WorktreesFolder returns the directory of the project's worktrees. It is outside of the
+// checkout, where tools would find their files twice, and outside of directories that the
+// system cleans up.
 func (p *Project) WorktreesFolder() (string, error) {
 	state := childenv.Value(p.Environ, "XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {

@@ -13,11 +13,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
-// OpenState opens the state folder and creates it if needed.
+// OpenState opens the state directory and creates it if needed.
 //
 // # Errors
 //
-// state-unsafe if it is not a folder or belongs to another user, and
+// state-unsafe if it is not a directory or belongs to another user, and
 // state-file-unwritable.
 func (p *Project) OpenState() (*os.Root, error) {
 	state, err := safefile.OpenState(p.State())
@@ -30,7 +30,7 @@ func (p *Project) OpenState() (*os.Root, error) {
 	return state, nil
 }
 
-// StateFolder opens a folder of the state folder and creates it if needed.
+// StateFolder opens a subdirectory of the state directory and creates it if needed.
 func (p *Project) StateFolder(name string) (*os.Root, error) {
 	state, err := p.OpenState()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Project) StateFolder(name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// WriteStateFile writes a file of a folder in the state folder atomically and durably. It
+// WriteStateFile writes a file of such a subdirectory atomically and durably. It
 // returns the file's path relative to the project's root, with slashes.
 func (p *Project) WriteStateFile(in, name string, data []byte) (path string, err error) {
 	path = project.StateDir + "/" + in + "/" + name
@@ -79,7 +79,7 @@ func (p *Project) ReadEnd(path string, max int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, info.Size()-min(info.Size(), max), max))
 }
 
-// ErrStateWrite returns the error of a file of the state folder that cannot be written.
+// ErrStateWrite returns the error of a file of the state directory that cannot be written.
 func ErrStateWrite(path string, err error) error {
 	return errs.New(errs.StateFileUnwritable, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
 }
@@ -99,7 +99,7 @@ func (p *Project) Leases() (*lease.Pool, error) {
 	return lease.Open(p.LeaseFolder(), os.TempDir(), keeper)
 }
 
-// LeaseFolder returns the path of the folder of Leases, which need not exist.
+// LeaseFolder returns the path of the directory of Leases, which need not exist.
 func (p *Project) LeaseFolder() string { return filepath.Join(p.State(), lease.Folder) }
 
 // Release ends a lease. An error is only a warning: the next process that takes the lease

@@ -13,13 +13,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// VerificationFile is the name of the output of a verification in an attempt's folder.
+// VerificationFile is the name of the output of a verification in an attempt's directory.
 const VerificationFile = "verification.log"
 
 // Maximum sizes of a task's plan and of a file for an agent, in bytes.
 const maxPlan, maxGiven = 1 << 20, 4 << 20
 
-// GiveFile copies the end of a file, relative to the project's root, to a folder that every
+// GiveFile copies the end of a file, relative to the project's root, to a directory that every
 // agent can read: some refuse files that version control ignores, or that are outside of
 // their working tree. It returns the path of the copy.
 func GiveFile(p *core.Project, path, folder, name string) (string, error) {

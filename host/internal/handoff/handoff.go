@@ -23,7 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Folder is the folder in the state folder for the input of later rounds.
+// Folder is the subdirectory of the state directory for the input of later rounds.
 const Folder = "handoff"
 
 // FindingsFile is the name of the file with a round's instructions for its executor, for

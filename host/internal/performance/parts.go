@@ -14,7 +14,7 @@ import (
 // part is a figure of a benchmark of make bench.
 type part struct {
 	what string
-	pkg  string // its folder
+	pkg  string // its directory
 	// name is the benchmark's with its case, as Go prints it, and unit that of the figure.
 	name, unit string
 	benchtime  string

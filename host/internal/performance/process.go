@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// bench has the options, and the folder in which programs run.
+// bench has the options, and the directory in which programs run.
 type bench struct {
 	options
 	dir string

@@ -35,7 +35,7 @@ type Report struct {
 
 // ReportRef splits [PLUGIN=]FILE. The text before the first "=" is a plugin if it is a
 // plugin's name or a module's path, or if it exists and the whole text does not: then it
-// is a folder of plugins, or reading the report fails. Otherwise the whole text is a file
+// is a directory of plugins, or reading the report fails. Otherwise the whole text is a file
 // with "=" in its name, for plugin.
 func (s *Set) ReportRef(text, plugin string) api.ReportRef {
 	before, after, ok := strings.Cut(text, "=")

@@ -21,7 +21,7 @@ import (
 type pathMapper struct {
 	name    string // of the root, with slashes
 	windows bool
-	known   map[string]bool // by absolute folder, whether it is the root
+	known   map[string]bool // by absolute directory, whether it is the root
 	root    *os.Root        // nil if it cannot be opened
 }
 
@@ -131,7 +131,7 @@ func (m *pathMapper) below(path string) (string, bool) {
 		return "", false // A report must not make us contact another machine.
 	}
 	first := strings.IndexByte(path, '/')
-	for at := first; at <= len(path); at++ { // Every folder on the way, the outermost first.
+	for at := first; at <= len(path); at++ { // Every directory on the way, the outermost first.
 		if at < len(path) && path[at] != '/' {
 			continue
 		}
@@ -159,7 +159,7 @@ func (m *pathMapper) cut(path string) (string, bool) {
 }
 
 // isRoot reports whether an absolute path is the root under any name, and whether it is a
-// folder at all.
+// directory at all.
 func (m *pathMapper) isRoot(path string) (is, exists bool) {
 	if is, exists = m.known[path]; exists {
 		return is, true
@@ -188,7 +188,7 @@ func (m *pathMapper) withSlashes(path string) string {
 }
 
 // clean removes empty elements, . and .. from a path below the root. It does not resolve
-// a .. that leaves the root or follows anything but a real folder.
+// a .. that leaves the root or follows anything but a real directory.
 func (m *pathMapper) clean(path string) (string, bool) {
 	var stored []string
 	for element := range strings.SplitSeq(path, "/") {

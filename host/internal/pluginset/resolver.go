@@ -90,8 +90,8 @@ func (r *Resolver) CheckSettings(ctx context.Context, all bool) error {
 	return nil
 }
 
-// choose returns the plugin for a report. ref is a name, the path of a file or folder, or
-// Auto. The plugins of a folder compete with the installed ones for the reports that they
+// choose returns the plugin for a report. ref is a name, the path of a file or directory, or
+// Auto. The plugins of a directory compete with the installed ones for the reports that they
 // recognise.
 func (r *Resolver) choose(ctx context.Context, ref string, source *document.Source) (*plugins.Plugin, error) {
 	var files []string

@@ -62,7 +62,7 @@ func (s *Set) read(ctx context.Context, c *Selection) (err error) {
 	return err
 }
 
-// placeOf returns a reference that is valid in every folder of the project.
+// placeOf returns a reference that is valid in every directory of the project.
 func placeOf(from project.Project, ref string) string {
 	if routing.IsReleaseRef(ref) {
 		return ref

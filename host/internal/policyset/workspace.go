@@ -20,7 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Workspace has the folders in which a project writes versions of a policy with their
+// Workspace has the directories in which a project writes versions of a policy with their
 // decision records. It holds sources for their authors, so signatures are not required. It
 // is safe for concurrent use.
 type Workspace struct {
@@ -161,7 +161,7 @@ func byAge(a, b version) int {
 }
 
 // state returns the state of the version with an identity, "" if there is no such version.
-// Unrelated files in the workspace's folders must not prevent an adoption.
+// Unrelated files in the workspace's directories must not prevent an adoption.
 func (w Workspace) state(ctx context.Context, id routing.Identity) release.State {
 	all, err := w.versions(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
-// openTranscripts opens the folder of transcripts, nil if it does not exist.
+// openTranscripts opens the directory of transcripts, nil if it does not exist.
 func (q *Reader) openTranscripts() (*os.Root, error) {
 	path := filepath.Join(q.project.State(), transcript.Folder)
 	dir, err := safefile.OpenDir(path)

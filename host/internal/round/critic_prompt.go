@@ -69,7 +69,7 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	return prompt.Render(rr.agents.Spawner.Root, "critic", p)
 }
 
-// diffFile is the name of the draft's difference in an attempt's folder, and maxDiff its
+// diffFile is the name of the draft's difference in an attempt's directory, and maxDiff its
 // maximum size in bytes.
 const (
 	diffFile = "draft.diff"

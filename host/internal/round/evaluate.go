@@ -32,14 +32,14 @@ type evaluation struct {
 	repo    *gitrepo.Repo
 	config  project.Config
 	policy  policyset.Selection
-	dir     string // a temporary folder
+	dir     string // a temporary directory
 	below   string // the project's path in its repository
 	result  api.Evaluation
 }
 
 // Evaluate decides past commits as if each were the first draft of a task, with the current
 // verification, report commands and policy, and without a critic. It checks each commit out
-// in a copy of the repository, in the temporary folder. It does not change the ledger, the
+// in a copy of the repository, in the temporary directory. It does not change the ledger, the
 // project or its repository.
 //
 // # Errors
@@ -187,7 +187,7 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 	}
 	root, err := os.OpenRoot(copied)
 	if err == nil {
-		err = errors.Join(root.MkdirAll(v.below, 0o700), root.Close()) // An old commit may not have the project's folder.
+		err = errors.Join(root.MkdirAll(v.below, 0o700), root.Close()) // An old commit may not have the project's directory.
 	}
 	if err != nil {
 		return api.Decision{}, errs.New(errs.TreeUnreadable, "%s of commit %.12s cannot be used: %w", v.below, commit.Hash, safefile.Reason(err))

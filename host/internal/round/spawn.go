@@ -26,7 +26,7 @@ const maxPrompt = 4 << 20 // bytes
 // SpawnRequest runs an agent outside any task.
 type SpawnRequest struct {
 	Agent string
-	// PromptPath and OutputPath are files in the project or in the folder for temporary
+	// PromptPath and OutputPath are files in the project or in the directory for temporary
 	// files. OutputPath receives the agent's final message.
 	PromptPath, OutputPath string
 	// Adapter and Model override the project's configuration, unless they are "".
@@ -62,7 +62,7 @@ type SpawnResult struct {
 // spawn-failed, spawn-auth and spawn-quota, with the details of the spawn; errors of
 // definition.Library.Find, of the package confine, and of spawner.Spawner.Run.
 func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
-	// Checks that leave no trace come before the steps that create folders.
+	// Checks that leave no trace come before the steps that create directories.
 	definition, err := spawns.FindAgent(e.project, req.Agent)
 	if err != nil {
 		return SpawnResult{}, err
@@ -166,11 +166,11 @@ func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawn
 	}
 }
 
-// within reports whether a file is below a folder, also through links.
+// within reports whether a file is below a directory, also through links.
 func within(folder, file string) bool {
 	ours, err := os.Stat(folder)
 	if err != nil {
-		return false // The folder does not exist.
+		return false // The directory does not exist.
 	}
 	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && os.SameFile(info, ours) {

@@ -201,7 +201,7 @@ func (w *work) order(ctx context.Context, p *Position) error {
 
 // orderFiles returns the files that the steps of a round read. It skips a file that is gone:
 // the step then works without it, or fails as it would at home. It also skips a path outside
-// of the folders for tasks, because a worker's receipt can name any file of the home.
+// of the directories for tasks, because a worker's receipt can name any file of the home.
 func (w *work) orderFiles() ([]StateFile, error) {
 	s := w.tx.Status.State
 	var paths []string
@@ -325,8 +325,8 @@ func isOfRound(id, name string) bool {
 	return ok && ofRound().MatchString(rest)
 }
 
-// countRecorded returns how many events follow event after. fits reports whether there are none,
-// or the first of them are the events of the result.
+// countRecorded returns how many events follow event after. fits reports whether there are
+// none, or the first of them are the events of the result.
 func (w *work) countRecorded(ctx context.Context, after int64, changes []event.Full) (n int, fits bool, err error) {
 	fits = true
 	for e, err := range w.tx.Ledger.Events(ctx, w.id, after+1) {

@@ -42,7 +42,7 @@ type Order struct {
 	Contradictions bool
 }
 
-// StateFile is a file of the state folder. Its JSON has only the digest of the data, because
+// StateFile is a file of the state directory. Its JSON has only the digest of the data, because
 // a store has the data.
 type StateFile struct {
 	// Path is relative to the project's root, with slashes.
@@ -138,7 +138,7 @@ var machineErrors = []errs.Code{
 // larger files stay where they were written.
 const maxCarried = 16 << 20
 
-// carriedFolders are the folders of the state folder with the files of tasks.
+// carriedFolders are the subdirectories of the state directory with the files of tasks.
 var carriedFolders = []string{spawns.ReportsFolder, handoff.Folder, transcript.Folder, verifycmd.Folder}
 
 // receive replaces the project's state by that of an order.
@@ -178,7 +178,7 @@ func (e *Engine) receive(ctx context.Context, o Order) error {
 	return nil
 }
 
-// writeStateFiles writes files of the state folder. They may be copies of any time, and
+// writeStateFiles writes files of the state directory. They may be copies of any time, and
 // need not survive a power loss.
 func (e *Engine) writeStateFiles(files []StateFile) error {
 	for _, f := range files {

@@ -312,8 +312,8 @@ func ReportPath(run string) string {
 // queueTimeout is how long a spawn waits for a free lease of its agent.
 const queueTimeout = time.Hour
 
-// ReportsFolder is the folder in the state folder for the reports of spawned agents, by run,
-// and of commands, by task and round.
+// ReportsFolder is the subdirectory of the state directory for reports of spawned agents, by
+// run, and of commands, by task and round.
 const ReportsFolder = "reports"
 
 // parkMargin is how long after the end of a usage limit agents run again.

@@ -83,7 +83,7 @@ func Outside(ctx context.Context, p *core.Project, config project.Config) (*Reco
 // RecoverOrphans ends the agents and verifications that killed commands left in the project.
 // The runs of a task stay open until its next round.
 func RecoverOrphans(ctx context.Context, p *core.Project) error {
-	// Most projects have no such folder, and a round should not create it.
+	// Most projects have no such directory, and a round should not create it.
 	if _, err := os.Lstat(p.LeaseFolder()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

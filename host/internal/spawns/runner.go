@@ -31,7 +31,7 @@ type Runner struct {
 // # Errors
 //
 // spawn-reentrant and spawn-depth-exceeded inside a spawned agent, config-foreign, and errors
-// of confinement, adapters and the state folder.
+// of confinement, adapters and the state directory.
 func NewRunner(ctx context.Context, p *core.Project, config project.Config, id, tree string) (Runner, error) {
 	if err := checkNotNested(p); err != nil {
 		return Runner{}, err
