@@ -20,9 +20,9 @@ type comparison struct {
 	previous []api.PreviousFinding
 }
 
-// settled reports whether every finding of the previous review is reported again under its
+// isSettled reports whether every finding of the previous review is reported again under its
 // fingerprint, or known to be fixed or withdrawn.
-func (c comparison) settled(reported []finding.Finding) bool {
+func (c comparison) isSettled(reported []finding.Finding) bool {
 	return !slices.ContainsFunc(c.previous, func(p api.PreviousFinding) bool {
 		return p.Status == finding.Unverified || p.Status == finding.Open &&
 			!slices.ContainsFunc(reported, func(f finding.Finding) bool { return f.Fingerprint == p.Fingerprint })

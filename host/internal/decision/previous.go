@@ -98,7 +98,7 @@ func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Re
 		switch {
 		case reported[f.Fingerprint]:
 			status = finding.Open
-		case status == finding.Unverified && len(f.Sources) > 0 && !slices.ContainsFunc(f.Sources, reports.lack):
+		case status == finding.Unverified && len(f.Sources) > 0 && !slices.ContainsFunc(f.Sources, reports.isMissing):
 			status = finding.Gone
 		}
 		all = append(all, api.PreviousFinding{Fingerprint: f.Fingerprint, Category: f.Category, File: f.File, Line: f.Line, Status: status})
@@ -202,8 +202,8 @@ func countReports(previous []api.Report, evidence []pluginset.Report) reportCoun
 	return c
 }
 
-// lack reports whether a source of a finding may not have reported again.
-func (c reportCounts) lack(s finding.Source) bool {
+// isMissing reports whether a source of a finding may not have reported again.
+func (c reportCounts) isMissing(s finding.Source) bool {
 	if s.Critic == finding.AuditCritic || s.Critic == SpawnCritic {
 		return false
 	}

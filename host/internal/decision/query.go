@@ -148,7 +148,7 @@ func summarize(ev pluginset.Report) api.Report {
 // to Deferred.
 func (q Query) ask(ctx context.Context, d *api.Decision, past comparison) error {
 	r := policyreview.Review{
-		State: past.state, Round: q.Round, MaxRounds: q.MaxRounds, HardCap: q.HardCap, Verify: q.Verify, Settled: past.settled(d.Findings),
+		State: past.state, Round: q.Round, MaxRounds: q.MaxRounds, HardCap: q.HardCap, Verify: q.Verify, Settled: past.isSettled(d.Findings),
 		Confinement: d.Confinement,
 	}
 	for i, f := range d.Findings {

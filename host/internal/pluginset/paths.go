@@ -77,11 +77,11 @@ func (m *pathMapper) relative(file string) string {
 	}
 	if m.windows {
 		path = strings.ReplaceAll(path, `\`, "/")
-		if drive(strings.TrimPrefix(path, "/")) {
+		if hasDrive(strings.TrimPrefix(path, "/")) {
 			path = strings.TrimPrefix(path, "/") // As in file:///C:/a.go.
 		}
 	}
-	if strings.HasPrefix(path, "/") || m.windows && drive(path) {
+	if strings.HasPrefix(path, "/") || m.windows && hasDrive(path) {
 		if path, ok = m.below(path); !ok {
 			return file
 		}
@@ -117,8 +117,8 @@ func fromURI(text string) (string, bool) {
 	}
 }
 
-// drive reports whether a path begins with a drive letter, such as C:/.
-func drive(path string) bool {
+// hasDrive reports whether a path begins with a drive letter, such as C:/.
+func hasDrive(path string) bool {
 	return len(path) > 2 && path[1] == ':' && path[2] == '/' && ('a' <= path[0]|0x20 && path[0]|0x20 <= 'z')
 }
 

@@ -70,7 +70,9 @@ type version struct {
 	loaded *routing.Policy // nil if it cannot be loaded
 }
 
-func (v version) is(id routing.Identity) bool { return v.Policy != nil && v.Policy.Digest == id.Digest }
+func (v version) hasDigestOf(id routing.Identity) bool {
+	return v.Policy != nil && v.Policy.Digest == id.Digest
+}
 
 // known returns a policy with the result of loading it.
 func known(k api.KnownPolicy, p *routing.Policy, err error) api.KnownPolicy {
@@ -89,7 +91,7 @@ func mark(all *api.PolicyInventory, k api.KnownPolicy, set func(*api.KnownPolicy
 	found := false
 	for i := range all.Policies {
 		p := &all.Policies[i]
-		if !same(*p, k) {
+		if !isSame(*p, k) {
 			continue
 		}
 		set(p)
@@ -104,9 +106,9 @@ func mark(all *api.PolicyInventory, k api.KnownPolicy, set func(*api.KnownPolicy
 	}
 }
 
-// same reports whether both are the same policy: by digest, or by name if one of them
+// isSame reports whether both are the same policy: by digest, or by name if one of them
 // cannot be loaded.
-func same(a, b api.KnownPolicy) bool {
+func isSame(a, b api.KnownPolicy) bool {
 	if a.Policy == nil || b.Policy == nil {
 		return a.Ref == b.Ref
 	}
@@ -132,8 +134,8 @@ func (w Workspace) versions(ctx context.Context) ([]version, error) {
 	for _, v := range inTree {
 		k := known(api.KnownPolicy{Ref: v.Folder, State: v.State, ADRStatus: v.ADRStatus, Folder: v.Folder}, v.Policy, v.Err)
 		// A workspace may contain a built-in version, as Switchyard's does.
-		isSame := func(b version) bool { return b.BuiltIn && k.Policy != nil && b.is(*k.Policy) }
-		if i := slices.IndexFunc(all, isSame); i >= 0 {
+		isBuiltIn := func(b version) bool { return b.BuiltIn && k.Policy != nil && b.hasDigestOf(*k.Policy) }
+		if i := slices.IndexFunc(all, isBuiltIn); i >= 0 {
 			all[i].Folder, all[i].ADRStatus = k.Folder, k.ADRStatus
 			continue
 		}
@@ -168,7 +170,7 @@ func (w Workspace) state(ctx context.Context, id routing.Identity) release.State
 		return ""
 	}
 	for _, v := range all {
-		if v.is(id) {
+		if v.hasDigestOf(id) {
 			return v.State
 		}
 	}
@@ -237,7 +239,7 @@ func (w Workspace) check(
 		return check.Report{}, err
 	}
 	o := check.Options{Waivers: waivers}
-	i := slices.IndexFunc(all, func(v version) bool { return v.is(id) })
+	i := slices.IndexFunc(all, func(v version) bool { return v.hasDigestOf(id) })
 	if i < 0 || newest(all).Digest == id.Digest {
 		if o.Raised, err = w.categorySources(ctx, i >= 0 && all[i].BuiltIn); err != nil {
 			return check.Report{}, err

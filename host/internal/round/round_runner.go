@@ -179,7 +179,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 	}
 	r.Run = review.run
 	result, err := rr.conclude(ctx, r)
-	if err != nil || !rr.researches(result.Decision) {
+	if err != nil || !rr.needsResearch(result.Decision) {
 		return result, err
 	}
 	return rr.research(ctx, result.Decision)
@@ -210,9 +210,9 @@ func (rr *roundRunner) reviewDraft(ctx context.Context, ev *Evidence) (result re
 	return result, err
 }
 
-// researches reports whether the engine's researchers act on a decision; a policy may use
+// needsResearch reports whether the engine's researchers act on a decision; a policy may use
 // the same name for another destination. In Run they are a separate step.
-func (rr *roundRunner) researches(d api.Decision) bool {
+func (rr *roundRunner) needsResearch(d api.Decision) bool {
 	return d.NextAction == actionResearcher && rr.tx.Status.Status == task.Open && !rr.driven && (rr.critic || rr.researchers)
 }
 
@@ -239,8 +239,8 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 	return api.RoundResult{}, nil
 }
 
-// decide evaluates the policy and records the decision. Events that other processes recorded meanwhile do not
-// discard a review that is still of this round and draft.
+// decide evaluates the policy and records the decision. If other processes record events
+// meanwhile, a review still counts as long as the round and the draft are the same.
 func (rr *roundRunner) decide(ctx context.Context, r decisionInput) (api.RoundResult, error) {
 	r.then = rr.prepareNext
 	for {
@@ -280,7 +280,7 @@ func (rr *roundRunner) decide(ctx context.Context, r decisionInput) (api.RoundRe
 // prepareNext adds the intents of researchers to a decision before it is recorded.
 func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.Spawns), rr.emptyDraft, rr.withoutCriteria
-	if !rr.researches(*d) {
+	if !rr.needsResearch(*d) {
 		return nil
 	}
 	err := rr.reserveResearchers(rr.config.Researchers)

@@ -84,7 +84,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	if within(e.project.State(), output.Path()) {
+	if isWithin(e.project.State(), output.Path()) {
 		return SpawnResult{}, errs.New(errs.SpawnOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
 	}
 	if err := agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter); err != nil {
@@ -166,8 +166,8 @@ func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawn
 	}
 }
 
-// within reports whether a file is below a directory, also through links.
-func within(folder, file string) bool {
+// isWithin reports whether a file is below a directory, also through links.
+func isWithin(folder, file string) bool {
 	ours, err := os.Stat(folder)
 	if err != nil {
 		return false // The directory does not exist.

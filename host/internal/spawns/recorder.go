@@ -223,7 +223,7 @@ func (rec *Recorder) NewJob(agentDef definition.Definition, settings project.Spa
 	config := rec.Config
 	j := spawner.Job{
 		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
-		Command: config.Spawn.Command, Env: config.Spawn.Env, Web: web(agentDef),
+		Command: config.Spawn.Command, Env: config.Spawn.Env, Web: hasWebAccess(agentDef),
 		Limits: spawner.Limits{
 			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
 			Concurrency: config.Spawn.Limit(rec.Jobs), QueueTimeout: queueTimeout,
@@ -245,11 +245,11 @@ func (rec *Recorder) NewJob(agentDef definition.Definition, settings project.Spa
 
 // CanSearch reports whether a definition has a tool that searches.
 func CanSearch(d definition.Definition, config project.Config) bool {
-	return web(d) || slices.ContainsFunc(d.Tools, func(tool string) bool { return slices.Contains(config.Audit.SearchTools, tool) })
+	return hasWebAccess(d) || slices.ContainsFunc(d.Tools, func(tool string) bool { return slices.Contains(config.Audit.SearchTools, tool) })
 }
 
-// web reports whether a definition's tools include web access.
-func web(d definition.Definition) bool {
+// hasWebAccess reports whether a definition's tools include web access.
+func hasWebAccess(d definition.Definition) bool {
 	return slices.ContainsFunc(d.Tools, func(tool string) bool {
 		name, _, _ := strings.Cut(tool, "(")
 		return strings.EqualFold(name, "WebSearch") || strings.EqualFold(name, "WebFetch")

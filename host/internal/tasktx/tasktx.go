@@ -125,7 +125,7 @@ func (tx *Tx) Commit(ctx context.Context, before func() error) (*api.EventRef, e
 		return nil, nil
 	}
 	base := ""
-	if tx.Status.Status != task.NoTask && (tx.BaseRev != "" || tx.begins()) {
+	if tx.Status.Status != task.NoTask && (tx.BaseRev != "" || tx.isStart()) {
 		var err error
 		switch base, err = tx.Base(ctx); {
 		case errs.CodeOf(err) == errs.TreeUnreadable && tx.BaseRev == "":
@@ -298,7 +298,7 @@ func (tx *Tx) Base(ctx context.Context) (string, error) {
 	if tx.BaseCommit != "" {
 		return tx.BaseCommit, nil
 	}
-	if tx.BaseRev == "" && !tx.begins() {
+	if tx.BaseRev == "" && !tx.isStart() {
 		return tx.Status.Base, nil
 	}
 	config, err := tx.Project.Plugins().UncheckedConfig(ctx)
@@ -309,8 +309,8 @@ func (tx *Tx) Base(ctx context.Context) (string, error) {
 	return tx.BaseCommit, tx.WithTaskID(err)
 }
 
-// begins reports whether the command begins the task or restarts its work.
-func (tx *Tx) begins() bool {
+// isStart reports whether the command begins the task or restarts its work.
+func (tx *Tx) isStart() bool {
 	return tx.Head.N == 0 || slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
 }
 
