@@ -59,9 +59,9 @@ func (p *Project) WriteStateFile(in, name string, data []byte) (path string, err
 	return path, nil
 }
 
-// ReadEnd returns the end of a file of the project, at most max bytes. It follows no links and
+// ReadEnd returns the end of a file of the project, at most limit bytes. It follows no links and
 // does not wait for a pipe: code of a draft may have replaced the file.
-func (p *Project) ReadEnd(path string, max int64) ([]byte, error) {
+func (p *Project) ReadEnd(path string, limit int64) ([]byte, error) {
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (p *Project) ReadEnd(path string, max int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.NewSectionReader(f, info.Size()-min(info.Size(), max), max))
+	return io.ReadAll(io.NewSectionReader(f, info.Size()-min(info.Size(), limit), limit))
 }
 
 // ErrStateWrite returns the error of a file of the state directory that cannot be written.
