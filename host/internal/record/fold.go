@@ -110,7 +110,7 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 		if event.Attestation.Run != "" {
 			key := runKey(event.Attestation.Agent, event.Attestation.Run)
 			if known, err := before.Entry(key); err != nil || known != nil {
-				return cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Attestation.Agent))
+				return cmp.Or(err, fmt.Errorf("a run of %s is attested again", event.Attestation.Agent))
 			}
 			p.put(key, event.Attestation)
 		}

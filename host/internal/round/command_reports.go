@@ -37,7 +37,7 @@ func checkMayReport(tx *tasktx.Tx, config project.Config) error {
 	case len(config.Reports.Commands) == 0:
 		return nil
 	case verification.IsNested(tx):
-		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.Project.Root, tx.ID).With("task", tx.ID)
+		return errs.New(errs.VerifyNested, "a command of %s cannot run the commands for reports of task %s", tx.Project.Root, tx.ID).With("task", tx.ID)
 	}
 	return config.Reports.CheckTrusted()
 }

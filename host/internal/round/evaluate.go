@@ -79,7 +79,7 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 		v.dir, err = os.MkdirTemp("", "switchyard-evaluate-")
 	}
 	if err != nil {
-		return api.Evaluation{}, errs.New(errs.FileUnwritable, "there is no place for copies of the repository: %w", safefile.Reason(err))
+		return api.Evaluation{}, errs.New(errs.FileUnwritable, "failed to create a directory for copies of the repository: %w", safefile.Reason(err))
 	}
 	err = v.evaluate(ctx, req)
 	if left := os.RemoveAll(v.dir); left != nil && err == nil {

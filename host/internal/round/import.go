@@ -36,7 +36,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 	result := api.ImportResult{Tasks: []api.TaskStatus{}}
 	for _, t := range tasks {
 		if t.Done {
-			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
+			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done"})
 			continue
 		}
 		findings := decision.Merge(policy.Policy, t.Findings)

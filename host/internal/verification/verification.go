@@ -57,7 +57,7 @@ func CheckAllowed(tx *tasktx.Tx, req api.VerifyRequest, config project.Config) e
 	case !Runs(req, config):
 		return nil
 	case IsNested(tx):
-		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", tx.Project.Root, tx.ID).With("task", tx.ID)
+		return errs.New(errs.VerifyNested, "a verification in %s cannot verify task %s", tx.Project.Root, tx.ID).With("task", tx.ID)
 	case req.Command == "":
 		return config.Verify.CheckTrusted()
 	default:
