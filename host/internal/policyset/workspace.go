@@ -53,7 +53,7 @@ func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
 	}
 	if config.Policy != "" {
 		c, err := w.set.Select(ctx, "", config)
-		k := known(api.KnownPolicy{Ref: config.Policy}, c.Policy, err)
+		k := withLoaded(api.KnownPolicy{Ref: config.Policy}, c.Policy, err)
 		mark(&all, k, func(k *api.KnownPolicy) { k.Configured = true })
 	}
 	if all.Adopted != nil {
@@ -74,8 +74,8 @@ func (v version) hasDigestOf(id routing.Identity) bool {
 	return v.Policy != nil && v.Policy.Digest == id.Digest
 }
 
-// known returns a policy with the result of loading it.
-func known(k api.KnownPolicy, p *routing.Policy, err error) api.KnownPolicy {
+// withLoaded adds the result of loading a policy.
+func withLoaded(k api.KnownPolicy, p *routing.Policy, err error) api.KnownPolicy {
 	if err != nil {
 		k.Problem = err.Error()
 		return k
@@ -129,10 +129,10 @@ func (w Workspace) versions(ctx context.Context) ([]version, error) {
 			return nil, err
 		}
 		k := api.KnownPolicy{Ref: ref, State: release.StateReleased, BuiltIn: true, Default: ref == policies.Default}
-		all = append(all, version{known(k, p, nil), p})
+		all = append(all, version{withLoaded(k, p, nil), p})
 	}
 	for _, v := range inTree {
-		k := known(api.KnownPolicy{Ref: v.Folder, State: v.State, ADRStatus: v.ADRStatus, Folder: v.Folder}, v.Policy, v.Err)
+		k := withLoaded(api.KnownPolicy{Ref: v.Folder, State: v.State, ADRStatus: v.ADRStatus, Folder: v.Folder}, v.Policy, v.Err)
 		// A workspace may contain a built-in version, as Switchyard's does.
 		isBuiltIn := func(b version) bool { return b.BuiltIn && k.Policy != nil && b.hasDigestOf(*k.Policy) }
 		if i := slices.IndexFunc(all, isBuiltIn); i >= 0 {

@@ -86,7 +86,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 		}
 	}
 	k := rr.researcherCount(round)
-	q := inquiry{before: rr.tx.Status.State, k: k, round: round, text: rr.tx.TaskPrompt(), asked: asked}
+	q := researchInput{before: rr.tx.Status.State, k: k, round: round, text: rr.tx.TaskPrompt(), asked: asked}
 	var err error
 	if q.churn, err = handoff.Churn(ctx, rr.tx); err != nil {
 		return api.RoundResult{}, err
@@ -113,7 +113,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundR
 	}
 	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
-	if result.Path, err = rr.tx.Project.WriteStateFile(handoff.Folder, handoff.File(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, asking(asked)))); err != nil {
+	if result.Path, err = rr.tx.Project.WriteStateFile(handoff.Folder, handoff.File(rr.tx.ID, round, "research.md"), []byte(consensus.Markdown(rr.tx.ID, round, questionFor(asked)))); err != nil {
 		return api.RoundResult{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
@@ -155,8 +155,8 @@ func (rr *roundRunner) researcherCount(round int) int {
 	return max(k, 1)
 }
 
-// inquiry is the common input of the researchers of a round.
-type inquiry struct {
+// researchInput is the common input of the researchers of a round.
+type researchInput struct {
 	before   task.State // without their runs, which change the transaction
 	k, round int
 	text     string // of the task
@@ -166,7 +166,7 @@ type inquiry struct {
 
 // askResearcher returns one researcher's answer, or the reason why it failed. An error ends
 // all researchers.
-func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, q inquiry) (research.Answer, error) {
+func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, q researchInput) (research.Answer, error) {
 	v, index := research.Answer{Index: p.Index}, p.Index-1
 	if answer, err := rr.earlierAnswer(ctx, q.before.LatestRun(task.RoleResearcher, index)); err != nil || answer != nil {
 		v.Output = answer
@@ -186,7 +186,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	job.Run, job.Resumed = reservedRun(q.before, index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
 		r := prompt.Data{
-			Task: rr.tx.ID, RunID: a.Run, Round: q.round, Index: index, K: q.k, Nudge: p.Nudge, Question: asking(q.asked), Note: a.Note, Prompt: q.text,
+			Task: rr.tx.ID, RunID: a.Run, Round: q.round, Index: index, K: q.k, Nudge: p.Nudge, Question: questionFor(q.asked), Note: a.Note, Prompt: q.text,
 			Findings: handoff.Lines(q.asked), Churn: q.churn,
 		}
 		if plan := rr.config.Spawn.PlanOf(rr.tx.ID); plan != "" {
@@ -273,7 +273,7 @@ func firstCause(failures []error) error {
 	return first
 }
 
-func asking(asked []finding.Finding) string {
+func questionFor(asked []finding.Finding) string {
 	var lines []string
 	for _, f := range asked {
 		lines = append(lines, f.Remediation)

@@ -314,15 +314,15 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 	})
 }
 
-// ofRound matches the rest of a file name after "TASK-r", for the files of a verification, of
-// a command's report and of a handoff. It matches no file of a task TASK-r1.
-var ofRound = sync.OnceValue(func() *regexp.Regexp {
+// roundFileName matches the rest of a file name after "TASK-r", for the files of a
+// verification, of a command's report and of a handoff. It matches no file of a task TASK-r1.
+var roundFileName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9]+(\.log|-[0-9]+\.out|-[a-z]+\.(md|json))$`)
 })
 
 func isOfRound(id, name string) bool {
 	rest, ok := strings.CutPrefix(name, id+"-r")
-	return ok && ofRound().MatchString(rest)
+	return ok && roundFileName().MatchString(rest)
 }
 
 // countRecorded returns how many events follow event after. fits reports whether there are
