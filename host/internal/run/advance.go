@@ -122,42 +122,46 @@ var (
 // order unless the run is over.
 func (d *driver) advance(ctx context.Context, publish func(context.Context, task.Branch) error, p *Position) error {
 	for {
-		w, err := d.open(ctx)
-		if err == nil {
-			_, err = w.tx.Commit(ctx, nil) // Expired questions, and parkings that have ended.
-		}
-		if err == nil {
-			p.Step = task.Next(w.tx.Status.State)
-			if last := w.tx.Status.Last; last != nil {
-				p.Decided = last.NextAction
-			}
-			err = w.begin(p.Step.Kind)
-		}
-		again := false
-		if err == nil {
-			switch p.Step.Kind {
-			case task.StepStart:
-				err, again = w.start(ctx), true
-			case task.StepBranch:
-				if err = publish(ctx, *w.tx.Status.Branch); err == nil {
-					_, err = w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
-						return task.CreateBranch{}, event.Full{By: task.BySwitchyard}, nil
-					})
-				}
-				again = true
-			case task.StepDraft, task.StepAssist, task.StepReview, task.StepCommit:
-				if !p.Over {
-					err = w.order(ctx, p)
-				}
-			case task.StepStuck, task.StepDone, task.StepMerge:
-				p.Over = true
-			}
-		}
-		w.close()
-		if err != nil || !again {
+		if again, err := d.advanceStep(ctx, publish, p); err != nil || !again {
 			return err
 		}
 	}
+}
+
+// advanceStep sets the next step, and reports whether it has carried it out.
+func (d *driver) advanceStep(ctx context.Context, publish func(context.Context, task.Branch) error, p *Position) (done bool, err error) {
+	w, err := d.open(ctx)
+	defer w.close()
+	if err != nil {
+		return false, err
+	}
+	// Questions may have expired, and parkings may have ended.
+	if _, err := w.tx.Commit(ctx, nil); err != nil {
+		return false, err
+	}
+	p.Step = task.Next(w.tx.Status.State)
+	if last := w.tx.Status.Last; last != nil {
+		p.Decided = last.NextAction
+	}
+	if err := w.begin(p.Step.Kind); err != nil {
+		return false, err
+	}
+	switch p.Step.Kind {
+	case task.StepStart:
+		return true, w.start(ctx)
+	case task.StepBranch:
+		if err := publish(ctx, *w.tx.Status.Branch); err != nil {
+			return false, err
+		}
+		return true, w.tx.Record(ctx, task.CreateBranch{})
+	case task.StepDraft, task.StepAssist, task.StepReview, task.StepCommit:
+		if !p.Over {
+			return false, w.order(ctx, p)
+		}
+	case task.StepStuck, task.StepDone, task.StepMerge:
+		p.Over = true
+	}
+	return false, nil
 }
 
 func (w *work) order(ctx context.Context, p *Position) error {
