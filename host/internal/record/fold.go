@@ -34,7 +34,7 @@ const (
 	keyAnswer   = "answer/"   // by round and event: the number of that event
 	keyTurn     = "turn/"     // by event: LifecycleEntry
 	keyRun      = "run/"      // by the digest of agent and run: task.Attestation
-	keyStanding = "standing"  // of a task that waits or is stuck: standing
+	keyStanding = "standing"  // of a task that waits or is stuck: statusSince
 	keyLimits   = "limits"    // of a task with budgets: task.Limits
 )
 
