@@ -36,8 +36,8 @@ func (r *Resolver) bench(ctx context.Context, ref api.ReportRef, stdin io.Reader
 	}
 	dir, err := os.MkdirTemp("", "switchyard-bench-")
 	if err != nil {
-		return b, errs.New(errs.FileUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).
-			WithHint("set TMPDIR to a folder that can be written")
+		return b, errs.New(errs.FileUnwritable, "failed to create a temporary directory for the cache: %w", err).With("path", os.TempDir()).
+			WithHint("set TMPDIR to a directory that can be written")
 	}
 	defer os.RemoveAll(dir)
 	b = api.Benchmark{Plugin: ready.plugin.Identity(), Report: ready.report, Bytes: len(ready.document.Bytes())}

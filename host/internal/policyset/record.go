@@ -65,7 +65,7 @@ func (r *recordReader) input(text jsontext.Value) (*routing.Input, error) {
 // read reads the event of a decision, and checks its hash. It is safe for concurrent use.
 func (r *recordReader) read(e ledger.Event) (decisionRecord, error) {
 	if e.Hash != e.Sum() {
-		return decisionRecord{}, event.Tampered(e.Task, "event %d is not what its hash was made of", e.N)
+		return decisionRecord{}, event.Tampered(e.Task, "event %d does not match its hash", e.N)
 	}
 	body, err := event.DecodeRound(e)
 	d := cmp.Or(body.Decision, &event.RoundDecision{})

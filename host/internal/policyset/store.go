@@ -93,11 +93,11 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 		}
 	case kindAdopted:
 		if known == nil {
-			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted and was never stored", event.Policy.Digest)
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s was adopted but never stored", event.Policy.Digest)
 		}
 		// This detects an edited state.
 		if from := state.digest(); event.From != from {
-			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted after %q, and it was after %q", event.Policy.Digest, event.From, from)
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s was adopted to replace %q, but the adopted policy was %q", event.Policy.Digest, event.From, from)
 		}
 		state.Adopted = &api.Adopted{
 			Ref: event.Ref, Policy: event.Policy, Signer: event.Signer, By: event.By, At: e.At, Event: api.EventRef{N: e.N, Hash: e.Hash},

@@ -83,7 +83,7 @@ func (q *Reader) ExplainCommit(ctx context.Context, rev string) (api.Explanation
 		}
 	}
 	if task.CheckID(id) != nil || hash == "" {
-		return api.Explanation{}, errs.New(errs.CommitWithoutDecision, "commit %.12s names no decision of a task", commit.Hash).With("commit", commit.Hash)
+		return api.Explanation{}, errs.New(errs.CommitWithoutDecision, "commit %.12s does not name a decision of a task", commit.Hash).With("commit", commit.Hash)
 	}
 	r, err := q.project.ReadTask(ctx, id)
 	if errs.CodeOf(err) == errs.TaskNotFound {

@@ -117,7 +117,7 @@ func (r *Task) Traces(ctx context.Context, findings []finding.Finding) (map[stri
 	for key, text := range texts {
 		var t task.Trace
 		if err := json.Unmarshal(text, &t); err != nil {
-			return nil, event.Tampered(r.ID, "the past of %s cannot be read: %w", key, err)
+			return nil, event.Tampered(r.ID, "the history of %s cannot be read: %w", key, err)
 		}
 		past[key[len(keyFinding):]] = t
 	}

@@ -274,14 +274,14 @@ func (p *projection) putTraces(before *ledger.View, s task.State, open, deferred
 	}
 	texts, err := before.Entries(keys)
 	if err != nil {
-		p.err = fmt.Errorf("read the past of the findings: %w", err)
+		p.err = fmt.Errorf("read the history of the findings: %w", err)
 		return
 	}
 	for i, key := range keys {
 		var past task.Trace
 		if text := texts[key]; text != nil {
 			if err := compactjson.Unmarshal(text, &past); err != nil {
-				p.err = fmt.Errorf("read the past of %s: %w", key, err)
+				p.err = fmt.Errorf("read the history of %s: %w", key, err)
 				return
 			}
 		}

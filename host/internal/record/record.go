@@ -54,7 +54,7 @@ func (r *Task) LoadExisting(ctx context.Context) error {
 	case r.Head.N == 0:
 		return NotFound(r.ID)
 	case r.Status.Status == task.NoTask:
-		return event.Tampered(r.ID, "its events make no task")
+		return event.Tampered(r.ID, "its events do not make a task")
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (r *Task) FullEvent(ctx context.Context, n int64) (event.Full, error) {
 func (r *Task) readFull(n int64, e ledger.Event) (event.Full, error) {
 	body, err := event.DecodeFull(e)
 	if err == nil && e.Hash != e.Sum() {
-		err = fmt.Errorf("its hash is not that of its contents")
+		err = fmt.Errorf("its hash does not match its contents")
 	}
 	if err != nil {
 		return event.Full{}, event.Tampered(r.ID, "event %d: %w", n, err)

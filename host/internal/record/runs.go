@@ -119,5 +119,5 @@ func (r *Task) EndedRun(ctx context.Context, run string) (outcome.Record, error)
 			return record, err
 		}
 	}
-	return outcome.Record{}, event.Tampered(r.ID, "run %s has a receipt and no record", run)
+	return outcome.Record{}, event.Tampered(r.ID, "run %s has a receipt but no record", run)
 }

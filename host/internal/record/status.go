@@ -88,7 +88,7 @@ func status(head ledger.Head) (s StoredStatus, err error) {
 		err = fmt.Errorf("the state of %q", s.TaskID)
 	}
 	if err != nil {
-		return StoredStatus{}, event.Tampered(head.Task, "its state is not that of its events: %w", err)
+		return StoredStatus{}, event.Tampered(head.Task, "its state does not match its events: %w", err)
 	}
 	return s, nil
 }

@@ -230,7 +230,7 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 		}
 		switch {
 		case id != "" && released == nil:
-			return nil, errs.New(errs.SessionNotBlocked, "task %s blocks no session", id).With("task", id)
+			return nil, errs.New(errs.SessionNotBlocked, "task %s does not block sessions", id).With("task", id)
 		case released == nil:
 			return nil, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", e.project.Root)
 		}

@@ -316,5 +316,5 @@ func (tx *Tx) isStart() bool {
 
 // ErrNeedsRun returns the error of a command that would commit a task with its own branch.
 func (tx *Tx) ErrNeedsRun() error {
-	return errs.New(errs.TaskNeedsRun, "task %s has its own branch, whose commits are made by run", tx.ID).With("task", tx.ID)
+	return errs.New(errs.TaskNeedsRun, "task %s has its own branch, and only run commits to it", tx.ID).With("task", tx.ID)
 }

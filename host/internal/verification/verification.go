@@ -264,7 +264,7 @@ func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c
 		private, err = filepath.EvalSymlinks(private)
 	}
 	if err != nil {
-		return nil, errs.New(errs.ConfineFailed, "the command has no folder for temporary files: %w", safefile.Reason(err))
+		return nil, errs.New(errs.ConfineFailed, "failed to create a directory for temporary files: %w", safefile.Reason(err))
 	}
 	command.Env = append(command.Env, "TMPDIR="+private)
 	process, err := access.New(&tx.Project.Sandbox, agents.CommandConfinement(c),
@@ -278,7 +278,7 @@ func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c
 	return func() {
 		process.Close()
 		if err := os.RemoveAll(private); err != nil {
-			tx.Project.Warn(errs.New(errs.ConfineFailed, "a folder for temporary files is left: %w", safefile.Reason(err)))
+			tx.Project.Warn(errs.New(errs.ConfineFailed, "failed to remove a directory for temporary files: %w", safefile.Reason(err)))
 		}
 	}, nil
 }
