@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Decode reads the value into what into points to. It is stricter than
@@ -234,12 +235,13 @@ func (all fields) index(key Value) int {
 	return -1
 }
 
-// fieldCache has the fields of the types seen so far, since reading tags is slow.
-var fieldCache = make(map[reflect.Type]fields)
+// fieldCache maps each reflect.Type seen so far to its fields, because reading tags is
+// slow. A guest has one goroutine, but tests of a normalizer may run in parallel.
+var fieldCache sync.Map
 
 func fieldsOf(t reflect.Type) fields {
-	if all, ok := fieldCache[t]; ok {
-		return all
+	if all, ok := fieldCache.Load(t); ok {
+		return all.(fields)
 	}
 	var all fields
 	for i := range t.NumField() {
@@ -254,6 +256,6 @@ func fieldsOf(t reflect.Type) fields {
 		omitEmpty := options == "omitempty"
 		all = append(all, field{name, i, omitEmpty || f.Type.Kind() == reflect.Pointer, omitEmpty})
 	}
-	fieldCache[t] = all
+	fieldCache.Store(t, all)
 	return all
 }

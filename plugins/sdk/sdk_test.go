@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -44,6 +45,26 @@ func TestDecode(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
+}
+
+// Tests of a normalizer may run in parallel, and decode new types at the same time.
+func TestDecodeConcurrently(t *testing.T) {
+	types := make([]reflect.Type, 10_000)
+	for n := range types {
+		length := reflect.ArrayOf(n, reflect.TypeFor[byte]()) // It makes the type a new one.
+		types[n] = reflect.StructOf([]reflect.StructField{{Name: "Text", Type: reflect.TypeFor[string]()}, {Name: "Ignored", Type: length, Tag: `json:"-"`}})
+	}
+	var done sync.WaitGroup
+	for range 4 {
+		done.Go(func() {
+			for _, typ := range types {
+				if all := fieldsOf(typ); len(all) != 1 || all[0].name != "Text" {
+					t.Errorf("got %v", all)
+				}
+			}
+		})
+	}
+	done.Wait()
 }
 
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
