@@ -142,13 +142,7 @@ func (l loop) open(round int, report string) ([]finding.Finding, error) {
 	}
 	var all []finding.Finding
 	seen := make(map[string]bool)
-	for len(entries) > 0 {
-		e := entries[0]
-		entries = entries[1:]
-		if e.Category == "" && e.Findings != nil {
-			entries = slices.Concat(e.Findings, entries)
-			continue
-		}
+	for _, e := range flatten(nil, entries) {
 		f := finding.Finding{
 			Critic: Name, Category: e.Category, Severity: e.Severity, File: e.File, Line: e.Line, Remediation: e.Remediation,
 			ConfirmedBy: []string{Name}, Sources: []finding.Source{{Critic: Name, Plugin: Name, Report: report}},
@@ -169,6 +163,19 @@ func (l loop) open(round int, report string) ([]finding.Finding, error) {
 		}
 	}
 	return all, nil
+}
+
+// flatten appends the entries of a list to all, with the findings of each report in its
+// place.
+func flatten(all, entries []entry) []entry {
+	for _, e := range entries {
+		if e.Category == "" && e.Findings != nil {
+			all = flatten(all, e.Findings)
+		} else {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // violations returns the violations of the search-before-write rule that are still open.

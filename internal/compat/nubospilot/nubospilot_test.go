@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -247,6 +248,16 @@ func TestReadOpenFindings(t *testing.T) {
 
 // TestReadOpenViolations checks which violations are not settled by the round that routed
 // them.
+// An agent may have written the checkpoint.
+func TestReadManyReportsInLinearTime(t *testing.T) {
+	reports := strings.Repeat(`{"findings":[]},`, 60_000) + `{"findings":[{"category":"style"}]}`
+	began := time.Now()
+	got, _ := read(t, checkpoint("stuck", `{"round": 1, "findings": [`+reports+`]}`))
+	if took := time.Since(began); len(got.Findings) != 1 || took > 5*time.Second {
+		t.Errorf("got %+v in %s", got.Findings, took)
+	}
+}
+
 func TestReadOpenViolations(t *testing.T) {
 	two := `"tool_use_audit": [{"violation": "x", "agent": "a", "round": 1, "routed_in_round": 1}, {"violation": "rule-9-search-tool-unverified", "agent": "a", "round": 2, "routed_in_round": 2}]`
 	first := task.Violation{Agent: "a", Round: 1, Kind: task.NoSearch}
