@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
-// ABI is the version of the ABI that this host speaks.
+// ABI is the version of the ABI that this host implements.
 const ABI = "v1"
 
 // The exports of ABI v1 (docs/plugin-abi.md).
@@ -80,7 +80,7 @@ func checkModule(m wazero.CompiledModule, limits abi.Limits) error {
 	return nil
 }
 
-// checkImports refuses imports outside WASI preview 1 before the module is compiled.
+// checkImports refuses imports from outside WASI preview 1 before the module is compiled.
 // link refuses functions that WASI does not have.
 func checkImports(imports []wasmbin.Import) error {
 	for _, i := range imports {
@@ -91,13 +91,13 @@ func checkImports(imports []wasmbin.Import) error {
 	return nil
 }
 
-// link instantiates the modules that a module imports. Few need WASI.
+// link instantiates the modules that m imports. Few guests need WASI.
 func (m *module) link(ctx context.Context) error {
 	if err := offerTick(ctx, m.runtime); err != nil {
 		return err
 	}
 	imports := m.compiled.ImportedFunctions()
-	imports = imports[:len(imports)-1] // The meter's own is the last one.
+	imports = imports[:len(imports)-1] // The last one is the meter's.
 	if len(imports) == 0 {
 		return nil
 	}
@@ -121,9 +121,8 @@ func forbidden(from, name string) error {
 		With("import", from+"."+name)
 }
 
-// offerTick makes the function that every metered guest imports. It stops a guest
-// whose time is over or whose caller has given up. It also lets the garbage collector
-// and other goroutines run.
+// offerTick exports the function that every metered guest imports. The function stops the
+// guest if ctx is done. Each call also lets the garbage collector and other goroutines run.
 func offerTick(ctx context.Context, r wazero.Runtime) error {
 	tick := api.GoFunc(func(ctx context.Context, stack []uint64) {
 		if ctx.Err() != nil {

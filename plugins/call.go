@@ -18,16 +18,16 @@ type instance struct {
 	config Config
 }
 
-// deadline gives a guest its time, and the host's work on its answer the same again.
+// deadline returns a context with the guests' time limit. The host's work on an answer has
+// the same limit.
 func (r *Runtime) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := r.config.Limits.Time
 	return context.WithTimeoutCause(ctx, limit,
 		errs.New(errs.PluginTimeout, "the plugin ran longer than %s", limit).With("limit_ms", limit.Milliseconds()))
 }
 
-// call makes a fresh instance of m and lets body use it, within the limit of
-// time: every guest is metered, and so ends soon after its deadline, whatever it
-// does. body must not keep a view of the guest's memory.
+// call makes a fresh instance of m and calls body with it. Every guest is metered, so it
+// ends soon after its deadline. The guest's memory is not reused after the call.
 func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
 	ctx, cancel := r.deadline(ctx)
 	defer cancel()
@@ -73,7 +73,7 @@ func (g *instance) writeInput(ctx context.Context, data []byte) (region, error) 
 // the guest has to align the allocations after it.
 const scratchSize = 4099
 
-// fillScratch gives the guest a block of meaningless bytes.
+// fillScratch writes Config.Scratch to a block of the guest's memory.
 func (g *instance) fillScratch(ctx context.Context) error {
 	if g.config.Scratch == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (g *instance) fillScratch(ctx context.Context) error {
 	return err
 }
 
-// readOutput returns a view of a guest's answer, valid until its next call.
+// readOutput returns a view of a guest's answer, which the guest's next call may change.
 func (g *instance) readOutput(packed uint64) ([]byte, error) {
 	at := region{uint32(packed >> 32), uint32(packed)}
 	if limit := g.config.Limits.Output; int64(at.len) > limit {
@@ -114,7 +114,7 @@ func (g *instance) failure(ctx context.Context, err error) error {
 	case g.memory.denied:
 		return g.outOfMemory()
 	}
-	// wazero's own messages carry the guest's stack below the first line.
+	// The first line is wazero's message; the guest's stack follows.
 	what, _, _ := strings.Cut(err.Error(), "\n")
 	if g.Module == nil && !strings.Contains(what, "wasm error") {
 		return abi.Violation(errs.PluginABI, abi.Malformed, "the plugin cannot be instantiated: %s", what)
@@ -127,9 +127,8 @@ func (g *instance) outOfMemory() error {
 	return errs.New(errs.PluginMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
 }
 
-// boundedMemory allocates one guest's linear memory, up to a limit. It records
-// whether it refused an allocation, so that a following trap is reported as a lack of
-// memory. It serves one instance on one goroutine.
+// boundedMemory is one guest's linear memory, up to a limit. It records whether it refused
+// an allocation, so that the trap that follows is reported as a lack of memory.
 type boundedMemory struct {
 	limit  uint64
 	data   []byte

@@ -12,14 +12,13 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
-// Catalog knows plugins by name. It is immutable, and safe for concurrent use;
-// its zero value is empty.
+// Catalog has plugins by name. It is immutable and safe for concurrent use; its zero value
+// is empty.
 type Catalog struct {
 	plugins map[string]func() (*Plugin, error)
 }
 
-// NewCatalog returns the catalog of the built-in plugins, run by r. It loads each
-// on its first use.
+// NewCatalog returns the catalog of the built-in plugins. r compiles each on its first use.
 func NewCatalog(r *Runtime) *Catalog {
 	c := &Catalog{plugins: make(map[string]func() (*Plugin, error))}
 	for _, name := range builtin.Names() {
@@ -28,8 +27,7 @@ func NewCatalog(r *Runtime) *Catalog {
 	return c
 }
 
-// builtIn returns a built-in plugin as its embedded description has it; it is
-// compiled when it is first used.
+// builtIn returns a built-in plugin with its embedded description, without compiling it.
 func (r *Runtime) builtIn(name string) (*Plugin, error) {
 	guest, ok := builtin.Find(name)
 	if !ok {
@@ -44,7 +42,7 @@ func (r *Runtime) builtIn(name string) (*Plugin, error) {
 	return p, nil
 }
 
-// With returns a catalog that has one more plugin, under its own name.
+// With returns a catalog with one more plugin, under its own name.
 //
 // # Errors
 //
@@ -69,8 +67,7 @@ func (c *Catalog) Has(name string) bool {
 	return ok
 }
 
-// Is reports whether the catalog has this very plugin, or one loaded from the same
-// bytes, under its name.
+// Is reports whether the catalog has p, or a plugin from the same bytes, under p's name.
 func (c *Catalog) Is(p *Plugin) bool {
 	known, err := c.Named(p.identity.Name)
 	return err == nil && known.identity == p.identity
@@ -89,9 +86,8 @@ func (c *Catalog) Named(name string) (*Plugin, error) {
 //
 // # Errors
 //
-// plugin-ambiguous if several do. If none does: the error of a report that is not
-// valid in the format that it seems to have, else plugin-undetected. The cause of ctx
-// if it is done.
+// plugin-ambiguous if several plugins recognise it. Without one, the error of Source.Err if
+// the report is invalid, else plugin-undetected. If ctx is done, its cause.
 func (c *Catalog) Detect(ctx context.Context, source *document.Source) (*Plugin, error) {
 	var match *Plugin
 	var names []string

@@ -17,9 +17,8 @@ import (
 // exists (docs/plugin-abi.md). Then it cuts each finding's raw text out of the
 // report, so that no plugin can alter it.
 //
-// Its memory grows with the answer and not with the report, and it stops at the
-// first item that the answer lacks. The time for walking over the items and looking
-// up refs grows with the report and the patterns; both end with ctx.
+// Its memory grows with the answer but not with the report. Its time grows with the report
+// and the patterns, and is limited by ctx.
 func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, items []string, out *output) (abi.Result, error) {
 	claims, err := collectRefs(out)
 	if err != nil {
@@ -46,11 +45,12 @@ func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, i
 	return buildResult(p, doc, out, claims)
 }
 
-// reference is an answer's statement about one place in the report.
+// reference is a value of the report that an answer refers to.
 type reference struct {
-	// as is "skips" or "answers for" if it is the only one about its place, "" for findings.
+	// as is "skips" or "answers for", which may refer to a value only once, or "" for
+	// findings.
 	as  string
-	raw jsontext.Value // nil if there is no such place
+	raw jsontext.Value // nil if the report does not have it
 }
 
 // collectRefs maps the answer's refs to their references.
@@ -84,8 +84,8 @@ func collectRefs(out *output) (map[string]*reference, error) {
 	return claims, nil
 }
 
-// buildResult makes the result of an answer whose refs have been looked up. It keeps
-// the answer's order, so that the same answer always gives the same error.
+// buildResult converts an answer to a result. It checks the refs in the answer's order, so
+// that the same answer always gives the same error.
 func buildResult(p *Plugin, doc *document.Document, out *output, claims map[string]*reference) (abi.Result, error) {
 	for _, s := range *out.Skipped {
 		if claims[s.Ref].raw == nil {

@@ -15,7 +15,7 @@ import (
 // Module returns the plugin's module. Do not modify it.
 func (p *Plugin) Module() []byte { return p.wasm }
 
-// Survey reads a module without running it.
+// Survey inspects a module without running it.
 func Survey(module []byte) abi.Inspection {
 	in := abi.Inspection{Digest: digest.Of(module), Size: len(module)}
 	if checkHeader(module) != nil {

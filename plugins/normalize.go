@@ -14,13 +14,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// Normalize runs the plugin over a report. config is the plugin's own
-// configuration, one JSON object; nil means none.
+// Normalize runs the plugin on a report. config is the plugin's configuration, a JSON
+// object, or nil.
 //
 // # Errors
 //
-// The guest's own code if it refuses the report, else a plugin-… code. The details
-// name the plugin and its version. A cancelled context yields its cause.
+// The guest's own code if it refuses the report, else a plugin-… code. The details name the
+// plugin and its version. If ctx is done, its cause.
 func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config jsontext.Value) (abi.Result, error) {
 	reply, err := p.Ask(ctx, doc, config)
 	if err != nil {
@@ -30,12 +30,12 @@ func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config j
 	return result, p.withPlugin(err)
 }
 
-// Document returns the report as JSON, transcoded if needed, as the plugin gets it
-// with this configuration.
+// Document returns the report as JSON, in the form that the plugin gets with this
+// configuration.
 //
 // # Errors
 //
-// Those of document.Source.For.
+// The errors of document.Source.For.
 func (p *Plugin) Document(source *document.Source, config jsontext.Value) (*document.Document, error) {
 	read := func() (*document.Document, error) { return source.For(p.formats) }
 	if value, ok := at(config, p.description.LinesIf); ok && value.Kind() == 't' {
@@ -104,12 +104,12 @@ type Reply struct {
 	Memory int64
 }
 
-// Ask runs a fresh instance of the guest and does not check its answer. It is for
-// tools that test plugins.
+// Ask runs a fresh instance of the guest without checking its answer. It is for tools that
+// test plugins.
 //
 // # Errors
 //
-// Those of Normalize that concern running the guest.
+// The errors of Normalize that concern running the guest.
 func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontext.Value) (reply Reply, err error) {
 	defer func() { err = p.withPlugin(err) }()
 	m, err := p.compile(ctx)
@@ -142,15 +142,14 @@ func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontex
 		if err != nil {
 			return err
 		}
-		// No instance uses this memory after the call, so the view stays valid.
 		reply = Reply{Answer: answer, Memory: int64(g.Memory().Size())}
 		return nil
 	})
 	return reply, err
 }
 
-// parseReply checks an answer against the ABI and the report. It has a time limit
-// apart from the guest's.
+// parseReply checks an answer against the ABI and the report. Its time does not count as
+// the guest's.
 func (p *Plugin) parseReply(ctx context.Context, doc *document.Document, config jsontext.Value, reply Reply) (abi.Result, error) {
 	out, err := decodeOutput(reply.Answer)
 	if err != nil {

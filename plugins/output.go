@@ -30,8 +30,8 @@ type output struct {
 	Error    *guestError          `json:"error"`
 }
 
-// maxEntries bounds an answer's findings, skipped entries, unmapped entries and statements, each.
-// 64 MiB hold twenty million empty ones, for which the host would need gigabytes.
+// maxEntries limits each list of an answer: an answer of 64 MiB could have twenty million
+// empty entries, for which the host would need gigabytes.
 const maxEntries = 1_000_000
 
 var errEntries = errors.New("too many entries")
@@ -62,7 +62,7 @@ func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// rename replaces the critic from by to.
+// rename replaces the critic from with to.
 func (o *output) rename(from, to string) {
 	if o.Critic == from {
 		o.Critic = to
@@ -99,7 +99,7 @@ func (r *guestError) fault() *errs.Error {
 	for name, text := range r.Details {
 		var value any
 		if err := json.Unmarshal(text, &value); err != nil {
-			value = text // A number that no float can hold.
+			value = text // A number that is too large for a float.
 		}
 		f = f.With(name, value)
 	}
@@ -139,8 +139,7 @@ func invalid(format string, args ...any) *errs.Error {
 	return abi.Violation(errs.PluginInvalidOutput, abi.WrongSchema, format, args...)
 }
 
-// decodeOutput reads and checks the answer of sy_normalize. data is not
-// retained.
+// decodeOutput reads and checks the answer of sy_normalize. It does not retain data.
 func decodeOutput(data []byte) (*output, error) {
 	var out output
 	err := decode(data, &out)
@@ -161,7 +160,6 @@ func decodeOutput(data []byte) (*output, error) {
 	return &out, nil
 }
 
-// check checks an error.
 func (r *guestError) check() error {
 	if !abi.IsCode(r.Code) || abi.IsReserved(r.Code) || r.Message == "" {
 		return invalid("the plugin's error lacks a message or a code of its own in lower-case words")
@@ -174,7 +172,7 @@ func (r *guestError) check() error {
 	return nil
 }
 
-// check checks an answer without an error, and fills in what findings may leave out.
+// check checks an answer without an error, and fills in defaults of findings.
 func (o *output) check() error {
 	switch {
 	case o.Findings == nil || o.Skipped == nil:
@@ -225,8 +223,7 @@ func (o *output) check() error {
 	return nil
 }
 
-// decodeDescription reads and checks the answer of sy_describe. data is not
-// retained.
+// decodeDescription reads and checks the answer of sy_describe. It does not retain data.
 func decodeDescription(data []byte) (abi.Description, error) {
 	var d abi.Description
 	if len(data) > maxDescription {
@@ -264,7 +261,7 @@ func decodeDescription(data []byte) (abi.Description, error) {
 	return d, nil
 }
 
-// checkPointer describes the problem of a JSON Pointer, "" if there is none.
+// checkPointer returns the problem of a JSON Pointer, or "".
 func checkPointer(pointer string) string {
 	tokens, ok := document.Tokens(pointer)
 	switch {

@@ -33,14 +33,13 @@ type code struct {
 	module *module // nil until it has been compiled and checked
 }
 
-// Load compiles a module, checks that it implements ABI v1 and has it describe
-// itself. It loads each module once, so that a long-lived host grows with the number
-// of modules and not of requests. The wasm bytes are retained and must not be
-// modified.
+// Load compiles a module, checks that it implements ABI v1, and has it describe itself. It
+// loads each module once, so that the memory of a long-lived host does not grow with its
+// requests. It retains wasm, which must not be modified.
 //
 // # Errors
 //
-// plugin-abi if it is not such a module, and every code of a guest that fails.
+// plugin-abi if the module does not implement the ABI, and the codes of a guest that fails.
 func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 	sum := digest.Of(wasm)
 	r.mu.Lock()
@@ -53,7 +52,7 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 	if err := p.load(ctx); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.loaded, sum) // The failure may be transient, as of a cache, and the entry holds memory.
+		delete(r.loaded, sum) // The failure may be transient, and the entry holds memory.
 		return nil, err
 	}
 	return p, nil
@@ -99,16 +98,16 @@ func (p *Plugin) Identity() abi.Identity { return p.identity }
 // Description returns the plugin's description of itself. Do not modify its slices.
 func (p *Plugin) Description() abi.Description { return p.description }
 
-// As returns the plugin under the name of a configuration. That name is also the
-// critic of reports that name none.
+// As returns the plugin under the name of a configuration. The name is also the critic of
+// reports that do not name one.
 func (p *Plugin) As(name string) *Plugin {
 	c := &Plugin{identity: p.identity, description: p.description, formats: p.formats, runtime: p.runtime, code: p.code}
 	c.identity.Name, c.identity.Use = name, p.identity.Name
 	return c
 }
 
-// compile compiles and checks the module. It keeps a success; a failure may be
-// transient, as of a cache.
+// compile compiles and checks the module. It keeps only a success: a failure may be
+// transient.
 func (p *Plugin) compile(ctx context.Context) (*module, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,11 +1,11 @@
 // Package plugins runs normalizers: small WebAssembly guests that turn a
 // critic's report into findings (ABI v1, docs/plugin-abi.md).
 //
-// A guest is not trusted. It sees only one report and its own configuration: no
-// files, no network, no environment, no arguments, a clock that advances only when
-// it is read, and seeded randomness. Its memory, time and output are bounded, every
-// report gets a fresh instance, and the host checks that every item of the report
-// is accounted for. ADR-0006 has the reasons.
+// A guest is not trusted. It sees one report and its own configuration, but no files, no
+// network, no environment and no arguments. Its clock advances only when it is read, and its
+// randomness is seeded. Its memory, time and output are limited, every report gets a fresh
+// instance, and the host checks that every item of the report is accounted for. ADR-0006 has
+// the reasons.
 package plugins
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// emptyConfig is the configuration of a plugin that has none.
+// emptyConfig is the default configuration of a plugin.
 var emptyConfig = jsontext.Value("{}")
 
 // The data of plugins. The host's packages share these types.

@@ -16,13 +16,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
 
-// Config says how guests run. Its zero value grants nothing, applies every
-// default limit and caches nothing.
+// Config configures how guests run. Its zero value has the default limits and no cache.
 type Config struct {
 	Limits abi.Limits
-	// CacheDir keeps compiled code between runs; "" keeps none. Only the user may
-	// be able to write to it, because its content is executed: never use a folder
-	// inside a repository.
+	// CacheDir is a directory for compiled code, or "" for no cache. Its content is
+	// executed, so only the user may be able to write to it: never use a directory inside a
+	// repository.
 	CacheDir string
 	// Interpret runs guests without compiling them, many times slower, and without
 	// the cache. The answers must be the same.
@@ -68,21 +67,20 @@ func (r *Runtime) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// release closes a module that is of no use.
+// release closes a module that cannot be used.
 func (r *Runtime) release(ctx context.Context, m *module) {
 	r.mu.Lock()
 	r.modules = slices.DeleteFunc(r.modules, func(other *module) bool { return other == m })
 	r.mu.Unlock()
-	_ = m.close(context.WithoutCancel(ctx)) // It holds nothing but memory.
+	_ = m.close(context.WithoutCancel(ctx)) // It only frees memory.
 }
 
-// compileTime is how long compiling a module may take. One of the Go toolchain
-// takes a second.
+// compileTime limits the compilation of a module. A module of the Go toolchain takes a
+// second.
 const compileTime = 10 * time.Second
 
-// compileInTime is compile, but waits no longer than compileTime or ctx. wazero
-// cannot be interrupted: a compilation that takes longer is left behind, and what
-// comes of it is thrown away.
+// compileInTime is compile with a time limit. wazero cannot be interrupted: a compilation
+// that takes longer runs on, and its result is dropped.
 func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*module, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, compileTime,
 		errs.New(errs.PluginTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
@@ -99,7 +97,7 @@ func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*module, erro
 		case done <- outcome{m, err}:
 		case <-late:
 			if err == nil {
-				_ = m.close(ctx) // The caller has given up on it.
+				_ = m.close(ctx)
 			}
 		}
 	}()
@@ -123,8 +121,8 @@ func (r *Runtime) compile(ctx context.Context, wasm []byte) (m *module, err erro
 	if r.config.Interpret {
 		how = wazero.NewRuntimeConfigInterpreter()
 	}
-	// Without reference types no guest can grow its tables. Custom sections are
-	// for debuggers; the meter leaves them out.
+	// Without reference types a guest cannot grow its tables. Debug information is in
+	// custom sections, which the meter drops.
 	how = how.WithDebugInfoEnabled(false).WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureReferenceTypes)
 	err = codecache.Compile(ctx, r.config.CacheDir, wasm, func(cache wazero.CompilationCache) error {
 		m = &module{runtime: wazero.NewRuntimeWithConfig(ctx, how.WithCompilationCache(cache)), cache: cache}
@@ -148,8 +146,8 @@ func (m *module) close(ctx context.Context) error {
 	return errors.Join(m.runtime.Close(ctx), m.cache.Close(ctx))
 }
 
-// instantiate turns a panic into an error: wazero has been seen to panic over a
-// module that it had found valid.
+// instantiate returns an error for a panic: wazero has panicked on modules that it had
+// found valid.
 func (m *module) instantiate(ctx context.Context) (mod api.Module, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,6 +1,6 @@
-// Package builtin holds the normalizers that come with Switchyard. A folder has
-// a guest's source, the module that it compiles to, and the description that
-// the module gives of itself; make guests rebuilds the latter two.
+// Package builtin embeds the normalizers that come with Switchyard. Each directory has a
+// guest's source, its module, and the module's description of itself. make guests rebuilds
+// the latter two.
 package builtin
 
 import (
@@ -15,15 +15,15 @@ var files embed.FS
 type Guest struct {
 	// Wasm is the module. Do not modify it.
 	Wasm []byte
-	// Describe is what its sy_describe answers, so that a report's format can
-	// be told without running every guest.
+	// Describe is the answer of its sy_describe, so that a report's format can be detected
+	// without running every guest.
 	Describe []byte
 }
 
 // Names lists the built-in guests by name, in byte order.
 func Names() []string {
 	var names []string
-	entries, _ := files.ReadDir(".") // An embedded folder can be read.
+	entries, _ := files.ReadDir(".") // It is embedded.
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
