@@ -32,24 +32,6 @@ const (
 	exportInitialize = "_initialize"
 )
 
-// function is a function export.
-type function struct {
-	name            string
-	params, results []api.ValueType
-}
-
-// functions lists the required function exports, in the order in which they are
-// checked.
-func functions() []function {
-	const u32, u64 = api.ValueTypeI32, api.ValueTypeI64
-	return []function{
-		{exportMarker, nil, nil},
-		{exportAlloc, []api.ValueType{u32}, []api.ValueType{u32}},
-		{exportDescribe, nil, []api.ValueType{u64}},
-		{exportNormalize, []api.ValueType{u32, u32, u32, u32}, []api.ValueType{u64}},
-	}
-}
-
 // checkModule checks a compiled, metered module against ABI v1 before it runs.
 func checkModule(m wazero.CompiledModule, limits abi.Limits) error {
 	exported := m.ExportedFunctions()
@@ -60,7 +42,16 @@ func checkModule(m wazero.CompiledModule, limits abi.Limits) error {
 			}
 		}
 	}
-	for _, want := range functions() {
+	const u32, u64 = api.ValueTypeI32, api.ValueTypeI64
+	for _, want := range []struct {
+		name            string
+		params, results []api.ValueType
+	}{
+		{exportMarker, nil, nil},
+		{exportAlloc, []api.ValueType{u32}, []api.ValueType{u32}},
+		{exportDescribe, nil, []api.ValueType{u64}},
+		{exportNormalize, []api.ValueType{u32, u32, u32, u32}, []api.ValueType{u64}},
+	} {
 		got, ok := exported[want.name]
 		if !ok {
 			return abi.Violation(errs.PluginABI, abi.MissingExport, "the plugin does not export %s", want.name).With("export", want.name)

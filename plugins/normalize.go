@@ -37,11 +37,11 @@ func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config j
 //
 // The errors of document.Source.For.
 func (p *Plugin) Document(source *document.Source, config jsontext.Value) (*document.Document, error) {
-	read := func() (*document.Document, error) { return source.For(p.formats) }
 	if value, ok := at(config, p.description.LinesIf); ok && value.Kind() == 't' {
-		read = source.AsValues
+		doc, err := source.AsValues()
+		return doc, p.withPlugin(err)
 	}
-	doc, err := read()
+	doc, err := source.For(p.formats)
 	return doc, p.withPlugin(err)
 }
 
@@ -56,14 +56,11 @@ func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 	if !ok {
 		return p.description.Items, nil
 	}
-	var more []string
-	var err error
 	if value.Kind() == '"' {
-		more = make([]string, 1)
-		err = json.Unmarshal(value, &more[0])
-	} else {
-		err = json.Unmarshal(value, &more)
+		value = slices.Concat(jsontext.Value("["), value, jsontext.Value("]"))
 	}
+	var more []string
+	err := json.Unmarshal(value, &more)
 	problem := ""
 	switch {
 	case err != nil:

@@ -59,12 +59,12 @@ func (r *Runtime) Limits() abi.Limits { return r.config.Limits }
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var errs []error
+	var failures []error
 	for _, m := range r.modules {
-		errs = append(errs, m.close(ctx))
+		failures = append(failures, m.close(ctx))
 	}
 	r.modules = nil
-	return errors.Join(errs...)
+	return errors.Join(failures...)
 }
 
 // release closes a module that cannot be used.
