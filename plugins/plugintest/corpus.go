@@ -25,12 +25,12 @@ type goldenCase struct {
 	Name string `json:"name"`
 	// Config is the plugin's configuration.
 	Config jsontext.Value `json:"config"`
-	// Report is the report itself; ReportText is one that is not JSON or is invalid;
-	// ReportFile is the path of one, relative to the case.
+	// Report is the report, ReportText the text of one that is invalid or not JSON, and
+	// ReportFile the path of one, relative to the corpus.
 	Report     jsontext.Value `json:"report"`
 	ReportText string         `json:"report_text"`
 	ReportFile string         `json:"report_file"`
-	// Want is the whole answer, WantCounts only its size, and WantError a refusal.
+	// Want is the expected answer, WantCounts its size, and WantError a refusal.
 	Want       *answer    `json:"want"`
 	WantCounts *counts    `json:"want_counts"`
 	WantError  *wantError `json:"want_error"`
@@ -84,7 +84,7 @@ type seed struct {
 	config jsontext.Value
 }
 
-// corpus runs the golden cases, and stores those whose report the plugin accepts for the
+// corpus runs the golden cases. It stores the reports that the plugin accepts for the
 // following checks.
 func (k *kit) corpus() {
 	if k.options.Corpus == "" {
@@ -120,8 +120,8 @@ func (k *kit) corpus() {
 // caseSuffix is the suffix of a case's file name.
 const caseSuffix = ".json"
 
-// maxCase is the maximum size of a case's file, in bytes: a report, and an expectation of
-// the same size. maxStored limits the bytes of reports stored for the following checks.
+// maxCase limits the file of a case, in bytes: a report, and an expectation of the same
+// size. maxStored limits the bytes of the stored reports.
 const (
 	maxCase   = 2 * document.DefaultBytes
 	maxStored = 2 * document.DefaultBytes
@@ -145,7 +145,6 @@ func (k *kit) read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// load reads a case.
 func (k *kit) load(file string) (*goldenCase, error) {
 	data, err := k.read(file, maxCase)
 	if err != nil {
@@ -177,7 +176,7 @@ func count(all ...bool) int {
 	return n
 }
 
-// golden runs one case, and returns its report as the plugin gets it.
+// golden runs one case and returns its report in the form that the plugin gets.
 func (k *kit) golden(c *goldenCase) (*document.Document, error) {
 	text := []byte(c.Report)
 	switch {

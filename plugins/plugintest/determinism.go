@@ -8,15 +8,15 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// maxDeterminism limits the reports of the corpus that are repeated, and maxInterpreted
-// their size in bytes: the interpreter is slow.
+// maxDeterminism limits the number of repeated reports, and maxInterpreted the bytes of a
+// report for the interpreter, which is slow.
 const (
 	maxDeterminism = 40
 	maxInterpreted = 256 << 10
 )
 
-// determinism repeats the same reports under other circumstances and compares the answers
-// byte for byte.
+// determinism repeats reports with other memory and with the interpreter, and compares the
+// answers byte for byte.
 func (k *kit) determinism() {
 	ways := []struct {
 		name   string

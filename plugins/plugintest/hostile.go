@@ -23,8 +23,8 @@ const (
 	maxMutated = 64 << 10 // maximum size of a mutated report, in bytes
 )
 
-// seeds returns the reports of the corpus that the plugin accepts, or a report derived
-// from the plugin's description if there are none.
+// seeds returns the reports of the corpus that the plugin accepts, or else one report that
+// is derived from the plugin's description.
 func (k *kit) seeds() []seed {
 	if len(k.cases) > 0 {
 		return slices.Clone(k.cases)
@@ -80,7 +80,6 @@ func put(at any, tokens []string, value any) any {
 	return object
 }
 
-// hostile runs the checks with hostile reports.
 func (k *kit) hostile() {
 	seeds := slices.DeleteFunc(k.seeds(), func(s seed) bool { return len(s.doc.Bytes()) > maxMutated })
 	if len(seeds) == 0 {
@@ -112,7 +111,7 @@ func (k *kit) each(name string, seeds []seed, try func(seed) error) {
 	k.check(GroupHostile, name, err)
 }
 
-// spread picks n elements, evenly.
+// spread picks n elements at even distances.
 func spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
@@ -124,8 +123,7 @@ func spread[T any](all []T, n int) []T {
 	return picked
 }
 
-// asJSON returns a document without asking a plugin for its format; other formats are
-// transcoded to JSON.
+// asJSON returns a document of JSON text.
 func asJSON(text []byte) (*document.Document, error) {
 	source, err := document.Read(text, document.Limits{})
 	if err != nil {
@@ -134,12 +132,12 @@ func asJSON(text []byte) (*document.Document, error) {
 	return source.As(document.JSON)
 }
 
-// try gives the plugin a document, and fails unless it answers correctly or refuses. The
-// result is nil after a refusal.
+// try runs the plugin on a text. It fails unless the plugin answers correctly or refuses.
+// The result is nil if the host or the plugin refuses the text.
 func (k *kit) try(text []byte, config jsontext.Value) (*abi.Result, error) {
 	doc, err := asJSON(text)
 	if err != nil {
-		return nil, nil // The host refuses it, with a code.
+		return nil, nil
 	}
 	result, err := k.plugin.Normalize(k.ctx, doc, config)
 	switch code := errs.CodeOf(err); {
@@ -152,13 +150,13 @@ func (k *kit) try(text []byte, config jsontext.Value) (*abi.Result, error) {
 	}
 }
 
-// isFailure reports whether a code is a failure of the plugin itself and not a refusal:
-// failures have the host's codes, of which a plugin may return one.
+// isFailure reports whether a code is a failure of the plugin and not a refusal. Failures
+// have the host's codes, of which a plugin may use plugin-config-invalid for a refusal.
 func isFailure(code errs.Code) bool {
 	return code == "" || code != errs.PluginConfigInvalid && strings.HasPrefix(string(code), "plugin-")
 }
 
-// roots gives the plugin values that are not reports.
+// roots runs the plugin on values that are not reports.
 func (k *kit) roots() {
 	for _, text := range []string{"null", "true", "0", `""`, "{}", "[[]]", "[null]", "[{}]"} {
 		result, err := k.try([]byte(text), nil)
@@ -181,7 +179,7 @@ func (k *kit) cutShort(s seed) error {
 	return nil
 }
 
-// wrongEncoding gives the host text that is not UTF-8, which it must refuse.
+// wrongEncoding checks that the host refuses text that is not UTF-8.
 func (k *kit) wrongEncoding(s seed) error {
 	text := string(s.doc.Bytes())
 	utf16 := strings.Join(strings.Split(text, ""), "\x00") + "\x00"
@@ -193,8 +191,8 @@ func (k *kit) wrongEncoding(s seed) error {
 	return nil
 }
 
-// rewritten writes the same document in other ways: indented, compact, and with escaped
-// names. The answer must be the same.
+// rewritten checks that the plugin gives the same answer for the same document with
+// indentation, without white space, and with escaped names.
 func (k *kit) rewritten(s seed) error {
 	want, err := k.plugin.Normalize(k.ctx, s.doc, s.config)
 	if err != nil {
@@ -221,8 +219,8 @@ func (k *kit) rewritten(s seed) error {
 	return nil
 }
 
-// escapeNames writes the first letter of every member's name as an escape. In compact
-// JSON, only a quotation mark that begins a text has a letter behind it.
+// escapeNames writes the first letter of every member's name as an escape. In compact JSON,
+// a letter follows a quotation mark only at the beginning of a text.
 func escapeNames(compact jsontext.Value) []byte {
 	return regexp.MustCompile(`"[A-Za-z][^"\\]*":`).ReplaceAllFunc(compact, func(name []byte) []byte {
 		return append(fmt.Appendf(nil, "\"\\u%04x", name[1]), name[2:]...)

@@ -19,8 +19,8 @@ const (
 	muchText  = 4 << 20 // bytes
 )
 
-// limits has the plugin read large reports, and checks that every finding is about an
-// item.
+// limits checks that every finding is about an item, and measures the plugin on large
+// reports.
 func (k *kit) limits() {
 	k.items()
 	seeds := k.seeds()
@@ -38,7 +38,7 @@ func (k *kit) limits() {
 	k.add(GroupLimits, fmt.Sprintf("%d items", manyItems), Skip, "no report of the corpus has an item to repeat")
 }
 
-// measured runs one report and adds the time and memory it took.
+// measured runs the plugin on one report and adds a check with its time and memory.
 func (k *kit) measured(name string, s seed) {
 	start := time.Now()
 	reply, err := k.plugin.Ask(k.ctx, s.doc, s.config)
@@ -58,7 +58,8 @@ func (k *kit) measured(name string, s seed) {
 	}
 }
 
-// multiplied repeats a report's first item many times.
+// multiplied returns a report with many copies of the first item, and their number, which
+// is 0 if there is no item to repeat.
 func (k *kit) multiplied(s seed) (seed, int) {
 	items, err := k.plugin.Items(s.config)
 	if err != nil {
@@ -75,7 +76,7 @@ func (k *kit) multiplied(s seed) (seed, int) {
 		text, errText := json.Marshal(set(tree, tokens[:len(tokens)-1], func(v any) any {
 			list, _ := v.([]any)
 			copies := slices.Repeat([]any{raw}, n)
-			return append(copies, list[min(1, len(list)):]...) // Values after the items stay.
+			return append(copies, list[min(1, len(list)):]...)
 		}), json.Deterministic(true))
 		doc, errDoc := asJSON(text)
 		if errors.Join(errTree, errText, errDoc) != nil {
@@ -86,8 +87,8 @@ func (k *kit) multiplied(s seed) (seed, int) {
 	return seed{}, 0
 }
 
-// items checks that every finding and statement is about an item: the host cannot notice if a plugin
-// drops anything else.
+// items checks that every finding and statement is about an item: the host cannot notice
+// that a plugin drops other values.
 func (k *kit) items() {
 	found := 0
 	for _, s := range k.seeds() {

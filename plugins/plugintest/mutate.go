@@ -39,7 +39,7 @@ func replacements() []replacement {
 	}
 }
 
-// replaced replaces values all over a report.
+// replaced replaces single values of a report.
 func (k *kit) replaced(s seed, r replacement) error {
 	n := maxPlaces
 	if r.few {
@@ -104,8 +104,7 @@ func (k *kit) mutated(s seed, n int, mutate func(tree any, place []string) any) 
 	return nil
 }
 
-// places lists the path of every value in a tree, including its root, in a deterministic
-// order.
+// places lists the paths of all values in a tree, including its root, in a fixed order.
 func places(tree any, way []string) [][]string {
 	all := [][]string{slices.Clone(way)}
 	switch v := tree.(type) {
@@ -121,8 +120,8 @@ func places(tree any, way []string) [][]string {
 	return all
 }
 
-// varied picks n places: first one of each shape, which is the path without array
-// indexes, so that many similar items do not hide rare members.
+// varied picks n places, first one of each shape, so that many similar items do not hide
+// rare members. A shape is a path without array indexes.
 func varied(all [][]string, n int) [][]string {
 	var first, rest [][]string
 	seen := make(map[string]bool)
@@ -167,7 +166,7 @@ func set(tree any, place []string, change func(any) any) any {
 	return tree
 }
 
-// configurations gives the plugin unknown settings.
+// configurations runs the plugin with unknown settings.
 func (k *kit) configurations(s seed) error {
 	for _, text := range []string{
 		`{"no-such-setting":1}`, `{"categories":null}`, `{"categories":[]}`, `{"categories":{"default":1}}`,

@@ -1,10 +1,10 @@
 // Package plugintest is the conformance kit for normalizers, which switchyard plugin test
 // runs. Authors of plugins can call it from Go tests.
 //
-// It checks a module against ABI v1, runs the golden cases of a corpus, and then tests
-// the plugin's robustness: reports with wrong types, truncated, in the wrong encoding,
-// deeply nested and huge; other initial memory, another engine. A plugin passes if it
-// answers correctly or refuses with its own code, and always in the same way.
+// It checks a module against ABI v1 and runs the golden cases of a corpus. Then it tests the
+// plugin with reports that are truncated, deeply nested, very large, in the wrong encoding or
+// of wrong types, with other initial memory, and on a second engine. A plugin passes if it
+// always answers correctly, or refuses a report with a code of its own.
 package plugintest
 
 import (
@@ -22,25 +22,24 @@ import (
 
 // Options configure a run.
 type Options struct {
-	// Corpus is a folder of golden cases, "" for none; switchyard plugin test --help has
-	// their members.
+	// Corpus is a directory of golden cases, or "". switchyard plugin test --help lists the
+	// members of a case.
 	Corpus string
-	// Limits are the limits of the plugin; a zero field has its default. The interpreter
-	// gets ten times the time.
+	// Limits are the limits of the plugin. The interpreter gets ten times the time.
 	Limits abi.Limits
 	// CacheDir is as in plugins.Config.
 	CacheDir string
-	// Read reads a file of the corpus, and must fail if it has more than limit bytes; nil
-	// reads any file.
+	// Read reads a file of the corpus. It must fail if the file has more than limit bytes.
+	// By default any file is read.
 	Read func(ctx context.Context, path string, limit int64) ([]byte, error)
-	// Time limits the whole run, 0 for two minutes. A plugin that needs longer fails, and
-	// so does one that reaches its own time limit repeatedly; the remaining checks are
+	// Time limits the whole run; the default is two minutes. A plugin that needs longer
+	// fails, as does one that often reaches its own time limit. The remaining checks are
 	// then not run.
 	Time time.Duration
 }
 
-// defaultTime limits a run. A plugin of the Go toolchain needs about ten seconds.
-// maxTimeouts is how often a plugin may reach its time limit.
+// A plugin of the Go toolchain needs about ten seconds for a run. After maxTimeouts reports
+// that reach the plugin's time limit, the run ends.
 const (
 	defaultTime = 2 * time.Minute
 	maxTimeouts = 5
@@ -86,19 +85,18 @@ func Groups() []Group {
 // Status is the outcome of a check.
 type Status string
 
-// The outcomes. A check is skipped if there is nothing to check, for the reason in its
-// detail.
+// The outcomes. A check without a subject is skipped; its detail has the reason.
 const (
 	Pass Status = "pass"
 	Fail Status = "fail"
 	Skip Status = "skip"
 )
 
-// OK reports whether nothing failed and something passed.
+// OK reports whether the plugin passed: no check failed, and at least one passed.
 func (r Report) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 
-// Run tests a module. If ctx is done, it returns the checks made so far and the context's
-// cause. A failing plugin is not an error.
+// Run tests a module. A failing plugin is not an error. If ctx is done, Run returns the
+// checks made so far and the cause of ctx.
 func Run(ctx context.Context, wasm []byte, o Options) (Report, error) {
 	limit := cmp.Or(o.Time, defaultTime)
 	inTime, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("all of it took longer than %s", limit))
@@ -167,7 +165,7 @@ func (k *kit) run() {
 
 func (k *kit) close() {
 	for _, r := range k.runtimes {
-		_ = r.Close(context.WithoutCancel(k.ctx)) // Nothing runs any more.
+		_ = r.Close(context.WithoutCancel(k.ctx))
 	}
 }
 
@@ -203,7 +201,7 @@ const maxDetail = 2000
 // check adds a check that fails if err is not nil.
 func (k *kit) check(group Group, name string, err error) {
 	if k.ctx.Err() != nil {
-		return // The failure may be caused by the end of the context.
+		return // err may be due to the end of the context.
 	}
 	if err != nil {
 		k.fail(group, name, err)
@@ -212,8 +210,8 @@ func (k *kit) check(group Group, name string, err error) {
 	k.add(group, name, Pass, "")
 }
 
-// fail adds a check that failed with err, and gives up on a plugin that repeatedly
-// reaches its time limit: hundreds of reports would follow.
+// fail adds a check that failed with err. It ends the run if the plugin often reaches its
+// time limit: hundreds of reports would follow.
 func (k *kit) fail(group Group, name string, err error) {
 	k.add(group, name, Fail, explain(err))
 	if errs.CodeOf(err) != errs.PluginTimeout {
