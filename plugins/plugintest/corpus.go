@@ -65,11 +65,7 @@ type counts struct {
 	Skipped  int `json:"skipped"`
 }
 
-func (c counts) String() string {
-	return fmt.Sprintf("%d findings and %d skipped", c.Findings, c.Skipped)
-}
-
-// wantError is an expected refusal; omitted members are not compared.
+// wantError is an expected refusal. Omitted members are not compared.
 type wantError struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"` // a part of it
