@@ -1,7 +1,7 @@
 package sdk
 
-// Categories is the configuration that all linters' plugins share: which
-// category the findings of a rule, a tag or a severity have.
+// Categories maps a linter's rules, tags and severities to categories of findings. All
+// plugins for linters share this configuration:
 //
 //	{"categories": {
 //	  "default": "lint-violation",
@@ -16,8 +16,8 @@ type Categories struct {
 	noted    map[string]bool
 }
 
-// Categories reads the whole configuration as Categories. usual is the default
-// category if the configuration sets none.
+// Categories reads the whole configuration as Categories. usual is the category of findings
+// if the configuration does not set a default.
 func (r Report) Categories(usual string) (*Categories, error) {
 	for name := range r.Config.Members() {
 		if name != "categories" {
@@ -27,8 +27,8 @@ func (r Report) Categories(usual string) (*Categories, error) {
 	return ReadCategories(r.Config.Get("categories"), usual)
 }
 
-// ReadCategories reads the setting categories, for a plugin that has other
-// settings too.
+// ReadCategories is Report.Categories for the setting categories of a plugin that also has
+// other settings.
 func ReadCategories(categories Value, usual string) (*Categories, error) {
 	c := &Categories{fallback: usual, tables: make(map[string]map[string]string), noted: make(map[string]bool)}
 	if categories == nil {
@@ -80,9 +80,9 @@ func unknownSetting(where, name string) *Error {
 		"it takes categories: default, rules, tags, severities")
 }
 
-// Of returns the category of a finding: that of its rule, else of the first of
-// its tags that has one, else of the tool's severity, else the default. A finding
-// without a rule or severity passes "".
+// Of returns the category of a finding by its rule, else by the first tag that has a
+// category, else by the tool's severity, else the default. The rule and the severity may be
+// "".
 func (c *Categories) Of(rule string, tags []string, severity string) string {
 	if category := c.tables["rules"][rule]; category != "" && rule != "" {
 		return category
@@ -102,6 +102,5 @@ func (c *Categories) Of(rule string, tags []string, severity string) string {
 	return c.fallback
 }
 
-// Unmapped returns the rules whose findings got the default, each once: put it
-// into the answer.
+// Unmapped returns the rules that got the default, each once, for Answer.Unmapped.
 func (c *Categories) Unmapped() []Unmapped { return c.unmapped }

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Decode reads the value into what into points to. It is stricter than
+// Decode stores the value in the variable that into points to. It is stricter than
 // encoding/json, because a report that is misread as clean commits a task:
 //
 //   - A member's name must be exactly the field's json tag, or the field's name.
@@ -16,8 +16,8 @@ import (
 //     or its tag says omitempty. Members without a field are ignored.
 //   - A whole number is written in plain digits.
 //
-// Fields may be bool, string, a number, a Value, or a struct, slice, pointer or
-// map by string of those.
+// A field may be a bool, a string, a number, a Value, a struct, a slice, a pointer, or a map
+// with string keys.
 //
 // Use DecodeAt for a part of the report.
 //
@@ -26,7 +26,7 @@ import (
 // An *Error with the code "<plugin>-invalid" and the Ref of the wrong value.
 func (v Value) Decode(into any) error { return v.DecodeAt("", into) }
 
-// DecodeAt is Decode for the part of the report that lies at ref.
+// DecodeAt is Decode for the part of the report at ref.
 func (v Value) DecodeAt(ref string, into any) error {
 	d := decoder{scanner: scanner{text: v}, ref: ref}
 	target := reflect.ValueOf(into).Elem()
@@ -42,11 +42,11 @@ func (v Value) DecodeAt(ref string, into any) error {
 // decoder decodes one value in one pass.
 type decoder struct {
 	scanner
-	ref  string   // the value's place in the report
-	path []string // the current value's place in the value
+	ref  string   // of the value in the report
+	path []string // from the value to the current one
 }
 
-// decode reads the value here.
+// decode decodes the current value.
 func (d *decoder) decode(into reflect.Value) *Error {
 	if into.Type() == reflect.TypeFor[Value]() {
 		into.SetBytes(d.value())
@@ -175,8 +175,8 @@ func (d *decoder) array(into reflect.Value) *Error {
 	return nil
 }
 
-// refuse says that the current value cannot become a t, or that it lacks the member at
-// a pointer.
+// refuse returns the error that the current value is not a t, or that the member at a
+// pointer is missing.
 func (d *decoder) refuse(t reflect.Type, found Value, missing string) *Error {
 	ref := d.ref
 	for _, token := range d.path {
@@ -211,7 +211,7 @@ func wanted(t reflect.Type) string {
 	return "a whole number in plain digits"
 }
 
-// field is a field that Decode fills and that answers have.
+// field is a struct field with a JSON name.
 type field struct {
 	name      string
 	index     int

@@ -8,18 +8,17 @@ import (
 
 // Error refuses a report or the plugin's configuration.
 type Error struct {
-	// Code becomes the command's error code: lower-case words joined by dashes, of
-	// which the first is the format's or the plugin's own. "" stands for
-	// "<plugin>-invalid".
+	// Code becomes the command's error code: lower-case words joined by dashes. The first
+	// word is the name of the format or of the plugin. The default is "<plugin>-invalid".
 	Code string `json:"code"`
 	// Message is one lower-case sentence without a full stop.
 	Message string `json:"message"`
-	// Hint says what to do about it; it may be empty.
+	// Hint tells the user how to fix the report, or is "".
 	Hint string `json:"hint,omitempty"`
 	// Ref is a JSON Pointer to the part of the report that is wrong, or nil.
 	Ref *string `json:"ref,omitempty"`
-	// Details are the evidence, under snake_case names: texts, numbers, booleans,
-	// nil, lists and maps of those, and a Value as it is.
+	// Details are the evidence, under snake_case names. A detail is a string, a number, a
+	// bool, nil, a Value, or a slice or map of these.
 	Details map[string]any `json:"details,omitempty"`
 }
 
@@ -29,16 +28,14 @@ func (e *Error) Error() string { return e.Message }
 // CodeConfigInvalid is the code of a refused configuration, in every plugin.
 const CodeConfigInvalid = "plugin-config-invalid"
 
-// Refuse returns the error that the value at ref is not what it must be:
-// wanted follows "must be". The Ref of one that is missing leads to the object
-// that lacks it.
+// Refuse returns the error that the value at ref is wrong; wanted follows "must be". If the
+// value is missing, the error's Ref leads to the object that lacks it.
 func (r Report) Refuse(code, ref, wanted string) *Error {
 	message := ref + " must be " + wanted + ", but it is " + r.At(ref).Excerpt()
 	return r.Fail(code, ref, message)
 }
 
-// Fail returns the error that something is wrong with the value at ref, with a
-// message.
+// Fail is Refuse with a message of the caller's.
 func (r Report) Fail(code, ref, message string) *Error {
 	found := r.At(ref)
 	if found == nil {
@@ -55,13 +52,12 @@ func newError(code, ref, message string, found Value) *Error {
 	return &Error{Code: code, Message: message, Ref: &ref, Details: details}
 }
 
-// RefuseConfig returns the error that the configuration is wrong at pointer, a
-// JSON Pointer.
+// RefuseConfig returns the error that the configuration is wrong at a JSON Pointer.
 func RefuseConfig(pointer, message, hint string) *Error {
 	return &Error{Code: CodeConfigInvalid, Message: message, Hint: hint, Details: map[string]any{"config": pointer}}
 }
 
-// asError returns the error for the host, with a code.
+// asError converts an error for the host, with a code.
 func asError(err error) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -74,8 +70,8 @@ func asError(err error) *Error {
 	return &named
 }
 
-// Pointer returns the JSON Pointer (RFC 6901) of these tokens, which are strings
-// or ints: Pointer("runs", 0, "a/b") is "/runs/0/a~1b".
+// Pointer returns the JSON Pointer (RFC 6901) of tokens, which are strings or ints:
+// Pointer("runs", 0, "a/b") is "/runs/0/a~1b".
 func Pointer(tokens ...any) string {
 	var b strings.Builder
 	for _, token := range tokens {

@@ -4,8 +4,8 @@ package sdk
 
 import "unsafe"
 
-// blocks are all that the host and this module have handed to each other, by
-// address. It keeps the memory alive; Go's collector does not move it.
+// blocks maps addresses to the memory that the host and this module pass to each other. It
+// keeps the memory alive, and Go's collector does not move it.
 var blocks = make(map[unsafe.Pointer][]byte)
 
 //go:wasmexport switchyard_abi_v1
@@ -13,7 +13,7 @@ func marker() {}
 
 //go:wasmexport sy_alloc
 func alloc(size uint32) unsafe.Pointer {
-	// One byte more, so that an empty block has an address of its own, too.
+	// With one more byte, an empty block also has an address of its own.
 	return hold(make([]byte, size, int(size)+1))
 }
 
@@ -33,7 +33,7 @@ func hold(block []byte) unsafe.Pointer {
 	return at
 }
 
-// packed is where an answer lies: the address above, the length below.
+// packed returns an answer's address in the upper 32 bits and its length in the lower ones.
 func packed(answer []byte) uint64 {
 	return uint64(uintptr(hold(answer)))<<32 | uint64(len(answer))
 }

@@ -1,6 +1,6 @@
-// Package sdk is for writing Switchyard plugins in Go: normalizers that turn a
-// report into findings (plugin ABI v1). It uses the standard library alone, and
-// the stock Go toolchain builds a plugin from it:
+// Package sdk is for writing Switchyard plugins in Go: normalizers that turn a report into
+// findings (plugin ABI v1). It depends only on the standard library. The Go toolchain builds
+// a plugin:
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o mine.wasm .
 //
@@ -12,43 +12,43 @@
 //
 // The normalizer is ordinary Go and can be tested on any platform.
 //
-// A Go guest is large: about 2.6 MB, which take about a second to compile once, 60 ms
-// to load from the cache in each command, and 5 ms for each report. A guest in
-// AssemblyScript or C has about 10 KB and takes less than one millisecond.
+// A Go guest has about 2.6 MB. It takes about a second to compile once, 60 ms to load from
+// the cache in each command, and 5 ms for each report. A guest in AssemblyScript or C has
+// about 10 KB and takes less than a millisecond.
 //
-// The SDK has its own JSON reader and writer: with encoding/json a guest was a third
-// larger, loaded half as slowly again and took six times as long for a report.
+// The SDK has its own JSON reader and writer: with encoding/json a guest was a third larger,
+// took half as long again to load and six times as long for a report.
 //
-// Every report gets a fresh instance with 64 MiB of memory, no files, no environment,
-// and a clock that stands still. Output is discarded, and a panic is a trap that the
-// host reports. The same report must give the same answer, so do not depend on the
-// order of a map.
+// Every report gets a fresh instance with 64 MiB of memory, without files or environment,
+// and with a clock that advances only when it is read. Output is discarded. A panic is a
+// trap, which the host reports. The same report must give the same answer, so do not depend
+// on the order of a map.
 package sdk
 
 import "reflect"
 
-// Normalizer reads a report. An error refuses the report; the user sees the fields
-// of an *Error, or the text of any other error.
+// Normalizer reads a report. An error refuses the report; the user sees the fields of an
+// *Error, or the text of another error.
 type Normalizer func(Report) (Answer, error)
 
 // Description describes a plugin.
 type Description struct {
-	// Name is the plugin's: lower-case words joined by dashes.
+	// Name is lower-case words joined by dashes.
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Critic is the critic of answers that name none.
+	// Critic is the default of Answer.Critic.
 	Critic string `json:"critic"`
-	// Formats are the media types that it reads: JSON, JSON lines or XML. A
-	// report always comes as JSON; docs/plugin-abi.md says how.
+	// Formats are the media types that the plugin reads: JSON, JSON lines or XML. The host
+	// converts every report to JSON, as docs/plugin-abi.md describes.
 	Formats []string `json:"formats"`
-	// Detect are JSON Pointers that all exist in a report of its format.
+	// Detect are JSON Pointers that all exist in a report of the format.
 	Detect []string `json:"detect"`
-	// DetectAny are JSON Pointers of which at least one exists. A plugin with
-	// neither is never detected.
+	// DetectAny are JSON Pointers of which at least one exists. A plugin without Detect and
+	// DetectAny is never detected.
 	DetectAny []string `json:"detect_any,omitempty"`
-	// Items are JSON Pointers, "*" standing for every element of an array, to
-	// everything in a report that must be accounted for: each must be the Ref of
-	// a finding, or of one skipped entry or statement.
+	// Items are JSON Pointers to the items of a report, in which "*" stands for every element
+	// of an array. Each item must be the Ref of a finding, or of one skipped entry or
+	// statement.
 	Items []string `json:"items"`
 }
 
@@ -60,29 +60,29 @@ type Report struct {
 	Config Value
 }
 
-// NewReport returns a report for a test, made of two valid JSON texts.
+// NewReport returns a report for a test. Both texts must be valid JSON.
 func NewReport(report, config string) Report {
 	return Report{document([]byte(report)), document([]byte(config))}
 }
 
 // Answer is the content of a report.
 type Answer struct {
-	// Critic is the report's critic; "" stands for the description's.
+	// Critic is the report's critic, by default that of the description.
 	Critic string `json:"critic"`
-	// TaskID and Round are the task and round that the report names, or nil.
+	// TaskID and Round are nil if the report does not name them.
 	TaskID   *string   `json:"task_id,omitempty"`
 	Round    *int      `json:"round,omitempty"`
 	Findings []Finding `json:"findings"`
 	// Skipped are the items that are not findings.
 	Skipped []Skipped `json:"skipped"`
-	// Unmapped are the rules whose findings have a default category.
+	// Unmapped are the rules of findings with a default category.
 	Unmapped []Unmapped `json:"unmapped,omitempty"`
-	// Previous says what became of findings of the previous review, each once.
+	// Previous has at most one statement for each finding of the previous review.
 	Previous []Statement `json:"previous,omitempty"`
 }
 
-// Severity is how bad a finding is: one of the constants, or any other text that
-// the policy knows.
+// Severity is the severity of a finding: one of the constants, or another text that the
+// policy knows.
 type Severity string
 
 // The severities that every policy knows.
@@ -92,21 +92,21 @@ const (
 	Nit  Severity = "nit"
 )
 
-// Finding is something to be acted on.
+// Finding is a problem in a report.
 type Finding struct {
-	// Critic overrides the answer's.
+	// Critic overrides Answer.Critic.
 	Critic string `json:"critic,omitempty"`
-	// Category is never empty; the policy decides where it goes.
+	// Category must not be empty. The policy routes findings by it.
 	Category string `json:"category"`
-	// Severity is Fail if it is "".
+	// Severity is Fail by default.
 	Severity Severity `json:"severity,omitempty"`
-	// File is nil if the report names none.
+	// File is nil if the report does not name a file.
 	File *string `json:"file"`
-	// Line counts from 1, and is nil if the report names none.
+	// Line counts from 1. It is nil if the report does not name a line.
 	Line        *int   `json:"line"`
 	Remediation string `json:"remediation"`
-	// Undoes is the fingerprint of an earlier finding of the task, whose fix this
-	// one asks to undo, or "".
+	// Undoes is the fingerprint of an earlier finding of the task if this one asks to undo
+	// its fix, or "".
 	Undoes string `json:"undoes,omitempty"`
 	// Ref is the finding's JSON Pointer into the report.
 	Ref string `json:"ref"`
@@ -125,11 +125,11 @@ type Unmapped struct {
 	Category string `json:"category"`
 }
 
-// Status is what became of a finding of the previous review: one of the constants.
+// Status is the state of a finding of the previous review: one of the constants.
 type Status string
 
-// The statuses. An induced finding is fixed, but its fix caused one that is reported now; a
-// withdrawn one never held.
+// The statuses. An induced finding is fixed, but its fix caused one that is reported now. A
+// withdrawn finding was never correct.
 const (
 	Open      Status = "open"
 	Fixed     Status = "fixed"
@@ -137,7 +137,7 @@ const (
 	Withdrawn Status = "withdrawn"
 )
 
-// Statement says what became of a finding of the previous review.
+// Statement is a report's statement about a finding of the previous review.
 type Statement struct {
 	// ID is the finding's fingerprint: 16 hexadecimal digits in lower case.
 	ID     string `json:"id"`
@@ -145,13 +145,13 @@ type Statement struct {
 	Ref    string `json:"ref"`
 }
 
-// The plugin that this module is.
+// The plugin of this module.
 var (
 	description Description
 	normalizer  Normalizer
 )
 
-// Register makes this module the plugin d. An init function calls it once.
+// Register makes this module a plugin. An init function must call it once.
 func Register(d Description, n Normalizer) {
 	description, normalizer = d, n
 }

@@ -4,8 +4,8 @@ package sdk
 
 import "embed"
 
-// Source holds the SDKs and the worked examples, by their paths in this folder, for
-// package scaffold. No guest contains it.
+// Source has the SDKs and the worked examples, by their paths in this directory, for package
+// scaffold. Guests do not contain it.
 //
 //go:embed sdk.go categories.go decode.go errors.go exports.go value.go write.go
 //go:embed assemblyscript/*.ts c/switchyard.h

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Value is the text of one JSON value, valid and without white space around it:
-// the host has checked the report. Do not modify it. A nil Value is a missing one, and
-// every method accepts it.
+// Value is the text of one JSON value, without white space around it. It is valid because
+// the host has checked the report. Do not modify it. A nil Value is a missing value, which
+// every method accepts.
 type Value []byte
 
 // Kind returns the value's JSON type: "object", "array", "string", "number",
@@ -34,8 +34,8 @@ func (v Value) Kind() string {
 	return "number"
 }
 
-// Get returns the member called name, or nil if there is none or v is not an
-// object.
+// Get returns the member called name. It returns nil if v is not an object or does not have
+// the member.
 func (v Value) Get(name string) Value {
 	for key, value := range v.Members() {
 		if key == name {
@@ -68,7 +68,7 @@ func (v Value) child(token string) Value {
 	return nil
 }
 
-// Text returns the content of a string, and whether v is one.
+// Text returns the content of a string, and whether v is a string.
 func (v Value) Text() (string, bool) {
 	if v.Kind() != "string" {
 		return "", false
@@ -76,8 +76,8 @@ func (v Value) Text() (string, bool) {
 	return unquote(v), true
 }
 
-// Int returns a whole number in plain digits, and whether v is one. It refuses 1.0
-// and 1e3: as a line or a round they are a sign that something went wrong.
+// Int returns a whole number in plain digits, and whether v is one. It refuses 1.0 and 1e3:
+// as a line or a round they are a sign of an error.
 func (v Value) Int() (int, bool) {
 	if len(v) > 1 && v[0] == '-' && v[1] == '0' {
 		return 0, false
@@ -101,11 +101,10 @@ func (v Value) Excerpt() string {
 	return string(v[:end]) + "..."
 }
 
-// excerptSize is how much of a value an error shows, in bytes.
+// excerptSize limits the part of a value that an error shows, in bytes.
 const excerptSize = 200
 
-// Members iterates over an object's members in order. It yields nothing if v is
-// not an object.
+// Members iterates over an object's members in order. Other values do not have members.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v.Kind() != "object" {
@@ -122,8 +121,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
-// Elements iterates over an array's elements in order. It yields nothing if v is
-// not an array.
+// Elements iterates over an array's elements in order. Other values do not have elements.
 func (v Value) Elements() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		if v.Kind() != "array" {
@@ -145,21 +143,21 @@ func document(text []byte) Value {
 	return s.value()
 }
 
-// scanner scans valid JSON.
+// scanner scans valid JSON. Its position is at.
 type scanner struct {
 	text []byte
 	at   int
 }
 
-// blank moves to the next byte that is not white space.
+// blank skips white space.
 func (s *scanner) blank() {
 	for s.at < len(s.text) && s.text[s.at] <= ' ' {
 		s.at++
 	}
 }
 
-// more moves to the next element or member and reports whether there is one. If
-// not, it moves after the closing bracket.
+// more moves to the next element or member and reports whether there is one. At the end it
+// moves past the closing bracket.
 func (s *scanner) more(closing byte) bool {
 	s.blank()
 	if s.text[s.at] == ',' {
@@ -180,7 +178,7 @@ func (s *scanner) colon() {
 	s.blank()
 }
 
-// value returns the value here and moves after it.
+// value returns the value at the position and moves past it.
 func (s *scanner) value() Value {
 	start := s.at
 	switch s.text[s.at] {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendJSON writes a value. A struct has the json tags of its fields for names, and an
-// empty array for a nil slice.
+// appendJSON appends a value as JSON. Members of a struct are named by json tags, and a nil
+// slice in a struct is an empty array.
 func appendJSON(b []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -71,7 +71,7 @@ func appendKey(b []byte, name string) []byte {
 	return append(appendText(separate(b), name), ':')
 }
 
-// separate writes a comma, unless the next value is the first in its brackets.
+// separate appends a comma, unless the next value is the first in its brackets.
 func separate(b []byte) []byte {
 	if last := b[len(b)-1]; last == '{' || last == '[' {
 		return b
@@ -79,8 +79,8 @@ func separate(b []byte) []byte {
 	return append(b, ',')
 }
 
-// appendText writes a JSON string. Bytes that are not UTF-8 become U+FFFD, since the
-// host accepts only UTF-8.
+// appendText appends a JSON string. Bytes that are not UTF-8 become U+FFFD, because the host
+// accepts only UTF-8.
 func appendText(b []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

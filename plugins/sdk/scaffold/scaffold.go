@@ -1,6 +1,5 @@
-// Package scaffold creates plugin projects. It writes one of the worked examples of
-// package sdk under a new name, with a copy of the SDK, so that a plugin has no external
-// dependencies.
+// Package scaffold creates plugin projects. A project is a worked example of package sdk
+// under a new name, with a copy of the SDK, so that it has no external dependencies.
 package scaffold
 
 import (
@@ -37,17 +36,17 @@ func Languages() []Language { return []Language{Go, AssemblyScript, C} }
 type Project struct {
 	Name     string   `json:"name"`
 	Language Language `json:"language"`
-	// Dir is the given folder, and Files are its files, relative, with slashes and in
-	// byte order.
+	// Dir is the given directory, and Files are the paths of its files in it, with slashes
+	// and in byte order.
 	Dir   string   `json:"dir"`
 	Files []string `json:"files"`
-	// Build are alternative commands that build the module, to be run in the folder.
+	// Build are alternative commands that build the module, to be run in Dir.
 	Build []string `json:"build"`
 	// Module is the built file.
 	Module string `json:"module"`
 }
 
-// NameOf returns a plugin name for a folder: the folder's name, in lower case and with
+// NameOf returns a plugin name for a directory: the directory's name in lower case, with
 // dashes for underscores and spaces. It may be invalid.
 func NameOf(dir string) string {
 	if full, err := filepath.Abs(dir); err == nil {
@@ -56,13 +55,12 @@ func NameOf(dir string) string {
 	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(filepath.Base(dir)))
 }
 
-// Write creates a plugin project in a new or empty folder. The name is usually
-// NameOf(dir); the language is one of Languages.
+// Write creates a plugin project in a new or empty directory.
 //
 // # Errors
 //
-// A *errs.Error with plugin-scaffold-exists, plugin-scaffold-name or
-// plugin-scaffold-unwritable. Files that were written before an error stay.
+// plugin-scaffold-exists, plugin-scaffold-name, plugin-scaffold-unwritable. Files that were
+// written before an error stay.
 func Write(dir string, language Language, name string) (Project, error) {
 	if err := checkName(name); err != nil {
 		return Project{}, err
@@ -103,19 +101,17 @@ func checkName(name string) error {
 	return nil
 }
 
-// exampleName is the name of the worked examples, and of the tool whose reports they
-// read.
+// exampleName is the name of the worked examples, and of the tool that writes their reports.
 const exampleName = "todo-scan"
 
 // template describes how an example becomes a project.
 type template struct {
-	// sources are patterns for the example's files in sdk.Source, sdk those for the
-	// SDK's.
+	// sources and sdk are patterns for the files of the example and of its SDK in sdk.Source.
 	sources, sdk string
-	// moved are replacements for the SDK's location: pairs of a text in the example and
-	// its replacement.
+	// moved has pairs of a text of the example and its replacement, for the new location of
+	// the SDK.
 	moved []string
-	// more are files that the example does not have.
+	// more has the text of additional files, by their names.
 	more  map[string]string
 	build []string
 }
@@ -202,7 +198,7 @@ func renamed(texts []string, rename *strings.Replacer) []string {
 	return out
 }
 
-// makeEmpty ensures that dir is an empty folder.
+// makeEmpty creates dir, unless it is an empty directory.
 func makeEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -218,7 +214,6 @@ func makeEmpty(dir string) error {
 	return unwritable(dir, err)
 }
 
-// create writes a new file.
 func create(file string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return unwritable(file, err)

@@ -25,7 +25,7 @@ func init() {
 
 func main() {}
 
-// log is a report. What is no pointer and has no omitempty must be there.
+// log is a report. Its fields are required, except for pointers and omitempty.
 type log struct {
 	Tool     string `json:"tool"`
 	Complete bool   `json:"complete"`
@@ -42,7 +42,7 @@ type item struct {
 	Ignored  bool     `json:"ignored,omitempty"`
 }
 
-// severities are those of the tool's priorities.
+// severities maps the tool's priorities to severities.
 var severities = map[string]sdk.Severity{"high": sdk.Risk, "low": sdk.Nit}
 
 func normalize(report sdk.Report) (sdk.Answer, error) {
