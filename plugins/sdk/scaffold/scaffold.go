@@ -145,9 +145,6 @@ func templates() map[Language]template {
 // module is the Go module of a plugin. It is never downloaded.
 const module = "example.com/" + exampleName
 
-// cases are the golden cases of a new project.
-func cases() []string { return []string{"findings", "ignored", "incomplete", "config-order"} }
-
 //go:embed readme/*.md
 var readmes embed.FS
 
@@ -158,11 +155,11 @@ func render(language Language, name string) (map[string][]byte, error) {
 		return nil, errors.New("no plugin can be written in " + string(language))
 	}
 	files := make(map[string][]byte)
-	add := func(from fs.FS, pattern, to string, replace *strings.Replacer) error {
-		names, err := fs.Glob(from, pattern)
+	add := func(pattern, to string, replace *strings.Replacer) error {
+		names, err := fs.Glob(sdk.Source, pattern)
 		for _, file := range names {
 			var text []byte
-			if text, err = fs.ReadFile(from, file); err != nil {
+			if text, err = sdk.Source.ReadFile(file); err != nil {
 				break
 			}
 			files[path.Join(to, path.Base(file))] = []byte(replace.Replace(string(text)))
@@ -170,32 +167,26 @@ func render(language Language, name string) (map[string][]byte, error) {
 		return err
 	}
 	rename := strings.NewReplacer(exampleName, name)
-	move := strings.NewReplacer(append(renamed(t.moved, rename), exampleName, name)...)
-	err := errors.Join(
-		add(sdk.Source, t.sources, "", move),
-		add(sdk.Source, t.sdk, "sdk", strings.NewReplacer()),
-		add(readmes, "readme/"+string(language)+".md", "", rename),
+	var moved []string
+	for _, text := range t.moved {
+		moved = append(moved, rename.Replace(text))
+	}
+	readme, err := readmes.ReadFile("readme/" + string(language) + ".md")
+	err = errors.Join(err,
+		add(t.sources, "", strings.NewReplacer(append(moved, exampleName, name)...)),
+		add(t.sdk, "sdk", strings.NewReplacer()),
 	)
-	for _, c := range cases() {
-		err = errors.Join(err, add(sdk.Source, "examples/corpus/"+c+".json", "corpus", rename))
+	for _, golden := range []string{"findings", "ignored", "incomplete", "config-order"} {
+		err = errors.Join(err, add("examples/corpus/"+golden+".json", "corpus", rename))
 	}
 	if err != nil {
 		return nil, err
 	}
-	files["README.md"] = files[string(language)+".md"]
-	delete(files, string(language)+".md")
+	files["README.md"] = []byte(rename.Replace(string(readme)))
 	for file, text := range t.more {
 		files[file] = []byte(rename.Replace(text))
 	}
 	return files, nil
-}
-
-func renamed(texts []string, rename *strings.Replacer) []string {
-	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = rename.Replace(text)
-	}
-	return out
 }
 
 // makeEmpty creates dir, unless it is an empty directory.
