@@ -1,11 +1,11 @@
-// Package abi has the rules of plugin ABI v1 that the host and its tools share:
-// how a plugin can break the ABI, and which names and codes it may use.
+// Package abi has the types of plugin ABI v1 that the host and its tools share, the rules
+// for names and codes, and the ways in which a plugin can break the ABI.
 package abi
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// Problem is the rule of the ABI that a plugin breaks. Several share an error code;
-// the error's details have it as "problem", and errors.Is finds it in the error.
+// Problem is a rule of the ABI that a plugin breaks. Several problems share an error code.
+// The error's details have the problem as "problem", and errors.Is finds it.
 type Problem string
 
 // Error implements error.
@@ -13,7 +13,7 @@ func (p Problem) Error() string { return "plugin problem " + string(p) }
 
 // The problems of plugin-abi.
 const (
-	// NotWasm: the file is something else; the message says what.
+	// NotWasm: the file is not a WebAssembly module.
 	NotWasm Problem = "not-wasm"
 	// Component: it is a module of the component model.
 	Component Problem = "component"
@@ -59,7 +59,7 @@ const (
 	Contradicted Problem = "contradicted"
 )
 
-// Violation returns an error of code whose details and cause name the problem.
+// Violation returns an error with the problem in its details and as its cause.
 func Violation(code errs.Code, problem Problem, format string, args ...any) *errs.Error {
 	return errs.New(code, format, args...).With("problem", string(problem)).Because(problem)
 }

@@ -13,11 +13,11 @@ import (
 
 // Limits bound one guest. A zero field takes its default.
 type Limits struct {
-	// Memory is the most linear memory a guest may have, in bytes.
+	// Memory is the maximum size of a guest's linear memory, in bytes.
 	Memory int64
-	// Time is the longest that normalising one report may take.
+	// Time limits the processing of one report.
 	Time time.Duration
-	// Output is the largest answer, in bytes.
+	// Output is the maximum size of an answer, in bytes.
 	Output int64
 }
 
@@ -37,13 +37,12 @@ func (l Limits) WithDefaults() Limits {
 
 // Identity identifies a plugin exactly.
 type Identity struct {
-	// Name is the plugin's name, or that of the configuration that it runs with.
+	// Name is the name of the plugin, or of the configuration that it runs with.
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Digest is the SHA-256 of the module's bytes, as "sha256:" and 64 hex
-	// digits.
+	// Digest is the SHA-256 of the module's bytes, as "sha256:" and 64 hex digits.
 	Digest string `json:"digest"`
-	// Use is the plugin's own name if Name is that of a configuration, else "".
+	// Use is the plugin's own name if Name is the name of a configuration, else "".
 	Use string `json:"use,omitempty"`
 }
 
@@ -59,24 +58,23 @@ func (i Identity) String() string {
 type Description struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Critic is the critic of reports that name none.
+	// Critic is the critic of reports that do not name one.
 	Critic string `json:"critic"`
-	// Formats are the media types it reads.
+	// Formats are the media types that the plugin reads.
 	Formats []string `json:"formats"`
-	// Detect are JSON Pointers that all exist in a report of its format.
+	// Detect are JSON Pointers that all exist in a report of the format.
 	Detect []string `json:"detect"`
-	// DetectAny are JSON Pointers of which at least one exists in a report of
-	// its format. A plugin with neither is never detected.
+	// DetectAny are JSON Pointers of which at least one exists in a report of the format. A
+	// plugin without Detect and DetectAny is never detected.
 	DetectAny []string `json:"detect_any,omitempty"`
-	// Items are pointer patterns for everything in a report that must be
-	// accounted for; "*" stands for every element of an array, "{*}" for every
-	// member of an object.
+	// Items are patterns of JSON Pointers to the items of a report, which must be accounted
+	// for: "*" stands for every element of an array, "{*}" for every member of an object.
 	Items []string `json:"items"`
-	// ItemsFrom is a JSON Pointer into the plugin's configuration, "" for none: the
-	// pattern there, or each of the list there, joins Items.
+	// ItemsFrom is a JSON Pointer into the plugin's configuration, or "". The pattern there,
+	// or the list of patterns, adds to Items.
 	ItemsFrom string `json:"items_from,omitempty"`
-	// LinesIf is a JSON Pointer into the plugin's configuration, "" for none: if the
-	// value there is true, the report is JSON lines, possibly empty.
+	// LinesIf is a JSON Pointer into the plugin's configuration, or "". If the value there is
+	// true, the report is JSON lines, possibly empty.
 	LinesIf string `json:"lines_if,omitempty"`
 }
 
@@ -84,20 +82,19 @@ type Description struct {
 type Result struct {
 	// Critic is the report's critic; a finding may name another.
 	Critic string
-	// TaskID and Round are the task and round that the report names, or nil.
+	// TaskID and Round are nil if the report does not name them.
 	TaskID *string
 	Round  *int
 	// Findings have one source each and are confirmed by their own critic.
 	Findings []finding.Finding
-	// Skipped are the items that are not findings, with the reason.
-	Skipped []Skipped
-	// Unmapped are the rules whose findings have a default category.
+	Skipped  []Skipped
+	// Unmapped are the rules of findings with a default category.
 	Unmapped []Unmapped
-	// Previous are the statements about findings of the previous review, each finding once.
+	// Previous has at most one statement for each finding of the previous review.
 	Previous []Statement
 }
 
-// Statement says what became of a finding of the previous review.
+// Statement is a report's statement about a finding of the previous review.
 type Statement struct {
 	// ID is the finding's fingerprint.
 	ID     string                 `json:"id"`
@@ -106,8 +103,8 @@ type Statement struct {
 	Ref string `json:"ref"`
 }
 
-// Unmapped is a rule that the configuration gives no category, and the default
-// that its findings have instead.
+// Unmapped is a rule without a category in the configuration. Category is the default that
+// its findings have.
 type Unmapped struct {
 	Rule     string `json:"rule"`
 	Category string `json:"category"`
@@ -122,26 +119,24 @@ type Skipped struct {
 
 // Inspection describes a plugin's file, whether or not the host would run it.
 type Inspection struct {
-	// Description is the plugin's description of itself, nil if it could not be
-	// run.
+	// Description is nil if the plugin could not be run.
 	*Description
-	// Digest and Size are the file's, Size in bytes.
 	Digest string `json:"digest"`
-	Size   int    `json:"size"`
-	// ABI is the version that the module declares, as in "v1", or "".
+	// Size is in bytes.
+	Size int `json:"size"`
+	// ABI is the version that the module declares, such as "v1", or "".
 	ABI string `json:"abi"`
-	// Outline is the part of the original module that could be read.
+	// Outline is the readable part of the module.
 	wasmbin.Outline
 }
 
-// IsName reports whether s can name a plugin: lower-case letters, digits and
-// dashes, at most 64, starting with a letter or digit.
+// IsName reports whether s can name a plugin: a code of at most 64 bytes.
 func IsName(s string) bool {
 	return IsCode(s) && len(s) <= 64
 }
 
-// IsCode reports whether s is words of lower-case letters and digits joined by
-// dashes, of at most 128 bytes.
+// IsCode reports whether s is words of lower-case letters and digits, joined by dashes, of
+// at most 128 bytes.
 func IsCode(s string) bool {
 	if s == "" || len(s) > 128 {
 		return false
@@ -154,8 +149,8 @@ func IsCode(s string) bool {
 	return true
 }
 
-// IsReserved reports whether a code is the host's. A guest must not pass its
-// refusal off as an error of the command line, the state or the policy.
+// IsReserved reports whether only the host may use a code. A guest's refusal must not look
+// like an error of the command line, the state or the policy.
 func IsReserved(code string) bool {
 	if errs.Code(code) == errs.PluginConfigInvalid {
 		return false

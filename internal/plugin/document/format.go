@@ -18,8 +18,8 @@ const (
 	XML Format = "XML"
 )
 
-// FormatOf returns the format of a media type, and whether the host reads it.
-// Parameters and case do not matter; RFC 6839 defines the suffixes +json and +xml.
+// FormatOf returns the format of a media type, and whether the host reads it. It ignores
+// parameters and case. RFC 6839 defines the suffixes +json and +xml.
 func FormatOf(mediaType string) (Format, bool) {
 	name, _, _ := strings.Cut(mediaType, ";")
 	name = strings.ToLower(strings.TrimSpace(name))

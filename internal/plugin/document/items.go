@@ -16,14 +16,13 @@ const (
 	anyMember = "{*}"
 )
 
-// Items yields the pointer and the text of every value that matches a pattern, in the
-// order of the report. A value that matches several may come more than once. A
-// pattern is a JSON Pointer in which the token "*" stands for every element of an
-// array, and "{*}" for every member of an object. An ill-formed pattern matches
-// nothing; check it with Tokens first.
+// Items yields the pointer and the text of every value that matches a pattern, in the order
+// of the report. It may yield a value more than once if several patterns match. A pattern is
+// a JSON Pointer in which the token "*" stands for every element of an array, and "{*}" for
+// every member of an object. Ill-formed patterns are ignored; check them with Tokens first.
 //
-// It walks over the report once; a value that patterns reach both by name or number
-// and by a wildcard is walked over once for each. It ends early if ctx is done.
+// Items walks over the report once, except for values that patterns reach both by a token
+// and by a wildcard. It ends early if ctx is done.
 func (d *Document) Items(ctx context.Context, patterns []string) func(yield func(ref string, raw jsontext.Value) bool) {
 	root := &pattern{}
 	for _, p := range patterns {
@@ -45,7 +44,7 @@ type pattern struct {
 	named     map[string]*pattern
 }
 
-// add adds a pattern. Unless wild is set, a wildcard is an ordinary name.
+// add adds a pattern. If wild is false, it has only names.
 func (p *pattern) add(tokens []string, wild bool) {
 	if len(tokens) == 0 {
 		p.leaf = true
@@ -71,8 +70,8 @@ func (p *pattern) add(tokens []string, wild bool) {
 	p.named[tokens[0]].add(tokens[1:], wild)
 }
 
-// find returns the node of the member with a quoted key. It unescapes the key at most
-// once, into scratch.
+// find returns the node of the member with a quoted key. It uses the memory of scratch if it
+// must unescape the key, and returns that memory.
 func (p *pattern) find(key, scratch []byte) (next *pattern, unescaped []byte) {
 	plain := key[1 : len(key)-1]
 	if bytes.IndexByte(plain, '\\') < 0 {
@@ -85,7 +84,7 @@ func (p *pattern) find(key, scratch []byte) (next *pattern, unescaped []byte) {
 	return p.named[string(scratch)], scratch
 }
 
-// walk is one walk over a document, as deep as its patterns are long.
+// walk is one walk over a document. Its recursion is as deep as the patterns are long.
 type walk struct {
 	ctx     context.Context
 	steps   int
@@ -96,7 +95,7 @@ type walk struct {
 	done    bool // The caller stopped, or the context is done.
 }
 
-// step checks the context once in a while.
+// step checks the context at every 4096th value.
 func (w *walk) step() {
 	if w.steps++; w.steps%4096 == 0 && w.ctx.Err() != nil {
 		w.done = true

@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// head is the JSON value at the beginning of a text. It is the whole report in JSON
-// and the first element in JSON lines, so it is read once for both.
+// head is the JSON value at the beginning of a text: the whole report if that is JSON, and
+// the first element if it is JSON lines.
 type head struct {
 	start, end int
 	spansLines bool
@@ -45,7 +45,7 @@ func (s *Source) readJSON() ([]byte, error) {
 	return s.data[s.text:], nil
 }
 
-// invalidJSON returns the error of a decoder that began at base.
+// invalidJSON converts the error of a decoder that began at base.
 func invalidJSON(err error, base int) *errs.Error {
 	code, what := errs.ReportInvalidJSON, "is not valid JSON"
 	switch {
@@ -86,9 +86,9 @@ func skipBlanks(data []byte, i int) int {
 	return i
 }
 
-// nesting returns the nesting of the value at i, and the offset at which it exceeds
-// limit, or -1. It reads only brackets and strings, so that it can run before the
-// parser, whose own limit is fixed.
+// nesting returns the nesting of the value at i, and the offset at which it exceeds limit,
+// or -1. It reads only brackets and strings, so it can run before the parser, which has a
+// fixed limit of its own.
 func nesting(data []byte, i, limit int) (deepest, at int) {
 	if i >= len(data) || data[i] != '[' && data[i] != '{' {
 		return 0, -1

@@ -60,8 +60,8 @@ func (s *Source) readLines(maySpan bool) ([]byte, error) {
 	return array, nil
 }
 
-// inLine adds the line of the value at start to an error. The line ends at stop: an
-// error after that means that this value is cut short.
+// inLine adds the line of the value at start to an error. The line ends at stop. An error
+// after stop means that the value is cut short.
 func (s *Source) inLine(err error, start, stop int) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -73,7 +73,7 @@ func (s *Source) inLine(err error, start, stop int) error {
 	return onLine(f, s.line(start))
 }
 
-// cutShort is the error of a value at start that does not end with its line.
+// cutShort returns the error of a value at start that does not end with its line.
 func (s *Source) cutShort(start, stop int) error {
 	return onLine(broken(errs.ReportInvalidJSON, "is cut short", stop), s.line(start))
 }

@@ -24,10 +24,10 @@ func (d *Document) At(pointer string) (found jsontext.Value, ok bool) {
 	return found, found != nil
 }
 
-// Detects reports whether the values at all pointers of all exist, and at least one
-// of some, if there are any. A pointer starts at the document's root or, if the
-// document is an array, at its first element: a report may be a list of reports. It
-// returns false without any pointer, and if ctx is done.
+// Detects reports whether the document has values at all pointers of all, and at at least
+// one pointer of some unless some is empty. Pointers start at the document's root. If the
+// document is an array, they may also start at its first element: a report may be a list of
+// reports. Detects returns false without any pointers, and if ctx is done.
 //
 // It walks over the report at most once, regardless of the number of pointers.
 func (d *Document) Detects(ctx context.Context, all, some []string) bool {

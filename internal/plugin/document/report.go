@@ -1,17 +1,16 @@
-// Package document reads critics' reports. A Source is a report's bytes as they were
-// read. A Document is the report as one JSON value within limits, with access by JSON
-// Pointer. JSON stays as it is, JSON lines become an array, and XML becomes objects
-// and arrays. Everything is checked here, so guests and the host can rely on a
-// Document's JSON.
+// Package document reads critics' reports. A Source is a report's bytes as they were read. A
+// Document is the report as one JSON value within limits, with access by JSON Pointer: JSON
+// is unchanged, JSON lines become an array, and XML becomes objects and arrays. Guests and
+// the host can rely on a Document's JSON, which is checked here.
 package document
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// Limits bound what is accepted. A zero field takes its default.
+// Limits are the limits of a report. A zero field takes its default.
 type Limits struct {
-	// Bytes is the largest report, in bytes: as it is read, and as JSON.
+	// Bytes is the maximum size in bytes, of the report as it is read and as JSON.
 	Bytes int64
-	// Depth is the deepest nesting of arrays and objects.
+	// Depth is the maximum nesting of arrays and objects.
 	Depth int
 }
 
@@ -55,13 +54,13 @@ func (d *Document) Bytes() []byte { return d.data }
 // Digest returns the digest of the document's Source.
 func (d *Document) Digest() string { return d.digest }
 
-// TooLarge is the error of a report beyond limit bytes, for readers that stop
-// at the limit instead of reading on.
+// TooLarge returns the error of a report with more than limit bytes, for readers that stop
+// at the limit.
 func TooLarge(limit int64) error {
 	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes", limit).With("limit", limit)
 }
 
-// tooLargeAsJSON is the error of a report whose JSON exceeds limit.
+// tooLargeAsJSON returns the error of a report with more than limit bytes of JSON.
 func tooLargeAsJSON(limit int64) error {
 	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes once it is JSON", limit).With("limit", limit)
 }

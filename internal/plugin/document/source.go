@@ -10,9 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Source is a report's bytes as they were read. Its format depends on the plugin
-// that reads it. It is immutable and safe for concurrent use; As computes each format
-// once.
+// Source is a report's bytes as they were read. Its format depends on the plugin that reads
+// it. It is immutable and safe for concurrent use, and computes each format once.
 type Source struct {
 	data   []byte
 	text   int // The offset of the text in data, after a byte order mark.
@@ -25,8 +24,8 @@ type Source struct {
 	xml   func() (*Document, error)
 }
 
-// byteOrderMark may precede a report: tools on Windows write it, and RFC 8259 allows
-// parsers to ignore it.
+// byteOrderMark may precede a report: tools on Windows write it, and RFC 8259 lets parsers
+// ignore it.
 const byteOrderMark = "\ufeff"
 
 // blanks are the white space of JSON and of XML alike.
@@ -36,8 +35,8 @@ const blanks = " \t\r\n"
 //
 // # Errors
 //
-// report-too-large or report-invalid-utf8. No error of this package quotes the report,
-// because a file that was named by mistake may contain secrets.
+// report-too-large or report-invalid-utf8. Errors of this package do not quote the report: a
+// file that was named by mistake may contain secrets.
 func Read(data []byte, limits Limits) (*Source, error) {
 	limits = limits.WithDefaults()
 	if int64(len(data)) > limits.Bytes {
@@ -93,8 +92,7 @@ func (s *Source) As(f Format) (*Document, error) {
 	return nil, s.wrongFormat([]Format{f})
 }
 
-// AsValues is As(Lines), except that a value may span lines and that blank text is an
-// empty array.
+// AsValues is As(Lines), but a value may span lines, and blank text is an empty array.
 func (s *Source) AsValues() (*Document, error) {
 	if s.isBlank() {
 		return s.document([]byte("[]"), nil)
@@ -110,7 +108,7 @@ func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data[s.text:], bla
 //
 // # Errors
 //
-// report-wrong-format if the report is in none of the formats, else those of As.
+// report-wrong-format if the report is not in any of the formats, and the errors of As.
 func (s *Source) For(formats []Format) (*Document, error) {
 	wants := func(f Format) bool { return slices.Contains(formats, f) }
 	switch isXML := s.looksLikeXML(); {
@@ -128,16 +126,15 @@ func (s *Source) For(formats []Format) (*Document, error) {
 	return nil, s.wrongFormat(formats)
 }
 
-// Err returns nil if the report is valid in the format that it seems to have, and
-// otherwise the reason. It explains a report that no plugin recognises, for example
-// because it is cut short.
+// Err returns an error if the report is not valid in the format that it seems to have. It
+// explains why plugins do not recognise a report, for example one that is cut short.
 func (s *Source) Err() error {
 	_, err := s.For([]Format{JSON, Lines, XML})
 	return err
 }
 
-// jsonOrLines reads text that may be either. If it is neither, it returns the error of
-// the likelier format: lines, unless the first value spans several.
+// jsonOrLines reads text that is JSON or JSON lines. If it is invalid, the error is that of
+// the likelier format: lines, unless the first value spans several lines.
 func (s *Source) jsonOrLines() (*Document, error) {
 	doc, err := s.As(JSON)
 	if err == nil {
@@ -163,7 +160,7 @@ func (s *Source) wrongFormat(want []Format) error {
 		With("got", got).With("want", words(want))
 }
 
-// document makes a Document of the report's JSON.
+// document returns a Document with the report's JSON.
 func (s *Source) document(data []byte, err error) (*Document, error) {
 	if err != nil {
 		return nil, err

@@ -11,19 +11,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The limits on a report's elements, and on the names of the children and the
-// attributes of one element. A million elements of 32 bytes, fewer than any finding
-// takes, fill 32 MiB, and formats have some dozen names. The limits keep the memory for
-// 32 MiB below 0.5 GB for text of only quotation marks; real reports stay below 150 MB.
+// The limits of a report's elements, and of the names of children and the attributes of one
+// element. 32 MiB have a million elements if each has 32 bytes, which is less than a finding
+// needs. Formats have a few dozen names. With these limits, 32 MiB of quotation marks need
+// less than 0.5 GB of memory, and real reports less than 150 MB.
 const (
 	maxElements   = 1_000_000
 	maxNames      = 10_000
 	maxAttributes = 10_000
 )
 
-// xmlReader reads a report as XML and writes it as JSON. It takes encoding/xml's
-// tokens without namespaces (RawToken), so that names stay as written, and checks
-// what encoding/xml does not.
+// xmlReader reads a report as XML and writes it as JSON. It uses the raw tokens of
+// encoding/xml, so that names stay as written, and adds checks that encoding/xml lacks.
 type xmlReader struct {
 	source   *Source
 	base     int    // The offset of text in the report.
@@ -116,7 +115,7 @@ func (r *xmlReader) start(t xml.StartElement, at int) error {
 		return r.invalid("goes on after its XML element", at)
 	case r.elements == maxElements:
 		return r.tooMany(maxElements, "elements", at)
-	case 2*(len(r.open)+1) > r.source.limits.Depth: // Each element is an object in an array, or in the document's object.
+	case 2*(len(r.open)+1) > r.source.limits.Depth: // Each element is an object in an array or object.
 		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
 	case !areDistinct(t.Attr):
 		return r.invalid("has the same attribute twice in one XML element", at)
@@ -157,8 +156,8 @@ func (r *xmlReader) checkSize(size int) error {
 	return nil
 }
 
-// characters reads text and CDATA, which the decoder has unescaped. raw is the
-// original: outside the root element only literal white space is allowed.
+// characters reads text or CDATA. raw is the original, which the decoder has unescaped:
+// outside of the root element only literal white space is allowed.
 func (r *xmlReader) characters(text, raw []byte, at int) error {
 	if len(r.open) == 0 {
 		if blank := skipBlanks(raw, 0); blank < len(raw) {
@@ -189,8 +188,8 @@ func (r *xmlReader) comment(text []byte, at int) error {
 	return r.checkSize(len(e.comments))
 }
 
-// instruction checks a processing instruction. For the decoder the XML declaration is
-// one too; checkDeclaration has checked it.
+// instruction checks a processing instruction. The decoder also returns the XML declaration
+// as one, which checkDeclaration has checked.
 func (r *xmlReader) instruction(t xml.ProcInst, raw []byte, at int) error {
 	if strings.EqualFold(t.Target, "xml") && (at > 0 || t.Target != "xml") {
 		return r.invalid("has an XML declaration that is not at its start", at)
@@ -202,8 +201,8 @@ func (r *xmlReader) instruction(t xml.ProcInst, raw []byte, at int) error {
 	return nil
 }
 
-// refused returns the error of a token that the decoder refuses, or io.EOF. It drops
-// the decoder's message, which may quote the report.
+// refused converts an error of the decoder other than io.EOF. It drops the decoder's message,
+// which may quote the report.
 func (r *xmlReader) refused(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.EOF
@@ -215,8 +214,7 @@ func (r *xmlReader) refused(err error) error {
 	return r.invalid("is not well-formed XML", at)
 }
 
-// tooMany is the error of the element at at, which exceeds a limit other than
-// bytes.
+// tooMany returns the error of an element that exceeds a limit other than bytes.
 func (r *xmlReader) tooMany(limit int, unit string, at int) error {
 	f := broken(errs.ReportTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
 	return onLine(f, r.source.line(r.base+at))

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// The functions below check what encoding/xml does not. They return the problem, for
-// a message, and its offset.
+// The functions below add checks that encoding/xml lacks. They return the problem, for a
+// message, and its offset.
 
-// forbidden returns the offset of a character that XML 1.0 does not allow, or -1.
-// The decoder does not check comments and processing instructions.
+// forbidden returns the offset of a character that XML 1.0 does not allow, or -1. The decoder
+// does not check comments and processing instructions.
 func forbidden(text []byte) int {
 	for i, c := range text {
 		switch {
@@ -25,9 +25,9 @@ func forbidden(text []byte) int {
 	return -1
 }
 
-// declaration matches the XML declaration of the standard. The decoder finds an
-// encoding only if it is written in a usual way. The expression is compiled for the
-// first report that has a declaration, since most reports are not XML.
+// declaration matches an XML declaration by the standard: the decoder finds an encoding only
+// in a common form. The expression is compiled on its first use, since most reports are not
+// XML.
 var declaration = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<&]*)"|'([^'<&]*)')` +
 		`(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?` +
@@ -56,9 +56,9 @@ func checkDeclaration(text []byte) (what string, at int) {
 	return "", 0
 }
 
-// checkTag checks the start tag at i, if there is one, before the decoder reads it:
-// white space between attributes, and references in their values. The decoder checks
-// the rest. It also counts the attributes, since the decoder accepts any number.
+// checkTag checks the white space between the attributes of the start tag at i, if there is
+// one, and the references in their values. It also counts the attributes, because the decoder
+// accepts any number.
 func checkTag(text []byte, i int) (attributes int, what string, at int) {
 	if i+1 >= len(text) || text[i] != '<' || text[i+1] == '/' || text[i+1] == '!' || text[i+1] == '?' {
 		return attributes, "", 0
@@ -85,8 +85,8 @@ func checkTag(text []byte, i int) (attributes int, what string, at int) {
 	return attributes, "", 0
 }
 
-// surrogate returns the offset of a reference to a surrogate, such as &#xD800;, or
-// -1. The decoder replaces it by U+FFFD.
+// surrogate returns the offset of a reference to a surrogate, such as &#xD800;, or -1. The
+// decoder replaces such a reference with U+FFFD.
 func surrogate(text []byte) int {
 	for i := 0; ; {
 		next := bytes.Index(text[i:], []byte("&#"))

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// element is an open element. At its end its JSON joins its parent's, so a byte is
-// copied once for every element around it, of which Limits.Depth allows few.
+// element is an open element. At its end its JSON is copied into its parent's, so each byte
+// is copied once per level, and Limits.Depth allows few levels.
 type element struct {
 	name       xml.Name
 	attributes []byte // As members, with commas between them.
@@ -82,7 +82,7 @@ func separate(out []byte) []byte {
 	return append(out, ',')
 }
 
-// written returns a name as in the report. The decoder has split it at its colon.
+// written returns a name as in the report. The decoder splits names at their colon.
 func written(n xml.Name) string {
 	if n.Space == "" {
 		return n.Local

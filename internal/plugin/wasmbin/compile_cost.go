@@ -5,26 +5,26 @@ import (
 	"math"
 )
 
-// compile estimates what compiling a function takes. wazero's compiler is quick
-// with what toolchains make, but its time and memory grow with the square of a
-// function's blocks, and with the products of other things that a module of a
-// few kilobytes can have thousands of. The unit is about 25 ns; the weights were
-// measured with modules that have much of one thing (ADR-0010).
+// compileCost estimates the time of compiling a function. wazero's compiler is fast for the
+// output of toolchains. But its time and memory grow with the square of a function's blocks,
+// and with products of other counts, which can reach thousands in a module of a few
+// kilobytes. The unit is about 25 ns. The weights were measured with modules that each have
+// many of one construct (ADR-0010).
 type compileCost struct {
-	linear uint64 // terms that grow with one count alone, and the products known so far
+	linear uint64 // terms that grow with one count, and the products known so far
 	blocks uint64
 	loops  uint64
 	calls  uint64
 
-	// known is the number of addresses that the compiler knows to lie within
-	// memory. It carries them from block to block, along every path.
+	// known is the number of addresses that the compiler knows to be within memory. It
+	// passes them on from block to block, along every path.
 	known uint64
 }
 
 const (
-	// maxFunctionCost is about two seconds and 1 GiB for one function, and maxModuleCost
-	// some ten seconds for a module. A guest of 6 MB made by the Go toolchain
-	// needs 7% of the one and 36% of the other.
+	// maxFunctionCost is about two seconds and 1 GiB for one function, maxModuleCost about
+	// ten seconds for a module. A guest of 6 MB from the Go toolchain needs 7% of the first
+	// and 36% of the second.
 	maxFunctionCost = 80_000_000
 	maxModuleCost   = 600_000_000
 
@@ -34,7 +34,7 @@ const (
 	costCall        = 100
 	costIndirect    = 600 // added for an indirect call
 	costValue       = 20  // passed into or out of a block or a call
-	costKnown       = 10  // a known address at a block's beginning
+	costKnown       = 10  // a known address at the beginning of a block
 	costLocal       = 10
 	costBlockLocal  = 20  // a local in a block
 	costLoopLocal   = 500 // a local in a loop
@@ -42,7 +42,7 @@ const (
 	costType        = 30  // a value of a type
 	// Four targets of a br_table count as one block.
 	targetsPerBlock = 4
-	// The blocks that the compiler makes of one instruction, with the meter's code.
+	// The blocks that the compiler makes from one instruction and the meter's code.
 	blocksOfIf, blocksOfLoop, blocksOfBulk = 2, 4, 4
 )
 

@@ -6,16 +6,16 @@ import (
 
 // The fuel of instructions. A unit is about one instruction.
 const (
-	// fuelCall is for a call and its callee, if the callee is not metered at its
-	// entry. That is a function without calls, no larger than maxUnmetered.
+	// fuelCall is for a call and for the entry of its callee. Functions without calls, of at
+	// most maxUnmetered bytes, are not metered at their entry.
 	fuelCall     = 64
 	maxUnmetered = 256
-	// stretch is the most fuel between two charges. A larger loop or function is
-	// charged again on its way.
+	// stretch is the maximum of fuel between two charges. A larger loop or function has
+	// charges inside.
 	stretch = Quantum / 4
-	// immediateShift: 4 bytes of an instruction's immediates are one unit.
+	// immediateShift makes 4 bytes of an instruction's immediates one unit.
 	immediateShift = 2
-	// operandShift: 16 bytes that an instruction moves are one unit.
+	// operandShift makes 16 bytes that an instruction moves one unit.
 	operandShift = 4
 )
 
@@ -50,8 +50,8 @@ type function struct {
 	open   []block
 
 	cost    int // of all instructions so far
-	charged int // cost at the last charge on the way
-	charges int // the number of charges on the way so far
+	charged int // cost at the last charge inside the function
+	charges int // the number of such charges so far
 
 	instructions int
 	compile      compileCost
@@ -64,8 +64,8 @@ type block struct {
 	charges int
 
 	values uint64 // the number of values that a branch to it passes
-	// The fewest addresses known on a branch to its end, and on the way around
-	// an if that has no else.
+	// The minimum of addresses known on a branch to its end, and at an if if there is no
+	// else.
 	known, around uint64
 }
 
@@ -205,8 +205,8 @@ func (f *function) end() {
 	}
 }
 
-// branch records a branch to the end of the block that many levels up, or to the
-// head of the loop.
+// branch records a branch to the end of the block that many levels up, or to the head of a
+// loop.
 func (f *function) branch(levels uint32) {
 	if uint64(levels) >= uint64(len(f.open)) {
 		f.fail()
@@ -260,13 +260,13 @@ func (f *function) blockType() functionType {
 	return functionType{results: f.data[f.at-1 : f.at]}
 }
 
-// copyTo copies the original to out, up to the offset to.
+// copyTo copies the original to out, up to an offset.
 func (f *function) copyTo(to int) {
 	f.out = append(f.out, f.data[f.copied:to]...)
 	f.copied = to
 }
 
-// call accounts for a call of a function of that type.
+// call accounts for a call of a function of a type.
 func (f *function) call(t uint32) {
 	if f.bad {
 		return
@@ -276,8 +276,8 @@ func (f *function) call(t uint32) {
 	f.cost += fuelCall
 }
 
-// join charges again at a place that a branch can reach from before a charge
-// within the block.
+// join charges again at the else or the end of a block with a charge inside: a branch may
+// have skipped that charge.
 func (f *function) join(b block) {
 	if f.charges != b.charges {
 		f.chargeFuel()
@@ -294,8 +294,8 @@ func (f *function) chargeFuel() {
 	f.charges++
 }
 
-// flushFuel appends code that subtracts a cost from the fuel, and calls tick if none
-// is left. reserveFuel fills in the cost.
+// flushFuel appends code that subtracts a cost from the fuel, and calls tick if the fuel is
+// used up. reserveFuel sets the cost.
 func (f *function) flushFuel() {
 	f.index(opGlobalGet, f.fuel())
 	f.out = append(f.out, opI32Const, 0x80, 0x80, 0, opI32Sub)
@@ -310,8 +310,8 @@ func (f *function) reserveFuel(at, cost int) {
 	leb[0], leb[1], leb[2] = byte(cost)|0x80, byte(cost>>7)|0x80, byte(cost>>14)
 }
 
-// flushOperand appends code that charges for as many bytes as the number on top of
-// the stack, and leaves that number there.
+// flushOperand appends code that charges for a number of bytes, which is on top of the stack
+// and stays there.
 func (f *function) flushOperand() {
 	f.index(opGlobalSet, f.scratch())
 	f.index(opGlobalGet, f.fuel())
@@ -338,8 +338,7 @@ func (f *function) callTick() {
 	f.index(opGlobalSet, f.fuel())
 }
 
-// callTickBefore calls tick before the instruction at from, which can take
-// milliseconds by itself.
+// callTickBefore calls tick before the instruction at from, which can take milliseconds.
 func (f *function) callTickBefore(from int) {
 	f.copyTo(from)
 	f.callTick()

@@ -34,7 +34,7 @@ const (
 	opMisc         = 0xfc
 	opVector       = 0xfd
 
-	// Below opMisc.
+	// After opMisc.
 	miscMemoryInit = 8
 	miscMemoryCopy = 10
 	miscMemoryFill = 11
@@ -43,7 +43,7 @@ const (
 	miscTableGrow  = 15
 	miscTableFill  = 17
 
-	// Below opVector.
+	// After opVector.
 	vectorConst = 12
 )
 
@@ -54,9 +54,9 @@ func traps(op byte) bool {
 		op >= 0x7f && op <= 0x82 || op >= 0xa8 && op <= 0xb1
 }
 
-// immediates passes over what follows an opcode. It knows the instructions of
-// WebAssembly 2.0, as far as they name nothing that the meter moves; others are
-// bad. It returns the opcode below a prefix.
+// immediates skips the immediates of an opcode and returns the opcode after a prefix. It
+// knows the instructions of WebAssembly 2.0 except for those that refer to functions, globals
+// and blocks, which the meter reads itself. It fails for others.
 func (r *reader) immediates(op byte) (sub uint32) {
 	switch {
 	case op == 0x01 || op == 0x1a || op == 0x1b || op == 0xd1: // nop, drop, select, ref.is_null
@@ -94,9 +94,9 @@ func (r *reader) immediates(op byte) (sub uint32) {
 	return sub
 }
 
-// opcode reads the opcode below a prefix. It must not be padded: wazero takes the
-// first byte of a vector instruction's for the whole, and what follows for an
-// instruction, which is right as long as that is 0x01, nop.
+// opcode reads the opcode after a prefix. It must not be padded: wazero reads only its first
+// byte for a vector instruction, and takes the next byte for an instruction. For an opcode
+// above 127 without padding, that byte is 0x01, nop.
 func (r *reader) opcode() uint32 {
 	from := r.at
 	n := r.u32()

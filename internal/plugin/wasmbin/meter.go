@@ -7,34 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// The function that a metered module imports. It takes no parameters and returns
-// the fuel until its next call, a positive i32. It panics to stop the guest.
+// The function that a metered module imports. It returns the fuel until its next call, a
+// positive i32, or panics to stop the guest.
 const (
 	TickModule   = "switchyard"
 	TickFunction = "tick"
 )
 
-// Quantum is the fuel that a tick should grant. A unit is about one instruction. A
-// guest runs a few milliseconds at most between two ticks, and usually some ten
-// microseconds.
+// Quantum is the fuel that a tick should grant. A unit is about one instruction. Between two
+// ticks a guest usually runs for tens of microseconds, and at most for a few milliseconds.
 const Quantum = 1 << 20
 
-// Meter returns a metered copy of a module, without custom sections. It does not
-// retain code. It validates only the parts that it rewrites: the compiler validates
-// the rest, and a module that is invalid stays invalid or is refused.
+// Meter returns a metered copy of a module, without custom sections. It does not retain
+// code. It validates only the parts that it rewrites, and the compiler validates the rest: an
+// invalid module stays invalid or is refused.
 //
-// Compiled guest code runs on a thread that Go can neither preempt nor stop, and
-// even a garbage collection waits for it. wazero's own check leaves the guest in
-// every iteration of every loop, which makes small guests several times slower,
-// and misses an exponential tree of calls without a loop. A metered module counts
-// the work that it is about to do, in every loop and every function with calls,
-// and calls an imported function whenever its fuel is used up. A guest cannot see
-// its fuel, and its results do not depend on it. ADR-0010 has the reasons and the
+// Go can neither preempt nor stop a thread that runs compiled guest code, and even a garbage
+// collection waits for it. wazero's own check leaves the guest in every iteration of every
+// loop. That makes small guests several times slower, and misses an exponential tree of calls
+// without a loop. A metered module counts its work in advance, in every loop and in every
+// function with calls, and calls an imported function when its fuel is used up. A guest
+// cannot see its fuel, and its results do not depend on it. ADR-0010 has the reasons and the
 // measurements.
 //
-// The meter supports WebAssembly 2.0 and refuses everything else: if it read an
-// instruction's length differently than wazero, a guest could hide a loop in the
-// difference.
+// The meter supports only WebAssembly 2.0: if it read another length of an instruction than
+// wazero, a guest could hide a loop in the difference.
 //
 // # Errors
 //
@@ -55,19 +52,19 @@ func order() []byte {
 	}
 }
 
-// module holds what a module declares. The sections that functions, globals and their
-// indexes are in are rewritten while they are read.
+// module has the declarations of a module. Sections with functions, globals or their indexes
+// are rewritten while they are read.
 type module struct {
 	header   []byte
-	sections [sectionDataCount + 1][]byte // nil if there is none
+	sections [sectionDataCount + 1][]byte // nil for a missing section
 	types    []functionType
 	funcs    []uint32 // the type of each function, imported ones first
-	imported uint32   // the number of imported ones
+	imported uint32   // the number of imported functions
 	globals  uint32   // the number of globals, imported ones included
 
 	imports []Import
 	exports []Export
-	memory  *Memory // the first one
+	memory  *Memory // the first memory
 
 	tableElements uint64
 	// hostInTable is true if an indirect call may reach an imported function.
@@ -75,7 +72,7 @@ type module struct {
 	compileCosts uint64 // of the compiler, for all functions
 }
 
-// functionType has the parameters and results of a type.
+// functionType has the types of a function's parameters and results.
 type functionType struct{ params, results []byte }
 
 func (t functionType) values() uint64 { return uint64(len(t.params) + len(t.results)) }
@@ -94,7 +91,8 @@ func (m *module) typeOf(f uint32) uint32 {
 	return m.funcs[f]
 }
 
-// read splits a module into its sections and reads what they declare, as far as it can.
+// read reads the declarations of a module. After an error it continues with the sections
+// that it has found.
 func (m *module) read(code []byte) error {
 	err := m.split(code)
 	declared := m.each([]part{
@@ -140,8 +138,8 @@ func (m *module) split(code []byte) error {
 	return nil
 }
 
-// write assembles the metered module: with tick among the imports, the fuel among
-// the globals, and every function metered.
+// write assembles the metered module. It adds tick to the imports and the fuel to the globals,
+// and meters every function.
 func (m *module) write() ([]byte, error) {
 	err := m.each([]part{
 		{sectionStart, "its start function", m.writeStart},
@@ -171,8 +169,7 @@ func (m *module) write() ([]byte, error) {
 	return out, nil
 }
 
-// part is a section, its name in messages, and the function that reads it. A
-// section that is not read to its end is malformed.
+// part is a section, its name in messages, and the function that must read it to its end.
 type part struct {
 	section byte
 	what    string
@@ -195,7 +192,7 @@ func (m *module) each(parts []part) (first error) {
 	return first
 }
 
-// insert appends one entry to the vector that a section consists of.
+// insert appends an entry to a section, which is a vector of entries.
 func (m *module) insert(id byte, entry []byte) {
 	r := reader{data: m.sections[id]}
 	n := uint32(0)
@@ -345,7 +342,7 @@ func (m *module) function(r *reader) uint32 {
 	return f + 1
 }
 
-// reference is function for a function that becomes callable indirectly.
+// reference is like function, for a function that can then be called indirectly.
 func (m *module) reference(r *reader) uint32 {
 	f := m.function(r)
 	m.hostInTable = m.hostInTable || f < m.imported
@@ -360,9 +357,9 @@ func (m *module) writeStart(r *reader) error {
 	return nil
 }
 
-// writeElements shifts the functions of the element segments, whose eight forms
-// are three bits (WebAssembly core, 5.5.12). It accepts only active segments, since
-// wazero 1.12 without reference types panics on others.
+// writeElements shifts the functions of the element segments, which have eight forms, encoded
+// in three bits (WebAssembly core, 5.5.12). It accepts only active segments: wazero 1.12
+// without reference types panics on others.
 func (m *module) writeElements(r *reader) error {
 	n := r.u32()
 	out := uleb(n)
@@ -417,8 +414,8 @@ func (m *module) readData(r *reader) error {
 	return nil
 }
 
-// expression appends a constant expression to out, its function shifted. It is a
-// single instruction in WebAssembly 2.0.
+// expression appends a constant expression to out and shifts its function. In WebAssembly 2.0
+// it is a single instruction.
 func (m *module) expression(r *reader, out []byte) []byte {
 	from := r.at
 	switch op := r.byte(); op {

@@ -1,6 +1,5 @@
-// Package wasmbin reads the binary format of WebAssembly modules: it lists a module's
-// imports and exports (Survey), and adds fuel metering, so that the host can stop it
-// (Meter).
+// Package wasmbin reads the binary format of WebAssembly modules. Survey lists a module's
+// imports and exports. Meter adds fuel metering, so that the host can stop the module.
 package wasmbin
 
 import (
@@ -48,9 +47,9 @@ const (
 // PageSize is the unit of a memory, in bytes.
 const PageSize = 64 << 10
 
-// The limits of a module's declarations. wazero allocates memory for them before the
-// module runs, so a module of a few hundred bytes could exhaust it. A guest of the
-// Go toolchain has some 6,000 functions.
+// The limits of a module's declarations. wazero allocates memory for declarations before the
+// module runs, so a module of a few hundred bytes could exhaust it. A guest of the Go
+// toolchain has about 6,000 functions.
 const (
 	maxTypes         = 10_000
 	maxValues        = 1_000
@@ -61,7 +60,7 @@ const (
 	maxTableElements = 1 << 20
 )
 
-// Error is a module that cannot be metered.
+// Error is the reason why a module cannot be metered.
 type Error struct {
 	// What describes the problem, as a predicate: "declares 200000 functions; …".
 	What string
@@ -108,15 +107,14 @@ func (r *reader) byte() byte {
 	return b
 }
 
-// The maximum length of a LEB128 with 32 and with 64 bits, in bytes; 33 bits need no more
-// than 32.
+// The maximum length of a LEB128 with 32 (or 33) and with 64 bits, in bytes.
 const (
 	maxLEB32 = 5
 	maxLEB64 = 10
 )
 
-// leb reads a LEB128 of at most that many bytes, and returns it without sign extension,
-// with its number of bits.
+// leb reads a LEB128 of a maximum length. It returns the number without sign extension, and
+// its number of bits.
 func (r *reader) leb(most int) (n uint64, bits int) {
 	for i := range most {
 		b := r.byte()
@@ -169,8 +167,8 @@ func (r *reader) each(n uint32, entry func()) {
 	}
 }
 
-// valueType reads the type of a value. Only those of WebAssembly 2.0 take one
-// byte; wazero reads longer ones too.
+// valueType reads the type of a value. The types of WebAssembly 2.0 have one byte; wazero also
+// reads longer types.
 func (r *reader) valueType() byte {
 	t := r.byte()
 	if valueTypeName(t) == "" {
@@ -187,7 +185,7 @@ func (r *reader) valueTypes() []byte {
 	return r.data[min(from, r.at):r.at]
 }
 
-// limits reads the limits of a table or memory; most is nil if there is no maximum.
+// limits reads the limits of a table or memory. most is nil without a maximum.
 func (r *reader) limits() (least uint32, most *uint32) {
 	bounded := r.below(2) == 1
 	least = r.u32()

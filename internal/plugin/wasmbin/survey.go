@@ -15,7 +15,7 @@ type Outline struct {
 	Memory *Memory `json:"memory"`
 }
 
-// Function is the kind of functions. The others are table, memory and global.
+// Function is the kind of functions. Other kinds are table, memory and global.
 const Function = "function"
 
 // Import is an import of a module.
@@ -23,7 +23,7 @@ type Import struct {
 	Module string `json:"module"`
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
-	// Type is the type of a function, such as "(i32, i32) -> i64".
+	// Type is the type of a function, such as "(i32, i32) -> i64", or "".
 	Type string `json:"type,omitzero"`
 }
 
@@ -37,12 +37,12 @@ type Export struct {
 // Memory is a module's declaration of a memory, in bytes.
 type Memory struct {
 	Minimum int64 `json:"minimum"`
-	// Maximum is nil if the module sets none.
+	// Maximum is nil if the module does not set it.
 	Maximum *int64 `json:"maximum"`
 }
 
-// Survey reads a module without validating or running it. If the module is malformed, it
-// returns the parts that could be read.
+// Survey reads a module without validating or running it. It returns the readable parts of a
+// malformed module.
 func Survey(code []byte) Outline {
 	var m module
 	_ = m.read(code)
@@ -76,7 +76,7 @@ func (m *module) globalType(r *reader) {
 	m.globals++
 }
 
-// typeName formats a type: "(i32, i32) -> i64".
+// typeName formats the type of a function: "(i32, i32) -> i64".
 func (m *module) typeName(t uint32) string {
 	if uint64(t) >= uint64(len(m.types)) {
 		return ""
@@ -102,7 +102,7 @@ func valueTypeNames(all []byte) string {
 	return strings.Join(words, ", ")
 }
 
-// valueTypeName returns the name of a value's type, or "" if there is none.
+// valueTypeName returns the name of a value's type, or "" for an unknown type.
 func valueTypeName(t byte) string {
 	switch t {
 	case typeI32:
