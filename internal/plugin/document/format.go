@@ -1,8 +1,9 @@
 package document
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Format is a report's format. Its text is for messages.
@@ -46,15 +47,4 @@ func FormatOf(mediaType string) (Format, bool) {
 }
 
 // words lists formats for a message: "JSON or XML".
-func words(formats []Format) string {
-	var all []string
-	for _, f := range formats {
-		if !slices.Contains(all, string(f)) {
-			all = append(all, string(f))
-		}
-	}
-	if len(all) == 0 {
-		return "nothing"
-	}
-	return strings.Join(all, " or ")
-}
+func words(formats []Format) string { return strings.Join(textutil.Strings(formats), " or ") }

@@ -158,7 +158,7 @@ func TestForSaysWhatIsWrong(t *testing.T) {
 		details    map[string]any
 	}{
 		{"XML, not JSON", "<a/>", both, errs.ReportWrongFormat, map[string]any{"got": "XML", "want": "JSON or JSON lines"}},
-		{"not XML", "{}", []document.Format{document.XML, document.XML}, errs.ReportWrongFormat, map[string]any{"got": "not XML", "want": "XML"}},
+		{"not XML", "{}", []document.Format{document.XML}, errs.ReportWrongFormat, map[string]any{"got": "not XML", "want": "XML"}},
 		// Of the two reasons the one that helps: JSON that something follows, or a bad line.
 		{"a value in several lines, and more", "{\n} {}", both, errs.ReportInvalidJSON, map[string]any{"offset": 4}},
 		{"the first value is broken", "{]", both, errs.ReportInvalidJSON, map[string]any{"offset": 1}},
