@@ -46,15 +46,14 @@ func New(source Source, o Options) (*Collector, error) {
 	return c, nil
 }
 
-// Gather returns all metrics as of one moment, ordered by name; families without series
-// are omitted, and series are ordered by label values. Counters and histograms have the
-// time of the ledger's first event as their creation time; without events they have none.
-// The families share data and must not be modified. If Gather fails, it returns no
-// metrics at all.
+// Gather returns all metrics as of one moment, ordered by name, without families that lack
+// series. Series are ordered by label values. The creation time of counters and histograms is
+// the time of the ledger's first event, if there is one. The families share data and must not
+// be modified.
 //
 // # Errors
 //
-// Those of the source, and ledger-corrupt if the counters are impossible.
+// The errors of the source, and ledger-corrupt if the counters are inconsistent.
 func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	var queries []ledger.CounterQuery
 	for _, f := range c.families {
@@ -103,12 +102,11 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	return shown, nil
 }
 
-// Describe implements prometheus.Collector. It describes nothing: the ledger decides
-// which series exist, so the registry must not check them against a list.
+// Describe implements prometheus.Collector. It sends no descriptions, so that the registry
+// does not check the series: the ledger decides which series exist.
 func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements prometheus.Collector, so that a Collector can be registered. It
-// gathers without a deadline; call Gather for one.
+// Collect implements prometheus.Collector. It gathers without a deadline; Gather has one.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	families, err := c.Gather(context.Background())
 	if err != nil {
@@ -140,8 +138,8 @@ func (m constMetric) Write(to *dto.Metric) error {
 type snapshot struct {
 	*Collector
 	tallies ledger.Counters
-	until   time.Time              // of the last event, zero without events
-	created *timestamppb.Timestamp // the time of the first event, nil without events
+	until   time.Time              // of the last event, or zero
+	created *timestamppb.Timestamp // the time of the first event, or nil
 }
 
 // moment parses a time of the ledger; "" is the zero time.
@@ -159,7 +157,7 @@ func moment(at string) (time.Time, error) {
 // maxShown limits how many bytes of a wrong value an error shows.
 const maxShown = 60
 
-// corrupt reports counters that no ledger can have.
+// corrupt returns the error of inconsistent counters.
 func corrupt(format string, args ...any) error {
 	return errs.New(errs.LedgerCorrupt, "the ledger's counters are inconsistent: "+format, args...)
 }

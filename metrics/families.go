@@ -149,7 +149,7 @@ func policyFamilies() []Family {
 	}
 }
 
-// ledgerFamilies describes the ledger and the program. others are all other families.
+// ledgerFamilies describes the ledger and the program. others are the other families.
 func ledgerFamilies(others []Family) []Family {
 	var capped []string // dimensions
 	for _, f := range others {
@@ -192,7 +192,7 @@ func (f Family) seeded(seeds func(Seed, [][]string) [][]string) Family {
 	return f
 }
 
-// in sets how many counted units make 1 of the metric.
+// in sets the number of counted units that are 1 in the metric.
 func (f Family) in(per int64) Family {
 	f.per = per
 	return f
@@ -204,7 +204,7 @@ func open(name string) Label { return Label{Name: name} }
 // of returns a label with a fixed list of values.
 func of(name string, values ...string) Label { return Label{Name: name, Values: values} }
 
-// byAgent lists the known agents with all combinations of values.
+// byAgent returns seeds of the known agents with all combinations of values.
 func byAgent(values ...[]string) func(Seed, [][]string) [][]string {
 	return func(k Seed, _ [][]string) [][]string {
 		var names []string
@@ -215,8 +215,8 @@ func byAgent(values ...[]string) func(Seed, [][]string) [][]string {
 	}
 }
 
-// fixed lists all combinations of label values if every label has fixed values, and none
-// otherwise.
+// fixed returns seeds of all combinations of label values. If a label does not have fixed
+// values, the list is empty.
 func fixed(labels []Label) func(Seed, [][]string) [][]string {
 	lists := make([][]string, len(labels))
 	for i, l := range labels {
@@ -240,8 +240,8 @@ func combined(lists ...[]string) [][]string {
 	return all
 }
 
-// powers returns the bounds 2^e, exactly as the cells have them, for every e from first
-// to last in the given steps.
+// powers returns the bounds 2^e for e from first to last in steps. They are exactly the
+// bounds of cells.
 func powers(first, last, step int) []float64 {
 	var bounds []float64
 	for e := first; e <= last; e += step {

@@ -21,33 +21,30 @@ type Family struct {
 	// Help is one sentence.
 	Help string
 	Kind Kind
-	// Unit is the base unit that the name ends in, before _total: seconds, dollars, or ""
-	// for none.
+	// Unit is the base unit at the end of the name, before _total: seconds, dollars or "".
 	Unit string
 	// Labels are in the order of the measure's labels.
 	Labels []Label
 	// Buckets are the upper bounds of a histogram's classic buckets, without +Inf. Every
 	// histogram is also exported as a native one.
 	Buckets []float64
-	// counted is what the ledger counts for the metric. Only histograms have a scale. Its
-	// name is "" if the aggregation needs none.
+	// counted has the metric's measure in the ledger. Only histograms have a scale. The name
+	// is "" if the aggregation does not need a measure.
 	counted counters.Distribution
-	// per is how many counted units make 1 of the metric.
+	// per is the number of counted units that are 1 in the metric.
 	per         int64
 	aggregation aggregation
 
-	// seeds lists the label values of the series that are exported as 0 before anything
-	// is counted for them. seen are the label values that were counted. The default is
-	// all combinations of fixed values; other aggregations than sums and histogramCells
-	// have none.
+	// seeds lists the label values of series that are exported as 0 before their first
+	// count. seen has the counted label values. The default for sums and histogramCells is
+	// all combinations of fixed values.
 	seeds func(k Seed, seen [][]string) [][]string
 }
 
 // Label describes a label of a metric.
 type Label struct {
 	Name string
-	// Values are all possible values, if Switchyard itself defines them and neither a
-	// policy nor a project can add one; otherwise nil.
+	// Values are all possible values, or nil if a policy or a project can add values.
 	Values []string
 	// trim is a prefix that is removed from the measure's value.
 	trim string

@@ -19,21 +19,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// contents are the cells of one series.
+// contents has the cells of one series.
 type contents struct {
 	zero  cell
 	cells map[int]cell // by number
 	sum   int64
 }
 
-// cell has the number of its values and the latest of them.
+// cell has the number of its values, and the latest value as an exemplar.
 type cell struct {
 	count    uint64
 	exemplar *dto.Exemplar
 }
 
-// histograms returns a histogram for every label combination that is counted or seeded.
-// Each has classic and native buckets.
+// histograms returns a histogram for every counted or seeded combination of label values.
 func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Metric, error) {
 	all := make(map[string]*contents) // by labelKey
 	for _, row := range cells {
@@ -98,7 +97,7 @@ func (f Family) histogram(c *contents) *dto.Histogram {
 			cells = cells[1:]
 		}
 		if math.IsInf(border, 1) && newest == nil {
-			break // The exposition adds the last bucket if it has no exemplar.
+			break // The exposition format adds a last bucket without an exemplar.
 		}
 		cumulative := count
 		h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &border, CumulativeCount: &cumulative, Exemplar: newest})
@@ -110,7 +109,7 @@ func (f Family) histogram(c *contents) *dto.Histogram {
 	return h
 }
 
-// native returns cells as a native histogram. Its zero bucket counts only 0.
+// native returns cells as a native histogram. The zero bucket counts only 0.
 func (f Family) native(c *contents) *dto.Histogram {
 	count := c.zero.count
 	buckets := make(map[int]int64, len(c.cells))
@@ -139,8 +138,8 @@ func nativeCell(n int) int {
 // points (OpenMetrics 1.0).
 const maxExemplar = 128
 
-// exemplar returns the latest value of a cell with its task and round, or nil if the
-// ledger has none.
+// exemplar returns the latest value of a cell with its task and round. It returns nil if the
+// row does not have a value, or if its labels are too long.
 func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error) {
 	if row.Exemplar == nil {
 		return nil, nil
@@ -164,8 +163,8 @@ func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error)
 	return &dto.Exemplar{Label: labels, Value: &value, Timestamp: timestamppb.New(at)}, nil
 }
 
-// exemplarLabels returns the labels of a sample's task and round. It drops the round if
-// both do not fit, and the task if it is too long itself: half an id identifies nothing.
+// exemplarLabels returns the labels of a sample's task and round. It drops the round if both
+// together are too long. It returns nil if the task alone is too long.
 func exemplarLabels(s counters.Observation) []*dto.LabelPair {
 	task := pair("task", s.Task)
 	if s.Task != "" && s.Round > 0 {
@@ -188,7 +187,7 @@ func points(labels ...*dto.LabelPair) int {
 	return n
 }
 
-// newer returns the newer of two exemplars, and b if they have the same time.
+// newer returns the newer of two exemplars, or b if they have the same time.
 func newer(a, b *dto.Exemplar) *dto.Exemplar {
 	if a == nil || b != nil && !b.GetTimestamp().AsTime().Before(a.GetTimestamp().AsTime()) {
 		return b

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// checkLabels checks constant labels: no metric may use them, nor Prometheus set them.
+// checkLabels checks constant labels. Neither metrics nor Prometheus may use their names.
 //
 // # Errors
 //

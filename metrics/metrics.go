@@ -1,9 +1,9 @@
 // Package metrics exports the counters of a ledger to Prometheus.
 //
-// Families describes all metrics. A Collector reads their counters from a Source, as of
-// one moment, and has no state: every process exports the same numbers (ADR-0019).
-// Register it in a prometheus.Registry, or use a Project, which writes, pushes, serves and
-// publishes metrics as the project's configuration says.
+// Families describes all metrics. A Collector reads their counters from a Source, as of one
+// moment. It has no state, so that every process exports the same numbers (ADR-0019).
+// Register it in a prometheus.Registry, or use a Project, which exports the metrics as the
+// project's configuration says.
 package metrics
 
 import (

@@ -10,34 +10,34 @@ import (
 
 // Options configure a Collector.
 type Options struct {
-	// Labels are constant labels of every series. See checkLabels.
+	// Labels are constant labels of every series.
 	Labels map[string]string
 	Seed   Seed
 	Build  Build
 }
 
-// Seed has label values whose series are exported as 0 before anything is counted under
-// them: a rate over a series that begins with its first event misses that event. Values
-// beyond the ledger's cap for a label are dropped.
+// Seed has label values of series that are exported as 0 before their first event: a rate
+// over a series that begins with its first event misses that event. Values beyond the
+// ledger's cap for a label are dropped.
 type Seed struct {
-	// Actions are the destinations of the policy, and PolicyVersions the versions that
-	// can make the next decision. Versions with past decisions need not be listed.
+	// Actions are the destinations of the policy. PolicyVersions are the versions that can
+	// make the next decision. Versions of past decisions need not be listed.
 	Actions        []string
 	PolicyVersions []string
 	// Routes maps every category of findings to its destination.
 	Routes map[string]string
 	Agents []SeedAgent
-	// Plugins are those that read the project's reports.
+	// Plugins are the plugins for the project's reports.
 	Plugins []string
 }
 
 // SeedAgent is an agent that rounds or run start.
 type SeedAgent struct {
 	Name string
-	// Reviews is true for an agent that must write a report: a critic. Edits is true for
-	// one that edits the working tree.
+	// Reviews is true for a critic, which must write a report. Edits is true for an agent
+	// that edits the working tree.
 	Reviews, Edits bool
-	// Adapters are those that the agent may run with.
+	// Adapters are the adapters that the agent may run with.
 	Adapters []string
 }
 

@@ -28,16 +28,16 @@ type Engine interface {
 	UncheckedConfig(ctx context.Context) (project.Config, error)
 }
 
-// Project exports the metrics of a project, with the labels and to the destinations that
-// its configuration names.
+// Project exports the metrics of a project, with the labels and to the destinations of its
+// configuration.
 type Project struct {
 	Engine Engine
 	// Policy loads the policy that decides the project's rounds.
 	Policy func(ctx context.Context) (*policies.Policy, error)
-	// Root is the project's folder, and State the folder of its ledger.
+	// Root is the project's directory, and State the directory of its ledger.
 	Root, State string
 	Build       Build
-	// Labels are added to those of the configuration and override them.
+	// Labels override the labels of the configuration.
 	Labels map[string]string
 }
 
@@ -45,13 +45,13 @@ type Project struct {
 //
 // # Errors
 //
-// metrics-label-invalid, those of the configuration, ledger-busy, and the cause if ctx
-// ends.
+// metrics-label-invalid, ledger-busy, and the errors of the configuration. If ctx is done, its
+// cause.
 func (p Project) Collector(ctx context.Context) (*Collector, error) {
 	return p.collector(ctx, p.Engine, nil)
 }
 
-// collector returns a collector of a source, without the labels of a push's group.
+// collector returns a collector of a source. It omits labels that are in a push's group.
 func (p Project) collector(ctx context.Context, source Source, group map[string]string) (*Collector, error) {
 	config, err := p.Engine.UncheckedConfig(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func merged(first, second map[string]string) map[string]string {
 	return all
 }
 
-// seed returns the agents, plugins and policy that the project can count under.
+// seed returns the label values that the project's configuration and policy can produce.
 func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) {
 	agents := []SeedAgent{{Name: "critic", Reviews: true}, {Name: "researcher"}, {Name: "executor", Edits: true}, {Name: "build-fixer", Edits: true}, {Name: "plan-checker"}}
 	for i, a := range agents {
@@ -110,8 +110,8 @@ type TextfileResult = textfile.Result
 //
 // # Errors
 //
-// textfile-unwritable, textfile-refused, and those of Collector and Gather. On an error the
-// file is unchanged.
+// textfile-unwritable, textfile-refused, and the errors of Collector and Gather. On an error
+// the file is unchanged.
 func (p Project) WriteTextfile(ctx context.Context, path string) (TextfileResult, error) {
 	c, err := p.Collector(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p Project) WriteTextfile(ctx context.Context, path string) (TextfileResult
 // PushRequest says where to push a project's metrics. Empty fields default to the
 // configuration.
 type PushRequest struct {
-	// URL is the gateway's, without /metrics/job/…. It may contain a user and a password.
+	// URL is the gateway's URL, without /metrics/job/…. It may have a user and a password.
 	URL, Job string
 	Grouping map[string]string
 	// Delete removes the group instead of replacing it.
@@ -144,9 +144,8 @@ type PushResult = pushgateway.Result
 //
 // # Errors
 //
-// usage if there is no valid URL; push-target-invalid, which is a usage error if the
-// request has a target; push-refused, push-unavailable, state-unwritable, and those of
-// Collector.
+// usage without a URL; push-target-invalid, or usage if the request has a part of the target;
+// push-refused, push-unavailable, state-unwritable, and the errors of Collector.
 func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
 	config, err := p.Engine.UncheckedConfig(ctx)
 	if err != nil {
@@ -182,8 +181,8 @@ func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
 	return pushgateway.Push(ctx, to, c.Gather, o)
 }
 
-// target returns the group that a configuration pushes to. Its label "project" is that of
-// all metrics, or else a name that is unique to the project.
+// target returns the group that a configuration pushes to. The default of its label "project"
+// is the constant label of that name, or else a name that is unique to the project.
 func (p Project) target(m project.Metrics) (pushgateway.Target, error) {
 	const label = "project"
 	if m.Job == "" {
@@ -199,11 +198,11 @@ func (p Project) target(m project.Metrics) (pushgateway.Target, error) {
 	return pushgateway.Parse(m.Push, m.Job, grouping)
 }
 
-// projectName returns the folder's name and a digest of its path and of the host name:
-// containers often have the same path, and projects that share a group overwrite each
+// projectName returns the name of a directory with a digest of its path and of the host name:
+// paths in containers are often the same, and projects that share a group overwrite each
 // other's counters.
 func projectName(root string) string {
-	machine, _ := os.Hostname() // Without a host name the path alone must do.
+	machine, _ := os.Hostname() // Without a host name, the path alone must suffice.
 	folder := []rune(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 			return r
@@ -216,9 +215,9 @@ func projectName(root string) string {
 
 func (p Project) userAgent() string { return "switchyard/" + strings.Trim(p.Build.Version, "()") }
 
-// lockPush waits until no other process pushes the project's metrics: metrics gathered
-// earlier must not arrive after metrics gathered later. Without a state folder nothing
-// needs a lock, since every process pushes the same zeros.
+// lockPush waits until no other process pushes the project's metrics: older metrics must not
+// arrive after newer ones. Without a state directory a lock is not needed, because every
+// process pushes the same zeros.
 func (p Project) lockPush(ctx context.Context) (unlock func(), err error) {
 	state, err := os.OpenRoot(p.State)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,10 +16,10 @@ import (
 )
 
 // maxRows limits the rows of a measure. The caps of the dimensions allow far fewer, but a
-// manipulated ledger must not fill the memory.
+// manipulated ledger must not exhaust the memory.
 const maxRows = 100_000
 
-// queries returns the queries whose rows read expects.
+// queries returns the queries for the rows that read expects.
 func (f Family) queries() []ledger.CounterQuery {
 	switch f.aggregation {
 	case sums, ones, times, latest:
@@ -72,7 +72,7 @@ func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 		key := labelKey(values)
 		switch f.aggregation {
 		case sums:
-			numbers[key] += float64(row.Sum) / float64(f.per) // Two values can have the same label.
+			numbers[key] += float64(row.Sum) / float64(f.per) // Values of two rows can be equal once shown.
 		case times:
 			at, err := moment(row.At)
 			if err != nil {
@@ -90,7 +90,7 @@ func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	return all, nil
 }
 
-// latest returns a series for each first value of a row and each possible second value.
+// latest returns a series for each counted first value and each possible second value.
 func (g snapshot) latest(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	type counted struct {
 		second string
@@ -119,7 +119,7 @@ func (g snapshot) latest(f Family, rows []ledger.Counter) ([]*dto.Metric, error)
 	return all, nil
 }
 
-// extremes returns a series of the first row for each value of a label.
+// extremes returns a series for each value of the first label, from the first of its rows.
 func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
 	var all []*dto.Metric
 	for i, found := range rows {
@@ -142,7 +142,7 @@ func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, er
 	return all, nil
 }
 
-// number parses a value that is itself the metric's value.
+// number parses a label's value that is the metric's value.
 func (f Family) number(text string) (float64, error) {
 	if f.aggregation == oldest {
 		at, err := moment(text)
@@ -158,8 +158,8 @@ func (f Family) number(text string) (float64, error) {
 	return float64(n) / float64(f.per), nil
 }
 
-// values returns the label values of a row, without hidden characters, which a critic can
-// put into a category.
+// values returns the label values of a row, without hidden characters: a critic can put some
+// into a category.
 func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error) {
 	if len(row.Values) != len(m.Labels) {
 		return nil, corrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
@@ -188,14 +188,13 @@ func (g snapshot) single(f Family, n float64, values ...string) *dto.Metric {
 	return m
 }
 
-// unix returns a time in seconds, rounded to milliseconds because a float64 cannot show
-// more precisely.
+// unix returns a time in seconds, rounded to milliseconds, since a float64 is not more precise.
 func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // labelKey is unique for each combination of label values.
 func labelKey(values []string) string { return strings.Join(values, keySeparator) }
 
-// keySeparator is a byte that UTF-8 never contains.
+// keySeparator is a byte that does not occur in UTF-8.
 const keySeparator = "\xff"
 
 // labelValues lists the counted and the seeded combinations in order, without duplicates.

@@ -16,7 +16,7 @@ import (
 // DefaultAddress is the default of ServeOptions.Address.
 const DefaultAddress = exporter.DefaultAddress
 
-// Listening says where metrics are served.
+// Listening has the address at which metrics are served.
 type Listening = exporter.Listening
 
 // CheckAddress returns an error if an address to listen on is not HOST:PORT.
@@ -25,13 +25,13 @@ func CheckAddress(address string) error { return exporter.CheckAddress(address) 
 // ServeOptions configure Serve.
 type ServeOptions = exporter.ServeOptions
 
-// Serve answers scrapes of the project's metrics until ctx is done, and then lets running
-// scrapes finish, which is not an error.
+// Serve answers scrapes of the project's metrics. When ctx is done, it lets running scrapes
+// finish and returns nil.
 //
 // # Errors
 //
-// web-config-invalid, listen-failed, and those of Collector and Gather, before
-// ServeOptions.Started.
+// Before ServeOptions.Started is called: web-config-invalid, listen-failed, and the errors of
+// Collector and Gather.
 func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 	source := &guardedSource{Source: p.Engine}
 	s := &refreshed{fresh: func(ctx context.Context) (*Collector, error) { return p.collector(ctx, source, nil) }}
@@ -41,12 +41,12 @@ func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 	return exporter.Run(ctx, exporter.Options{ServeOptions: o, Gather: s.gather})
 }
 
-// maxAge limits how long a change of the configuration or of the policy takes to show in
-// the seeded series.
+// maxAge limits the delay until the seeded series show a change of the configuration or of
+// the policy.
 const maxAge = time.Minute
 
-// refreshed gathers from a collector that is replaced once it is older than maxAge. It is
-// safe for concurrent use.
+// refreshed gathers from a collector that it replaces after maxAge. It is safe for concurrent
+// use.
 type refreshed struct {
 	fresh func(context.Context) (*Collector, error)
 
@@ -63,7 +63,8 @@ func (s *refreshed) gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	return c.Gather(ctx)
 }
 
-// collector returns the last collector as long as the configuration is broken.
+// collector returns a collector that is not older than maxAge. If a new one fails, because the
+// configuration is broken, it returns the last one.
 func (s *refreshed) collector(ctx context.Context) (*Collector, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,8 +81,8 @@ func (s *refreshed) collector(ctx context.Context) (*Collector, error) {
 	return s.last, nil
 }
 
-// guardedSource is a source for long-running exporters: it fails once a ledger that had
-// events is gone. It is safe for concurrent use.
+// guardedSource is a source for long-running exporters. It fails if a ledger that had events
+// is gone. It is safe for concurrent use.
 type guardedSource struct {
 	Source
 	seen atomic.Bool

@@ -14,20 +14,17 @@ type Format string
 
 // The formats.
 const (
-	// Text is Prometheus' text format 0.0.4, which every consumer reads. It has only
-	// classic histograms, and no creation times or exemplars.
+	// Text is Prometheus' text format 0.0.4, which every consumer reads. It has only classic
+	// histograms, without creation times and exemplars.
 	Text Format = "text"
 	// OpenMetrics is OpenMetrics 1.0, with units, exemplars and creation times.
 	OpenMetrics Format = "openmetrics"
 )
 
+// Formats lists the formats.
 func Formats() []Format { return []Format{Text, OpenMetrics} }
 
 // Write writes metrics from Gather. The same metrics give the same bytes.
-//
-// # Errors
-//
-// Those of w.
 func Write(w io.Writer, families []*dto.MetricFamily, f Format) error {
 	buffered := bufio.NewWriter(w)
 	for _, family := range families {

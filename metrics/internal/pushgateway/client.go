@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	maxShown     = 512      // bytes of an answer's body that an error shows
-	maxBody      = 16 << 10 // bytes read of it, so that the connection can be reused
+	maxShown     = 512      // bytes of an answer's body in an error
+	maxBody      = 16 << 10 // bytes that are read of it, so that the connection can be reused
 	maxHeader    = 16 << 10
 	maxRedirects = 3
 )
@@ -28,7 +28,7 @@ const (
 // client is the push.HTTPDoer that sends the requests of a push.Pusher to a target. It
 // returns coded errors for failing answers.
 type client struct {
-	ctx     context.Context // of all attempts; Pusher.Delete has none to pass
+	ctx     context.Context // of all attempts; Pusher.Delete does not take one
 	to      Target
 	agent   string
 	timeout time.Duration // of a request
@@ -53,9 +53,9 @@ func newClient(ctx context.Context, to Target, o Options) *client {
 	}
 }
 
-// checkRedirect follows a redirection only if it repeats the same request at the same
-// host. Any other is an answer: a redirection to GET would look like a success, and
-// another host must not get the password.
+// checkRedirect follows a redirection only if it repeats the request at the same host. Others
+// are answers: a redirection to GET would look like a success, and another host must not get
+// the password.
 func checkRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0]
 	downgrade := first.URL.Scheme == "https" && next.URL.Scheme != "https"
@@ -78,7 +78,7 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, c.requestError(err)
 	}
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // The body is needed only for the message.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // It is needed only for the message.
 	_ = resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		return nil, c.answerError(resp, oneLine(c.redact(body)))
@@ -87,8 +87,8 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// redact returns the body of an answer, or nothing if it contains the password, as some
-// servers echo a request's headers.
+// redact returns the body of an answer, or nil if the body contains the password: some servers
+// echo a request's headers.
 func (c *client) redact(body []byte) []byte {
 	password, ok := c.to.user.Password()
 	if !ok || password == "" {
@@ -101,8 +101,8 @@ func (c *client) redact(body []byte) []byte {
 	return body
 }
 
-// answerError returns the error for an answer that is not a success: push-unavailable if
-// the next attempt may have one, else push-refused.
+// answerError returns the error of an answer that is not a success: push-unavailable if another
+// attempt may succeed, else push-refused.
 func (c *client) answerError(resp *http.Response, body string) error {
 	code, reason := errs.PushRefused, ""
 	if body != "" {
@@ -119,7 +119,7 @@ func (c *client) answerError(resp *http.Response, body string) error {
 		With("url", c.to.String()).With("status", resp.StatusCode).With("body", body)
 }
 
-// requestError returns the error for a request without an answer.
+// requestError returns the error of a request without an answer.
 func (c *client) requestError(err error) error {
 	for u, ok := errors.AsType[*url.Error](err); ok; u, ok = errors.AsType[*url.Error](err) {
 		err = u.Err // The URL may contain the password.

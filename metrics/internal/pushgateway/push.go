@@ -1,12 +1,11 @@
 // Package pushgateway pushes metrics to a Pushgateway, with the client of client_golang.
 //
-// It adds retries of transient failures, a deadline for everything including deletions,
-// limits on answers and redirections, errors with a code, and no password in any error.
+// It adds retries of transient failures, a deadline for pushes and deletions, limits on
+// answers and redirections, and errors with a code. Errors do not contain the password.
 //
-// A push replaces its group, so a gateway always shows one moment of the ledger.
-// Counters must not fall, or Prometheus counts them twice. So every attempt gathers
-// again, and Options.Lock prevents concurrent pushes to one group, from gathering to the
-// answer.
+// A push replaces its group, so that a gateway always shows one moment of the ledger. If a
+// counter falls, Prometheus counts it twice. Therefore every attempt gathers again, and
+// Options.Lock prevents concurrent pushes to one group, from gathering to the answer.
 package pushgateway
 
 import (
@@ -27,14 +26,13 @@ import (
 // DefaultTimeout is the default of Options.Timeout.
 const DefaultTimeout = 10 * time.Second
 
-// Options configure a push. Zero fields have the defaults.
+// Options configure a push. A zero field takes its default.
 type Options struct {
-	// Timeout limits everything: waiting for the lock, gathering, all attempts and the
-	// pauses between them. A single request gets half of it, so that a gateway that hangs
-	// once leaves time for another attempt. An earlier deadline of the context applies.
+	// Timeout limits a push with waiting for the lock, gathering, all attempts and the pauses
+	// between them. A request gets half of it, so that after a request that hangs there is
+	// time for another attempt. An earlier deadline of the context applies.
 	Timeout time.Duration
-	// Lock waits until no other process pushes to the same group. If it is nil, nothing
-	// is locked.
+	// Lock waits until no other process pushes to the same group. It may be nil.
 	Lock func(ctx context.Context) (unlock func(), err error)
 	// UserAgent is sent to the gateway.
 	UserAgent string
@@ -45,18 +43,18 @@ type Options struct {
 
 // Result is the result of a push or a deletion.
 type Result struct {
-	// URL is the gateway's, without a password.
+	// URL is the gateway's URL, without a password.
 	URL string `json:"url"`
 	// Grouping is the key of the group, with the job.
 	Grouping map[string]string `json:"grouping"`
-	// Families, Series and Bytes say how much was sent, all 0 for a deletion. A histogram
-	// is one series.
+	// Families, Series and Bytes are what a push sent; a histogram is one series. They are 0
+	// for a deletion.
 	Families int `json:"families,omitzero"`
 	Series   int `json:"series,omitzero"`
 	Bytes    int `json:"bytes,omitzero"`
 	// Attempts is the number of requests made.
 	Attempts int `json:"attempts"`
-	// Deleted is true if the group was deleted and not replaced.
+	// Deleted is true if the group was deleted, not replaced.
 	Deleted bool `json:"deleted"`
 }
 
@@ -65,9 +63,8 @@ type Result struct {
 //
 // # Errors
 //
-// push-refused, push-unavailable; push-target-invalid if a metric has a label of the
-// group; and those of gather and Options.Lock. If ctx is cancelled, the error wraps its
-// cause.
+// push-refused, push-unavailable, push-target-invalid if a metric has a label of the group,
+// and the errors of gather and Options.Lock. If ctx is cancelled, the error wraps its cause.
 func Push(ctx context.Context, to Target, gather func(context.Context) ([]*dto.MetricFamily, error), o Options) (Result, error) {
 	return repeat(ctx, to, o, func(ctx context.Context, c *client, got *Result) error {
 		if o.Lock != nil {
@@ -98,11 +95,8 @@ func Push(ctx context.Context, to Target, gather func(context.Context) ([]*dto.M
 	})
 }
 
-// Delete deletes the target's group. It succeeds if the group does not exist.
-//
-// # Errors
-//
-// As Push.
+// Delete deletes the target's group. It succeeds if the group does not exist. Its errors are
+// those of Push.
 func Delete(ctx context.Context, to Target, o Options) (Result, error) {
 	return repeat(ctx, to, o, func(_ context.Context, c *client, got *Result) error {
 		got.Deleted = true
@@ -120,7 +114,7 @@ func (c *client) pusher() *push.Pusher {
 	return p
 }
 
-// repeat makes attempts until one succeeds or fails permanently, or the time is over.
+// repeat makes attempts until one succeeds, one fails permanently, or the time is over.
 func repeat(ctx context.Context, to Target, o Options, attempt func(context.Context, *client, *Result) error) (Result, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout

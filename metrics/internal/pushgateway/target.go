@@ -66,7 +66,7 @@ func parseURL(raw string) (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	switch {
-	case err != nil: // Its text would show the URL.
+	case err != nil: // The error contains the URL.
 		return nil, invalid("the URL cannot be parsed; characters of a user or a password that mean something in a URL are written as %%2F, for example")
 	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "":
 		return nil, invalid("the URL does not begin with http:// or https://")
@@ -80,8 +80,8 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkLabels rejects a metric with a label of the group, which the gateway would
-// silently overwrite.
+// checkLabels rejects a metric with a label of the group: the gateway would overwrite it
+// silently.
 func (t Target) checkLabels(family *dto.MetricFamily) error {
 	for _, m := range family.GetMetric() {
 		for _, l := range m.GetLabel() {
@@ -113,8 +113,8 @@ func (t Target) group() *url.URL {
 	return base.JoinPath(parts...)
 }
 
-// component returns a label as parts of a URL's path. A value that a proxy or a router
-// might misread is encoded in base64.
+// component returns a label as parts of a URL's path. It encodes a value in base64 if a proxy
+// or a router might misread it.
 func component(name, value string) []string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'

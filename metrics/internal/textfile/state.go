@@ -11,13 +11,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// prefix is the prefix of our metric names.
+// prefix begins the names of our metrics.
 const prefix = "switchyard_"
 
-// state identifies the ledger of metrics and how old they are.
+// state identifies the ledger of metrics and their age.
 type state struct {
-	// since is the time of the ledger's first event, zero without events. It
-	// distinguishes two ledgers.
+	// since is the time of the ledger's first event, or zero. It distinguishes ledgers.
 	since  time.Time
 	events int64
 }
@@ -50,8 +49,8 @@ func (s state) comment() string {
 	return fmt.Sprintf(stateFormat, since, s.events)
 }
 
-// parse reads the state of one of our files, which is zero if the file has none. An empty
-// file is accepted as ours. It fails if the file contains anything but our metrics.
+// parse reads the state in a file of ours, or returns the zero state. It fails if the file
+// contains anything but our metrics. An empty file counts as ours.
 func parse(text string) (state, error) {
 	var s state
 	var since string

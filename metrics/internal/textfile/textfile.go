@@ -1,8 +1,8 @@
 // Package textfile writes metrics to a file for node_exporter's textfile collector.
 //
-// The file is replaced atomically: a reader never sees half of it. Writers hold a lock
-// while they gather and write, and never replace newer metrics of the same ledger with
-// older ones, so a counter in the file does not fall. A file that is not ours is never
+// The file is replaced atomically, so that readers never see a part of it. Writers have a
+// lock while they gather and write, and do not replace newer metrics of the same ledger with
+// older ones, so that counters in the file do not fall. A file that is not ours is never
 // replaced.
 package textfile
 
@@ -26,8 +26,8 @@ import (
 
 const (
 	suffix = ".prom" // of files that node_exporter reads
-	// mode lets node_exporter read the file as another user. Metrics are not secret: the
-	// text format has no exemplars, and so no names of tasks.
+	// mode lets node_exporter read the file as another user. The metrics are not secret: the
+	// text format does not have exemplars, which name tasks.
 	mode fs.FileMode = 0o644
 	// lockTimeout limits how long a writer waits for another one.
 	lockTimeout = 5 * time.Second
@@ -45,27 +45,27 @@ type Result struct {
 	Metrics int  `json:"metrics"`
 }
 
-// Write replaces the file at path with gathered metrics in the text format, unless the
-// file has newer ones of the same ledger. The folder must exist. If another process
-// writes the file, Write waits until ctx is done, and at most five seconds.
+// Write replaces the file at path with gathered metrics in the text format, unless the file
+// has newer metrics of the same ledger. The directory must exist. If another process writes
+// the file, Write waits for at most five seconds.
 //
 // # Errors
 //
-// textfile-unwritable, textfile-refused, and those of gather. On an error the file is
-// unchanged. If ctx ends first, the error wraps its cause.
+// textfile-unwritable, textfile-refused, and the errors of gather. On an error the file is
+// unchanged. If ctx is done, the error wraps its cause.
 func Write(ctx context.Context, path string, gather func(context.Context) ([]*dto.MetricFamily, error)) (Result, error) {
 	result := Result{File: path}
 	name := filepath.Base(path)
 	if !strings.HasSuffix(name, suffix) || name == suffix {
 		return result, refused(path, "node_exporter reads files whose names end in "+suffix)
 	}
-	// The dot makes the system expect a folder: opening a pipe instead would block.
+	// With the dot, the system requires a directory: opening a pipe would block.
 	root, err := os.OpenRoot(filepath.Dir(path) + string(filepath.Separator) + ".")
 	if err != nil {
 		return result, unwritable(path, err)
 	}
 	defer root.Close()
-	if _, err := existing(ctx, root, path, name); err != nil { // before anything is created beside it
+	if _, err := existing(ctx, root, path, name); err != nil { // Before a lock file is created next to it.
 		return result, err
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
