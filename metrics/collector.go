@@ -149,7 +149,7 @@ func moment(at string) (time.Time, error) {
 	}
 	t, err := time.Parse(ledger.TimeFormat, at)
 	if err != nil {
-		return time.Time{}, corrupt("%q is no time", textutil.Clip(at, maxShown))
+		return time.Time{}, corrupt("%q is not a time", textutil.Clip(at, maxShown))
 	}
 	return t, nil
 }

@@ -33,10 +33,6 @@ const (
 	lockTimeout = 5 * time.Second
 )
 
-// Names of the lock and of the new content, beside the text file while it is written.
-func lockName(name string) string { return "." + name + ".lock" }
-func tempName(name string) string { return "." + name + ".draft" }
-
 // Result is the result of Write.
 type Result struct {
 	File string `json:"file"`
@@ -70,7 +66,7 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
 	defer cancel()
-	lock, err := safefile.WaitLock(waiting, root, lockName(name))
+	lock, err := safefile.WaitLock(waiting, root, "."+name+".lock")
 	if err != nil {
 		return result, unwritable(path, err)
 	}
@@ -96,7 +92,7 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 			return result, err
 		}
 	}
-	if err := safefile.ReplaceWith(root, name, text, safefile.Options{Mode: mode, Exact: true, Temp: tempName(name)}); err != nil {
+	if err := safefile.ReplaceWith(root, name, text, safefile.Options{Mode: mode, Exact: true, Temp: "." + name + ".draft"}); err != nil {
 		return result, unwritable(path, err)
 	}
 	result.Written = true
