@@ -15,9 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// connect returns a client for the server of the flags and of Temporal's configuration.
-// The caller must close it. It warns of what the SDK logs as a warning or an error, if log
-// is set.
+// connect returns a client for the server of the flags and of Temporal's configuration. The
+// caller must close it. If logs is true, warnings and errors of the SDK are printed.
 func (a *app) connect(ctx context.Context, metrics client.MetricsHandler, logs bool) (client.Client, error) {
 	o, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileStrict: true})
 	if err != nil {
@@ -44,7 +43,7 @@ func (a *app) connect(ctx context.Context, metrics client.MetricsHandler, logs b
 	return nil, serverError(ctx, err)
 }
 
-// with runs work with a client and the name of the project.
+// with calls work with a client and the name of the project.
 func (a *app) with(ctx context.Context, work func(c client.Client, project string) error) error {
 	_, name, err := a.project()
 	if err != nil {
@@ -58,7 +57,7 @@ func (a *app) with(ctx context.Context, work func(c client.Client, project strin
 	return work(c, name)
 }
 
-// serverError gives an error of the server its code. It returns nil for nil.
+// serverError converts an error of the server to one with a code. It returns nil for nil.
 func serverError(ctx context.Context, err error) error {
 	code := errs.FleetServerUnreachable
 	switch {
@@ -80,7 +79,7 @@ func serverError(ctx context.Context, err error) error {
 	return errs.New(code, "the Temporal server: %s", textutil.Clip(err.Error(), maxServerText)).Because(err)
 }
 
-// maxServerText bounds a message of the server, in code points.
+// maxServerText limits a message of the server, in code points.
 const maxServerText = 500
 
 func is[E error](err error) bool {

@@ -19,10 +19,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// pollInterval is the time between two looks at the tasks that run.
+// pollInterval is the time between two reads of the running tasks.
 const pollInterval = time.Second
 
-// follow prints what happens to tasks until all have ended, and then their results.
+// follow prints the changes of tasks until all have ended, and then their results.
 func (a *app) follow(ctx context.Context, c client.Client, project string, tasks []api.RunTask, several bool) error {
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE) // A write returns an error then.
@@ -94,7 +94,7 @@ func look(ctx context.Context, c client.Client, project string, ids []string) (m
 	return now, nil
 }
 
-// printChange prints what has happened to a task since it was shown.
+// printChange prints the events of a task since the position before.
 func (a *app) printChange(t fleetTask, before flow.Position, several bool) error {
 	p, result := t.at, t.result()
 	var events []api.RunEvent
@@ -117,7 +117,7 @@ func (a *app) printChange(t fleetTask, before flow.Position, several bool) error
 	if p.Commit != "" && before.Commit != p.Commit {
 		add(api.RunEvent{Event: api.RunCommitted, Commit: p.Commit, Subject: p.Subject})
 	}
-	if t.ended() && (several || result.Error == nil) { // Standard error has that of a single task.
+	if t.ended() && (several || result.Error == nil) { // A single task's error goes to standard error.
 		if result.Error != nil && result.Error.Hint == "" {
 			result.Error = result.Error.WithHint(cli.HintFor(result.Error.Code))
 		}
@@ -129,7 +129,7 @@ func (a *app) printChange(t fleetTask, before flow.Position, several bool) error
 // timestamp returns the time of an event that is printed now.
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// printEvents prints what has happened to tasks, with their ids if there are several.
+// printEvents prints events, with the ids of their tasks if there are several tasks.
 func (a *app) printEvents(events []api.RunEvent, several bool) error {
 	return a.Write(func(w io.Writer) error {
 		for _, e := range events {
@@ -148,8 +148,8 @@ func (a *app) printEvents(events []api.RunEvent, several bool) error {
 	})
 }
 
-// printResults prints the results, except as JSON, where each is a line already, and sets
-// the exit code.
+// printResults sets the exit code and prints the results as text. As JSON, each was printed
+// when its task ended.
 func (a *app) printResults(results []api.RunResult, several bool) error {
 	if !several && results[0].Error != nil {
 		return results[0].Error

@@ -78,7 +78,7 @@ func homeQueues(ctx context.Context, s service, e *host.Engine, p project.Projec
 	return []queue{{name: flow.HomeQueue(name), options: home.Options(), register: func(w worker.Worker) { home.Register(w, h) }}}, nil
 }
 
-// hasSecret reports whether a URL has a password, or a token for a user's name.
+// hasSecret reports whether a URL has a password, or a token in place of a user's name.
 func hasSecret(url string) bool {
 	_, rest, _ := strings.Cut(url, "://")
 	host := rest[:strings.IndexAny(rest+"/", "/?#")]

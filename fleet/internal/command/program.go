@@ -19,8 +19,7 @@ func Run(ctx context.Context, args []string, std cli.Streams) int {
 	return a.Run(ctx, newRootCmd(a), args)
 }
 
-// app is the state that the commands of one run share. Flag parsing fills it in before a
-// command runs.
+// app has the global flags.
 type app struct {
 	cli.Program
 	dir, projectName   string

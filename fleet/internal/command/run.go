@@ -104,7 +104,7 @@ func storeVar(flags *pflag.FlagSet, location *string) {
 	cli.TextVar(flags, location, "store", "keep orders and evidence in `STORE`, a directory that all machines share, or s3://BUCKET/PREFIX")
 }
 
-// args accepts one task, or none with --tasks.
+// args accepts one task, or --tasks without a task.
 func (f *runFlags) args(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	if f.req.Verify != "" && strings.TrimSpace(f.req.Verify) == "" {
@@ -136,9 +136,8 @@ func (f *runFlags) read(ctx context.Context, a *app, p project.Project, args []s
 	return tasks, err
 }
 
-// start starts the workflows of tasks that do not run yet, and prints them, with their ids
-// if named is set. A task starts before those that it depends on, so that none of them ends
-// before it can be told.
+// start starts the workflows of tasks that do not run yet, and prints them, with their ids if
+// named is true. A task starts before its dependencies, so that it can be told when they end.
 func (a *app) start(ctx context.Context, c client.Client, blobs store.Store, project string, tasks []api.RunTask, named bool) error {
 	at := make(map[string]int)
 	dependents := make(map[string][]string)
@@ -174,8 +173,8 @@ func (a *app) start(ctx context.Context, c client.Client, blobs store.Store, pro
 	return nil
 }
 
-// startTask starts the workflow of a task unless it runs, gives it its dependents, and
-// returns what it did.
+// startTask starts the workflow of a task unless it runs, sends it its dependents, and returns
+// the event.
 func startTask(ctx context.Context, c client.Client, blobs store.Store, project string, t api.RunTask, dependents []string) (api.RunEvent, error) {
 	e := api.RunEvent{TaskID: t.ID, Event: api.RunStarted}
 	before, err := describe(ctx, c, project, t.ID)

@@ -20,7 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/exporter"
 )
 
-// serviceFlags are the flags of the commands that work until they are stopped.
+// serviceFlags are the flags of commands that run until they are stopped.
 type serviceFlags struct {
 	store, listen, webConfig string
 }
@@ -41,30 +41,30 @@ func (f *serviceFlags) args(cmd *cobra.Command, args []string) error {
 	return cli.NoArgs(cmd, args)
 }
 
-// queue is a task queue that a service works on.
+// queue is a task queue of a service.
 type queue struct {
 	name     string
 	options  worker.Options
 	register func(worker.Worker)
 }
 
-// service is what a running service uses.
+// service has the connections of a running service.
 type service struct {
 	client  client.Client
 	store   store.Store
 	metrics *metrics.Metrics
 }
 
-// The times of a service. A heartbeat waits for maxThrottle at most after the one before:
-// it may be the first that names an agent, which is not counted if its machine dies before.
-// stopTime is how long a service that was stopped waits for its activities.
+// The SDK delays a heartbeat by at most maxThrottle: until the first heartbeat that names an
+// agent, the agent is not counted if its machine dies. After a stop, a service waits at most
+// stopTime for its activities.
 const (
 	maxThrottle = 100 * time.Millisecond
 	stopTime    = 30 * time.Second
 )
 
-// serve connects, works on the queues until ctx is done, and lets what runs come to its
-// end.
+// serve connects and works on the queues until ctx is done. Then it waits for running
+// activities.
 func (a *app) serve(ctx context.Context, f serviceFlags, open func(service) ([]queue, error)) error {
 	s := service{metrics: metrics.New(buildinfo.Read().Version)}
 	var err error

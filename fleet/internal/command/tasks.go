@@ -20,15 +20,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// fleetTask is what the server shows of a task.
+// fleetTask is a task as the server shows it.
 type fleetTask struct {
 	id    string
 	at    flow.Position
 	state enumspb.WorkflowExecutionStatus
 }
 
-// readTask reads a task from what the server keeps of its workflow. It needs no worker,
-// as a query would.
+// readTask reads a task from the memo of its workflow. Unlike a query, this does not need a
+// worker.
 func readTask(project string, info *workflowpb.WorkflowExecutionInfo) (fleetTask, error) {
 	t := fleetTask{id: strings.TrimPrefix(info.GetExecution().GetWorkflowId(), flow.WorkflowID(project, "")), state: info.GetStatus()}
 	if memo := info.GetMemo().GetFields()[flow.MemoPosition]; memo != nil {
@@ -42,7 +42,7 @@ func readTask(project string, info *workflowpb.WorkflowExecutionInfo) (fleetTask
 // ended reports whether the task's workflow has ended.
 func (t fleetTask) ended() bool { return t.state != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING }
 
-// result returns the task as the result of a run. Of a task that runs on, the next action
+// result returns the task as the result of a run. If the task has not ended, the next action
 // is its status.
 func (t fleetTask) result() api.RunResult {
 	p := t.at
@@ -66,8 +66,8 @@ func (t fleetTask) result() api.RunResult {
 	return r
 }
 
-// readTasks returns the latest run of each task of a project, of those with these ids if
-// there are any, by their ids. The server may need a moment to show what changed.
+// readTasks returns the latest runs of a project's tasks by their ids: of the tasks with these
+// ids or, without ids, of all. The server may need a moment to show changes.
 func readTasks(ctx context.Context, c client.Client, project string, ids ...string) (map[string]fleetTask, error) {
 	tasks := make(map[string]fleetTask)
 	if len(ids) == 0 {

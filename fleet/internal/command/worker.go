@@ -99,8 +99,8 @@ type workerFlags struct {
 	slots    int
 }
 
-// hold makes the directory, and keeps other workers from it until release is called: they
-// would change each other's worktrees.
+// hold creates the worker's directory and locks it until release is called: two workers would
+// change each other's worktrees.
 func (f *workerFlags) hold() (release func(), err error) {
 	if f.dir == "" {
 		if f.dir, err = os.UserCacheDir(); err != nil {
@@ -127,13 +127,13 @@ func (f *workerFlags) hold() (release func(), err error) {
 		return nil, errs.New(errs.FleetDirectoryTaken, "another worker uses %s", f.dir)
 	}
 	return func() {
-		_ = lock.Release() // The end of the process releases it, too.
+		_ = lock.Release() // The end of the process also releases it.
 		root.Close()
 	}, nil
 }
 
-// workerQueues returns the queues of a worker: that of workflows, and those of the orders
-// that it can carry out.
+// workerQueues returns the queues of a worker: the queue of workflows, and the queues of the
+// orders that it can carry out.
 func (a *app) workerQueues(ctx context.Context, s service, f workerFlags, o worker.Options) ([]queue, error) {
 	keeper, err := supervise.New()
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	Queue   = "switchyard-work-claude-sandbox"
 )
 
-// Script is a home that gives each task the same positions, one after the other and then
-// the last one again, and workers. It is safe for concurrent use.
+// Script is a home and workers. The home gives each task the same positions in order, and then
+// repeats the last one. It is safe for concurrent use.
 type Script struct {
 	Positions []flow.Position
 	// Decide replaces Positions if it is not nil.
@@ -34,7 +34,7 @@ type Script struct {
 	done  []string
 }
 
-// Moves returns the moves that the home was told of a task.
+// Moves returns the moves of a task that the home has received.
 func (s *Script) Moves(id string) []flow.Move {
 	s.mu.Lock()
 	defer s.mu.Unlock()

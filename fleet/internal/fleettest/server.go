@@ -1,5 +1,5 @@
-// Package fleettest has what tests of a fleet need: a Temporal server, and a home and
-// workers that follow a script instead of an engine.
+// Package fleettest has a Temporal server for tests of a fleet, and a home and workers that
+// follow a script instead of an engine.
 package fleettest
 
 import (
@@ -19,8 +19,8 @@ import (
 const serverVariable = "SWITCHYARD_TEMPORAL"
 
 // Server starts a Temporal dev server on a free port of the loopback interface, with the
-// search attributes of a fleet and more flags. It ends with the test. Without a program to
-// start, the test is skipped.
+// search attributes of a fleet and additional flags. It ends with the test. If the variable
+// SWITCHYARD_TEMPORAL is not set, the test is skipped.
 func Server(t testing.TB, flags ...string) *testsuite.DevServer {
 	t.Helper()
 	program := os.Getenv(serverVariable)

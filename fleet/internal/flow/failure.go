@@ -12,15 +12,15 @@ import (
 // maxMessage is the maximum size of a failure's message in bytes.
 const maxMessage = 2 << 10
 
-// Final makes an activity's error one that repeating does not help: the task ends as
-// failed with its code, message and hint.
+// Final converts an activity's error to one that ends the task as failed, with its code,
+// message and hint, instead of repeating the activity.
 func Final(err *errs.Error) error {
 	message := strings.ToValidUTF8(err.Message[:min(len(err.Message), maxMessage)], "")
 	return temporal.NewNonRetryableApplicationError(message, string(err.Code), nil, err.Hint)
 }
 
-// failureOf returns the failure of an activity that is not repeated. An error without a
-// code is one of the activity's program.
+// failureOf returns the failure of an activity that is not repeated. An error without a code
+// is an internal error of the activity's program.
 func failureOf(err error) *Failure {
 	f := &Failure{Code: errs.Internal, Message: err.Error()}
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {

@@ -1,5 +1,5 @@
-// Package flow is the workflow of a task of a fleet (ADR-0023). It is deterministic: it
-// decides nothing but who is next, and waits.
+// Package flow is the workflow of a task of a fleet (ADR-0023). It is deterministic: it only
+// decides which activity is next, and waits.
 package flow
 
 import (
@@ -22,8 +22,8 @@ const (
 	Research = "Research"
 	Commit   = "Commit"
 
-	// SignalAnswer has an Answer, SignalDependency a Dependency. SignalDependents has the
-	// ids of tasks that are told when this one ends: they may be started later than it.
+	// SignalAnswer has an Answer, SignalDependency a Dependency. SignalDependents has the ids
+	// of dependents, which may start later than the task.
 	SignalAnswer     = "answer"
 	SignalDependency = "dependency"
 	SignalDependents = "dependents"
@@ -32,14 +32,14 @@ const (
 // Orders returns the names of the activities of workers.
 func Orders() []string { return []string{Draft, Review, Assist, Research, Commit} }
 
-// TaskQueue is where workers run workflows.
+// TaskQueue is the queue of workflows.
 const TaskQueue = "switchyard-tasks"
 
 // HomeQueue is the queue of a project's home.
 func HomeQueue(project string) string { return "switchyard-home-" + project }
 
-// WorkQueue is the queue of the workers that have an adapter, AnyAdapter for all workers,
-// and reach a confinement level.
+// WorkQueue is the queue of the workers that have an adapter, or AnyAdapter, and can enforce a
+// confinement level.
 func WorkQueue(adapter string, level confinement.Level) string {
 	return "switchyard-work-" + adapter + "-" + string(level)
 }
@@ -63,23 +63,22 @@ type Input struct {
 	Heartbeat time.Duration
 	// DependsOn lists the tasks that must be committed first.
 	DependsOn []string
-	// Dependents, Answers and Result are carried over from the run before: the tasks to
-	// tell, answers that are not recorded yet, and the result that is not accepted yet, ""
-	// for none.
+	// Dependents, Answers and Result are left over from the run before: dependents to signal,
+	// answers that are not recorded yet, and the result that is not accepted yet, or "".
 	Dependents []string
 	Answers    []Answer
 	Result     string
 }
 
-// Dependency says how a task ended that others depend on.
+// Dependency tells a dependent how a task ended.
 type Dependency struct {
 	Task       string
 	NextAction string
 }
 
-// Answer answers a question. An answer to a question that is not open is dropped.
+// Answer answers a question. It is dropped if the question is not open.
 type Answer struct {
-	// Question is the fingerprint.
+	// Question is the question's fingerprint.
 	Question string
 	// Choice is the number of a choice, from 1, or 0 if Text is the answer. The text has up
 	// to MaxAnswer bytes.
@@ -88,47 +87,47 @@ type Answer struct {
 	By     string
 }
 
-// MaxAnswer is the maximum size of an answer in bytes. It is less than task.MaxAnswer: the
-// answers that wait are part of a payload, where escapes make them longer.
+// MaxAnswer is the maximum size of an answer in bytes. It is less than task.MaxAnswer, because
+// answers become longer when they are escaped in a payload.
 const MaxAnswer = 8 << 10
 
-// Move is the input of Advance: what happened since the position before.
+// Move is the input of Advance: the changes since the last position.
 type Move struct {
 	Task    string
 	Request string
-	// Result is the digest of the result of the last order, "" for none.
+	// Result is the digest of the result of the last order, or "".
 	Result string
-	// Draft is the commit that the ref of the draft is at, "" if the workflow does not know.
+	// Draft is the commit at the ref of the draft, or "" if the workflow does not know it.
 	Draft   string
 	Answers []Answer
-	// Stop makes the task stuck with this reason, "" for not.
+	// Stop makes the task stuck with this reason, unless it is "".
 	Stop string
 }
 
-// Position is where a task stands, the output of Advance.
+// Position is the state of a task, the output of Advance.
 type Position struct {
 	Step   task.Step
 	Status task.Status
 	// Round is the current round, and MaxRounds the cap.
 	Round, MaxRounds int
-	// Order is the digest of the order for a worker, and Queue the worker's queue; "" if no
-	// worker takes the step.
+	// Order is the digest of the order for a worker, and Queue the worker's queue. They are ""
+	// if the step does not need a worker.
 	Order, Queue string
-	// Question is the first open question, nil for none. Its text is clipped.
+	// Question is the first open question, or nil. Its text is clipped.
 	Question *Question
-	// Until is when a parked task continues, or a question takes its default; RFC 3339, ""
-	// for never.
+	// Until is the time at which a parked task continues or a question takes its default, in
+	// RFC 3339, or "".
 	Until string
 	// Decision is the last decision's next action.
 	Decision string
-	// NextAction is how the task ended, "" if it goes on. It is that of `run`.
+	// NextAction is the next action that `run` prints for a task that has ended, else "".
 	NextAction string
-	// Reason says why it ended, or why the last decision was made.
+	// Reason is the reason for the end of the task or, before, for the last decision.
 	Reason string
-	// Commit and Subject are those of the commit, "" for none.
+	// Commit and Subject describe the task's commit, or are "".
 	Commit, Subject string
 	Failure         *Failure
-	// Spent is what all agents have used. It is set once the task has ended.
+	// Spent is the usage of all agents. It is set once the task has ended.
 	Spent task.Spending
 }
 
@@ -140,7 +139,7 @@ type Question struct {
 	Default     string
 }
 
-// Failure is an error of a step that repeating does not help.
+// Failure is a permanent error of a step.
 type Failure struct {
 	Code    errs.Code
 	Message string
@@ -152,21 +151,21 @@ type Order struct {
 	Project string
 	Task    string
 	Round   int
-	// Digest is the order's in the store.
+	// Digest is the digest of the order in the store.
 	Digest string
 }
 
-// Done is their output.
+// Done is the output of the activities of workers.
 type Done struct {
-	// Result is the digest of the result in the store, and Draft the commit that the ref of
-	// the draft is at with it.
+	// Result is the digest of the result in the store, and Draft the commit at the ref of the
+	// draft.
 	Result, Draft string
 }
 
-// Progress is what heartbeats say of each agent of an order, in a list.
+// Progress is the state of an agent of an order. Heartbeats have a list of them.
 type Progress struct {
 	Run, Agent, Adapter string
-	// Output is when it was last heard of, RFC 3339.
+	// Output is the time of its last output, in RFC 3339.
 	Output string
 	Tool   string
 }

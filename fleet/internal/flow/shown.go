@@ -7,9 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// MemoPosition is the entry of the memo that shows where a task stands: its last Position
-// without Step, Order and Queue, which change more often. A memo, unlike a query,
-// can be read without a worker.
+// MemoPosition is the entry of the memo with a task's last Position, without Step, Order and
+// Queue, which change more often. Unlike a query, a memo can be read without a worker.
 const MemoPosition = "position"
 
 // ProjectAttribute is the search attribute with the project of a task.
@@ -17,7 +16,7 @@ func ProjectAttribute() temporal.SearchAttributeKeyKeyword {
 	return temporal.NewSearchAttributeKeyKeyword("SwitchyardProject")
 }
 
-// StatusAttribute is the search attribute with the status of a task, see StatusOf.
+// StatusAttribute is the search attribute with the status of a task (see StatusOf).
 func StatusAttribute() temporal.SearchAttributeKeyKeyword {
 	return temporal.NewSearchAttributeKeyKeyword("SwitchyardStatus")
 }
@@ -25,8 +24,8 @@ func StatusAttribute() temporal.SearchAttributeKeyKeyword {
 // StatusPending is the status of a task that has not begun.
 const StatusPending = "pending"
 
-// StatusOf returns the status that is shown for a position: ActionFailed or
-// ActionBlocked if the task ended so, else a task.Status or StatusPending.
+// StatusOf returns the status that is shown for a position: ActionFailed, ActionBlocked, a
+// task.Status or StatusPending.
 func StatusOf(p Position) string {
 	switch {
 	case p.NextAction == ActionFailed, p.NextAction == ActionBlocked:
@@ -43,7 +42,7 @@ func StatusOf(p Position) string {
 func (t *tracker) show(ctx workflow.Context, p Position) {
 	p.Step, p.Order, p.Queue = task.Step{}, "", ""
 	if q := t.shown.Question; q != nil && p.Question != nil && q.Fingerprint == p.Question.Fingerprint {
-		p.Question = q // It is the same question.
+		p.Question = q // The comparison below is of pointers.
 	}
 	if p == t.shown {
 		return
@@ -51,7 +50,7 @@ func (t *tracker) show(ctx workflow.Context, p Position) {
 	status := StatusOf(p)
 	isNew := status != StatusOf(t.shown)
 	t.shown = p
-	// The errors are those of values that cannot be encoded, or of no values.
+	// Both only fail for values that cannot be encoded, and without values.
 	_ = workflow.UpsertMemo(ctx, map[string]any{MemoPosition: p})
 	if isNew {
 		_ = workflow.UpsertTypedSearchAttributes(ctx, StatusAttribute().ValueSet(status))

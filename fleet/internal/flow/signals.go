@@ -8,15 +8,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// The limits of the answers that wait: their number, and the size of one in bytes. A
-// workflow whose input is too large could not continue.
+// The limits of waiting answers: their number, and the size of each in bytes. A workflow with
+// too large an input could not continue.
 const (
 	maxAnswers    = 64
 	maxAnswerSize = MaxAnswer + 1<<10
 )
 
-// receiveAnswers adds the answers that have arrived to those that wait. It drops what no
-// command sends.
+// receiveAnswers adds the answers that have arrived to the waiting ones. It drops answers that
+// are larger than a command sends.
 func (t *tracker) receiveAnswers() {
 	for {
 		var a Answer
@@ -29,8 +29,8 @@ func (t *tracker) receiveAnswers() {
 	}
 }
 
-// takeAnswers returns the answers for the next Advance: as many as one payload may have,
-// in the order of their arrival.
+// takeAnswers removes the answers for the next Advance: the oldest ones, as many as fit into
+// one payload.
 func (t *tracker) takeAnswers() []Answer {
 	t.receiveAnswers()
 	n, size := 0, 0
@@ -45,7 +45,7 @@ func (t *tracker) takeAnswers() []Answer {
 	return taken
 }
 
-// receiveDependents adds the dependents that have arrived to those to tell.
+// receiveDependents adds the dependents that have arrived.
 func (t *tracker) receiveDependents() {
 	for {
 		var ids []string
@@ -56,8 +56,8 @@ func (t *tracker) receiveDependents() {
 	}
 }
 
-// awaitDependencies waits until all dependencies are committed, and returns "", or why the
-// task cannot begin.
+// awaitDependencies waits until all dependencies are committed. It returns "", or the reason
+// why the task cannot begin.
 func (t *tracker) awaitDependencies(ctx workflow.Context) (why string) {
 	ended := workflow.GetSignalChannel(ctx, SignalDependency)
 	for len(t.in.DependsOn) > 0 {
@@ -69,7 +69,7 @@ func (t *tracker) awaitDependencies(ctx workflow.Context) (why string) {
 			continue
 		}
 		switch {
-		case !slices.Contains(t.in.DependsOn, d.Task): // A task that this one does not depend on, or a repeated signal.
+		case !slices.Contains(t.in.DependsOn, d.Task): // It is not a dependency, or the signal is repeated.
 		case d.NextAction != string(task.StepCommit):
 			return d.Task + " is not committed"
 		default:
@@ -79,8 +79,8 @@ func (t *tracker) awaitDependencies(ctx workflow.Context) (why string) {
 	return ""
 }
 
-// tellDependents tells the tasks that depend on this one how it ended. One that does not
-// exist or has ended needs not to know.
+// tellDependents tells the dependents how the task ended. It ignores dependents that do not
+// exist or have ended.
 func (t *tracker) tellDependents(nextAction string) {
 	for t.receiveDependents(); len(t.in.Dependents) > 0; t.receiveDependents() {
 		var sent []workflow.Future

@@ -12,23 +12,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// How tasks end that their home does not end, as values of Position.NextAction.
+// Values of Position.NextAction for tasks that end without a decision of their home.
 const (
 	ActionFailed  = "failed"
 	ActionBlocked = "blocked"
 )
 
-// Stopped is the reason of a task that `stop` ended.
+// Stopped is the reason of a task that was stopped with `stop`.
 const Stopped = "stopped"
 
-// maxAdvances is the number of steps after which the workflow continues as new: a step
-// takes some 20 events of its history, which a worker may have to read again from its
-// beginning.
+// maxAdvances is the number of steps after which the workflow continues as new. A step adds
+// about 20 events to its history, which a worker may have to read again from the beginning.
 const maxAdvances = 60
 
-// Task is the workflow of a task. It alternates Advance, which decides at home, with an
-// activity on a worker or a wait, until the task ends, and then tells its dependents.
-// Canceling the workflow stops the task.
+// Task is the workflow of a task. Until the task ends, it alternates Advance, which decides at
+// home, with an activity on a worker or a wait. Then it tells its dependents. Canceling the
+// workflow stops the task.
 func Task(ctx workflow.Context, in Input) (Position, error) {
 	t := newTracker(ctx, in)
 	p, err := t.run(ctx)
@@ -41,14 +40,14 @@ func Task(ctx workflow.Context, in Input) (Position, error) {
 
 // tracker follows one run of the workflow.
 type tracker struct {
-	// in has what the next run needs: tasks to tell, answers and the last result.
+	// in is the input of the next run: with dependents, answers and the last result.
 	in Input
 	// detached is a context that outlives the cancellation of the workflow.
 	detached workflow.Context
 	answers  workflow.ReceiveChannel
-	// draft is the commit that the ref of the draft is at, "" if that is not known.
+	// draft is the commit at the ref of the draft, or "" if it is not known.
 	draft string
-	// shown is what the memo has.
+	// shown is the position in the memo.
 	shown Position
 }
 
@@ -84,8 +83,8 @@ func (t *tracker) run(ctx workflow.Context) (Position, error) {
 	}
 }
 
-// advance lets the home decide. It ends even if the workflow is canceled meanwhile,
-// because what the home has recorded must be known here.
+// advance lets the home decide. A cancellation of the workflow does not interrupt it, because
+// the workflow must know the home's records.
 func (t *tracker) advance(stop bool) (Position, *Failure) {
 	move := Move{Task: t.in.Task, Request: t.in.Request, Result: t.in.Result, Draft: t.draft, Answers: t.takeAnswers()}
 	if stop {
@@ -101,7 +100,7 @@ func (t *tracker) advance(stop bool) (Position, *Failure) {
 		return Position{}, failureOf(err)
 	}
 	t.in.Result = ""
-	if stop && p.NextAction == "" { // The step that comes next must not be taken.
+	if stop && p.NextAction == "" { // The next step must not be taken.
 		p.NextAction, p.Reason = string(task.StepStuck), Stopped
 	}
 	return p, nil
@@ -134,21 +133,21 @@ func (t *tracker) step(ctx workflow.Context, p Position) *Failure {
 	return nil
 }
 
-// The timeouts of orders. An agent may take hours; a worker that has died is noticed by
-// its missing heartbeats.
+// The timeouts of orders. An agent may take hours; the death of a worker is detected by
+// missing heartbeats.
 const (
 	defaultHeartbeat = 30 * time.Second
 	orderTimeout     = 24 * time.Hour
 )
 
-// carryOut runs the activity of a worker and keeps its result for the next Advance. It
-// repeats the activity until it ends, or says that repeating does not help.
+// carryOut runs the activity of a worker and stores its result for the next Advance. The
+// activity is repeated until it succeeds or fails permanently.
 func (t *tracker) carryOut(ctx workflow.Context, activity string, p Position) *Failure {
 	orders := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           p.Queue,
 		StartToCloseTimeout: orderTimeout,
 		HeartbeatTimeout:    cmp.Or(t.in.Heartbeat, defaultHeartbeat),
-		WaitForCancellation: true, // Its agent must not run on while the task is stopped.
+		WaitForCancellation: true, // Its agent must end before the task is stopped.
 		RetryPolicy:         &temporal.RetryPolicy{MaximumInterval: time.Minute},
 	})
 	order := Order{Project: t.in.Project, Task: t.in.Task, Round: p.Round, Digest: p.Order}
@@ -161,12 +160,12 @@ func (t *tracker) carryOut(ctx workflow.Context, activity string, p Position) *F
 	return nil
 }
 
-// minWait is the shortest wait for a time, so that a home whose clock is behind the
-// server's is not asked all the time.
+// minWait is the minimum of a wait, so that a home with a slow clock does not get requests
+// continuously.
 const minWait = 5 * time.Second
 
-// wait returns once the time until has come, a signal is in the channel, which may be nil,
-// or the workflow is canceled.
+// wait waits until the given time, until a signal is in the channel, which may be nil, or until
+// the workflow is canceled.
 func (t *tracker) wait(ctx workflow.Context, until string, signals workflow.ReceiveChannel) {
 	timer, cancel := workflow.WithCancel(ctx)
 	defer cancel()

@@ -30,22 +30,22 @@ type Home struct {
 	// Repo is the project's repository, and Remote the URL of the one that workers use.
 	Repo   *gitrepo.Repo
 	Remote string
-	// Decided is called with the next action of each decision that was made. It may be nil.
+	// Decided is called with the next action of each new decision. It may be nil.
 	Decided func(nextAction string)
 }
 
-// Options returns the options of a home's Temporal worker. All tasks of a project write to
-// one ledger: more of them at once would not be faster, and would run over their time.
+// Options returns the options of a home's Temporal worker. All tasks of a project write to one
+// ledger, so that more activities at once would not be faster but reach their time limit.
 func Options() sdk.Options {
 	return sdk.Options{DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: 16}
 }
 
-// Register makes a Temporal worker decide and record with h.
+// Register registers the activity of h at a Temporal worker.
 func Register(r sdk.ActivityRegistry, h *Home) {
 	r.RegisterActivityWithOptions(h.Advance, activity.RegisterOptions{Name: flow.Advance})
 }
 
-// Advance takes a task on from what has happened to it.
+// Advance records the changes of a task and decides its next step.
 func (h *Home) Advance(ctx context.Context, m flow.Move) (flow.Position, error) {
 	p, err := h.advance(ctx, m)
 	if f, ok := errors.AsType[*errs.Error](err); ok && ctx.Err() == nil && !slices.Contains(passing, f.Code) {
@@ -84,7 +84,7 @@ func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 		h.Decided(at.Decided)
 	}
 	if at.Commit != "" && at.Subject == "" {
-		commit, _ := h.Repo.ReadCommit(ctx, at.Commit) // A worker made it for an earlier workflow: it may not be fetched yet.
+		commit, _ := h.Repo.ReadCommit(ctx, at.Commit) // A commit for an earlier workflow may not be fetched yet.
 		at.Subject = commit.Subject
 	}
 	p := positionOf(at)
@@ -94,7 +94,7 @@ func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 	return p, err
 }
 
-// order keeps the order of a position.
+// order stores the order of a position.
 func (h *Home) order(ctx context.Context, m flow.Move, at host.Position, p *flow.Position) (err error) {
 	draft, ref := m.Draft, flow.DraftRef(m.Task)
 	if draft == "" {
@@ -122,7 +122,7 @@ func (h *Home) publish(ctx context.Context, id string, b task.Branch) error {
 	if err != nil {
 		return err
 	}
-	if branch != "" { // No agent is needed to find that the commit cannot be pushed.
+	if branch != "" { // The commit could not be pushed at the end.
 		return errs.New(errs.FleetDraftDiverged, "the remote has a branch %s already, at %.12s", b.Name, branch).With("task", id).With("branch", b.Name)
 	}
 	ref := flow.DraftRef(id)
@@ -135,15 +135,15 @@ func (h *Home) publish(ctx context.Context, id string, b task.Branch) error {
 	case refErr != nil:
 		return refErr
 	case at == b.Base:
-		return nil // It was created before a kill.
+		return nil // An earlier attempt created it.
 	case at != "":
 		return errs.New(errs.FleetDraftDiverged, "the remote has a draft of another task %s, at %.12s", id, at).With("task", id).With("commit", at)
 	}
 	return err
 }
 
-// checkConfig fails if workers, which have the files of the base, would have other settings
-// than the home.
+// checkConfig fails if the settings of the home differ from those of the base, which workers
+// use.
 func (h *Home) checkConfig(ctx context.Context, base string) error {
 	same, err := h.Repo.SameFile(ctx, base, project.ConfigFile)
 	if err != nil || same {
@@ -152,8 +152,8 @@ func (h *Home) checkConfig(ctx context.Context, base string) error {
 	return errs.New(errs.FleetConfigDiffers, "%s of the checkout is not that of commit %.12s, which workers use", project.ConfigFile, base).With("commit", base)
 }
 
-// maxText and maxChoice bound texts in a history, in code points. JSON may need six bytes
-// for each, and a payload must have less than 32 KiB (ADR-0023).
+// maxText and maxChoice limit texts in a history, in code points. JSON may need six bytes for
+// each, and a payload must have less than 32 KiB (ADR-0023).
 const (
 	maxText   = 1000
 	maxChoice = 100

@@ -8,15 +8,15 @@ const (
 	timer
 )
 
-// description is that of a metric of the SDK. Of its tags, those in labels are exported:
-// others are the same for all of a process, or would have a value per workflow.
+// description describes a metric of the SDK. The tags in labels are exported. Other tags have
+// the same value for a whole process, or one for each workflow.
 type description struct {
 	kind       kind
 	name, help string
 	labels     []string
 }
 
-// descriptions returns those of all metrics of what a fleet uses of the SDK.
+// descriptions describes the metrics of the parts of the SDK that a fleet uses.
 func descriptions() []description {
 	var (
 		none      []string

@@ -1,4 +1,4 @@
-// Package metrics exports what a process of a fleet does to Prometheus: the orders that it
+// Package metrics exports metrics of a process of a fleet to Prometheus: the orders that it
 // carried out, the decisions that it made, and the metrics of Temporal's SDK.
 package metrics
 
@@ -16,13 +16,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/exporter"
 )
 
-// other is the value of a label for values that it does not distinguish.
+// other is the value of a label for all values that the label does not distinguish.
 const other = "other"
 
-// maxNextActions limits the values of next_action, which a policy may name as it likes.
+// maxNextActions limits the values of next_action: policies may have any.
 const maxNextActions = 32
 
-// Metrics are those of one process. They are safe for concurrent use.
+// Metrics are the metrics of one process. They are safe for concurrent use.
 type Metrics struct {
 	registry  *prometheus.Registry
 	sdk       client.MetricsHandler
@@ -34,7 +34,8 @@ type Metrics struct {
 	next map[string]bool // values of next_action; guarded by mu
 }
 
-// New returns the metrics of a process of this version. All orders are counted from 0.
+// New returns the metrics of a process of a version. The counts of all kinds of orders start
+// at 0.
 func New(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewPedanticRegistry(),
@@ -72,11 +73,11 @@ func New(version string) *Metrics {
 	return m
 }
 
-// SDK returns the handler for client.Options.MetricsHandler. It exports the metrics of the
-// SDK that have a description here under their documented names.
+// SDK returns the handler for client.Options.MetricsHandler. It exports metrics of the SDK
+// under their documented names.
 func (m *Metrics) SDK() client.MetricsHandler { return m.sdk }
 
-// Decided counts a decision that was recorded now, and not before.
+// Decided counts a new decision.
 func (m *Metrics) Decided(nextAction string) {
 	m.mu.Lock()
 	if len(m.next) < maxNextActions {

@@ -18,7 +18,7 @@ import (
 const (
 	done      = "done"
 	cancelled = "cancelled"
-	// failed attempts end their task, the server repeats retried ones.
+	// failed attempts end their task. The server repeats retried attempts.
 	failed  = "failed"
 	retried = "retried"
 )
@@ -46,7 +46,7 @@ type timed struct {
 func (t *timed) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	began := time.Now()
 	result, err := t.Next.ExecuteActivity(ctx, in)
-	if name := activity.GetInfo(ctx).ActivityType.Name; slices.Contains(flow.Orders(), name) { // Advance is not one.
+	if name := activity.GetInfo(ctx).ActivityType.Name; slices.Contains(flow.Orders(), name) {
 		kind := strings.ToLower(name)
 		t.metrics.orders.WithLabelValues(kind, outcomeOf(ctx, err)).Inc()
 		t.metrics.durations.WithLabelValues(kind).Observe(time.Since(began).Seconds())

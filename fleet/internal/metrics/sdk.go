@@ -11,13 +11,13 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 )
 
-// handler exports the metrics of the SDK. It is safe for concurrent use.
+// handler is the client.MetricsHandler of a set of tags. It is safe for concurrent use.
 type handler struct {
 	metrics map[string]metric
 	tags    map[string]string
 }
 
-// metric has one vector.
+// metric has one vector, for its kind.
 type metric struct {
 	counters   *prometheus.CounterVec
 	gauges     *prometheus.GaugeVec
@@ -25,8 +25,8 @@ type metric struct {
 	labels     []string
 }
 
-// newHandler registers the metrics. Their names are those that the SDK's own exporter for
-// Prometheus makes: https://docs.temporal.io/references/sdk-metrics.
+// newHandler registers the metrics, under the names of the SDK's exporter for Prometheus:
+// https://docs.temporal.io/references/sdk-metrics.
 func newHandler(registry *prometheus.Registry) *handler {
 	h := &handler{metrics: make(map[string]metric)}
 	for _, d := range descriptions() {
@@ -41,7 +41,7 @@ func newHandler(registry *prometheus.Registry) *handler {
 		case timer:
 			m.histograms = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 				Name: d.name + "_seconds", Help: d.help,
-				// Requests take milliseconds, and orders may wait for days: 4 ms to 18 h.
+				// Requests take milliseconds and orders may wait for days: 4 ms to 18 h.
 				Buckets: prometheus.ExponentialBuckets(1./256, 4, 13),
 			}, d.labels)
 			registry.MustRegister(m.histograms)
@@ -88,8 +88,8 @@ func (h *handler) Timer(name string) client.MetricsTimer {
 	return timerFunc(func(d time.Duration) { o.Observe(d.Seconds()) })
 }
 
-// values returns the values of labels. Those that a client of the server may choose, the
-// types of what it starts, are limited to those that there are.
+// values returns the values of labels. Clients of the server choose the types of workflows and
+// activities, so unknown types become other.
 func (h *handler) values(labels []string) []string {
 	values := make([]string, len(labels))
 	for i, label := range labels {

@@ -1,5 +1,4 @@
-// Package orderstore keeps orders, their results and the requests of people in the content
-// store.
+// Package orderstore stores orders, their results and the requests of users as blobs.
 package orderstore
 
 import (
@@ -16,25 +15,27 @@ import (
 // Order is an order of a task's home.
 type Order struct {
 	host.Order
-	// Remote is the URL of the project's repository, and Draft the commit that the ref of
-	// the task's draft is at.
+	// Remote is the URL of the project's repository, and Draft the commit at the ref of the
+	// task's draft.
 	Remote, Draft string
-	// Key names the order: no two orders of a project have the same.
+	// Key identifies the order in its project.
 	Key string
 }
 
-// content is what the store keeps. The files of an order and of a result are blobs of their
-// own.
+// content is a type of blob. The files of an order and of a result are separate blobs.
 type content interface {
 	Order | host.OrderResult | api.RunRequest
 }
 
-// maxFiles is the maximum size of the files of an order or a result together, in bytes. One
-// file can be listed many times, and takes memory each time.
+// maxFiles limits the total size of the files of an order or a result, in bytes. A file can be
+// listed many times, and needs memory each time.
 const maxFiles = 2 * store.MaxSize
 
-// Put keeps v and returns its digest. It sets the digests of the files of v. The errors are
-// those of the store, and fleet-blob-too-large if the files of v are too large together.
+// Put stores v and returns its digest. It sets the digests of the files of v.
+//
+// # Errors
+//
+// The errors of the store, and fleet-blob-too-large if the files of v are too large together.
 func Put[T content](ctx context.Context, s store.Store, v T) (string, error) {
 	files, size := filesOf(&v), 0
 	for i, f := range files {
@@ -53,8 +54,11 @@ func Put[T content](ctx context.Context, s store.Store, v T) (string, error) {
 	return s.Put(ctx, data)
 }
 
-// Get returns what Put kept under a digest. The errors are those of Put and of the store,
-// and order-stale for a blob of another kind.
+// Get returns the value that Put stored under a digest.
+//
+// # Errors
+//
+// The errors of Put, and order-stale for a blob of another type.
 func Get[T content](ctx context.Context, s store.Store, digest string) (v T, err error) {
 	data, err := s.Get(ctx, digest)
 	if err != nil {
@@ -79,14 +83,14 @@ func tooLarge() error {
 	return errs.New(errs.FleetBlobTooLarge, "the files of an order or a result have more than %d bytes", maxFiles)
 }
 
-// filesOf returns the files of a pointer to content.
+// filesOf returns the files of a content, given as a pointer.
 func filesOf(v any) []host.StateFile {
 	switch v := v.(type) {
 	case *Order:
 		return v.Files
 	case *host.OrderResult:
 		return v.Files
-	default: // A request has none.
+	default: // A request does not have files.
 		return nil
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// directory is the path of a directory that all machines share. It is opened for each
-// call: one that was mounted again is another directory.
+// directory is the path of a directory that all machines share. It is opened for each call,
+// since it may be mounted again in between.
 type directory string
 
 func openDirectory(location string) (files, error) {

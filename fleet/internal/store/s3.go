@@ -23,7 +23,7 @@ type bucket struct {
 	name, prefix string
 }
 
-// openBucket opens BUCKET/PREFIX. The variables are those of Amazon's own tools:
+// openBucket opens BUCKET/PREFIX. It reads the environment variables of Amazon's tools:
 // https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html.
 func openBucket(ctx context.Context, location string) (files, error) {
 	name, prefix, _ := strings.Cut(location, "/")
@@ -39,10 +39,9 @@ func openBucket(ctx context.Context, location string) (files, error) {
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
 		}),
-		Secure: server.Scheme == "https",
-		Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
-		// Activities are repeated for longer.
-		MaxRetries: 3,
+		Secure:     server.Scheme == "https",
+		Region:     cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+		MaxRetries: 3, // Activities are repeated for longer.
 	})
 	if err != nil {
 		return nil, errs.New(errs.FleetStoreInvalid, "%q is no S3 service: %w", endpoint, err)

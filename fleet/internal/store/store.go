@@ -1,6 +1,6 @@
-// Package store keeps what the parts of a fleet exchange and histories only name: orders,
-// results, prompts, reports and transcripts. A blob is named by the digest of its content,
-// so that one that was changed is found.
+// Package store keeps the data that the parts of a fleet exchange: orders, results, prompts,
+// reports and transcripts. Histories have only digests. The name of a blob is the digest of
+// its content, so that a change is detected.
 package store
 
 import (
@@ -19,13 +19,11 @@ import (
 // MaxSize is the maximum size of a blob, in bytes.
 const MaxSize = 64 << 20
 
-// Store keeps blobs. It is safe for concurrent use, also by many machines.
-//
-// An error of a done context has its cause. fleet-store-unreachable is worth a repetition;
-// no other error is.
+// Store keeps blobs. It is safe for concurrent use, also by many machines. If ctx is done, the
+// error of a method is its cause. Of other errors, only fleet-store-unreachable is transient.
 type Store interface {
-	// Put keeps a blob durably and returns its digest. A blob that is there already only
-	// becomes as new as this one, so that what is removed by age is no longer in use.
+	// Put stores a blob durably and returns its digest. It renews the time of an existing
+	// blob, so that blobs in use are not removed by age.
 	//
 	// Errors: fleet-store-unreachable, fleet-blob-too-large.
 	Put(ctx context.Context, data []byte) (digest string, err error)
@@ -41,7 +39,7 @@ type Store interface {
 //
 // # Errors
 //
-// fleet-store-invalid for another kind of location, fleet-store-unreachable.
+// fleet-store-invalid for another location, and fleet-store-unreachable.
 func Open(ctx context.Context, location string) (Store, error) {
 	place, err := open(ctx, location)
 	if err != nil {
@@ -66,11 +64,12 @@ func open(ctx context.Context, location string) (files, error) {
 	return openDirectory(location)
 }
 
-// files is a place where files are kept.
+// files stores files.
 type files interface {
-	// write keeps a file. It may leave one that is there as it is.
+	// write writes a file. It may keep the content of an existing file.
 	write(ctx context.Context, name string, data []byte) error
-	// read returns the file, or an error that is errMissing, or a safefile.TooLargeError.
+	// read returns a file. It fails with errMissing, with a safefile.TooLargeError if the file
+	// has more than limit bytes, or with another error.
 	read(ctx context.Context, name string, limit int64) ([]byte, error)
 }
 
@@ -79,12 +78,12 @@ var errMissing = errors.New("blob not found")
 // packed is a Store of compressed files.
 type packed struct {
 	files
-	// writers has idle *gzip.Writer, each of which has a megabyte of memory.
+	// writers has idle *gzip.Writer, since each needs a megabyte of memory.
 	writers *sync.Pool
 }
 
-// fileOf names a blob's file. A directory with a hundred thousand files would be slow on
-// some file systems.
+// fileOf returns the name of a blob's file. Subdirectories keep directories small, because
+// large ones are slow on some file systems.
 func fileOf(sum string) string {
 	name := digest.Bare(sum)
 	return name[:2] + "/" + name + ".gz"
@@ -115,7 +114,7 @@ func (s packed) Get(ctx context.Context, sum string) ([]byte, error) {
 	if !digest.Valid(sum) {
 		return nil, errs.New(errs.FleetBlobMissing, "there is no blob %.80q, which is not a digest", sum)
 	}
-	// Compression makes random data larger, by less than a hundredth.
+	// Compressed random data is larger than the original, by less than a hundredth.
 	file, err := s.read(ctx, fileOf(sum), MaxSize+MaxSize/100)
 	switch {
 	case errors.Is(err, errMissing):

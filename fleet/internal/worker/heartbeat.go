@@ -13,16 +13,16 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// heartbeat tells the server that the worker lives, and which agents it has started. It
-// beats in a goroutine of its own: an agent may be silent for long.
+// heartbeat tells the server that the worker is alive and which agents it has started. It has
+// its own goroutine, because an agent may have no output for a long time.
 type heartbeat struct {
 	ctx  context.Context
 	end  context.CancelFunc
 	over sync.WaitGroup
 
 	mu sync.Mutex
-	// before are the agents of earlier attempts, whose machine died, and now those of this
-	// one.
+	// before has the agents of earlier attempts, which died with their machine. now has the
+	// agents of this attempt.
 	before, now []flow.Progress
 }
 
@@ -31,7 +31,7 @@ func newHeartbeat(ctx context.Context) *heartbeat {
 	b := &heartbeat{}
 	b.ctx, b.end = context.WithCancel(ctx)
 	if activity.HasHeartbeatDetails(ctx) {
-		_ = activity.GetHeartbeatDetails(ctx, &b.before) // Those of another version say nothing.
+		_ = activity.GetHeartbeatDetails(ctx, &b.before) // Details of another version may be unreadable.
 	}
 	b.send()
 	tick := time.NewTicker(max(activity.GetInfo(ctx).HeartbeatTimeout/4, 100*time.Millisecond))
@@ -64,7 +64,7 @@ func (b *heartbeat) send() {
 // observe follows the agents of this attempt.
 func (b *heartbeat) observe(p spawner.Progress) {
 	if p.Adapter == "" || p.Run == "" {
-		return // It is no agent.
+		return // It is not an agent.
 	}
 	at := flow.Progress{Run: p.Run, Agent: p.Agent, Adapter: p.Adapter, Tool: p.Tool, Output: time.Now().UTC().Format(time.RFC3339)}
 	b.mu.Lock()

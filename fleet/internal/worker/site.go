@@ -17,14 +17,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// site is where an order is carried out: the folder of its task.
+// site is the directory of an order's task.
 type site struct {
 	*Worker
 	order orderstore.Order
 	task  string
 	lock  *sync.Mutex
 	cache *gitrepo.Repo
-	// root is a checkout of the task's base, whose files are the project's settings.
+	// root is a checkout of the task's base, with the project's settings.
 	root   string
 	branch task.Branch
 	tree   gitrepo.Worktree
@@ -60,8 +60,8 @@ func (w *Worker) git() gitrepo.Options {
 	return gitrepo.Options{Supervisor: w.Supervisor, Environ: w.Environ}
 }
 
-// fetch fetches the draft. If an earlier attempt has carried out the order, it returns that
-// one's result, else the zero Done.
+// fetch fetches the draft. If an earlier attempt has carried out the order, it returns the
+// result of that attempt, else the zero Done.
 func (s *site) fetch(ctx context.Context) (flow.Done, error) {
 	ref := flow.DraftRef(s.task)
 	at, err := s.cache.Fetch(ctx, s.order.Remote, ref)
@@ -82,8 +82,8 @@ func (s *site) fetch(ctx context.Context) (flow.Done, error) {
 	return done, err
 }
 
-// doneAt returns what a commit on the ref of the draft says of the order, the zero Done if
-// it is a commit of another order.
+// doneAt returns the result of the order that a commit on the ref of the draft names. It
+// returns the zero Done if the commit is for another order.
 func (s *site) doneAt(ctx context.Context, at string) (flow.Done, error) {
 	commit, err := s.cache.ReadCommit(ctx, at)
 	if err != nil || valueOf(commit.Trailers, keyTrailer) != s.order.Key {
@@ -101,7 +101,8 @@ func valueOf(trailers []gitrepo.Trailer, key string) string {
 	return ""
 }
 
-// restore makes the task's folder what the order is about.
+// restore restores the task's directory to the order's draft. It creates the directory again
+// if that fails, since an agent may have damaged it.
 func (s *site) restore(ctx context.Context) error {
 	head := s.branch.Head()
 	err := s.check(ctx, head)
@@ -121,7 +122,7 @@ func (s *site) check(ctx context.Context, head string) error {
 	return s.cache.Restore(ctx, s.tree, head, s.order.Draft)
 }
 
-// remove removes the task's folder.
+// remove removes the task's directory.
 func (s *site) remove(ctx context.Context) error {
 	for _, path := range []string{s.root, s.tree.Path} {
 		if err := s.cache.Discard(ctx, path); err != nil {
@@ -149,7 +150,7 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow
 	}
 	tree, err := repo.WriteTree(ctx, s.tree.Path)
 	if code := errs.CodeOf(err); code == errs.WorktreeMissing || code == errs.RepositoryNested {
-		// The agent did that; its run says so. The draft stays what it was.
+		// The agent did that, as the record of its run says. The draft stays unchanged.
 		tree, err = s.order.Draft+"^{tree}", nil
 	}
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow
 		if err != nil {
 			return flow.Done{}, err
 		}
-		if from != s.branch.Tip { // Perhaps this order pushed it, and its task was stopped before the home knew.
+		if from != s.branch.Tip { // An earlier attempt may have pushed it before the task was stopped.
 			done, err := s.doneAt(ctx, s.order.Draft)
 			if err == nil && done.Result == "" {
 				err = errs.New(errs.FleetDraftDiverged, "the remote's branch %s is at %.12s, which this task did not push", s.branch.Name, from).With("branch", s.branch.Name)
@@ -177,7 +178,7 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow
 		moves = append(moves, gitrepo.RefMove{Ref: "refs/heads/" + s.branch.Name, From: from, To: made})
 	}
 	err = s.cache.PushRefs(ctx, s.order.Remote, moves...)
-	if errs.CodeOf(err) == errs.PushRejected { // Perhaps another attempt was first, or this push arrived.
+	if errs.CodeOf(err) == errs.PushRejected { // Another attempt may have been first, or this push has arrived.
 		if done, fetchErr := s.fetch(ctx); fetchErr != nil || done.Result != "" {
 			return done, fetchErr
 		}

@@ -1,5 +1,5 @@
-// Package worker carries out the orders of tasks: it runs their agents and verifications
-// in worktrees of its own, and moves their drafts on the remote (ADR-0023).
+// Package worker carries out the orders of tasks: it runs agents and verifications in its own
+// worktrees, and updates the drafts on the remote (ADR-0023).
 package worker
 
 import (
@@ -23,8 +23,8 @@ import (
 // Worker carries out orders. It is safe for concurrent use. Its fields are required.
 type Worker struct {
 	Store store.Store
-	// Dir has the worker's copies of repositories and its worktrees. Nobody else may use
-	// them; they can be removed while the worker is stopped.
+	// Dir has the worker's copies of repositories and its worktrees. Other processes must not
+	// use them. They can be removed while the worker is stopped.
 	Dir     string
 	Environ []string
 	// Supervisor runs git.
@@ -33,17 +33,17 @@ type Worker struct {
 	Plugins plugins.Config
 	// Warn receives errors that do not fail an order. It may be called concurrently.
 	Warn func(error)
-	// locks has a mutex for each task's directory: an attempt that was given up may still
-	// end while its repetition begins. It needs no value.
+	// locks has a mutex for each task's directory: an abandoned attempt may still end while
+	// its repetition begins. Its zero value is ready.
 	locks sync.Map
 }
 
-// Check fails if the worker could not carry out any order: without git, or without an author
-// for its commits.
+// Check fails if the worker cannot carry out any order, because git or an author for its
+// commits is missing.
 //
 // # Errors
 //
-// Those of gitrepo.OpenCache, and author-unknown.
+// The errors of gitrepo.OpenCache, and author-unknown.
 func (w *Worker) Check(ctx context.Context) error {
 	repo, err := gitrepo.OpenCache(ctx, filepath.Join(w.Dir, "repositories", "none.git"), w.git())
 	if err != nil {
@@ -52,17 +52,17 @@ func (w *Worker) Check(ctx context.Context) error {
 	return repo.CheckAuthor(ctx)
 }
 
-// Register makes a Temporal worker carry out orders with w.
+// Register registers the activities of w at a Temporal worker.
 func Register(r sdk.ActivityRegistry, w *Worker) {
 	for _, name := range flow.Orders() {
 		r.RegisterActivityWithOptions(w.perform, activity.RegisterOptions{Name: name})
 	}
 }
 
-// perform carries out an order and gives errors that repeating does not help their kind.
+// perform carries out an order, and makes permanent errors final.
 func (w *Worker) perform(ctx context.Context, o flow.Order) (flow.Done, error) {
-	// A worker that is stopped ends its agents. The context of the activity itself must not
-	// end: the SDK needs it to report what the agents have used.
+	// When the worker is stopped, its agents must end, but not the activity's context: the SDK
+	// needs it to report the usage of the agents.
 	stopped := activity.GetWorkerStopChannel(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -82,7 +82,7 @@ func (w *Worker) perform(ctx context.Context, o flow.Order) (flow.Done, error) {
 	return done, err
 }
 
-// finalCodes are those that no worker can help.
+// finalCodes are the codes of errors that would occur on any worker.
 var finalCodes = map[errs.Code]bool{
 	errs.FleetDraftDiverged: true, errs.FleetDraftMissing: true, errs.FleetBlobMissing: true, errs.FleetBlobChanged: true, errs.FleetBlobTooLarge: true,
 	errs.OrderStale: true, errs.TaskInvalidID: true, errs.LedgerTampered: true, errs.StateUnsafe: true,
@@ -109,7 +109,7 @@ func (w *Worker) carry(ctx context.Context, in flow.Order, hb *heartbeat) (flow.
 	if err != nil {
 		return flow.Done{}, err
 	}
-	// What an agent has used is recorded even if the order was cancelled meanwhile.
+	// The usage of an agent is recorded even if the order was cancelled meanwhile.
 	ctx = context.WithoutCancel(ctx)
 	sum, err := orderstore.Put(ctx, w.Store, result)
 	if err != nil || result.Interrupted {
