@@ -37,10 +37,7 @@ func (a *app) connect(ctx context.Context, metrics client.MetricsHandler, logs b
 	}
 	o.Logger = log.NewStructuredLogger(slog.New(handler))
 	c, err := client.DialContext(ctx, o)
-	if err == nil {
-		return c, nil
-	}
-	return nil, serverError(ctx, err)
+	return c, serverError(ctx, err)
 }
 
 // with calls work with a client and the name of the project.

@@ -108,7 +108,11 @@ func (a *app) serve(ctx context.Context, f serviceFlags, open func(service) ([]q
 		a.say("ready")
 	}
 	<-ctx.Done()
-	stopAll(workers)
+	var stopped sync.WaitGroup
+	for _, w := range workers {
+		stopped.Go(w.Stop)
+	}
+	stopped.Wait()
 	if served != nil {
 		<-served
 	}
@@ -116,15 +120,6 @@ func (a *app) serve(ctx context.Context, f serviceFlags, open func(service) ([]q
 		return cause
 	}
 	return nil
-}
-
-// stopAll stops workers side by side.
-func stopAll(workers []worker.Worker) {
-	var stopped sync.WaitGroup
-	for _, w := range workers {
-		stopped.Go(w.Stop)
-	}
-	stopped.Wait()
 }
 
 // say prints a line to standard error.

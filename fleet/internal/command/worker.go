@@ -84,13 +84,6 @@ func workerOptions(deployment, build string) worker.Options {
 	}}
 }
 
-// taskQueue is the queue on which workers run workflows.
-func taskQueue(o worker.Options) queue {
-	return queue{name: flow.TaskQueue, options: o, register: func(w worker.Worker) {
-		w.RegisterWorkflowWithOptions(flow.Task, workflow.RegisterOptions{Name: flow.Workflow})
-	}}
-}
-
 // workerFlags are the flags of worker.
 type workerFlags struct {
 	serviceFlags
@@ -154,7 +147,9 @@ func (a *app) workerQueues(ctx context.Context, s service, f workerFlags, o work
 		}
 	}
 	orders := worker.Options{MaxConcurrentActivityExecutionSize: f.slots, DisableWorkflowWorker: true}
-	queues := []queue{taskQueue(o)}
+	queues := []queue{{name: flow.TaskQueue, options: o, register: func(w worker.Worker) {
+		w.RegisterWorkflowWithOptions(flow.Task, workflow.RegisterOptions{Name: flow.Workflow})
+	}}}
 	levels := reachedLevels()
 	for _, name := range append(adapters, flow.AnyAdapter) {
 		for _, level := range levels {

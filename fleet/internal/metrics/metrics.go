@@ -65,7 +65,7 @@ func New(version string) *Metrics {
 	m.sdk = newHandler(m.registry)
 	for _, name := range flow.Orders() {
 		kind := strings.ToLower(name)
-		for _, outcome := range outcomes() {
+		for _, outcome := range []string{done, cancelled, failed, retried} {
 			m.orders.WithLabelValues(kind, outcome)
 		}
 		m.durations.WithLabelValues(kind)

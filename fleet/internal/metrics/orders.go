@@ -23,8 +23,6 @@ const (
 	retried = "retried"
 )
 
-func outcomes() []string { return []string{done, cancelled, failed, retried} }
-
 // Orders returns an interceptor for worker.Options.Interceptors that counts the orders of a
 // worker.
 func (m *Metrics) Orders() interceptor.WorkerInterceptor { return &orders{metrics: m} }

@@ -68,17 +68,14 @@ func (b *heartbeat) observe(p spawner.Progress) {
 	}
 	at := flow.Progress{Run: p.Run, Agent: p.Agent, Adapter: p.Adapter, Tool: p.Tool, Output: time.Now().UTC().Format(time.RFC3339)}
 	b.mu.Lock()
-	known := false
-	for i := range b.now {
-		if b.now[i].Run == p.Run {
-			b.now[i], known = at, true
-		}
-	}
-	if !known {
+	i := slices.IndexFunc(b.now, func(other flow.Progress) bool { return other.Run == p.Run })
+	if i < 0 {
 		b.now = append(b.now, at)
+	} else {
+		b.now[i] = at
 	}
 	b.mu.Unlock()
-	if !known { // A machine that dies now must not leave the agent uncounted.
+	if i < 0 { // The agent must be counted even if the machine dies now.
 		b.send()
 	}
 }
