@@ -64,10 +64,10 @@ func (a *app) answer(ctx context.Context, c client.Client, project, id string, a
 	if err := c.SignalWorkflow(ctx, flow.WorkflowID(project, id), "", flow.SignalAnswer, answer); err != nil {
 		return serverError(ctx, err)
 	}
-	return a.sent(id, "answered")
+	return a.showSent(id, "answered")
 }
 
-// sent prints what was sent to a task.
-func (a *app) sent(id, what string) error {
-	return cli.Show(&a.Program, render.FleetSent{TaskID: id, Sent: what}, nil, func(p *render.Printer, s render.FleetSent) { p.Line("%s  %s", s.TaskID, s.Sent) })
+// showSent prints the kind of the signal that was sent to a task.
+func (a *app) showSent(id, kind string) error {
+	return cli.Show(&a.Program, render.FleetSent{TaskID: id, Sent: kind}, nil, func(p *render.Printer, s render.FleetSent) { p.Line("%s  %s", s.TaskID, s.Sent) })
 }

@@ -31,18 +31,20 @@ func (a *app) follow(ctx context.Context, c client.Client, project string, tasks
 	shown := make(map[string]flow.Position)
 	results := make([]api.RunResult, len(tasks))
 	left := make(map[string]int)
-	waits := false // for the server to come back
+	waits := false // for the server
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
 	for i, t := range tasks {
 		left[t.ID] = i
 	}
-	for tick := time.NewTicker(pollInterval); ; {
+	for {
 		var ids []string
 		for _, t := range tasks {
 			if _, ok := left[t.ID]; ok {
 				ids = append(ids, t.ID)
 			}
 		}
-		now, err := look(ctx, c, project, ids)
+		now, err := readLatest(ctx, c, project, ids)
 		unreachable := errs.CodeOf(err) == errs.FleetServerUnreachable
 		if err != nil && !unreachable {
 			return err
@@ -65,7 +67,6 @@ func (a *app) follow(ctx context.Context, c client.Client, project string, tasks
 			}
 		}
 		if len(left) == 0 {
-			tick.Stop()
 			return a.printResults(results, several)
 		}
 		select {
@@ -77,9 +78,9 @@ func (a *app) follow(ctx context.Context, c client.Client, project string, tasks
 	}
 }
 
-// look returns where tasks stand. The list may be behind and have an earlier run of a task
-// that was started again, so what has ended is asked for by its id.
-func look(ctx context.Context, c client.Client, project string, ids []string) (map[string]fleetTask, error) {
+// readLatest returns the tasks with these ids. The server's list may be outdated and have an
+// earlier run of a task that was started again, so tasks that have ended are read by their ids.
+func readLatest(ctx context.Context, c client.Client, project string, ids []string) (map[string]fleetTask, error) {
 	now, err := readTasks(ctx, c, project, ids...)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ switchyard-fleet run TASK continue it.`,
 			if err := c.CancelWorkflow(ctx, flow.WorkflowID(project, id), ""); err != nil {
 				return serverError(ctx, err)
 			}
-			return a.sent(id, "stopping")
+			return a.showSent(id, "stopping")
 		})
 	}
 	return cmd

@@ -32,8 +32,8 @@ func failureOf(err error) *Failure {
 	return f
 }
 
-// failed returns the end of a task that was at a position when it failed.
-func failed(at Position, f *Failure) Position {
+// failAt returns the last position of a task that failed at a position.
+func failAt(at Position, f *Failure) Position {
 	at.NextAction, at.Reason, at.Failure = ActionFailed, string(f.Code), f
 	return at
 }

@@ -29,7 +29,8 @@ const maxAdvances = 60
 // home, with an activity on a worker or a wait. Then it tells its dependents. Canceling the
 // workflow stops the task.
 func Task(ctx workflow.Context, in Input) (Position, error) {
-	t := newTracker(ctx, in)
+	detached, _ := workflow.NewDisconnectedContext(ctx)
+	t := &tracker{in: in, detached: detached, answers: workflow.GetSignalChannel(ctx, SignalAnswer)}
 	p, err := t.run(ctx)
 	if err == nil {
 		t.show(t.detached, p)
@@ -51,12 +52,7 @@ type tracker struct {
 	shown Position
 }
 
-func newTracker(ctx workflow.Context, in Input) *tracker {
-	detached, _ := workflow.NewDisconnectedContext(ctx)
-	return &tracker{in: in, detached: detached, answers: workflow.GetSignalChannel(ctx, SignalAnswer)}
-}
-
-// run returns how the task ended, or the error that continues the workflow as new.
+// run returns the last position of the task, or the error that continues the workflow as new.
 func (t *tracker) run(ctx workflow.Context) (Position, error) {
 	if why := t.awaitDependencies(ctx); why != "" {
 		return Position{NextAction: ActionBlocked, Reason: why}, nil
@@ -72,13 +68,13 @@ func (t *tracker) run(ctx workflow.Context) (Position, error) {
 		p, failure := t.advance(ctx.Err() != nil)
 		switch {
 		case failure != nil:
-			return failed(t.shown, failure), nil
+			return failAt(t.shown, failure), nil
 		case p.NextAction != "":
 			return p, nil
 		}
 		t.show(ctx, p)
 		if failure := t.step(ctx, p); failure != nil {
-			return failed(t.shown, failure), nil
+			return failAt(t.shown, failure), nil
 		}
 	}
 }

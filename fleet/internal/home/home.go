@@ -48,14 +48,14 @@ func Register(r sdk.ActivityRegistry, h *Home) {
 // Advance records the changes of a task and decides its next step.
 func (h *Home) Advance(ctx context.Context, m flow.Move) (flow.Position, error) {
 	p, err := h.advance(ctx, m)
-	if f, ok := errors.AsType[*errs.Error](err); ok && ctx.Err() == nil && !slices.Contains(passing, f.Code) {
+	if f, ok := errors.AsType[*errs.Error](err); ok && ctx.Err() == nil && !slices.Contains(transientCodes, f.Code) {
 		return flow.Position{}, flow.Final(f)
 	}
 	return p, err
 }
 
-// passing are the errors that a repetition may not have.
-var passing = []errs.Code{
+// transientCodes are the codes of errors that may not occur again.
+var transientCodes = []errs.Code{
 	errs.FetchFailed, errs.PushFailed, errs.GitLocked, errs.FleetStoreUnreachable, errs.LedgerIO, errs.LedgerBusy, errs.LedgerConflict,
 	errs.RoundShifted, errs.StateFileUnwritable,
 }
