@@ -40,7 +40,7 @@ func Put[T content](ctx context.Context, s store.Store, v T) (string, error) {
 	files, size := filesOf(&v), 0
 	for i, f := range files {
 		if size += len(f.Data); size > maxFiles {
-			return "", tooLarge()
+			return "", errTooLarge()
 		}
 		var err error
 		if files[i].Digest, err = s.Put(ctx, f.Data); err != nil {
@@ -65,7 +65,7 @@ func Get[T content](ctx context.Context, s store.Store, digest string) (v T, err
 		return v, err
 	}
 	if err := json.Unmarshal(data, &v); err != nil {
-		return v, errs.New(errs.OrderStale, "the blob %s is no order, result or request of this version: %w", digest, err).With("blob", digest)
+		return v, errs.New(errs.OrderStale, "the blob %s is not an order, result or request of this version: %w", digest, err).With("blob", digest)
 	}
 	files, size := filesOf(&v), 0
 	for i, f := range files {
@@ -73,13 +73,13 @@ func Get[T content](ctx context.Context, s store.Store, digest string) (v T, err
 			return v, err
 		}
 		if size += len(files[i].Data); size > maxFiles {
-			return v, tooLarge()
+			return v, errTooLarge()
 		}
 	}
 	return v, nil
 }
 
-func tooLarge() error {
+func errTooLarge() error {
 	return errs.New(errs.FleetBlobTooLarge, "the files of an order or a result have more than %d bytes", maxFiles)
 }
 

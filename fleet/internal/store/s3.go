@@ -44,7 +44,7 @@ func openBucket(ctx context.Context, location string) (files, error) {
 		MaxRetries: 3, // Activities are repeated for longer.
 	})
 	if err != nil {
-		return nil, errs.New(errs.FleetStoreInvalid, "%q is no S3 service: %w", endpoint, err)
+		return nil, errs.New(errs.FleetStoreInvalid, "%q is not an S3 service: %w", endpoint, err)
 	}
 	exists, err := client.BucketExists(ctx, name)
 	if err == nil && !exists {

@@ -43,12 +43,11 @@ type Store interface {
 func Open(ctx context.Context, location string) (Store, error) {
 	place, err := open(ctx, location)
 	if err != nil {
-		return nil, unreachable(ctx, err)
+		return nil, errUnreachable(ctx, err)
 	}
-	// The level is that of transcripts: twice as fast as the default, for files that are a
-	// fifth larger.
-	return packed{place, &sync.Pool{New: func() any {
-		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // The error is that of an unknown level.
+	// For transcripts, this level is twice as fast as the default. Files are a fifth larger.
+	return gzipStore{place, &sync.Pool{New: func() any {
+		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // It fails only for an unknown level.
 		return w
 	}}}, nil
 }
@@ -75,8 +74,8 @@ type files interface {
 
 var errMissing = errors.New("blob not found")
 
-// packed is a Store of compressed files.
-type packed struct {
+// gzipStore is a Store of compressed files.
+type gzipStore struct {
 	files
 	// writers has idle *gzip.Writer, since each needs a megabyte of memory.
 	writers *sync.Pool
@@ -89,7 +88,7 @@ func fileOf(sum string) string {
 	return name[:2] + "/" + name + ".gz"
 }
 
-func (s packed) Put(ctx context.Context, data []byte) (string, error) {
+func (s gzipStore) Put(ctx context.Context, data []byte) (string, error) {
 	if len(data) > MaxSize {
 		return "", errs.New(errs.FleetBlobTooLarge, "a blob has %d bytes, and %d are allowed", len(data), MaxSize)
 	}
@@ -105,12 +104,12 @@ func (s packed) Put(ctx context.Context, data []byte) (string, error) {
 	}
 	sum := digest.Of(data)
 	if err := s.write(ctx, fileOf(sum), file.Bytes()); err != nil {
-		return "", unreachable(ctx, err)
+		return "", errUnreachable(ctx, err)
 	}
 	return sum, nil
 }
 
-func (s packed) Get(ctx context.Context, sum string) ([]byte, error) {
+func (s gzipStore) Get(ctx context.Context, sum string) ([]byte, error) {
 	if !digest.Valid(sum) {
 		return nil, errs.New(errs.FleetBlobMissing, "there is no blob %.80q, which is not a digest", sum)
 	}
@@ -120,30 +119,30 @@ func (s packed) Get(ctx context.Context, sum string) ([]byte, error) {
 	case errors.Is(err, errMissing):
 		return nil, errs.New(errs.FleetBlobMissing, "the store has no blob %s", sum).With("blob", sum)
 	case errors.As(err, new(safefile.TooLargeError)):
-		return nil, changed(sum, err)
+		return nil, errChanged(sum, err)
 	case err != nil:
-		return nil, unreachable(ctx, err)
+		return nil, errUnreachable(ctx, err)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(file))
 	if err != nil {
-		return nil, changed(sum, err)
+		return nil, errChanged(sum, err)
 	}
 	data, err := safefile.ReadAll(r, MaxSize)
 	if err == nil && digest.Of(data) != sum {
 		err = errors.New("it has another digest")
 	}
 	if err != nil {
-		return nil, changed(sum, err)
+		return nil, errChanged(sum, err)
 	}
 	return data, nil
 }
 
-func changed(sum string, why error) error {
+func errChanged(sum string, why error) error {
 	return errs.New(errs.FleetBlobChanged, "the blob %s was changed: %w", sum, why).With("blob", sum)
 }
 
-// unreachable gives an error of a place its code.
-func unreachable(ctx context.Context, err error) error {
+// errUnreachable converts an error of files to one with a code.
+func errUnreachable(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

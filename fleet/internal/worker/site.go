@@ -37,7 +37,7 @@ func (w *Worker) open(ctx context.Context, in flow.Order, o orderstore.Order) (*
 		}
 	}
 	if o.Task != in.Task || o.Branch.Name != gitrepo.TaskBranch(in.Task) {
-		return nil, errs.New(errs.OrderStale, "the order is none of task %s", in.Task).With("task", in.Task)
+		return nil, errs.New(errs.OrderStale, "the order is not for task %s", in.Task).With("task", in.Task)
 	}
 	dir := filepath.Join(w.Dir, "tasks", in.Project, filepath.Base(o.Branch.Name))
 	lock, _ := w.locks.LoadOrStore(dir, new(sync.Mutex))
@@ -104,22 +104,20 @@ func valueOf(trailers []gitrepo.Trailer, key string) string {
 // restore restores the task's directory to the order's draft. It creates the directory again
 // if that fails, since an agent may have damaged it.
 func (s *site) restore(ctx context.Context) error {
-	head := s.branch.Head()
-	err := s.check(ctx, head)
-	if err != nil { // An agent may have broken what is there.
-		if err := s.remove(ctx); err != nil {
-			return err
-		}
-		err = s.check(ctx, head)
+	if s.checkOut(ctx) == nil {
+		return nil
 	}
-	return err
+	if err := s.remove(ctx); err != nil {
+		return err
+	}
+	return s.checkOut(ctx)
 }
 
-func (s *site) check(ctx context.Context, head string) error {
+func (s *site) checkOut(ctx context.Context) error {
 	if err := s.cache.CheckOut(ctx, s.root, s.branch.Base, project.StateDir); err != nil {
 		return err
 	}
-	return s.cache.Restore(ctx, s.tree, head, s.order.Draft)
+	return s.cache.Restore(ctx, s.tree, s.branch.Head(), s.order.Draft)
 }
 
 // remove removes the task's directory.
