@@ -1,5 +1,5 @@
-// Command release writes what a release's archives have besides the programs: the
-// licences of all dependencies, which it checks, and the release notes.
+// Command release writes the licences of all dependencies, which it checks, and the notes of a
+// release.
 package main
 
 import (
@@ -54,7 +54,7 @@ func prepare(root, out, version string) error {
 	return os.WriteFile(filepath.Join(out, "LICENSES.txt"), []byte(licences), 0o644)
 }
 
-// cutNotes returns the section of a version from the change log, or what is unreleased.
+// cutNotes returns the section of a version from the change log, or the section Unreleased.
 func cutNotes(changelog, version string) (string, error) {
 	for _, title := range []string{version, "Unreleased"} {
 		if _, after, ok := strings.Cut(changelog, "\n## "+title+"\n"); ok {
@@ -65,8 +65,8 @@ func cutNotes(changelog, version string) (string, error) {
 	return "", fmt.Errorf("CHANGELOG.md has neither a section ## %s nor ## Unreleased", version)
 }
 
-// dependencies returns the folders of the modules that the programs are built from, by
-// path and version, on all systems that they are built for.
+// dependencies returns the directories of the modules of the programs, on all systems, by path
+// and version.
 func dependencies(root string) (map[string]string, error) {
 	modules := map[string]string{"Go " + runtime.Version(): runtime.GOROOT()}
 	for dir, packages := range map[string][]string{".": {"./cmd/switchyard", "./cmd/switchyard-mcp"}, "fleet": {"./cmd/switchyard-fleet"}} {
@@ -79,7 +79,7 @@ func dependencies(root string) (map[string]string, error) {
 				return nil, fmt.Errorf("%s: %w", list, err)
 			}
 			for line := range strings.Lines(string(printed)) {
-				// The fleet's own module replaces the main one by its folder.
+				// The fleet's module replaces the main module with its directory.
 				if module, folder, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && !strings.HasPrefix(module, "github.com/switchyard-dev/") {
 					modules[module] = folder
 				}
@@ -107,8 +107,7 @@ the public domain.
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)([-._].*)?$`)
 
-// collect returns the licence texts of modules, and an error for one without a licence
-// that is allowed.
+// collect returns the licence texts of modules. It fails if a module lacks an allowed licence.
 func collect(modules map[string]string) (string, error) {
 	var text strings.Builder
 	text.WriteString(header)

@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// checkpoint is the content of a checkpoint. Others are the keys that are not imported.
+// checkpoint is the content of a checkpoint. Others has the keys that are not imported.
 type checkpoint struct {
 	Schema  int                       `json:"schema_version"`
 	TaskID  string                    `json:"task_id"`
@@ -32,17 +32,18 @@ type loop struct {
 	Phase     string `json:"last_phase"`
 	Action    string `json:"last_action"`
 	MaxRounds *int   `json:"max_rounds_override"`
-	// Stuck stays set if a task restarts, so that only the status is reliable.
+	// Stuck stays set if a task restarts. Only the status is reliable.
 	Stuck  jsontext.Value `json:"stuck"`
 	Reason string         `json:"stuck_reason"`
-	// Findings is the latest list. ByRound has the lists of all rounds.
+	// Findings is the latest list, ByRound the lists of all rounds.
 	Findings []entry                   `json:"findings"`
 	ByRound  map[int][]entry           `json:"findings_per_round"`
 	Audits   []audit                   `json:"tool_use_audit"`
 	Others   map[string]jsontext.Value `json:",embed"`
 }
 
-// entry is a finding, or a whole report, as in tasks that became stuck by a report's path.
+// entry is a finding or a whole report. Reports are in tasks that became stuck by a report's
+// path.
 type entry struct {
 	Category    string           `json:"category"`
 	Severity    finding.Severity `json:"severity"`
@@ -52,7 +53,7 @@ type entry struct {
 	Findings    []entry          `json:"findings"`
 }
 
-// audit says which tools an agent used, and whether it violated the search-before-write rule.
+// audit is the record of an agent's run, with its violation of the search-before-write rule.
 type audit struct {
 	Agent     string `json:"agent"`
 	Round     int    `json:"round"`
@@ -63,12 +64,12 @@ type audit struct {
 const (
 	// schema is the supported version of checkpoints.
 	schema = 1
-	// maxFindings is the number of a task's findings.
+	// maxFindings limits the findings of a task.
 	maxFindings = 10_000
 )
 
-// parse reads a checkpoint, and adds the names of the keys that are not imported to others. It
-// reads all of it or nothing: a part of a task would be a wrong task.
+// parse reads a checkpoint, and adds the names of keys that are not imported to others. It fails
+// if a part cannot be imported: the rest would be a wrong task.
 func parse(id string, data []byte, others map[string]bool) (Task, error) {
 	var c checkpoint
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -199,8 +200,8 @@ func (l loop) violations(t Task) ([]task.Violation, error) {
 	return all, nil
 }
 
-// settled reports whether a round routed the violation to an agent that could fix it.
-// nubos-pilot also marks it as routed if the round ended in stuck or in a question, and
+// isSettled reports whether a round routed the violation to an agent that could fix it.
+// nubos-pilot also marks a violation as routed if the round ended in stuck or in a question, and
 // never returns to it.
 func (l loop) settled(a audit, t Task) bool {
 	switch {
@@ -208,7 +209,7 @@ func (l loop) settled(a audit, t Task) bool {
 		return false
 	case (t.Stuck || l.Phase == "stuck" || l.Action == "stuck") && a.Routed == t.Round:
 		return false
-	case l.Action == "askuser" && a.Routed >= t.Round-1: // Newer versions advance the round.
+	case l.Action == "askuser" && a.Routed >= t.Round-1: // Later versions advance the round.
 		return false
 	}
 	return true

@@ -17,25 +17,25 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The names in the folder.
+// The names in the directory.
 const (
 	configFile     = "config.json"
 	checkpointsDir = "checkpoints"
 )
 
-// The limits in bytes, of one file and of all together, and on the number of files.
+// The limits of one file and of all files together, in bytes, and of the number of files.
 const (
 	maxFile  = 1 << 20
 	maxTotal = 256 << 20
 	maxFiles = 10_000
 )
 
-// Read reads the folder dir, which is usually named Folder. It writes nothing and follows
-// no links. Unusable files are listed in Left, and the others are still read.
+// Read reads the directory dir, which is usually named Folder. It does not follow links. It lists
+// unusable files in Left.
 //
 // # Errors
 //
-// import-unreadable and import-nothing; when ctx is done, its cause.
+// import-unreadable and import-nothing. If ctx is done, its cause.
 func Read(ctx context.Context, dir string) (Import, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func Read(ctx context.Context, dir string) (Import, error) {
 	return r.result, nil
 }
 
-// reader reads one folder.
+// reader reads one directory.
 type reader struct {
 	root   *os.Root
 	result Import
@@ -72,7 +72,7 @@ type reader struct {
 	left int64
 }
 
-// leave lists something that cannot be imported.
+// leave adds an entry to Left.
 func (r *reader) leave(what, format string, args ...any) {
 	r.result.Left = append(r.result.Left, Left{What: what, Why: fmt.Sprintf(format, args...)})
 }
@@ -124,7 +124,7 @@ func (r *reader) file(name string) ([]byte, error) {
 	return data, err
 }
 
-// list returns the names in a folder in byte order.
+// list returns the names in a directory in byte order.
 func list(root *os.Root, dir string) ([]string, error) {
 	info, err := root.Lstat(dir)
 	if err != nil {
@@ -153,7 +153,7 @@ func unreadable(dir string, err error) error {
 	return errs.New(errs.ImportUnreadable, "%s: %w", dir, safefile.Reason(err)).With("path", dir)
 }
 
-// The limits of foreign texts in messages: of one in code points, and of a list.
+// The limits of foreign texts in messages: of a text in code points, and of a list.
 const (
 	maxShown = 160
 	maxNamed = 20

@@ -59,7 +59,8 @@ func (r *reader) settings() {
 	}
 }
 
-// number returns what reads a number from 1 to most, and reports whether a value is one.
+// number returns a function that stores a number from 1 to most. The function reports whether
+// the value is such a number.
 func number(into *int, most int) func(jsontext.Value) bool {
 	return func(value jsontext.Value) bool {
 		var n int
@@ -71,7 +72,7 @@ func number(into *int, most int) func(jsontext.Value) bool {
 	}
 }
 
-// toggle is number for true and false.
+// toggle is like number, for true and false.
 func toggle(into **bool) func(jsontext.Value) bool {
 	return func(value jsontext.Value) bool {
 		kind := value.Kind()

@@ -18,14 +18,14 @@ import (
 
 // Input is the command line of a verb.
 type Input struct {
-	// TaskID is the argument, "" for none.
+	// TaskID is the argument, or "".
 	TaskID string
-	// Flags has the flags on the command line, with their values.
+	// Flags has the values of the given flags.
 	Flags map[string]string
 }
 
-// Text returns the value of a flag. A value that begins with two dashes counts as absent:
-// it is the next flag, and the value was forgotten.
+// Text returns the value of a flag. A value that begins with two dashes counts as absent: it is
+// the next flag.
 func (in Input) Text(flag string) string {
 	text, _ := in.value(flag)
 	return text
@@ -58,7 +58,7 @@ func (in Input) need(flag string, missing errs.Code) (string, error) {
 
 // Check checks the task id and the flags that the verb always needs.
 func (v Verb) Check(in Input) error {
-	// Stricter than the rest of Switchyard: scripts rely on the form.
+	// This is stricter than the rest of Switchyard, because scripts rely on the form.
 	if v.InvalidTask != "" && (!regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}$`).MatchString(in.TaskID) || task.CheckID(in.TaskID) != nil) {
 		return errs.New(v.InvalidTask, "%q is not a task id", in.TaskID).With("task_id", in.TaskID)
 	}
@@ -89,14 +89,14 @@ func (in Input) Query() (string, error) {
 	return in.need("query", errs.LoopRunRoundPreflightMissingQuery)
 }
 
-// Reason returns why a task is stopped, and whether its own cap is dropped.
+// Reason returns the reason for stopping a task, and whether the task's own cap is dropped.
 func (in Input) Reason() (reason string, forgetCap bool, err error) {
 	reason, err = in.need("reason", errs.LoopStuckMissingReason)
 	return reason, reason == "user-requested-replan" || reason == "manual-fix-pending", err
 }
 
-// ExitCode returns the exit code of the draft's verification. It must be a number: an
-// unset variable must not pass for success.
+// ExitCode returns the exit code of the draft's verification. It must be a number, so that an
+// unset variable does not pass for success.
 func (in Input) ExitCode() (int, error) {
 	text, given := in.value("verify-exit-code")
 	if !given {
@@ -141,8 +141,7 @@ func (in Input) AuditRequest() (string, error) {
 	}
 }
 
-// ToolLog returns the log of an agent's tool uses, nil for none. An audited agent must
-// have one.
+// ToolLog returns the log of an agent's tool uses, or nil. Audited agents must have a log.
 func (in Input) ToolLog(audited bool) ([]byte, error) {
 	agent := in.Text("agent")
 	log := jsontext.Value(in.Text("tool-use-log"))
@@ -161,9 +160,8 @@ func (in Input) ToolLog(audited bool) ([]byte, error) {
 	return log, nil
 }
 
-// Recode returns an error of the engine with the code of nubos-pilot that the first
-// matching table has for it, and with the details that nubos-pilot's scripts read. Its
-// hint is then that of the new code.
+// Recode returns an error of the engine with nubos-pilot's code from the first matching table,
+// with the details that nubos-pilot's scripts read, and with the hint of the new code.
 func Recode(err error, tables ...map[errs.Code]errs.Code) error {
 	e, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -220,8 +218,8 @@ func (in Input) CriticOutputs(read ReadFile) ([]byte, error) {
 	return text, nil
 }
 
-// Findings returns the report with the findings for a stopped task, nil if the task keeps
-// its own.
+// Findings returns a report with findings for a stopped task, or nil if the task keeps its own
+// findings.
 func (in Input) Findings(read ReadFile) ([]byte, error) {
 	text, kind, items, err := in.reports("findings", errs.LoopRunRoundStuckConflictingFindings, read)
 	switch {
@@ -235,9 +233,9 @@ func (in Input) Findings(read ReadFile) ([]byte, error) {
 	return text, nil
 }
 
-// reports returns the text of a flag, or of the file that its other form names, and the
-// result of parseReports. The text is nil if neither is given. A file must contain one
-// report or a list of them.
+// reports returns the text of a flag, or of the file that FLAG-path names, and the result of
+// parseReports. The text is nil if neither flag is given. A file must have a report or a list of
+// reports.
 func (in Input) reports(flag string, conflict errs.Code, read ReadFile) ([]byte, jsontext.Kind, []jsontext.Value, error) {
 	pathFlag := flag + "-path"
 	var text []byte
@@ -264,8 +262,8 @@ func (in Input) reports(flag string, conflict errs.Code, read ReadFile) ([]byte,
 	return text, kind, items, nil
 }
 
-// parseReports returns the kind of a JSON value, 0 if it is not JSON, and the items of a
-// list, or the value itself. The report's plugin checks the rest.
+// parseReports returns the kind of a JSON value, or 0 if it is not JSON, and the items of a list,
+// or else the value itself. The report's plugin checks the rest.
 func parseReports(text []byte) (jsontext.Kind, []jsontext.Value) {
 	lax := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	value := jsontext.Value(text)
@@ -282,8 +280,7 @@ func parseReports(text []byte) (jsontext.Kind, []jsontext.Value) {
 	return '[', items
 }
 
-// hasReport distinguishes a list of reports from one of findings: a report has lists
-// itself.
+// hasReport distinguishes a list of reports from a list of findings: only a report has lists.
 func hasReport(items []jsontext.Value) bool {
 	for _, item := range items {
 		var report struct {

@@ -57,7 +57,7 @@ type (
 		Excerpt    string `json:"verify_output_excerpt"`
 		Stuck      bool   `json:"stuck"`
 		MaxRounds  int    `json:"max_rounds"`
-		// Reason is that of the decision on a red draft.
+		// Reason is the reason of the decision on a red draft.
 		Reason string `json:"reason,omitzero"`
 	}
 	CommitResult struct {
@@ -74,19 +74,18 @@ type (
 	}
 )
 
-// CacheMiss is the answer of nubos-pilot's knowledge store, which Switchyard does not
-// have: always a miss.
+// CacheMiss is the answer of nubos-pilot's knowledge store: always a miss, because Switchyard
+// does not have a knowledge store.
 type CacheMiss struct {
 	Hit    *struct{} `json:"cache_hit"`
 	Reason string    `json:"cache_miss_reason"`
 	Bypass bool      `json:"bypass_swarm"`
 }
 
-// Swarm says how to start the researchers.
+// Swarm tells the caller how to start the researchers.
 type Swarm struct {
 	K int `json:"k"`
-	// The thresholds are those of nubos-pilot's knowledge store, for scripts that show
-	// them.
+	// The thresholds of nubos-pilot's knowledge store are for scripts that show them.
 	Threshold       float64      `json:"threshold"`
 	MinOccurrence   int          `json:"min_occurrence"`
 	MinConfidence   float64      `json:"min_confidence"`
@@ -95,8 +94,8 @@ type Swarm struct {
 	CacheMiss
 }
 
-// Researcher describes one researcher. All have the same input and differ only in method:
-// researchers of different topics could never agree.
+// Researcher describes one researcher. All have the same input and differ only in method, because
+// researchers of different topics could not agree.
 type Researcher struct {
 	Index     int             `json:"index"`
 	SeedDelta int             `json:"seed_delta"`
@@ -118,14 +117,14 @@ type Step struct {
 	Force *task.Force
 }
 
-// result returns the common part; round is the round whose gate was passed. Forced stays
-// false if the gate was open, even if the call asked to force it.
+// result returns the common part. round is the round of the gate that was passed. Forced is false
+// if the gate was open, even if the call asked to force it.
 func (c Step) result(s api.TaskStatus, round int, next string) StepResult {
 	forced := c.Force != nil && s.Forced != nil && *s.Forced == task.Override{Round: round, Phase: c.Phase.Gate, Force: *c.Force}
 	return StepResult{TaskID: c.TaskID, Phase: c.Phase.Name, Round: s.Round, NextAction: next, Forced: forced}
 }
 
-// Preflight returns the result of preflight for that many researchers.
+// Preflight returns the result of preflight.
 func (c Step) Preflight(s api.TaskStatus, query string, researchers int) PreflightResult {
 	nudges := []string{
 		"Write nothing down from memory: a claim counts once you have read a source that makes it.",
@@ -144,8 +143,8 @@ func (c Step) Preflight(s api.TaskStatus, query string, researchers int) Preflig
 	return PreflightResult{c.result(s, s.Round, actionResearch), miss, swarm}
 }
 
-// Prepare returns the result of a phase before the draft; optional lists the project's
-// optional phases.
+// Prepare returns the result of a phase before the draft. optional lists the project's optional
+// phases.
 func (c Step) Prepare(s api.TaskStatus, optional []string, researchers int) PrepareResult {
 	result := PrepareResult{StepResult: c.result(s, s.Round, afterPhase(c.Phase.Gate, optional, s.Drafter)), Tests: s.Tests}
 	if c.Phase.Gate == task.Research {
@@ -154,8 +153,8 @@ func (c Step) Prepare(s api.TaskStatus, optional []string, researchers int) Prep
 	return result
 }
 
-// afterPhase returns the action after a phase before the draft: the project's next
-// optional phase, else the draft.
+// afterPhase returns the action after a phase before the draft: the project's next optional
+// phase, or the draft.
 func afterPhase(phase task.Phase, optional []string, drafter string) string {
 	for _, p := range optional {
 		switch {
@@ -217,14 +216,13 @@ type ReviewResult struct {
 	Forced   bool      `json:"forced"`
 }
 
-// Finding is a finding with the text of the first report that had it.
+// Finding is a finding with its text in the first report that has it.
 type Finding struct {
 	finding.Finding
 	Raw jsontext.Value `json:"raw"`
 }
 
-// Routing is the destination by the findings alone. The buckets contain the findings
-// themselves.
+// Routing is the destination by the findings alone. The buckets contain the findings.
 type Routing struct {
 	NextDestination string               `json:"next_destination"`
 	Stuck           bool                 `json:"stuck"`
@@ -298,9 +296,9 @@ func NewAttestation(s task.Attestation, at string) Attestation {
 	return a
 }
 
-// LastResult finds the last line of an output that is a final event of the claude CLI,
-// and returns its offset and its size in bytes, which is 0 if there is none. Lines longer
-// than limit are skipped.
+// LastResult finds the last line of an output that is a final event of the claude CLI. It returns
+// the line's offset, and its size in bytes, or 0 without such a line. It skips lines that are
+// longer than limit.
 func LastResult(output io.Reader, limit int) (at, size int64, err error) {
 	lines := bufio.NewReaderSize(output, limit)
 	partial := false // The line began in an earlier read.
@@ -320,8 +318,8 @@ func LastResult(output io.Reader, limit int) (at, size int64, err error) {
 	}
 }
 
-// isResult distinguishes the claude CLI's final event from those of other CLIs, which may
-// have the same type.
+// isResult distinguishes the claude CLI's final event from the final events of other CLIs, which
+// may have the same type.
 func isResult(line []byte) bool {
 	if !bytes.Contains(line, []byte(`"is_error"`)) {
 		return false // Not worth parsing.

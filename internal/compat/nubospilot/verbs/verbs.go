@@ -1,7 +1,6 @@
-// Package verbs describes the commands that Switchyard shares with nubos-pilot: their
-// flags, checks, error codes and results, as tables and plain data. It runs nothing:
-// cmd/switchyard calls the engine between an Input and a result. docs/compat.md is the
-// contract.
+// Package verbs describes the commands that Switchyard shares with nubos-pilot: their flags,
+// checks, error codes and results. cmd/switchyard calls the engine between an Input and a result.
+// docs/compat.md is the contract.
 package verbs
 
 import (
@@ -168,8 +167,8 @@ func roundFlags() []Flag {
 	return flags
 }
 
-// FileCodes maps the codes of a file that cannot be read to those of nubos-pilot: outside
-// for a path that leads out of the project, else unreadable.
+// FileCodes maps the codes of a file that cannot be read to codes of nubos-pilot: outside for a
+// path that leads out of the project, and unreadable for other errors.
 func FileCodes(outside, unreadable errs.Code) map[errs.Code]errs.Code {
 	return map[errs.Code]errs.Code{
 		errs.PathEscapesProject: outside, errs.FileNotFound: unreadable, errs.FileUnreadable: unreadable, errs.FileTooLarge: unreadable,
