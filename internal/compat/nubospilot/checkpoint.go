@@ -181,12 +181,13 @@ func flatten(all, entries []entry) []entry {
 
 // violations returns the violations of the search-before-write rule that are still open.
 func (l loop) violations(t Task) ([]task.Violation, error) {
+	isAgent := regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`).MatchString
 	var all []task.Violation
 	for _, a := range l.Audits {
-		if a.Violation == "" || l.settled(a, t) {
+		if a.Violation == "" || l.isSettled(a, t) {
 			continue
 		}
-		if a.Round < 1 || a.Round > t.Round || !regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`).MatchString(a.Agent) {
+		if a.Round < 1 || a.Round > t.Round || !isAgent(a.Agent) {
 			return nil, errors.New("one of the violations in its tool_use_audit has no agent, or another task's round")
 		}
 		v := task.Violation{Round: a.Round, Agent: a.Agent, Kind: task.NoSearch}
@@ -203,7 +204,7 @@ func (l loop) violations(t Task) ([]task.Violation, error) {
 // isSettled reports whether a round routed the violation to an agent that could fix it.
 // nubos-pilot also marks a violation as routed if the round ended in stuck or in a question, and
 // never returns to it.
-func (l loop) settled(a audit, t Task) bool {
+func (l loop) isSettled(a audit, t Task) bool {
 	switch {
 	case a.Routed == 0:
 		return false

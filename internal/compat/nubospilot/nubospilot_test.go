@@ -314,7 +314,7 @@ func TestReadStaysInTheFolder(t *testing.T) {
 	}
 	for what, why := range map[string]string{
 		id + ".json": "not a regular file", "M001-S001-T0003.json": "not a regular file", "M001-S001-T0004.json": "not a regular file",
-		"checkpoints: " + id + ".json.lock, x.json": "no checkpoints",
+		"checkpoints: " + id + ".json.lock, x.json": "they are not checkpoints",
 		"learnings, run": "only config.json and checkpoints",
 	} {
 		if !says(got.Left, what, why) {

@@ -104,7 +104,7 @@ func (r *reader) checkpoints(ctx context.Context) error {
 		r.leave(path.Join(checkpointsDir, clip(name)), "%s", clip(safefile.Reason(err).Error()))
 	}
 	if others := slices.DeleteFunc(names, isTask); len(others) > 0 {
-		r.leave(checkpointsDir+": "+some(others), "no checkpoints")
+		r.leave(checkpointsDir+": "+some(others), "they are not checkpoints")
 	}
 	if len(keys) > 0 {
 		r.leave(checkpointsDir+": "+some(slices.Sorted(maps.Keys(keys))), "these keys are not taken over: verify, audit and review again; the critic asks its questions again")

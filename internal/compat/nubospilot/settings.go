@@ -41,7 +41,7 @@ func (r *reader) settings() {
 			case read != nil && !read(value):
 				r.leave(path, "its value %s is not valid", clip(string(value)))
 			case isPrefix && visit(path+".", value) != nil:
-				r.leave(path, "it is no object")
+				r.leave(path, "it is not an object")
 			case read == nil && !isPrefix:
 				others = append(others, path)
 			}
@@ -77,8 +77,7 @@ func toggle(into **bool) func(jsontext.Value) bool {
 	return func(value jsontext.Value) bool {
 		kind := value.Kind()
 		if kind == jsontext.KindTrue || kind == jsontext.KindFalse {
-			on := kind == jsontext.KindTrue
-			*into = &on
+			*into = new(kind == jsontext.KindTrue)
 		}
 		return *into != nil
 	}
