@@ -89,12 +89,13 @@ func dependencies(root string) (map[string]string, error) {
 	return modules, nil
 }
 
-// allowed are the licences, of which a module needs one, that let anybody pass on a
-// binary with the texts alone.
-var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0"}
+// allowedLicences permit the distribution of a binary with the licence texts alone. Each module
+// needs one of them.
+var allowedLicences = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0"}
 
-// accepted are modules that a person has read, since the check cannot.
-var accepted = map[string]string{
+// reviewedLicences are the licences of modules that a person has checked, because they cannot be
+// detected.
+var reviewedLicences = map[string]string{
 	"kernel.org/pub/linux/libs/security/libcap/psx": "BSD-3-Clause or GPL-2.0, as one likes",
 	"github.com/nexus-rpc/nexus-proto-annotations":  "no licence was published; switchyard-fleet has it, as a part of Temporal's API",
 }
@@ -120,14 +121,14 @@ func collect(modules map[string]string) (string, error) {
 		}
 		path, _, _ := strings.Cut(module, " ")
 		found, err := licensedb.Detect(source)
-		if err != nil && accepted[path] == "" {
+		if err != nil && reviewedLicences[path] == "" {
 			return "", fmt.Errorf("%s: %w", module, err)
 		}
-		// Some texts of the list differ in a few words only, so that several match.
-		if accepted[path] == "" && !slices.ContainsFunc(allowed, func(id string) bool { return found[id].Confidence > 0.8 }) {
+		// Several licences may match, because some differ only in a few words.
+		if reviewedLicences[path] == "" && !slices.ContainsFunc(allowedLicences, func(id string) bool { return found[id].Confidence > 0.8 }) {
 			refused = append(refused, fmt.Errorf("%s has no licence that is allowed, but %v", module, slices.Sorted(maps.Keys(found))))
 		}
-		fmt.Fprintf(&text, "\n%s\n%s\n", strings.Repeat("=", 80), strings.TrimSpace(module+"\n"+accepted[path]))
+		fmt.Fprintf(&text, "\n%s\n%s\n", strings.Repeat("=", 80), strings.TrimSpace(module+"\n"+reviewedLicences[path]))
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return "", err
