@@ -3,8 +3,8 @@
 GO      ?= go
 BIN     := bin/switchyard
 LDFLAGS := -s -w
-# Functions of these packages are not inlined, which takes 1 MB off the binary and nothing
-# from its speed: they serve, or run once.
+# Functions of these packages are not inlined, which makes the binary 1 MB smaller. It is not
+# slower: they run once, or only in servers.
 COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/... github.com/open-policy-agent/opa/internal/... \
 	github.com/open-policy-agent/opa/v1/bundle github.com/open-policy-agent/opa/v1/compile github.com/open-policy-agent/opa/v1/format \
 	github.com/open-policy-agent/opa/v1/tester github.com/prometheus/... github.com/sirupsen/... github.com/spf13/... \
@@ -13,15 +13,15 @@ COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/
 SMALL   := $(COLD:%=-gcflags=%=-l)
 BUILD   := CGO_ENABLED=0 $(GO) build $(SMALL) -trimpath -ldflags='$(LDFLAGS)'
 TOOL    := $(GO) tool -modfile=tools/go.mod
-# No test fails because a machine is slow: the time-out is for one that hangs.
+# The time-out is for tests that hang. Slow machines do not reach it.
 TEST    := $(GO) test -timeout 60m
 GUESTS  := plugins/builtin
 SAMPLES := plugins/sdk/examples
-# The fleet is a module of its own.
+# The fleet is a separate module.
 FLEET   := cd fleet &&
 COMMA   := ,
-# Depguard matches its patterns against whole paths. A checkout may lie below a folder that is
-# named host or internal, so the patterns begin with the module's folder here.
+# Depguard matches its patterns against whole paths. A checkout may be below a directory that is
+# named host or internal, so the patterns begin with the module's directory here.
 DEPGUARD = mkdir -p bin/depguard && sed "s|\(\"!*\)\*\*/|\1$$PWD/{**/,}|g" .depguard.yaml >bin/depguard/.depguard.yaml && \
 	cd bin/depguard && $(GO) tool -modfile=$(CURDIR)/tools/go.mod depguard ../../...
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
@@ -32,7 +32,7 @@ TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windo
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# A copy starts a tenth faster than what the linker wrote: it is cached in larger pieces.
+# A copy starts a tenth faster than the linker's file: it is cached in larger pieces.
 build: ## build bin/switchyard
 	$(BUILD) -o $(BIN).linked ./cmd/switchyard
 	cp $(BIN).linked $(BIN).new && mv $(BIN).new $(BIN) && rm $(BIN).linked
@@ -56,21 +56,21 @@ fleet-demo: build fleet temporal ## run tasks on a fleet of processes, and kill 
 	@sh scripts/fleet-demo.sh bin/switchyard-fleet $(BIN) bin/fakeagent bin/temporal testdata
 
 # Collecting less often takes a sixth off the time of compilers and tests alike.
-test: ## run the tests, with a sample of the cases where they are many
+test: ## run the tests, with a sample of the cases if there are many
 	GOGC=400 $(TEST) ./...
 	$(FLEET) GOGC=400 $(TEST) ./...
-	cd fleet/tools && $(TEST) -count=1 ./... # It reads files of another module, which the cache ignores.
+	cd fleet/tools && $(TEST) -count=1 ./... # They read files of another module, which the cache ignores.
 
 test-exhaustive: export SWITCHYARD_EXHAUSTIVE = 1
 test-exhaustive: test ## run the tests with all of their cases: kills before every write, room for every page, every damage
 
-# Of the fleet's packages, those that need a server: make test runs the others.
+# The fleet's packages here need a server. make test runs the others.
 e2e: temporal ## run whole rounds with real agent CLIs from npm, watch metrics with a real Prometheus, and run the fleet on a real Temporal
 	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
 	$(FLEET) SWITCHYARD_TEMPORAL=$(CURDIR)/bin/temporal $(TEST) -count=1 -p 1 ./e2e ./internal/command ./internal/flow ./internal/metrics
 
-# Only the packages that start goroutines or hold locks: the others cannot race. Those of
-# host/internal are tested in host, which also runs what the scripts run.
+# Only packages that start goroutines or hold locks can race. The packages of host/internal are
+# tested in host, which also covers the code that the scripts run.
 race: ## run the tests of concurrent packages under the race detector
 	CGO_ENABLED=1 $(TEST) -race -short -skip '^TestScripts$$' ./host $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=fleet '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
 	$(FLEET) CGO_ENABLED=1 $(TEST) -race -short ./...
@@ -88,12 +88,12 @@ bench-report: build temporal ## measure whole processes beside other programs, a
 	GOBIN=$(CURDIR)/bin CGO_ENABLED=0 $(GO) install github.com/open-policy-agent/conftest@v0.71.1
 	$(GO) run ./host/internal/performance
 
-fuzz: ## fuzz what parses and merges, 30 seconds each
+fuzz: ## run each fuzz test for 30 seconds
 	@set -e; for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
 		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' $$file); do \
 			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime 30s -fuzzminimizetime 1x ./$${file%/*}; done; done
 
-opa: ## hold bundles against the real opa command, built from tools/go.mod
+opa: ## check bundles against the real opa command, built from tools/go.mod
 	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
 	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(TEST) -count=1 -run OPACommand ./internal/policy/routing
 
@@ -101,11 +101,11 @@ reviewdog: ## let the real reviewdog command read our findings, built from tools
 	$(GO) build -modfile=tools/go.mod -o bin/reviewdog github.com/reviewdog/reviewdog/cmd/reviewdog
 	SWITCHYARD_REVIEWDOG=$(CURDIR)/bin/reviewdog $(TEST) -count=1 -run Reviewdog ./internal/findingformat
 
-policies: build ## hold every version of the policy against its record, and prove it
+policies: build ## check every version of the policy against its record, and exhaustively
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
 	$(BIN) policy verify --all
 
-check: format vet lint tidy policies opa reviewdog test race guests-check site vuln release-check ## all that has to pass before a commit lands
+check: format vet lint tidy policies opa reviewdog test race guests-check site vuln release-check ## run all checks that must pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
@@ -114,7 +114,7 @@ vet:
 	$(GO) vet ./...
 	$(FLEET) $(GO) vet ./... && cd tools && $(GO) vet ./...
 
-lint: ## staticcheck, the rule of who may import whom, whether workflows are deterministic, and those of .github
+lint: ## run staticcheck, and check imports, the determinism of workflows, and the workflows of .github
 	$(TOOL) actionlint
 	$(TOOL) staticcheck ./...
 	$(DEPGUARD)
@@ -127,8 +127,8 @@ tidy:
 	$(GO) mod verify
 	$(FLEET) $(GO) mod tidy -diff && $(GO) mod verify
 
-# Without the database, which a closed network does not reach, there is nothing to compare.
-vuln: ## look for known vulnerabilities in what the programs call
+# If the network does not reach the database, the check is skipped.
+vuln: ## look for known vulnerabilities in the functions that the programs call
 	$(GO) build -modfile=tools/go.mod -o bin/govulncheck golang.org/x/vuln/cmd/govulncheck
 	@for module in . fleet; do \
 		(cd $$module && $(CURDIR)/bin/govulncheck $(VULNFLAGS) ./...) 2>bin/vuln.err && continue; cat bin/vuln.err; \
@@ -138,7 +138,7 @@ guests: ## rebuild the WebAssembly guests and samples from their sources (needs 
 	cd $(GUESTS) && npm ci && npm run build
 	node $(SAMPLES)/build.mjs
 
-guests-check: ## hold the committed guests against their sources
+guests-check: ## check the committed guests against their sources
 	cd $(GUESTS) && npm ci && npm run check
 	node $(SAMPLES)/build.mjs --check
 
@@ -158,8 +158,8 @@ site: ## write the documentation as a static site to dist/site (needs Node.js)
 	SWITCHYARD_COMMANDS=$(CURDIR)/site/commands $(GO) test -count=1 -run '^TestCommandPages$$' ./cmd/switchyard
 	cd site && npm ci && npx vitepress build
 
-# What a release has besides the programs is made in bin/release. Programs are built one after
-# the other, because an archive has them in the order in which they were ready.
+# The other files of a release are made in bin/release. The programs are built one after the
+# other, because an archive has them in the order in which they were ready.
 release: export GORELEASER_CURRENT_TAG = $(VERSION)
 release: build ## build a release in dist/release: make release VERSION=v1.0.0 SIGNING_KEY=FILE; without a key it is not signed
 	@test -n '$(VERSION)' || { echo 'name the version: make release VERSION=v1.0.0'; exit 1; }
@@ -182,8 +182,8 @@ release: build ## build a release in dist/release: make release VERSION=v1.0.0 S
 	@$(if $(SIGNING_KEY),:,echo 'It is not signed: its installers refuse to install it. SIGNING_KEY=FILE names an SSH key.')
 
 # It also tries the Debian package, as root on Debian.
-release-check: ## build a release twice, in different folders, compare the bytes, and try what was built
+release-check: ## build a release twice, in different directories, compare the bytes, and try the programs
 	sh scripts/release-check.sh
 
-clean: ## remove what the build left behind
+clean: ## remove all files of the build
 	rm -rf bin fleet/bin dist site/commands site/node_modules $(GUESTS)/node_modules $(SAMPLES)/*/node_modules
