@@ -199,7 +199,7 @@ func makeEmpty(dir string) error {
 		return errs.New(errs.PluginScaffoldExists, "%s is not empty", dir).With("path", dir)
 	case err != nil:
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return errs.New(errs.PluginScaffoldExists, "%s is not a folder", dir).With("path", dir)
+			return errs.New(errs.PluginScaffoldExists, "%s is not a directory", dir).With("path", dir)
 		}
 	}
 	return unwritable(dir, err)
