@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs tasks on a fleet of processes on this machine: a Temporal dev server, a home and two
-# workers over a bare git remote. On the way a worker and the server are killed, and a
-# question is answered.
+# workers with a bare git remote. Meanwhile it kills a worker and the server, and answers a
+# question.
 #
 #   fleet-demo.sh FLEET SWITCHYARD FAKEAGENT TEMPORAL TESTDATA
 set -eu
@@ -49,7 +49,7 @@ until_true() {
 mkdir "$work/agents" "$work/shop" "$work/user"
 cp "$5"/fleet/agent.sh "$5"/fleet/*.json "$work/agents"
 cp "$3" "$work/agents/fakeagent"
-# The fake agent notes its calls beside its scenarios.
+# The fake agent writes its calls next to its scenarios.
 export SWITCHYARD_CONFINE_WRITE="$work/agents"
 export SWITCHYARD_CLAUDE_BIN="$work/agents/agent.sh" XDG_STATE_HOME="$work/state"
 

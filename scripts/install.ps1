@@ -1,9 +1,9 @@
 # Installs switchyard on Windows:
 #
-#   powershell -ExecutionPolicy Bypass -File install.ps1 [-Version v1.0.0] [-Dir FOLDER] [-Url URL]
+#   powershell -ExecutionPolicy Bypass -File install.ps1 [-Version v1.0.0] [-Dir DIR] [-Url URL]
 #
-# It takes the latest release unless told otherwise. Nothing is run or put in place before
-# its checksum and the signature over the checksums are verified. docs/releases.md has the
+# By default it installs the latest release. It verifies the checksum of an archive and the
+# signature of the checksums before it runs or installs a program. docs/releases.md has the
 # same steps by hand.
 param(
 	[string]$Version,
@@ -13,7 +13,7 @@ param(
 $ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue' # It makes downloads many times slower.
 
-# The public key of releases. make release writes it; a copy without it installs nothing.
+# The public key of releases. make release writes it. A copy without it refuses to install.
 $key = 'none'
 
 function Get-File($name) {
@@ -24,7 +24,7 @@ function Get-File($name) {
 	}
 }
 
-# Get-Installed returns the version of a program, or nothing.
+# Get-Installed returns the version of a program, or $null.
 function Get-Installed($program) {
 	try { (& $program version | Select-Object -First 1).Split(' ')[1] } catch { }
 }
@@ -41,10 +41,10 @@ try {
 	}
 	[Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
 
-	# The download is beside its place, since a rename within a file system is atomic.
+	# The download is next to its destination, since a rename within a file system is atomic.
 	$tmp = Join-Path $Dir ".switchyard.$PID"
 	try { New-Item -ItemType Directory -Force -Path $tmp | Out-Null } catch {
-		throw "cannot write to ${Dir}: name a folder that you can write to with -Dir"
+		throw "cannot write to ${Dir}: name a directory that you can write to with -Dir"
 	}
 	$from = "$($Url.TrimEnd('/'))/latest/download"
 	if ($Version) {
@@ -54,7 +54,7 @@ try {
 	Get-File SHA256SUMS
 	Get-File SHA256SUMS.sig
 	Set-Content -Encoding ascii -Path "$tmp\signers" -Value "switchyard-release $key"
-	# PowerShell would change the line ends of what it passes on.
+	# PowerShell would change the line ends of its input.
 	cmd /c "ssh-keygen -Y verify -f ""$tmp\signers"" -I switchyard-release -n switchyard-release -s ""$tmp\SHA256SUMS.sig"" < ""$tmp\SHA256SUMS"" > nul 2>&1"
 	if ($LASTEXITCODE -ne 0) {
 		throw 'the signature of SHA256SUMS is not valid: the release is damaged or not ours, or OpenSSH is older than 8.1'
@@ -75,7 +75,7 @@ try {
 	$had = Test-Path "$Dir\switchyard.exe"
 	$old = if ($had) { Get-Installed "$Dir\switchyard.exe" }
 	foreach ($program in 'switchyard-mcp.exe', 'switchyard.exe') {
-		# A program that runs can be renamed, but not replaced.
+		# A running program can be renamed, but not replaced.
 		Remove-Item -Force -ErrorAction SilentlyContinue "$Dir\$program.old"
 		if (Test-Path "$Dir\$program") { Move-Item -Force "$Dir\$program" "$Dir\$program.old" }
 		Move-Item -Force "$new\$program" "$Dir\$program"

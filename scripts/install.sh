@@ -3,12 +3,12 @@
 #
 #   sh install.sh [--version v1.0.0] [--dir ~/.local/bin] [--url URL]
 #
-# It takes the latest release unless told otherwise. Nothing is run or put in place before
-# its checksum and the signature over the checksums are verified. docs/releases.md has the
+# By default it installs the latest release. It verifies the checksum of an archive and the
+# signature of the checksums before it runs or installs a program. docs/releases.md has the
 # same steps by hand.
 set -u
 
-# The public key of releases. make release writes it; a copy without it installs nothing.
+# The public key of releases. make release writes it. A copy without it refuses to install.
 key=none
 
 main() {
@@ -28,11 +28,11 @@ main() {
 	[ "$key" != none ] || fail "this copy of install.sh has no key to verify releases with: take that of a release, $url"
 	find_platform
 	find_tools
-	[ -n "$dir" ] || dir=${HOME:?is not set: name a folder with --dir}/.local/bin
-	[ ! -d "$dir/switchyard" ] || fail "$dir/switchyard is a folder: name another one with --dir"
-	# The download is beside its place, since a rename within a file system is atomic.
+	[ -n "$dir" ] || dir=${HOME:?is not set: name a directory with --dir}/.local/bin
+	[ ! -d "$dir/switchyard" ] || fail "$dir/switchyard is a directory: name another one with --dir"
+	# The download is next to its destination, since a rename within a file system is atomic.
 	if ! mkdir -p "$dir" 2>/dev/null || ! tmp=$(mktemp -d "$dir/.switchyard.XXXXXX" 2>/dev/null); then
-		fail "cannot write to $dir: name a folder that you can write to with --dir"
+		fail "cannot write to $dir: name a directory that you can write to with --dir"
 	fi
 	trap 'rm -rf "$tmp"' EXIT
 	trap 'exit 1' HUP INT TERM
@@ -80,7 +80,7 @@ fail() {
 advice="with Go, run go install github.com/switchyard-dev/switchyard/cmd/switchyard@latest"
 
 # find_platform sets platform to the name of the system and processor in archives. The
-# programs are static, so that the C library does not matter.
+# programs are static, so they do not depend on a C library.
 find_platform() {
 	system=$(uname -s) machine=$(uname -m) kernel=$(uname -r)
 	major=${kernel%%.*}
@@ -107,7 +107,7 @@ find_tools() {
 	command -v ssh-keygen >/dev/null || fail "ssh-keygen is not installed, which verifies signatures: install OpenSSH (openssh-client, or openssh-keygen)"
 }
 
-# download writes a file of the release to the temporary folder.
+# download writes a file of the release to the temporary directory.
 download() {
 	if command -v curl >/dev/null; then
 		refused=22

@@ -105,7 +105,7 @@ const truncated = "(the rest is not sent)"
 type installation struct {
 	shell []string
 	home  string
-	path  string // a folder with the only programs that it finds
+	path  string // a directory with the only programs that it finds
 	args  []string
 }
 
@@ -181,7 +181,7 @@ func (in installation) run(t *testing.T, key string) (string, bool) {
 	return string(out), err == nil
 }
 
-// contents returns the names in a folder, which has none if it does not exist.
+// contents returns the names in a directory, or nil if it does not exist.
 func contents(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
@@ -297,10 +297,10 @@ func TestInstallRefuses(t *testing.T) {
 			in.without(t, "curl")
 			in.provide(t, "wget")
 		}, "cannot download"},
-		"a file for a folder": {func(t *testing.T, _ *release, in *installation) {
+		"a file for a directory": {func(t *testing.T, _ *release, in *installation) {
 			in.args = append(in.args, "--dir", filepath.Join(in.bin(), "switchyard", "bin"))
 		}, "cannot write to"},
-		"a folder in its place": {func(t *testing.T, _ *release, in *installation) { in.args = append(in.args, "--dir", folderInPlace(t)) }, "is a folder"},
+		"a directory in its place": {func(t *testing.T, _ *release, in *installation) { in.args = append(in.args, "--dir", folderInPlace(t)) }, "is a directory"},
 		"read-only home": {func(t *testing.T, _ *release, in *installation) {
 			// Root writes everywhere, so mkdir and mktemp say no in place of the kernel.
 			in.script(t, "mktemp", "exit 1")

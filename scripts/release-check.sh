@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds a release here and in another folder, compares the bytes, and tries what was
-# built: the signature, install.sh, the program on an empty root, and the Debian package.
+# Builds a release here and in another directory and compares the bytes. Then it tries the
+# signature, install.sh, the program on an empty root, and the Debian package.
 set -eu
 cd "$(dirname "$0")/.."
 version=v0.0.1
@@ -10,11 +10,11 @@ ssh-keygen -q -t ed25519 -N '' -C '' -f "$tmp/key"
 
 [ -z "$(git status --porcelain)" ] || echo 'The second release is built from the last commit, but some files are changed since.'
 git clone -q . "$tmp/other"
-for folder in . "$tmp/other"; do
-	make -C "$folder" release VERSION=$version SIGNING_KEY="$tmp/key"
+for dir in . "$tmp/other"; do
+	make -C "$dir" release VERSION=$version SIGNING_KEY="$tmp/key"
 done
 for file in SHA256SUMS SHA256SUMS.sig homebrew/Formula/switchyard.rb scoop/switchyard.json; do
-	diff "dist/release/$file" "$tmp/other/dist/release/$file" || { echo "$file differs between folders"; exit 1; }
+	diff "dist/release/$file" "$tmp/other/dist/release/$file" || { echo "$file differs between directories"; exit 1; }
 done
 echo 'Both releases have the same bytes.'
 (cd tools/release && go vet . && go test -count=1 .)
@@ -25,7 +25,7 @@ sh bin/release/install.sh --url "file://$tmp/page" --dir "$tmp/bin"
 PATH=$tmp/bin:$PATH
 switchyard version | grep -q "^switchyard $version "
 
-# try runs a round with a program. The exit status of a round says where the task goes.
+# try runs a round with a program. The exit status of a round depends on the next action.
 try() {
 	rm -rf "$tmp/project" && mkdir "$tmp/project" && cp testdata/reports/trace.json "$tmp/project"
 	(cd "$tmp/project" && "$1" round M001-S001-T0001 --report trace.json) | grep '^researcher '
@@ -37,7 +37,7 @@ if [ "$(id -u)" != 0 ] || [ "${CI:-}" != true ] || ! command -v dpkg >/dev/null;
 	exit
 fi
 arch=$(dpkg --print-architecture)
-# Images of Debian leave out manuals.
+# Images of Debian do not install manuals.
 dpkg --path-include='/usr/share/man/*' --path-include='/usr/share/doc/*' -i "dist/release/switchyard_${version#v}_$arch.deb"
 try /usr/bin/switchyard
 for file in bash-completion/completions/switchyard zsh/vendor-completions/_switchyard fish/vendor_completions.d/switchyard.fish doc/switchyard/LICENSES.txt; do

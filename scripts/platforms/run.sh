@@ -1,14 +1,15 @@
 #!/bin/sh
 # run.sh [arm64|windows|native]
-# Runs tests of the program and of its packages on other platforms: on linux/arm64 with
-# QEMU, and on windows/amd64 with Wine. It says what it skips because a program is missing.
+# Runs tests of the program and of its packages on other platforms: on linux/arm64 with QEMU,
+# and on windows/amd64 with Wine. It prints the platforms that it skips because QEMU or Wine is
+# missing.
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 export CGO_ENABLED=0 GOGC=400
 
-# Packages that depend on the platform: files, locks, paths, code that is made for a
-# processor, and what is computed from numbers and bytes.
+# Packages that depend on the platform: files, locks, paths, generated machine code, and
+# computations with numbers and bytes.
 packages='finding task counters digest event errs compactjson jsonscan linediff hook stats render
 	plugin/document policy/adr policy/inputspace policy/regotest policy/replay'
 # The scripts of cmd/switchyard that need no other programs.
