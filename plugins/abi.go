@@ -76,7 +76,7 @@ func checkModule(m wazero.CompiledModule, limits abi.Limits) error {
 func checkImports(imports []wasmbin.Import) error {
 	for _, i := range imports {
 		if i.Module != wasi.ModuleName || i.Kind != wasmbin.Function {
-			return forbidden(i.Module, i.Name)
+			return errForbiddenImport(i.Module, i.Name)
 		}
 	}
 	return nil
@@ -100,14 +100,14 @@ func (m *module) link(ctx context.Context) error {
 	for _, f := range imports {
 		from, name, _ := f.Import()
 		if _, ok := functions[name]; !ok || from != wasi.ModuleName {
-			return forbidden(from, name)
+			return errForbiddenImport(from, name)
 		}
 	}
 	_, err = m.runtime.InstantiateModule(ctx, offered, wazero.NewModuleConfig())
 	return err
 }
 
-func forbidden(from, name string) error {
+func errForbiddenImport(from, name string) error {
 	return abi.Violation(errs.PluginABI, abi.ForbiddenImport, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
 		With("import", from+"."+name)
 }

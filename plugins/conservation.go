@@ -27,7 +27,7 @@ func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, i
 	for ref, raw := range doc.Items(ctx, items) {
 		c, ok := claims[ref]
 		if !ok {
-			return abi.Result{}, violated(abi.Dropped, "drops %q", ref)
+			return abi.Result{}, errConservation(abi.Dropped, "drops %q", ref)
 		}
 		c.raw = raw
 	}
@@ -66,9 +66,9 @@ func collectRefs(out *output) (map[string]*reference, error) {
 			claims[ref] = &reference{as: as}
 			return nil
 		case c.as == as:
-			return violated(abi.Contradicted, as+" %q twice", ref)
+			return errConservation(abi.Contradicted, as+" %q twice", ref)
 		default:
-			return violated(abi.Contradicted, "both "+as+" and "+cmp.Or(c.as, "reports")+" %q", ref)
+			return errConservation(abi.Contradicted, "both "+as+" and "+cmp.Or(c.as, "reports")+" %q", ref)
 		}
 	}
 	for _, s := range *out.Skipped {
@@ -89,12 +89,12 @@ func collectRefs(out *output) (map[string]*reference, error) {
 func buildResult(p *Plugin, doc *document.Document, out *output, claims map[string]*reference) (abi.Result, error) {
 	for _, s := range *out.Skipped {
 		if claims[s.Ref].raw == nil {
-			return abi.Result{}, violated(abi.Invented, "skips %q, which is not in the report", s.Ref)
+			return abi.Result{}, errConservation(abi.Invented, "skips %q, which is not in the report", s.Ref)
 		}
 	}
 	for _, s := range out.Previous {
 		if claims[s.Ref].raw == nil {
-			return abi.Result{}, violated(abi.Invented, "answers for %q, which is not in the report", s.Ref)
+			return abi.Result{}, errConservation(abi.Invented, "answers for %q, which is not in the report", s.Ref)
 		}
 	}
 	result := abi.Result{
@@ -109,7 +109,7 @@ func buildResult(p *Plugin, doc *document.Document, out *output, claims map[stri
 				With("limit", p.runtime.config.Limits.Output)
 		}
 		if c.raw == nil {
-			return abi.Result{}, violated(abi.Invented, "refers to %q, which is not in the report", *f.Ref)
+			return abi.Result{}, errConservation(abi.Invented, "refers to %q, which is not in the report", *f.Ref)
 		}
 		result.Findings = append(result.Findings, finding.Finding{
 			Critic: f.Critic, Category: f.Category, Severity: f.Severity,
@@ -123,6 +123,6 @@ func buildResult(p *Plugin, doc *document.Document, out *output, claims map[stri
 	return result, nil
 }
 
-func violated(problem abi.Problem, format, ref string) *errs.Error {
+func errConservation(problem abi.Problem, format, ref string) *errs.Error {
 	return abi.Violation(errs.PluginConservationViolated, problem, "the plugin "+format, clip(ref)).With("ref", ref)
 }

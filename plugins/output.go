@@ -122,7 +122,7 @@ func decode(data []byte, into any) error {
 		return abi.Violation(errs.PluginInvalidOutput, abi.InvalidJSON, "the plugin's answer is not one JSON value: %s", clip(err.Error()))
 	}
 	if err != nil {
-		return invalid("the plugin's answer does not follow the ABI: %s", clip(err.Error()))
+		return errInvalid("the plugin's answer does not follow the ABI: %s", clip(err.Error()))
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func clip(text string) string {
 	return textutil.Clip(text, maxQuoted)
 }
 
-func invalid(format string, args ...any) *errs.Error {
+func errInvalid(format string, args ...any) *errs.Error {
 	return abi.Violation(errs.PluginInvalidOutput, abi.WrongSchema, format, args...)
 }
 
@@ -148,9 +148,9 @@ func decodeOutput(data []byte) (*output, error) {
 	case out.Error == nil:
 		err = out.check()
 	case out.Findings != nil || out.Skipped != nil || out.Unmapped != nil || out.Previous != nil:
-		err = invalid("the plugin's answer holds findings and an error at once")
+		err = errInvalid("the plugin's answer holds findings and an error at once")
 	case len(data) > maxRefusal:
-		err = invalid("the plugin's error has %d bytes; the limit is %d", len(data), maxRefusal)
+		err = errInvalid("the plugin's error has %d bytes; the limit is %d", len(data), maxRefusal)
 	default:
 		err = out.Error.check()
 	}
@@ -162,11 +162,11 @@ func decodeOutput(data []byte) (*output, error) {
 
 func (r *guestError) check() error {
 	if !abi.IsCode(r.Code) || abi.IsReserved(r.Code) || r.Message == "" {
-		return invalid("the plugin's error lacks a message or a code of its own in lower-case words")
+		return errInvalid("the plugin's error lacks a message or a code of its own in lower-case words")
 	}
 	for _, value := range r.Details {
 		if _, err := document.Parse(value, document.Limits{}); err != nil {
-			return invalid("the plugin's error has details of over %d levels", document.DefaultDepth)
+			return errInvalid("the plugin's error has details of over %d levels", document.DefaultDepth)
 		}
 	}
 	return nil
@@ -176,47 +176,47 @@ func (r *guestError) check() error {
 func (o *output) check() error {
 	switch {
 	case o.Findings == nil || o.Skipped == nil:
-		return invalid("the plugin's answer lacks findings or skipped")
+		return errInvalid("the plugin's answer lacks findings or skipped")
 	case o.Critic == "" || o.Critic == finding.AuditCritic:
-		return invalid("the plugin's answer names no critic, or the reserved one")
+		return errInvalid("the plugin's answer names no critic, or the reserved one")
 	case o.Round != nil && *o.Round < 1:
-		return invalid("the plugin's answer names round %d", *o.Round)
+		return errInvalid("the plugin's answer names round %d", *o.Round)
 	}
 	for i := range *o.Findings {
 		f := &(*o.Findings)[i]
 		f.Critic, f.Severity = cmp.Or(f.Critic, o.Critic), cmp.Or(f.Severity, finding.Fail)
 		switch {
 		case f.Critic == finding.AuditCritic:
-			return invalid("finding %d speaks for the reserved critic %q", i, f.Critic)
+			return errInvalid("finding %d speaks for the reserved critic %q", i, f.Critic)
 		case f.Category == "":
-			return invalid("finding %d has no category", i)
+			return errInvalid("finding %d has no category", i)
 		case f.Line != nil && *f.Line < 1:
-			return invalid("finding %d has line %d", i, *f.Line)
+			return errInvalid("finding %d has line %d", i, *f.Line)
 		case f.Remediation == nil || f.Ref == nil:
-			return invalid("finding %d lacks its remediation or its ref", i)
+			return errInvalid("finding %d lacks its remediation or its ref", i)
 		case f.Undoes != "" && !finding.IsFingerprint(f.Undoes):
-			return invalid("finding %d undoes %q, which is not a fingerprint", i, clip(f.Undoes))
+			return errInvalid("finding %d undoes %q, which is not a fingerprint", i, clip(f.Undoes))
 		}
 	}
 	for i, s := range *o.Skipped {
 		if s.Reason == "" {
-			return invalid("skipped entry %d gives no reason", i)
+			return errInvalid("skipped entry %d gives no reason", i)
 		}
 	}
 	for i, u := range o.Unmapped {
 		if u.Rule == "" || u.Category == "" {
-			return invalid("unmapped entry %d lacks its rule or its category", i)
+			return errInvalid("unmapped entry %d lacks its rule or its category", i)
 		}
 	}
 	named := make(map[string]bool, len(o.Previous))
 	for i, s := range o.Previous {
 		switch {
 		case !finding.IsFingerprint(s.ID):
-			return invalid("previous entry %d has the id %q, which is not a fingerprint", i, clip(s.ID))
+			return errInvalid("previous entry %d has the id %q, which is not a fingerprint", i, clip(s.ID))
 		case !s.Status.IsStated():
-			return invalid("previous entry %d has the unknown status %q", i, clip(string(s.Status)))
+			return errInvalid("previous entry %d has the unknown status %q", i, clip(string(s.Status)))
 		case named[s.ID]:
-			return invalid("previous entry %d names the finding %s again", i, s.ID)
+			return errInvalid("previous entry %d names the finding %s again", i, s.ID)
 		}
 		named[s.ID] = true
 	}
@@ -227,35 +227,35 @@ func (o *output) check() error {
 func decodeDescription(data []byte) (abi.Description, error) {
 	var d abi.Description
 	if len(data) > maxDescription {
-		return d, invalid("the plugin describes itself with %d bytes; the limit is %d", len(data), maxDescription)
+		return d, errInvalid("the plugin describes itself with %d bytes; the limit is %d", len(data), maxDescription)
 	}
 	if err := decode(data, &d); err != nil {
 		return d, err
 	}
 	switch {
 	case !abi.IsName(d.Name):
-		return d, invalid("the plugin's name %q is not in lower-case letters, digits and dashes", clip(d.Name))
+		return d, errInvalid("the plugin's name %q is not in lower-case letters, digits and dashes", clip(d.Name))
 	case d.Version == "" || len(d.Version) > 64:
-		return d, invalid("the plugin has no version, or one of over 64 bytes")
+		return d, errInvalid("the plugin has no version, or one of over 64 bytes")
 	case d.Critic == "" || d.Critic == finding.AuditCritic:
-		return d, invalid("the plugin names no critic, or the reserved one")
+		return d, errInvalid("the plugin names no critic, or the reserved one")
 	case len(d.Items) == 0 && d.ItemsFrom == "":
-		return d, invalid("the plugin names no items to account for")
+		return d, errInvalid("the plugin names no items to account for")
 	case len(d.Formats) == 0 || len(d.Formats) > maxPointers:
-		return d, invalid("the plugin reads %d formats; it must be 1 to %d", len(d.Formats), maxPointers)
+		return d, errInvalid("the plugin reads %d formats; it must be 1 to %d", len(d.Formats), maxPointers)
 	}
 	for _, f := range d.Formats {
 		if _, ok := document.FormatOf(f); !ok {
-			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", clip(f))
+			return d, errInvalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", clip(f))
 		}
 	}
 	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items, []string{d.ItemsFrom, d.LinesIf})
 	if len(pointers) > maxPointers {
-		return d, invalid("the plugin describes itself with %d JSON Pointers; the limit is %d", len(pointers), maxPointers)
+		return d, errInvalid("the plugin describes itself with %d JSON Pointers; the limit is %d", len(pointers), maxPointers)
 	}
 	for _, pointer := range pointers {
 		if problem := checkPointer(pointer); problem != "" {
-			return d, invalid("the plugin describes itself with %q, which %s", clip(pointer), problem)
+			return d, errInvalid("the plugin describes itself with %q, which %s", clip(pointer), problem)
 		}
 	}
 	return d, nil
