@@ -251,23 +251,23 @@ func compare(got, want answer) error {
 	err := compareCounts(got, counts{len(want.Findings), len(want.Skipped)})
 	for i := range want.Findings {
 		if err == nil {
-			err = differ(fmt.Sprintf("finding %d", i), got.Findings[i], want.Findings[i])
+			err = compareJSON(fmt.Sprintf("finding %d", i), got.Findings[i], want.Findings[i])
 		}
 	}
 	for i := range want.Skipped {
 		if err == nil {
-			err = differ(fmt.Sprintf("skipped entry %d", i), got.Skipped[i], want.Skipped[i])
+			err = compareJSON(fmt.Sprintf("skipped entry %d", i), got.Skipped[i], want.Skipped[i])
 		}
 	}
 	got.Findings, want.Findings, got.Skipped, want.Skipped = nil, nil, nil, nil
 	if want.Unmapped == nil || len(got.Unmapped) == 0 && len(want.Unmapped) == 0 {
 		got.Unmapped, want.Unmapped = nil, nil
 	}
-	return cmp.Or(err, differ("the answer", got, want))
+	return cmp.Or(err, compareJSON("the answer", got, want))
 }
 
-// differ compares two values as JSON.
-func differ(what string, got, want any) error {
+// compareJSON compares two values as JSON.
+func compareJSON(what string, got, want any) error {
 	g, errG := json.Marshal(got, json.Deterministic(true))
 	w, errW := json.Marshal(want, json.Deterministic(true))
 	if err := errors.Join(errG, errW); err != nil {

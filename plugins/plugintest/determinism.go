@@ -45,7 +45,7 @@ func (k *kit) determinism() {
 			if way.config.Interpret && len(s.doc.Bytes()) > maxInterpreted {
 				continue
 			}
-			if err = k.same(other, s); err != nil {
+			if err = k.compareAnswers(other, s); err != nil {
 				break
 			}
 		}
@@ -53,8 +53,8 @@ func (k *kit) determinism() {
 	}
 }
 
-// same fails if two plugins answer differently.
-func (k *kit) same(other *plugins.Plugin, s seed) error {
+// compareAnswers fails if two plugins answer differently.
+func (k *kit) compareAnswers(other *plugins.Plugin, s seed) error {
 	first, errFirst := k.plugin.Ask(k.ctx, s.doc, s.config)
 	if errFirst != nil && isFailure(errs.CodeOf(errFirst)) {
 		return fmt.Errorf("%s: %w", s.name, errFirst)

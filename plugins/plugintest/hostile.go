@@ -82,14 +82,14 @@ func (k *kit) hostile() {
 	}
 	seeds = spread(seeds, maxSeeds)
 	k.roots()
-	k.each("cut short, which the host refuses", seeds, k.cutShort)
+	k.each("cut short, which the host refuses", seeds, k.truncate)
 	k.each("in the wrong encoding, which the host refuses", seeds, k.wrongEncoding)
-	k.each("written differently", seeds, k.rewritten)
+	k.each("written differently", seeds, k.rewrite)
 	for _, r := range replacements() {
-		k.each(r.name+" for a value", seeds, func(s seed) error { return k.replaced(s, r) })
+		k.each(r.name+" for a value", seeds, func(s seed) error { return k.replaceValues(s, r) })
 	}
-	k.each("with a member too many", seeds, k.memberAdded)
-	k.each("with a member too few", seeds, k.memberRemoved)
+	k.each("with a member too many", seeds, k.addMember)
+	k.each("with a member too few", seeds, k.removeMember)
 	k.check(GroupHostile, "with a strange configuration", k.configurations(seeds[0]))
 }
 
@@ -161,8 +161,8 @@ func (k *kit) roots() {
 	}
 }
 
-// cutShort truncates the document's text at many places; the host must refuse each.
-func (k *kit) cutShort(s seed) error {
+// truncate truncates the document's text at many places; the host must refuse each.
+func (k *kit) truncate(s seed) error {
 	text := bytes.TrimSpace(s.doc.Bytes())
 	for i := range maxPlaces {
 		cut := text[:i*len(text)/maxPlaces]
@@ -185,9 +185,9 @@ func (k *kit) wrongEncoding(s seed) error {
 	return nil
 }
 
-// rewritten checks that the plugin gives the same answer for the same document with
+// rewrite checks that the plugin gives the same answer for the same document with
 // indentation, without white space, and with escaped names.
-func (k *kit) rewritten(s seed) error {
+func (k *kit) rewrite(s seed) error {
 	want, err := k.plugin.Normalize(k.ctx, s.doc, s.config)
 	if err != nil {
 		return nil // The plugin may refuse the minimal report.

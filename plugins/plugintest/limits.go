@@ -28,18 +28,18 @@ func (k *kit) limits() {
 		return
 	}
 	largest := slices.MaxFunc(seeds, func(a, b seed) int { return cmp.Compare(len(a.doc.Bytes()), len(b.doc.Bytes())) })
-	k.measured("the largest report of the corpus", largest)
+	k.measure("the largest report of the corpus", largest)
 	for _, s := range seeds {
-		if many, n := k.multiplied(s); n > 0 {
-			k.measured(fmt.Sprintf("%d items", n), many)
+		if many, n := k.multiplyItems(s); n > 0 {
+			k.measure(fmt.Sprintf("%d items", n), many)
 			return
 		}
 	}
 	k.add(GroupLimits, fmt.Sprintf("%d items", manyItems), Skip, "no report of the corpus has an item to repeat")
 }
 
-// measured runs the plugin on one report and adds a check with its time and memory.
-func (k *kit) measured(name string, s seed) {
+// measure runs the plugin on one report and adds a check with its time and memory.
+func (k *kit) measure(name string, s seed) {
 	start := time.Now()
 	reply, err := k.plugin.Ask(k.ctx, s.doc, s.config)
 	took := time.Since(start).Round(10 * time.Microsecond)
@@ -58,9 +58,9 @@ func (k *kit) measured(name string, s seed) {
 	}
 }
 
-// multiplied returns a report with many copies of the first item, and their number, which
+// multiplyItems returns a report with many copies of the first item, and their number, which
 // is 0 if there is no item to repeat.
-func (k *kit) multiplied(s seed) (seed, int) {
+func (k *kit) multiplyItems(s seed) (seed, int) {
 	items, err := k.plugin.Items(s.config)
 	if err != nil {
 		return seed{}, 0

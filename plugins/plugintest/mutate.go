@@ -39,17 +39,17 @@ func replacements() []replacement {
 	}
 }
 
-// replaced replaces single values of a report.
-func (k *kit) replaced(s seed, r replacement) error {
+// replaceValues replaces single values of a report.
+func (k *kit) replaceValues(s seed, r replacement) error {
 	n := maxPlaces
 	if r.few {
 		n = 3
 	}
-	return k.mutated(s, n, func(tree any, place []string) any { return set(tree, place, func(any) any { return r.value }) })
+	return k.tryMutations(s, n, func(tree any, place []string) any { return set(tree, place, func(any) any { return r.value }) })
 }
 
-func (k *kit) memberAdded(s seed) error {
-	return k.mutated(s, maxPlaces, func(tree any, place []string) any {
+func (k *kit) addMember(s seed) error {
+	return k.tryMutations(s, maxPlaces, func(tree any, place []string) any {
 		return set(tree, place, func(v any) any {
 			object, ok := v.(map[string]any)
 			if !ok {
@@ -62,8 +62,8 @@ func (k *kit) memberAdded(s seed) error {
 	})
 }
 
-func (k *kit) memberRemoved(s seed) error {
-	return k.mutated(s, maxPlaces, func(tree any, place []string) any {
+func (k *kit) removeMember(s seed) error {
+	return k.tryMutations(s, maxPlaces, func(tree any, place []string) any {
 		if len(place) == 0 {
 			return tree
 		}
@@ -83,13 +83,13 @@ func (k *kit) memberRemoved(s seed) error {
 	})
 }
 
-// mutated tries n mutations of a report, at places spread over it.
-func (k *kit) mutated(s seed, n int, mutate func(tree any, place []string) any) error {
+// tryMutations tries n mutations of a report, at places spread over it.
+func (k *kit) tryMutations(s seed, n int, mutate func(tree any, place []string) any) error {
 	var tree any
 	if err := json.Unmarshal(s.doc.Bytes(), &tree); err != nil {
 		return err
 	}
-	for _, place := range varied(places(tree, nil), n) {
+	for _, place := range pickVaried(places(tree, nil), n) {
 		if k.ctx.Err() != nil {
 			return nil
 		}
@@ -120,9 +120,9 @@ func places(tree any, way []string) [][]string {
 	return all
 }
 
-// varied picks n places, first one of each shape, so that many similar items do not hide
+// pickVaried picks n places, first one of each shape, so that many similar items do not hide
 // rare members. A shape is a path without array indexes.
-func varied(all [][]string, n int) [][]string {
+func pickVaried(all [][]string, n int) [][]string {
 	var first, rest [][]string
 	seen := make(map[string]bool)
 	for _, place := range all {
