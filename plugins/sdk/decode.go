@@ -186,14 +186,14 @@ func (d *decoder) refuse(t reflect.Type, found Value, missing string) *Error {
 	if what == "" {
 		what = "the report"
 	}
-	return newError("", ref, what+" must be "+wanted(t)+", but it is "+found.Excerpt(), found)
+	return newError("", ref, what+" must be "+describeType(t)+", but it is "+found.Excerpt(), found)
 }
 
-// wanted describes the values that a t accepts, for a message.
-func wanted(t reflect.Type) string {
+// describeType describes the values that a t accepts, for a message.
+func describeType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return wanted(t.Elem()) + " or null"
+		return describeType(t.Elem()) + " or null"
 	case reflect.Struct, reflect.Map:
 		return "an object"
 	case reflect.String:

@@ -19,12 +19,12 @@ func alloc(size uint32) unsafe.Pointer {
 
 //go:wasmexport sy_describe
 func exportDescribe() uint64 {
-	return packed(describe())
+	return pack(describe())
 }
 
 //go:wasmexport sy_normalize
 func exportNormalize(report unsafe.Pointer, reportLen uint32, config unsafe.Pointer, configLen uint32) uint64 {
-	return packed(respond(blocks[report][:reportLen], blocks[config][:configLen]))
+	return pack(respond(blocks[report][:reportLen], blocks[config][:configLen]))
 }
 
 func hold(block []byte) unsafe.Pointer {
@@ -33,7 +33,7 @@ func hold(block []byte) unsafe.Pointer {
 	return at
 }
 
-// packed returns an answer's address in the upper 32 bits and its length in the lower ones.
-func packed(answer []byte) uint64 {
+// pack returns an answer's address in the upper 32 bits and its length in the lower ones.
+func pack(answer []byte) uint64 {
 	return uint64(uintptr(hold(answer)))<<32 | uint64(len(answer))
 }

@@ -202,22 +202,22 @@ func makeEmpty(dir string) error {
 			return errs.New(errs.PluginScaffoldExists, "%s is not a directory", dir).With("path", dir)
 		}
 	}
-	return unwritable(dir, err)
+	return errUnwritable(dir, err)
 }
 
 func create(file string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return unwritable(file, err)
+		return errUnwritable(file, err)
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return unwritable(file, err)
+		return errUnwritable(file, err)
 	}
 	_, err = f.Write(text)
-	return unwritable(file, errors.Join(err, f.Close()))
+	return errUnwritable(file, errors.Join(err, f.Close()))
 }
 
-func unwritable(file string, err error) error {
+func errUnwritable(file string, err error) error {
 	if err == nil {
 		return nil
 	}
