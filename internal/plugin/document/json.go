@@ -23,11 +23,11 @@ func (s *Source) readFirst() (head, error) {
 	start := skipBlanks(s.data, s.text)
 	depth, at := nesting(s.data, start, s.limits.Depth)
 	if at >= 0 {
-		return head{}, tooDeep(s.limits.Depth, at)
+		return head{}, errTooDeep(s.limits.Depth, at)
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(s.data[s.text:]))
 	if _, err := d.ReadValue(); err != nil {
-		return head{}, invalidJSON(err, s.text)
+		return head{}, errInvalidJSON(err, s.text)
 	}
 	end := s.text + int(d.InputOffset())
 	return head{start, end, bytes.IndexByte(s.data[start:end], '\n') >= 0, depth}, nil
@@ -40,13 +40,13 @@ func (s *Source) readJSON() ([]byte, error) {
 		return nil, err
 	}
 	if rest := skipBlanks(s.data, first.end); rest < len(s.data) {
-		return nil, goesOn(rest)
+		return nil, errTrailing(rest)
 	}
 	return s.data[s.text:], nil
 }
 
-// invalidJSON converts the error of a decoder that began at base.
-func invalidJSON(err error, base int) *errs.Error {
+// errInvalidJSON converts the error of a decoder that began at base.
+func errInvalidJSON(err error, base int) *errs.Error {
 	code, what := errs.ReportInvalidJSON, "is not valid JSON"
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
@@ -55,25 +55,25 @@ func invalidJSON(err error, base int) *errs.Error {
 		what = "is cut short"
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return broken(code, what, base+int(syntax.ByteOffset))
+		return errAt(code, what, base+int(syntax.ByteOffset))
 	}
 	return errs.New(code, "the report %s", what)
 }
 
-func goesOn(at int) *errs.Error {
-	return broken(errs.ReportInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
+func errTrailing(at int) *errs.Error {
+	return errAt(errs.ReportInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
 }
 
 // summaryHint is the hint for text after a report.
 const summaryHint = "if the tool writes a summary behind its report, turn that off: golangci-lint run --show-stats=false"
 
-func tooDeep(limit, at int) *errs.Error {
+func errTooDeep(limit, at int) *errs.Error {
 	return errs.New(errs.ReportTooDeep, "the report nests deeper than %d levels at byte %d", limit, at).
 		With("limit", limit).With("offset", at)
 }
 
-// broken returns an error at one byte.
-func broken(code errs.Code, what string, at int) *errs.Error {
+// errAt returns an error at one byte.
+func errAt(code errs.Code, what string, at int) *errs.Error {
 	return errs.New(code, "the report %s, at byte %d", what, at).With("offset", at)
 }
 

@@ -20,14 +20,14 @@ func (s *Source) readLines(maySpan bool) ([]byte, error) {
 		return nil, s.inLine(err, start, lineEnd(text, start))
 	}
 	if first.spansLines && !maySpan {
-		return nil, s.cutShort(first.start, lineEnd(text, first.start))
+		return nil, s.errCutShort(first.start, lineEnd(text, first.start))
 	}
 	if first.depth >= s.limits.Depth { // The array itself is a level.
 		_, at := nesting(text, first.start, s.limits.Depth-1)
-		return nil, s.inLine(tooDeep(s.limits.Depth, at), first.start, first.end)
+		return nil, s.inLine(errTooDeep(s.limits.Depth, at), first.start, first.end)
 	}
 	if int64(len(text))+2 > s.limits.Bytes {
-		return nil, tooLargeAsJSON(s.limits.Bytes)
+		return nil, errTooLargeAsJSON(s.limits.Bytes)
 	}
 	array := make([]byte, len(text)+2)
 	array[0], array[len(array)-1] = '[', ']'
@@ -44,17 +44,17 @@ func (s *Source) readLines(maySpan bool) ([]byte, error) {
 		stop := lineEnd(text, start)
 		feed := bytes.IndexByte(text[end:start], '\n')
 		if feed < 0 {
-			return nil, s.inLine(goesOn(start), start, stop)
+			return nil, s.inLine(errTrailing(start), start, stop)
 		}
 		array[1+end+feed] = ','
 		if _, at := nesting(text, start, s.limits.Depth-1); at >= 0 {
-			return nil, s.inLine(tooDeep(s.limits.Depth, at), start, stop)
+			return nil, s.inLine(errTooDeep(s.limits.Depth, at), start, stop)
 		}
 		if _, err := d.ReadValue(); err != nil {
-			return nil, s.inLine(invalidJSON(err, first.end), start, stop)
+			return nil, s.inLine(errInvalidJSON(err, first.end), start, stop)
 		}
 		if end = first.end + int(d.InputOffset()); end > stop && !maySpan {
-			return nil, s.cutShort(start, stop)
+			return nil, s.errCutShort(start, stop)
 		}
 	}
 	return array, nil
@@ -68,14 +68,14 @@ func (s *Source) inLine(err error, start, stop int) error {
 		return err
 	}
 	if at, ok := f.Details["offset"].(int); ok && at > stop {
-		return s.cutShort(start, stop)
+		return s.errCutShort(start, stop)
 	}
 	return onLine(f, s.line(start))
 }
 
-// cutShort returns the error of a value at start that does not end with its line.
-func (s *Source) cutShort(start, stop int) error {
-	return onLine(broken(errs.ReportInvalidJSON, "is cut short", stop), s.line(start))
+// errCutShort returns the error of a value at start that does not end with its line.
+func (s *Source) errCutShort(start, stop int) error {
+	return onLine(errAt(errs.ReportInvalidJSON, "is cut short", stop), s.line(start))
 }
 
 // onLine adds a line to an error.

@@ -60,7 +60,7 @@ func TooLarge(limit int64) error {
 	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes", limit).With("limit", limit)
 }
 
-// tooLargeAsJSON returns the error of a report with more than limit bytes of JSON.
-func tooLargeAsJSON(limit int64) error {
+// errTooLargeAsJSON returns the error of a report with more than limit bytes of JSON.
+func errTooLargeAsJSON(limit int64) error {
 	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes once it is JSON", limit).With("limit", limit)
 }

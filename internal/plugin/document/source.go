@@ -89,7 +89,7 @@ func (s *Source) As(f Format) (*Document, error) {
 	case XML:
 		return s.xml()
 	}
-	return nil, s.wrongFormat([]Format{f})
+	return nil, s.errWrongFormat([]Format{f})
 }
 
 // AsValues is As(Lines), but a value may span lines, and blank text is an empty array.
@@ -123,7 +123,7 @@ func (s *Source) For(formats []Format) (*Document, error) {
 	case !isXML && wants(Lines):
 		return s.As(Lines)
 	}
-	return nil, s.wrongFormat(formats)
+	return nil, s.errWrongFormat(formats)
 }
 
 // Err returns an error if the report is not valid in the format that it seems to have. It
@@ -151,7 +151,7 @@ func (s *Source) looksLikeXML() bool {
 	return len(text) > 0 && text[0] == '<'
 }
 
-func (s *Source) wrongFormat(want []Format) error {
+func (s *Source) errWrongFormat(want []Format) error {
 	got := "not XML"
 	if s.looksLikeXML() {
 		got = "XML"

@@ -42,11 +42,11 @@ func (s *Source) readXML() ([]byte, error) {
 		text:   text,
 		d:      xml.NewDecoder(bytes.NewReader(text)),
 	}
-	if at := forbidden(text); at >= 0 {
-		return nil, r.invalid("has a character that XML does not allow", at)
+	if at := findForbidden(text); at >= 0 {
+		return nil, r.errInvalid("has a character that XML does not allow", at)
 	}
 	if what, at := checkDeclaration(text); what != "" {
-		return nil, r.invalid(what, at)
+		return nil, r.errInvalid(what, at)
 	}
 	for {
 		at := int(r.d.InputOffset())
@@ -58,9 +58,9 @@ func (s *Source) readXML() ([]byte, error) {
 	}
 	switch {
 	case r.elements == 0:
-		return nil, r.invalid("has no XML element", len(text))
+		return nil, r.errInvalid("has no XML element", len(text))
 	case len(r.open) > 0:
-		return nil, r.invalid("is cut short", len(text))
+		return nil, r.errInvalid("is cut short", len(text))
 	}
 	return append(r.out, '}'), nil
 }
@@ -69,14 +69,14 @@ func (s *Source) readXML() ([]byte, error) {
 func (r *xmlReader) token(at int) error {
 	attributes, what, bad := checkTag(r.text, at)
 	if what != "" {
-		return r.invalid(what, bad)
+		return r.errInvalid(what, bad)
 	}
 	if attributes > maxAttributes {
-		return r.tooMany(maxAttributes, "attributes of one element", at)
+		return r.errTooMany(maxAttributes, "attributes of one element", at)
 	}
 	token, err := r.d.RawToken()
 	if err != nil {
-		return r.refused(err)
+		return r.errDecoder(err)
 	}
 	raw := r.text[at:r.d.InputOffset()]
 	switch t := token.(type) {
@@ -88,11 +88,11 @@ func (r *xmlReader) token(at int) error {
 			return nil
 		}
 		if token, err = r.d.RawToken(); err != nil { // The decoder adds the end tag.
-			return r.refused(err)
+			return r.errDecoder(err)
 		}
 		invented, ok := token.(xml.EndElement)
 		if !ok {
-			return r.invalid("is not well-formed XML", at)
+			return r.errInvalid("is not well-formed XML", at)
 		}
 		return r.end(invented.Name, at)
 	case xml.EndElement:
@@ -104,21 +104,21 @@ func (r *xmlReader) token(at int) error {
 	case xml.Comment:
 		return r.comment(t, at)
 	case xml.Directive:
-		return r.invalid("has a DOCTYPE or another declaration, which is not read", at)
+		return r.errInvalid("has a DOCTYPE or another declaration, which is not read", at)
 	}
-	return r.invalid("is not well-formed XML", at)
+	return r.errInvalid("is not well-formed XML", at)
 }
 
 func (r *xmlReader) start(t xml.StartElement, at int) error {
 	switch {
 	case len(r.open) == 0 && r.elements > 0:
-		return r.invalid("goes on after its XML element", at)
+		return r.errInvalid("goes on after its XML element", at)
 	case r.elements == maxElements:
-		return r.tooMany(maxElements, "elements", at)
+		return r.errTooMany(maxElements, "elements", at)
 	case 2*(len(r.open)+1) > r.source.limits.Depth: // Each element is an object in an array or object.
-		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
+		return onLine(errTooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
 	case !areDistinct(t.Attr):
-		return r.invalid("has the same attribute twice in one XML element", at)
+		return r.errInvalid("has the same attribute twice in one XML element", at)
 	}
 	r.elements++
 	r.open = append(r.open, newElement(t))
@@ -128,20 +128,20 @@ func (r *xmlReader) start(t xml.StartElement, at int) error {
 func (r *xmlReader) end(name xml.Name, at int) error {
 	last := len(r.open) - 1
 	if last < 0 || r.open[last].name != name {
-		return r.invalid("has an XML end tag that closes no element", at)
+		return r.errInvalid("has an XML end tag that closes no element", at)
 	}
 	e := r.open[last]
 	r.open[last] = element{} // Otherwise every level holds its children's JSON.
 	r.open = r.open[:last]
 	size := 0
 	if last == 0 {
-		r.out = e.append(append(quote([]byte{'{'}, written(name)), ':'))
+		r.out = e.append(append(quote([]byte{'{'}, qualifiedName(name)), ':'))
 		size = len(r.out) + 1
 	} else {
 		parent := &r.open[last-1]
 		parent.add(e)
 		if len(parent.children) > maxNames {
-			return r.tooMany(maxNames, "names of one element's children", at)
+			return r.errTooMany(maxNames, "names of one element's children", at)
 		}
 		size = len(parent.children[parent.ids[name]].elements)
 	}
@@ -151,7 +151,7 @@ func (r *xmlReader) end(name xml.Name, at int) error {
 // checkSize checks the size of a part of the JSON.
 func (r *xmlReader) checkSize(size int) error {
 	if int64(size) > r.source.limits.Bytes {
-		return tooLargeAsJSON(r.source.limits.Bytes)
+		return errTooLargeAsJSON(r.source.limits.Bytes)
 	}
 	return nil
 }
@@ -161,13 +161,13 @@ func (r *xmlReader) checkSize(size int) error {
 func (r *xmlReader) characters(text, raw []byte, at int) error {
 	if len(r.open) == 0 {
 		if blank := skipBlanks(raw, 0); blank < len(raw) {
-			return r.invalid("has text outside of its XML element", at+blank).WithHint(summaryHint)
+			return r.errInvalid("has text outside of its XML element", at+blank).WithHint(summaryHint)
 		}
 		return nil
 	}
 	if raw[0] != '<' {
-		if bad := surrogate(raw); bad >= 0 {
-			return r.invalid("refers to a character that XML does not allow", at+bad)
+		if bad := findSurrogate(raw); bad >= 0 {
+			return r.errInvalid("refers to a character that XML does not allow", at+bad)
 		}
 	}
 	e := &r.open[len(r.open)-1]
@@ -181,7 +181,7 @@ func (r *xmlReader) comment(text []byte, at int) error {
 	case len(r.open) == 0:
 		return nil
 	case 2*len(r.open)+1 > r.source.limits.Depth: // It is in an array in its element.
-		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
+		return onLine(errTooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
 	}
 	e := &r.open[len(r.open)-1]
 	e.comment(bytes.Trim(text, blanks))
@@ -192,34 +192,34 @@ func (r *xmlReader) comment(text []byte, at int) error {
 // as one, which checkDeclaration has checked.
 func (r *xmlReader) instruction(t xml.ProcInst, raw []byte, at int) error {
 	if strings.EqualFold(t.Target, "xml") && (at > 0 || t.Target != "xml") {
-		return r.invalid("has an XML declaration that is not at its start", at)
+		return r.errInvalid("has an XML declaration that is not at its start", at)
 	}
 	rest := raw[len("<?")+len(t.Target):]
 	if !bytes.HasPrefix(rest, []byte("?>")) && skipBlanks(rest, 0) == 0 {
-		return r.invalid("is not well-formed XML", at)
+		return r.errInvalid("is not well-formed XML", at)
 	}
 	return nil
 }
 
-// refused converts an error of the decoder other than io.EOF. It drops the decoder's message,
+// errDecoder converts an error of the decoder other than io.EOF. It drops the decoder's message,
 // which may quote the report.
-func (r *xmlReader) refused(err error) error {
+func (r *xmlReader) errDecoder(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.EOF
 	}
 	at := int(r.d.InputOffset())
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok && strings.HasPrefix(syntax.Msg, "unexpected EOF") {
-		return r.invalid("is cut short", at)
+		return r.errInvalid("is cut short", at)
 	}
-	return r.invalid("is not well-formed XML", at)
+	return r.errInvalid("is not well-formed XML", at)
 }
 
-// tooMany returns the error of an element that exceeds a limit other than bytes.
-func (r *xmlReader) tooMany(limit int, unit string, at int) error {
-	f := broken(errs.ReportTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
+// errTooMany returns the error of an element that exceeds a limit other than bytes.
+func (r *xmlReader) errTooMany(limit int, unit string, at int) error {
+	f := errAt(errs.ReportTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
 	return onLine(f, r.source.line(r.base+at))
 }
 
-func (r *xmlReader) invalid(what string, at int) *errs.Error {
-	return onLine(broken(errs.ReportInvalidXML, what, r.base+at), r.source.line(r.base+at))
+func (r *xmlReader) errInvalid(what string, at int) *errs.Error {
+	return onLine(errAt(errs.ReportInvalidXML, what, r.base+at), r.source.line(r.base+at))
 }

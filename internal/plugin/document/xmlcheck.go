@@ -11,9 +11,9 @@ import (
 // The functions below add checks that encoding/xml lacks. They return the problem, for a
 // message, and its offset.
 
-// forbidden returns the offset of a character that XML 1.0 does not allow, or -1. The decoder
+// findForbidden returns the offset of a character that XML 1.0 does not allow, or -1. The decoder
 // does not check comments and processing instructions.
-func forbidden(text []byte) int {
+func findForbidden(text []byte) int {
 	for i, c := range text {
 		switch {
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
@@ -72,7 +72,7 @@ func checkTag(text []byte, i int) (attributes int, what string, at int) {
 			if length < 0 {
 				return attributes, "", 0
 			}
-			if bad := surrogate(text[i+1 : i+1+length]); bad >= 0 {
+			if bad := findSurrogate(text[i+1 : i+1+length]); bad >= 0 {
 				return attributes, "refers to a character that XML does not allow", i + 1 + bad
 			}
 			attributes++
@@ -85,9 +85,9 @@ func checkTag(text []byte, i int) (attributes int, what string, at int) {
 	return attributes, "", 0
 }
 
-// surrogate returns the offset of a reference to a surrogate, such as &#xD800;, or -1. The
+// findSurrogate returns the offset of a reference to a surrogate, such as &#xD800;, or -1. The
 // decoder replaces such a reference with U+FFFD.
-func surrogate(text []byte) int {
+func findSurrogate(text []byte) int {
 	for i := 0; ; {
 		next := bytes.Index(text[i:], []byte("&#"))
 		if next < 0 {

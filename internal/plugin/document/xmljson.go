@@ -27,7 +27,7 @@ type children struct {
 func newElement(t xml.StartElement) element {
 	e := element{name: t.Name}
 	for _, a := range t.Attr {
-		e.attributes = quote(separate(e.attributes), "@"+written(a.Name))
+		e.attributes = quote(separate(e.attributes), "@"+qualifiedName(a.Name))
 		e.attributes = quote(append(e.attributes, ':'), a.Value)
 	}
 	return e
@@ -61,7 +61,7 @@ func (e *element) comment(text []byte) {
 func (e *element) append(out []byte) []byte {
 	out = append(append(out, '{'), e.attributes...)
 	for _, c := range e.children {
-		out = append(quote(separate(out), written(c.name)), ":["...)
+		out = append(quote(separate(out), qualifiedName(c.name)), ":["...)
 		out = append(append(out, c.elements...), ']')
 	}
 	if skipBlanks(e.text, 0) < len(e.text) {
@@ -82,8 +82,8 @@ func separate(out []byte) []byte {
 	return append(out, ',')
 }
 
-// written returns a name as in the report. The decoder splits names at their colon.
-func written(n xml.Name) string {
+// qualifiedName returns a name as in the report. The decoder splits names at their colon.
+func qualifiedName(n xml.Name) string {
 	if n.Space == "" {
 		return n.Local
 	}

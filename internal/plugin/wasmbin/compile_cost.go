@@ -59,9 +59,9 @@ func (e *compileCost) block(n uint64) {
 	}
 }
 
-// checked accounts for an instruction that can trap. address is true if it accesses
+// addChecked accounts for an instruction that can trap. address is true if it accesses
 // memory.
-func (e *compileCost) checked(address bool) {
+func (e *compileCost) addChecked(address bool) {
 	e.linear += costChecked
 	if address && e.known != nowhere {
 		e.known++

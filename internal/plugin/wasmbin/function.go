@@ -23,7 +23,7 @@ const (
 func (m *module) writeCode(r *reader) error {
 	n := r.u32()
 	if int(n) != len(m.funcs)-int(m.imported) {
-		return malformed("its code")
+		return errMalformed("its code")
 	}
 	out := make([]byte, 0, len(r.data)+len(r.data)/2)
 	out = append(out, uleb(n)...)
@@ -88,7 +88,7 @@ func (f *function) meter(t functionType, code []byte) error {
 		f.instruction()
 	}
 	if f.bad || f.more() || len(f.open) > 0 {
-		return malformed("its code")
+		return errMalformed("its code")
 	}
 	f.copyTo(len(code))
 	if f.compile.calls > 0 || len(code)-start+int(f.locals) > maxUnmetered {
@@ -145,7 +145,7 @@ func (f *function) instruction() {
 			f.callTickBefore(from)
 		}
 		f.call(t)
-		f.compile.checked(false)
+		f.compile.addChecked(false)
 		f.compile.linear += costIndirect
 	case opLocalGet, opLocalSet, opLocalTee:
 		f.below(f.locals)
@@ -156,14 +156,14 @@ func (f *function) instruction() {
 	case opMemoryGrow:
 		f.immediates(op)
 		f.callTickBefore(from)
-		f.compile.checked(false)
+		f.compile.addChecked(false)
 	case opMisc:
 		f.misc(from)
 	default:
 		f.immediates(op)
 		f.cost += (f.at - from) >> immediateShift
 		if traps(op) {
-			f.compile.checked(op <= opLastMemory)
+			f.compile.addChecked(op <= opLastMemory)
 		}
 	}
 	if f.cost-f.charged > stretch && len(f.open) > 0 {
@@ -226,11 +226,11 @@ func (f *function) misc(from int) {
 		f.copyTo(from)
 		f.flushOperand()
 		f.compile.block(blocksOfBulk)
-		f.compile.checked(false)
+		f.compile.addChecked(false)
 	case miscTableInit, miscTableCopy, miscTableGrow, miscTableFill:
 		f.callTickBefore(from)
 		f.compile.block(blocksOfBulk)
-		f.compile.checked(false)
+		f.compile.addChecked(false)
 	}
 }
 

@@ -110,7 +110,7 @@ func (m *module) read(code []byte) error {
 // split finds the sections of a module.
 func (m *module) split(code []byte) error {
 	if len(code) < headerSize {
-		return malformed("its header")
+		return errMalformed("its header")
 	}
 	m.header = code[:headerSize]
 	r := reader{data: code, at: headerSize}
@@ -119,18 +119,18 @@ func (m *module) split(code []byte) error {
 		id := r.byte()
 		body := r.bytes()
 		if r.bad {
-			return malformed("a section")
+			return errMalformed("a section")
 		}
 		if id == sectionCustom {
 			custom := reader{data: body}
 			if name := custom.bytes(); custom.bad || !utf8.Valid(name) {
-				return malformed("a custom section")
+				return errMalformed("a custom section")
 			}
 			continue
 		}
 		at := slices.Index(rest, id)
 		if at < 0 {
-			return malformed("the order of its sections")
+			return errMalformed("the order of its sections")
 		}
 		rest = rest[at+1:]
 		m.sections[id] = body
@@ -185,7 +185,7 @@ func (m *module) each(parts []part) (first error) {
 		r := &reader{data: m.sections[p.section]}
 		err := p.do(r)
 		if err == nil && (r.bad || r.more()) {
-			err = malformed(p.what)
+			err = errMalformed(p.what)
 		}
 		first = cmp.Or(first, err)
 	}

@@ -71,7 +71,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "the module " + e.What }
 
-func malformed(what string) error { return &Error{What: "is malformed in " + what} }
+func errMalformed(what string) error { return &Error{What: "is malformed in " + what} }
 
 func atMost(n, limit uint64, what string) error {
 	if n <= limit {
