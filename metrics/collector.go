@@ -38,7 +38,7 @@ func New(source Source, o Options) (*Collector, error) {
 	if err := checkLabels(o.Labels); err != nil {
 		return nil, err
 	}
-	o.Seed = o.Seed.bounded()
+	o.Seed = o.Seed.withinCaps()
 	c := &Collector{source: source, options: o, families: Families()}
 	for _, name := range slices.Sorted(maps.Keys(o.Labels)) {
 		c.constant = append(c.constant, pair(name, o.Labels[name]))
@@ -64,11 +64,11 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 		return nil, err
 	}
 	if len(all.Rows) != len(queries) {
-		return nil, corrupt("%d of %d lists of sums", len(all.Rows), len(queries))
+		return nil, errCorrupt("%d of %d lists of sums", len(all.Rows), len(queries))
 	}
 	for i, rows := range all.Rows {
 		if len(rows) > maxRows {
-			return nil, corrupt("%s has more than %d sums", queries[i].Measure, maxRows)
+			return nil, errCorrupt("%s has more than %d sums", queries[i].Measure, maxRows)
 		}
 		for j := range rows {
 			if c.withoutExemplars {
@@ -96,7 +96,7 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 			return nil, err
 		}
 		if rows = rows[n:]; len(metrics) > 0 {
-			shown = append(shown, f.shown(metrics))
+			shown = append(shown, f.toProto(metrics))
 		}
 	}
 	return shown, nil
@@ -149,7 +149,7 @@ func moment(at string) (time.Time, error) {
 	}
 	t, err := time.Parse(ledger.TimeFormat, at)
 	if err != nil {
-		return time.Time{}, corrupt("%q is not a time", textutil.Clip(at, maxShown))
+		return time.Time{}, errCorrupt("%q is not a time", textutil.Clip(at, maxShown))
 	}
 	return t, nil
 }
@@ -157,13 +157,13 @@ func moment(at string) (time.Time, error) {
 // maxShown limits how many bytes of a wrong value an error shows.
 const maxShown = 60
 
-// corrupt returns the error of inconsistent counters.
-func corrupt(format string, args ...any) error {
+// errCorrupt returns the error of inconsistent counters.
+func errCorrupt(format string, args ...any) error {
 	return errs.New(errs.LedgerCorrupt, "the ledger's counters are inconsistent: "+format, args...)
 }
 
-// shown converts the family to the client library's type.
-func (f Family) shown(metrics []*dto.Metric) *dto.MetricFamily {
+// toProto converts the family to the client library's type.
+func (f Family) toProto(metrics []*dto.Metric) *dto.MetricFamily {
 	kind := dto.MetricType(dto.MetricType_value[strings.ToUpper(string(f.Kind))])
 	shown := &dto.MetricFamily{Name: &f.Name, Help: &f.Help, Type: &kind, Metric: metrics}
 	if f.Unit != "" {
@@ -174,8 +174,8 @@ func (f Family) shown(metrics []*dto.Metric) *dto.MetricFamily {
 
 func pair(name, value string) *dto.LabelPair { return &dto.LabelPair{Name: &name, Value: &value} }
 
-// labelled returns the constant labels and the given ones, ordered by name.
-func (c *Collector) labelled(labels []Label, values []string) []*dto.LabelPair {
+// labelPairs returns the constant labels and the given ones, ordered by name.
+func (c *Collector) labelPairs(labels []Label, values []string) []*dto.LabelPair {
 	all := slices.Clone(c.constant)
 	for i, l := range labels {
 		all = append(all, pair(l.Name, values[i]))

@@ -55,7 +55,7 @@ func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Met
 		}
 		c := all[labelKey(values)]
 		if c == nil {
-			return nil, corrupt("%s has a sum without values", f.counted.Name)
+			return nil, errCorrupt("%s has a sum without values", f.counted.Name)
 		}
 		c.sum = row.Sum
 	}
@@ -63,7 +63,7 @@ func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Met
 	for _, values := range labelValues(f, g.options.Seed, all) {
 		h := f.histogram(cmp.Or(all[labelKey(values)], &contents{}))
 		h.CreatedTimestamp = g.created
-		metrics = append(metrics, &dto.Metric{Label: g.labelled(f.Labels, values), Histogram: h})
+		metrics = append(metrics, &dto.Metric{Label: g.labelPairs(f.Labels, values), Histogram: h})
 	}
 	return metrics, nil
 }
@@ -73,7 +73,7 @@ func (c *contents) add(f Family, row ledger.Counter) error {
 	text := row.Values[len(row.Values)-1]
 	n, zero, ok := f.counted.Scale.ParseCell(text)
 	if !ok {
-		return corrupt("%s has a cell %q", f.counted.Name, textutil.Clip(text, maxShown))
+		return errCorrupt("%s has a cell %q", f.counted.Name, textutil.Clip(text, maxShown))
 	}
 	exemplar, err := f.exemplar(row, text)
 	if in := (cell{uint64(row.Sum), exemplar}); zero {
@@ -146,10 +146,10 @@ func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error)
 	}
 	var sample counters.Observation
 	if err := json.Unmarshal(row.Exemplar, &sample); err != nil {
-		return nil, corrupt("%s has a sample that cannot be read: %w", f.counted.Name, err)
+		return nil, errCorrupt("%s has a sample that cannot be read: %w", f.counted.Name, err)
 	}
 	if f.counted.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
-		return nil, corrupt("%s has a sample %d in the cell %s", f.counted.Name, sample.Value, textutil.Clip(cell, maxShown))
+		return nil, errCorrupt("%s has a sample %d in the cell %s", f.counted.Name, sample.Value, textutil.Clip(cell, maxShown))
 	}
 	at, err := moment(row.At)
 	if err != nil {

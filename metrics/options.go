@@ -56,28 +56,28 @@ func (a SeedAgent) outcomes() []string {
 // Build describes the program that exports the metrics.
 type Build struct{ Version, Go string }
 
-// bounded drops values beyond the ledger's caps: policies and configurations may list any
+// withinCaps drops values beyond the ledger's caps: policies and configurations may list any
 // number.
-func (k Seed) bounded() Seed {
+func (k Seed) withinCaps() Seed {
 	rounds, findings, spawns := counters.Rounds().Labels, counters.Findings().Labels, counters.Spawns().Labels
-	k.Actions = first(k.Actions, rounds[0].Cap)
-	k.PolicyVersions = first(k.PolicyVersions, rounds[1].Cap)
+	k.Actions = firstWords(k.Actions, rounds[0].Cap)
+	k.PolicyVersions = firstWords(k.PolicyVersions, rounds[1].Cap)
 	routes := make(map[string]string)
-	for _, category := range first(slices.Collect(maps.Keys(k.Routes)), findings[0].Cap) {
+	for _, category := range firstWords(slices.Collect(maps.Keys(k.Routes)), findings[0].Cap) {
 		routes[category] = k.Routes[category]
 	}
 	k.Routes = routes
 	k.Agents = slices.Clone(k.Agents[:min(len(k.Agents), spawns[0].Cap)])
 	for i, a := range k.Agents {
-		k.Agents[i].Adapters = first(a.Adapters, spawns[1].Cap)
+		k.Agents[i].Adapters = firstWords(a.Adapters, spawns[1].Cap)
 	}
-	k.Plugins = first(k.Plugins, counters.PluginRuns().Labels[0].Cap)
+	k.Plugins = firstWords(k.Plugins, counters.PluginRuns().Labels[0].Cap)
 	return k
 }
 
-// first returns the first n words in order, without duplicates and without words that the
+// firstWords returns the first n words in order, without duplicates and without words that the
 // ledger would count as "other".
-func first(words []string, n int) []string {
+func firstWords(words []string, n int) []string {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		return len(w) > counters.MaxValue || !utf8.ValidString(w)
 	})

@@ -61,13 +61,13 @@ func (p Project) collector(ctx context.Context, source Source, group map[string]
 	if err != nil {
 		return nil, err
 	}
-	labels := merged(config.Metrics.Labels, p.Labels)
+	labels := mergeLabels(config.Metrics.Labels, p.Labels)
 	maps.DeleteFunc(labels, func(name, value string) bool { return group[name] == value })
 	return New(source, Options{Labels: labels, Seed: seed, Build: p.Build})
 }
 
-// merged returns the labels of both maps; the second overrides the first.
-func merged(first, second map[string]string) map[string]string {
+// mergeLabels returns the labels of both maps; the second overrides the first.
+func mergeLabels(first, second map[string]string) map[string]string {
 	all := make(map[string]string, len(first)+len(second))
 	maps.Copy(all, first)
 	maps.Copy(all, second)
@@ -188,9 +188,9 @@ func (p Project) target(m project.Metrics) (pushgateway.Target, error) {
 	if m.Job == "" {
 		m.Job = "switchyard"
 	}
-	grouping := merged(nil, m.Grouping)
+	grouping := mergeLabels(nil, m.Grouping)
 	if _, ok := grouping[label]; !ok {
-		grouping[label], ok = merged(m.Labels, p.Labels)[label]
+		grouping[label], ok = mergeLabels(m.Labels, p.Labels)[label]
 		if !ok {
 			grouping[label] = projectName(p.Root)
 		}

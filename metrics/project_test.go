@@ -68,7 +68,7 @@ func TestRefreshed(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	var failure error
-	s := &refreshed{fresh: func(context.Context) (*Collector, error) {
+	s := &refresher{fresh: func(context.Context) (*Collector, error) {
 		calls++
 		if failure != nil {
 			return nil, failure

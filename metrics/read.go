@@ -131,7 +131,7 @@ func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, er
 			return nil, err
 		}
 		if values[0] != f.Labels[0].Values[i] {
-			return nil, corrupt("%s has %q for %q", f.counted.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
+			return nil, errCorrupt("%s has %q for %q", f.counted.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
 		}
 		n, err := f.number(found[0].Values[1])
 		if err != nil {
@@ -147,13 +147,13 @@ func (f Family) number(text string) (float64, error) {
 	if f.aggregation == oldest {
 		at, err := moment(text)
 		if err == nil && at.IsZero() {
-			err = corrupt("%s has no time", f.counted.Name)
+			err = errCorrupt("%s has no time", f.counted.Name)
 		}
 		return unix(at), err
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, corrupt("%s has %q for a number", f.counted.Name, textutil.Clip(text, maxShown))
+		return 0, errCorrupt("%s has %q for a number", f.counted.Name, textutil.Clip(text, maxShown))
 	}
 	return float64(n) / float64(f.per), nil
 }
@@ -162,15 +162,15 @@ func (f Family) number(text string) (float64, error) {
 // into a category.
 func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error) {
 	if len(row.Values) != len(m.Labels) {
-		return nil, corrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
+		return nil, errCorrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
 	}
 	if row.Sum < 1 || row.Sum > counters.MaxSum {
-		return nil, corrupt("%s comes to %d", m.Name, row.Sum)
+		return nil, errCorrupt("%s comes to %d", m.Name, row.Sum)
 	}
 	values := make([]string, len(f.Labels))
 	for i, l := range f.Labels {
 		if !utf8.ValidString(row.Values[i]) {
-			return nil, corrupt("%s has a label that is not UTF-8", m.Name)
+			return nil, errCorrupt("%s has a label that is not UTF-8", m.Name)
 		}
 		values[i] = textutil.Line(strings.TrimPrefix(row.Values[i], l.trim))
 	}
@@ -179,7 +179,7 @@ func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error)
 
 // single returns a counter or a gauge.
 func (g snapshot) single(f Family, n float64, values ...string) *dto.Metric {
-	m := &dto.Metric{Label: g.labelled(f.Labels, values)}
+	m := &dto.Metric{Label: g.labelPairs(f.Labels, values)}
 	if f.Kind == Counter {
 		m.Counter = &dto.Counter{Value: &n, CreatedTimestamp: g.created}
 	} else {

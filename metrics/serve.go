@@ -34,7 +34,7 @@ type ServeOptions = exporter.ServeOptions
 // Collector and Gather.
 func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 	source := &guardedSource{Source: p.Engine}
-	s := &refreshed{fresh: func(ctx context.Context) (*Collector, error) { return p.collector(ctx, source, nil) }}
+	s := &refresher{fresh: func(ctx context.Context) (*Collector, error) { return p.collector(ctx, source, nil) }}
 	if _, err := s.gather(ctx); err != nil {
 		return err
 	}
@@ -45,9 +45,9 @@ func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 // the policy.
 const maxAge = time.Minute
 
-// refreshed gathers from a collector that it replaces after maxAge. It is safe for concurrent
+// refresher gathers from a collector that it replaces after maxAge. It is safe for concurrent
 // use.
-type refreshed struct {
+type refresher struct {
 	fresh func(context.Context) (*Collector, error)
 
 	mu    sync.Mutex // guards the rest
@@ -55,7 +55,7 @@ type refreshed struct {
 	until time.Time
 }
 
-func (s *refreshed) gather(ctx context.Context) ([]*dto.MetricFamily, error) {
+func (s *refresher) gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	c, err := s.collector(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *refreshed) gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 
 // collector returns a collector that is not older than maxAge. If a new one fails, because the
 // configuration is broken, it returns the last one.
-func (s *refreshed) collector(ctx context.Context) (*Collector, error) {
+func (s *refresher) collector(ctx context.Context) (*Collector, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := time.Now(); now.After(s.until) {

@@ -40,42 +40,42 @@ func Parse(rawURL, job string, grouping map[string]string) (Target, error) {
 		return Target{}, err
 	}
 	if len(grouping) > label.Max {
-		return Target{}, invalid("%d labels of a group are more than %d", len(grouping), label.Max)
+		return Target{}, errInvalid("%d labels of a group are more than %d", len(grouping), label.Max)
 	}
 	if _, ok := grouping[jobLabel]; ok {
-		return Target{}, invalid("the job cannot also be a label of the group")
+		return Target{}, errInvalid("the job cannot also be a label of the group")
 	}
 	t := Target{base: base, user: base.User, grouping: map[string]string{jobLabel: job}}
 	base.User = nil
 	maps.Copy(t.grouping, grouping)
 	for _, name := range slices.Sorted(maps.Keys(t.grouping)) {
 		if why := label.Problem(name, t.grouping[name]); why != "" {
-			return Target{}, invalid("the label %q of the group cannot be used: %s", textutil.Clip(name, 40), why)
+			return Target{}, errInvalid("the label %q of the group cannot be used: %s", textutil.Clip(name, 40), why)
 		}
 	}
 	return t, nil
 }
 
-func invalid(format string, args ...any) *errs.Error {
+func errInvalid(format string, args ...any) *errs.Error {
 	return errs.New(errs.PushTargetInvalid, format, args...)
 }
 
 func parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
-		return nil, invalid("the URL has more than %d bytes", maxURL)
+		return nil, errInvalid("the URL has more than %d bytes", maxURL)
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil: // The error contains the URL.
-		return nil, invalid("the URL cannot be parsed; characters of a user or a password that mean something in a URL are written as %%2F, for example")
+		return nil, errInvalid("the URL cannot be parsed; characters of a user or a password that mean something in a URL are written as %%2F, for example")
 	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "":
-		return nil, invalid("the URL does not begin with http:// or https://")
+		return nil, errInvalid("the URL does not begin with http:// or https://")
 	case u.Hostname() == "":
-		return nil, invalid("the URL names no host")
+		return nil, errInvalid("the URL names no host")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(raw, "#"):
-		return nil, invalid("the URL has a query or a fragment, and a Pushgateway takes neither")
+		return nil, errInvalid("the URL has a query or a fragment, and a Pushgateway takes neither")
 	case strings.Contains(u.Path+"/", "/metrics/job"):
-		return nil, invalid("the URL names a group; want that of the gateway alone, without /metrics/job")
+		return nil, errInvalid("the URL names a group; want that of the gateway alone, without /metrics/job")
 	}
 	return u, nil
 }
@@ -86,7 +86,7 @@ func (t Target) checkLabels(family *dto.MetricFamily) error {
 	for _, m := range family.GetMetric() {
 		for _, l := range m.GetLabel() {
 			if _, ok := t.grouping[l.GetName()]; ok {
-				return invalid("both %s and the group have the label %s", family.GetName(), l.GetName())
+				return errInvalid("both %s and the group have the label %s", family.GetName(), l.GetName())
 			}
 		}
 	}

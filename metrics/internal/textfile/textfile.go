@@ -53,22 +53,22 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	result := Result{File: path}
 	name := filepath.Base(path)
 	if !strings.HasSuffix(name, suffix) || name == suffix {
-		return result, refused(path, "node_exporter reads files whose names end in "+suffix)
+		return result, errRefused(path, "node_exporter reads files whose names end in "+suffix)
 	}
 	// With the dot, the system requires a directory: opening a pipe would block.
 	root, err := os.OpenRoot(filepath.Dir(path) + string(filepath.Separator) + ".")
 	if err != nil {
-		return result, unwritable(path, err)
+		return result, errUnwritable(path, err)
 	}
 	defer root.Close()
-	if _, err := existing(ctx, root, path, name); err != nil { // Before a lock file is created next to it.
+	if _, err := readExisting(ctx, root, path, name); err != nil { // Before a lock file is created next to it.
 		return result, err
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
 	defer cancel()
 	lock, err := safefile.WaitLock(waiting, root, "."+name+".lock")
 	if err != nil {
-		return result, unwritable(path, err)
+		return result, errUnwritable(path, err)
 	}
 	defer lock.Release()
 	families, err := gather(ctx)
@@ -77,12 +77,12 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	}
 	result.Metrics = len(families)
 	ours := stateOf(families)
-	theirs, err := existing(ctx, root, path, name)
+	theirs, err := readExisting(ctx, root, path, name)
 	switch {
 	case err != nil:
 		return result, err
 	case theirs.since.After(ours.since):
-		return result, refused(path, "it has the metrics of a younger ledger")
+		return result, errRefused(path, "it has the metrics of a younger ledger")
 	case theirs.since.Equal(ours.since) && theirs.events > ours.events:
 		return result, nil
 	}
@@ -93,23 +93,23 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 		}
 	}
 	if err := safefile.ReplaceWith(root, name, text, safefile.Options{Mode: mode, Exact: true, Temp: "." + name + ".draft"}); err != nil {
-		return result, unwritable(path, err)
+		return result, errUnwritable(path, err)
 	}
 	result.Written = true
 	return result, nil
 }
 
-func unwritable(path string, err error) error {
+func errUnwritable(path string, err error) error {
 	return errs.New(errs.TextfileUnwritable, "failed to write %s: %w", path, safefile.Reason(err)).With("path", path)
 }
 
-func refused(path, reason string) error {
+func errRefused(path, reason string) error {
 	return errs.New(errs.TextfileRefused, "%s is not overwritten: %s", path, reason).With("path", path)
 }
 
-// existing returns the state of the existing file, or the zero state. It fails if the
+// readExisting returns the state of the existing file, or the zero state. It fails if the
 // file must not be replaced.
-func existing(ctx context.Context, root *os.Root, path, name string) (state, error) {
+func readExisting(ctx context.Context, root *os.Root, path, name string) (state, error) {
 	var f *os.File
 	var err error
 	// Another process may replace the file at any time.
@@ -122,22 +122,22 @@ func existing(ctx context.Context, root *os.Root, path, name string) (state, err
 	case errors.Is(err, fs.ErrNotExist):
 		return state{}, nil
 	case err != nil && safefile.Unsafe(err):
-		return state{}, refused(path, "it is "+safefile.Reason(err).Error())
+		return state{}, errRefused(path, "it is "+safefile.Reason(err).Error())
 	case err != nil:
-		return state{}, unwritable(path, err)
+		return state{}, errUnwritable(path, err)
 	}
 	defer f.Close()
 	const maxSize = 16 << 20 // Our files have a few hundred kilobytes.
 	data, err := safefile.ReadAll(f, maxSize)
 	if _, ok := errors.AsType[safefile.TooLargeError](err); ok {
-		return state{}, refused(path, "it is too large to have been written by Switchyard")
+		return state{}, errRefused(path, "it is too large to have been written by Switchyard")
 	}
 	if err != nil {
-		return state{}, unwritable(path, err)
+		return state{}, errUnwritable(path, err)
 	}
 	s, err := parse(string(data))
 	if err != nil {
-		return state{}, refused(path, err.Error())
+		return state{}, errRefused(path, err.Error())
 	}
 	return s, nil
 }
