@@ -110,7 +110,7 @@ func parse(id string, data []byte, others map[string]bool) (Task, error) {
 		}
 	}
 	var err error
-	if t.Findings, err = l.open(round, t.Digest); err != nil {
+	if t.Findings, err = l.openFindings(round, t.Digest); err != nil {
 		return Task{}, err
 	}
 	if t.Violations, err = l.violations(t); err != nil {
@@ -126,8 +126,8 @@ func parse(id string, data []byte, others map[string]bool) (Task, error) {
 	return t, nil
 }
 
-// open returns the findings of the latest round that has any.
-func (l loop) open(round int, report string) ([]finding.Finding, error) {
+// openFindings returns the findings of the latest round that has any.
+func (l loop) openFindings(round int, report string) ([]finding.Finding, error) {
 	newest := 0
 	for r, list := range l.ByRound {
 		if r < 1 || r > round {

@@ -39,12 +39,12 @@ const (
 func Read(ctx context.Context, dir string) (Import, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Import{}, unreadable(dir, err)
+		return Import{}, errUnreadable(dir, err)
 	}
 	defer root.Close()
 	names, err := list(root, ".")
 	if err != nil {
-		return Import{}, unreadable(dir, err)
+		return Import{}, errUnreadable(dir, err)
 	}
 	if !slices.Contains(names, configFile) && !slices.Contains(names, checkpointsDir) {
 		return Import{}, errs.New(errs.ImportNothing, "%s holds neither %s nor %s", dir, configFile, checkpointsDir).With("path", dir)
@@ -59,7 +59,7 @@ func Read(ctx context.Context, dir string) (Import, error) {
 		}
 	}
 	if others := slices.DeleteFunc(names, func(n string) bool { return n == configFile || n == checkpointsDir }); len(others) > 0 {
-		r.leave(some(others), "only %s and %s are read", configFile, checkpointsDir)
+		r.leave(listSome(others), "only %s and %s are read", configFile, checkpointsDir)
 	}
 	return r.result, nil
 }
@@ -104,10 +104,10 @@ func (r *reader) checkpoints(ctx context.Context) error {
 		r.leave(path.Join(checkpointsDir, clip(name)), "%s", clip(safefile.Reason(err).Error()))
 	}
 	if others := slices.DeleteFunc(names, isTask); len(others) > 0 {
-		r.leave(checkpointsDir+": "+some(others), "they are not checkpoints")
+		r.leave(checkpointsDir+": "+listSome(others), "they are not checkpoints")
 	}
 	if len(keys) > 0 {
-		r.leave(checkpointsDir+": "+some(slices.Sorted(maps.Keys(keys))), "these keys are not taken over: verify, audit and review again; the critic asks its questions again")
+		r.leave(checkpointsDir+": "+listSome(slices.Sorted(maps.Keys(keys))), "these keys are not taken over: verify, audit and review again; the critic asks its questions again")
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func list(root *os.Root, dir string) ([]string, error) {
 	return names, nil
 }
 
-func unreadable(dir string, err error) error {
+func errUnreadable(dir string, err error) error {
 	return errs.New(errs.ImportUnreadable, "%s: %w", dir, safefile.Reason(err)).With("path", dir)
 }
 
@@ -163,8 +163,8 @@ func clip(text string) string {
 	return textutil.Clip(strings.ToValidUTF8(text, "\uFFFD"), maxShown)
 }
 
-// some returns the first names of a list.
-func some(names []string) string {
+// listSome returns the first names of a list.
+func listSome(names []string) string {
 	names = slices.Clone(names)
 	for i, n := range names {
 		names[i] = clip(n)

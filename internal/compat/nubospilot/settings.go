@@ -55,7 +55,7 @@ func (r *reader) settings() {
 		r.leave("loop.verify_runs", "verify.runs stands beside verify.command, which is yours to add to switchyard.yaml")
 	}
 	if len(others) > 0 {
-		r.leave(configFile+": "+some(others), "these settings have no counterpart, or another form in switchyard.yaml: spawn says how agents are run")
+		r.leave(configFile+": "+listSome(others), "these settings have no counterpart, or another form in switchyard.yaml: spawn says how agents are run")
 	}
 }
 
