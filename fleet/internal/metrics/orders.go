@@ -33,15 +33,15 @@ type orders struct {
 }
 
 func (o *orders) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	return &timed{interceptor.ActivityInboundInterceptorBase{Next: next}, o.metrics}
+	return &timedActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, o.metrics}
 }
 
-type timed struct {
+type timedActivity struct {
 	interceptor.ActivityInboundInterceptorBase
 	metrics *Metrics
 }
 
-func (t *timed) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+func (t *timedActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	began := time.Now()
 	result, err := t.Next.ExecuteActivity(ctx, in)
 	if name := activity.GetInfo(ctx).ActivityType.Name; slices.Contains(flow.Orders(), name) {

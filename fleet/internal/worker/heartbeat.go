@@ -80,8 +80,8 @@ func (b *heartbeat) observe(p spawner.Progress) {
 	}
 }
 
-// lost returns the agents of earlier attempts.
-func (b *heartbeat) lost() []host.LostRun {
+// lostRuns returns the agents of earlier attempts.
+func (b *heartbeat) lostRuns() []host.LostRun {
 	var runs []host.LostRun
 	for _, p := range b.before {
 		runs = append(runs, host.LostRun{Run: p.Run, Agent: p.Agent, Adapter: p.Adapter})

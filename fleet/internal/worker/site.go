@@ -136,7 +136,7 @@ func (s *site) run(ctx context.Context, hb *heartbeat) (host.OrderResult, error)
 		Project: host.Project{Root: s.root, Dir: s.root}, Worktree: s.tree.Path, Plugins: s.Plugins,
 		Now: time.Now, By: task.BySwitchyard, Environ: s.Environ, Observe: hb.observe, Warn: s.Warn,
 	})
-	result, err := e.Carry(ctx, s.order.Order, hb.lost())
+	result, err := e.Carry(ctx, s.order.Order, hb.lostRuns())
 	return result, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
 }
 
