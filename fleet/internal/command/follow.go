@@ -30,17 +30,14 @@ func (a *app) follow(ctx context.Context, c client.Client, project string, tasks
 
 	shown := make(map[string]flow.Position)
 	results := make([]api.RunResult, len(tasks))
-	left := make(map[string]int)
+	left := len(tasks)
 	waits := false // for the server
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	for i, t := range tasks {
-		left[t.ID] = i
-	}
 	for {
 		var ids []string
-		for _, t := range tasks {
-			if _, ok := left[t.ID]; ok {
+		for i, t := range tasks {
+			if results[i].TaskID == "" {
 				ids = append(ids, t.ID)
 			}
 		}
@@ -53,20 +50,20 @@ func (a *app) follow(ctx context.Context, c client.Client, project string, tasks
 			a.warn(fmt.Errorf("%w; run tries again until it answers", err))
 		}
 		waits = unreachable
-		for _, id := range ids {
-			t, ok := now[id]
+		for i := range tasks {
+			t, ok := now[tasks[i].ID]
 			if !ok {
 				continue
 			}
-			if err := a.printChange(t, shown[id], several); err != nil {
+			if err := a.printChange(t, shown[t.id], several); err != nil {
 				return err
 			}
-			if shown[id] = t.at; t.ended() {
-				results[left[id]] = t.result()
-				delete(left, id)
+			if shown[t.id] = t.at; t.ended() {
+				results[i] = t.result()
+				left--
 			}
 		}
-		if len(left) == 0 {
+		if left == 0 {
 			return a.printResults(results, several)
 		}
 		select {
