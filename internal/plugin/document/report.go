@@ -4,7 +4,11 @@
 // the host can rely on a Document's JSON, which is checked here.
 package document
 
-import "github.com/switchyard-dev/switchyard/internal/errs"
+import (
+	"cmp"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
 
 // Limits are the limits of a report. A zero field takes its default.
 type Limits struct {
@@ -22,13 +26,7 @@ const (
 
 // WithDefaults returns l with every zero field replaced by its default.
 func (l Limits) WithDefaults() Limits {
-	if l.Bytes <= 0 {
-		l.Bytes = DefaultBytes
-	}
-	if l.Depth <= 0 {
-		l.Depth = DefaultDepth
-	}
-	return l
+	return Limits{Bytes: cmp.Or(l.Bytes, DefaultBytes), Depth: cmp.Or(l.Depth, DefaultDepth)}
 }
 
 // Document is a checked report: one JSON value in UTF-8, without duplicate keys or
