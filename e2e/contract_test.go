@@ -75,7 +75,7 @@ func trespasser(r request) reply {
 	return reply{text: message}
 }
 
-// laxity is what a CLI cannot be prevented from doing, and what it does not report.
+// laxity lists the actions of a CLI that cannot be prevented, and those it does not report.
 type laxity struct {
 	writesProject, obeysProject, readsAll, hidesTokens, hidesDenials, retries bool
 	// commandsEscape says that commands of an agent that edits may write anywhere,

@@ -16,13 +16,13 @@ type session struct {
 	*project
 	dir string
 	env []string
-	// mu guards what the model was asked.
+	// mu guards the requests to the model.
 	mu    sync.Mutex
 	asked []request
 }
 
 // newSession installs the hook for the user of a new project, which has a commit. shim is a
-// script that runs instead of switchyard, "" for none.
+// script that runs instead of switchyard, or "".
 func (r *rig) newSession(t *testing.T, cli, name, shim string) *session {
 	t.Helper()
 	s := &session{dir: t.TempDir()}
@@ -52,7 +52,7 @@ func (r *rig) newSession(t *testing.T, cli, name, shim string) *session {
 	return s
 }
 
-// in runs a program in the project, and returns what it prints.
+// in runs a program in the project and returns its output.
 func (s *session) in(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), roundTime)

@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestMCP registers the MCP server with Claude Code, as docs/mcp.md says, and lets it call
-// the tools: it asks what is next, and submits a report.
+// TestMCP registers the MCP server with Claude Code, as docs/mcp.md says. Claude Code calls the
+// tools: it asks for the next action, and submits a report.
 func TestMCP(t *testing.T) {
 	r := newRig(t)
 	r.needs(t, "claude")

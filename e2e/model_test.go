@@ -110,8 +110,8 @@ func commands(r request, command string) reply {
 	})
 }
 
-// uses returns the use of the first available of these tools, or a text that there is
-// none.
+// uses returns the use of the first available of these tools, or a text that says that none of
+// them is available.
 func (r request) uses(inputs map[string]map[string]any) reply {
 	for _, tool := range r.Tools {
 		if input, ok := inputs[tool]; ok {

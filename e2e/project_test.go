@@ -285,7 +285,7 @@ func (d decision) ran(t *testing.T, spawns ...string) {
 }
 
 // processes returns the processes with the project's temporary directory in their
-// environment. Without /proc it finds none.
+// environment. Without /proc it returns nil.
 func (p *project) processes() []int {
 	return running(func(environ string) bool { return strings.Contains(environ, p.temp) })
 }

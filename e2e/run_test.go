@@ -98,7 +98,7 @@ func (p *project) committed(t *testing.T, r ended, round int) {
 	}
 }
 
-// says returns what switchyard prints.
+// says returns the output of switchyard.
 func (p *project) says(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := p.command(t.Context(), args...).CombinedOutput()
@@ -186,7 +186,7 @@ func (r *rig) wholeTask(t *testing.T, name string, lax laxity) {
 	p.transcribed(t)
 }
 
-// transcribed fails unless what the agents of worker said can be shown.
+// transcribed fails unless the messages of the agents of worker can be shown.
 func (p *project) transcribed(t *testing.T) {
 	t.Helper()
 	var explained struct {

@@ -109,7 +109,7 @@ func (d *daemon) get(ctx context.Context, path string) ([]byte, error) {
 	return body, err
 }
 
-// await polls until so returns nil. The last error says what is missing.
+// await polls until so returns nil. If time runs out, it reports the last error.
 func await(t *testing.T, timeout time.Duration, so func() error) {
 	t.Helper()
 	deadline := time.Now().Add(timeout)
@@ -137,7 +137,7 @@ type reported struct {
 	address chan string
 }
 
-// maxReported is the maximum of what is collected, in bytes.
+// maxReported limits the collected output, in bytes.
 const maxReported = 64 << 10
 
 // Write implements io.Writer.

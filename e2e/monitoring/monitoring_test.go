@@ -308,7 +308,7 @@ func (b *bench) killed(t *testing.T) {
 	b.counted(t, recorded)
 	b.must(t, "ledger", "verify")
 	b.arrives(t, "after processes were killed")
-	// The next write removes what killed processes left in node_exporter's directory.
+	// The next write removes the files that killed processes left in node_exporter's directory.
 	left, err := os.ReadDir(b.textfiles)
 	if err != nil || len(left) != 1 || left[0].Name() != "switchyard.prom" {
 		t.Errorf("the folder of text files has %v (%v)", left, err)
@@ -318,8 +318,8 @@ func (b *bench) killed(t *testing.T) {
 	}
 }
 
-// counted compares the rounds in metrics print with those in the export, which are at
-// least this many.
+// counted compares the number of rounds in metrics print with that in the export, which must be
+// at least least.
 func (b *bench) counted(t *testing.T, least int) {
 	t.Helper()
 	_, bodies := b.exported(t)

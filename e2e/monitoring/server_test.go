@@ -94,9 +94,9 @@ func (s server) one(ctx context.Context, expr string) (float64, error) {
 	return vector[0].number()
 }
 
-// metrics returns our metrics from one exporter. Of native histograms it has the count,
-// the sum, and those classic buckets of want that follow from them. It omits the
-// creation times of OpenMetrics.
+// metrics returns our metrics from one exporter. From native histograms it has the count, the
+// sum, and the classic buckets of want that can be derived. It omits the creation times of
+// OpenMetrics.
 func (s server) metrics(ctx context.Context, w way, want series) (series, error) {
 	vector, err := s.query(ctx, `{__name__=~"switchyard_[a-z_]+",__name__!~".+_created",`+w.selector+`}`)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// TestTutorial starts a Prometheus with the configuration of docs/tutorial.md, only faster
-// and with another port, and asks it what the tutorial asks.
+// TestTutorial starts a Prometheus with the configuration of docs/tutorial.md, with shorter
+// intervals and another port, and sends it the queries of the tutorial.
 func TestTutorial(t *testing.T) {
 	installed := needPrograms(t)
 	page, err := os.ReadFile("../../docs/tutorial.md")
