@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// TestDemo runs what make fleet-demo runs.
+// TestDemo runs the script of make fleet-demo.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(temporalVariable) == "" {

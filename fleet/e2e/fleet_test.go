@@ -213,7 +213,7 @@ func (f *fleet) git(args ...string) string {
 	return strings.TrimSpace(f.output("git", args...))
 }
 
-// output runs a command in the project and returns what it prints.
+// output runs a command in the project and returns its output.
 func (f *fleet) output(program string, args ...string) string {
 	f.Helper()
 	var stderr strings.Builder

@@ -18,15 +18,15 @@ type process struct {
 	t    testing.TB
 	name string
 	cmd  *exec.Cmd
-	// log is the file with what it and those of its name before it have printed; its own
-	// text begins at from.
+	// log is the file with the output of all processes of its name. Its own output begins at
+	// from.
 	log  string
 	from int64
 	// ended is closed once the process has ended.
 	ended chan struct{}
 }
 
-// start starts a process in the project, and appends what it prints to the log of its name.
+// start starts a process in the project and appends its output to the log of its name.
 func (f *fleet) start(name, program string, args ...string) *process {
 	f.Helper()
 	p := &process{t: f, name: name, log: f.path(name + ".log"), ended: make(chan struct{})}
@@ -48,7 +48,7 @@ func (f *fleet) start(name, program string, args ...string) *process {
 		close(p.ended)
 	}()
 	f.Cleanup(func() {
-		// What is stopped can end its agents. What does not stop is killed.
+		// A process that is stopped can end its agents. If it does not stop, it is killed.
 		p.signal(syscall.SIGTERM)
 		select {
 		case <-p.ended:

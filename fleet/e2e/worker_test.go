@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// hangs is a script whose first agent does not end. The calls after it are those of an
-// undisturbed task.
+// hangs is a script whose first agent does not end. The other calls are as in an undisturbed
+// task.
 func hangs() fakeagent.Script {
 	return fakeagent.Script{Calls: []fakeagent.Scenario{
 		fakeagent.Edits(fakeagent.Step{Hang: true}), fakeagent.Edits(), fakeagent.Clean(),
@@ -64,8 +64,8 @@ func TestWorkerKilled(t *testing.T) {
 	}
 }
 
-// TestWorkerDrained stops a worker in the middle of its agent. What the agent has used is
-// recorded, and another worker goes on.
+// TestWorkerDrained stops a worker in the middle of its agent. The usage of the agent is
+// recorded, and another worker continues.
 func TestWorkerDrained(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, hangs())
@@ -85,8 +85,8 @@ func TestWorkerDrained(t *testing.T) {
 }
 
 // TestNetworkCut cuts a worker off from the server for longer than the heartbeat timeout.
-// Another worker repeats its order. The agent of the first one ends after that, and what
-// it has done is dropped. A run that follows the task warns once, and goes on.
+// Another worker repeats its order. The agent of the first worker ends after that, and its
+// result is dropped. A run that follows the task warns once and continues.
 func TestNetworkCut(t *testing.T) {
 	t.Parallel()
 	script := hangs()

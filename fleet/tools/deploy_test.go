@@ -1,4 +1,4 @@
-// Package tools holds the examples of fleet/deploy against what reads them.
+// Package tools checks the examples of fleet/deploy with the programs that read them.
 package tools
 
 import (

@@ -55,7 +55,7 @@ func (s site) run(ctx context.Context, args ...string) (code int, stdout, stderr
 	return code, out.String(), err.String()
 }
 
-// want executes a command line that exits with a code, and returns what it prints.
+// want executes a command line that exits with a code, and returns its output.
 func (s site) want(code int, args ...string) string {
 	s.Helper()
 	got, stdout, stderr := s.run(s.Context(), args...)
@@ -65,8 +65,8 @@ func (s site) want(code int, args ...string) string {
 	return stdout
 }
 
-// wantJSON executes a command line with --output json that exits with a code, checks what it
-// prints with a schema of docs/schema, and returns it.
+// wantJSON executes a command line with --output json that exits with a code. It checks the
+// output with a schema of docs/schema, and returns it.
 func (s site) wantJSON(code int, schema string, args ...string) string {
 	s.Helper()
 	out := s.want(code, append(args, "--output", "json")...)

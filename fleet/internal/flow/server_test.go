@@ -30,8 +30,8 @@ func start(t *testing.T, c client.Client, in flow.Input) client.WorkflowRun {
 	return run
 }
 
-// TestServer runs what the test environment cannot show: how a server cancels an activity,
-// and how it hands signals to a workflow that continues as new.
+// TestServer tests behaviour that the test environment does not have: the cancellation of an
+// activity, and signals to a workflow that continues as new.
 func TestServer(t *testing.T) {
 	const stopped, asked, answers = "SHOP-1", "SHOP-2", 60
 	var agentEnded atomic.Bool

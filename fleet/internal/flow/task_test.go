@@ -313,8 +313,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestShown follows the memo and the search attribute: they change only with what they
-// show.
+// TestShown checks that the memo and the search attribute are written only if they change.
 func TestShown(t *testing.T) {
 	waiting := at(task.StepAsk, "")
 	waiting.Status, waiting.Question = task.Waiting, &flow.Question{Fingerprint: "51441088", Text: "Which port?"}

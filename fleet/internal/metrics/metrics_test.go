@@ -254,7 +254,7 @@ func TestWithAServer(t *testing.T) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for name := range a.names {
-		// Of what is counted by request and by attempt, only the former is exported.
+		// Of metrics by request and by attempt, only the former are exported.
 		if !metrics.Exported(strings.TrimSuffix(name, "_attempt")) && !strings.HasPrefix(name, "temporal_nexus_") && !strings.HasPrefix(name, "temporal_local_activity_") {
 			t.Errorf("%s is not exported", name)
 		}

@@ -40,7 +40,7 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// queries returns those of the alerts and of the dashboard.
+// queries returns the queries of the alerts and of the dashboard.
 func queries(t *testing.T) (all []string) {
 	t.Helper()
 	for _, a := range alerts(t) {

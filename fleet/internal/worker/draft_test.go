@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestDraftsOfOthers tests that a task ends if its settings, or its draft on the remote, are
-// not those that its home knows.
+// TestDraftsOfOthers tests that a task ends if its settings or its draft on the remote differ
+// from those that its home knows.
 func TestDraftsOfOthers(t *testing.T) {
 	ref := flow.DraftRef("T")
 	for name, c := range map[string]struct {

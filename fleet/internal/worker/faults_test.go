@@ -17,8 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestBadSurroundings breaks what a worker needs. An error that passes is repeated, and the
-// task goes on once the fault is over; another one ends it with a code.
+// TestBadSurroundings breaks the things that a worker needs. After a transient error the order is
+// repeated until the fault is over. Another error ends the task with a code.
 func TestBadSurroundings(t *testing.T) {
 	ref := flow.DraftRef("T")
 	for name, c := range map[string]struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// maxPayload is the limit of ADR-0023 for what a history has, in bytes.
+// maxPayload is the limit of ADR-0023 for a payload in a history, in bytes.
 const maxPayload = 32 << 10
 
 // payloads fails a test that gives a history more than it may have.

@@ -48,7 +48,7 @@ func TestWorkerProcess(t *testing.T) {
 	<-t.Context().Done()
 }
 
-// carry starts a real worker for orders of Claude, and for those without an agent.
+// carry starts a real worker for orders of Claude, and for orders without an agent.
 func (s *site) carry(t testing.TB, c client.Client, dir string) {
 	t.Helper()
 	carrier := &fleetworker.Worker{

@@ -62,8 +62,8 @@ func TestAttemptsAtOnce(t *testing.T) {
 	h.wantCommitted(t, "executor", "executor", "critic")
 }
 
-// TestLostAgents repeats an order whose worker died while its agent ran: what that run may
-// have used counts.
+// TestLostAgents repeats an order whose worker died while its agent ran. The possible usage of
+// that run counts.
 func TestLostAgents(t *testing.T) {
 	h := newHand(t, "budget: {spawn: {tokens: 300}}\n", oneRound())
 	h.advance(t, flow.Move{})
@@ -82,8 +82,8 @@ func TestLostAgents(t *testing.T) {
 	h.wantCommitted(t, "executor", "critic")
 }
 
-// TestChangedMeanwhile changes the task at home while a worker carries out its order: what
-// the agent has used is recorded, once and outside of the task, and the rest is dropped.
+// TestChangedMeanwhile changes the task at home while a worker carries out its order. The usage
+// of the agent is recorded, once and outside of the task, and the result is dropped.
 func TestChangedMeanwhile(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(t *testing.T, h *hand)

@@ -28,7 +28,7 @@ import (
 
 const prompt = "Handle the empty list."
 
-// scenario is a project's settings and what agents do.
+// scenario is a project's settings and the actions of its agents.
 type scenario struct {
 	config string
 	agents roles
@@ -167,14 +167,14 @@ func (s *site) runFleet(t testing.TB, later roles) flow.Position {
 	return p
 }
 
-// What is different in two runs of the same events: numbers that are measured, and texts
-// that are counted in the order in which they appear.
+// The differences between two runs with the same events: measured numbers, and texts that are
+// numbered in the order in which they appear.
 var (
 	measured = regexp.MustCompile(`^(at|by|until|pid|.*_at|.*_ms|ms|.*_us|us|.*_bytes|millis|started|ended|begun|time|nonce|before)$`)
 	named    = regexp.MustCompile(`\brun-[a-z0-9]+|sha256:[0-9a-f]{64}|\b[0-9a-f]{40}\b|\b(?:[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{64})\b|\bproject-[0-9a-f]{12}\b|\b\d{8}T\d{6}[0-9A-Za-z.-]*|\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 )
 
-// events returns task T's events without what is different in two runs.
+// events returns task T's events without the differences between two runs.
 func (s *site) events(t testing.TB) (all []string) {
 	t.Helper()
 	names := make(map[string]string)

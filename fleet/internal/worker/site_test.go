@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(fakeagent.Prebuilt(m).Run()) }
 
-// roles are what agents do, by role, call after call.
+// roles are the calls of agents in order, by role.
 type roles = map[string][]fakeagent.Scenario
 
 // site is a project with a bare remote.
@@ -50,7 +50,7 @@ type site struct {
 
 func (s *site) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 
-// play replaces what agents do.
+// play replaces the calls of agents.
 func (s *site) play(t testing.TB, agents roles) {
 	t.Helper()
 	script := fakeagent.WriteScript(t, t.TempDir(), fakeagent.Script{Roles: agents, Calls: []fakeagent.Scenario{fakeagent.Presets()["researcher"]}})
