@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// emptyLedger has no counters. A *host.Engine has those of its project.
+// emptyLedger does not have counters. A *host.Engine has the counters of its project.
 type emptyLedger struct{}
 
 func (emptyLedger) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
