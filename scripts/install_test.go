@@ -24,7 +24,7 @@ const version = "v1.2.0"
 // archiveOf is the name of a release's archive for Linux on this processor.
 var archiveOf = "switchyard_1.2.0_linux_" + runtime.GOARCH + ".tar.gz"
 
-// release is what a server has: the latest release, and each by its version.
+// release is the content of a server: the latest release, and each release by its version.
 type release struct {
 	key   string // the public key
 	files map[string][]byte
@@ -109,7 +109,7 @@ type installation struct {
 	args  []string
 }
 
-// programs are what install.sh may use.
+// programs are the programs that install.sh may use.
 var programs = []string{"awk", "cat", "curl", "git", "gzip", "mkdir", "mktemp", "mv", "rm", "sh", "sha256sum", "ssh-keygen", "tar", "tr", "uname"}
 
 func prepare(t *testing.T, shell ...string) installation {
@@ -163,7 +163,7 @@ func writeScript(t *testing.T, path, text string) {
 // bin is where it installs by default.
 func (in installation) bin() string { return filepath.Join(in.home, ".local", "bin") }
 
-// run runs install.sh with a key, and returns what it prints and whether it succeeds.
+// run runs install.sh with a key, and returns its output and whether it succeeds.
 func (in installation) run(t *testing.T, key string) (string, bool) {
 	t.Helper()
 	text, err := os.ReadFile("install.sh")
@@ -258,8 +258,8 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestInstallRefuses checks that each failure says what is wrong, and leaves an older
-// version as it was.
+// TestInstallRefuses checks that each failure has a message and leaves an older version
+// unchanged.
 func TestInstallRefuses(t *testing.T) {
 	t.Parallel()
 	closed := httptest.NewServer(nil)
@@ -361,8 +361,8 @@ func folderInPlace(t *testing.T) string {
 	return dir
 }
 
-// TestInstallersAgree checks what install.ps1, which needs PowerShell to run, has in
-// common with install.sh.
+// TestInstallersAgree checks that install.ps1, which needs PowerShell to run, agrees with
+// install.sh.
 func TestInstallersAgree(t *testing.T) {
 	t.Parallel()
 	var found [2][]string
