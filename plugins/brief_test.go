@@ -48,7 +48,7 @@ func TestMessagesAreShort(t *testing.T) {
 	}
 }
 
-// TestAnswersOfManyEntries has a plugin answer with more than anybody reads.
+// TestAnswersOfManyEntries has a plugin answer with too many entries.
 func TestAnswersOfManyEntries(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
 	puppet := load(t, r, "puppet")

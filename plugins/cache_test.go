@@ -30,8 +30,7 @@ func beColdStart(dir string) int {
 	return 0
 }
 
-// normalizeTwenty does in a runtime of its own what a first call in a process
-// does.
+// normalizeTwenty normalises a report in a new runtime, as the first call in a process does.
 func normalizeTwenty(ctx context.Context, dir, plugin string) (int, error) {
 	data, err := os.ReadFile(filepath.Join("..", "testdata", "reports", "twenty.json"))
 	if err != nil {
@@ -241,7 +240,7 @@ func TestCacheForgetsWhatNoneUses(t *testing.T) {
 	}
 }
 
-// TestCacheHasALimit: of more than 64 MiB, what was used the longest time ago goes.
+// TestCacheHasALimit checks that a cache of more than 64 MiB loses its least recently used files.
 func TestCacheHasALimit(t *testing.T) {
 	dir := t.TempDir()
 	mustNormalize(t, dir)

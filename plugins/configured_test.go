@@ -38,8 +38,8 @@ func TestItemsOfTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestConfiguredItemsAreAccountedFor holds answers against items that only the
-// configuration names.
+// TestConfiguredItemsAreAccountedFor checks answers against items that only the configuration
+// names.
 func TestConfiguredItemsAreAccountedFor(t *testing.T) {
 	p := &Plugin{description: abi.Description{ItemsFrom: "/items", Critic: "map"}, runtime: New(Config{})}
 	p.identity = abi.Identity{Name: "mine", Version: "1.0.0", Use: "map"}

@@ -92,7 +92,7 @@ func TestCompileBombsAreOversized(t *testing.T) {
 	}
 }
 
-// TestHostileGuestsHaveTypedErrors has guests do what no limit of time is for.
+// TestHostileGuestsHaveTypedErrors has guests break limits other than the time limit.
 func TestHostileGuestsHaveTypedErrors(t *testing.T) {
 	for _, how := range []string{"compiled", "interpreted"} {
 		r := newRuntime(t, plugins.Config{
@@ -151,7 +151,7 @@ func TestGuestsCannotAlterTheReport(t *testing.T) {
 	}
 }
 
-// TestChanceAndTimeAreAlwaysTheSame asks a guest for what the host gives it.
+// TestChanceAndTimeAreAlwaysTheSame has a guest answer with its randomness and its clock.
 func TestChanceAndTimeAreAlwaysTheSame(t *testing.T) {
 	var first string
 	for i := range 4 {

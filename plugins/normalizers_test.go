@@ -14,8 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
-// TestNormalizersConform holds every built-in plugin against the kit, with its
-// golden cases.
+// TestNormalizersConform runs the kit on every built-in plugin, with its golden cases.
 func TestNormalizersConform(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: many cases, one after another")
@@ -32,8 +31,7 @@ func TestNormalizersConform(t *testing.T) {
 	}
 }
 
-// TestNoLinesAreNoEvidence gives rdjsonl what the host never does: it refuses a
-// report without a line itself.
+// TestNoLinesAreNoEvidence gives rdjsonl a report without a line, which the host would refuse.
 func TestNoLinesAreNoEvidence(t *testing.T) {
 	plugin, err := plugins.NewCatalog(newRuntime(t, plugins.Config{})).Named("rdjsonl")
 	if err != nil {
@@ -44,8 +42,8 @@ func TestNoLinesAreNoEvidence(t *testing.T) {
 	}
 }
 
-// TestDescriptionsAreFresh holds the description that is embedded beside each
-// guest against what the guest says.
+// TestDescriptionsAreFresh compares the embedded description of each guest with the guest's
+// answer.
 func TestDescriptionsAreFresh(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
 	catalog := plugins.NewCatalog(r)

@@ -10,9 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// FuzzOutput feeds arbitrary answers of a guest to the host. What the host
-// takes is strict JSON, has no finding without its essentials, and accounts for
-// every item; anything else is one of the typed errors.
+// FuzzOutput gives the host arbitrary answers of a guest. An accepted answer is strict JSON, has
+// complete findings, and accounts for every item. Others cause one of the typed errors.
 func FuzzOutput(f *testing.F) {
 	for _, seed := range []string{
 		`{"critic":"c","findings":[{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}],"skipped":[{"ref":"/findings/1","reason":"x"}]}`,

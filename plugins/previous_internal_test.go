@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// TestPrevious checks what the host accepts as statements about earlier findings.
+// TestPrevious checks which statements about earlier findings the host accepts.
 func TestPrevious(t *testing.T) {
 	doc, err := document.Parse([]byte(`{"findings":[1],"previous":[{},{}]}`), document.Limits{})
 	if err != nil {

@@ -16,7 +16,7 @@ type format struct {
 	report []byte
 }
 
-// many repeats an item of which %d is the number, inside of what stands around it.
+// many repeats an item between two texts. %d in the item is its number.
 func many(before, item, after string) []byte {
 	var b bytes.Buffer
 	b.WriteString(before)
@@ -129,8 +129,8 @@ func formats() []format {
 	}
 }
 
-// BenchmarkThroughput holds each built-in normalizer of JSON against what Go's
-// encoding/json takes to decode the same document into structs.
+// BenchmarkThroughput compares the time of each built-in normalizer of JSON with the time in which
+// encoding/json decodes the same document into structs.
 func BenchmarkThroughput(b *testing.B) {
 	catalog := plugins.NewCatalog(newRuntime(b, plugins.Config{}))
 	for _, f := range formats() {

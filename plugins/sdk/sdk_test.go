@@ -113,8 +113,8 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestValuesAgreeWithTheStandardLibrary walks through awkward texts and wants to
-// find in them what encoding/json finds.
+// TestValuesAgreeWithTheStandardLibrary compares the values in awkward texts with those that
+// encoding/json finds.
 func TestValuesAgreeWithTheStandardLibrary(t *testing.T) {
 	for _, text := range []string{
 		"null", "true", "0", "-1.5e+3", `""`, "[]", "{}", " [ ] ", "\t{ }\n", whole,

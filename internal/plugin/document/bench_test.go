@@ -8,8 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// BenchmarkTranscode is a report of about 4 MB, read anew each time: what a
-// plugin for that format waits for.
+// BenchmarkTranscode reads a report of about 4 MB, which a plugin for its format waits for.
 func BenchmarkTranscode(b *testing.B) {
 	var xml, lines, json strings.Builder
 	xml.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"all\">\n")

@@ -12,10 +12,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// TestAtTheLimit reads the largest reports that there may be, ordinary ones and
-// those that take the most memory. Measured as the peak of a process of their
-// own, report included: JSON 37 MB, lines 70 MB, the test report 140 MB, names
-// 200 MB, children apart 190 MB, quotation marks 410 MB.
+// TestAtTheLimit reads the largest possible reports, ordinary ones and those that take the most
+// memory. The peaks of separate processes, with the report, are: JSON 37 MB, lines 70 MB, the
+// test report 140 MB, names 200 MB, children apart 190 MB, quotation marks 410 MB.
 func TestAtTheLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: the race detector multiplies the memory that is measured")

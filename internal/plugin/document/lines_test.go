@@ -130,8 +130,8 @@ func TestLinesHaveItems(t *testing.T) {
 	}
 }
 
-// TestLinesAreTheirValues holds the array of any values, written in any of the
-// ways that lines may be, against encoding/json.
+// TestLinesAreTheirValues checks the array of random values, in all forms of lines, against
+// encoding/json.
 func TestLinesAreTheirValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(jsonValue(3), 1, 8).Draw(t, "values")
@@ -185,9 +185,8 @@ func jsonValue(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(kinds...)
 }
 
-// FuzzLines holds the lines that are accepted against encoding/json line by
-// line, and what is refused against there being a line that it refuses too, or
-// that only we do.
+// FuzzLines checks accepted lines against encoding/json, one by one. In refused text there must be
+// a line that encoding/json also refuses, or that only we refuse.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{
 		"{\"a\":1}\n{\"a\":2}\n", "1\r\n\r\n[2]", "{\"a\":1\n\"b\":2}", "1 2", "[\n[\n", "\"\\ud800\"\n1", "\n\n \n0", "{\"a\":1,\"a\":2}",

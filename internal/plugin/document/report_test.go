@@ -180,7 +180,7 @@ func TestDetects(t *testing.T) {
 	}
 }
 
-// TestWalksEnd walks over what takes long, with a context that is done.
+// TestWalksEnd begins long walks with a context that is done.
 func TestWalksEnd(t *testing.T) {
 	d := parse(t, "[["+strings.Repeat(`{"\\u0061":0},`, 1<<20)+"0]]")
 	var items, detect []string
@@ -206,8 +206,8 @@ func TestDigestIsOfTheBytes(t *testing.T) {
 	}
 }
 
-// FuzzParse holds JSON against encoding/json: what we accept, it accepts, and
-// every pointer that we walk to shows the value that it decodes.
+// FuzzParse checks JSON against encoding/json, which must accept all that we accept. At every
+// pointer there must be the value that it decodes.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`{"critic":"style","findings":[{"line":1}]}`, `[{"a":"\u00e9\\\""},[],{}]`, `{"a":1,"a":2}`, `"x`, `[[`, "\xff", ` 1 `, `{"~/":[0]}`} {
 		f.Add([]byte(seed))

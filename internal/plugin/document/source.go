@@ -11,7 +11,7 @@ import (
 )
 
 // Source is a report's bytes as they were read. Its format depends on the plugin that reads
-// it. It is immutable and safe for concurrent use, and computes each format once.
+// it. It is immutable and safe for concurrent use. As computes each format once.
 type Source struct {
 	data   []byte
 	text   int // The offset of the text in data, after a byte order mark.

@@ -90,7 +90,7 @@ func TestNothingIsNoReport(t *testing.T) {
 	}
 }
 
-// wantFault holds an error against its code and all of its details.
+// wantFault checks the code and all details of an error.
 func wantFault(t *testing.T, err error, code errs.Code, details map[string]any) {
 	t.Helper()
 	f, ok := err.(*errs.Error)

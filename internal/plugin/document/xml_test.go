@@ -259,8 +259,7 @@ func TestXMLHasAMillionElements(t *testing.T) {
 	wantFault(t, err, errs.ReportTooLarge, map[string]any{"limit": 1_000_000, "unit": "elements", "offset": 3 + 4*999_999 + 1, "line": 2})
 }
 
-// piece is something in an element: a child, or text that is written in one of
-// the ways that text may be, or what stands for nothing.
+// piece is a part of an element: a child, text in one of its forms, or a part without meaning.
 type piece struct {
 	child *tree
 	kind  string
@@ -399,8 +398,8 @@ func TestXMLIsItsTree(t *testing.T) {
 	})
 }
 
-// plainXML reads XML with encoding/xml alone: Token says whether it is
-// well-formed, and RawToken what the names are.
+// plainXML reads XML with encoding/xml alone: Token checks whether it is well-formed, and RawToken
+// has the names.
 func plainXML(data []byte) (any, error) {
 	for d := xml.NewDecoder(bytes.NewReader(data)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
@@ -457,8 +456,8 @@ func plainXML(data []byte) (any, error) {
 	return map[string]any{element.name: element.json()}, nil
 }
 
-// FuzzXML holds what is accepted against encoding/xml: it is well-formed, it is
-// valid JSON within the limits, and it says what the tokens say.
+// FuzzXML checks accepted XML against encoding/xml: it is well-formed, and becomes valid JSON
+// within the limits, with the content of the tokens.
 func FuzzXML(f *testing.F) {
 	for _, seed := range []string{
 		`<testsuite name="a"><testcase name="t"><failure message="m">boom</failure></testcase></testsuite>`,

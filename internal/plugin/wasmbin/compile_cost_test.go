@@ -92,9 +92,9 @@ func TestCompileBombs(t *testing.T) {
 	}
 }
 
-// BenchmarkHeaviest compiles the most of each bomb that the meter lets pass. Run
-// one in a process of its own to see what memory it takes; the weights of effort
-// follow from these figures.
+// BenchmarkHeaviest compiles the largest module of each kind that the meter accepts. Run one in a
+// separate process to measure its memory. The weights of the compile cost follow from these
+// figures.
 func BenchmarkHeaviest(b *testing.B) {
 	for _, hostile := range costlyModules() {
 		b.Run(hostile.name, func(b *testing.B) {

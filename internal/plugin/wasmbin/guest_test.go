@@ -27,8 +27,7 @@ func read(t testing.TB, path ...string) []byte {
 // input is a report with a configuration, in the form that guests get.
 type input struct{ report, config string }
 
-// inputs are the reports that all guests are given: what they read, and what they
-// refuse.
+// inputs are the reports for all guests, some of which they refuse.
 func inputs(t testing.TB) []input {
 	t.Helper()
 	texts := []string{`null`, `{}`, `[]`, `{"findings":[{}]}`, `[{"a":[1,2,3]}]`, sarif(3), "{", `"\ud83d\ude00"`}
@@ -61,8 +60,7 @@ func sarif(results int) string {
 	return `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"bench","rules":[]}},"results":[` + strings.Join(all, ",") + `]}]}`
 }
 
-// sameInAllWays has a guest read inputs in every way, and holds the answers against
-// each other.
+// sameInAllWays has a guest read inputs in every way, and compares the answers.
 func sameInAllWays(t *testing.T, module []byte, inputs []input) {
 	t.Helper()
 	want := make([]string, len(inputs))
@@ -185,8 +183,8 @@ func TestGoGuestsDoTheSame(t *testing.T) {
 	sameInAllWays(t, module, []input{{sarif(50), "{}"}, {`{"a":["b",1e3,null]}`, "{}"}, {"{", "{}"}})
 }
 
-// BenchmarkDeadline holds what the deadline costs against a guest without any, and
-// against wazero's own way.
+// BenchmarkDeadline compares the cost of our deadline with wazero's, and with a guest without a
+// deadline.
 func BenchmarkDeadline(b *testing.B) {
 	for _, c := range []struct{ plugin, name, report string }{
 		{"np-critic", "20 findings", string(read(b, "..", "..", "testdata", "reports", "twenty.json"))},
@@ -225,7 +223,7 @@ func BenchmarkDeadline(b *testing.B) {
 	}
 }
 
-// BenchmarkMeter is what metering itself takes.
+// BenchmarkMeter measures the metering of a module.
 func BenchmarkMeter(b *testing.B) {
 	guest, _ := builtin.Find("sarif")
 	b.SetBytes(int64(len(guest.Wasm)))

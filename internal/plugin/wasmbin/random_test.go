@@ -15,8 +15,8 @@ import (
 
 // randomModule makes a valid module: a few functions of random instructions that
 // call each other, directly and through a table, with blocks that take and give
-// values. Its export run takes fuel, of which every loop and every call burns one
-// unit, and traps when there is none left.
+// values. Its export run takes fuel, of which every loop and every call uses one unit, and traps
+// when the fuel is used up.
 func randomModule(seed uint64) []byte {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0)), functions: 6, heavy: seed%10 == 0}
 	bodies := make([]string, g.functions)

@@ -66,7 +66,7 @@ func ways() []way {
 	return []way{{}, {interpret: true}, {metered: true, quantum: wasmbin.Quantum}, {metered: true, quantum: 1}, {metered: true, interpret: true, quantum: 1}}
 }
 
-// host is a runtime that offers what guests import.
+// host is a runtime with the imports of guests.
 type host struct {
 	wazero.Runtime
 	way   way

@@ -12,9 +12,8 @@ import (
 
 // The figures of the table in README.md.
 
-// BenchmarkLoad is what a command pays before the first report: compiling a module
-// that it has never seen, or taking its code from the cache. Both ask it to
-// describe itself.
+// BenchmarkLoad measures the time of a command before its first report: it compiles a new module,
+// or takes its code from the cache, and has it describe itself.
 func BenchmarkLoad(b *testing.B) {
 	for _, language := range languages {
 		for name, dir := range map[string]string{"compiled": "", "cached": b.TempDir()} {
@@ -35,7 +34,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkNormalize is what a report costs: an instance, and the findings.
+// BenchmarkNormalize measures the time of a report: for an instance, and for the findings.
 func BenchmarkNormalize(b *testing.B) {
 	for _, language := range languages {
 		for _, items := range []int{20, 10_000} {

@@ -1,5 +1,5 @@
-// Package examples_test holds the three worked examples against one corpus, and
-// against each other: the ABI favours no toolchain.
+// Package examples_test checks the three worked examples with one corpus, and compares their
+// answers: the ABI does not favour a toolchain.
 package examples_test
 
 import (
@@ -109,7 +109,7 @@ func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (a
 	return result, f
 }
 
-// TestExamplesPassTheKit is what an author would run, with one corpus for all.
+// TestExamplesPassTheKit runs the kit as an author would, with one corpus for all.
 func TestExamplesPassTheKit(t *testing.T) {
 	for _, language := range languages {
 		t.Run(language, func(t *testing.T) {
@@ -121,8 +121,8 @@ func TestExamplesPassTheKit(t *testing.T) {
 	}
 }
 
-// TestPreviousInC asks a plugin that states what became of earlier findings; the other SDKs
-// have tests of their own.
+// TestPreviousInC runs a plugin in C that makes statements about earlier findings. The other SDKs
+// have their own tests.
 func TestPreviousInC(t *testing.T) {
 	wasm, err := os.ReadFile(filepath.Join("..", "c", "testdata", "previous.wasm"))
 	if err != nil {
@@ -161,7 +161,7 @@ func TestExamplesAgree(t *testing.T) {
 	languages := languages[:exhaustive.Count(2, len(languages))] // The guest in Go is large.
 	var all []*plugins.Plugin
 	for i, language := range languages {
-		// What is left in memory must not matter, either.
+		// The initial content of memory must not matter either.
 		all = append(all, load(t, language, plugins.Config{Scratch: []byte{0, '"', 0xff}[i]}))
 	}
 	rapid.Check(t, func(rt *rapid.T) {
