@@ -175,7 +175,6 @@ func (p *Plugin) withPlugin(err error) error {
 	return err
 }
 
-// describe runs a guest's sy_describe.
 func (r *Runtime) describe(ctx context.Context, m *module) (abi.Description, error) {
 	var answer []byte
 	err := r.call(ctx, m, func(ctx context.Context, g *instance) error {

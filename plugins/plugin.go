@@ -114,7 +114,6 @@ func (p *Plugin) compile(ctx context.Context) (*module, error) {
 	return p.compileLocked(ctx)
 }
 
-// compileLocked is compile for callers that hold mu.
 func (p *Plugin) compileLocked(ctx context.Context) (*module, error) {
 	if p.module != nil {
 		return p.module, nil

@@ -21,7 +21,7 @@ var emptyConfig = jsontext.Value("{}")
 
 // The data of plugins. The host's packages share these types.
 type (
-	// Limits bound one guest. A zero field takes its default.
+	// Limits are the limits of one guest. A zero field takes its default.
 	Limits = abi.Limits
 	// Identity identifies a plugin exactly.
 	Identity = abi.Identity
@@ -33,7 +33,7 @@ type (
 	Skipped = abi.Skipped
 	// Unmapped is a rule without a category in the configuration.
 	Unmapped = abi.Unmapped
-	// Statement says what became of a finding of the previous review.
+	// Statement is a report's statement about a finding of the previous review.
 	Statement = abi.Statement
 	// Inspection describes a plugin's file.
 	Inspection = abi.Inspection

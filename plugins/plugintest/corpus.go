@@ -113,7 +113,6 @@ func (k *kit) corpus() {
 	}
 }
 
-// caseSuffix is the suffix of a case's file name.
 const caseSuffix = ".json"
 
 // maxCase limits the file of a case, in bytes: a report, and an expectation of the same
@@ -123,7 +122,6 @@ const (
 	maxStored = 2 * document.DefaultBytes
 )
 
-// read reads a file of the corpus.
 func (k *kit) read(path string, limit int64) ([]byte, error) {
 	path = filepath.Join(k.options.Corpus, path)
 	if k.options.Read != nil {
@@ -266,7 +264,6 @@ func compare(got, want answer) error {
 	return cmp.Or(err, compareJSON("the answer", got, want))
 }
 
-// compareJSON compares two values as JSON.
 func compareJSON(what string, got, want any) error {
 	g, errG := json.Marshal(got, json.Deterministic(true))
 	w, errW := json.Marshal(want, json.Deterministic(true))

@@ -117,7 +117,6 @@ func spread[T any](all []T, n int) []T {
 	return picked
 }
 
-// asJSON returns a document of JSON text.
 func asJSON(text []byte) (*document.Document, error) {
 	source, err := document.Read(text, document.Limits{})
 	if err != nil {
