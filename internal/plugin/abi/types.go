@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
-// Limits bound one guest. A zero field takes its default.
+// Limits are the limits of one guest. A zero field takes its default.
 type Limits struct {
 	// Memory is the maximum size of a guest's linear memory, in bytes.
 	Memory int64

@@ -64,7 +64,6 @@ func errTrailing(at int) *errs.Error {
 	return errAt(errs.ReportInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
 }
 
-// summaryHint is the hint for text after a report.
 const summaryHint = "if the tool writes a summary behind its report, turn that off: golangci-lint run --show-stats=false"
 
 func errTooDeep(limit, at int) *errs.Error {
@@ -72,13 +71,11 @@ func errTooDeep(limit, at int) *errs.Error {
 		With("limit", limit).With("offset", at)
 }
 
-// errAt returns an error at one byte.
 func errAt(code errs.Code, what string, at int) *errs.Error {
 	return errs.New(code, "the report %s, at byte %d", what, at).With("offset", at)
 }
 
-// skipBlanks returns the offset of the first byte at or after i that is not white
-// space.
+// skipBlanks returns the offset of the first byte from i that is not white space.
 func skipBlanks(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
 		i++

@@ -78,7 +78,6 @@ func (s *Source) errCutShort(start, stop int) error {
 	return onLine(errAt(errs.ReportInvalidJSON, "is cut short", stop), s.line(start))
 }
 
-// onLine adds a line to an error.
 func onLine(f *errs.Error, line int) *errs.Error {
 	named := errs.New(f.Code, "%s, in line %d", f.Message, line)
 	named.Details, named.Hint = f.Details, f.Hint

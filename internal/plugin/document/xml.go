@@ -148,7 +148,6 @@ func (r *xmlReader) end(name xml.Name, at int) error {
 	return r.checkSize(size)
 }
 
-// checkSize checks the size of a part of the JSON.
 func (r *xmlReader) checkSize(size int) error {
 	if int64(size) > r.source.limits.Bytes {
 		return errTooLargeAsJSON(r.source.limits.Bytes)

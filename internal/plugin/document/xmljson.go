@@ -33,7 +33,6 @@ func newElement(t xml.StartElement) element {
 	return e
 }
 
-// add appends the JSON of a child.
 func (e *element) add(child element) {
 	id, ok := e.ids[child.name]
 	if !ok {
@@ -57,7 +56,6 @@ func (e *element) comment(text []byte) {
 	e.comments = quote(separate(e.comments), text)
 }
 
-// append appends the element's JSON.
 func (e *element) append(out []byte) []byte {
 	out = append(append(out, '{'), e.attributes...)
 	for _, c := range e.children {

@@ -19,7 +19,6 @@ const (
 	operandShift = 4
 )
 
-// writeCode meters every function.
 func (m *module) writeCode(r *reader) error {
 	n := r.u32()
 	if int(n) != len(m.funcs)-int(m.imported) {
@@ -171,7 +170,6 @@ func (f *function) instruction() {
 	}
 }
 
-// begin opens a block.
 func (f *function) begin(op byte) {
 	t := f.blockType()
 	b := block{values: uint64(len(t.results)), known: nowhere, around: nowhere}
@@ -191,7 +189,6 @@ func (f *function) begin(op byte) {
 	f.open = append(f.open, b)
 }
 
-// end closes a block.
 func (f *function) end() {
 	b := f.open[len(f.open)-1]
 	f.open = f.open[:len(f.open)-1]
@@ -241,7 +238,6 @@ func (f *function) replace(from int, op byte, index uint32) {
 	f.copied = f.at
 }
 
-// blockType reads the type of a block.
 func (f *function) blockType() functionType {
 	n := f.s33()
 	if n >= int64(len(f.types)) {

@@ -107,7 +107,6 @@ func (m *module) read(code []byte) error {
 	return cmp.Or(err, declared)
 }
 
-// split finds the sections of a module.
 func (m *module) split(code []byte) error {
 	if len(code) < headerSize {
 		return errMalformed("its header")
@@ -221,7 +220,6 @@ func (m *module) readTypes(r *reader) error {
 	return nil
 }
 
-// functionType reads the index of a type.
 func (m *module) functionType(r *reader) uint32 { return r.below(uint64(len(m.types))) }
 
 func (m *module) readImports(r *reader) error {
@@ -349,7 +347,6 @@ func (m *module) reference(r *reader) uint32 {
 	return f
 }
 
-// global reads the index of a global.
 func (m *module) global(r *reader) uint32 { return r.below(uint64(m.globals)) }
 
 func (m *module) writeStart(r *reader) error {

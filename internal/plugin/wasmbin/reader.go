@@ -160,7 +160,6 @@ func (r *reader) take(n uint32) []byte {
 // bytes returns a view of a vector of bytes.
 func (r *reader) bytes() []byte { return r.take(r.u32()) }
 
-// each calls entry for each of n entries.
 func (r *reader) each(n uint32, entry func()) {
 	for ; n > 0 && !r.bad; n-- {
 		entry()
@@ -177,7 +176,6 @@ func (r *reader) valueType() byte {
 	return t
 }
 
-// valueTypes reads a vector of types.
 func (r *reader) valueTypes() []byte {
 	n := r.u32()
 	from := r.at

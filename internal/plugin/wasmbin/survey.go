@@ -49,14 +49,12 @@ func Survey(code []byte) Outline {
 	return Outline{Imports: m.imports, Exports: m.exports, Memory: m.memory}
 }
 
-// table reads the type of a table.
 func (m *module) table(r *reader) {
 	r.valueType()
 	least, _ := r.limits()
 	m.tableElements += uint64(least)
 }
 
-// memoryType reads the type of a memory.
 func (m *module) memoryType(r *reader) {
 	least, most := r.limits()
 	if m.memory != nil || r.bad {
@@ -69,7 +67,6 @@ func (m *module) memoryType(r *reader) {
 	}
 }
 
-// globalType reads the type of a global.
 func (m *module) globalType(r *reader) {
 	r.valueType()
 	r.byte()
