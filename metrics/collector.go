@@ -64,11 +64,11 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 		return nil, err
 	}
 	if len(all.Rows) != len(queries) {
-		return nil, errCorrupt("%d of %d lists of sums", len(all.Rows), len(queries))
+		return nil, errCorrupt("the ledger returned %d of %d counters", len(all.Rows), len(queries))
 	}
 	for i, rows := range all.Rows {
 		if len(rows) > maxRows {
-			return nil, errCorrupt("%s has more than %d sums", queries[i].Measure, maxRows)
+			return nil, errCorrupt("%s has more than %d rows", queries[i].Measure, maxRows)
 		}
 		for j := range rows {
 			if c.withoutExemplars {

@@ -73,7 +73,7 @@ func (c *contents) add(f Family, row ledger.Counter) error {
 	text := row.Values[len(row.Values)-1]
 	n, zero, ok := f.counted.Scale.ParseCell(text)
 	if !ok {
-		return errCorrupt("%s has a cell %q", f.counted.Name, textutil.Clip(text, maxShown))
+		return errCorrupt("%s has the invalid cell %q", f.counted.Name, textutil.Clip(text, maxShown))
 	}
 	exemplar, err := f.exemplar(row, text)
 	if in := (cell{uint64(row.Sum), exemplar}); zero {
@@ -146,10 +146,10 @@ func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error)
 	}
 	var sample counters.Observation
 	if err := json.Unmarshal(row.Exemplar, &sample); err != nil {
-		return nil, errCorrupt("%s has a sample that cannot be read: %w", f.counted.Name, err)
+		return nil, errCorrupt("%s has an invalid sample: %w", f.counted.Name, err)
 	}
 	if f.counted.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
-		return nil, errCorrupt("%s has a sample %d in the cell %s", f.counted.Name, sample.Value, textutil.Clip(cell, maxShown))
+		return nil, errCorrupt("%s has the sample %d in the cell %s", f.counted.Name, sample.Value, textutil.Clip(cell, maxShown))
 	}
 	at, err := moment(row.At)
 	if err != nil {

@@ -131,7 +131,7 @@ func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, er
 			return nil, err
 		}
 		if values[0] != f.Labels[0].Values[i] {
-			return nil, errCorrupt("%s has %q for %q", f.counted.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
+			return nil, errCorrupt("%s has a row of %q instead of %q", f.counted.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
 		}
 		n, err := f.number(found[0].Values[1])
 		if err != nil {
@@ -153,7 +153,7 @@ func (f Family) number(text string) (float64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, errCorrupt("%s has %q for a number", f.counted.Name, textutil.Clip(text, maxShown))
+		return 0, errCorrupt("%s has %q, which is not a number", f.counted.Name, textutil.Clip(text, maxShown))
 	}
 	return float64(n) / float64(f.per), nil
 }
@@ -162,10 +162,10 @@ func (f Family) number(text string) (float64, error) {
 // into a category.
 func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error) {
 	if len(row.Values) != len(m.Labels) {
-		return nil, errCorrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
+		return nil, errCorrupt("%s has a row with %d labels instead of %d", m.Name, len(row.Values), len(m.Labels))
 	}
 	if row.Sum < 1 || row.Sum > counters.MaxSum {
-		return nil, errCorrupt("%s comes to %d", m.Name, row.Sum)
+		return nil, errCorrupt("%s has the impossible sum %d", m.Name, row.Sum)
 	}
 	values := make([]string, len(f.Labels))
 	for i, l := range f.Labels {

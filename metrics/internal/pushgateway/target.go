@@ -40,7 +40,7 @@ func Parse(rawURL, job string, grouping map[string]string) (Target, error) {
 		return Target{}, err
 	}
 	if len(grouping) > label.Max {
-		return Target{}, errInvalid("%d labels of a group are more than %d", len(grouping), label.Max)
+		return Target{}, errInvalid("the group has %d labels, and at most %d are allowed", len(grouping), label.Max)
 	}
 	if _, ok := grouping[jobLabel]; ok {
 		return Target{}, errInvalid("the job cannot also be a label of the group")
@@ -67,15 +67,15 @@ func parseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil: // The error contains the URL.
-		return nil, errInvalid("the URL cannot be parsed; characters of a user or a password that mean something in a URL are written as %%2F, for example")
+		return nil, errInvalid("the URL cannot be parsed; special characters in a user or a password must be escaped, such as / as %%2F")
 	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "":
 		return nil, errInvalid("the URL does not begin with http:// or https://")
 	case u.Hostname() == "":
-		return nil, errInvalid("the URL names no host")
+		return nil, errInvalid("the URL has no host")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(raw, "#"):
 		return nil, errInvalid("the URL has a query or a fragment, and a Pushgateway takes neither")
 	case strings.Contains(u.Path+"/", "/metrics/job"):
-		return nil, errInvalid("the URL names a group; want that of the gateway alone, without /metrics/job")
+		return nil, errInvalid("the URL names a group: give the URL of the gateway, without /metrics/job")
 	}
 	return u, nil
 }
