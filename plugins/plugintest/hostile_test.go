@@ -32,7 +32,7 @@ func TestGivesUpOnASlowPlugin(t *testing.T) {
 	r := run(t, hostile(t, "puppet"), plugintest.Options{
 		Corpus: cases(t, t.TempDir(), 1000, "loop"), Limits: abi.Limits{Time: 50 * time.Millisecond},
 	})
-	if c := last(r); r.OK() || c.Status != plugintest.Fail || !strings.Contains(c.Detail, "5 times; the checks that were left") {
+	if c := last(r); r.OK() || c.Status != plugintest.Fail || !strings.Contains(c.Detail, "5 times; the remaining checks") {
 		t.Errorf("the last check is %+v", c)
 	}
 }

@@ -99,7 +99,7 @@ func (r Report) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 // checks made so far and the cause of ctx.
 func Run(ctx context.Context, wasm []byte, o Options) (Report, error) {
 	limit := cmp.Or(o.Time, defaultTime)
-	inTime, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("all of it took longer than %s", limit))
+	inTime, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the run took longer than %s", limit))
 	defer cancel()
 	inTime, giveUp := context.WithCancelCause(inTime)
 	defer giveUp(nil)
@@ -110,7 +110,7 @@ func Run(ctx context.Context, wasm []byte, o Options) (Report, error) {
 		return k.report, context.Cause(ctx)
 	}
 	if inTime.Err() != nil {
-		k.add(GroupLimits, "time", Fail, fmt.Sprintf("%s; the checks that were left were not made", context.Cause(inTime)))
+		k.add(GroupLimits, "time", Fail, fmt.Sprintf("%s; the remaining checks were not made", context.Cause(inTime)))
 	}
 	return k.report, nil
 }
@@ -218,7 +218,7 @@ func (k *kit) fail(group Group, name string, err error) {
 		return
 	}
 	if k.timeouts++; k.timeouts == maxTimeouts {
-		k.giveUp(fmt.Errorf("the plugin ran into its limit of time %d times", maxTimeouts))
+		k.giveUp(fmt.Errorf("the plugin reached its time limit %d times", maxTimeouts))
 	}
 }
 
