@@ -49,13 +49,16 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 		r.loaded[sum] = p
 	}
 	r.mu.Unlock()
-	if err := p.load(ctx); err != nil {
+	err := p.load(ctx)
+	if err == nil {
+		return p, nil
+	}
+	if ctx.Err() == nil { // Otherwise another caller may still load it.
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.loaded, sum) // The failure may be transient, and the entry holds memory.
-		return nil, err
 	}
-	return p, nil
+	return nil, err
 }
 
 // load compiles the module and has it describe itself, once.
