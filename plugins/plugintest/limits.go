@@ -74,12 +74,25 @@ func (k *kit) multiplyItems(s seed) (seed, int) {
 		var tree any
 		errTree := json.Unmarshal(s.doc.Bytes(), &tree)
 		text, errText := json.Marshal(set(tree, tokens[:len(tokens)-1], func(v any) any {
+			if object, ok := v.(map[string]any); ok {
+				for i := range n {
+					object[fmt.Sprintf("item %d", i)] = raw
+				}
+				return object
+			}
 			list, _ := v.([]any)
 			copies := slices.Repeat([]any{raw}, n)
 			return append(copies, list[min(1, len(list)):]...)
 		}), json.Deterministic(true))
 		doc, errDoc := asJSON(text)
 		if errors.Join(errTree, errText, errDoc) != nil {
+			break
+		}
+		found := 0
+		for range doc.Items(k.ctx, items) {
+			found++
+		}
+		if found < n { // The pattern names the member.
 			break
 		}
 		return seed{"many items", doc, s.config}, n
