@@ -13,10 +13,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// RoundResult is the result of a round. Whatever it is, it has the fields of a decision.
+// RoundResult is the result of a round. It always has the fields of a decision.
 type RoundResult struct {
-	// Decision is the round's. If the caller must run an agent, or no budget covers the next
-	// step, it says so and not what a policy decided.
+	// Decision is the round's decision. If the caller must run an agent, or no budget covers
+	// the next step, it says so, and no policy has decided.
 	Decision
 	// ManualFallback is set if the caller must run an agent.
 	ManualFallback *ManualFallback `json:"hand_back,omitzero"`
@@ -24,11 +24,11 @@ type RoundResult struct {
 
 // Progress compares the findings of a review with the task's earlier reviews.
 type Progress struct {
-	// NoProgress reports whether the task has findings, its previous review had all of
-	// them, and none of that review's findings is gone (ADR-0003).
+	// NoProgress reports whether the task has findings, and they are the same as in its
+	// previous review (ADR-0003).
 	NoProgress bool `json:"no_progress"`
-	// The counts are those of findings that are new, also in the previous review, back
-	// after being gone, and gone since the previous review.
+	// The counts are of findings that are new, that the previous review had too, that came
+	// back after being gone, and that are gone since the previous review.
 	NewCount      int `json:"new_count"`
 	RepeatCount   int `json:"repeat_count"`
 	ReopenedCount int `json:"reopened_count"`
@@ -57,10 +57,10 @@ type Decision struct {
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
 	// InducedCount counts the findings in lines that were changed since the task's previous
-	// review, nil if that is not known.
+	// review. It is nil if that is not known.
 	InducedCount *int `json:"induced_count,omitzero"`
-	// Bar is the severity from which findings are open: the bar of the policy for this
-	// review, PolicyBar, or that of an earlier review if it was higher. Both are "" if the
+	// Bar is the severity from which findings are open: PolicyBar, which the policy chose for
+	// this review, or the bar of an earlier review if that was higher. Both are "" if the
 	// policy has no bar.
 	Bar       routing.Bar `json:"bar,omitzero"`
 	PolicyBar routing.Bar `json:"policy_bar,omitzero"`
@@ -69,12 +69,12 @@ type Decision struct {
 	// Deferred are the findings below the bar, in the form of Findings; nil if the policy
 	// has no bar.
 	Deferred []finding.Finding `json:"deferred,omitzero"`
-	// StillOpen are the findings that the last review left open, if this round reviewed
-	// nothing, as on a red verification; nil for none. They are not part of Findings, and
-	// the policy does not see them.
+	// StillOpen are the findings that the last review left open, if this round had no review,
+	// such as after a red verification. They are not part of Findings, and the policy does
+	// not see them.
 	StillOpen *OpenReview `json:"still_open,omitzero"`
-	// Previous says what became of each finding of the task's previous review. The policy
-	// does not see it.
+	// Previous has the status of each finding of the task's previous review. The policy does
+	// not see it.
 	Previous []PreviousFinding `json:"previous,omitzero"`
 	// Skipped are the items that plugins skipped, by reason.
 	Skipped []Skipped `json:"skipped"`
@@ -83,20 +83,20 @@ type Decision struct {
 	Routing  Routing    `json:"routing"`
 	// Input is the policy's whole input.
 	Input routing.Input `json:"input"`
-	// BarInput is the whole input of the policy's bar, nil if it has none.
+	// BarInput is the whole input of the policy's bar, or nil if the policy has no bar.
 	BarInput *routing.Input   `json:"bar_input,omitzero"`
 	Policy   routing.Identity `json:"policy"`
 	Plugins  []abi.Identity   `json:"plugins"`
 	Reports  []Report         `json:"reports"`
-	// Confinement is the lowest level that one of the reports was made at, "" if no process
-	// that we started made one.
+	// Confinement is the lowest level at which a report was made, or "" if no process that
+	// we started made one.
 	Confinement confinement.Level `json:"confinement,omitzero"`
-	// Verification is the draft's verification, nil if there was none.
+	// Verification is the draft's verification, or nil.
 	Verification *Verification `json:"verification,omitzero"`
 	// Questions are the questions for the user, if the task waits for answers.
 	Questions []task.Question `json:"questions,omitzero"`
-	// Missing lists what the commit phase still requires, if a review decided to commit
-	// and leaves the commit to that phase; nil if the task is committed.
+	// Missing lists the evidence that the commit phase still requires, if a review decided to
+	// commit and leaves the commit to that phase; nil if the task is committed.
 	Missing []string `json:"missing,omitzero"`
 	// Force is set if a gate was passed by force.
 	Force *task.Force `json:"force,omitzero"`
@@ -106,12 +106,12 @@ type Decision struct {
 	EmptyDraft bool `json:"empty_draft,omitzero"`
 	// WithoutCriteria reports whether the critic ran without a description of the task.
 	WithoutCriteria bool `json:"without_criteria,omitzero"`
-	// Handoff is the file with the executor's instructions, nil for none, relative to the
-	// project's root. Research has the researchers' results for the next round.
+	// Handoff is the file with the executor's instructions, relative to the project's root,
+	// or nil. Research has the researchers' results for the next round.
 	Handoff  *string   `json:"handoff"`
 	Research *Research `json:"research,omitzero"`
 	// Budget says which budget does not cover the next step, such as the researchers that
-	// the decision asks for, "" for none.
+	// the decision asks for. It is "" if the budgets suffice.
 	Budget string `json:"budget,omitzero"`
 	// Why explains a stateless decision if the caller asked for it.
 	Why *explain.Explanation `json:"why,omitzero"`
@@ -119,7 +119,7 @@ type Decision struct {
 	Event *EventRef `json:"event,omitzero"`
 }
 
-// Churn returns the number of the last reviews whose failures the fixes caused, if the
+// Churn returns the number of consecutive reviews in which fixes caused all failures, if the
 // policy decided because of that, and otherwise 0.
 func (d Decision) Churn() int {
 	if d.Reason != task.ReasonChurn || d.Input.Facts == nil {
@@ -139,12 +139,12 @@ type OpenReview struct {
 // FindingList lists the open or the deferred findings of a task.
 type FindingList struct {
 	TaskID string `json:"task_id"`
-	// Round is the round of the review, 0 if there is none, or if a person or an import left
-	// the findings.
+	// Round is the round of the review. It is 0 without a review, and if a person or an
+	// import left the findings.
 	Round int `json:"round"`
-	// Bar is the bar of the review, "" if its policy has none.
+	// Bar is the bar of the review, or "" if its policy has no bar.
 	Bar routing.Bar `json:"bar,omitzero"`
-	// Deferred reports whether the findings are deferred ones.
+	// Deferred reports whether the findings are deferred.
 	Deferred bool            `json:"deferred"`
 	Findings []ListedFinding `json:"findings"`
 }
@@ -161,9 +161,9 @@ type PreviousFinding struct {
 	Category    string  `json:"category"`
 	File        *string `json:"file"`
 	Line        *int    `json:"line"`
-	// Status is open if the finding is reported again or stated to be open; fixed,
-	// withdrawn or induced as a report states it; gone if all that reported it reported
-	// again without it, and cannot state anything; else unverified.
+	// Status is open if the finding is reported again or a report states that it is open;
+	// fixed, withdrawn or induced if a report states that; gone if everyone who reported it
+	// reports again without it, in formats that have no statements; otherwise unverified.
 	Status finding.PreviousStatus `json:"status"`
 }
 
@@ -188,7 +188,7 @@ type Skipped struct {
 	Refs []string `json:"refs"`
 }
 
-// Unmapped is a rule whose findings have its plugin's default category.
+// Unmapped is a rule without a configured category. Its findings have the plugin's default.
 type Unmapped struct {
 	Plugin   string `json:"plugin"`
 	Report   string `json:"report"`
@@ -200,22 +200,23 @@ type Unmapped struct {
 type Report struct {
 	// Path is as the user wrote it; "-" is standard input.
 	Path string `json:"path"`
-	// Command is the command in switchyard.yaml that printed it, "" for none.
+	// Command is the command in switchyard.yaml that printed it, or "".
 	Command string `json:"command,omitzero"`
-	// Run is the run of the agent that wrote it, "" for none.
+	// Run is the run of the agent that wrote it, or "".
 	Run    string `json:"run,omitzero"`
 	Digest string `json:"digest"`
 	Plugin string `json:"plugin"`
 	Critic string `json:"critic"`
-	// Confinement is the level that it was made at, "" if unknown, which counts as none.
+	// Confinement is the level at which it was made, or "" if that is unknown, which counts
+	// as confinement.None.
 	Confinement confinement.Level `json:"confinement,omitzero"`
 	// Findings and Skipped are the plugin's counts before merging.
 	Findings int `json:"findings"`
 	Skipped  int `json:"skipped"`
 }
 
-// LowestConfinement returns the lowest level that one of the reports was made at, "" if that
-// of all of them is unknown.
+// LowestConfinement returns the lowest level at which one of the reports was made, or "" if
+// all levels are unknown.
 func LowestConfinement(reports []Report) confinement.Level {
 	levels, known := make([]confinement.Level, len(reports)), false
 	for i, r := range reports {
@@ -227,8 +228,8 @@ func LowestConfinement(reports []Report) confinement.Level {
 	return confinement.Lowest(levels...)
 }
 
-// EventRef identifies an event in a task's chain. If it is stored elsewhere, its hash
-// proves later that the chain up to it is unchanged and complete.
+// EventRef identifies an event in a task's chain. A copy of it outside the ledger proves
+// later that the chain up to the event is unchanged and complete.
 type EventRef struct {
 	N    int64  `json:"n"`
 	Hash string `json:"hash"`
@@ -250,7 +251,7 @@ type Research struct {
 	// root.
 	Path string `json:"path"`
 	Data string `json:"data"`
-	// K is the number of researchers asked, Silent of those that failed.
+	// K is the number of researchers. Silent lists the ones that failed.
 	K              int                `json:"k"`
 	AgreementScore float64            `json:"agreement_score"`
 	Silent         []research.Silence `json:"silent"`
@@ -263,8 +264,8 @@ type ManualFallback struct {
 	// must write; both are relative to the project's root.
 	PromptPath string `json:"prompt_path"`
 	ReportPath string `json:"report_path"`
-	// Failures say why the adapters failed: first those that could not be started, then
-	// the attempts.
+	// Failures say why the adapters failed: first the adapters that could not be started,
+	// then the attempts.
 	Failures []string `json:"failures"`
 }
 
@@ -286,8 +287,8 @@ type SpawnSummary struct {
 	CostMicroDollars *int64 `json:"cost_microdollars"`
 	// Resumed reports whether the attempt belongs to an earlier command that was killed.
 	Resumed bool `json:"resumed,omitzero"`
-	// Confinement is the level that it ran at, "" for none, and Refused lists the hosts that
-	// the proxy refused, at most 20.
+	// Confinement is the level at which it ran, or "" if it was not confined. Refused lists
+	// at most 20 hosts that the proxy refused.
 	Confinement confinement.Level `json:"confinement,omitzero"`
 	Refused     []string          `json:"refused,omitzero"`
 	// Changed lists the changes of the working tree during the attempt.
@@ -311,8 +312,8 @@ func SummarizeSpawn(r outcome.Record) SpawnSummary {
 	return s
 }
 
-// ActionManualFallback is the next action of a round whose agent the caller must run, and
-// ReasonManualFallback its reason. ActionStuck is the destination that every policy
+// ActionManualFallback is the next action of a round if the caller must run the agent, and
+// ReasonManualFallback is its reason. ActionStuck is the destination that every policy
 // declares for findings that cannot be routed.
 const (
 	ActionManualFallback = "spawn-agent-tool"
@@ -323,24 +324,24 @@ const (
 // Explanation shows why a round was decided as it was.
 type Explanation struct {
 	Task TaskStatus `json:"task"`
-	// Commit is the evidence for the commit that was asked for, nil for none.
+	// Commit is the evidence for the requested commit, or nil.
 	Commit *CommitEvidence `json:"commit,omitzero"`
 	// DecidedAt is the time of the decision, RFC 3339 in UTC, and By the author of the
 	// command.
 	DecidedAt string `json:"decided_at,omitzero"`
 	By        string `json:"by,omitzero"`
-	// Decision is nil if no round was asked for and none is decided yet.
+	// Decision is nil if the caller named no round and no round is decided yet.
 	Decision *Decision `json:"decision"`
 	// Why names the policy rules that made the decision and the smallest change that would
 	// alter it; nil if the policy is no longer available.
 	Why *explain.Explanation `json:"why"`
 	// Answers are the answers to the decision's questions, in the order of recording.
 	Answers []AnswerEntry `json:"answers,omitzero"`
-	// Spawns are the latest agent runs since the task's latest decision, or since its
-	// beginning if none is decided yet, in the order in which they ended. It is empty if
-	// an older round was asked for.
+	// Spawns are the latest agent runs since the task's latest decision, or since its start
+	// if no round is decided yet, in the order in which they ended. It is empty if the
+	// caller named an older round.
 	Spawns []SpawnSummary `json:"spawns"`
-	// Transcripts are the latest agent runs of the whole task whose transcripts were kept,
+	// Transcripts are the latest agent runs of the whole task that have a transcript,
 	// oldest first.
 	Transcripts []TranscriptEntry `json:"transcripts,omitzero"`
 	// History lists the task's latest decisions, oldest first.
@@ -353,7 +354,7 @@ type Explanation struct {
 	Sessions *SessionBlock `json:"sessions,omitzero"`
 }
 
-// TranscriptEntry is an agent run with what the agent said.
+// TranscriptEntry is an agent run that has a transcript.
 type TranscriptEntry struct {
 	Run     string          `json:"run"`
 	Role    task.Role       `json:"role"`
@@ -363,19 +364,19 @@ type TranscriptEntry struct {
 	Outcome outcome.Outcome `json:"outcome"`
 	// EndedAt is RFC 3339 in UTC.
 	EndedAt string `json:"ended_at"`
-	// Digest is that of the transcript, which may have been removed since.
+	// Digest is the digest of the transcript, which may have been removed since.
 	Digest string `json:"digest"`
 }
 
 // TranscriptCheck compares the transcripts with the digests in the ledger.
 type TranscriptCheck struct {
-	// Sound counts the transcripts that are as the ledger says.
+	// Sound counts the transcripts that match their digests.
 	Sound int64 `json:"sound"`
-	// Gone counts the runs whose transcripts were removed, as old ones are. GoneRuns are
-	// the first 1,000.
+	// Gone counts the removed transcripts, since old ones are removed. GoneRuns are the
+	// first 1,000.
 	Gone     int64           `json:"gone"`
 	GoneRuns []TranscriptRef `json:"gone_runs,omitzero"`
-	// Altered are those whose content has another digest.
+	// Altered are the transcripts that do not match.
 	Altered []TranscriptRef `json:"altered,omitzero"`
 }
 

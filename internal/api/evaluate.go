@@ -10,15 +10,16 @@ const MaxEvaluated = 1000
 
 // EvaluateRequest names past commits.
 type EvaluateRequest struct {
-	// Last is how many commits of HEAD and its first parents, 1 to MaxEvaluated.
+	// Last is the number of commits, from HEAD along first parents, 1 to MaxEvaluated.
 	Last int
-	// Merges selects only those with several parents.
+	// Merges selects only commits with several parents.
 	Merges bool
 	// Observe is called before each commit.
 	Observe func(done, of int64)
 }
 
-// Evaluation says what the gate would have said of past commits. Nothing of it is recorded.
+// Evaluation has the decisions that the gate would have made on past commits. It is not
+// recorded.
 type Evaluation struct {
 	Policy routing.Identity `json:"policy"`
 	// Commits are the newest first.
@@ -26,11 +27,12 @@ type Evaluation struct {
 	// Outcomes counts the commits, and Rules the findings; both the most frequent first.
 	Outcomes []EvaluatedOutcome `json:"outcomes"`
 	Rules    []EvaluatedRule    `json:"rules"`
-	// Submodules are those of the latest commit that has any. They are not checked out.
+	// Submodules are the submodules of the latest commit that has any. They are not checked
+	// out.
 	Submodules []string `json:"submodules,omitzero"`
 }
 
-// Totals counts the commits that would pass, those that would not, and those without a
+// Totals counts the commits that would pass, that would be refused, and that have no
 // decision.
 func (e Evaluation) Totals() (committed, refused, failed int64) {
 	for _, o := range e.Outcomes {
@@ -46,22 +48,22 @@ func (e Evaluation) Totals() (committed, refused, failed int64) {
 	return committed, refused, failed
 }
 
-// EvaluatedCommit is what the first review of a commit would have decided.
+// EvaluatedCommit is a commit with the decision that its first review would have made.
 type EvaluatedCommit struct {
 	Commit  string `json:"commit"`
 	Subject string `json:"subject"`
-	// NextAction and Reason are those of the decision; NextAction is failed if there is none.
+	// NextAction and Reason are the decision's. Without one NextAction is failed.
 	NextAction string         `json:"next_action"`
 	Reason     string         `json:"reason"`
 	Verify     routing.Verify `json:"verify"`
 	// Output is the last line that a red verification printed.
 	Output   string `json:"output,omitzero"`
 	Findings int    `json:"findings"`
-	// Error is why the commit could not be evaluated, nil if it could.
+	// Error says why the commit could not be evaluated, or is nil.
 	Error *errs.Error `json:"error,omitzero"`
 }
 
-// EvaluatedOutcome counts the commits that would have had a decision.
+// EvaluatedOutcome counts the commits with the same decision.
 type EvaluatedOutcome struct {
 	NextAction string `json:"next_action"`
 	// Reason is the code of the error if NextAction is failed.
@@ -71,7 +73,7 @@ type EvaluatedOutcome struct {
 
 // EvaluatedRule counts the findings of a linter's rule, and the commits that have one.
 type EvaluatedRule struct {
-	// Rule begins the remediation, in front of a colon; a finding without one counts by its
+	// Rule is the beginning of the remediation, up to a colon, or else the finding's
 	// category.
 	Rule     string `json:"rule"`
 	Route    string `json:"route"`

@@ -10,7 +10,7 @@ type Health struct {
 	Checks   []Check         `json:"checks"`
 	Adapters []AdapterHealth `json:"adapters"`
 	Agents   []AgentHealth   `json:"agents"`
-	// Probe is the run of the executor's adapter that was asked for, nil for none.
+	// Probe is the run of the executor's adapter, or nil if the caller requested none.
 	Probe *SpawnSummary `json:"probe,omitzero"`
 }
 
@@ -18,8 +18,8 @@ type Health struct {
 type Check struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Unused reports that a failed check does not count: only run needs what it checks,
-	// and the project has not used run yet.
+	// Unused reports that a failed check does not count, because only run depends on it and
+	// the project has not used run yet.
 	Unused bool `json:"unused,omitzero"`
 	// Text describes the result.
 	Text string `json:"text"`
@@ -36,16 +36,15 @@ type AdapterHealth struct {
 	// no agents and it is the default adapter and is installed.
 	Used bool `json:"used"`
 	OK   bool `json:"ok"`
-	// Binary is the program's path, "" if it was not found. Version is the version that it
-	// prints, "" if it prints none.
+	// Binary is the program's path, or "" if it was not found. Version is the version that it
+	// prints, or "".
 	Binary  string `json:"binary,omitzero"`
 	Version string `json:"version,omitzero"`
 	// Tested lists the versions that the adapter was tested with, and KnownVersion reports
 	// whether Version is one of them.
 	Tested       []string `json:"tested,omitzero"`
 	KnownVersion bool     `json:"known_version"`
-	// Missing lists flags that the adapter needs and that the program's help does not
-	// name.
+	// Missing lists the flags that the adapter uses and the program's help does not name.
 	Missing []string `json:"missing_flags,omitzero"`
 	// Problem says why the adapter cannot be used, "" if it can.
 	Problem string `json:"problem,omitzero"`

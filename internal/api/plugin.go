@@ -24,7 +24,7 @@ type NormalizedReport struct {
 type PluginInventory struct {
 	// OK reports whether no plugin has a problem.
 	OK bool `json:"ok"`
-	// Plugins are the built-in plugins, those of the project, and the named
+	// Plugins are the plugins that are built in or in the project, and the named
 	// configurations, sorted by name.
 	Plugins []InstalledPlugin `json:"plugins"`
 }
@@ -39,7 +39,7 @@ type InstalledPlugin struct {
 	Path string `json:"path"`
 	// Use is the plugin that it configures, "" if it is a plugin itself.
 	Use string `json:"use,omitzero"`
-	// Problem says why it cannot be used, nil if it can.
+	// Problem says why it cannot be used, or is nil.
 	Problem *PluginProblem `json:"problem,omitzero"`
 }
 
@@ -77,10 +77,10 @@ type PluginLockResult struct {
 	Path string `json:"path"`
 	// Plugins are the pins of the new lock, by path.
 	Plugins []project.Pin `json:"plugins"`
-	// Changes are the differences from the old lock: first those of the new pins, then the
-	// removed pins.
+	// Changes are the differences from the old lock: first the added and changed pins, then
+	// the removed ones.
 	Changes []PinChange `json:"changes"`
-	// Unreadable says why the old lock could not be read, nil if it could.
+	// Unreadable says why the old lock could not be read, or is nil.
 	Unreadable error `json:"-"`
 }
 
@@ -115,7 +115,8 @@ type Benchmark struct {
 	Cached   Timing       `json:"cold_cached"`
 	Warm     Timing       `json:"warm"`
 	Guest    Timing       `json:"warm_guest"`
-	// PerFinding is the warm median divided by the findings, nil if there are none.
+	// PerFinding is the warm median divided by the number of findings, or nil without
+	// findings.
 	PerFinding *int64 `json:"per_finding_ns"`
 	// Memory is the guest's memory at the end of a call.
 	Memory int64 `json:"memory"`

@@ -16,7 +16,7 @@ import (
 type Adopted struct {
 	Ref    string           `json:"ref"`
 	Policy routing.Identity `json:"policy"`
-	// Signer is the id of the key that signed it, "" for none.
+	// Signer is the id of the key that signed it, or "".
 	Signer string   `json:"signer,omitzero"`
 	By     string   `json:"by"`
 	At     string   `json:"at"`
@@ -29,14 +29,14 @@ type AdoptRequest struct {
 	Policy string
 	// AllowRollback allows adopting an older policy than the adopted one.
 	AllowRollback bool
-	// DryRun only reports what would change.
+	// DryRun reports the changes without recording them.
 	DryRun bool
 }
 
 // Adoption is the result of adopting a policy.
 type Adoption struct {
 	Policy routing.Identity `json:"policy"`
-	// From is the previously adopted policy, nil for none.
+	// From is the previously adopted policy, or nil.
 	From *routing.Identity `json:"from"`
 	// State is the state of the version in the project's workspace, "" if it is not there.
 	State release.State `json:"state,omitzero"`
@@ -46,11 +46,11 @@ type Adoption struct {
 	// then has the reason.
 	Diff       *diff.Diff `json:"diff"`
 	Uncompared string     `json:"uncompared,omitzero"`
-	// Event is the event of the adoption, nil if nothing was recorded.
+	// Event is the event of the adoption, or nil if the adoption was not recorded.
 	Event *EventRef `json:"event"`
 }
 
-// MaxPolicyUses is the number of policies listed per task. If there are more, those that
+// MaxPolicyUses is the number of policies listed per task. If there are more, the ones that
 // decided last are listed.
 const MaxPolicyUses = 16
 
@@ -59,7 +59,7 @@ type PolicyInventory struct {
 	// Policies are the versions that are built in or in the project's workspace, oldest
 	// first; then the configured and the adopted policy if they are not among them.
 	Policies []KnownPolicy `json:"policies"`
-	// Configured is the policy that the configuration names, "" for none.
+	// Configured is the policy that the configuration names, or "".
 	Configured string `json:"configured"`
 	// Adopted is the adopted policy, nil before the first decision.
 	Adopted *Adopted `json:"adopted"`
@@ -75,13 +75,12 @@ type KnownPolicy struct {
 	Title  string            `json:"title,omitzero"`
 	// State is "" if the policy is not a version of the workspace.
 	State release.State `json:"state,omitzero"`
-	// ADRStatus is the status of its decision record, "" if the project has none.
+	// ADRStatus is the status of its decision record, or "" without a record.
 	ADRStatus adr.Status `json:"adr_status,omitzero"`
 	BuiltIn   bool       `json:"built_in"`
 	// Stored reports whether the ledger's copy is used, regardless of the files at Ref.
 	Stored bool `json:"kept"`
-	// Folder is its folder in the workspace, relative to the project's root; "" if it
-	// has none.
+	// Folder is its directory in the workspace, relative to the project's root, or "".
 	Folder     string `json:"folder,omitzero"`
 	Default    bool   `json:"default"`
 	Configured bool   `json:"configured"`
@@ -114,11 +113,11 @@ type CheckRequest struct {
 
 // PolicyChecks is the result of checking policies against the invariants.
 type PolicyChecks struct {
-	// Proven reports whether no policy violates an invariant that its record does not waive.
+	// Proven reports whether every policy satisfies all invariants that its decision record
+	// does not waive.
 	Proven  bool           `json:"proven"`
 	Reports []check.Report `json:"reports"`
-	// Counterexample is the simplest input that violates an invariant, nil if there is
-	// none.
+	// Counterexample is the simplest input that violates an invariant, or nil.
 	Counterexample *Counterexample `json:"counterexample,omitzero"`
 }
 
@@ -139,20 +138,21 @@ const AnyAction = "*"
 type ReplayRequest struct {
 	// Policy is the candidate policy.
 	Policy *routing.Policy
-	// Since skips earlier decisions; the zero time skips none.
+	// Since skips earlier decisions, unless it is the zero time.
 	Since time.Time
 	// Through is the number in the ledger of the last event to include, 0 for all.
 	Through int64
 	// Ledger is another ledger: a database, or the output of ledger export. A path is
-	// relative to the user's current folder. "" means the project's ledger.
+	// relative to the user's current directory. "" means the project's ledger.
 	Ledger string
 	// PlayOn also follows each task by the candidate's decisions.
 	PlayOn bool
 	// FailOn are the changed decisions, from and to, that fail the replay. Each side is a
 	// next action, routing.Undecided or AnyAction.
 	FailOn [][2]string
-	// Progress receives the number of the latest replayed event and that of the ledger's
-	// last one, 0 if unknown. It may be nil, and is called in the caller's goroutine.
+	// Progress receives the number of the latest replayed event, and the number of the
+	// ledger's last event, 0 if unknown. It may be nil, and is called in the caller's
+	// goroutine.
 	Progress func(done, total int64)
 }
 
@@ -161,8 +161,8 @@ const (
 	// ProblemRecord means that the record of a decision is unreadable or contradicts
 	// itself.
 	ProblemRecord ledger.ProblemKind = "record"
-	// ProblemPolicy means that a decision's attributes of its policy are not those of that
-	// policy, or that the stored copy of the policy was changed.
+	// ProblemPolicy means that a decision describes its policy wrongly, or that the stored
+	// copy of the policy was changed.
 	ProblemPolicy ledger.ProblemKind = "policy"
 	// ProblemRoute means that the policy routes a category to another destination.
 	ProblemRoute ledger.ProblemKind = "route"

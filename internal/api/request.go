@@ -38,17 +38,17 @@ type Request struct {
 	// MaxRounds is the cap, 0 for the task's or the project's.
 	MaxRounds int
 	// Policy is a policy reference, "" for the project's policy. A path is relative to the
-	// user's current folder.
+	// user's current directory.
 	Policy string
 	// Explain makes Route explain its decision.
 	Explain bool
-	// Force passes the gates for missing evidence on a person's word; nil for none.
+	// Force passes the gates for missing evidence, unless it is nil.
 	Force *task.Force
 }
 
 // ReportRef names a report and the plugin that reads it.
 type ReportRef struct {
-	// Plugin is the name of a plugin, the path of a plugin file or of a folder of plugins,
+	// Plugin is the name of a plugin, the path of a plugin file or of a directory of plugins,
 	// or Auto.
 	Plugin string
 	// Path is a file, or Stdin.
@@ -58,14 +58,14 @@ type ReportRef struct {
 // VerifyRequest says how a draft is verified. The zero value uses the project's
 // configuration, else the round's attestation, else the verification is absent.
 type VerifyRequest struct {
-	// Claim is the outcome that the caller claims, "" for none.
+	// Claim is the outcome that the caller claims, or "".
 	Claim routing.Verify
-	// ExitCode is the exit code of a verification that the caller ran, nil for none.
+	// ExitCode is the exit code of a verification that the caller ran, or nil.
 	ExitCode *int
 	// Excerpt and OutputBytes describe the output of the caller's verification.
 	Excerpt     string
 	OutputBytes int64
-	// Command is a command that the engine runs, "" for none.
+	// Command is a command that the engine runs, or "".
 	Command string
 }
 
@@ -123,10 +123,10 @@ type PhaseRequest struct {
 	Force *task.Force
 }
 
-// CommitRequest commits a task whose latest review allows it.
+// CommitRequest commits a task if its latest review allows it.
 type CommitRequest struct {
-	// MustVerify requires a green verification of the round, also if the project
-	// configures none and the task was never verified.
+	// MustVerify requires a green verification of the round, even if the project has no
+	// verification and the task was never verified.
 	MustVerify bool
 	Force      *task.Force
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // RunRequest drives a task from its text to a commit (ADR-0022). Its JSON is for an engine
-// on another machine, and leaves out what only the caller's needs.
+// on another machine, and omits the fields that only the caller's engine uses.
 type RunRequest struct {
 	// Prompt describes the task, in its author's words; "" keeps the recorded description.
 	// A new task needs one.
@@ -24,17 +24,17 @@ type RunRequest struct {
 	MaxRounds int
 	// Policy is a policy reference, "" for the project's policy.
 	Policy string
-	// Verify is a command that replaces the project's verification, "" for none.
+	// Verify is a command that replaces the project's verification, or "".
 	Verify string
-	// Budget replaces the project's budget, nil for none.
+	// Budget replaces the project's budget, unless it is nil.
 	Budget *project.Budget
-	// Merge brings the committed task onto the branch that it started from, and Push names
-	// a remote that its branch is pushed to, "" for none.
+	// Merge merges the committed task into the branch that it started from. Push names the
+	// remote that its branch is pushed to, or is "".
 	Merge bool   `json:"-"`
 	Push  string `json:"-"`
-	// Jobs is how many tasks the caller runs at once, 0 for this one.
+	// Jobs is the number of tasks that the caller runs at once, 0 for this task alone.
 	Jobs int `json:"-"`
-	// Wait is how long to wait in all for usage limits to end, 0 for not at all.
+	// Wait is the total time to wait for usage limits to end.
 	Wait time.Duration `json:"-"`
 	// Ask returns the user's answer to a question, which need not name the question. If it
 	// is nil, or returns nil, the question is left open and the run ends. It is asked again
@@ -45,7 +45,7 @@ type RunRequest struct {
 	Observe func(RunEvent) `json:"-"`
 }
 
-// RunEventKind is what happened in a run.
+// RunEventKind is the kind of a RunEvent.
 type RunEventKind string
 
 // The events of a run, with the fields of RunEvent that they set.
@@ -56,7 +56,7 @@ const (
 	RunAgent     RunEventKind = "agent"     // Agent: it has ended.
 	RunDecided   RunEventKind = "decided"   // Decision
 	RunAsked     RunEventKind = "asked"     // Questions
-	RunAnswered  RunEventKind = "answered"  // none
+	RunAnswered  RunEventKind = "answered"  // no field
 	RunParked    RunEventKind = "parked"    // Until
 	RunCommitted RunEventKind = "committed" // Commit, Subject
 	RunMerged    RunEventKind = "merged"    // Merge
@@ -64,7 +64,7 @@ const (
 	RunEnded     RunEventKind = "ended"     // Result: the caller of the run adds this event.
 )
 
-// RunEvent is something that happened in a run.
+// RunEvent is an event of a run.
 type RunEvent struct {
 	TaskID string       `json:"task_id"`
 	Event  RunEventKind `json:"event"`
@@ -83,7 +83,7 @@ type RunEvent struct {
 	Result    *RunResult      `json:"result,omitzero"`
 }
 
-// RunResult is where a run ended.
+// RunResult is the result of a run.
 type RunResult struct {
 	TaskID string      `json:"task_id"`
 	Status task.Status `json:"status"`
@@ -94,8 +94,8 @@ type RunResult struct {
 	Reason    string `json:"reason,omitzero"`
 	Round     int    `json:"round,omitzero"`
 	MaxRounds int    `json:"max_rounds,omitzero"`
-	// Branch is the task's own branch, nil if it has none yet. Commit and Subject are those
-	// of its commit, "" for none.
+	// Branch is the task's own branch, or nil. Commit and Subject describe the task's commit;
+	// they are "" before it.
 	Branch  *task.Branch `json:"branch,omitzero"`
 	Commit  string       `json:"commit,omitzero"`
 	Subject string       `json:"subject,omitzero"`
@@ -103,19 +103,19 @@ type RunResult struct {
 	// Until is when a parked task continues, "" for other tasks.
 	Until     string          `json:"until,omitzero"`
 	Questions []task.Question `json:"questions,omitzero"`
-	// Spent is what all agents of the task have used.
+	// Spent is the total usage of the task's agents.
 	Spent task.Spending `json:"spent,omitzero"`
-	// Error is why the run failed, nil if it did not.
+	// Error says why the run failed, or is nil.
 	Error *errs.Error `json:"error,omitzero"`
 }
 
-// Values of RunResult.NextAction: a run that is parked or failed has no decision, and a
-// task can wait for the user whatever its policy calls that.
+// Values of RunResult.NextAction that need not be destinations of the policy.
 const (
 	ActionParked  = "parked"
 	ActionFailed  = "failed"
 	ActionAskUser = "askuser"
-	// ActionBlocked: a task that it depends on is not committed, so it did not run.
+	// ActionBlocked means that the task did not run, because a task that it depends on is
+	// not committed.
 	ActionBlocked = "blocked"
 )
 

@@ -37,22 +37,22 @@ type SessionRequest struct {
 // SessionResult says whether a session may end.
 type SessionResult struct {
 	Blocked bool
-	// Tasks are those whose fix is due in the project's checkout.
+	// Tasks are the tasks with a fix that is due in the project's checkout.
 	Tasks []SessionTask
 }
 
-// SessionTask is a task whose last decision has sent it to the executor.
+// SessionTask is a task that its last decision sent to the executor.
 type SessionTask struct {
 	TaskID    string
 	Round     int
 	MaxRounds int
 	HardCap   int
-	// Red reports whether its verification is red, and Output is the file with the output,
-	// "" for none.
+	// Red reports whether its verification is red. Output is the file with the output of the
+	// verification, or "".
 	Red      bool
 	Output   string
 	Findings []finding.Finding
-	// Handoff is the file with the executor's instructions, relative to the project's root;
-	// nil for none.
+	// Handoff is the file with the executor's instructions, relative to the project's root,
+	// or nil.
 	Handoff *string
 }

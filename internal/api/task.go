@@ -68,8 +68,8 @@ type LifecycleEntry struct {
 	Kind task.Kind `json:"kind"`
 	// Round is the task's round afterwards.
 	Round int `json:"round"`
-	// MaxRounds and HardCap are those that a start or a resumption set, 0 for one of an
-	// older version.
+	// MaxRounds and HardCap are the caps that a start or a resumption set, 0 if an older
+	// version recorded it.
 	MaxRounds int `json:"max_rounds,omitzero"`
 	HardCap   int `json:"hard_cap,omitzero"`
 	// Mode is the mode of a resumption.
@@ -87,17 +87,17 @@ type TaskDetail struct {
 	// Deferred are the findings that the latest review deferred.
 	Deferred []finding.Finding `json:"deferred,omitzero"`
 	// Handoff is the file with the executor's instructions for this round, relative to the
-	// project's root; nil for none.
+	// project's root, or nil.
 	Handoff *string `json:"handoff"`
-	// Sessions says how the Stop hook has dealt with the latest decision that it blocked
-	// sessions for, nil for none.
+	// Sessions says how often the Stop hook blocked sessions because of a decision. It is
+	// about the latest such decision, and nil if there is no such decision.
 	Sessions *SessionBlock `json:"sessions,omitzero"`
 }
 
 // TaskResult is the result of a command on a task.
 type TaskResult struct {
 	TaskStatus
-	// Recorded is the recorded event, nil if nothing changed.
+	// Recorded is the recorded event, or nil if the task did not change.
 	Recorded *EventRef `json:"recorded"`
 }
 
@@ -132,8 +132,8 @@ type ImportResult struct {
 	Left []nubospilot.Left `json:"left"`
 }
 
-// Summary aggregates all tasks of a project. Committed tasks are included permanently.
-// Its form as JSON is that of the verb loop-metrics.
+// Summary aggregates all tasks of a project, including committed ones. Its JSON is the
+// output of the verb loop-metrics.
 type Summary struct {
 	// Tasks is the number of readable tasks; the other numbers are about these.
 	Tasks int `json:"tasks_with_loop"`
@@ -159,7 +159,7 @@ type Summary struct {
 	Overrides int `json:"overrides"`
 }
 
-// UnreadableTask is a task whose record was changed and cannot be read.
+// UnreadableTask is a task that cannot be read, because its record was changed.
 type UnreadableTask struct {
 	TaskID  string    `json:"path"`
 	Code    errs.Code `json:"reason"`
