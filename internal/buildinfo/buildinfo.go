@@ -10,8 +10,7 @@ import (
 // repository does not have the release's tag as its version.
 var version, commit, date string
 
-// Info describes a build. Commit and Date, that of the commit, are empty if the build does
-// not know them.
+// Info describes a build. Commit and its Date are "" if they are not known.
 type Info struct{ Version, Commit, Date string }
 
 // Read returns the values of the release, or those that the Go toolchain recorded.

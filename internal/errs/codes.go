@@ -1,7 +1,6 @@
 package errs
 
-// The codes of Switchyard's errors. docs/errors.md says what each means and what to do. A
-// released code is never renamed or reused.
+// The codes of Switchyard's errors, in alphabetical order. docs/errors.md explains each.
 const (
 	AdapterInvalid                                   Code = "adapter-invalid"
 	AdapterRepositorySettings                        Code = "adapter-repository-settings"
@@ -39,9 +38,9 @@ const (
 	DraftProtected                                   Code = "draft-protected"
 	EvidenceMismatch                                 Code = "evidence-mismatch"
 	EvidenceMissing                                  Code = "evidence-missing"
+	FetchFailed                                      Code = "fetch-failed"
 	FileNotFound                                     Code = "file-not-found"
 	FileTooLarge                                     Code = "file-too-large"
-	FetchFailed                                      Code = "fetch-failed"
 	FileUnreadable                                   Code = "file-unreadable"
 	FileUnwritable                                   Code = "file-unwritable"
 	FleetAttributesMissing                           Code = "fleet-attributes-missing"

@@ -1,7 +1,5 @@
-// Package errs is the error type of Switchyard: a stable code that scripts may match, a
+// Package errs has the error type of Switchyard: a stable code that scripts may match, a
 // sentence for people, and the evidence.
-//
-// The codes and their meaning for users are listed in docs/errors.md.
 package errs
 
 import (
@@ -19,7 +17,6 @@ type Code string
 // Error is a failure with a stable code. Its fields are read-only once it has
 // been returned.
 type Error struct {
-	// Code says what kind of failure this is.
 	Code Code `json:"code"`
 	// Message is one lower-case sentence without a full stop.
 	Message string `json:"message"`

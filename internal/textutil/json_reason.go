@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// JSONReason returns what is wrong with a JSON text that somebody else wrote: an error of
-// the decoder without its prefix and the names of our types.
+// JSONReason returns the reason of a decoder's error for people who did not write our Go
+// types: without the decoder's prefix and the names of types.
 func JSONReason(err error) error {
 	e, ok := errors.AsType[*json.SemanticError](err)
 	switch {

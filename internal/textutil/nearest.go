@@ -6,7 +6,7 @@ import "strings"
 const maxWord = 40
 
 // DidYouMean returns "; did you mean NAME?" for the end of an error message, with the
-// candidate that word probably meant, or "" if none is close.
+// candidate that word probably meant, or "".
 func DidYouMean(word string, candidates []string) string {
 	if near := Nearest(word, candidates); near != "" {
 		return "; did you mean " + near + "?"

@@ -36,8 +36,7 @@ func ClipBytes(s string, n int) string {
 	return s[:n]
 }
 
-// FitBytes returns s if it has at most n bytes, else as much of its beginning as fits before
-// a "…", which counts.
+// FitBytes is Fit in bytes.
 func FitBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -45,7 +44,7 @@ func FitBytes(s string, n int) string {
 	return ClipBytes(s, n-len("…")) + "…"
 }
 
-// InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1 if all are.
+// InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func InvalidUTF8(text []byte) int {
 	if utf8.Valid(text) {
 		return -1
@@ -90,8 +89,8 @@ func List(words []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
 }
 
-// PastCap says how far a round is past a task's cap, "" if it is not. hardCap is the task's
-// hard cap, 0 if it is not known.
+// PastCap describes how far a round is past a task's cap, or returns "" if it is not. hardCap
+// is the task's hard cap, 0 if it is not known.
 func PastCap(round, maxRounds, hardCap int) string {
 	switch {
 	case round <= maxRounds:
@@ -103,8 +102,7 @@ func PastCap(round, maxRounds, hardCap int) string {
 	}
 }
 
-// AndMore returns " (and N more)" for a list of which only the first is shown, or "" if
-// there are no more.
+// AndMore returns " (and N more)" for a list that is shown only in part, or "" if n is 0.
 func AndMore(n int) string {
 	if n < 1 {
 		return ""
