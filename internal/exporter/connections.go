@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// connections is a listener that keeps at most maxConnections open. A further one
-// replaces the least recently used connection that no scrape is gathered for, so clients
-// that are idle, slow or do not read cannot keep others out.
+// connections is a listener that keeps at most maxConnections open. A further one replaces
+// the least recently used connection without a running scrape, so that clients that are
+// idle, slow or do not read cannot keep others out.
 type connections struct {
 	net.Listener
 
@@ -39,7 +39,7 @@ func (l *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// add makes room for c, if possible.
+// add makes room for c, and reports whether it succeeded.
 func (l *connections) add(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +91,8 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// useConnection calls use for the connection of a request. It does nothing if another
-// server accepted the connection.
+// useConnection calls use for the connection of a request, unless another listener accepted
+// the connection.
 func useConnection(ctx context.Context) (done func()) {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		return c.use()

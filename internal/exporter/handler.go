@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// newHandler serves the metrics, and whether they can be read right now. The patterns
-// reject methods other than GET and HEAD.
+// newHandler returns a handler for the metrics and the health check. The patterns reject
+// methods other than GET and HEAD.
 func newHandler(o Options, w *warnings) http.Handler {
 	s := &scrapes{gather: o.Gather, timeout: o.Timeout, places: make(chan struct{}, o.Scrapes), warnings: w}
 	mux := http.NewServeMux()
@@ -33,8 +33,8 @@ type scrapes struct {
 	warnings *warnings
 }
 
-// handler shows what it gathers for a request. It shows nothing before it has gathered, so
-// that a slow client blocks no scrape.
+// handler gathers the metrics for a request and then calls show. It writes only after it has
+// gathered, so that a slow client does not block other scrapes.
 func (s *scrapes) handler(show func(http.ResponseWriter, *http.Request, []*dto.MetricFamily)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -43,10 +43,10 @@ func (s *scrapes) handler(show func(http.ResponseWriter, *http.Request, []*dto.M
 			return
 		case <-time.After(placeWait):
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "as many scrapes run as may", http.StatusServiceUnavailable)
+			http.Error(w, "too many scrapes are running", http.StatusServiceUnavailable)
 			return
 		}
-		families, err := s.gathered(r)
+		families, err := s.gatherFor(r)
 		if r.Context().Err() != nil {
 			return // The client is gone, which is not a failure.
 		}
@@ -60,11 +60,11 @@ func (s *scrapes) handler(show func(http.ResponseWriter, *http.Request, []*dto.M
 	}
 }
 
-// gathered gathers, and then gives back the place.
-func (s *scrapes) gathered(r *http.Request) ([]*dto.MetricFamily, error) {
+// gatherFor gathers the metrics for a request, and then gives back its place.
+func (s *scrapes) gatherFor(r *http.Request) ([]*dto.MetricFamily, error) {
 	defer func() { <-s.places }()
 	defer useConnection(r.Context())()
-	ctx, cancel := context.WithTimeout(r.Context(), s.within(r.Header))
+	ctx, cancel := context.WithTimeout(r.Context(), s.timeoutFor(r.Header))
 	defer cancel()
 	return s.gather(ctx)
 }
@@ -82,16 +82,16 @@ func showHealth(w http.ResponseWriter, _ *http.Request, _ []*dto.MetricFamily) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// placeWait is how long a scrape waits for another one to end, which takes milliseconds.
+// placeWait is the time that a scrape waits for another one, which takes milliseconds.
 const placeWait = 3 * time.Second
 
 // leastTime is the minimum timeout of a scrape. With less, any client could make scrapes
 // fail, each with a warning.
 const leastTime = 250 * time.Millisecond
 
-// within returns the timeout of a scrape: the one that Prometheus announces, less a tenth
-// for the network, if it is shorter than our own.
-func (s *scrapes) within(h http.Header) time.Duration {
+// timeoutFor returns the timeout of a scrape: the one that Prometheus announces, less a
+// tenth for the network, if it is shorter than our own.
+func (s *scrapes) timeoutFor(h http.Header) time.Duration {
 	seconds, err := strconv.ParseFloat(h.Get("X-Prometheus-Scrape-Timeout-Seconds"), 64)
 	if err != nil || !(seconds > 0 && seconds < s.timeout.Seconds()) {
 		return s.timeout
@@ -99,8 +99,8 @@ func (s *scrapes) within(h http.Header) time.Duration {
 	return max(time.Duration(seconds*0.9*float64(time.Second)), min(leastTime, s.timeout))
 }
 
-// codeOf returns a code for every error: if a ledger is locked for longer than a scrape
-// may take, the scrape's context ends first, which has no code.
+// codeOf returns a code for every error. A scrape's context ends with an error without a
+// code, for example if the ledger is locked for too long.
 func codeOf(err error) errs.Code {
 	switch code := errs.CodeOf(err); {
 	case code != "":

@@ -1,9 +1,8 @@
 // Package exporter answers scrapes over HTTP.
 //
-// The web configuration file is that of Prometheus' exporters, which adds TLS and
-// passwords; the formats are those that promhttp negotiates: text, OpenMetrics
-// with exemplars and creation times, and protocol buffers with native histograms. Every
-// scrape gathers anew.
+// The web configuration file of Prometheus' exporters adds TLS and passwords. promhttp
+// negotiates the format: text, OpenMetrics with exemplars and creation times, or protocol
+// buffers with native histograms. Every scrape gathers anew.
 //
 // The data read from clients is limited in time and size, and so are concurrent
 // connections, scrapes and password checks. A client that is idle, slow or does not read
@@ -28,9 +27,9 @@ import (
 // The defaults of Options.
 const (
 	DefaultAddress = "127.0.0.1:9464"
-	DefaultTimeout = 10 * time.Second
-	DefaultGrace   = 5 * time.Second
-	DefaultScrapes = 4
+	defaultTimeout = 10 * time.Second
+	defaultGrace   = 5 * time.Second
+	defaultScrapes = 4
 )
 
 // The limits on clients.
@@ -59,8 +58,8 @@ type ServeOptions struct {
 // Options configure Run. Gather is required; other zero fields have defaults.
 type Options struct {
 	ServeOptions
-	// Gather returns the metrics of one moment. It is called once per scrape, from
-	// several goroutines, and must end soon after its context.
+	// Gather returns consistent metrics. It is called once per scrape, from several
+	// goroutines, and must end soon after its context.
 	Gather func(ctx context.Context) ([]*dto.MetricFamily, error)
 	// Timeout limits a scrape, unless the scraper asks for less.
 	Timeout time.Duration
@@ -73,9 +72,9 @@ type Options struct {
 	head time.Duration
 }
 
-// Listening says where metrics are served.
+// Listening is the address of the metrics.
 type Listening struct {
-	// URL is that of the metrics, with the actual port.
+	// URL has the actual port.
 	URL string
 	// Open is true if other machines can reach the address and no web configuration
 	// protects it.
@@ -89,7 +88,7 @@ type Listening struct {
 //
 // web-config-invalid and listen-failed, before Options.Started.
 func Run(ctx context.Context, o Options) error {
-	o = o.filled()
+	o = o.withDefaults()
 	secure, err := checkWebConfig(o.WebConfig)
 	if err != nil {
 		return err
@@ -154,11 +153,11 @@ func Run(ctx context.Context, o Options) error {
 	return errs.New(errs.ListenFailed, "stop serving %s: %w", o.Address, err).With("address", o.Address)
 }
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	o.Address = cmp.Or(o.Address, DefaultAddress)
-	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
-	o.Grace = cmp.Or(o.Grace, DefaultGrace)
-	o.Scrapes = cmp.Or(o.Scrapes, DefaultScrapes)
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.Grace = cmp.Or(o.Grace, defaultGrace)
+	o.Scrapes = cmp.Or(o.Scrapes, defaultScrapes)
 	o.head = cmp.Or(o.head, headTime)
 	return o
 }

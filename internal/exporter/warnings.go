@@ -20,12 +20,12 @@ type warnings struct {
 	mu   sync.Mutex
 	last time.Time // of the last reported line
 	left int       // lines that were dropped since then
-	code errs.Code // of the last reported failure, "" if nothing fails
+	code errs.Code // of the current failure, or ""
 }
 
-// Write reports a line that the server logs, such as that a client speaks no TLS. Clients
-// cause such lines, so it reports at most one per quietPeriod; the next one says how many
-// were dropped.
+// Write reports a line of the server's log, such as about a client that does not speak TLS.
+// Clients cause such lines, so it reports at most one per quietPeriod; the next one says how
+// many were dropped.
 func (w *warnings) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -44,8 +44,8 @@ func (w *warnings) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// update takes the error, or nil, of every attempt to gather. It reports if gathering
-// begins to fail, fails for another reason, or works again.
+// update takes the error, or nil, of every attempt to gather. It warns if gathering begins to
+// fail, fails for another reason, or works again.
 func (w *warnings) update(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

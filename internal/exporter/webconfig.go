@@ -23,9 +23,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// webConfig is a web configuration of Prometheus's exporters, as far as it is known here.
-// Their own package for it makes the program 4 MB larger: it imports, by way of
-// golang.org/x/net/trace, templates that can call every method (ADR-0029).
+// webConfig has the supported keys of the web configuration of Prometheus' exporters. Their
+// own package makes the program 4 MB larger: it imports, by way of golang.org/x/net/trace,
+// templates that can call every method (ADR-0029).
 type webConfig struct {
 	TLS struct {
 		Cert       string `yaml:"cert_file"`
@@ -37,8 +37,8 @@ type webConfig struct {
 	Users map[string]string `yaml:"basic_auth_users"` // bcrypt hashes, by name
 }
 
-// readWebConfig reads and checks a file and the files that it names. It returns no TLS
-// configuration if the file has none.
+// readWebConfig reads and checks a file and the files that it names. The TLS configuration is
+// nil if the file does not configure TLS.
 func readWebConfig(path string) (c webConfig, secure *tls.Config, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c webConfig) tls(dir string) (*tls.Config, error) {
 	}
 	version, ok := map[string]uint16{"": tls.VersionTLS12, "TLS12": tls.VersionTLS12, "TLS13": tls.VersionTLS13}[t.MinVersion]
 	if !ok {
-		return nil, fmt.Errorf("min_version is TLS12 or TLS13, not %s", t.MinVersion)
+		return nil, fmt.Errorf("min_version must be TLS12 or TLS13, not %s", t.MinVersion)
 	}
 	auth, ok := map[string]tls.ClientAuthType{
 		"": tls.NoClientCert, "NoClientCert": tls.NoClientCert, "RequestClientCert": tls.RequestClientCert,
@@ -122,27 +122,27 @@ func checkWebConfig(path string) (secure bool, err error) {
 	return false, errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
 }
 
-// unknownUserHash is compared with the passwords of unknown users, which would be answered
-// faster than known ones otherwise. It is that of a random password.
+// unknownUserHash is the hash of a random password. It is compared with the passwords of
+// unknown users, so that the time of the answer does not reveal which users exist.
 const unknownUserHash = "$2a$10$Sc8j3kzWuT9MCZJ.6qZEZOk2.Sccnkg9iQISxWUUnREkY3fzSX.0K"
 
-// The limits on guessing passwords: how long one waits to be checked, and the pause after a
-// wrong one in multiples of the time that its check took, so that checks use at most a
-// fifth of a core.
+// The limits on guessing passwords: the time that a password waits to be checked, and the
+// pause after a wrong one, in multiples of the time of its check, so that checks use at most
+// a fifth of a core.
 const (
 	trialWait  = 5 * time.Second
 	trialPause = 4
 )
 
-// passwords lets in the users of a web configuration, which is read for each request.
+// passwords admits the users of a web configuration, which it reads for each request.
 type passwords struct {
 	path string
 	next http.Handler
 	log  *log.Logger
-	// right has digests of the users, hashes and passwords that were right.
+	// right has digests of correct users, hashes and passwords.
 	right sync.Map
-	// trial has an element while another password is checked, which keeps a core busy
-	// however wrong the password is.
+	// trial has an element while a password is checked. A check keeps a core busy even if
+	// the password is wrong.
 	trial chan struct{}
 }
 
@@ -158,7 +158,7 @@ func (p *passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admits reports whether a request has the password of a user, and answers it if not.
+// admits reports whether a request has the password of a user. It answers other requests.
 func (p *passwords) admits(users map[string]string, w http.ResponseWriter, r *http.Request) bool {
 	if user, password, ok := r.BasicAuth(); ok {
 		hash, known := users[user]
