@@ -111,7 +111,7 @@ func NoArgs(_ *cobra.Command, args []string) error {
 func OneTask(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return fmt.Errorf("the id of a TASK is missing")
+		return errors.New("the id of a TASK is missing")
 	case 1:
 		return nil
 	default:
@@ -155,7 +155,7 @@ func OrNothing(want cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// FirstArg returns the first argument, or "" if there is none.
+// FirstArg returns the first argument, or "".
 func FirstArg(args []string) string {
 	if len(args) == 0 {
 		return ""

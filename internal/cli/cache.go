@@ -8,9 +8,9 @@ import (
 // CacheVariable is the environment variable that names the directory of compiled plugins.
 const CacheVariable = "SWITCHYARD_CACHE_DIR"
 
-// CacheDir returns the directory of compiled plugins, "" for none. It is the user's, never
-// one of the project: compiled plugins are machine code, and a repository must not supply
-// any.
+// CacheDir returns the directory of compiled plugins, or "" to compile without a cache. It
+// belongs to the user and is never in the project: compiled plugins are machine code, which
+// a repository must not supply.
 func CacheDir() string {
 	if dir := os.Getenv(CacheVariable); dir != "" {
 		return dir

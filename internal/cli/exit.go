@@ -11,9 +11,9 @@ const (
 	ExitFault = 1
 	ExitUsage = 2
 	ExitOther = 15 // with --exit-code: any other destination
-	// ExitParked is a run's that waits for the end of a usage limit.
+	// Only of run: the task waits for the end of a usage limit.
 	ExitParked = 16
-	// ExitNotReviewed and ExitRefused are a gate's.
+	// Only of gate.
 	ExitNotReviewed = 17
 	ExitRefused     = 18
 )
@@ -37,7 +37,7 @@ func DecisionExit(nextAction string) int {
 	return ExitOther
 }
 
-// RunExit returns the exit code for where a run ended.
+// RunExit returns the exit code for the next action of a run.
 func RunExit(nextAction string) int {
 	switch nextAction {
 	case api.ActionFailed:
@@ -75,8 +75,9 @@ func GateExit(outcome string) int {
 	}
 }
 
-// TasksExit returns the exit code for several tasks: the one that all have that are not
-// committed. A blocked task has that of the task that it depends on.
+// TasksExit returns the exit code for several tasks: ExitFault if one failed, else the code
+// that all uncommitted tasks have, or ExitOther if they differ. A blocked task does not
+// count, since the task that it depends on does.
 func TasksExit(results []api.RunResult) int {
 	all := ExitDone
 	for _, r := range results {

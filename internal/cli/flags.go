@@ -126,8 +126,8 @@ func (c *choice[T]) Set(s string) error {
 // Options returns the words that the flag accepts.
 func (c *choice[T]) Options() []string { return textutil.Strings(c.words) }
 
-// Given returns those of the named flags that the command line sets, as "--name". A
-// flag that is switched off does not count.
+// Given returns the named flags that the command line sets, as "--name". A flag that is
+// switched off does not count.
 func Given(flags *pflag.FlagSet, names ...string) []string {
 	var all []string
 	for _, name := range names {
@@ -174,15 +174,18 @@ func valueProblem(invalid *pflag.InvalidValueError) error {
 	return fmt.Errorf("--%s: %w", name, err)
 }
 
+// MaxRoundsVar adds --max-rounds.
 func MaxRoundsVar(flags *pflag.FlagSet, rounds *int) {
 	NumberVar(flags, rounds, "max-rounds", task.MinRounds, task.MaxRounds,
 		fmt.Sprintf("the task's cap of `N` rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds))
 }
 
+// PolicyVar adds --policy.
 func PolicyVar(flags *pflag.FlagSet, policy *string) {
 	TextVar(flags, policy, "policy", "decide by `POLICY`: "+policies.Default+", a directory or an OPA bundle")
 }
 
+// AdapterVar adds --adapter.
 func AdapterVar(flags *pflag.FlagSet, adapter *string) {
 	TextVar(flags, adapter, "adapter", "run agents with `ADAPTER`: claude, codex, gemini, opencode, copilot, exec or one of the project's (default spawn.adapter of switchyard.yaml)")
 }

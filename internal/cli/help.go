@@ -54,8 +54,8 @@ type Group struct {
 // maxUsage is the width of the flags' descriptions, in columns.
 const maxUsage = 96
 
-// LayOutHelp groups the commands, of which those without a group come last, and appends
-// the text that status returns to the help of each.
+// LayOutHelp groups the commands, and appends to the help of each the text that status
+// returns. Commands without a group come last.
 func LayOutHelp(root *cobra.Command, groups []Group, status func(*cobra.Command) string) {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.ID, Title: g.Title})
@@ -72,7 +72,7 @@ func LayOutHelp(root *cobra.Command, groups []Group, status func(*cobra.Command)
 	})
 }
 
-// usage writes cobra's own usage with our width and title. It is no template, because a
+// usage writes cobra's own usage with our width and title. It is not a template, because a
 // program that can run one keeps all methods of all its types (ADR-0029).
 func usage(cmd *cobra.Command) error {
 	var text strings.Builder

@@ -50,7 +50,7 @@ func (p *Program) Write(do func(io.Writer) error) error {
 // selects.
 func (p *Program) PrintError(err error, args []string) {
 	e := Typed(err)
-	e.Hint = p.specific(e.Hint)
+	e.Hint = p.completeHint(e.Hint)
 	// A failure to write to standard error cannot be reported.
 	switch {
 	case p.Output == OutputJSON || !p.Parsed && WantsJSON(args):
@@ -62,7 +62,8 @@ func (p *Program) PrintError(err error, args []string) {
 	}
 }
 
-// Typed returns an error as users see it: with its whole message, and the hint of its code.
+// Typed returns an error in the form that users see: with its whole message, and the hint of
+// its code.
 func Typed(err error) *errs.Error {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -73,7 +74,7 @@ func Typed(err error) *errs.Error {
 	return e
 }
 
-// HintFor returns the hint of docs/errors.md for a code, or "" if it has none.
+// HintFor returns the hint of docs/errors.md for a code, or "".
 func HintFor(code errs.Code) string {
 	_, row, _ := strings.Cut(docs.Errors, "\n| `"+string(code)+"` | ")
 	row, _, _ = strings.Cut(row, "\n")
@@ -95,8 +96,9 @@ func WantsJSON(args []string) bool {
 	return false
 }
 
-// specific replaces COMMAND and TASK in a hint with those of the command line.
-func (p *Program) specific(hint string) string {
+// completeHint replaces COMMAND and TASK in a hint with the command and the task of the
+// command line.
+func (p *Program) completeHint(hint string) string {
 	if p.command == "" {
 		hint = strings.ReplaceAll(hint, "switchyard help COMMAND shows what it takes", "switchyard help lists the commands")
 	} else {

@@ -1,5 +1,5 @@
-// Package cli is what the programs of Switchyard share: how a command line is parsed, how
-// results and errors are printed, and the exit codes.
+// Package cli has what the programs of Switchyard share: arguments and flags, help, the
+// output of results and errors, and exit codes.
 package cli
 
 import (
@@ -31,8 +31,8 @@ type Program struct {
 	BareErrors bool
 	// Exit is the exit code of a run that ends without an error.
 	Exit int
-	// name is that of the program. command is the command that failed, as the user types
-	// it, and task is the task that it names; "" if there is none.
+	// name is the program's name. command is the command that failed, as the user types it,
+	// and task is the task that it names, or "".
 	name, command, task string
 }
 
@@ -58,8 +58,7 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // A second signal ends the process at once.
-	// A closing terminal may send SIGHUP more than once. A process started with nohup
-	// ignores it.
+	// A closing terminal may send SIGHUP more than once, and nohup ignores it.
 	if !signal.Ignored(syscall.SIGHUP) {
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -82,7 +81,7 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 		case !p.Parsed:
 			err = Usage(err)
 		case isWriteError(err):
-			err = errs.New(errs.OutputFailed, "write the result: %w", err)
+			err = errs.New(errs.OutputFailed, "failed to write the result: %w", err)
 		}
 		p.PrintError(err, args)
 		return faultExit(errs.CodeOf(err))
@@ -119,14 +118,13 @@ func Usagef(format string, args ...any) error {
 	return errs.New(errs.Usage, format, args...)
 }
 
-// UserVariable names the variable with the name of the user who runs the commands.
+// UserVariable is the environment variable with the name of the user who runs the commands.
 const UserVariable = "SWITCHYARD_USER"
 
-// maxUserName is the number of code points of a user's name that are recorded.
+// maxUserName is the maximum length of a user's name, in code points.
 const maxUserName = 128
 
-// UserName returns the name of the user who runs the command. It is a claim: nothing
-// verifies it.
+// UserName returns the name of the user who runs the command. The name is not verified.
 func UserName() string {
 	name := os.Getenv(UserVariable)
 	if name == "" {

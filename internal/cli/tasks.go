@@ -1,9 +1,25 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"cmp"
 
-// TaskOrFile accepts the arguments of a command that runs one task, with --prompt or
-// --prompt-file, or the tasks of a file, "" for none.
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/project"
+)
+
+// RunTask returns the request for a task of a tasks file. The values of its entry replace
+// the values of the flags.
+func RunTask(t project.Task, flags api.RunRequest) api.RunTask {
+	req := flags
+	req.Prompt, req.Budget = t.Prompt, t.Budget
+	req.Base, req.Verify = cmp.Or(t.Base, req.Base), cmp.Or(t.Verify, req.Verify)
+	return api.RunTask{ID: t.ID, DependsOn: t.DependsOn, RunRequest: req}
+}
+
+// TaskOrFile checks the arguments of a command that runs one task, with --prompt or
+// --prompt-file, or the tasks of file, if it is not "".
 func TaskOrFile(cmd *cobra.Command, args []string, file string) error {
 	flags := cmd.Flags()
 	if file == "" {
