@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// chart is a column chart over time. Its shapes use a box of chartWidth by chartHeight,
-// which the page stretches to its width; texts are HTML beside it, which is never
-// stretched.
+// chart is a column chart over time. Its shapes use a box of chartWidth by chartHeight, which
+// the page stretches to its width. Texts are HTML beside it, since they must not be stretched.
 type chart struct {
 	// ID is unique on the page.
 	ID    string
@@ -69,11 +68,11 @@ type segment struct {
 	value float64
 }
 
-// numbers are what a chart shows of a period.
+// numbers are a period's numbers in a chart.
 type numbers struct {
 	segments []segment // from the bottom
 	title    string
-	row      []string // of the table, nil for none
+	row      []string // of the table, or nil
 }
 
 // draw adds a column and a row for each period. least is the smallest top of the axis,
@@ -158,8 +157,8 @@ func (line timeline) title(p period) string {
 	return line.tick(p)
 }
 
-// routed returns the chart of the rounds' next actions.
-func routed(s Stats, line timeline) *chart {
+// routesChart returns the chart of the rounds' next actions.
+func routesChart(s Stats, line timeline) *chart {
 	actions := newCounter()
 	for _, p := range line.periods {
 		for name, n := range p.actions {
@@ -195,8 +194,8 @@ func routed(s Stats, line timeline) *chart {
 	return c
 }
 
-// knownActions are the destinations of the built-in policies in stacking order:
-// successful ones at the bottom, those that need a person on top.
+// knownActions returns the destinations of the built-in policies in stacking order: success
+// is at the bottom, and the destinations that need a person are on top.
 func knownActions() []string {
 	return []string{"commit", "executor", "researcher", "plan-checker", "askuser", "stuck"}
 }
@@ -231,9 +230,9 @@ func seriesOf(actions []Count) []series {
 	return all
 }
 
-// ended returns the chart of tasks that were committed or became stuck, or nil if there
-// are none.
-func ended(line timeline) *chart {
+// endedChart returns the chart of tasks that were committed or became stuck, or nil without
+// such tasks.
+func endedChart(line timeline) *chart {
 	var committed, stuck int64
 	for _, p := range line.periods {
 		committed, stuck = plus(committed, p.Committed), plus(stuck, p.Stuck)
@@ -261,8 +260,8 @@ func ended(line timeline) *chart {
 	return c
 }
 
-// fallbackRate returns the chart of the share of runs that fell back.
-func fallbackRate(s Stats, line timeline) *chart {
+// fallbacksChart returns the chart of the share of runs that fell back.
+func fallbacksChart(s Stats, line timeline) *chart {
 	c := &chart{
 		ID: "fallbacks", Title: "Fallback rate", Head: []string{"runs", "fallbacks", "rate"},
 		Desc: fmt.Sprintf("Columns: the part of the agents' runs after which another adapter or the caller took over; %s of %s in all.",
@@ -282,8 +281,8 @@ func fallbackRate(s Stats, line timeline) *chart {
 	return c
 }
 
-// runs returns the chart of the number of agent runs, the basis of the fallback rate.
-func runs(s Stats, line timeline) *chart {
+// runsChart returns the chart of the number of agent runs, the basis of the fallback rate.
+func runsChart(s Stats, line timeline) *chart {
 	c := &chart{
 		ID: "runs", Title: "Agents' runs", Low: true,
 		Desc: fmt.Sprintf("Columns: %s in all; the table above has the numbers.", counted(s.Spawns.Spawns, "run")),
@@ -295,8 +294,8 @@ func runs(s Stats, line timeline) *chart {
 	return c
 }
 
-// cost returns the chart of the agents' cost.
-func cost(s Stats, line timeline) *chart {
+// costChart returns the chart of the agents' cost.
+func costChart(s Stats, line timeline) *chart {
 	c := &chart{
 		ID: "cost", Title: "Cost", Head: []string{"cost"},
 		Desc: fmt.Sprintf("Columns: what agents' CLIs said that their runs cost; %s in all.", Dollars(s.Spawns.MicroDollars)),
@@ -352,8 +351,8 @@ func widthOf(n, total int64) string {
 	return coordinate(max(0.5, 100*float64(n)/float64(cmp.Or(total, 1))))
 }
 
-// niceTop returns the top of an axis for values up to most: a round number of at least
-// least, whose half is also round.
+// niceTop returns the top of an axis for values up to most: a round number of at least least,
+// with a half that is also round.
 func niceTop(most, least float64) float64 {
 	if most <= least {
 		return least

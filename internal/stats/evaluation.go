@@ -1,8 +1,9 @@
 package stats
 
 import (
-	"github.com/DataDog/datadog-agent/pkg/template/html"
 	"io"
+
+	"github.com/DataDog/datadog-agent/pkg/template/html"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 )

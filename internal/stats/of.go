@@ -15,7 +15,7 @@ import (
 //
 // # Errors
 //
-// Those of the source, and ledger-corrupt if the counters are impossible.
+// Errors of the source, and ledger-corrupt if the counters are impossible.
 func Of(ctx context.Context, source Source) (Stats, error) {
 	return of(ctx, source, 0, counters.DailyRounds(), counters.Daily())
 }
@@ -23,13 +23,13 @@ func Of(ctx context.Context, source Source) (Stats, error) {
 // SummaryStanding is the maximum number of tasks in Standing in a Summary.
 const SummaryStanding = 10
 
-// Summary is Of without Days and with only the first tasks in Standing. These two are all
-// that grows with the ledger.
+// Summary is Of without Days and with only the first tasks in Standing, the two lists that
+// grow with the ledger.
 func Summary(ctx context.Context, source Source) (Stats, error) {
 	return of(ctx, source, SummaryStanding)
 }
 
-// of reads at most so many tasks into Standing, 0 for all, and the daily measures.
+// of reads the daily measures, and at most standings tasks into Standing, 0 for all.
 func of(ctx context.Context, source Source, standings int, daily ...counters.Measure) (Stats, error) {
 	s, err := read(ctx, source, standings, append(daily,
 		counters.Tasks(), counters.BlockedTasks(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"embed"
 	"fmt"
-	"github.com/DataDog/datadog-agent/pkg/template/html"
 	"io"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/DataDog/datadog-agent/pkg/template/html"
 )
 
 //go:embed page.html evaluation.html page.css
@@ -46,7 +47,7 @@ func (s Stats) HTML(w io.Writer, p Page) error {
 	return p.write(w, "page.html", func(style template.CSS) any { return s.view(p, style) })
 }
 
-// write writes a page by a template, whose data is given its style.
+// write writes a page with a template. data returns the template's data for a style sheet.
 func (p Page) write(w io.Writer, name string, data func(template.CSS) any) error {
 	style, err := pageFiles.ReadFile("page.css")
 	if err != nil {
@@ -101,19 +102,19 @@ type view struct {
 	// Sentences.
 	TaskHead, Converges, Spawned, FindingsHead string
 
-	// AgentsTotal is what the bars of agents are parts of.
+	// AgentsTotal is the total of the agents' bars.
 	AgentsTotal int64
 	Left        bool
 }
 
-// Figure is one of the most important numbers, with its name and what it consists of.
+// Figure is one of the most important numbers, with its name and its parts.
 type Figure struct{ Value, Name, Note string }
 
 func (s Stats) view(p Page, style template.CSS) view {
 	line := newTimeline(s.Days)
 	v := view{
 		Stats: s, Page: p, Style: style, Made: p.made(), Events: counted(s.Ledger.Events, "event"),
-		Figures: s.Figures(), Routes: routed(s, line), Ended: ended(line), Left: line.left,
+		Figures: s.Figures(), Routes: routesChart(s, line), Ended: endedChart(line), Left: line.left,
 		Agents: s.Spawns.Agents[:min(len(s.Spawns.Agents), maxAgents)], AgentsMore: more(len(s.Spawns.Agents), maxAgents, "agent"),
 		Policies: s.Policies[:min(len(s.Policies), maxPolicies)],
 	}
@@ -225,9 +226,9 @@ func (v *view) agents(line timeline) {
 	if u.Run.Count > 0 {
 		v.Spawned += fmt.Sprintf(" Half of the runs took at most %s, nine in ten at most %s.", FormatDuration(u.Run.Median), FormatDuration(u.Run.P90))
 	}
-	v.Fallbacks, v.Runs, v.AgentsTotal = fallbackRate(v.Stats, line), runs(v.Stats, line), u.Spawns
+	v.Fallbacks, v.Runs, v.AgentsTotal = fallbacksChart(v.Stats, line), runsChart(v.Stats, line), u.Spawns
 	if u.MicroDollars > 0 {
-		v.Cost, v.AgentsTotal = cost(v.Stats, line), u.MicroDollars
+		v.Cost, v.AgentsTotal = costChart(v.Stats, line), u.MicroDollars
 	}
 }
 
@@ -259,7 +260,7 @@ func shortDigest(digest string) string {
 	return label(digest)
 }
 
-// more says how many rows are not shown, or "" if all are.
+// more says how many rows are not shown, or returns "".
 func more(n, shown int, noun string) string {
 	if n <= shown {
 		return ""

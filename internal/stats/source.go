@@ -13,18 +13,18 @@ import (
 // Source returns the counters of a ledger.
 type Source = ledger.CounterSource
 
-// sums are the rows of the queried measures.
+// sums has the rows of each measure that was queried.
 type sums struct {
 	ledger.Counters
 	rows map[string][]ledger.Counter
 }
 
-// read queries measures, of BlockedTasks at most so many rows, 0 for all. It checks that
-// rows have a value for each label and a positive sum.
+// read queries measures. It reads at most standings rows of BlockedTasks, 0 for all. It
+// checks that rows have a value for each label, and no negative sum.
 //
 // # Errors
 //
-// Those of the source, and ledger-corrupt.
+// Errors of the source, and ledger-corrupt.
 func read(ctx context.Context, source Source, standings int, measures ...counters.Measure) (sums, error) {
 	queries := make([]ledger.CounterQuery, len(measures))
 	for i, m := range measures {
@@ -50,7 +50,7 @@ func read(ctx context.Context, source Source, standings int, measures ...counter
 }
 
 func corrupt(m counters.Measure, row ledger.Counter) error {
-	return errs.New(errs.LedgerCorrupt, "the ledger's sum of %s cannot be: %d for %q", m.Name, row.Sum, row.Values).
+	return errs.New(errs.LedgerCorrupt, "the ledger's counter %s is impossible: %d for %q", m.Name, row.Sum, row.Values).
 		With("measure", m.Name)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// Spread summarises a distribution. All fields but Count are in the distribution's unit,
-// and 0 if nothing was observed.
+// Spread summarises a distribution. All fields but Count are in the distribution's unit, and
+// 0 if Count is 0.
 type Spread struct {
 	Count int64   `json:"count"`
 	Mean  float64 `json:"mean"`
@@ -19,8 +19,8 @@ type Spread struct {
 	P90    float64 `json:"p90"`
 }
 
-// cell is a cell of a distribution with its count. Its values are greater than lower and
-// at most upper; if the two are equal, they are exactly that.
+// cell is a cell of a distribution with its count. Its values are greater than lower and at
+// most upper. If the two are equal, all its values are equal to them.
 type cell struct {
 	lower, upper float64
 	count        int64
@@ -76,7 +76,7 @@ func quantile(cells []cell, q float64) float64 {
 		}
 		before += float64(c.count)
 	}
-	return last.upper // Rounding let the rank exceed the total.
+	return last.upper // The rank was rounded to more than the total.
 }
 
 // within returns the value at a fraction of a cell.

@@ -21,7 +21,7 @@ type Stats struct {
 	Questions  Questions  `json:"questions"`
 	// Standing lists the stuck tasks and then the waiting ones, the longest first.
 	Standing []Standing `json:"standing"`
-	// Policies are those that decided rounds, the latest first.
+	// Policies are the policies that decided rounds, the latest first.
 	Policies []Policy `json:"policies"`
 	// Days lists the days with events, in order.
 	Days []Day `json:"days"`
@@ -89,8 +89,8 @@ type Findings struct {
 	// reopened and resolved. Stalled counts the reviews without progress.
 	Progress []Count `json:"progress"`
 	Stalled  int64   `json:"rounds_without_progress"`
-	// Deferred counts the deferred findings by severity, in descending order. Total has only
-	// the others. Induced counts those of both that the last fix induced.
+	// Deferred counts the deferred findings by severity, in descending order. Total does not
+	// include them. Induced counts the findings, also deferred ones, that a fix induced.
 	Deferred []Count `json:"deferred"`
 	Induced  int64   `json:"induced"`
 }
@@ -147,8 +147,8 @@ type Standing struct {
 	Task string `json:"task"`
 	// Status is stuck or waiting.
 	Status string `json:"status"`
-	// Since is the time when it got this status, in the ledger's format, and Why a word
-	// for the reason.
+	// Since is the time when it got this status, in the ledger's format, and Why the reason
+	// in a word.
 	Since string `json:"since"`
 	Why   string `json:"why"`
 }

@@ -46,8 +46,8 @@ type timeline struct {
 	unit unit
 	// periods are consecutive, at most maxPeriods of them.
 	periods []period
-	// left is true if there are days before the first period: the clock was once so wrong
-	// that even years are too many periods.
+	// left is true if days precede the first period: the clock was once so wrong that even
+	// years are too many periods.
 	left bool
 }
 
