@@ -61,7 +61,7 @@ func (p Page) write(w io.Writer, name string, data func(template.CSS) any) error
 			if !ok {
 				return ""
 			}
-			return FormatDuration(max(0, p.Now.Sub(at).Truncate(time.Second).Seconds()))
+			return formatDuration(max(0, p.Now.Sub(at).Truncate(time.Second).Seconds()))
 		},
 	}).ParseFS(pageFiles, "*.html")
 	if err != nil {
@@ -156,13 +156,13 @@ func (s Stats) Figures() []Figure {
 		all = append(all, Figure{Dollars(micro), "cost", note})
 	}
 	all = append(all, Figure{grouped(s.Findings.Total), "findings", counted(s.Findings.Stalled, "round") + " without progress"})
-	if n := s.Findings.DeferredTotal(); n > 0 {
+	if n := sumOf(s.Findings.Deferred); n > 0 {
 		all = append(all, Figure{grouped(n), "deferred findings", counted(s.Findings.Induced, "finding") + " induced by fixes"})
 	}
 	if q := s.Questions; q.Asked > 0 {
 		note := "none answered yet"
 		if q.Wait.Count > 0 {
-			note = "half answered in " + FormatDuration(q.Wait.Median)
+			note = "half answered in " + formatDuration(q.Wait.Median)
 		}
 		all = append(all, Figure{grouped(q.Asked), "questions", note})
 	}
@@ -224,7 +224,7 @@ func (v *view) agents(line timeline) {
 	v.Spawned = fmt.Sprintf("%s, %s after which another adapter or the caller took over (%s), %s.", counted(u.Spawns, "run"),
 		grouped(u.Fallbacks), Percent(u.Fallbacks, u.Spawns), countedAs(u.Retries, "retry", "retries"))
 	if u.Run.Count > 0 {
-		v.Spawned += fmt.Sprintf(" Half of the runs took at most %s, nine in ten at most %s.", FormatDuration(u.Run.Median), FormatDuration(u.Run.P90))
+		v.Spawned += fmt.Sprintf(" Half of the runs took at most %s, nine in ten at most %s.", formatDuration(u.Run.Median), formatDuration(u.Run.P90))
 	}
 	v.Fallbacks, v.Runs, v.AgentsTotal = fallbacksChart(v.Stats, line), runsChart(v.Stats, line), u.Spawns
 	if u.MicroDollars > 0 {
@@ -240,11 +240,7 @@ func (v *view) findings() {
 	v.FindingsHead = fmt.Sprintf("%s of all decisions, in %s.", counted(f.Total, "finding"), categories(len(f.Categories)))
 	v.Categories = &barTable{"Findings by category", "Category", "Findings", bars(f.Categories[:min(len(f.Categories), maxCategories)], f.Total)}
 	if rest := f.Categories[min(len(f.Categories), maxCategories):]; len(rest) > 0 {
-		var n int64
-		for _, c := range rest {
-			n = plus(n, c.Count)
-		}
-		v.CategoriesMore = fmt.Sprintf("and %s more with %s", categories(len(rest)), counted(n, "finding"))
+		v.CategoriesMore = fmt.Sprintf("and %s more with %s", categories(len(rest)), counted(sumOf(rest), "finding"))
 	}
 	v.Severities = &barTable{"Findings by severity", "Severity", "Findings", bars(f.Severities, f.Total)}
 }

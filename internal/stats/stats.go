@@ -95,15 +95,6 @@ type Findings struct {
 	Induced  int64   `json:"induced"`
 }
 
-// DeferredTotal returns the number of deferred findings.
-func (f Findings) DeferredTotal() int64 {
-	var n int64
-	for _, c := range f.Deferred {
-		n = plus(n, c.Count)
-	}
-	return n
-}
-
 // Spawns counts the agent runs that have ended.
 type Spawns struct {
 	Usage

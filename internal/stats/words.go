@@ -79,9 +79,9 @@ func Dollars(micro int64) string {
 	return fmt.Sprintf("$%s.%02d", grouped(cents/100), cents%100)
 }
 
-// FormatDuration formats a duration in seconds with its largest unit, and the next
+// formatDuration formats a duration in seconds with its largest unit, and the next
 // smaller one if the number is small.
-func FormatDuration(seconds float64) string {
+func formatDuration(seconds float64) string {
 	if ms := math.Round(seconds * 1000); ms < 1000 {
 		return decimal(ms, 0) + " ms"
 	}
