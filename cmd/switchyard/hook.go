@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -98,8 +97,8 @@ func newHookReleaseCmd(a *app) *cobra.Command {
 		Use:   "release [TASK] --reason TEXT",
 		Short: "Let sessions end with a task's findings",
 		Long: `Release lets sessions end although a task has findings to fix, until its next
-decision: without TASK, all tasks that block sessions now. The ledger has who did it,
-when and why. The findings stay open.`,
+decision. Without TASK it releases all tasks that block sessions now. The ledger
+records who did it, when and why. The findings stay open.`,
 		Example: `  switchyard hook release TASK-1 --reason 'fixed tomorrow'`,
 		Args:    cli.OrNothing(cli.OneTask),
 	}
@@ -119,10 +118,10 @@ func newHookInstallCmd(a *app, install bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install --claude|--codex [--user] [--yes]",
 		Short: "Add the Stop hook to the settings of Claude Code or Codex",
-		Long: `Install adds the Stop hook to the settings of the project, or with --user to those
-of the user: for Claude Code to .claude/settings.json, for Codex to .codex/hooks.json.
-It shows what changes, and with --yes it writes the file. Everything else in the
-file stays.`,
+		Long: `Install adds the Stop hook to the settings of the project, or with --user to the
+user's settings: for Claude Code to .claude/settings.json, for Codex to
+.codex/hooks.json. It shows the change, and with --yes it writes the file. The rest
+of the file does not change.`,
 		Example: `  switchyard hook install --claude
   switchyard hook install --claude --codex --user --yes`,
 		Args: cli.NoArgs,
@@ -132,8 +131,7 @@ file stays.`,
 		edit = hook.Uninstall
 		cmd.Use, cmd.Short = "uninstall --claude|--codex [--user] [--yes]", "Remove the Stop hook from the settings of Claude Code or Codex"
 		cmd.Long = `Uninstall removes the Stop hook that install has added, and nothing else. It shows
-what changes, and with --yes it writes the file, or removes it if nothing else is
-in it.`
+the change, and with --yes it writes the file, or removes a file that would be empty.`
 		cmd.Example = `  switchyard hook uninstall --claude --yes`
 	}
 	flags := cmd.Flags()
@@ -142,53 +140,61 @@ in it.`
 	flags.BoolVar(&inProject, "project", false, "change the settings of the project (the default)")
 	flags.BoolVar(&user, "user", false, "change the settings of the user")
 	flags.BoolVar(&yes, "yes", false, "write the file")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, _ *host.Engine, _ []string) error {
 		if !claude && !codex {
-			return cli.Usagef("say whose settings change: --claude, --codex or both")
+			return cli.Usagef("choose the settings to change: --claude, --codex or both")
 		}
 		if err := cli.CheckExclusive(flags, "project", "user"); err != nil {
 			return err
 		}
-		p, err := project.Find(a.dir)
-		if err != nil {
-			return cli.Usagef("-C: %w", err)
-		}
-		var files []string
+		var files []settingsFile
 		if claude {
-			files = append(files, settingsFile(p, user, "CLAUDE_CONFIG_DIR", ".claude", "settings.json"))
+			files = append(files, settingsFile{"CLAUDE_CONFIG_DIR", ".claude", "settings.json"})
 		}
 		if codex {
-			files = append(files, settingsFile(p, user, "CODEX_HOME", ".codex", "hooks.json"))
+			files = append(files, settingsFile{"CODEX_HOME", ".codex", "hooks.json"})
 		}
 		result := render.HookSettings{Written: yes}
 		for _, file := range files {
-			change, err := changeSettings(cmd.Context(), p, file, user, edit, yes)
+			path, err := file.path(a.project, user)
+			if err != nil {
+				return err
+			}
+			change, err := changeSettings(ctx, a.project, path, user, edit, yes)
 			if err != nil {
 				return err
 			}
 			result.Files = append(result.Files, change)
 		}
 		return cli.Show(&a.Program, result, nil, (*render.Printer).HookSettings)
-	}
+	})
 	return cmd
 }
 
-// settingsFile returns the path of a program's settings: in the project, or in the
-// directory that the variable names, or in the user's home.
-func settingsFile(p project.Project, user bool, variable, dir, name string) string {
+// settingsFile is a program's settings file, in a directory of the project or of the user's
+// home. The environment variable names another directory for the user.
+type settingsFile struct{ variable, dir, name string }
+
+func (f settingsFile) path(p project.Project, user bool) (string, error) {
 	if !user {
-		return filepath.Join(p.Root, dir, name)
+		return filepath.Join(p.Root, f.dir, f.name), nil
 	}
-	home, _ := os.UserHomeDir() // Without one, the path is that of the project.
-	return filepath.Join(cmp.Or(os.Getenv(variable), filepath.Join(home, dir)), name)
+	if dir := os.Getenv(f.variable); dir != "" {
+		return filepath.Abs(filepath.Join(dir, f.name))
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", cli.Usagef("--user: %w", err)
+	}
+	return filepath.Join(home, f.dir, f.name), nil
 }
 
-// maxSettings is the size of a program's settings, in bytes.
+// maxSettings is the maximum size of a program's settings, in bytes.
 const maxSettings = 1 << 20
 
-// changeSettings edits a file of settings, and writes it if asked to, or removes it if
-// nothing is left. A link in a home, as managers of settings make, is followed, and not left
-// without its file.
+// changeSettings edits a settings file. If write is set, it writes the result, or removes the
+// file if the result is empty. In a home it follows a symbolic link, since managers of dotfiles
+// create them, and does not remove the link's target.
 func changeSettings(ctx context.Context, p project.Project, path string, user bool, edit func([]byte) ([]byte, error), write bool) (render.SettingsFile, error) {
 	info, err := os.Lstat(path)
 	linked := err == nil && info.Mode()&os.ModeSymlink != 0
