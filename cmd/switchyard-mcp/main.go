@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -17,9 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func main() {
@@ -74,7 +71,7 @@ func (a *app) serve(ctx context.Context) error {
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
 	s := &server{
 		engine: e, policies: e.Policies(), handoff: p.AtRoot(), slots: make(chan struct{}, maxRunning),
-		recorded: func(ctx context.Context) { a.publish(ctx, e, p) },
+		recorded: func(ctx context.Context) { cli.Publish(ctx, e, p, a.warn) },
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // A write returns an error then.
 	return s.serve(ctx, a.allowMutations, &mcp.IOTransport{
@@ -86,22 +83,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// publish exports the metrics to the configured destinations after a tool has recorded
-// something. A failure is only a warning: the next command exports the same counters.
-func (a *app) publish(ctx context.Context, e *host.Engine, p host.Project) {
-	if !e.Recorded() || ctx.Err() != nil {
-		return
-	}
-	err := metrics.Project{
-		Engine: e, Root: p.Root, State: p.State(), Build: metrics.Build{Version: buildinfo.Read().Version, Go: runtime.Version()},
-		Policy: func(ctx context.Context) (*policies.Policy, error) { return e.Policies().Load(ctx, "", true) },
-	}.Publish(ctx)
-	if err != nil {
-		a.warn(err)
-	}
-}
-
-// warn reports a problem that fails nothing.
+// warn reports a problem that does not fail a call.
 func (a *app) warn(err error) {
 	_, _ = io.WriteString(a.Err, "switchyard-mcp: warning: "+textutil.Line(err.Error())+"\n")
 }

@@ -25,14 +25,13 @@ type app struct {
 	policyEngine policies.Engine
 	// progress tracks the spawned agents.
 	progress progress
-	// live are the status lines on the terminal, nil if there are none.
+	// live are the status lines on the terminal, or nil.
 	live *liveLines
 	// project is the selected project, once a command works on it.
 	project project.Project
 }
 
-// runE adapts a command's body to cobra, and gives it an engine for the selected
-// project.
+// runE adapts a command's body to cobra. The body gets an engine for the selected project.
 func (a *app) runE(do func(context.Context, *host.Engine, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		return a.with(cmd.Context(), func(e *host.Engine) error { return do(cmd.Context(), e, args) })
@@ -61,7 +60,7 @@ func (a *app) with(ctx context.Context, work func(*host.Engine) error) (err erro
 	}
 	e := a.engine(a.project)
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-	defer a.publish(ctx, e)
+	defer cli.Publish(ctx, e, a.project, a.warn)
 	return work(e)
 }
 

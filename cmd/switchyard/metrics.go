@@ -15,7 +15,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func newMetricsCmd(a *app) *cobra.Command {
@@ -33,32 +32,10 @@ lists them.`,
 	return cmd
 }
 
-// metrics returns the metrics of the project, with these labels.
 func (a *app) metrics(e *host.Engine, labels map[string]string) metrics.Project {
-	build := readBuildInfo()
-	return metrics.Project{
-		Engine: e, Root: a.project.Root, State: a.project.State(), Labels: labels,
-		Policy: func(ctx context.Context) (*policies.Policy, error) { return e.Policies().Load(ctx, "", true) },
-		Build:  metrics.Build{Version: build.Version, Go: build.Go},
-	}
-}
-
-// publish exports the metrics to the configured destinations if something was recorded.
-// A failure is only a warning: the command did its work, and the next command exports
-// the same counters.
-func (a *app) publish(ctx context.Context, e *host.Engine) {
-	if !e.Recorded() || ctx.Err() != nil {
-		return
-	}
-	switch err := a.metrics(e, nil).Publish(ctx).(type) {
-	case nil:
-	case interface{ Unwrap() []error }:
-		for _, err := range err.Unwrap() {
-			a.warn(err)
-		}
-	default:
-		a.warn(err)
-	}
+	m := cli.Metrics(e, a.project)
+	m.Labels = labels
+	return m
 }
 
 // pairsVar adds a repeatable flag for NAME=VALUE.
@@ -67,7 +44,6 @@ func pairsVar(flags *pflag.FlagSet, values *map[string]string, name, usage strin
 	flags.Var((*pairs)(values), name, usage+" (repeatable)")
 }
 
-// labelsVar adds --label.
 func labelsVar(flags *pflag.FlagSet, labels *map[string]string) {
 	pairsVar(flags, labels, "label", "put the label `NAME=VALUE` on every metric")
 }
@@ -134,13 +110,13 @@ func newMetricsTextfileCmd(a *app) *cobra.Command {
 		Use:   "textfile FILE",
 		Short: "Write the metrics to a file for node_exporter",
 		Long: `Textfile replaces FILE, whose name ends in .prom, by the metrics in the text
-format, for the textfile collector of node_exporter. A reader sees the old file
-or the new one, never half of one, and of several processes the one with the
-newest metrics wins. It leaves a link, metrics of others and those of a younger
-ledger alone.
+format, for the textfile collector of node_exporter. A reader sees the whole old
+file or the whole new one, and if several processes write it, the newest metrics
+win. It does not replace a link, metrics of another program, or metrics of a
+younger ledger.
 
-With metrics.textfile in switchyard.yaml the file is written whenever something
-was recorded.`,
+With metrics.textfile in switchyard.yaml every command that records something
+writes the file.`,
 		Example: `  switchyard metrics textfile /var/lib/prometheus/node-exporter/switchyard.prom
   switchyard metrics textfile --label repository=shop /srv/metrics/shop.prom`,
 		Args: cli.Exactly("FILE"),
@@ -166,14 +142,14 @@ func newMetricsPushCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push [URL]",
 		Short: "Push the metrics to a Pushgateway",
-		Long: `Push replaces a group of metrics at the Pushgateway of URL, without
-/metrics/job/…; without URL at that of metrics.push in switchyard.yaml. The URL
-may contain a user and password; they are never printed.
+		Long: `Push replaces a group of metrics at the Pushgateway of URL, which is given without
+/metrics/job/…, or at the one of metrics.push in switchyard.yaml. The URL may
+contain a user and password; they are never printed.
 
-The group is the job and the --grouping, or what switchyard.yaml says, with a
-label project that distinguishes this project and machine from others. --delete
-removes the group. Transient failures are retried until --timeout. docs/metrics.md
-says how groups are chosen where machines come and go.`,
+The group is the job and the labels of --grouping, or the ones in switchyard.yaml,
+with a label project that distinguishes this project and machine from others.
+--delete removes the group. Transient failures are retried until --timeout.
+docs/metrics.md says how to choose groups if machines come and go.`,
 		Example: `  switchyard metrics push http://localhost:9091
   switchyard metrics push https://push.example --grouping project=shop --label team=search
   switchyard metrics push http://localhost:9091 --grouping project=shop --delete`,
