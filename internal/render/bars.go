@@ -38,8 +38,8 @@ const (
 	maxBar     = 40
 )
 
-// chart prints bars below a heading, each with its share of the total. A bar for total
-// would fill the remaining width. It prints nothing if there are none.
+// chart prints bars below a heading, each with its share of the total, if there are any. A
+// bar for total would fill the remaining width.
 func (p *Printer) chart(title string, rows []bar, total int64) {
 	if len(rows) == 0 {
 		return

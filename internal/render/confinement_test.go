@@ -47,7 +47,7 @@ func TestConfinement(t *testing.T) {
 			}{
 				"round": {func(p *Printer) { p.Decision(d) }, c.round},
 				"status": {func(p *Printer) {
-					p.standing(host.TaskStatus{State: task.State{Last: &task.RoundDecided{Confinement: d.Confinement}}})
+					p.status(host.TaskStatus{State: task.State{Last: &task.RoundDecided{Confinement: d.Confinement}}})
 				}, c.status},
 				"explanation": {func(p *Printer) { p.Explanation(host.Explanation{Decision: &d}) }, c.explanation},
 			} {

@@ -55,7 +55,7 @@ func (p *Printer) emptyDraft(empty bool) {
 
 // Decision prints the next action, the reason, and the commands to type next.
 func (p *Printer) Decision(d host.Decision) {
-	p.decided(d)
+	p.decision(d)
 	if d.Why != nil {
 		p.why(d.Why)
 	}
@@ -64,8 +64,8 @@ func (p *Printer) Decision(d host.Decision) {
 	}
 }
 
-// decided prints a decision.
-func (p *Printer) decided(d host.Decision) {
+// decision prints a decision without the commands to type next.
+func (p *Printer) decision(d host.Decision) {
 	p.heading(d)
 	p.Line("  because %s", because(d))
 	p.lineIf(d.Budget == "", "  by policy %s", policyName(d.Policy))
@@ -79,7 +79,7 @@ func (p *Printer) decided(d host.Decision) {
 	}
 	if len(d.Findings) > 0 {
 		p.Line("")
-		p.findings(d.Findings)
+		p.findings(d.Findings, nil)
 	}
 	p.deferred(d.TaskID, d.Deferred)
 	if o := d.StillOpen; o != nil {
@@ -89,7 +89,7 @@ func (p *Printer) decided(d host.Decision) {
 			from = fmt.Sprintf("round %d's review", o.Round)
 		}
 		p.Line("still open from %s; not reviewed again:", from)
-		p.findings(o.Findings)
+		p.findings(o.Findings, nil)
 	}
 	p.questions(d.Questions)
 	switch {
@@ -100,9 +100,10 @@ func (p *Printer) decided(d host.Decision) {
 		p.Line("")
 		p.Line("verification: none")
 	}
-	p.lineIf(slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command != "" }) && !reviewedByCritic(d), "critic: none; spawn.adapter in switchyard.yaml names one")
+	given := func(r api.Report) bool { return r.Command == "" }
+	p.lineIf(len(d.Reports) > 0 && len(d.Spawns) == 0 && !slices.ContainsFunc(d.Reports, given), "critic: none; spawn.adapter in switchyard.yaml names one")
 	p.previous(d.Previous)
-	if words := reasons(d.Skipped); words != "" {
+	if words := skippedWords(d.Skipped); words != "" {
 		p.Line("")
 		p.Line("skipped: %s", words)
 	}
@@ -126,8 +127,8 @@ func confinementWords(d host.Decision) string {
 	return fmt.Sprintf("%s, that of %s", d.Confinement, textutil.List(lowest, MaxNamed))
 }
 
-// previous prints what became of the findings of the previous review, and names those of
-// which nothing is known.
+// previous counts the findings of the previous review by status, and names the unverified
+// ones.
 func (p *Printer) previous(all []api.PreviousFinding) {
 	var statuses, unverified []string
 	counts := make(map[finding.PreviousStatus]int)
@@ -145,18 +146,13 @@ func (p *Printer) previous(all []api.PreviousFinding) {
 	p.lineIf(len(unverified) > 0, "  %s: %s", p.Paint(Yellow, "unverified"), textutil.List(unverified, MaxNamed))
 }
 
-// reviewedByCritic reports whether a critic ran or its report was given.
-func reviewedByCritic(d host.Decision) bool {
-	return len(d.Spawns) > 0 || slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command == "" })
-}
-
 // maxRules and maxRule limit the number of rules in a note and the length of each.
 const (
 	maxRules = 8
 	maxRule  = 60
 )
 
-// unmapped prints a line for each plugin whose rules use its default category.
+// unmapped prints a line for each plugin with rules that use its default category.
 func (p *Printer) unmapped(all []api.Unmapped) {
 	type kind struct{ plugin, category string }
 	var order []kind
@@ -187,7 +183,6 @@ func (p *Printer) unmapped(all []api.Unmapped) {
 	}
 }
 
-// heading prints the next action in one line.
 func (p *Printer) heading(d host.Decision) {
 	where := "round " + roundOfDecision(d)
 	if d.TaskID != "" {
@@ -199,7 +194,6 @@ func (p *Printer) heading(d host.Decision) {
 	p.Line("%s  %s", p.Paint(actionColor(d.NextAction), d.NextAction), where)
 }
 
-// because returns the reason of a decision in words.
 func because(d host.Decision) string {
 	switch d.Reason {
 	case "no-findings":
@@ -289,20 +283,19 @@ func policyName(id policies.Identity) string {
 	return fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR)
 }
 
-// PolicyID returns a name that also distinguishes policies with the same version.
-func PolicyID(id policies.Identity) string {
+// policyID returns a name that also distinguishes policies with the same version.
+func policyID(id policies.Identity) string {
 	return fmt.Sprintf("%s@%s (%s)", id.Name, id.Version, shortDigest(id.Digest))
 }
 
-// framing are the reasons of items that only structure a test run; JSON has them.
-var framing = []string{"start", "run", "pause", "cont", "output", "build-output", "attr"}
+// framingReasons are the reasons of items that only structure a test run; JSON has them.
+var framingReasons = []string{"start", "run", "pause", "cont", "output", "build-output", "attr"}
 
-// reasons returns the number of skipped items and their reasons, or "" if only framing
-// was skipped.
-func reasons(skipped []api.Skipped) string {
+// skippedWords returns the number of skipped items by reason, without framingReasons.
+func skippedWords(skipped []api.Skipped) string {
 	counts := make(map[string]int)
 	for _, s := range skipped {
-		if !slices.Contains(framing, s.Reason) {
+		if !slices.Contains(framingReasons, s.Reason) {
 			counts[s.Reason] += s.Count
 		}
 	}
@@ -313,12 +306,10 @@ func reasons(skipped []api.Skipped) string {
 	return textutil.List(words, MaxNamed)
 }
 
-// findings prints a table of findings with the remediation below each row. It shows the
-// round since which they exist only if some are not new, or are induced.
-func (p *Printer) findings(findings []finding.Finding) { p.findingsOf(findings, nil) }
-
-// findingsOf is findings, with the round of the review of each finding unless rounds is nil.
-func (p *Printer) findingsOf(findings []finding.Finding, rounds []int) {
+// findings prints a table of findings with the remediation below each row, and with the round
+// of each finding's review unless rounds is nil. It shows the round since which they exist
+// only if some are not new, or are induced.
+func (p *Printer) findings(findings []finding.Finding, rounds []int) {
 	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
 	const where = 3
 	dated := slices.ContainsFunc(findings, func(f finding.Finding) bool {
@@ -345,10 +336,10 @@ func (p *Printer) findingsOf(findings []finding.Finding, rounds []int) {
 		}
 		rows.addWithText(findingText(f), row...)
 	}
-	p.placed(rows, where)
+	p.tableWithPlaces(rows, where)
 }
 
-// findingText returns what is printed below a finding.
+// findingText returns the text below a finding's row.
 func findingText(f finding.Finding) string {
 	if words := f.Contradiction(); words != "" {
 		return f.Remediation + " (" + words + ")"
@@ -374,7 +365,7 @@ func since(f finding.Finding) string {
 	return words
 }
 
-// shortDigest returns enough of a digest to compare by eye; JSON has all of it.
+// shortDigest returns enough of a digest to compare by eye.
 func shortDigest(digest string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
 	return hex[:min(12, len(hex))]

@@ -10,7 +10,7 @@ import (
 // maxShownRules is the maximum number of rules of an evaluation that are shown; JSON has all.
 const maxShownRules = 10
 
-// Evaluation prints what the gate would have said of past commits.
+// Evaluation prints the decisions that the gate would have made on past commits.
 func (p *Printer) Evaluation(e api.Evaluation) {
 	t := newTable("COMMIT", "DECISION", "REASON", "VERIFY", "FINDINGS", "SUBJECT")
 	for _, c := range e.Commits {

@@ -19,12 +19,12 @@ func (p *Printer) Explanation(x host.Explanation) {
 		p.commitEvidence(*x.Commit)
 	}
 	if x.Decision == nil {
-		p.standing(x.Task)
+		p.status(x.Task)
 	} else {
 		p.explained(x, *x.Decision)
 		if x.Task.Event > x.Decision.Event.N {
 			p.title("Where the task stands now")
-			p.standing(x.Task)
+			p.status(x.Task)
 		}
 	}
 	if len(x.Spawns) > 0 {
@@ -33,7 +33,7 @@ func (p *Printer) Explanation(x host.Explanation) {
 		p.refused(x.Spawns)
 	}
 	p.history(x.History)
-	p.turns(x.Lifecycle)
+	p.manualActions(x.Lifecycle)
 	p.overrides(x.Overrides)
 	if x.Sessions != nil {
 		p.title("Sessions")
@@ -42,7 +42,7 @@ func (p *Printer) Explanation(x host.Explanation) {
 	p.transcripts(x.Task.TaskID, x.Transcripts)
 }
 
-// commitEvidence prints whether a commit is what was decided on.
+// commitEvidence prints whether a commit has the tree that was decided on.
 func (p *Printer) commitEvidence(c api.CommitEvidence) {
 	switch {
 	case !c.Matches:
@@ -62,7 +62,7 @@ func (p *Printer) commitEvidence(c api.CommitEvidence) {
 
 // explained prints a decision and the evidence for it.
 func (p *Printer) explained(x host.Explanation, d host.Decision) {
-	p.decided(d)
+	p.decision(d)
 	for _, answer := range x.Answers {
 		p.answers([]task.Answer{answer.Answer})
 	}
@@ -82,15 +82,14 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, Time(x.DecidedAt), x.By)
 }
 
-// refused prints the hosts that the proxy refused to agents that succeeded nevertheless. Those
-// of the others stand with their errors.
+// refused prints the hosts that the proxy refused to agents that succeeded nevertheless. For
+// other agents, spawns prints them with the error.
 func (p *Printer) refused(spawns []api.SpawnSummary) {
 	for _, s := range spawns {
 		p.lineIf(s.Outcome.Good() && len(s.Refused) > 0, "  the proxy refused to %s: %s", s.Run, textutil.List(s.Refused, MaxNamed))
 	}
 }
 
-// seen prints the policy's whole input.
 func (p *Printer) seen(d host.Decision) {
 	p.title("What the policy saw")
 	p.Line("  round %s, %s, verification %s", RoundOf(d.Input.Round, d.Input.MaxRounds, 0), textutil.Count(d.Input.FindingCount, "finding"), d.Input.Verify)
@@ -117,7 +116,6 @@ func (p *Printer) seen(d host.Decision) {
 	}
 }
 
-// sources prints every source of every finding.
 func (p *Printer) sources(d host.Decision) {
 	if len(d.Findings) == 0 {
 		return
@@ -139,20 +137,19 @@ func (p *Printer) history(history []api.HistoryEntry) {
 	}
 	rows := newTable("ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "DECIDED")
 	for _, h := range history {
-		rows.add(h.Round, action(h.NextAction), h.Reason, h.FindingCount, PolicyID(h.Policy), dim(Time(h.At)))
+		rows.add(h.Round, action(h.NextAction), h.Reason, h.FindingCount, policyID(h.Policy), dim(Time(h.At)))
 	}
 	p.list(rows)
 }
 
-// turns prints the manual actions on a task.
-func (p *Printer) turns(turns []api.LifecycleEntry) {
+func (p *Printer) manualActions(actions []api.LifecycleEntry) {
 	rows := newTable("ROUND", "ACTION", "CAP", "BY", "AT", "REASON")
-	for _, t := range turns {
+	for _, t := range actions {
 		color := Plain
 		if t.Kind == task.KindStopped {
 			color = Red
 		}
-		rows.add(t.Round, cell{turnWords(t), color}, capWords(t), t.By, dim(Time(t.At)), t.Reason)
+		rows.add(t.Round, cell{manualActionWords(t), color}, capWords(t), t.By, dim(Time(t.At)), t.Reason)
 	}
 	p.list(rows)
 }
@@ -165,8 +162,7 @@ func capWords(t api.LifecycleEntry) string {
 	return fmt.Sprintf("%d, hard %d", t.MaxRounds, t.HardCap)
 }
 
-// turnWords describes a manual action.
-func turnWords(t api.LifecycleEntry) string {
+func manualActionWords(t api.LifecycleEntry) string {
 	switch t.Kind {
 	case task.KindStarted:
 		return "begun"
@@ -179,7 +175,6 @@ func turnWords(t api.LifecycleEntry) string {
 	}
 }
 
-// overrides lists the gates passed with --force.
 func (p *Printer) overrides(overrides []api.OverrideEntry) {
 	if len(overrides) == 0 {
 		return
@@ -215,12 +210,12 @@ func (p *Printer) why(x *explain.Explanation) {
 		if i > 0 {
 			label = "or"
 		}
-		p.flip(label, f)
+		p.counterfactual(label, f)
 	}
 	for _, f := range x.ReachableBy {
 		// A counterfactual that leads there with fewer changes is listed above.
-		if !slices.ContainsFunc(x.Counterfactuals, func(flip explain.Counterfactual) bool { return flip.Decision.NextAction == f.Decision.NextAction }) {
-			p.flip("farther", f)
+		if !slices.ContainsFunc(x.Counterfactuals, func(c explain.Counterfactual) bool { return c.Decision.NextAction == f.Decision.NextAction }) {
+			p.counterfactual("farther", f)
 		}
 	}
 	switch {
@@ -232,7 +227,7 @@ func (p *Printer) why(x *explain.Explanation) {
 	p.whyBar(x.Bar)
 }
 
-// whyBar prints why the bar is where it is.
+// whyBar prints the rule that chose the bar, and the changes that would move it.
 func (p *Printer) whyBar(b *explain.Bar) {
 	if b == nil {
 		return
@@ -251,7 +246,7 @@ func (p *Printer) whyBar(b *explain.Bar) {
 	}
 }
 
-// flip prints a counterfactual: the changes and their decision.
-func (p *Printer) flip(label string, f explain.Counterfactual) {
+// counterfactual prints changes of the input and the decision that they lead to.
+func (p *Printer) counterfactual(label string, f explain.Counterfactual) {
 	p.Line("  %-9s  %s: %s (%s)", label, f.Words(), p.Paint(actionColor(f.Decision.NextAction), f.Decision.NextAction), f.Decision.Reason)
 }

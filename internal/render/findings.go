@@ -28,7 +28,7 @@ func (p *Printer) bar(d host.Decision) {
 	p.Line("  %s: %s", barWords(string(d.Bar), d.BarSince), deferredWords(len(d.Deferred)))
 	if d.PolicyBar != d.Bar {
 		p.Line("    it never falls within a task; this review alone would have the bar %s", d.PolicyBar)
-	} else if in := d.BarInput; in != nil && in.Facts != nil { // A ledger can come with a repository.
+	} else if in := d.BarInput; in != nil && in.Facts != nil { // A ledger is not trusted.
 		p.Line("    the policy saw %s", barFacts(*in))
 	}
 }
@@ -102,6 +102,6 @@ func (p *Printer) FindingList(l api.FindingList) {
 		rounds = nil
 	}
 	p.Line("")
-	p.findingsOf(findings, rounds)
+	p.findings(findings, rounds)
 	p.lineIf(len(l.Findings) > len(shown), "… and %d more: --output json has them", len(l.Findings)-len(shown))
 }

@@ -13,14 +13,14 @@ type FleetList struct {
 	Tasks []api.RunResult `json:"tasks"`
 }
 
-// FleetSent is the output of the fleet's commands that send something to a task: Sent says
-// what.
+// FleetSent is the output of the fleet's commands that send something to a task.
 type FleetSent struct {
 	TaskID string `json:"task_id"`
-	Sent   string `json:"sent"`
+	// Sent describes what was sent.
+	Sent string `json:"sent"`
 }
 
-// FleetTask prints where a task of a fleet stands, or how it ended.
+// FleetTask prints the state or the result of a fleet's task.
 func (p *Printer) FleetTask(r api.RunResult) {
 	p.Line("%s  %s, round %s", p.Paint(fleetColor(r), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
 	p.lineIf(r.Reason != "", "  because %s", r.Reason)
@@ -47,7 +47,7 @@ func fleetColor(r api.RunResult) string {
 	return cmp.Or(statusColors[task.Status(r.NextAction)], actionColor(r.NextAction))
 }
 
-// fleetNext says in a line what a task waits for, or how it ended.
+// fleetNext says in a line why a task waits, or how it ended.
 func fleetNext(r api.RunResult) string {
 	switch {
 	case len(r.Questions) > 0:

@@ -12,7 +12,7 @@ type SessionRelease struct {
 	Tasks []string `json:"tasks"`
 }
 
-// SessionRelease prints which tasks block no session any more.
+// SessionRelease prints the tasks that no longer block sessions.
 func (p *Printer) SessionRelease(r SessionRelease) {
 	p.Line("sessions may end with the findings of %s until the next decision", strings.Join(r.Tasks, ", "))
 }
@@ -24,11 +24,12 @@ type HookSettings struct {
 	Written bool `json:"written"`
 }
 
-// SettingsFile is a file of settings with its change, "" for none.
+// SettingsFile is a file of settings with its change.
 type SettingsFile struct {
 	Path string `json:"path"`
+	// Diff is "" if the file does not change.
 	Diff string `json:"diff"`
-	// Removed reports whether the file is removed, since it has nothing else.
+	// Removed reports whether the file is removed, since it would be empty.
 	Removed bool `json:"removed,omitzero"`
 }
 

@@ -28,7 +28,7 @@ func TestManyReasonsAreCut(t *testing.T) {
 	for i := range skipped {
 		skipped[i] = api.Skipped{Reason: fmt.Sprint("r", i), Count: 1}
 	}
-	if words := reasons(skipped); len(words) > 1000 || !strings.HasSuffix(words, "and 99980 more") {
+	if words := skippedWords(skipped); len(words) > 1000 || !strings.HasSuffix(words, "and 99980 more") {
 		t.Errorf("%d bytes: %.300s", len(words), words)
 	}
 }

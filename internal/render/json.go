@@ -10,9 +10,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxIndented is the number of levels of JSON that are indented. Deeper levels, such as
-// in a report's raw text, stay on their line: indented, ten megabytes of brackets would
-// be as many gigabytes of spaces.
+// maxIndented is the number of levels of JSON that are indented. Deeper levels, such as in a
+// report's raw text, stay on their line: ten megabytes of brackets would get gigabytes
+// of spaces.
 const maxIndented = 8
 
 // indenter indents compact JSON, as it is written, by two spaces a level.

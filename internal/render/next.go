@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// step is an action for the user and the command that follows it; "" if there is none.
+// step is an action for the user and the command that follows it. Each may be "".
 type step struct{ now, then string }
 
 // next ends a page with a step. It is plain text because people copy it.
@@ -23,28 +23,27 @@ func (p *Printer) next(s step) {
 	p.lineIf(s.then != "", "then: %s", s.then)
 }
 
-// NextStep is what has to happen next for a task.
+// NextStep is the next step of a task.
 type NextStep struct {
 	TaskID string      `json:"task_id"`
 	Status task.Status `json:"status"`
 	Round  int         `json:"round"`
-	// Next is the next action or command, and Then the command after it; "" if there is
-	// none.
+	// Next is the next action or command, and Then the command after it. Each may be "".
 	Next string `json:"next"`
 	Then string `json:"then"`
-	// Handoff is the file with the executor's instructions, relative to the project's root;
-	// nil for none. HandoffText is its content.
+	// Handoff is the file with the executor's instructions, relative to the project's root,
+	// or nil. HandoffText is its content.
 	Handoff     *string `json:"handoff"`
 	HandoffText string  `json:"handoff_text,omitzero"`
 }
 
-// NextOf returns what has to happen next for a task, without the text of the handoff.
+// NextOf returns the next step of a task, without the text of the handoff.
 func NextOf(t host.TaskDetail) NextStep {
 	s := afterStatus(t.TaskStatus, t.Handoff)
 	return NextStep{TaskID: t.TaskID, Status: t.Status, Round: t.Round, Next: s.now, Then: s.then, Handoff: t.Handoff}
 }
 
-// Next prints what has to happen next for a task.
+// Next prints the next step of a task.
 func (p *Printer) Next(n NextStep) {
 	p.Line("%s  %s, round %d", n.Status, n.TaskID, n.Round)
 	p.next(step{n.Next, n.Then})
@@ -54,7 +53,6 @@ func (p *Printer) Next(n NextStep) {
 	}
 }
 
-// afterDecision returns the step after a task's decision.
 func afterDecision(d host.Decision) step {
 	switch {
 	case d.Budget != "":
@@ -98,7 +96,7 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 	case t.Status == task.Merging, t.Status == task.Open && t.Branch != nil:
 		return step{now: again}
 	case t.Status != task.Open, t.Phase != "" && t.Phase != task.Review:
-		return step{} // The phases print what follows.
+		return step{} // The user chooses the next phase.
 	case last == nil:
 		return step{"make the draft", again}
 	case last.NextAction == policies.Commit:

@@ -43,7 +43,6 @@ func (p *Printer) PluginList(all api.PluginInventory) {
 	}
 }
 
-// orDash returns the text of a cell that must not be empty.
 func orDash(text string) string { return cmp.Or(text, "-") }
 
 // PluginInspection prints the properties of a plugin's module.
@@ -169,6 +168,7 @@ type normalizedFinding struct {
 	Ref         string           `json:"ref"`
 }
 
+// NewNormalizedView converts a plugin's answer to its JSON form.
 func NewNormalizedView(n api.NormalizedReport) NormalizedView {
 	out := NormalizedView{
 		Plugin: n.Plugin, Report: n.Report, Critic: n.Critic, TaskID: n.TaskID, Round: n.Round,
@@ -209,7 +209,7 @@ func (p *Printer) Normalized(v NormalizedView) {
 		for _, f := range n.Findings {
 			rows.addWithText(findingText(f), severity(f), f.Category, f.Location(), f.Critic, dim(f.Sources[0].Ref))
 		}
-		p.placed(rows, 2)
+		p.tableWithPlaces(rows, 2)
 	}
 	skipped := newTable("SKIPPED", "BECAUSE")
 	for _, s := range n.Skipped {

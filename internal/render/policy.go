@@ -91,9 +91,9 @@ func placed(at routing.Location) string {
 type PolicyView struct {
 	Policy policies.Identity `json:"policy"`
 	Title  string            `json:"title"`
-	// Signer is the key that signed its bundle, "" for none.
+	// Signer is the key that signed its bundle, or "".
 	Signer string `json:"signer,omitzero"`
-	// Destinations are sorted, strongest first; those that no finding can have come
+	// Destinations are sorted, strongest first. Destinations that no finding can have come
 	// last.
 	Destinations []shownDestination `json:"destinations"`
 	Precedence   []string           `json:"precedence"`
@@ -154,7 +154,7 @@ func (p *Printer) PolicyList(all api.PolicyInventory) {
 	}
 	if all.Adopted != nil {
 		p.Line("")
-		p.Line("%s was adopted %s by %s", PolicyID(all.Adopted.Policy), Time(all.Adopted.At), all.Adopted.By)
+		p.Line("%s was adopted %s by %s", policyID(all.Adopted.Policy), Time(all.Adopted.At), all.Adopted.By)
 	}
 }
 
@@ -193,7 +193,7 @@ func (p *Printer) Adoption(a api.Adoption, dry bool) {
 		verb = "would adopt"
 	}
 	switch {
-	case !a.Changed && a.Event != nil: // The path changed, or it is signed now.
+	case !a.Changed && a.Event != nil: // Its path or its signature changed.
 		p.Line("%s  %s says the same from where it is now", p.Paint(Green, verb), policyName(a.Policy))
 	case !a.Changed:
 		p.Line("%s  %s is the adopted policy already", p.Paint(Dim, "unchanged"), policyName(a.Policy))
@@ -245,18 +245,18 @@ func (p *Printer) NewVersion(c release.Created) {
 		p.Line("  switchyard %s", command)
 	}
 	p.Line("")
-	p.goBy(rego)
+	p.adoptionHint(rego)
 }
 
-// goBy prints how to make a version of the tree the active policy.
-func (p *Printer) goBy(folder string) {
+// adoptionHint prints how to make a version of the tree the active policy.
+func (p *Printer) adoptionHint(folder string) {
 	p.Line("to make it the active policy: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
 }
 
 // Release prints a released version.
 func (p *Printer) Release(r release.Released) {
 	if r.Already {
-		p.Line("%s  %s is released, and nothing has changed since", p.Paint(Dim, "unchanged"), PolicyID(r.Policy))
+		p.Line("%s  %s is released, and nothing has changed since", p.Paint(Dim, "unchanged"), policyID(r.Policy))
 		return
 	}
 	p.Line("%s  %s", p.Paint(Green, "released"), policyName(r.Policy))
@@ -275,7 +275,7 @@ func (p *Printer) Release(r release.Released) {
 		p.Line("  %-7s  %s", label, filepath.FromSlash(file))
 	}
 	p.Line("")
-	p.goBy(ShellQuote(filepath.FromSlash(r.Folder)))
+	p.adoptionHint(ShellQuote(filepath.FromSlash(r.Folder)))
 }
 
 // Lint prints the problems of a tree, one per line for other tools to read.
@@ -309,10 +309,11 @@ type Bundle struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
 	Wasm   bool   `json:"wasm"`
-	// Signature describes the signature, nil for an unsigned bundle.
+	// Signature is nil for an unsigned bundle.
 	Signature *BundleSignature `json:"signature"`
 }
 
+// BundleSignature describes a bundle's signature.
 type BundleSignature struct {
 	KeyID     string `json:"key_id"`
 	Algorithm string `json:"algorithm"`

@@ -31,13 +31,12 @@ func (p *Printer) PolicyBench(r bench.Report) {
 	p.table(uncapped)
 }
 
-// ending returns the cell of how a series ends.
 func ending(e bench.Ending) cell {
 	var rest string
-	if words := counted(e.Open); words != "" {
+	if words := openWords(e.Open); words != "" {
 		rest = ": " + words
 	}
-	if words := counted(e.Deferred); words != "" {
+	if words := openWords(e.Deferred); words != "" {
 		rest += "; deferred " + words
 	}
 	if e.BarAt > 0 {
@@ -49,7 +48,6 @@ func ending(e bench.Ending) cell {
 	return cell{fmt.Sprintf("%s at %d (%s)%s", e.NextAction, e.Review, e.Reason, rest), actionColor(e.NextAction)}
 }
 
-// counted returns the counts of findings in words.
-func counted(f bench.OpenFindings) string {
+func openWords(f bench.OpenFindings) string {
 	return strings.Join(numbered(part{f.Fail, "fail"}, part{f.Risk, "risk"}, part{f.Nit, "nit"}, part{f.Unrated, "unrated"}, part{f.Repeated, "repeated"}), ", ")
 }

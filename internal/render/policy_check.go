@@ -55,7 +55,7 @@ func (p *Printer) counterexample(c api.Counterexample) {
 // policyChecked prints the extent and the result of a policy's exhaustive check in one
 // line.
 func (p *Printer) policyChecked(r check.Report) {
-	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", p.mark(r.Passes(), "verified", "not verified"), PolicyID(r.Policy),
+	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", p.mark(r.Passes(), "verified", "not verified"), policyID(r.Policy),
 		textutil.Count(r.States, "representative"), textutil.Count(r.Probes, "sample"), textutil.Count(r.Branches, "branch", "branches"), textutil.Count(r.Categories, "category", "categories"), r.Millis)
 }
 
@@ -81,7 +81,6 @@ func (p *Printer) invariants(results []check.Result) {
 // more.
 const maxViolations = 3
 
-// broken prints the violations of an invariant.
 func (p *Printer) broken(id policies.Identity, r check.Result) {
 	word := p.Paint(Red, "BROKEN")
 	note := "no decision record can waive it"
@@ -103,9 +102,8 @@ func (p *Printer) broken(id policies.Identity, r check.Result) {
 	for _, v := range shown {
 		p.violation(v)
 	}
-	if more := r.Violated - len(shown); more > 0 {
-		p.Line("  and %d more", more)
-	}
+	more := r.Violated - len(shown)
+	p.lineIf(more > 0, "  and %d more", more)
 }
 
 func (p *Printer) violation(v check.Violation) {
@@ -126,13 +124,13 @@ func (p *Printer) answer(a check.Answer) {
 	p.Line("    with  %s", inputWords(a.Input, diff.FactWords(a.Input.Facts)))
 	switch {
 	case a.Decision != nil:
-		p.Line("    gives %s", decisionWords(*a.Decision))
+		p.Line("    gives %s", decisionWords(a.Decision.NextAction, a.Decision.Reason))
 	case a.Code != "":
 		p.Line("    gives no decision [%s]", a.Code)
 	}
 }
 
-func decisionWords(d policies.Decision) string { return fmt.Sprintf("%s (%s)", d.NextAction, d.Reason) }
+func decisionWords(nextAction, reason string) string { return nextAction + " (" + reason + ")" }
 
 // TestedPolicy is the JSON output of policy test.
 type TestedPolicy struct {
@@ -152,7 +150,7 @@ func (t TestedPolicy) Problem(minimum int) string {
 	case t.Passed == 0:
 		return "all tests are skipped"
 	case t.Coverage.Percent < float64(minimum):
-		return fmt.Sprintf("the tests reach %s of the lines, and %d %% are asked for", Percent(t.Coverage.Percent), minimum)
+		return fmt.Sprintf("the tests reach %s of the lines, and %d %% are asked for", percent(t.Coverage.Percent), minimum)
 	}
 	return ""
 }
@@ -165,7 +163,7 @@ func (p *Printer) RegoTests(t TestedPolicy) {
 	if len(t.Tests) == 0 {
 		return // Without coverage the list would be all lines.
 	}
-	p.Line("  reached  %s, %d of %s", Percent(t.Coverage.Percent), t.Coverage.Covered, textutil.Count(t.Coverage.Lines, "line"))
+	p.Line("  reached  %s, %d of %s", percent(t.Coverage.Percent), t.Coverage.Covered, textutil.Count(t.Coverage.Lines, "line"))
 	for _, test := range t.Tests {
 		if test.Outcome != regotest.Passed {
 			p.Line("")
@@ -201,8 +199,8 @@ func (p *Printer) failedTest(t regotest.Test) {
 	}
 }
 
-// Percent formats a share, rounded down, without a decimal that is 0.
-func Percent(share float64) string {
+// percent formats a percentage, rounded down, without a decimal that is 0.
+func percent(share float64) string {
 	return tenths(int64(share*10), 10) + " %"
 }
 
@@ -211,14 +209,14 @@ const maxFlipsShown = 20
 
 // Replay prints the decisions of a candidate on recorded rounds.
 func (p *Printer) Replay(r replay.Report) {
-	p.Line("%s  %s by %s", p.Paint(Bold, "replayed"), textutil.Count(int(r.Decisions), "decision"), policyName(r.Candidate))
+	p.Line("%s  %s by %s", p.Paint(Bold, "replayed"), textutil.Count(r.Decisions, "decision"), policyName(r.Candidate))
 	for _, u := range r.Policies {
 		p.Line("  %d decided by %s", u.Decisions, policyName(u.Policy))
 	}
 	if r.ChangedCount() == 0 {
 		p.Line("%s  no decision changes", p.Paint(Green, "same"))
 	} else {
-		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), textutil.Count(int(r.ChangedCount()), "decision"), r.Decisions)
+		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), textutil.Count(r.ChangedCount(), "decision"), r.Decisions)
 	}
 	rows := newTable("FROM", "TO", "DECISIONS")
 	for _, c := range r.Matrix {
@@ -240,36 +238,30 @@ func (p *Printer) Replay(r replay.Report) {
 			fmt.Sprintf("%s to %s", f.From.Reason, f.To.Reason), dim(strings.Join(causes, "; ")))
 	}
 	p.list(rows)
-	if more := r.ChangedCount() - int64(len(shown)); more > 0 {
-		p.Line("and %d more", more)
-	}
-	p.replayedBars(r.Bars)
-	p.played(r.Played)
-}
-
-func (p *Printer) replayedBars(bars []replay.Cell) {
-	rows := newTable("BAR", "NOW", "REVIEWS")
-	for _, c := range bars {
+	more := r.ChangedCount() - int64(len(shown))
+	p.lineIf(more > 0, "and %d more", more)
+	rows = newTable("BAR", "NOW", "REVIEWS")
+	for _, c := range r.Bars {
 		rows.add(c.From, c.To, c.Count)
 	}
 	p.list(rows)
+	p.played(r.Played)
 }
 
-// played prints how tasks would have ended.
 func (p *Printer) played(played *replay.Played) {
 	if played == nil {
 		return
 	}
 	p.title("Tasks played on")
 	p.Line("  %d end in the same round, %d earlier (%s saved), %d would go on after the record ends, %d are open in both",
-		played.Same, played.Earlier, textutil.Count(int(played.SavedRounds), "decision"), played.Beyond, played.Open)
+		played.Same, played.Earlier, textutil.Count(played.SavedRounds, "decision"), played.Beyond, played.Open)
 	rows := newTable("TASK", "RECORDED", "ROUND", "NOW", "ROUND", "DEFERRED")
 	for _, t := range played.Tasks[:min(maxFlipsShown, len(played.Tasks))] {
 		now := "goes on (" + t.Decision.Reason + ")"
 		if t.Ended {
-			now = t.Decision.NextAction + " (" + t.Decision.Reason + ")"
+			now = decisionWords(t.Decision.NextAction, t.Decision.Reason)
 		}
-		rows.add(t.Task, t.Recorded.NextAction+" ("+t.Recorded.Reason+")", t.Round, now, t.DecidedRound, t.Deferred)
+		rows.add(t.Task, decisionWords(t.Recorded.NextAction, t.Recorded.Reason), t.Round, now, t.DecidedRound, t.Deferred)
 	}
 	p.list(rows)
 }

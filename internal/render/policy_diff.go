@@ -16,13 +16,13 @@ import (
 func (p *Printer) PolicyDiff(s DiffView) {
 	from := "nothing"
 	if s.From != nil {
-		from = PolicyID(*s.From)
+		from = policyID(*s.From)
 	}
 	if s.Empty {
-		p.Line("%s  %s and %s mean the same", p.Paint(Green, "same"), from, PolicyID(s.To))
+		p.Line("%s  %s and %s mean the same", p.Paint(Green, "same"), from, policyID(s.To))
 		return
 	}
-	p.Line("%s  %s to %s", p.Paint(Yellow, "differs"), from, PolicyID(s.To))
+	p.Line("%s  %s to %s", p.Paint(Yellow, "differs"), from, policyID(s.To))
 	p.Line("  %s", s.Summary)
 	p.Line("  version   %s: %s", stepWords(s.Step), s.StepBecause[0])
 	for _, because := range s.StepBecause[1:] {
@@ -141,7 +141,7 @@ func (p *Printer) matrix(moved []diff.Moved) {
 	p.table(rows)
 }
 
-// inputWords describes a policy's input, whose facts are described already.
+// inputWords describes a policy's input. facts describes its facts.
 func inputWords(in policies.Input, facts []string) string {
 	words := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds), "verification " + string(in.Verify)}
 	if in.FindingCount == 0 {
@@ -173,6 +173,7 @@ type DiffView struct {
 	Digest  string `json:"digest"`
 }
 
+// NewDiffView converts a diff to its JSON form.
 func NewDiffView(d diff.Diff) DiffView {
 	s := DiffView{Diff: d, Empty: d.Empty(), Summary: d.Summary(), Digest: d.Digest()}
 	s.Step, s.StepBecause = d.Step()

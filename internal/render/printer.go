@@ -21,8 +21,8 @@ import (
 // Printer lays out text for a person. It escapes hidden characters in all of it.
 type Printer struct {
 	w io.Writer
-	// color and width are those of a terminal; for other outputs there is no colour and
-	// no maximum width.
+	// color and width describe the terminal. Other outputs have no colour and no maximum
+	// width.
 	color bool
 	width int
 }
@@ -111,7 +111,6 @@ func (p *Printer) block(text string) {
 	}
 }
 
-// title starts a section of the output.
 func (p *Printer) title(text string) {
 	p.Line("")
 	p.Line("%s", p.Paint(Bold, text))
@@ -122,10 +121,9 @@ type cell struct{ text, color string }
 
 func dim(text string) cell { return cell{text, Dim} }
 
-// action returns the cell of a destination.
 func action(name string) cell { return cell{name, actionColor(name)} }
 
-// table has a header as its first row, and for each row the text below it, "" for none.
+// table has a header as its first row, and for each row the text below it, or "".
 type table struct {
 	rows  [][]cell
 	texts []string
@@ -140,7 +138,7 @@ func newTable(header ...string) *table {
 	return t
 }
 
-// add adds a row. A field that is no cell has no colour.
+// add adds a row. A field that is not a cell has no colour.
 func (t *table) add(fields ...any) { t.addWithText("", fields...) }
 
 func (t *table) addWithText(text string, fields ...any) {
@@ -192,9 +190,9 @@ func (p *Printer) table(t *table) {
 	}
 }
 
-// placed writes a table whose column where has places. If the rows are wider than the
-// terminal, the place moves below its row, before the text.
-func (p *Printer) placed(t *table, where int) {
+// tableWithPlaces writes a table with places in the column where. If the rows are wider than
+// the terminal, the place moves below its row, before the text.
+func (p *Printer) tableWithPlaces(t *table, where int) {
 	if p.width > 0 && rowWidth(columnWidths(t.rows[1:], math.MaxInt)) > p.width {
 		for i, row := range t.rows {
 			if place := row[where].text; i > 0 && place != noPlace {
@@ -222,7 +220,6 @@ func columnWidths(rows [][]cell, most int) []int {
 	return widths
 }
 
-// rowWidth returns the width of a row with these column widths.
 func rowWidth(widths []int) int {
 	all := 2 * (len(widths) - 1)
 	for _, w := range widths {
@@ -231,7 +228,7 @@ func rowWidth(widths []int) int {
 	return all
 }
 
-// row writes a row of a table whose last column begins at column left.
+// row writes a row of a table. Its last column begins at column left.
 func (p *Printer) row(row []cell, widths []int, left int) {
 	last := len(row) - 1
 	var b strings.Builder
@@ -304,7 +301,7 @@ func numbered(parts ...part) []string {
 	return words
 }
 
-// Time shortens the time of an event to seconds; JSON has all of it.
+// Time shortens the time of an event to seconds.
 func Time(at string) string {
 	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
 		return t.Format(time.RFC3339)
@@ -316,7 +313,7 @@ func Time(at string) string {
 func Size(n int64) string {
 	switch {
 	case n < 1<<10:
-		return textutil.Count(int(n), "byte")
+		return textutil.Count(n, "byte")
 	case n < 1<<20:
 		return tenths(n, 1<<10) + " KiB"
 	default:

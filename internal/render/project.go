@@ -20,7 +20,7 @@ import (
 type LedgerReport struct {
 	ledger.Report
 	Transcripts api.TranscriptCheck `json:"transcripts"`
-	// Decisions is nil unless the decisions were checked, too.
+	// Decisions is nil unless the decisions were checked too.
 	Decisions *api.DecisionsReport `json:"decisions,omitzero"`
 }
 
@@ -43,7 +43,7 @@ func (p *Printer) Ledger(r LedgerReport, chains bool) {
 	p.lineIf(d.Sound(), "%s  %s decided again, all as recorded", p.Paint(Green, "sound"), textutil.Count(d.Decisions, "round"))
 	p.ledgerProblems(d.Problems, d.Omitted)
 	for _, policy := range d.Lost {
-		p.Line("%s  policy %s decided %s", p.Paint(Red, "lost"), PolicyID(policy.Policy), textutil.Count(policy.Decisions, "round"))
+		p.Line("%s  policy %s decided %s", p.Paint(Red, "lost"), policyID(policy.Policy), textutil.Count(policy.Decisions, "round"))
 	}
 }
 
@@ -55,7 +55,7 @@ func (p *Printer) Compaction(c ledger.Compaction) {
 	p.table(rows)
 }
 
-// Archived prints what went to the ledger's archive.
+// Archived prints how much was moved to the ledger's archive.
 func (p *Printer) Archived(a ledger.Archived) {
 	if a.Events == 0 {
 		p.Line("nothing to archive: no task was committed that long ago")
@@ -72,9 +72,8 @@ func (p *Printer) ledgerProblems(all []ledger.Problem, omitted int64) {
 	for _, problem := range all[:min(len(all), maxLedgerProblems)] {
 		p.Line("%s  %s", p.Paint(Red, "changed"), problem)
 	}
-	if more := int64(max(len(all)-maxLedgerProblems, 0)) + omitted; more > 0 {
-		p.Line("and %d more", more)
-	}
+	more := int64(max(len(all)-maxLedgerProblems, 0)) + omitted
+	p.lineIf(more > 0, "and %d more", more)
 }
 
 // Initialized is the result of init.
@@ -82,13 +81,13 @@ type Initialized struct {
 	// Folder is the project's root.
 	Folder  string   `json:"folder"`
 	Created []string `json:"created"`
-	// Tasks are the imported tasks, and Left is what was not imported; both are nil
-	// without --from.
+	// Tasks are the imported tasks, and Left describes the rest. Both are nil without
+	// --from.
 	Tasks []host.TaskStatus `json:"tasks,omitzero"`
 	Left  []nubospilot.Left `json:"left,omitzero"`
 	// Adapters name the known agent CLIs that are installed.
 	Adapters []string `json:"adapters"`
-	// Git is set if it is the top of a git checkout, which run needs.
+	// Git is set if Folder is the top of a git checkout, which run needs.
 	Git bool `json:"-"`
 }
 
@@ -122,6 +121,7 @@ func (p *Printer) Init(i Initialized) {
 	p.next(step{"set verify and reports in " + project.ConfigFile + ", where they are as comments", then})
 }
 
+// Health prints the result of doctor.
 func (p *Printer) Health(h api.Health) {
 	for _, c := range h.Checks {
 		mark, text := p.mark(c.OK, "ok", "broken"), c.Text

@@ -63,7 +63,6 @@ func roundWords(v api.RoundResult) string {
 	return words
 }
 
-// agentWords describes an agent that has ended.
 func agentWords(s api.SpawnSummary) string {
 	words := []string{fmt.Sprintf("%s (%s) %s after %s", s.Agent, s.Adapter, s.Outcome, seconds(s.DurationMS))}
 	if s.Reason != "" && string(s.Reason) != string(s.Outcome) {
@@ -96,10 +95,10 @@ func mergeWords(m task.Merge) string {
 // follow when they are asked.
 func (p *Printer) RunDecision(d api.Decision) {
 	d.Questions = nil
-	p.decided(d)
+	p.decision(d)
 }
 
-// RunResult prints where a run ended, and the commands to type next.
+// RunResult prints the result of a run, and the commands to type next.
 func (p *Printer) RunResult(r api.RunResult) {
 	p.Line("%s  %s, round %s", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
 	p.lineIf(r.NextAction == api.ActionStuck, "  because %s", stopWords(r.Reason))
@@ -118,7 +117,7 @@ func (p *Printer) RunEnded(r api.RunResult) {
 	p.Line("%s  ended  %s, %s", r.TaskID, p.Paint(actionColor(r.NextAction), r.NextAction), taskNext(r))
 }
 
-// commitWords returns a commit with its subject, which is not always known.
+// commitWords returns a commit with its subject, which may be "".
 func commitWords(sha, subject string) string {
 	return strings.TrimRight(fmt.Sprintf("%.12s  %s", sha, subject), " ")
 }
@@ -137,7 +136,6 @@ func (p *Printer) branch(b *task.Branch, m *task.Merge) {
 	}
 }
 
-// afterRun returns the step after a run.
 func afterRun(r api.RunResult) step {
 	again := "switchyard run " + r.TaskID
 	switch r.NextAction {
@@ -166,7 +164,6 @@ func afterRun(r api.RunResult) step {
 	}
 }
 
-// whenUnmerged returns the step after a merge that failed.
 func whenUnmerged(id string, b *task.Branch, m task.Merge) step {
 	now := "resolve the conflict"
 	if m.Outcome == task.MergeRed {
@@ -197,7 +194,7 @@ func (p *Printer) RunTable(results []api.RunResult) {
 	p.list(rows)
 }
 
-// taskNext says in a word what a task's result was, or what to do.
+// taskNext returns the result of a task, or its next step, in a few words.
 func taskNext(r api.RunResult) string {
 	switch {
 	case r.Error != nil:

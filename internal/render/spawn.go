@@ -24,13 +24,12 @@ func (p *Printer) agents(spawns []api.SpawnSummary, r *api.Research) {
 		p.Line("")
 		p.Line("researched for round %d: %s of %d answered, agreement %s", r.Round, textutil.Count(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
 		for _, s := range r.Silent {
-			p.Line("  %s %d came to nothing: %s", p.Paint(Yellow, "researcher"), s.Index, s.Failure)
+			p.Line("  %s %d failed: %s", p.Paint(Yellow, "researcher"), s.Index, s.Failure)
 		}
 		p.Line("  %s", r.Path)
 	}
 }
 
-// spawns prints the attempts to run agents.
 func (p *Printer) spawns(all []api.SpawnSummary) {
 	rows := newTable("AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN")
 	for _, s := range all {
@@ -103,8 +102,8 @@ func dollars(micros *int64) string {
 	return fmt.Sprintf("$%d.%04d", *micros/1e6, *micros%1e6/100)
 }
 
-// spentWords returns the resources that a task's agents have used, or "" for none. If
-// an agent did not report its use, its reservation counts: then one of runs says so.
+// spentWords returns the resources that a task's agents have used, or "". If a run did not
+// report its use, its reservation counts, and the words say so.
 func spentWords(s task.Spending, runs ...task.Run) string {
 	if s.Runs == 0 {
 		return ""
@@ -116,7 +115,7 @@ func spentWords(s task.Spending, runs ...task.Run) string {
 	return words
 }
 
-// raiseWords returns what the user has added to a budget.
+// raiseWords describes an addition to a budget.
 func raiseWords(r task.Raise) string {
 	var words []string
 	if r.Rounds > 0 {

@@ -20,21 +20,16 @@ func (p *Printer) Stats(s stats.Stats) {
 		p.Line("nothing is recorded yet: switchyard round TASK begins")
 		return
 	}
-	p.figures(s)
-	p.chart("Where rounds went", countBars(s.Rounds.NextActions), s.Rounds.Total)
-	p.chart("Rounds to commit", roundBars(s.TaskRounds.Histogram), s.TaskRounds.Count)
-	p.categories(s.Findings)
-	p.spawners(s.Spawns)
-	p.standingList(s)
-}
-
-// figures prints the most important numbers, one per line.
-func (p *Printer) figures(s stats.Stats) {
-	p.Line("%s from %s to %s", textutil.Count(int(s.Ledger.Events), "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
+	p.Line("%s from %s to %s", textutil.Count(s.Ledger.Events, "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
 	p.Line("")
 	for _, f := range s.Figures() {
 		p.Line("  %-17s %9s  %s", painted(f.Name), painted(f.Value), f.Note)
 	}
+	p.chart("Where rounds went", countBars(s.Rounds.NextActions), s.Rounds.Total)
+	p.chart("Rounds to commit", roundBars(s.TaskRounds.Histogram), s.TaskRounds.Count)
+	p.categories(s.Findings)
+	p.agentStats(s.Spawns)
+	p.standingList(s)
 }
 
 func countBars(counts []stats.Count) []bar {
@@ -57,15 +52,14 @@ func (p *Printer) categories(f stats.Findings) {
 	rows := countBars(f.Categories)
 	rest := rows[min(len(rows), maxShownCategories):]
 	p.chart("Findings by category", rows[:len(rows)-len(rest)], f.Total)
-	findings := 0
+	var findings int64
 	for _, r := range rest {
-		findings += int(r.count)
+		findings += r.count
 	}
 	p.andMore(len(rest), " with "+textutil.Count(findings, "finding"))
 }
 
-// spawners prints the runs of each agent.
-func (p *Printer) spawners(s stats.Spawns) {
+func (p *Printer) agentStats(s stats.Spawns) {
 	rows := newTable("AGENT", "RUNS", "FALLBACKS", "RETRIES", "COST")
 	for _, a := range s.Agents[:min(len(s.Agents), maxShownAgents)] {
 		rows.add(Fit(textutil.Line(a.Agent), maxBarName), a.Spawns, fmt.Sprintf("%d (%s)", a.Fallbacks, stats.Percent(a.Fallbacks, a.Spawns)), a.Retries, stats.Dollars(a.MicroDollars))
@@ -74,7 +68,6 @@ func (p *Printer) spawners(s stats.Spawns) {
 	p.andMore(len(s.Agents)-maxShownAgents, "")
 }
 
-// standingList prints the tasks that wait for a person.
 func (p *Printer) standingList(s stats.Stats) {
 	// The other columns leave 18 of 80 columns; a wider terminal has more.
 	ids := 18 + max(0, p.width-textWidth)
@@ -91,7 +84,6 @@ func (p *Printer) standingList(s stats.Stats) {
 	p.andMore(int(s.Tasks.Stuck+s.Tasks.Waiting)-len(shown), "")
 }
 
-// andMore prints the number of rows that are not shown.
 func (p *Printer) andMore(n int, words string) {
 	p.lineIf(n > 0, "  … and %d more%s", n, words)
 }

@@ -17,7 +17,7 @@ import (
 
 // Task prints one task.
 func (p *Printer) Task(t host.TaskDetail) {
-	p.standing(t.TaskStatus)
+	p.status(t.TaskStatus)
 	p.sessions(t.Sessions)
 	if t.Questions != nil {
 		p.questions(t.Questions.Open)
@@ -25,7 +25,7 @@ func (p *Printer) Task(t host.TaskDetail) {
 	}
 	if len(t.Findings) > 0 {
 		p.Line("")
-		p.findings(t.Findings)
+		p.findings(t.Findings, nil)
 	}
 	p.deferred(t.TaskID, t.Deferred)
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
@@ -40,8 +40,8 @@ func (p *Printer) TaskResult(s host.TaskResult) {
 // maxPromptShown is the number of code points shown of a task's text.
 const maxPromptShown = 100
 
-// standing prints the state of a task and the reason for it.
-func (p *Printer) standing(t host.TaskStatus) {
+// status prints the status of a task and the reason for it.
+func (p *Printer) status(t host.TaskStatus) {
 	p.Line("%s  %s, round %s", p.Paint(statusColors[t.Status], string(t.Status)), t.TaskID, RoundOf(t.Round, t.MaxRounds, t.HardCap))
 	switch last := t.Last; {
 	case last == nil:
@@ -60,7 +60,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 	}
 	p.lineIf(t.Bar != "", "  %s", barWords(t.Bar, t.BarSince))
 	p.lineIf(t.Prompt != "", "  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
-	p.uses(t.Policies)
+	p.policyUses(t.Policies)
 	p.lineIf(t.Base != "", "  compared with commit %.12s", t.Base)
 	if t.Commit != nil {
 		p.Line("  commit %.12s", t.Commit.SHA)
@@ -95,14 +95,14 @@ func (p *Printer) standing(t host.TaskStatus) {
 	}
 }
 
-// uses prints the policies that decided a task's rounds: in one line if there is only
+// policyUses prints the policies that decided a task's rounds: in one line if there is only
 // one, and in red lines if there are several.
-func (p *Printer) uses(uses []api.PolicyUse) {
+func (p *Printer) policyUses(uses []api.PolicyUse) {
 	switch len(uses) {
 	case 0:
 		return
 	case 1:
-		p.Line("  decided by %s", PolicyID(uses[0].Policy))
+		p.Line("  decided by %s", policyID(uses[0].Policy))
 		return
 	}
 	words := fmt.Sprintf("%d policies", len(uses))
@@ -111,11 +111,11 @@ func (p *Printer) uses(uses []api.PolicyUse) {
 	}
 	p.Line("  %s decided it:", p.Paint(Red, words))
 	for _, u := range uses {
-		p.Line("    %s  rounds %d to %d, %s", PolicyID(u.Policy), u.FirstRound, u.LastRound, textutil.Count(u.Decisions, "decision"))
+		p.Line("    %s  rounds %d to %d, %s", policyID(u.Policy), u.FirstRound, u.LastRound, textutil.Count(u.Decisions, "decision"))
 	}
 }
 
-// RoundOf returns a round and the task's caps, each 0 if it is not known.
+// RoundOf returns a round and the task's caps in words. A cap is 0 if it is not known.
 func RoundOf(round, maxRounds, hardCap int) string {
 	past := textutil.PastCap(round, maxRounds, hardCap)
 	switch {
@@ -172,11 +172,11 @@ func (p *Printer) TaskList(l TaskList) {
 	}
 	p.lineIf(l.Omitted > 0, "… and %s that changed earlier", textutil.Count(l.Omitted, "task"))
 	if l.Policy != nil {
-		p.Line("policy %s, adopted %s by %s", PolicyID(l.Policy.Policy), Time(l.Policy.At), l.Policy.By)
+		p.Line("policy %s, adopted %s by %s", policyID(l.Policy.Policy), Time(l.Policy.At), l.Policy.By)
 	}
 }
 
-// tasks prints all tasks, those that wait for a person first.
+// tasks prints tasks. The ones that wait for a person come first.
 func (p *Printer) tasks(tasks []host.TaskStatus) {
 	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "UPDATED"}
 	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
@@ -194,7 +194,6 @@ func (p *Printer) tasks(tasks []host.TaskStatus) {
 	p.table(rows)
 }
 
-// versions returns the policies that decided a task's rounds.
 func versions(uses []api.PolicyUse) cell {
 	names := make([]string, len(uses))
 	for i, u := range uses {
@@ -263,7 +262,6 @@ func (p *Printer) answers(answers []task.Answer) {
 	}
 }
 
-// verification prints how a draft was verified.
 func (p *Printer) verification(v host.Verification) {
 	how := v.Command
 	if v.Claimed {
@@ -295,7 +293,7 @@ func (p *Printer) DraftResult(d api.DraftResult) {
 		p.Decision(*d.Decision)
 		return
 	}
-	p.standing(d.TaskStatus)
+	p.status(d.TaskStatus)
 	p.verification(d.Verification)
 }
 
@@ -315,13 +313,9 @@ type AttestationList struct {
 
 // Attestations lists the attestations of a task.
 func (p *Printer) Attestations(l AttestationList) {
-	attestations := l.Stamps
-	if len(attestations) == 0 {
-		p.Line("no attestations")
-		return
-	}
+	p.lineIf(len(l.Stamps) == 0, "no attestations")
 	rows := newTable("ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT")
-	for _, s := range attestations {
+	for _, s := range l.Stamps {
 		rows.add(s.Round, s.Agent, s.Source, s.By, s.ToolUses, s.Credited, orDash(string(s.Violation)), dim(Time(s.At)))
 	}
 	p.table(rows)

@@ -9,7 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// transcriptCheck prints what became of the transcripts, and which are gone if all is set.
+// transcriptCheck prints the result of a check of transcripts. If all is set, it lists the
+// ones that are gone.
 func (p *Printer) transcriptCheck(c api.TranscriptCheck, all bool) {
 	p.lineIf(c.Sound > 0, "%s  %s", p.Paint(Green, "intact"), textutil.Count(c.Sound, "transcript"))
 	for _, ref := range c.Altered {
@@ -38,8 +39,9 @@ func (p *Printer) transcripts(task string, all []api.TranscriptEntry) {
 	p.Line("switchyard explain %s --transcript RUN shows one", task)
 }
 
-// Raw returns a writer for the output of an agent's program, with its hidden characters as
-// \u escapes. JSON keeps its value: only other lines can have control characters.
+// Raw returns a writer for the output of an agent's program. It writes hidden characters as
+// \u escapes. The value of JSON does not change: only other lines can have control
+// characters.
 func Raw(w io.Writer) io.Writer { return rawWriter{textutil.JSONWriter(w)} }
 
 type rawWriter struct{ w io.Writer }
@@ -62,12 +64,11 @@ func (r rawWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Maximum lengths of the parts of a transcript, in code points; JSON has all.
 const (
-	// maxInput and maxLine bound the input of a tool, and a line that nothing explains, in
-	// code points. --output json has all of it.
-	maxInput, maxLine = 200, 2000
-	// maxResultLine bounds a line of a tool's result, in code points.
-	maxResultLine = 300
+	maxInput      = 200  // the input of a tool
+	maxLine       = 2000 // a line of unknown meaning
+	maxResultLine = 300  // a line of a tool's result
 )
 
 // Transcript prints the head of a transcript.

@@ -41,9 +41,9 @@ func TestFindingsAtEachWidth(t *testing.T) {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			var b bytes.Buffer
 			p := &Printer{w: &b, width: width}
-			p.findings(listed())
+			p.findings(listed(), nil)
 			p.Line("")
-			p.findings(listed()[1:3])
+			p.findings(listed()[1:3], nil)
 			for line := range strings.Lines(b.String()) {
 				if n := columns(strings.TrimRight(line, "\n")); width > 0 && n > width {
 					t.Errorf("a line has %d columns: %s", n, line)
