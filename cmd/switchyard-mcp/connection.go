@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// maxMessage is the size of a message in bytes, and of all messages that wait for
-	// their answers. A report at its limit fits, with the escapes of JSON.
+	// maxMessage is the maximum size in bytes of a message, and of all messages that wait
+	// for their answers together. A report of the maximum size fits, with JSON's escapes.
 	maxMessage = 64 << 20
-	// maxWaiting is the number of requests that may wait for their answers, and maxRunning
-	// that of the calls that run.
+	// maxWaiting is the maximum number of requests that wait for their answers, and
+	// maxRunning of calls that run.
 	maxWaiting = 32
 	maxRunning = 4
-	// codeBusy is the JSON-RPC code of a refused request, one of those that the protocol
-	// leaves to servers.
+	// codeBusy is the JSON-RPC code of a refused request, from the range for servers.
 	codeBusy = -32000
 )
 
-// boundedConnection answers a request with mcp-busy if too many wait for their answers. It
-// does so before it reads the next message, so that a client that does not read the
-// answers cannot fill the memory. It still delivers notifications: one can cancel a call.
+// boundedConnection answers a request with mcp-busy if too many requests wait for their
+// answers. It does so before it reads the next message, so that a client that does not read
+// the answers cannot fill the memory. It always delivers notifications, since one can cancel
+// a call.
 type boundedConnection struct {
 	mcp.Connection
 
 	mu sync.Mutex
-	// waiting are the requests without an answer, with their sizes in bytes.
+	// waiting has the size in bytes of each request without an answer.
 	waiting map[jsonrpc.ID]int
 	bytes   int
 }
@@ -83,7 +83,7 @@ func (c *boundedConnection) admit(req *jsonrpc.Request) bool {
 	if len(c.waiting) >= maxWaiting || c.bytes+size > maxMessage {
 		return false
 	}
-	c.bytes += size - c.waiting[req.ID] // A repeated id gets no answer of its own.
+	c.bytes += size - c.waiting[req.ID] // Requests with the same id get one answer.
 	c.waiting[req.ID] = size
 	return true
 }

@@ -41,7 +41,7 @@ type server struct {
 	handoff interface {
 		Read(ctx context.Context, path string, limit int64) ([]byte, error)
 	}
-	// recorded is called after a tool that records.
+	// recorded is called after each call of a tool that records.
 	recorded func(context.Context)
 	// slots has an element for each call that runs.
 	slots chan struct{}
@@ -54,8 +54,7 @@ func (s *server) serve(ctx context.Context, allowMutations bool, transport mcp.T
 		return err
 	}
 	conn := &boundedConnection{Connection: inner, waiting: make(map[jsonrpc.ID]int)}
-	// The session cancels its calls when it cannot read any more, and else would wait for
-	// them.
+	// A closed connection makes the session cancel its calls; otherwise it waits for them.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	session, err := s.protocol(allowMutations).Connect(context.WithoutCancel(ctx), conn, nil)
 	if err != nil {
@@ -80,7 +79,6 @@ func (s *server) protocol(allowMutations bool) *mcp.Server {
 	return m
 }
 
-// annotations returns the hints about a tool.
 func annotations(mutates bool) *mcp.ToolAnnotations {
 	no := false
 	return &mcp.ToolAnnotations{ReadOnlyHint: !mutates, IdempotentHint: !mutates, DestructiveHint: &no, OpenWorldHint: &no}
@@ -91,7 +89,7 @@ const (
 	mutating = true
 )
 
-// result is what a command prints: with --output json, and as text.
+// result is the output of a command, as JSON and as text.
 type result struct {
 	value any
 	text  func(*render.Printer)
@@ -102,7 +100,7 @@ func show[T any](value T, err error, text func(*render.Printer, T)) (result, err
 	return result{value, func(p *render.Printer) { text(p, value) }}, err
 }
 
-// addTool adds a tool whose arguments are an In.
+// addTool adds a tool with arguments of type In.
 func addTool[In any](s *server, m *mcp.Server, name, description string, mutates bool, run func(context.Context, In) (result, error)) {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
@@ -135,13 +133,12 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 		})
 }
 
-// decode reads the arguments of a tool.
 func decode(arguments stdjson.RawMessage, in any) error {
 	if len(arguments) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(arguments, in, json.RejectUnknownMembers(true)); err != nil {
-		return errs.New(errs.MCPArgumentsInvalid, "the arguments are not those of the tool: %w", textutil.JSONReason(err))
+		return errs.New(errs.MCPArgumentsInvalid, "the arguments do not fit the tool: %w", textutil.JSONReason(err))
 	}
 	return nil
 }
@@ -210,7 +207,7 @@ type nextArguments struct {
 	Task string `json:"task" jsonschema:"the id of the task"`
 }
 
-// maxHandoff is the size of the executor's instructions that next returns, in bytes.
+// maxHandoff is the maximum size of the executor's instructions, in bytes.
 const maxHandoff = 4 << 20
 
 func (s *server) next(ctx context.Context, in nextArguments) (result, error) {
@@ -237,15 +234,9 @@ type reportArguments struct {
 }
 
 func (s *server) submitReport(ctx context.Context, in reportArguments) (result, error) {
-	ref := host.ReportRef{Plugin: in.Format, Path: host.Stdin}
-	if ref.Plugin == "" {
-		ref.Plugin = host.Auto
-	}
+	ref := host.ReportRef{Plugin: cmp.Or(in.Format, host.Auto), Path: host.Stdin}
 	r, err := s.engine.Round(ctx, in.Task, host.Request{Reports: []host.ReportRef{ref}, Stdin: strings.NewReader(in.Report), Round: int(in.Round)})
-	if err != nil {
-		return result{}, err
-	}
-	return result{r, func(p *render.Printer) { p.RoundResult(r) }}, nil
+	return show(r, err, (*render.Printer).RoundResult)
 }
 
 type answerArguments struct {
