@@ -21,7 +21,6 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("there is no command %q%s", args[0], textutil.DidYouMean(args[0], commandNames(cmd)))
 }
 
-// commandNames returns the names of the commands below cmd.
 func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -115,7 +114,7 @@ func OneTask(_ *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	default:
-		return fmt.Errorf("unexpected argument %q behind the task's id", args[1])
+		return fmt.Errorf("unexpected argument %q after the task's id", args[1])
 	}
 }
 
@@ -134,7 +133,7 @@ func Exactly(names ...string) cobra.PositionalArgs {
 		case len(args) < len(names):
 			return fmt.Errorf("%s is missing: %s", names[len(args)], cmd.UseLine())
 		case len(args) > len(names):
-			return fmt.Errorf("unexpected argument %q behind %s", args[len(names)], names[len(names)-1])
+			return fmt.Errorf("unexpected argument %q after %s", args[len(names)], names[len(names)-1])
 		}
 		for i, arg := range args {
 			if arg == "" {

@@ -49,7 +49,6 @@ func RunExit(nextAction string) int {
 	}
 }
 
-// faultExit returns the exit code for an error.
 func faultExit(code errs.Code) int {
 	switch code {
 	case errs.Usage:

@@ -162,7 +162,6 @@ func breaksRule(err error) bool {
 	return ok
 }
 
-// valueProblem returns the error for a flag's invalid value.
 func valueProblem(invalid *pflag.InvalidValueError) error {
 	name, err := invalid.GetFlag().Name, invalid.Unwrap()
 	if breaksRule(err) {

@@ -97,7 +97,6 @@ func (s sums) spread(d counters.Distribution) (Spread, error) {
 	return spreadOf(cells, float64(s.total(d.Sum()))/float64(d.Scale.PerUnit)), nil
 }
 
-// sumOf adds up the counts.
 func sumOf(counts []Count) (n int64) {
 	for _, c := range counts {
 		n = plus(n, c.Count)

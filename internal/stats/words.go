@@ -106,7 +106,6 @@ func formatDuration(seconds float64) string {
 	return "0 s"
 }
 
-// timeOf parses a time of the ledger.
 func timeOf(at string) (time.Time, bool) {
 	t, err := time.Parse(ledger.TimeFormat, at)
 	return t, err == nil
@@ -120,5 +119,4 @@ func minute(at string) string {
 	return label(at)
 }
 
-// date formats a day for people.
 func date(t time.Time) string { return t.Format("2 Jan 2006") }
