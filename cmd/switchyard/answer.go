@@ -53,7 +53,6 @@ older round.`,
 	return cmd
 }
 
-// readAnswer reads an answer from a file and trims it.
 func (a *app) readAnswer(ctx context.Context, file string) (string, error) {
 	text, err := a.readInput(ctx, file, task.MaxAnswer)
 	if errs.CodeOf(err) == errs.FileTooLarge {

@@ -73,7 +73,7 @@ command is repeated.`,
 // checkAudit requires the flags of one of three actions: list, record a search, or
 // attest a run.
 func checkAudit(flags *pflag.FlagSet, agent, search string) error {
-	list, searches := flags.Changed("list"), flags.Changed("search")
+	list, searches := len(cli.Given(flags, "list")) > 0, flags.Changed("search")
 	attests := flags.Changed("tool-use-log") || flags.Changed("run")
 	switch {
 	case list && (searches || attests || flags.Changed("agent")):

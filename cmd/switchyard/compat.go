@@ -38,15 +38,14 @@ const maxVerifyOutput = 64 << 20
 // still passed on.
 const exitAgent = 2
 
-// compatVerb is one call of a verb of nubos-pilot. Package verbs has the flags, checks,
-// codes and results; the engine does the work, as for every other command.
+// compatVerb is one call of a verb of nubos-pilot. Package verbs has the flags, checks, codes
+// and results.
 type compatVerb struct {
 	*app
 	engine *host.Engine
 	verbs.Input
 }
 
-// runVerb runs the verb of this name.
 func (c *compatVerb) runVerb(ctx context.Context, name string) (any, error) {
 	switch name {
 	case verbs.RunRound:
@@ -166,8 +165,8 @@ func (c *compatVerb) review(ctx context.Context, step verbs.Step) (any, error) {
 	return step.Review(d), err
 }
 
-// compatRequest passes on the bytes of a report that was already read, so that the
-// round is decided on the report that was checked.
+// compatRequest returns a request with the bytes of a report that was already read, so that
+// the round is decided on the report that was checked.
 func compatRequest(report []byte) host.Request {
 	return host.Request{Reports: []api.ReportRef{{Plugin: "np-critic", Path: api.Stdin}}, Stdin: bytes.NewReader(report)}
 }
@@ -286,7 +285,7 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	done := c.waiting("running " + c.Text("agent"))
+	done := c.showWork("running " + c.Text("agent"))
 	spawned, err := c.engine.Spawn(ctx, host.SpawnRequest{
 		Agent: c.Text("agent"), PromptPath: c.Text("prompt-path"), OutputPath: c.Text("output-path"),
 		Timeout: timeout, Compatible: true, Content: compatOutput,

@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// complete registers shell completions for task ids and policies in arguments, and for
-// flags whose values are names or one of a few words.
+// complete registers shell completions for task ids and policies in arguments, and for flags
+// with names or one of a few words as values.
 func (a *app) complete(root *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"adapter": a.names(func(ctx context.Context, e *host.Engine) ([]string, error) { return e.AdapterNames(ctx) }),
@@ -29,7 +29,7 @@ func (a *app) complete(root *cobra.Command) {
 		if arguments := strings.Fields(strings.ReplaceAll(cmd.Use, "[", "")); len(arguments) > 1 {
 			switch strings.Trim(arguments[1], "]") {
 			case "TASK":
-				cmd.ValidArgsFunction = a.taskIDs(taken(cmd))
+				cmd.ValidArgsFunction = a.taskIDs(acceptedStatuses(cmd))
 			case "POLICY", "A":
 				cmd.ValidArgsFunction = policyRefs
 			}
@@ -40,7 +40,7 @@ func (a *app) complete(root *cobra.Command) {
 				complete = cobra.FixedCompletions(c.Options(), cobra.ShellCompDirectiveNoFileComp)
 			}
 			if complete != nil {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // It fails only for a second one.
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // It fails only the second time.
 			}
 		})
 	})
@@ -51,8 +51,8 @@ func policyRefs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.She
 	return policies.Versions(), cobra.ShellCompDirectiveDefault
 }
 
-// taken returns the statuses of the tasks that a command accepts, nil for all.
-func taken(cmd *cobra.Command) []task.Status {
+// acceptedStatuses returns the statuses of the tasks that a command accepts, or nil for all.
+func acceptedStatuses(cmd *cobra.Command) []task.Status {
 	switch cmd.Name() {
 	case "answer":
 		return []task.Status{task.Waiting}
@@ -67,8 +67,8 @@ func taken(cmd *cobra.Command) []task.Status {
 	}
 }
 
-// names completes the names that list returns. If list fails, nothing is completed: the
-// command itself reports the error.
+// names completes the names that list returns. It ignores errors, since the command itself
+// reports them.
 func (a *app) names(list func(context.Context, *host.Engine) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) (all []string, _ cobra.ShellCompDirective) {
 		_ = a.with(cmd.Context(), func(e *host.Engine) (err error) {
@@ -100,8 +100,8 @@ func pluginNames(ctx context.Context, e *host.Engine) ([]string, error) {
 	return names, err
 }
 
-// taskIDs completes the id of a task in one of these statuses, or in any status if
-// there are none, and shows the status next to it.
+// taskIDs completes the id of a task with one of these statuses, or with any status if the
+// list is empty, and shows the status next to it.
 func (a *app) taskIDs(statuses []task.Status) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -28,13 +28,14 @@ func newDemoCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show a whole run in a temporary project",
-		Long: `Demo drives three tasks in a new project in the temporary folder: one is
+		Long: `Demo drives three tasks in a new project in the temporary directory: one is
 committed, one asks its user, and one gets stuck. It prints each command that it
-runs, as you would type it, and the command's output. Its agents are fake ones,
-which are in this program: it needs git, and neither network nor money.
+runs, as you would type it, and the command's output. Its agents are fakes inside
+of this program, so it needs only git: it uses no network and costs no money.
 
-It reads and changes nothing of yours. The project stays for you to look at, and
-the last lines say how to remove it. An interrupt removes it.`,
+It does not read or change your files. The project remains for you to look at, and
+the last lines say how to remove it. If the demo is interrupted, it removes the
+project itself.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
 	}
@@ -50,7 +51,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil || a.Exit != 0 {
-			_ = os.Chdir(filepath.Dir(dir)) // Windows keeps a folder in which a process is.
+			_ = os.Chdir(filepath.Dir(dir)) // Windows does not remove a process's directory.
 			err = cmp.Or(err, os.RemoveAll(dir))
 		}
 	}()
@@ -99,8 +100,8 @@ func (a *app) demo(ctx context.Context) (err error) {
 	return nil
 }
 
-// enterDemo makes the project of the demonstration, and gives this process its folder and an
-// environment in which nothing is the user's.
+// enterDemo makes the project of the demonstration, and gives this process its directory and
+// an environment without the user's settings.
 func enterDemo(ctx context.Context, project, home string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -153,11 +154,11 @@ func enterDemo(ctx context.Context, project, home string) error {
 	return errors.Join(gitrepo.Create(ctx, project, gitrepo.Options{Supervisor: keeper, Environ: os.Environ()}), os.Chdir(project))
 }
 
-// demoAgentName is the command that a fake agent of the demonstration is.
+// demoAgentName is the hidden command that acts as a fake agent.
 const demoAgentName = "agent"
 
-// demoRound is what the agents do in a round of a task: the draft and what the executor says
-// of it, and the finding of the critic, if any.
+// demoRound has the results of the agents in a round: the executor's draft and message, and
+// the critic's finding, if any.
 type demoRound struct {
 	upload, says string
 	finding      *fakeagent.Finding

@@ -37,7 +37,7 @@ It fails if something that the project uses is broken.`,
 	cmd.Flags().BoolVar(&deep, "deep", false, "verify the ledger, which takes a while if it is long")
 	cmd.Flags().BoolVar(&probe, "probe", false, "let the executor's adapter edit a file once, which costs money")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		done := a.waiting("asking the agents' programs")
+		done := a.showWork("asking the agents' programs")
 		health, err := e.Diagnose(ctx, deep, probe)
 		done()
 		if err != nil {
@@ -52,7 +52,6 @@ It fails if something that the project uses is broken.`,
 	return cmd
 }
 
-// brokenParts returns the names of the broken parts.
 func brokenParts(h api.Health) []string {
 	var all []string
 	for _, c := range h.Checks {

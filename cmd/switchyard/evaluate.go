@@ -46,7 +46,7 @@ not run, and nothing is recorded. docs/gate.md has the details.`,
 			}
 		}
 		var done func()
-		req.Observe, done = a.counting("evaluating commits")
+		req.Observe, done = a.showCount("evaluating commits")
 		result, err := e.Evaluate(ctx, req)
 		done()
 		if err == nil && page != "" {

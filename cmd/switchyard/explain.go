@@ -81,7 +81,7 @@ func (a *app) showTranscript(ctx context.Context, e *host.Engine, id, run string
 	})
 }
 
-// mismatch returns the error of a commit that does not match its decision, else nil.
+// mismatch returns an error if a commit does not match its decision.
 func mismatch(c api.CommitEvidence) error {
 	if c.Matches {
 		return nil

@@ -14,7 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
-// formatVar adds --format to a command that lists findings.
 func formatVar(flags *pflag.FlagSet, format *cli.OutputFormat) {
 	*format = cli.OutputText
 	words := []cli.OutputFormat{cli.OutputText, cli.OutputJSON}
@@ -24,7 +23,7 @@ func formatVar(flags *pflag.FlagSet, format *cli.OutputFormat) {
 	cli.ChoiceVar(flags, format, "format", "print the findings in `FORMAT`: text, json, "+strings.Join(findingformat.Names(), ", "), words...)
 }
 
-// setFormat makes the value of --format that of --output, which can be json, too.
+// setFormat makes --format the output format. It returns an error if --output is another.
 func (a *app) setFormat(flags *pflag.FlagSet, format cli.OutputFormat) error {
 	if !flags.Changed("format") {
 		return nil
@@ -49,7 +48,7 @@ func showFindings[T any](a *app, result T, err error, text func(*render.Printer,
 	})
 }
 
-// listedReview returns a task's list of findings as other tools see it.
+// listedReview converts a task's list of findings for other tools.
 func listedReview(l api.FindingList) findingformat.Review {
 	r := findingformat.Review{TaskID: l.TaskID, Round: l.Round, Bar: string(l.Bar), Deferred: l.Deferred, Findings: make([]finding.Finding, len(l.Findings))}
 	for i, f := range l.Findings {
@@ -58,7 +57,7 @@ func listedReview(l api.FindingList) findingformat.Review {
 	return r
 }
 
-// decidedReview returns the open findings of a decision as other tools see them.
+// decidedReview converts the open findings of a decision for other tools.
 func decidedReview(d host.Decision) findingformat.Review {
 	return findingformat.Review{TaskID: d.TaskID, Round: d.Round, Bar: string(d.Bar), Findings: d.Findings}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -41,10 +42,10 @@ and everything that changed, and that the adopted policy decided to commit them:
   otherwise     the decision was another one, such as executor
 
 --commit compares a commit with its first parent, --tree the files of the checkout
-with HEAD, and --range B with where it left A. --proof reads the evidence from the
-output of switchyard ledger prove in place of the ledger, on any machine that has
-the commit; --key names the public key that it has to be signed with. docs/gate.md
-has the rules.`,
+with HEAD, and --range compares B with its merge base with A. --proof reads the
+evidence from the output of switchyard ledger prove instead of the ledger, on any
+machine that has the commit; --key names the public key that must have signed it.
+docs/gate.md has the rules.`,
 		Example: `  switchyard gate --commit HEAD
   switchyard gate --range origin/main..HEAD
   switchyard gate --commit HEAD --proof proof.json --key review.pub`,
@@ -56,7 +57,7 @@ has the rules.`,
 	flags.BoolVar(&req.Tree, "tree", false, "check the files of the checkout")
 	cli.TextVar(flags, &span, "range", "check the range `A..B`")
 	cli.TextVar(flags, &proof, "proof", "read the evidence from `FILE`, - for standard input")
-	cli.TextVar(flags, &key, "key", "the proof has to be signed with the private key of the public key in `FILE`")
+	cli.TextVar(flags, &key, "key", "require a signature by the private key of the public key in `FILE`")
 	cli.TextVar(flags, &req.Algorithm, "algorithm", "the key is for `ALGORITHM`: ES256, EdDSA or RS256 (default ES256)")
 	flags.BoolVar(&allowUnsigned, "allow-unsigned", false, "accept a proof without checking who made it")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
@@ -91,20 +92,17 @@ has the rules.`,
 	return cmd
 }
 
-// readProof reads a proof, and the key that has to have signed it unless its file is "".
+// readProof reads a proof, and the key that must have signed it unless its file is "".
 func (a *app) readProof(ctx context.Context, req *api.GateRequest, proof, key string) (err error) {
 	if req.Proof, err = a.readInput(ctx, proof, evidence.MaxProof); err != nil || key == "" {
 		return err
 	}
 	text, err := a.project.Read(ctx, key, maxKey)
-	req.Key, req.KeyFile = string(text), key
-	if req.Algorithm == "" {
-		req.Algorithm = defaultAlgorithm
-	}
+	req.Key, req.KeyFile, req.Algorithm = string(text), key, cmp.Or(req.Algorithm, defaultAlgorithm)
 	return err
 }
 
-// defaultAlgorithm is that of a key whose algorithm is not named.
+// defaultAlgorithm is the algorithm of a key without --algorithm.
 const defaultAlgorithm = "ES256"
 
 func newLedgerProveCmd(a *app) *cobra.Command {
@@ -112,10 +110,9 @@ func newLedgerProveCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prove TASK",
 		Short: "Print a task's events as a proof for gate",
-		Long: `Prove prints what the ledger has of a task, and of the policies that decided it,
-for switchyard gate --proof on another machine. A proof has everything that the
-critics wrote. With --sign-key it is signed; without, it shows what is recorded,
-and not by whom.`,
+		Long: `Prove prints the events of a task, and of the policies that decided it, for
+switchyard gate --proof on another machine. A proof contains the critics' reports.
+Without --sign-key it is unsigned, and does not show who made it.`,
 		Example: `  switchyard ledger prove TASK-1 --sign-key review.key > proof.json`,
 		Args:    cli.OneTask,
 	}
@@ -132,10 +129,7 @@ and not by whom.`,
 			if err != nil {
 				return err
 			}
-			if algorithm == "" {
-				algorithm = defaultAlgorithm
-			}
-			k := evidence.Key(algorithm, string(text), keyFile)
+			k := evidence.Key(cmp.Or(algorithm, defaultAlgorithm), string(text), keyFile)
 			key = &k
 		}
 		return a.Write(func(w io.Writer) error { return e.Prove(ctx, args[0], key, w) })

@@ -25,7 +25,7 @@ func commandGroups() []cli.Group {
 func exitStatusOf(cmd *cobra.Command) string {
 	switch cmd.CommandPath() {
 	case "switchyard run":
-		return RunStatus
+		return runStatus
 	case "switchyard gate":
 		return gateStatus
 	}

@@ -20,23 +20,24 @@ func newInitCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [--agents] [--from .nubos-pilot]",
 		Short: "Set up a project",
-		Long: `Init makes the current folder, or that of -C, a project: it creates
-switchyard.yaml, in which every key is explained and none is set, with a
-verification and reports proposed from what the project has; and
+		Long: `Init makes the current directory, or the one of -C, a project. It creates
+switchyard.yaml, which explains every key and sets none, and proposes a
+verification and reports that suit the project's files; and
 .switchyard/.gitignore, which keeps the state out of version control. It replaces
-nothing and can be repeated. A project works without it, because every key has a
+no file and can be repeated. A project works without it, because every key has a
 default.
 
-With --from it takes over from nubos-pilot: its settings, and the tasks in flight
-with their rounds, caps, findings and forced gates. Evidence is not taken over:
-drafts are verified and reviewed again. What it could not take over, it lists.`,
+With --from it imports from nubos-pilot: its settings, and the tasks in flight
+with their rounds, caps, findings and forced gates. It does not import evidence:
+drafts are verified and reviewed again. It lists everything that it could not
+import.`,
 		Example: `  switchyard init
   switchyard init --from .nubos-pilot`,
 		Args: cli.NoArgs,
 	}
 	cmd.Flags().BoolVar(&agents, "agents", false, "write our agents' definitions, to change them")
-	cmd.Flags().BoolVar(&here, "here", false, "make a project of its own of a folder inside another project")
-	cli.TextVar(cmd.Flags(), &from, "from", "take over from nubos-pilot's folder `DIR`")
+	cmd.Flags().BoolVar(&here, "here", false, "make a directory inside another project a project of its own")
+	cli.TextVar(cmd.Flags(), &from, "from", "import from nubos-pilot's directory `DIR`")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		result, err := a.init(cmd.Context(), from, agents, here)
 		return cli.Show(&a.Program, result, err, (*render.Printer).Init)

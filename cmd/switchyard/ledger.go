@@ -32,10 +32,10 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 		Short: "Check every task's chain of events",
 		Long: `Verify recomputes the hash of every event, follows every task's chain and folds
 its events again. It fails if anything was changed, removed or reordered. With
---verbose it prints the latest hash of every task, to be kept elsewhere.
+--verbose it prints the latest hash of every task, for you to store elsewhere.
 
-It also fails if a transcript that the ledger names was altered. One that is gone is
-no failure, as old ones are removed.
+It also fails if a transcript that the ledger names was altered. A missing one is
+not a failure, because old transcripts are removed.
 
 With --decisions it also decides every recorded round again, with the policy that
 decided it, and fails if anything differs: the route of a finding, the policy's
@@ -62,14 +62,14 @@ func (a *app) verifyLedger(ctx context.Context, e *host.Engine, decisions bool) 
 	if err != nil || !decisions || !report.Sound() {
 		return result, err
 	}
-	see, done := a.counting("deciding again, event")
-	again, err := e.Policies().VerifyDecisions(ctx, see)
+	update, done := a.showCount("deciding again, event")
+	again, err := e.Policies().VerifyDecisions(ctx, update)
 	done()
 	result.Decisions = &again
 	return result, err
 }
 
-// ledgerFailure returns the error for the problems of a report, or nil if it has none.
+// ledgerFailure returns an error if a report has problems.
 func ledgerFailure(r render.LedgerReport) error {
 	d, altered := r.Decisions, r.Transcripts.Altered
 	switch {
@@ -121,10 +121,10 @@ func newLedgerCompactCmd(a *app) *cobra.Command {
 		Short: "Write the ledger's log into ledger.db",
 		Long: `Compact writes the latest events, which are in ledger.db-wal, into ledger.db. Until
 the next command records something, ledger.db alone is then the whole ledger: copy it
-for a backup. If a tenth of the file or more is free, its space is given back.
+for a backup. If a tenth of the file or more is free, compact also shrinks it.
 
-Other commands can run meanwhile. If they keep the log in use for ten seconds, the
-command fails, and nothing is lost.`,
+Other commands can run meanwhile. If they use the log for ten seconds, the command
+fails, and no event is lost.`,
 		Args: cli.NoArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
@@ -140,10 +140,10 @@ func newLedgerArchiveCmd(a *app) *cobra.Command {
 		Use:   "archive --older-than DURATION",
 		Short: "Move the events of old tasks to a compressed file",
 		Long: `Archive moves the contents of the events of tasks that are committed, and did not
-change for some time, to .switchyard/ledger.archive, compressed. Every command goes
-on reading them there, and ledger verify checks them. Copy the file with ledger.db.
+change for some time, to .switchyard/ledger.archive, compressed. Every command still
+reads them there, and ledger verify checks them. Back up the file with ledger.db.
 
-ledger compact then gives back the space in ledger.db.`,
+ledger compact then frees the space in ledger.db.`,
 		Example: `  switchyard ledger archive --older-than 2160h`,
 		Args:    cli.NoArgs,
 	}

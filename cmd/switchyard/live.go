@@ -23,18 +23,17 @@ const quietPeriod = 300 * time.Millisecond
 // take silence for a hang.
 const heartbeat = time.Minute
 
-// counting shows the progress that see reports, until done is called. see is safe for
+// showCount shows the progress that update reports, until done is called. update is safe for
 // concurrent use.
-func (a *app) counting(what string) (see func(at, of int64), done func()) {
+func (a *app) showCount(what string) (update func(at, of int64), done func()) {
 	var at, of atomic.Int64
-	stop := a.ticking(func() []string { return []string{fmt.Sprintf("%s, %d of %d", what, at.Load(), of.Load())} })
+	stop := a.showLines(func() []string { return []string{fmt.Sprintf("%s, %d of %d", what, at.Load(), of.Load())} })
 	return func(n, total int64) { at.Store(n); of.Store(total) }, stop
 }
 
-// ticking shows status lines until done is called: on a terminal they are rewritten every
-// second, otherwise a new line is written every minute, unless standard error is for
-// JSON.
-func (a *app) ticking(lines func() []string) (done func()) {
+// showLines shows status lines until done is called. On a terminal it rewrites them every
+// second. Otherwise it writes a new line every minute, unless standard error is for JSON.
+func (a *app) showLines(lines func() []string) (done func()) {
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
 	f, ok := a.interactive()
@@ -42,7 +41,7 @@ func (a *app) ticking(lines func() []string) (done func()) {
 	case ok:
 		a.live = &liveLines{f: f, lines: lines}
 		shown.Go(func() { a.live.keep(stop) })
-	case a.reports():
+	case a.textErrors():
 		shown.Go(func() { a.tick(lines, stop) })
 	}
 	return func() {
@@ -51,9 +50,9 @@ func (a *app) ticking(lines func() []string) (done func()) {
 	}
 }
 
-// reports reports whether status lines may be written to standard error. If errors are
-// JSON, it must have nothing but the error.
-func (a *app) reports() bool { return a.Output != cli.OutputJSON && !a.BareErrors }
+// textErrors reports whether status lines may be written to standard error. If errors are
+// JSON, it must contain only the error.
+func (a *app) textErrors() bool { return a.Output != cli.OutputJSON && !a.BareErrors }
 
 // tick writes a line every minute until stop is closed.
 func (a *app) tick(lines func() []string, stop <-chan struct{}) {
@@ -103,8 +102,8 @@ func (l *liveLines) keep(stop <-chan struct{}) {
 	}
 }
 
-// above lets do write to the terminal in place of the lines, which then follow again. l
-// may be nil.
+// above calls do, which writes to the terminal, with the lines removed, and then draws them
+// again. l may be nil.
 func (l *liveLines) above(do func()) {
 	if l == nil {
 		do()
@@ -120,8 +119,8 @@ func (l *liveLines) above(do func()) {
 	}
 }
 
-// draw writes the lines over those that are shown, in one call so that they do not
-// flicker, each cut to the terminal's width.
+// draw writes the lines, cut to the terminal's width, over the ones that are shown, in one
+// call so that they do not flicker.
 func (l *liveLines) draw() {
 	width, height := 80, 24
 	if w, h, err := term.GetSize(int(l.f.Fd())); err == nil && w > 1 && h > 1 {
@@ -138,7 +137,6 @@ func (l *liveLines) draw() {
 	l.shown = len(lines)
 }
 
-// clear removes the lines.
 func (l *liveLines) clear() {
 	if l.shown > 0 {
 		fmt.Fprint(l.f, l.home()+"\x1b[J")
@@ -146,7 +144,7 @@ func (l *liveLines) clear() {
 	l.shown = 0
 }
 
-// home moves the cursor to the beginning of the first line.
+// home returns the escape sequence that moves the cursor to the beginning of the first line.
 func (l *liveLines) home() string {
 	if l.shown < 2 {
 		return "\r"

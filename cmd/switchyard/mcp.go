@@ -17,7 +17,7 @@ import (
 // mcpServer is the program that serves MCP.
 const mcpServer = "switchyard-mcp"
 
-// mcpGrace is how long the server may take to end after a signal.
+// mcpGrace is the time that the server has to end after a signal.
 const mcpGrace = 10 * time.Second
 
 func newMCPCmd(a *app) *cobra.Command {
@@ -59,7 +59,7 @@ func (a *app) runMCPServer(ctx context.Context, args []string) error {
 	return err
 }
 
-// findMCPServer finds the server in the folder of this program, else in PATH.
+// findMCPServer finds the server next to this program, or else in PATH.
 func findMCPServer() (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), mcpServer)); err == nil {

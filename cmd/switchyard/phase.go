@@ -18,11 +18,11 @@ func newPhaseCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "phase",
 		Short: "Run a round one phase at a time",
-		Long: `Phase runs a task's round step by step, where round does it in one command. Each
-phase has a gate: the attestation, in this very round, of the agent that did its
-work; switchyard audit records one. The phases are, in their order: start, research,
-design, tests, draft, review and commit; stuck stops the task. docs/tasks.md has the
-whole picture.`,
+		Long: `Phase runs a task's round step by step; switchyard round runs all steps at once.
+Each phase has a gate: the attestation, in this very round, of the agent that did
+its work; switchyard audit records one. The phases are, in their order: start,
+research, design, tests, draft, review and commit; stuck stops the task.
+docs/tasks.md has the whole picture.`,
 		Example: `  switchyard phase start TASK-1 --query 'retry failed uploads'
   switchyard audit TASK-1 --agent np-executor --tool-use-log log.json
   switchyard phase draft TASK-1 --verify-cmd 'make test'
@@ -101,8 +101,8 @@ func newPhaseDraftCmd(a *app) *cobra.Command {
 		Use:   "draft TASK",
 		Short: "Verify a draft",
 		Long: `Draft verifies a draft: with --verify-cmd, with the result of a verification that
-you ran yourself (--verify or --verify-exit-code), else with the project's own
-command. A green draft waits for its review. A red one is decided at once, and
+you ran yourself (--verify or --verify-exit-code), or else with the project's own
+command. A green draft waits for its review. A red draft is decided at once, and
 uses up its round.`,
 		Args: cli.OneTask,
 	}
@@ -119,7 +119,7 @@ uses up its round.`,
 		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		done := a.waiting("verifying " + args[0])
+		done := a.showWork("verifying " + args[0])
 		d, err := e.Draft(ctx, args[0], req)
 		done()
 		if exitCode && d.Decision != nil {
@@ -186,8 +186,8 @@ func newPhaseStuckCmd(a *app) *cobra.Command {
 		Use:   "stuck TASK --reason TEXT",
 		Short: "Mark a task as stuck",
 		Long: `Stuck stops a task, on a person's word. The task takes no more rounds until
-switchyard resume. It keeps the findings of the reports of --report, else those of
-its latest decision.`,
+switchyard resume. Its open findings are the ones in the reports of --report, or
+else the ones of its latest decision.`,
 		Args: cli.OneTask,
 	}
 	f.register(cmd.Flags())

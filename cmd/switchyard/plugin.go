@@ -31,7 +31,7 @@ checks that it accounts for every item of the report.
 A PLUGIN argument is the name of an installed plugin, or the path of a module: a
 .wasm file, with a slash or the suffix in it.
 
-A project adds plugins by listing their files, or folders of them, under
+A project adds plugins by listing their files, or directories of them, under
 plugin_paths in switchyard.yaml. Each must be pinned in switchyard.lock, which
 switchyard plugin lock writes. The settings of a plugin are under plugins, by its
 name.`,
@@ -81,7 +81,6 @@ from switchyard.lock. The others are listed anyway.`,
 	return cmd
 }
 
-// brokenPlugins returns the names of the plugins that cannot be used.
 func brokenPlugins(all api.PluginInventory) []string {
 	var names []string
 	for _, p := range all.Plugins {
@@ -126,7 +125,7 @@ what would be merged and routed: the findings, the skipped items with their
 reasons, and the rules for which no setting has a category. Nothing is decided or
 recorded.
 
-PLUGIN may also be auto, or a folder of plugins, one of which has to recognise the
+PLUGIN may also be auto, or a directory of plugins, one of which must recognise the
 report. REPORT - is standard input.`,
 		Example: `  switchyard plugin run auto lint.sarif
   switchyard plugin run ./my-linter.wasm report.json --output json
@@ -173,7 +172,7 @@ minutes in total. The exit status is 1 if any check fails.`,
 				o.Read = readInside(p)
 			}
 		}
-		done := a.waiting("testing " + args[0])
+		done := a.showWork("testing " + args[0])
 		r, err := plugintest.Run(ctx, m.Wasm, o)
 		done()
 		if err != nil {
@@ -188,8 +187,8 @@ minutes in total. The exit status is 1 if any check fails.`,
 	return cmd
 }
 
-// readInside returns a function that reads the files of a corpus. The paths come from
-// the cases, not from the user, so they must lie inside the project.
+// readInside returns a function that reads the files of a corpus. Their paths come from the
+// cases, not from the user, so they must be inside the project.
 func readInside(p project.Project) func(context.Context, string, int64) ([]byte, error) {
 	return func(ctx context.Context, path string, limit int64) ([]byte, error) {
 		if _, inside := p.Rel(path); !inside {
@@ -221,7 +220,7 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 	}
 	cli.NumberVar(cmd.Flags(), &runs, "runs", 1, 10_000, "measure `N` times; compiling at most 5 times")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		done := a.waiting("measuring " + args[0])
+		done := a.showWork("measuring " + args[0])
 		b, err := e.Plugins().Bench(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.In, runs)
 		done()
 		return cli.Show(&a.Program, b, err, (*render.Printer).Benchmark)
@@ -235,7 +234,7 @@ func newPluginNewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new --lang go|assemblyscript|c DIR",
 		Short: "Start a new plugin, which builds and passes its tests at once",
-		Long: `New writes a small working plugin to a new or empty folder: its source, the SDK,
+		Long: `New writes a small working plugin to a new or empty directory: its source, the SDK,
 the golden cases of a corpus, and a README with the next steps. It needs only the
 language's own tools, and prints the commands that build and test it.
 
@@ -243,14 +242,14 @@ language's own tools, and prints the commands that build and test it.
   assemblyscript  Node.js; modules of about ten kilobytes, like the built-in ones
   c               clang with lld, or Node.js; the smallest modules
 
-The plugin is named after the folder unless --name is given.`,
+The plugin is named after the directory unless --name is given.`,
 		Example: `  switchyard plugin new --lang go my-linter
   switchyard plugin new --lang c tools/parser --name my-linter`,
 		Args: cli.Exactly("DIR"),
 	}
 	flags := cmd.Flags()
 	cli.ChoiceVar(flags, &language, "lang", "write it in `LANGUAGE`: go, assemblyscript or c", scaffold.Languages()...)
-	cli.TextVar(flags, &name, "name", "the plugin's `NAME` (default the folder's name)")
+	cli.TextVar(flags, &name, "name", "the plugin's `NAME` (default the directory's name)")
 	cmd.RunE = a.runE(func(_ context.Context, _ *host.Engine, args []string) error {
 		if err := cli.CheckRequired(flags, "lang"); err != nil {
 			return cli.Usagef("%w: go, assemblyscript or c", err)

@@ -28,8 +28,8 @@ A POLICY argument is one of
 Without it the active policy is used: the one that switchyard.yaml names, else
 the one that was adopted, else the default.
 
-A released version never changes. An amendment is a new version, in a folder of its
-own below policies/routing, with the decision record that argues for it in docs/adr:
+A released version never changes. An amendment is a new version, in its own directory
+below policies/routing, with the decision record that argues for it in docs/adr:
 new, test, verify, diff, replay, lint, release and adopt are its steps.
 docs/amending.md walks through them.
 
@@ -60,7 +60,6 @@ authors can inspect one without a signature; it decides nothing.`,
 	return cmd
 }
 
-// onePolicy accepts at most one policy.
 func onePolicy() cobra.PositionalArgs { return cli.OrNothing(cli.Exactly("the POLICY")) }
 
 // allowUnsignedVar adds --allow-unsigned to a command that does not decide rounds.
@@ -72,14 +71,14 @@ func newPolicyListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the versions of the policy, and which one is in use",
-		Long: `List shows the versions that are built in and those in the project's folder
+		Long: `List shows the versions that are built in or in the project's directory
 policies/routing, oldest first, with their decision records. A version is
   released  its digest is that of policies/versions.lock, or it is built in
   draft     it is not in the lock yet
   edited    its digest differs from the lock: a released version was changed
 
 After them come the policy that switchyard.yaml names and the adopted policy, if
-they are others. A policy that cannot be loaded is listed with the reason.`,
+they are not among them. A policy that cannot be loaded is listed with the reason.`,
 		Example: `  switchyard policy list
   switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
 		Args: cli.NoArgs,

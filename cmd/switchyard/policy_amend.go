@@ -28,7 +28,7 @@ func newPolicyNewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   `new --adr "TITLE"`,
 		Short: "Start the next version, with its tests and its decision record",
-		Long: `New copies a version's Rego and its tests to a folder for the next one, below
+		Long: `New copies a version's Rego and its tests to a directory for the next one, below
 policies/routing, and starts the decision record that argues for the amendment,
 in docs/adr. If policies/versions.lock does not exist, it creates it with the
 built-in versions. It replaces no file: it creates all of them, or none.
@@ -91,7 +91,7 @@ accepted; --accept sets it. Repeating a release that was interrupted completes i
 	cli.TextVar(flags, &file, "ledger", "replay the ledger or the export in `FILE` (default the project's ledger)")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		version := asVersion(cli.FirstArg(args))
-		done := a.waiting("checking " + version)
+		done := a.showWork("checking " + version)
 		released, err := e.Policies().Workspace().Release(ctx, version, accept, file)
 		done()
 		// With --output json the findings are part of the error.
@@ -110,7 +110,7 @@ func newPolicyLintCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint",
 		Short: "Check all versions and their decision records against the rules",
-		Long: `Lint checks every version in the project's folder policies/routing,
+		Long: `Lint checks every version in the project's directory policies/routing,
 policies/versions.lock and the decision records in docs/adr: a version loads, is
 formatted, tested and verified; its record is accepted, and says correctly what the
 version changes; and no released version was changed, removed or skipped.
@@ -127,7 +127,7 @@ version's digest.`,
 	flags := cmd.Flags()
 	cli.TextVar(flags, &file, "ledger", "check replays by the ledger or the export in `FILE`")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		done := a.waiting("checking all versions")
+		done := a.showWork("checking all versions")
 		report, err := e.Policies().Workspace().Lint(ctx, file)
 		done()
 		if err != nil {
@@ -148,7 +148,7 @@ func newPolicyBuildCmd(a *app) *cobra.Command {
 	var o routing.PackOptions
 	var allowUnsigned bool
 	var expires time.Duration
-	sign := bundle.Signing{Key: bundle.Key{Algorithm: "ES256"}}
+	sign := bundle.Signing{Key: bundle.Key{Algorithm: defaultAlgorithm}}
 	cmd := &cobra.Command{
 		Use:   "build [POLICY] -o FILE",
 		Short: "Pack a policy into an OPA bundle, and sign it",
@@ -213,7 +213,6 @@ theirs. docs/bundles.md walks through it.`,
 // maxKey is the maximum size of a key file, in bytes.
 const maxKey = 64 << 10
 
-// bundleOf describes a written bundle.
 func bundleOf(file string, id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
 	b := render.Bundle{
 		File: file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: digest.Of(packed), Size: int64(len(packed)), Wasm: o.Wasm,

@@ -61,8 +61,8 @@ policies/routing.`,
 		}
 		req.Policies = args
 		req.Observe = func(id policies.Identity) (func(done, total int), func()) {
-			see, end := a.counting("checking " + render.PolicyRef(id))
-			return func(done, total int) { see(int64(done), int64(total)) }, end
+			update, end := a.showCount("checking " + render.PolicyRef(id))
+			return func(done, total int) { update(int64(done), int64(total)) }, end
 		}
 		checks, err := e.Policies().Workspace().Check(ctx, req)
 		if err != nil {
@@ -78,8 +78,8 @@ policies/routing.`,
 	return cmd
 }
 
-// policyFailure returns an error that names the violating policies and the invariants, or
-// nil if all hold.
+// policyFailure returns an error that names the policies and the invariants that they
+// violate, or nil.
 func policyFailure(all api.PolicyChecks) error {
 	if all.Proven {
 		return nil
@@ -133,7 +133,7 @@ change needs: none, minor or major.
 				return err
 			}
 		}
-		done := a.waiting("comparing all decisions")
+		done := a.showWork("comparing all decisions")
 		d, err := diff.Compare(ctx, compared[0], compared[1])
 		done()
 		if err != nil {
@@ -178,8 +178,8 @@ may be *. --ledger reads another ledger, or the lines of an export.`,
 		if req.Policy, err = e.Policies().Load(ctx, f.policy, f.allowUnsigned); err != nil {
 			return err
 		}
-		see, done := a.counting("replaying decisions")
-		req.Progress = see
+		var done func()
+		req.Progress, done = a.showCount("replaying decisions")
 		report, err := e.Policies().Replay(ctx, req)
 		done()
 		if err != nil && errs.CodeOf(err) != errs.PolicyFlips {
@@ -226,7 +226,6 @@ func (f *replayFlags) request(now time.Time) (api.ReplayRequest, error) {
 	return req, err
 }
 
-// parseSince returns the time that --since names.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -263,7 +262,7 @@ the lines are reached. policy lint requires 100 per cent.`,
 		if err != nil {
 			return err
 		}
-		done := a.waiting("testing " + render.PolicyRef(tested.Identity()))
+		done := a.showWork("testing " + render.PolicyRef(tested.Identity()))
 		report, err := regotest.Run(ctx, tested.Files)
 		done()
 		if err != nil {

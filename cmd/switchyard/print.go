@@ -21,7 +21,6 @@ func showCheck[T any](a *app, result T, failure error, text func(*render.Printer
 	return cmp.Or(cli.Show(&a.Program, result, nil, text), failure)
 }
 
-// showTask prints a task's new state.
 func (a *app) showTask(result host.TaskResult, err error) error {
 	return cli.Show(&a.Program, result, err, (*render.Printer).TaskResult)
 }
@@ -42,7 +41,7 @@ func writeFile(p project.Project, path string, data []byte) error {
 }
 
 func replaceFile(p project.Project, path string, data []byte) error {
-	root, name, err := openFolder(p, path)
+	root, name, err := openParent(p, path)
 	if err != nil {
 		return err
 	}
@@ -59,13 +58,13 @@ func replaceFile(p project.Project, path string, data []byte) error {
 	return safefile.Replace(root, filepath.ToSlash(name), data, mode)
 }
 
-// removeFile removes a file that the user named, or the link that is there.
+// removeFile removes a file that the user named. It does not follow a symbolic link.
 //
 // # Errors
 //
 // file-unwritable.
 func removeFile(p project.Project, path string) error {
-	root, name, err := openFolder(p, path)
+	root, name, err := openParent(p, path)
 	if err == nil {
 		err = errors.Join(root.Remove(name), root.Close())
 	}
@@ -75,9 +74,9 @@ func removeFile(p project.Project, path string) error {
 	return nil
 }
 
-// openFolder opens the folder through which a file that the user named is changed, and
+// openParent opens a directory through which a file that the user named can be changed, and
 // returns the file's name in it.
-func openFolder(p project.Project, path string) (*os.Root, string, error) {
+func openParent(p project.Project, path string) (*os.Root, string, error) {
 	dir, name := filepath.Split(p.Abs(path))
 	if rel, inside := p.Rel(path); inside {
 		dir, name = p.Root, filepath.FromSlash(rel)

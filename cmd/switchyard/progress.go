@@ -21,25 +21,24 @@ type progress struct {
 	runs map[string]spawner.Progress
 	// tasks is set if several tasks run, so that lines name theirs.
 	tasks bool
-	// tell prints a line; it is nil if a terminal shows the runs.
-	tell func(format string, args ...any)
+	// printLine prints a line; it is nil if a terminal shows the runs.
+	printLine func(format string, args ...any)
 }
 
-// waiting shows that work is running until done is called: the spawned agents, or what if
-// none runs.
-func (a *app) waiting(what string) (done func()) {
-	if _, ok := a.interactive(); !ok && a.reports() {
-		a.progress.tell = func(format string, args ...any) {
+// showWork shows the running agents, or what if no agent runs, until done is called.
+func (a *app) showWork(what string) (done func()) {
+	if _, ok := a.interactive(); !ok && a.textErrors() {
+		a.progress.printLine = func(format string, args ...any) {
 			fmt.Fprintf(a.Err, "switchyard: %s\n", textutil.Line(fmt.Sprintf(format, args...)))
 		}
 	}
-	return a.working(what)
+	return a.showRuns(what)
 }
 
-// working is waiting without a line for each start and end of an agent.
-func (a *app) working(what string) (done func()) {
+// showRuns is showWork without a line for each start and end of an agent.
+func (a *app) showRuns(what string) (done func()) {
 	start := time.Now()
-	return a.ticking(func() []string {
+	return a.showLines(func() []string {
 		if lines := a.progress.lines(time.Now()); len(lines) > 0 {
 			return lines
 		}
@@ -47,7 +46,6 @@ func (a *app) working(what string) (done func()) {
 	})
 }
 
-// update records an agent's progress.
 func (p *progress) update(at spawner.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,18 +57,18 @@ func (p *progress) update(at spawner.Progress) {
 	if at.Phase == spawner.Ended || at.Phase == spawner.Retrying {
 		delete(p.runs, at.Run)
 	}
-	if p.tell == nil || at.Adapter == "" {
+	if p.printLine == nil || at.Adapter == "" {
 		return // A terminal shows a verification only if it takes long.
 	}
 	switch {
 	case at.Phase == spawner.Queued:
-		p.tell("%s waits for another to end", at.Agent)
+		p.printLine("%s waits for another to end", at.Agent)
 	case at.Phase == spawner.Running && (!known || before.Phase != spawner.Running):
 		attempt := ""
 		if at.Attempt > 1 {
 			attempt = fmt.Sprintf(", attempt %d", at.Attempt)
 		}
-		p.tell("%s runs%s", who(at), attempt)
+		p.printLine("%s runs%s", agentName(at), attempt)
 	case at.Phase == spawner.Ended:
 		ended := at.Outcome
 		if at.Reason != "" {
@@ -79,9 +77,9 @@ func (p *progress) update(at spawner.Progress) {
 		if at.Tokens > 0 {
 			ended += fmt.Sprintf(", %d tokens", at.Tokens)
 		}
-		p.tell("%s ends after %s: %s", who(at), at.Took.Round(10*time.Millisecond), ended)
+		p.printLine("%s ends after %s: %s", agentName(at), at.Took.Round(10*time.Millisecond), ended)
 	case at.Phase == spawner.Retrying:
-		p.tell("%s is tried again in %s", who(at), at.Pause.Round(100*time.Millisecond))
+		p.printLine("%s is tried again in %s", agentName(at), at.Pause.Round(100*time.Millisecond))
 	}
 }
 
@@ -94,7 +92,7 @@ func (p *progress) lines(now time.Time) []string {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Run, b.Run))
 	})
 	for _, at := range runs {
-		text := fmt.Sprintf("%s %s", who(at), duration(now.Sub(at.Since)))
+		text := fmt.Sprintf("%s %s", agentName(at), duration(now.Sub(at.Since)))
 		if at.Limit > 0 {
 			text += " of " + duration(at.Limit)
 		}
@@ -115,7 +113,7 @@ func (p *progress) lines(now time.Time) []string {
 	return lines
 }
 
-func who(at spawner.Progress) string {
+func agentName(at spawner.Progress) string {
 	if at.Adapter == "" {
 		return at.Agent
 	}

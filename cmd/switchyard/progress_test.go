@@ -23,11 +23,11 @@ func TestStatusLinesWithoutTerminal(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var reported bytes.Buffer
 			a := &app{Program: cli.Program{Streams: cli.Streams{Err: &reported}, Output: c.output, BareErrors: c.compatErrors}}
-			done := a.ticking(func() []string { return []string{""} })
+			done := a.showLines(func() []string { return []string{""} })
 			done() // Short work is not reported.
 			start := time.Now()
-			done = a.waiting("deciding T")
-			a.progress.tell = nil // Another test covers the start and the end of an agent.
+			done = a.showWork("deciding T")
+			a.progress.printLine = nil // Another test covers the start and the end of an agent.
 			at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "v", Since: start, Limit: 10 * time.Minute}
 			a.progress.update(at)
 			time.Sleep(heartbeat + time.Second)

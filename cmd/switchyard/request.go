@@ -27,10 +27,9 @@ type reportFlags struct {
 func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.reports, "report", nil, "read a critic's report: `[PLUGIN=]FILE`; FILE - is standard input; may be repeated")
 	f.plugin = api.Auto
-	cli.TextVar(flags, &f.plugin, "plugin", "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a folder of them, or auto")
+	cli.TextVar(flags, &f.plugin, "plugin", "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a directory of them, or auto")
 }
 
-// refs returns the reports that the flags name.
 func (f *reportFlags) refs(e *host.Engine) ([]api.ReportRef, error) {
 	var refs []api.ReportRef
 	stdins := 0
@@ -67,7 +66,6 @@ func (f *decisionFlags) register(a *app, flags *pflag.FlagSet) {
 	a.engineVar(flags)
 }
 
-// request returns the request of the flags.
 func (f *decisionFlags) request(a *app, e *host.Engine) (host.Request, error) {
 	reports, err := f.refs(e)
 	return host.Request{Reports: reports, Stdin: a.In, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}, err
@@ -110,7 +108,6 @@ func (f *verifyFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.exitCode, "verify-exit-code", "", "verification ran already and ended with exit code `N`")
 }
 
-// request returns the verification request of the flags.
 func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) {
 	req := host.VerifyRequest{Claim: f.claim, Command: f.command}
 	if err := cli.CheckExclusive(flags, "verify", "verify-cmd", "verify-exit-code"); err != nil {
@@ -129,7 +126,7 @@ func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) 
 	return req, nil
 }
 
-// forceFlags pass a gate on a user's word, which is recorded permanently.
+// forceFlags pass a gate for a reason, which is recorded permanently.
 type forceFlags struct {
 	force  bool
 	reason string
@@ -140,7 +137,7 @@ func (f *forceFlags) register(flags *pflag.FlagSet, effect string) {
 	flags.StringVar(&f.reason, "reason", "", "the reason: `TEXT`")
 }
 
-// request returns the recorded reason, or nil without --force.
+// request returns nil without --force.
 func (f *forceFlags) request() (*task.Force, error) {
 	switch {
 	case !f.force && f.reason != "":
@@ -152,10 +149,9 @@ func (f *forceFlags) request() (*task.Force, error) {
 	}
 }
 
-// maxReason is the number of code points of a reason that are recorded.
+// maxReason is the maximum length of a recorded reason, in code points.
 const maxReason = 300
 
-// newForce returns a forced gate, which needs a reason.
 func newForce(reason string) (*task.Force, error) {
 	if !strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return nil, errs.New(errs.ForceReasonMissing, "--force needs a reason")
@@ -163,7 +159,6 @@ func newForce(reason string) (*task.Force, error) {
 	return &task.Force{Reason: textutil.Fit(reason, maxReason), By: cli.UserName()}, nil
 }
 
-// roundVar adds a flag for the number of a round.
 func roundVar(flags *pflag.FlagSet, value *int, usage string) {
 	cli.NumberVar(flags, value, "round", 1, 0, usage)
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// newRootCmd returns the program's commands for a command line. If that begins with the
-// name of one, the others are left out: to build them all takes longer than many a command
-// runs.
+// newRootCmd returns the root command for a command line. If args begin with the name of a
+// command, it has only that one: building all of them takes longer than many commands run.
 func newRootCmd(a *app, args []string) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
@@ -77,7 +76,7 @@ starts the agents itself and drives a task from its text to a commit.`,
 	return root
 }
 
-// commands returns what builds each command, by its name.
+// commands returns the constructors of the commands by name.
 func commands() map[string]func(*app) *cobra.Command {
 	all := map[string]func(*app) *cobra.Command{
 		"answer":   newAnswerCmd,
@@ -111,24 +110,23 @@ func commands() map[string]func(*app) *cobra.Command {
 	return all
 }
 
-// maxHeap is the heap size in bytes at which garbage collection starts in a short
-// command. Nearly all rounds end long before.
+// maxHeap is the heap size in bytes at which garbage collection starts in a short command.
+// Few rounds reach it.
 const maxHeap = 384 << 20
 
-// deferGC delays garbage collection, which would take a tenth of the time of a command
-// that runs for a few milliseconds.
+// deferGC delays garbage collection, which would take a tenth of the time of a short command.
 func deferGC() {
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), maxHeap))
 	debug.SetGCPercent(-1)
 }
 
-// runGC is how much garbage run may have, in percent of what it uses. Several agents that
-// print much would double its memory otherwise.
+// runGC is the percentage of garbage that run may have. Otherwise several agents that print
+// much would double its memory.
 const runGC = 25
 
-// recordsGC is how much garbage a command about policies or whole ledgers may have. It
-// reads records or makes decisions by the thousand and keeps little of each; collecting the
-// rest took half of its time.
+// recordsGC is the percentage of garbage that a command about policies or whole ledgers may
+// have. It reads records or makes decisions by the thousand and keeps little of each. With
+// the default percentage, collecting the rest took half of its time.
 const recordsGC = 400
 
 // isShort reports whether a command only decides on reports or lists something. A
@@ -169,7 +167,7 @@ func (a *app) printVersion() error {
 	})
 }
 
-// readBuildInfo returns the program's version, and the versions of what others rely on.
+// readBuildInfo returns the versions of the program and of its interfaces.
 func readBuildInfo() buildInfo {
 	build := buildinfo.Read()
 	return buildInfo{

@@ -52,7 +52,7 @@ that cannot say which round they are about.`,
 		if err != nil {
 			return err
 		}
-		done := a.waiting("verifying and deciding " + args[0])
+		done := a.showWork("verifying and deciding " + args[0])
 		r, err := e.Round(ctx, args[0], req)
 		done()
 		if err != nil {
@@ -88,10 +88,9 @@ func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
 	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
 }
 
-// forceReview is what --force does to a round's decision.
+// forceReview is the effect of --force on a round's decision.
 const forceReview = "decide without the agents' attestations that are missing"
 
-// request returns the request of the flags.
 func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flags *pflag.FlagSet) (req host.Request, err error) {
 	if req, err = f.decisionFlags.request(a, e); err != nil {
 		return req, err
@@ -115,7 +114,7 @@ func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flag
 	return req, err
 }
 
-// taskText returns the task's text from the flags, or "" if they have none.
+// taskText returns the task's text from the flags, or "" without them.
 func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSet) (string, error) {
 	if len(cli.Given(flags, "prompt", "plan")) == 0 {
 		return "", nil

@@ -73,8 +73,8 @@ does for switchyard findings.`,
 	return cmd
 }
 
-// reportsAsFlags is NoArgs for commands whose users are likely to pass a report as an
-// argument; the error names the flag to use.
+// reportsAsFlags is cli.NoArgs with an error that names --report, since users are likely to
+// pass a report as an argument.
 func reportsAsFlags(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unexpected argument %q; a report is given by --report %s", args[0], args[0])

@@ -73,7 +73,7 @@ of a task has its result.`,
 // maxJobs is the maximum of --jobs.
 const maxJobs = 64
 
-// defaultWait is how long a bare --wait waits at most.
+// defaultWait is the value of a bare --wait.
 const defaultWait = "24h"
 
 // runFlags are the flags of run.
@@ -101,7 +101,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	cli.NumberVar(flags, &f.jobs, "jobs", 1, maxJobs, "with --tasks: run `N` tasks at a time")
 }
 
-// args accepts one task, or none with --tasks.
+// args requires one task, or --tasks.
 func (f *runFlags) args(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	if f.req.Verify != "" && strings.TrimSpace(f.req.Verify) == "" {
@@ -120,8 +120,8 @@ func (f *runFlags) args(cmd *cobra.Command, args []string) error {
 	return cli.TaskOrFile(cmd, args, f.tasks)
 }
 
-// RunStatus is the end of the help of run.
-const RunStatus = `
+// runStatus is the end of the help of run.
+const runStatus = `
 Exit status:
   0   the task is committed; with --tasks, all are
   1   a fault; the error on standard error says which; with --tasks, a task failed
@@ -132,11 +132,10 @@ Exit status:
   16  the task is parked until a usage limit ends
 `
 
-// runTask runs one task.
 func (a *app) runTask(ctx context.Context, e *host.Engine, id string, req api.RunRequest) error {
 	ctx, out, cancel := a.newRunOutput(ctx)
 	defer cancel()
-	req.Observe = out.event
+	req.Observe = out.writeEvent
 	if a.Output != cli.OutputJSON && isTerminal(a.In) && isTerminal(a.Err) {
 		lines := bufio.NewReader(a.In)
 		req.Ask = func(ctx context.Context, q task.Question) (answer *api.AnswerRequest) {
@@ -144,17 +143,16 @@ func (a *app) runTask(ctx context.Context, e *host.Engine, id string, req api.Ru
 			return answer
 		}
 	}
-	done := a.working("running " + id)
+	done := a.showRuns("running " + id)
 	r, err := e.Run(ctx, id, req)
 	done()
-	if err := cmp.Or(out.err, err); err != nil { // A run whose output is lost was canceled.
+	if err := cmp.Or(out.err, err); err != nil { // A lost output cancels the run.
 		return err
 	}
 	a.Exit = cli.RunExit(r.NextAction)
-	return out.end(r)
+	return out.writeResult(r)
 }
 
-// runTasks runs the tasks of a file.
 func (a *app) runTasks(ctx context.Context, e *host.Engine, f *runFlags) error {
 	listed, err := a.project.Tasks(ctx, f.tasks)
 	if err != nil {
@@ -168,17 +166,17 @@ func (a *app) runTasks(ctx context.Context, e *host.Engine, f *runFlags) error {
 	at := make(map[string]int)
 	for i, t := range listed {
 		tasks[i] = cli.RunTask(t, f.req)
-		tasks[i].Observe = out.event
+		tasks[i].Observe = out.writeEvent
 		at[t.ID] = i
 	}
 	results := make([]api.RunResult, len(tasks))
-	done := a.working("running " + f.tasks)
+	done := a.showRuns("running " + f.tasks)
 	host.RunTasks(ctx, e, tasks, f.jobs, func(r api.RunResult) {
 		results[at[r.TaskID]] = r
-		out.ended(r)
+		out.writeEnded(r)
 	})
 	done()
-	if err := out.table(results); err != nil {
+	if err := out.writeTable(results); err != nil {
 		return err
 	}
 	a.Exit = cli.TasksExit(results)

@@ -25,9 +25,9 @@ type runOutput struct {
 	err  error // the first error of a write
 }
 
-// newRunOutput returns the output of a run and its context. The context ends if the output
-// is a pipe whose reader has exited. By default, such a pipe would end this process at
-// once, before it has ended its agents. The caller must call cancel.
+// newRunOutput returns the output of a run and its context. The context ends if the output is
+// a pipe and its reader has exited. By default, SIGPIPE would end this process before it has
+// ended its agents. The caller must call cancel.
 func (a *app) newRunOutput(ctx context.Context) (_ context.Context, _ *runOutput, cancel func()) {
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE) // A write returns an error then.
@@ -38,9 +38,8 @@ func (a *app) newRunOutput(ctx context.Context) (_ context.Context, _ *runOutput
 	}
 }
 
-// event writes an event.
-func (o *runOutput) event(e api.RunEvent) {
-	// The only task's questions are asked, or in its result.
+func (o *runOutput) writeEvent(e api.RunEvent) {
+	// The questions of a single task are asked, or are in its result.
 	if e.Event == api.RunAsked && !o.progress.tasks && o.Output != cli.OutputJSON && isTerminal(o.Out) {
 		return
 	}
@@ -54,13 +53,13 @@ func (o *runOutput) event(e api.RunEvent) {
 	})
 }
 
-// ended writes the result of one of several tasks.
-func (o *runOutput) ended(r api.RunResult) {
+// writeEnded writes the result of one of several tasks.
+func (o *runOutput) writeEnded(r api.RunResult) {
 	o.write(o.resultEvent(r), func(p *render.Printer) { p.RunEnded(r) })
 }
 
-// end writes the result of the only task.
-func (o *runOutput) end(r api.RunResult) error {
+// writeResult writes the result of a single task.
+func (o *runOutput) writeResult(r api.RunResult) error {
 	o.write(o.resultEvent(r), func(p *render.Printer) {
 		p.Line("")
 		p.RunResult(r)
@@ -68,8 +67,8 @@ func (o *runOutput) end(r api.RunResult) error {
 	return o.err
 }
 
-// table writes the results of several tasks, except as JSON, where each is a line already.
-func (o *runOutput) table(results []api.RunResult) error {
+// writeTable writes the results of several tasks. With JSON they were lines of their own.
+func (o *runOutput) writeTable(results []api.RunResult) error {
 	if o.Output == cli.OutputJSON {
 		return o.err
 	}
@@ -87,7 +86,7 @@ func (o *runOutput) resultEvent(r api.RunResult) api.RunEvent {
 	return api.RunEvent{TaskID: r.TaskID, Event: api.RunEnded, At: time.Now().UTC().Format(time.RFC3339), Round: r.Round, Result: &r}
 }
 
-// Write writes an event, as JSON or as text.
+// write writes an event, as JSON or as text.
 func (o *runOutput) write(e api.RunEvent, text func(*render.Printer)) {
 	o.live.above(func() {
 		o.mu.Lock()

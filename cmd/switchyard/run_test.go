@@ -73,9 +73,9 @@ func TestRunOutput(t *testing.T) {
 		_, o, cancel := (&app{Program: cli.Program{Streams: cli.Streams{Out: &out, Err: io.Discard}, Output: format}, progress: progress{tasks: true}}).newRunOutput(t.Context())
 		defer cancel()
 		for _, e := range events {
-			o.event(e)
+			o.writeEvent(e)
 		}
-		o.ended(failed)
+		o.writeEnded(failed)
 		if o.err != nil {
 			t.Error(o.err)
 		}
@@ -106,14 +106,14 @@ func TestRunOutputFails(t *testing.T) {
 	for _, format := range []cli.OutputFormat{cli.OutputText, cli.OutputJSON} {
 		ctx, o, cancel := (&app{Program: cli.Program{Streams: cli.Streams{Out: brokenWriter{}, Err: io.Discard}, Output: format}}).newRunOutput(t.Context())
 		defer cancel()
-		o.event(api.RunEvent{TaskID: "T", Event: api.RunNotice})
+		o.writeEvent(api.RunEvent{TaskID: "T", Event: api.RunNotice})
 		if err := context.Cause(ctx); errs.CodeOf(err) != errs.OutputFailed {
 			t.Errorf("the run ends with %v", err)
 		}
-		if err := o.end(api.RunResult{TaskID: "T", NextAction: "commit"}); errs.CodeOf(err) != errs.OutputFailed {
+		if err := o.writeResult(api.RunResult{TaskID: "T", NextAction: "commit"}); errs.CodeOf(err) != errs.OutputFailed {
 			t.Errorf("got %v", err)
 		}
-		if err := o.table(nil); errs.CodeOf(err) != errs.OutputFailed {
+		if err := o.writeTable(nil); errs.CodeOf(err) != errs.OutputFailed {
 			t.Errorf("got %v", err)
 		}
 	}

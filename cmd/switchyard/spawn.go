@@ -28,9 +28,9 @@ file. Its input is the agent's definition, a divider and the prompt. It is the
 spawner of switchyard round by itself.
 
 Agents that edit the working tree are refused. The prompt and the output must be in
-the project or in the folder for temporary files. The result of every attempt is
-recorded before the output is written. An attempt whose result cannot be trusted
-fails and writes nothing. docs/spawns.md has the rest.`,
+the project or in the directory for temporary files. The result of every attempt is
+recorded before the output is written. If the result of an attempt cannot be
+trusted, the attempt fails and writes no output. docs/spawns.md has the details.`,
 		Example: `  switchyard spawn --agent researcher --prompt-path question.md --output-path answer.json
   switchyard spawn --agent researcher --prompt-path q.md --output-path a.json --adapter codex --timeout-ms 120000`,
 		Args: cli.NoArgs,
@@ -48,7 +48,7 @@ fails and writes nothing. docs/spawns.md has the rest.`,
 			return err
 		}
 		req.Timeout = time.Duration(timeout) * time.Millisecond
-		done := a.waiting("preparing " + req.Agent)
+		done := a.showWork("preparing " + req.Agent)
 		result, err := e.Spawn(ctx, req)
 		done()
 		return cli.Show(&a.Program, result, err, (*render.Printer).SpawnResult)

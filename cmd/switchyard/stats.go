@@ -28,14 +28,14 @@ func newStatsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Summarize all tasks",
-		Long: `Stats shows what all tasks of the project came to, committed ones included: how
-many rounds they took, where they went, what critics found, what agents cost and
-how often they fell back, how long questions waited, and which tasks need
-a person. JSON and the page also have every day, and JSON every task that needs a
-person. A bar is as long as its share of the whole.
+		Long: `Stats summarizes all tasks of the project, including committed ones: how many rounds
+they took, where they went, what critics found, what agents cost and how often they
+fell back, how long questions waited, and which tasks need a person. JSON and the
+page also have every day, and JSON has every task that needs a person. A bar is as
+long as its share of the whole.
 
-With --html it writes one page instead, without scripts, which needs nothing else. A
-page that is there is replaced at once; any other file is left alone.`,
+With --html it writes one self-contained page without scripts instead. It replaces an
+older page atomically, and refuses to replace any other file.`,
 		Example: `  switchyard stats
   switchyard stats --output json | jq '.standing[].task'
   switchyard stats --html review-loop.html`,

@@ -92,12 +92,12 @@ func (a *app) waitFor(ctx context.Context, e *host.Engine, id string, after int6
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	defer a.waiting("waiting for a change")()
+	defer a.showWork("waiting for a change")()
 	return e.Wait(ctx, id, after)
 }
 
-// selectTasks returns the tasks with one of these statuses, or all if there are none, and
-// the number that the limit omits.
+// selectTasks returns the tasks with one of these statuses, or all tasks without statuses,
+// and the number of tasks that the limit omits.
 func selectTasks(tasks []host.TaskStatus, statuses []task.Status, limit int) (shown []host.TaskStatus, omitted int) {
 	if len(statuses) > 0 {
 		tasks = slices.DeleteFunc(tasks, func(t host.TaskStatus) bool { return !slices.Contains(statuses, t.Status) })
