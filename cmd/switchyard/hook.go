@@ -49,11 +49,11 @@ session ends, and its user reads why. The exit status is always 0.
 With --verify it first runs the project's verification, if files have changed.
 --limit is the time limit of the hook in the program's settings.`,
 		Example: `  switchyard hook stop < event.json`,
-		// Programs take the exit status of a wrong command line for a block.
+		// Programs treat the exit status of a wrong command line as a block.
 		Args: cobra.ArbitraryArgs,
 	}
 	cmd.Flags().BoolVar(&verify, "verify", false, "run the verification, unless no file has changed since the last block")
-	cli.DurationVar(cmd.Flags(), &limit, "limit", "end before `DURATION`, the time limit of the hook (default 1m)")
+	cli.DurationVar(cmd.Flags(), &limit, "limit", "end before `DURATION`, the time limit of the hook")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return a.printAnswer(hook.Failed(cli.Usage(err))) })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if isTerminal(a.In) {

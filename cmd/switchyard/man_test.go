@@ -45,6 +45,19 @@ func TestManPages(t *testing.T) {
 	})
 }
 
+// TestFlagsNameOneDefault checks that no usage names a default that pflag adds by itself.
+func TestFlagsNameOneDefault(t *testing.T) {
+	eachShownCommand(func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			one := pflag.NewFlagSet("", pflag.ContinueOnError)
+			one.AddFlag(f)
+			if usage := one.FlagUsages(); strings.Count(usage, "(default ") > 1 {
+				t.Errorf("%s: %s", cmd.CommandPath(), usage)
+			}
+		})
+	})
+}
+
 // eachShownCommand calls f for each command that users are shown.
 func eachShownCommand(f func(*cobra.Command)) {
 	cli.EachCommand(newRootCmd(&app{}, nil), func(cmd *cobra.Command) {
