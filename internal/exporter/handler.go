@@ -99,8 +99,8 @@ func (s *scrapes) timeoutFor(h http.Header) time.Duration {
 	return max(time.Duration(seconds*0.9*float64(time.Second)), min(leastTime, s.timeout))
 }
 
-// codeOf returns a code for every error. A scrape's context ends with an error without a
-// code, for example if the ledger is locked for too long.
+// codeOf returns a code for every error. The error of an expired context has no code, for
+// example if the ledger is locked for longer than a scrape may take.
 func codeOf(err error) errs.Code {
 	switch code := errs.CodeOf(err); {
 	case code != "":

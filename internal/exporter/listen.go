@@ -23,15 +23,16 @@ func CheckAddress(address string) error {
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
+	var l net.Listener
 	err := CheckAddress(address)
 	if err == nil {
-		var l net.Listener
-		if l, err = new(net.ListenConfig).Listen(ctx, "tcp", address); err == nil {
-			return l, nil
-		}
+		l, err = new(net.ListenConfig).Listen(ctx, "tcp", address)
+	}
+	if err == nil {
+		return l, nil
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err // The message already has the address.
 	}
-	return nil, errs.New(errs.ListenFailed, "listen on %s: %w", address, err).With("address", address)
+	return nil, errs.New(errs.ListenFailed, "failed to listen on %s: %w", address, err).With("address", address)
 }

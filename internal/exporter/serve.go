@@ -150,7 +150,7 @@ func Run(ctx context.Context, o Options) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return errs.New(errs.ListenFailed, "stop serving %s: %w", o.Address, err).With("address", o.Address)
+	return errs.New(errs.ListenFailed, "failed to serve %s: %w", o.Address, err).With("address", o.Address)
 }
 
 func (o Options) withDefaults() Options {

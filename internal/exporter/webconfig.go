@@ -90,7 +90,7 @@ func (c webConfig) tls(dir string) (*tls.Config, error) {
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: version, ClientAuth: auth, NextProtos: []string{"h2", "http/1.1"}}
 	if (t.ClientCAs != "") != (auth >= tls.VerifyClientCertIfGiven) {
-		return nil, errors.New("client_ca_file, the authority that signed the certificates of the clients, needs a client_auth_type that verifies them, and each of these needs it")
+		return nil, errors.New("client_ca_file and a client_auth_type that verifies client certificates need each other")
 	}
 	if t.ClientCAs != "" {
 		pem, err := os.ReadFile(from(t.ClientCAs))
