@@ -24,12 +24,6 @@ func drawBar(part float64, cells int) string {
 	return bar
 }
 
-// bar is a row of a chart.
-type bar struct {
-	name  string
-	count int64
-}
-
 const (
 	// textWidth is the width of text that is not for a terminal, in columns.
 	textWidth = 80
@@ -38,26 +32,25 @@ const (
 	maxBar     = 40
 )
 
-// chart prints bars below a heading, each with its share of the total, if there are any. A
-// bar for total would fill the remaining width.
-func (p *Printer) chart(title string, rows []bar, total int64) {
+// chart prints counts as bars below a heading, each with its share of the total. A bar for
+// total would fill the remaining width.
+func (p *Printer) chart(title string, rows []stats.Count, total int64) {
 	if len(rows) == 0 {
 		return
 	}
 	p.title(title)
-	share := func(r bar) string { return stats.Percent(r.count, total) }
+	name := func(r stats.Count) string { return Fit(textutil.Line(r.Name), maxBarName) }
+	share := func(r stats.Count) string { return stats.Percent(r.Count, total) }
 	var names, counts, shares int
-	for i := range rows {
-		r := &rows[i]
-		r.name = Fit(textutil.Line(r.name), maxBarName)
-		names, counts, shares = max(names, columns(r.name)), max(counts, len(fmt.Sprint(r.count))), max(shares, columns(share(*r)))
+	for _, r := range rows {
+		names, counts, shares = max(names, columns(name(r))), max(counts, len(fmt.Sprint(r.Count))), max(shares, columns(share(r)))
 	}
 	width := cmp.Or(p.width, textWidth) - 1 // Some terminals wrap a line that is full.
 	cells := max(4, min(maxBar, width-names-counts-shares-8))
 	for _, r := range rows {
-		fill := strings.Repeat(" ", names-columns(r.name))
-		drawn := drawBar(float64(r.count)/float64(max(total, 1)), cells)
-		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, shares, share(r), p.colored(Cyan, drawn))
+		fill := strings.Repeat(" ", names-columns(name(r)))
+		drawn := drawBar(float64(r.Count)/float64(max(total, 1)), cells)
+		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", name(r), fill, counts, r.Count, shares, share(r), p.colored(Cyan, drawn))
 		p.Line("%s", painted(strings.TrimRight(line, " ")))
 	}
 }

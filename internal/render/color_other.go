@@ -2,9 +2,7 @@
 
 package render
 
-import (
-	"os"
-)
+import "os"
 
 // ShowsColor reports that a terminal supports escape sequences.
 func ShowsColor(*os.File) bool { return true }

@@ -65,14 +65,11 @@ func (p *Printer) deferred(id string, all []finding.Finding) {
 		rows.add(severity(f), f.Category, f.Location(), textutil.Clip(f.Remediation, maxDeferredText))
 	}
 	p.list(rows)
-	more := len(all) - maxDeferred
-	switch {
-	case more <= 0:
-	case id == "":
-		p.Line("… and %d more", more)
-	default:
-		p.Line("… and %d more: switchyard findings %s --deferred", more, id)
+	more, command := len(all)-maxDeferred, ""
+	if id != "" {
+		command = ": switchyard findings " + id + " --deferred"
 	}
+	p.lineIf(more > 0, "… and %d more%s", more, command)
 }
 
 // FindingList prints the first findings of a list.

@@ -25,36 +25,24 @@ func (p *Printer) Stats(s stats.Stats) {
 	for _, f := range s.Figures() {
 		p.Line("  %-17s %9s  %s", painted(f.Name), painted(f.Value), f.Note)
 	}
-	p.chart("Where rounds went", countBars(s.Rounds.NextActions), s.Rounds.Total)
-	p.chart("Rounds to commit", roundBars(s.TaskRounds.Histogram), s.TaskRounds.Count)
+	p.chart("Where rounds went", s.Rounds.NextActions, s.Rounds.Total)
+	rounds := make([]stats.Count, len(s.TaskRounds.Histogram))
+	for i, h := range s.TaskRounds.Histogram {
+		rounds[i] = stats.Count{Name: strconv.Itoa(h.Rounds), Count: h.Tasks}
+	}
+	p.chart("Rounds to commit", rounds, s.TaskRounds.Count)
 	p.categories(s.Findings)
 	p.agentStats(s.Spawns)
 	p.standingList(s)
 }
 
-func countBars(counts []stats.Count) []bar {
-	rows := make([]bar, len(counts))
-	for i, c := range counts {
-		rows[i] = bar{name: c.Name, count: c.Count}
-	}
-	return rows
-}
-
-func roundBars(histogram []stats.RoundCount) []bar {
-	rows := make([]bar, len(histogram))
-	for i, h := range histogram {
-		rows[i] = bar{name: strconv.Itoa(h.Rounds), count: h.Tasks}
-	}
-	return rows
-}
-
 func (p *Printer) categories(f stats.Findings) {
-	rows := countBars(f.Categories)
-	rest := rows[min(len(rows), maxShownCategories):]
-	p.chart("Findings by category", rows[:len(rows)-len(rest)], f.Total)
+	shown := min(len(f.Categories), maxShownCategories)
+	p.chart("Findings by category", f.Categories[:shown], f.Total)
+	rest := f.Categories[shown:]
 	var findings int64
 	for _, r := range rest {
-		findings += r.count
+		findings += r.Count
 	}
 	p.andMore(len(rest), " with "+textutil.Count(findings, "finding"))
 }
