@@ -116,8 +116,7 @@ func (a *app) statsPage(ctx context.Context, e *host.Engine, file string) error 
 //
 // page-foreign, and file-unwritable if the file cannot be read.
 func checkPage(p project.Project, path string) error {
-	dir, name := filepath.Split(p.Abs(path))
-	start, err := startOf(dir, name, len(stats.Marker))
+	start, err := startOf(p, path, len(stats.Marker))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // If the directory is missing, writeFile reports it.
@@ -129,9 +128,9 @@ func checkPage(p project.Project, path string) error {
 	return nil
 }
 
-// startOf returns the first n bytes of a regular file.
-func startOf(dir, name string, n int) (string, error) {
-	root, err := os.OpenRoot(dir)
+// startOf returns the first n bytes of a regular file that the user named.
+func startOf(p project.Project, path string, n int) (string, error) {
+	root, name, err := openParent(p, path)
 	if err != nil {
 		return "", err
 	}
