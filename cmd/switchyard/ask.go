@@ -53,7 +53,7 @@ func ask(ctx context.Context, in *bufio.Reader, w io.Writer, q task.Question) *a
 		case n > 0 && n <= len(q.Choices):
 			return &api.AnswerRequest{Choice: n}
 		case err == nil && len(text) == 1 && len(q.Choices) > 0 && q.Budget == "":
-			// A longer number is rather an answer than a mistyped choice.
+			// A longer number is more likely an answer than a mistyped choice.
 			fmt.Fprintf(w, "there is no choice %d\n", n)
 		default:
 			return &api.AnswerRequest{Text: text}

@@ -82,7 +82,7 @@ func (a *app) init(ctx context.Context, from string, agents, here bool) (render.
 		return result, err
 	}
 	if errs.CodeOf(err) == errs.InitExists {
-		// The tasks can be imported even so.
+		// The tasks can still be imported.
 		read.Left, err = append(read.Left, nubospilot.Left{
 			What: project.ConfigFile, Why: "it exists and says something else, so that the settings are yours to add: " + settings(read.Settings).String(),
 		}), nil

@@ -102,8 +102,8 @@ func (l *liveLines) keep(stop <-chan struct{}) {
 	}
 }
 
-// above calls do, which writes to the terminal, with the lines removed, and then draws them
-// again. l may be nil.
+// above removes the lines, calls do, which writes to the terminal, and draws the lines again.
+// l may be nil.
 func (l *liveLines) above(do func()) {
 	if l == nil {
 		do()

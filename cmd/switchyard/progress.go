@@ -21,7 +21,7 @@ type progress struct {
 	runs map[string]spawner.Progress
 	// tasks is set if several tasks run, so that lines name theirs.
 	tasks bool
-	// printLine prints a line; it is nil if a terminal shows the runs.
+	// printLine is nil if a terminal shows the runs.
 	printLine func(format string, args ...any)
 }
 
@@ -49,7 +49,7 @@ func (a *app) showRuns(what string) (done func()) {
 func (p *progress) update(at spawner.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before, known := p.runs[at.Run]
+	before := p.runs[at.Run]
 	if p.runs == nil {
 		p.runs = make(map[string]spawner.Progress)
 	}
@@ -63,7 +63,7 @@ func (p *progress) update(at spawner.Progress) {
 	switch {
 	case at.Phase == spawner.Queued:
 		p.printLine("%s waits for another to end", at.Agent)
-	case at.Phase == spawner.Running && (!known || before.Phase != spawner.Running):
+	case at.Phase == spawner.Running && before.Phase != spawner.Running:
 		attempt := ""
 		if at.Attempt > 1 {
 			attempt = fmt.Sprintf(", attempt %d", at.Attempt)

@@ -67,7 +67,7 @@ func (o *runOutput) writeResult(r api.RunResult) error {
 	return o.err
 }
 
-// writeTable writes the results of several tasks. With JSON they were lines of their own.
+// writeTable writes the results of several tasks, unless they were written as JSON.
 func (o *runOutput) writeTable(results []api.RunResult) error {
 	if o.Output == cli.OutputJSON {
 		return o.err

@@ -42,16 +42,15 @@ type PolicyUse struct {
 
 // HistoryEntry summarizes one decision.
 type HistoryEntry struct {
-	Round        int    `json:"round"`
-	NextRound    int    `json:"next_round"`
-	MaxRounds    int    `json:"max_rounds"`
-	NextAction   string `json:"next_action"`
-	Reason       string `json:"reason"`
-	FindingCount int    `json:"finding_count"`
-	// Policy is the policy that decided.
-	Policy routing.Identity `json:"policy"`
-	At     string           `json:"at"`
-	Event  EventRef         `json:"event"`
+	Round        int              `json:"round"`
+	NextRound    int              `json:"next_round"`
+	MaxRounds    int              `json:"max_rounds"`
+	NextAction   string           `json:"next_action"`
+	Reason       string           `json:"reason"`
+	FindingCount int              `json:"finding_count"`
+	Policy       routing.Identity `json:"policy"`
+	At           string           `json:"at"`
+	Event        EventRef         `json:"event"`
 }
 
 // OverrideEntry is a forced gate.

@@ -72,7 +72,7 @@ func Count[N int | int64](n N, noun string, plural ...string) string {
 	}
 }
 
-// Strings returns words of a type of its own as strings.
+// Strings converts words of a named type to strings.
 func Strings[S ~string](words []S) []string {
 	all := make([]string, len(words))
 	for i, word := range words {
