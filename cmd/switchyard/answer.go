@@ -107,7 +107,7 @@ these: use it if the limit has ended earlier.`,
 		if req.Mode == task.MoreRounds {
 			n, err := strconv.Atoi(strings.TrimPrefix(rounds, "+"))
 			if err != nil || n < 1 || n > task.MaxRounds || strings.HasPrefix(rounds, "++") {
-				return cli.Usagef("--rounds %q: it adds 1 to %d rounds, such as +5", rounds, task.MaxRounds)
+				return cli.Usagef("--rounds %q: it must add 1 to %d rounds, such as +5", rounds, task.MaxRounds)
 			}
 			req.Rounds = n
 		}

@@ -46,8 +46,8 @@ project itself.`,
 func (a *app) demo(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "switchyard-demo-")
 	if err != nil {
-		return errs.New(errs.FileUnwritable, "the folder for temporary files cannot be written: %w", safefile.Reason(err)).
-			WithHint("name another folder in the variable TMPDIR")
+		return errs.New(errs.FileUnwritable, "failed to create a temporary directory: %w", safefile.Reason(err)).
+			WithHint("name another directory in the variable TMPDIR")
 	}
 	defer func() {
 		if err != nil || a.Exit != 0 {

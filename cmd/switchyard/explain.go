@@ -50,7 +50,7 @@ json prints the output of the agent's program, without secrets.`,
 			}
 			return showCheck(a, x, mismatch(*x.Commit), (*render.Printer).Explanation)
 		case len(args) == 0:
-			return cli.Usagef("the id of a TASK is missing, or --commit REV")
+			return cli.Usagef("give the id of a TASK, or --commit REV")
 		}
 		if run == "" {
 			x, err := e.Explain(ctx, args[0], round)

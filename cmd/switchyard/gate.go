@@ -67,7 +67,7 @@ docs/gate.md has the rules.`,
 			return cli.Usagef("name one of --commit REV, --tree and --range A..B")
 		case span != "":
 			if req.From, req.To, ok = strings.Cut(span, ".."); !ok || req.From == "" || req.To == "" || strings.HasPrefix(req.To, ".") {
-				return cli.Usagef("--range is A..B, with two dots")
+				return cli.Usagef("--range must be A..B, with two dots")
 			}
 		}
 		switch names := cli.Given(flags, "key", "algorithm", "allow-unsigned"); {

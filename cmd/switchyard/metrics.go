@@ -164,7 +164,7 @@ docs/metrics.md says how to choose groups if machines come and go.`,
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		switch {
 		case req.Timeout > time.Hour:
-			return cli.Usagef("--timeout %s: it is at most 1h", req.Timeout)
+			return cli.Usagef("--timeout %s: it must be at most 1h", req.Timeout)
 		case req.Delete && len(labels) > 0:
 			return cli.Usagef("--label has no effect with --delete: a group is found by its --job and --grouping")
 		}

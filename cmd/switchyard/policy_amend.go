@@ -91,7 +91,7 @@ accepted; --accept sets it. Repeating a release that was interrupted completes i
 	cli.TextVar(flags, &file, "ledger", "replay the ledger or the export in `FILE` (default the project's ledger)")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		version := asVersion(cli.FirstArg(args))
-		done := a.showWork("checking " + version)
+		done := a.showWork("checking " + cmp.Or(version, "the latest version"))
 		released, err := e.Policies().Workspace().Release(ctx, version, accept, file)
 		done()
 		// With --output json the findings are part of the error.

@@ -56,7 +56,7 @@ does for switchyard findings.`,
 			return cli.Usagef("--format %s has only findings: leave %s out", format, names[0])
 		}
 		if names := cli.Given(flags, "report", "plugin", "round", "max-rounds", "verify"); input != "" && len(names) > 0 {
-			return cli.Usagef("--input is all that the policy sees: leave %s out", names[0])
+			return cli.Usagef("--input replaces reports and verification: leave %s out", names[0])
 		}
 		if input != "" {
 			d, err := e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.In, Policy: f.policy, Explain: explain})

@@ -56,9 +56,9 @@ func (n *number[N]) Set(s string) error {
 	case err != nil:
 		return fmt.Errorf("%q is not a whole number", s)
 	case n.high != 0 && (i < int64(n.low) || i > int64(n.high)):
-		return ruleError(fmt.Sprintf("%s: it is from %d to %d", s, n.low, n.high))
+		return ruleError(fmt.Sprintf("%s: it must be from %d to %d", s, n.low, n.high))
 	case i < int64(n.low) || int64(N(i)) != i:
-		return ruleError(fmt.Sprintf("%s: it is at least %d", s, n.low))
+		return ruleError(fmt.Sprintf("%s: it must be at least %d", s, n.low))
 	}
 	*n.value = N(i)
 	return nil

@@ -32,10 +32,10 @@ func TaskOrFile(cmd *cobra.Command, args []string, file string) error {
 		return OneTask(cmd, args)
 	}
 	if names := Given(flags, "prompt", "prompt-file"); len(names) > 0 {
-		return Usagef("%s is about one task: %s has the texts of its tasks", names[0], file)
+		return Usagef("%s is for one task: %s has the texts of its tasks", names[0], file)
 	}
 	if len(args) > 0 {
-		return Usagef("--tasks names the tasks in its file: leave %s out", args[0])
+		return Usagef("--tasks runs the tasks of its file: leave %s out", args[0])
 	}
 	return nil
 }
