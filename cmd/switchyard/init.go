@@ -50,9 +50,9 @@ func (a *app) init(ctx context.Context, from string, agents, here bool) (render.
 	if err != nil {
 		return render.Initialized{}, cli.Usagef("-C: %w", err)
 	}
-	result := render.Initialized{Folder: p.Dir, Git: project.Project{Root: p.Dir, Dir: p.Dir}.Exists(".git")}
-	setUp := project.Project{Root: p.Root, Dir: p.Root}
-	if p.Root != p.Dir && !here && (setUp.Exists(project.ConfigFile) || setUp.Exists(project.StateDir)) {
+	a.project = project.Project{Root: p.Dir, Dir: p.Dir}
+	result := render.Initialized{Folder: p.Dir, Git: a.project.Exists(".git")}
+	if outer := p.AtRoot(); p.Root != p.Dir && !here && (outer.Exists(project.ConfigFile) || outer.Exists(project.StateDir)) {
 		return result, errs.New(errs.InitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
 			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes another one of this folder", p.Root))
 	}
@@ -73,8 +73,9 @@ func (a *app) init(ctx context.Context, from string, agents, here bool) (render.
 		files = definition.Files()
 	}
 	result.Created, err = project.Init(ctx, p.Dir, write, files)
-	e := a.engine(project.Project{Root: p.Dir, Dir: p.Dir})
+	e := a.engine(a.project)
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	defer cli.Publish(ctx, e, a.project, a.warn)
 	if err == nil {
 		result.Adapters = e.Installed()
 	}
