@@ -24,8 +24,8 @@ func newAnswerCmd(a *app) *cobra.Command {
 the round are answered, the task goes on in its next round.
 
 switchyard status TASK shows the questions. If there are several, --question names
-the one to answer, by the fingerprint of its finding. Repeating an answer does
-nothing; a different answer is refused, and so is an answer to a question of an
+the one to answer, by the fingerprint of its finding. Repeating an answer has no
+effect; a different answer is refused, and so is an answer to a question of an
 older round.`,
 		Example: `  switchyard answer TASK-1 --choice 2
   switchyard answer TASK-1 --question 3f2a90c1d4e5b678 --text 'Keep the old endpoint for a year.'

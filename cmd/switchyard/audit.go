@@ -30,8 +30,8 @@ attestation that the phases need. Switchyard attests the agents that it runs
 itself.
 
 Agents that research or write must search before they write (the
-search-before-write rule): the log has to name a search tool, and a search must be
-on record, which --search adds. A violation is a finding of the next decision.
+search-before-write rule): the log must name a search tool, and a search must be on
+record, which --search adds. A violation is a finding of the next decision.
 switchyard.yaml says which agents and which tools these are.
 
 The log is a JSON list of the tools that were used: their names, or objects with

@@ -20,12 +20,12 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Short: "Check the configuration, plugins, policy, ledger and agents",
 		Long: `Doctor checks the configuration and who owns it, the plugins and their lock, the
 policy and the ledger; finds the program of each adapter and compares its help with
-the flags that the adapter uses; lists the agents; and tries what only run needs. It
-changes nothing of the project.
+the flags that the adapter uses; lists the agents; and checks the requirements of
+run. It does not change the project.
 
 With --deep it also verifies every event of the ledger. With --probe it runs the
-adapter of the executor once: it has to edit a file in a repository that is made
-for it and removed. This costs as much as the agent takes for it.
+executor's adapter once, which must edit a file in a temporary repository. This
+costs as much as the agent charges for it.
 
 It fails if something that the project uses is broken.`,
 		Example: `  switchyard doctor

@@ -25,7 +25,7 @@ func newHookCmd(a *app) *cobra.Command {
 		Use:   "hook",
 		Short: "Keep sessions of Claude Code and Codex from ending with open findings",
 		Long: `Hook is the Stop hook of Claude Code and Codex: a session does not end while a task
-of its project has findings, or a red verification, that its agent has to fix.`,
+of its project has findings, or a red verification, that its agent must fix.`,
 		Args: cli.UnknownCommand,
 		RunE: cli.ShowHelp,
 	}
@@ -42,8 +42,8 @@ func newHookStopCmd(a *app) *cobra.Command {
 		Long: `Stop reads a Stop event of Claude Code or Codex from standard input, and prints the
 answer. Switchyard hook install makes them run it.
 
-It blocks only because of recorded findings, or a recorded red verification, that the
-session's agent has to fix; docs/hooks.md has the rules. If it fails itself, the
+It blocks only because of recorded findings, or a recorded red verification, that
+the session's agent must fix; docs/hooks.md has the rules. If stop itself fails, the
 session ends, and its user reads why. The exit status is always 0.
 
 With --verify it first runs the project's verification, if files have changed.

@@ -58,8 +58,8 @@ func newPluginListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins that can be used by name",
-		Long: `List shows the built-in plugins, those of the project, and the named configurations,
-with the formats that each reads.
+		Long: `List shows the plugins that are built in or in the project, and the named
+configurations, with the formats that each reads.
 
 The exit status is 1 if one of them cannot be used, such as a file that differs
 from switchyard.lock. The others are listed anyway.`,

@@ -129,7 +129,7 @@ func newPolicyAdoptCmd(a *app) *cobra.Command {
 		Use:   "adopt [POLICY]",
 		Short: "Adopt a policy",
 		Long: `Adopt records that a policy is the active one from now on: POLICY, or the one that
-switchyard.yaml names, or the default. It shows what that changes.
+switchyard.yaml names, or the default. It shows the changes.
 
 A project's first round adopts the policy that decides it. If switchyard.yaml names
 another policy later, or its files change, the next round fails with policy-changed

@@ -170,7 +170,7 @@ theirs. docs/bundles.md walks through it.`,
 	flags.BoolVar(&o.Wasm, "wasm", false, "add the policy compiled to WebAssembly")
 	cli.TextVar(flags, &o.Revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
 	cli.TextVar(flags, &keyFile, "sign-key", "sign with the private key in `FILE`")
-	cli.TextVar(flags, &sign.Key.ID, "key-id", "the `ID` of the key for those who verify")
+	cli.TextVar(flags, &sign.Key.ID, "key-id", "the `ID` of the key, for verification")
 	cli.TextVar(flags, &sign.Key.Algorithm, "algorithm", "sign with `ALGORITHM`: ES256, EdDSA or RS256")
 	cli.TextVar(flags, &sign.Key.Scope, "scope", "the signature is for `SCOPE`")
 	cli.DurationVar(flags, &expires, "expires", "the signature is valid for `DURATION`, such as 720h (default permanently)")

@@ -31,7 +31,7 @@ func newPolicyVerifyCmd(a *app) *cobra.Command {
 		Short: "Check a policy exhaustively over all input classes",
 		Long: `Verify has a policy decide every input class: each combination of destinations
 with findings, of verification, of the round against the cap and of progress, and
-every number next to those that the rules compare with. It checks each decision,
+every number next to the ones that the rules compare with. It checks each decision,
 each branch and each row of the tables against the invariants, such as: a clean
 round commits, and nothing else does. docs/proof.md lists them, and which a policy's
 decision record may waive.

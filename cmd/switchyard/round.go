@@ -20,7 +20,7 @@ func newRoundCmd(a *app) *cobra.Command {
 goes next, and records the decision in the project's ledger. If it succeeds, the
 decision is durable; if it fails, only the record of what ran has changed.
 
-Verification is the command that --verify-cmd gives, else the project's own from
+The verification is the command of --verify-cmd, or else the one in
 switchyard.yaml. Use --verify or --verify-exit-code to pass the result of one that
 you ran yourself. A red verification sends the task back without a review.
 
@@ -80,8 +80,8 @@ func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
 	f.decisionFlags.register(a, flags)
 	f.verify.register(flags)
 	f.force.register(flags, forceReview)
-	flags.StringVar(&f.prompt, "prompt", "", "what the task is, from now on: `TEXT`")
-	cli.TextVar(flags, &f.plan, "plan", "what the task is, from now on: the content of `FILE`")
+	flags.StringVar(&f.prompt, "prompt", "", "describe the task from now on: `TEXT`")
+	cli.TextVar(flags, &f.plan, "plan", "describe the task from now on by the content of `FILE`")
 	flags.BoolVar(&f.spawn, "spawn", false, "spawn the critic in addition to the reports that are given")
 	cli.AdapterVar(flags, &f.adapter)
 	baseVar(flags, &f.base)

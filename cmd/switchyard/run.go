@@ -30,18 +30,18 @@ All work happens on the branch switchyard/TASK, in a git worktree outside of you
 checkout. Your files, index, stash and branches are not touched. Switchyard makes
 the commit; agents only edit files.
 
---prompt-file or --prompt says what the task is, once: the text is recorded. For a
-task that was stopped, waits, is parked or was killed, run continues where it was,
-and repeats nothing that is recorded.
+--prompt-file or --prompt describes a new task. The text is recorded, and need not
+be given again. If a task was stopped or killed, waits, or is parked, run continues
+where it was, without repeating recorded steps.
 
 Run asks the questions of agents in the terminal. Without one they stay open:
 switchyard answer TASK answers them, and run continues.
 
 --merge merges the committed task into the branch that it started from, if the
-merged files pass the verification. --push pushes the task's branch. Nothing is
-forced.
+merged files pass the verification. --push pushes the task's branch. Neither uses
+force.
 
---tasks runs the tasks of a file, --jobs at a time. A task starts once those that
+--tasks runs the tasks of a file, --jobs at a time. A task starts once the tasks that
 it depends on are committed, and with --merge merged.
 
 With --output json every event is an object on a line of its own, and the last one
@@ -85,8 +85,8 @@ type runFlags struct {
 }
 
 func (f *runFlags) register(flags *pflag.FlagSet) {
-	cli.TextVar(flags, &f.file, "prompt-file", "what the task is: the content of `FILE`; - is standard input")
-	cli.TextVar(flags, &f.prompt, "prompt", "what the task is: `TEXT`")
+	cli.TextVar(flags, &f.file, "prompt-file", "describe the task by the content of `FILE`; - is standard input")
+	cli.TextVar(flags, &f.prompt, "prompt", "describe the task: `TEXT`")
 	cli.TextVar(flags, &f.req.Base, "base", "begin a new task at `REV`, a commit, a branch or a tag (default HEAD)")
 	cli.AdapterVar(flags, &f.req.Adapter)
 	cli.MaxRoundsVar(flags, &f.req.MaxRounds)

@@ -24,8 +24,8 @@ func newSpawnCmd(a *app) *cobra.Command {
 		Use:   "spawn --agent NAME --prompt-path FILE --output-path FILE",
 		Short: "Run an agent outside any task",
 		Long: `Spawn runs an agent's CLI without a terminal, and writes its final message to a
-file. Its input is the agent's definition, a divider and the prompt. It is the
-spawner of switchyard round by itself.
+file. Its input is the agent's definition, a divider and the prompt. switchyard round
+runs its agents in the same way.
 
 Agents that edit the working tree are refused. The prompt and the output must be in
 the project or in the directory for temporary files. The result of every attempt is

@@ -9,7 +9,7 @@ agent, starts it.
 
 Its tools status, findings, explain and next only read. With --allow-mutations
 it also has submit_report, which decides a round with a report, and answer, which
-answers a question. What they record names the user who runs the server. An agent
+answers a question. Their events name the user who runs the server. An agent
 that Switchyard spawned cannot use them. docs/mcp.md describes all tools.
 
 The server is a program of its own, switchyard-mcp, because its libraries would

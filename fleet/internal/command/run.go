@@ -88,8 +88,8 @@ type runFlags struct {
 
 func (f *runFlags) register(flags *pflag.FlagSet) {
 	storeVar(flags, &f.store)
-	cli.TextVar(flags, &f.file, "prompt-file", "what the task is: the content of `FILE`; - is standard input")
-	cli.TextVar(flags, &f.prompt, "prompt", "what the task is: `TEXT`")
+	cli.TextVar(flags, &f.file, "prompt-file", "describe the task by the content of `FILE`; - is standard input")
+	cli.TextVar(flags, &f.prompt, "prompt", "describe the task: `TEXT`")
 	cli.TextVar(flags, &f.req.Base, "base", "begin a new task at `REV`, a commit, a branch or a tag of the home's checkout (default HEAD)")
 	cli.AdapterVar(flags, &f.req.Adapter)
 	cli.MaxRoundsVar(flags, &f.req.MaxRounds)
