@@ -28,7 +28,7 @@ func (p *Printer) RoundResult(r host.RoundResult) {
 
 // manualFallback prints which agent to run, and how.
 func (p *Printer) manualFallback(round host.Decision, f host.ManualFallback) {
-	p.Line("%s  %s, round %s", p.Paint(Cyan, "run the critic yourself"), round.TaskID, RoundOf(round.Round, round.MaxRounds, 0))
+	p.Line("%s  %s, round %s", p.paint(cyan, "run the critic yourself"), round.TaskID, RoundOf(round.Round, round.MaxRounds, 0))
 	p.Line("  because no agent could be run here")
 	p.emptyDraft(round.EmptyDraft)
 	if round.Verification != nil {
@@ -50,7 +50,7 @@ func (p *Printer) manualFallback(round host.Decision, f host.ManualFallback) {
 }
 
 func (p *Printer) emptyDraft(empty bool) {
-	p.lineIf(empty, "  %s: nothing differs from the task's base (--allow-empty)", p.Paint(Yellow, "empty draft"))
+	p.lineIf(empty, "  %s: nothing differs from the task's base (--allow-empty)", p.paint(yellow, "empty draft"))
 }
 
 // Decision prints the next action, the reason, and the commands to type next.
@@ -73,7 +73,7 @@ func (p *Printer) decision(d host.Decision) {
 	p.lineIf(d.NoProgress && d.Reason != "no-progress", "  no progress: the previous review found exactly the same")
 	p.lineIf(d.WithoutCriteria, "  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
 	p.emptyDraft(d.EmptyDraft)
-	p.lineIf(len(d.Missing) > 0, "  %s: the commit still lacks %s", p.Paint(Yellow, "not yet"), strings.Join(d.Missing, ", "))
+	p.lineIf(len(d.Missing) > 0, "  %s: the commit still lacks %s", p.paint(yellow, "not yet"), strings.Join(d.Missing, ", "))
 	if d.Force != nil {
 		p.Line("  forced by %s: %s", d.Force.By, d.Force.Reason)
 	}
@@ -143,7 +143,7 @@ func (p *Printer) previous(all []api.PreviousFinding) {
 	}
 	p.lineIf(len(all) > 0, "")
 	p.lineIf(len(all) > 0, "previous review: %s", strings.Join(statuses, ", "))
-	p.lineIf(len(unverified) > 0, "  %s: %s", p.Paint(Yellow, "unverified"), textutil.List(unverified, MaxNamed))
+	p.lineIf(len(unverified) > 0, "  %s: %s", p.paint(yellow, "unverified"), textutil.List(unverified, MaxNamed))
 }
 
 // maxRules and maxRule limit the number of rules in a note and the length of each.
@@ -191,7 +191,7 @@ func (p *Printer) heading(d host.Decision) {
 			where += fmt.Sprintf("; next is round %d", d.NextRound)
 		}
 	}
-	p.Line("%s  %s", p.Paint(actionColor(d.NextAction), d.NextAction), where)
+	p.Line("%s  %s", p.paint(actionColor(d.NextAction), d.NextAction), where)
 }
 
 func because(d host.Decision) string {
@@ -373,13 +373,13 @@ func shortDigest(digest string) string {
 
 // The colours of words.
 var (
-	actionColors   = map[string]string{policies.Commit: Green, policies.Stuck: Red, "askuser": Yellow, api.ActionParked: Yellow, api.ActionFailed: Red}
-	severityColors = map[finding.Severity]string{finding.Fail: Red, finding.Risk: Yellow}
-	verifyColors   = map[policies.Verify]string{policies.Green: Green, policies.Red: Red}
-	stateColors    = map[release.State]string{release.StateEdited: Red, release.StateDraft: Yellow}
-	statusColors   = map[task.Status]string{task.Stuck: Red, task.Waiting: Yellow, task.Parked: Yellow, task.Committed: Green}
+	actionColors   = map[string]string{policies.Commit: green, policies.Stuck: red, "askuser": yellow, api.ActionParked: yellow, api.ActionFailed: red}
+	severityColors = map[finding.Severity]string{finding.Fail: red, finding.Risk: yellow}
+	verifyColors   = map[policies.Verify]string{policies.Green: green, policies.Red: red}
+	stateColors    = map[release.State]string{release.StateEdited: red, release.StateDraft: yellow}
+	statusColors   = map[task.Status]string{task.Stuck: red, task.Waiting: yellow, task.Parked: yellow, task.Committed: green}
 )
 
-func actionColor(action string) string { return cmp.Or(actionColors[action], Cyan) }
+func actionColor(action string) string { return cmp.Or(actionColors[action], cyan) }
 
 func severity(f finding.Finding) cell { return cell{string(f.Severity), severityColors[f.Severity]} }

@@ -46,11 +46,11 @@ func (p *Printer) Explanation(x host.Explanation) {
 func (p *Printer) commitEvidence(c api.CommitEvidence) {
 	switch {
 	case !c.Matches:
-		p.Line("commit %.12s  %s: %s", c.SHA, p.Paint(Red, "not reviewed"), c.Problem)
+		p.Line("commit %.12s  %s: %s", c.SHA, p.paint(red, "not reviewed"), c.Problem)
 	case c.Merge != nil:
-		p.Line("commit %.12s  %s into %s; the merged tree was verified, and commit %.12s reviewed", c.SHA, p.Paint(Green, "merged"), c.Merge.Into, c.Recorded)
+		p.Line("commit %.12s  %s into %s; the merged tree was verified, and commit %.12s reviewed", c.SHA, p.paint(green, "merged"), c.Merge.Into, c.Recorded)
 	default:
-		p.Line("commit %.12s  %s: its tree %.12s is the one that was decided on", c.SHA, p.Paint(Green, "reviewed"), c.Tree)
+		p.Line("commit %.12s  %s: its tree %.12s is the one that was decided on", c.SHA, p.paint(green, "reviewed"), c.Tree)
 	}
 	p.lineIf(c.Branch != "", "  branch %s", c.Branch)
 	for _, name := range c.Deferred {
@@ -79,7 +79,7 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	}
 	p.Line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
 	p.lineIf(x.Task.Base != "", "  base    %.12s  the commit that the draft is compared with", x.Task.Base)
-	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, Time(x.DecidedAt), x.By)
+	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, eventTime(x.DecidedAt), x.By)
 }
 
 // refused prints the hosts that the proxy refused to agents that succeeded nevertheless. For
@@ -137,7 +137,7 @@ func (p *Printer) history(history []api.HistoryEntry) {
 	}
 	rows := newTable("ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "DECIDED")
 	for _, h := range history {
-		rows.add(h.Round, action(h.NextAction), h.Reason, h.FindingCount, policyID(h.Policy), dim(Time(h.At)))
+		rows.add(h.Round, action(h.NextAction), h.Reason, h.FindingCount, policyID(h.Policy), dimmed(eventTime(h.At)))
 	}
 	p.list(rows)
 }
@@ -145,11 +145,11 @@ func (p *Printer) history(history []api.HistoryEntry) {
 func (p *Printer) manualActions(actions []api.LifecycleEntry) {
 	rows := newTable("ROUND", "ACTION", "CAP", "BY", "AT", "REASON")
 	for _, t := range actions {
-		color := Plain
+		color := plain
 		if t.Kind == task.KindStopped {
-			color = Red
+			color = red
 		}
-		rows.add(t.Round, cell{manualActionWords(t), color}, capWords(t), t.By, dim(Time(t.At)), t.Reason)
+		rows.add(t.Round, cell{manualActionWords(t), color}, capWords(t), t.By, dimmed(eventTime(t.At)), t.Reason)
 	}
 	p.list(rows)
 }
@@ -180,10 +180,10 @@ func (p *Printer) overrides(overrides []api.OverrideEntry) {
 		return
 	}
 	p.Line("")
-	p.Line("%s", p.Paint(Red, "Forced gates"))
+	p.Line("%s", p.paint(red, "Forced gates"))
 	rows := newTable("ROUND", "PHASE", "BY", "AT", "REASON")
 	for _, o := range overrides {
-		rows.add(o.Round, o.Phase, o.By, dim(Time(o.At)), o.Reason)
+		rows.add(o.Round, o.Phase, o.By, dimmed(eventTime(o.At)), o.Reason)
 	}
 	p.table(rows)
 }
@@ -248,5 +248,5 @@ func (p *Printer) whyBar(b *explain.Bar) {
 
 // counterfactual prints changes of the input and the decision that they lead to.
 func (p *Printer) counterfactual(label string, f explain.Counterfactual) {
-	p.Line("  %-9s  %s: %s (%s)", label, f.Words(), p.Paint(actionColor(f.Decision.NextAction), f.Decision.NextAction), f.Decision.Reason)
+	p.Line("  %-9s  %s: %s (%s)", label, f.Words(), p.paint(actionColor(f.Decision.NextAction), f.Decision.NextAction), f.Decision.Reason)
 }

@@ -22,9 +22,9 @@ type FleetSent struct {
 
 // FleetTask prints the state or the result of a fleet's task.
 func (p *Printer) FleetTask(r api.RunResult) {
-	p.Line("%s  %s, round %s", p.Paint(fleetColor(r), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
+	p.Line("%s  %s, round %s", p.paint(fleetColor(r), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
 	p.lineIf(r.Reason != "", "  because %s", r.Reason)
-	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
+	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", eventTime(r.Until))
 	p.lineIf(r.Commit != "", "  commit %s", commitWords(r.Commit, r.Subject))
 	p.lineIf(r.Error != nil, "  error: %s", fleetNext(r))
 	p.questions(r.Questions)

@@ -10,7 +10,7 @@ import (
 func (p *Printer) Gate(r api.GateResult) {
 	p.gateLine("", r.GateVerdict)
 	if review := r.Review; review != nil {
-		p.Line("  task      %s, round %d, decided %s", review.Task, review.Round, Time(review.At))
+		p.Line("  task      %s, round %d, decided %s", review.Task, review.Round, eventTime(review.At))
 		p.Line("  policy    %s; verification %s", policyName(review.Policy), review.Verify)
 		p.Line("  event     %.12s, number %d of the task", review.Event.Hash, review.Event.N)
 	}
@@ -33,10 +33,10 @@ func (p *Printer) gateLine(indent string, r api.GateVerdict) {
 	if r.Commit != "" {
 		what = fmt.Sprintf("commit %.12s", r.Commit)
 	}
-	color := Red
+	color := red
 	if r.Outcome == api.GatePassed {
-		color = Green
+		color = green
 	}
-	p.Line("%s%s  %s, compared with %.12s", indent, p.Paint(color, r.Outcome), what, r.From)
+	p.Line("%s%s  %s, compared with %.12s", indent, p.paint(color, r.Outcome), what, r.From)
 	p.Line("%s  because %s", indent, r.Reason)
 }

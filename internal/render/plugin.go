@@ -27,18 +27,18 @@ func (p *Printer) PluginList(all api.PluginInventory) {
 		case pl.Use != "":
 			from.text = "use: " + pl.Use
 		case pl.Path == "":
-			from = dim("built-in")
+			from = dimmed("built-in")
 		}
-		state := cell{"ok", Green}
+		state := cell{"ok", green}
 		if pl.Problem != nil {
-			state = cell{"broken", Red}
+			state = cell{"broken", red}
 		}
-		rows.add(orDash(pl.Name), orDash(pl.Version), state, from, dim(orDash(shortDigest(pl.Digest))), orDash(strings.Join(pl.Description.Formats, ", ")))
+		rows.add(orDash(pl.Name), orDash(pl.Version), state, from, dimmed(orDash(shortDigest(pl.Digest))), orDash(strings.Join(pl.Description.Formats, ", ")))
 	}
 	p.table(rows)
 	for _, pl := range all.Plugins {
 		if pl.Problem != nil {
-			p.Line("%s: %s [%s]", p.Paint(Red, "broken"), pl.Problem.Message, pl.Problem.Code)
+			p.Line("%s: %s [%s]", p.paint(red, "broken"), pl.Problem.Message, pl.Problem.Code)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func orDash(text string) string { return cmp.Or(text, "-") }
 func (p *Printer) PluginInspection(in api.PluginInspection) {
 	d := in.Description
 	if d != nil {
-		p.Line("%s %s  reads reports of %s", p.Paint(Bold, d.Name), d.Version, d.Critic)
+		p.Line("%s %s  reads reports of %s", p.paint(bold, d.Name), d.Version, d.Critic)
 	}
 	p.Line("  digest   %s", in.Digest)
 	p.Line("  size     %s", Size(int64(in.Size)))
@@ -114,7 +114,7 @@ type PluginScaffold struct {
 
 // NewPlugin prints the created plugin and the next commands.
 func (p *Printer) NewPlugin(s PluginScaffold) {
-	p.Line("%s  a plugin in %s", p.Paint(Bold, s.Name), s.Language)
+	p.Line("%s  a plugin in %s", p.paint(bold, s.Name), s.Language)
 	p.Line("")
 	for _, file := range s.Files {
 		p.Line("  %s", filepath.Join(s.Dir, filepath.FromSlash(file)))
@@ -201,24 +201,24 @@ func (p *Printer) Normalized(v NormalizedView) {
 	if n.Round != nil {
 		about += fmt.Sprintf(", round %d", *n.Round)
 	}
-	p.Line("%s  %s", p.Paint(Bold, pluginName(n.Plugin)), about)
+	p.Line("%s  %s", p.paint(bold, pluginName(n.Plugin)), about)
 	p.Line("  report  %s  %s, %d skipped", shortDigest(n.Report), textutil.Count(len(n.Findings), "finding"), len(n.Skipped))
 	if len(n.Findings) > 0 {
 		p.Line("")
 		rows := newTable("SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REF")
 		for _, f := range n.Findings {
-			rows.addWithText(findingText(f), severity(f), f.Category, f.Location(), f.Critic, dim(f.Sources[0].Ref))
+			rows.addWithText(findingText(f), severity(f), f.Category, f.Location(), f.Critic, dimmed(f.Sources[0].Ref))
 		}
 		p.tableWithPlaces(rows, 2)
 	}
 	skipped := newTable("SKIPPED", "BECAUSE")
 	for _, s := range n.Skipped {
-		skipped.add(dim(s.Ref), s.Reason)
+		skipped.add(dimmed(s.Ref), s.Reason)
 	}
 	p.list(skipped)
 	previous := newTable("PREVIOUS", "STATUS", "REF")
 	for _, s := range n.Previous {
-		previous.add(s.ID, s.Status, dim(s.Ref))
+		previous.add(s.ID, s.Status, dimmed(s.Ref))
 	}
 	p.list(previous)
 	unmapped := make([]api.Unmapped, len(n.Unmapped))
@@ -236,17 +236,17 @@ func (p *Printer) PluginLock(l api.PluginLockResult) {
 	}
 	words := make(map[string]cell)
 	for _, c := range l.Changes {
-		words[c.Path] = cell{c.Change, Green}
+		words[c.Path] = cell{c.Change, green}
 		if c.Change == api.PinChanged {
-			words[c.Path] = cell{"changed, was " + shortDigest(*c.Before), Yellow}
+			words[c.Path] = cell{"changed, was " + shortDigest(*c.Before), yellow}
 		}
 	}
 	for _, pin := range l.Plugins {
-		add(pin, cmp.Or(words[pin.Path], dim("unchanged")))
+		add(pin, cmp.Or(words[pin.Path], dimmed("unchanged")))
 	}
 	for _, c := range l.Changes {
 		if c.Change == api.PinRemoved {
-			add(c.Pin, cell{c.Change, Yellow})
+			add(c.Pin, cell{c.Change, yellow})
 		}
 	}
 	p.table(rows)
@@ -259,7 +259,7 @@ func (p *Printer) PluginLock(l api.PluginLockResult) {
 
 // Benchmark prints the cost of a plugin.
 func (p *Printer) Benchmark(b api.Benchmark) {
-	p.Line("%s %s  %s, %d skipped, a report of %s", p.Paint(Bold, b.Plugin.Name), b.Plugin.Version,
+	p.Line("%s %s  %s, %d skipped, a report of %s", p.paint(bold, b.Plugin.Name), b.Plugin.Version,
 		textutil.Count(b.Findings, "finding"), b.Skipped, Size(int64(b.Bytes)))
 	rows := newTable("MEASURED", "OVER", "MIN", "MEDIAN")
 	for _, t := range []struct {
@@ -290,9 +290,9 @@ func nanoseconds(n int64) string {
 // Conformance prints the checks of a plugin and their outcomes.
 func (p *Printer) Conformance(r plugintest.Report) {
 	if r.Plugin.Name == "" {
-		p.Line("%s  %s", p.Paint(Bold, "a plugin that does not load"), Size(int64(r.Size)))
+		p.Line("%s  %s", p.paint(bold, "a plugin that does not load"), Size(int64(r.Size)))
 	} else {
-		p.Line("%s %s  %s, %s", p.Paint(Bold, r.Plugin.Name), r.Plugin.Version, shortDigest(r.Plugin.Digest), Size(int64(r.Size)))
+		p.Line("%s %s  %s, %s", p.paint(bold, r.Plugin.Name), r.Plugin.Version, shortDigest(r.Plugin.Digest), Size(int64(r.Size)))
 	}
 	all := make(map[plugintest.Status]int)
 	for _, group := range plugintest.Groups() {
@@ -316,14 +316,14 @@ func (p *Printer) Conformance(r plugintest.Report) {
 			words += fmt.Sprintf(", %d failed", failed)
 		}
 		p.Line("")
-		p.Line("%s: %s", p.Paint(Bold, string(group)), words)
+		p.Line("%s: %s", p.paint(bold, string(group)), words)
 		for _, c := range shown {
 			mark := checkMarks[c.Status]
-			p.Line("  %s  %s: %s", p.Paint(mark.color, mark.text), c.Name, c.Detail)
+			p.Line("  %s  %s: %s", p.paint(mark.color, mark.text), c.Name, c.Detail)
 		}
 	}
 	p.Line("")
 	p.Line("%s  %s: %d passed, %d failed, %d skipped", p.mark(r.OK(), "passed", "failed"), textutil.Count(len(r.Checks), "check"), r.Passed, r.Failed, all[plugintest.Skip])
 }
 
-var checkMarks = map[plugintest.Status]cell{plugintest.Pass: {"pass", Green}, plugintest.Fail: {"FAIL", Red}, plugintest.Skip: {"skip", Yellow}}
+var checkMarks = map[plugintest.Status]cell{plugintest.Pass: {"pass", green}, plugintest.Fail: {"FAIL", red}, plugintest.Skip: {"skip", yellow}}

@@ -20,14 +20,14 @@ import (
 
 // Policy prints a policy.
 func (p *Printer) Policy(s PolicyView) {
-	p.Line("%s  %s", p.Paint(Bold, s.Policy.Name+" "+s.Policy.Version), s.Title)
+	p.Line("%s  %s", p.paint(bold, s.Policy.Name+" "+s.Policy.Version), s.Title)
 	p.Line("  record    %s", s.Policy.ADR)
 	p.Line("  digest    %s", s.Policy.Digest)
 	p.lineIf(s.Policy.Revision != "", "  revision  %s", s.Policy.Revision)
 	p.lineIf(s.Signer != "", "  signed    by %s", s.Signer)
 	p.title("Destinations, strongest first")
 	for _, d := range s.Destinations {
-		p.Line("  %s  %s", p.Paint(actionColor(d.Name), d.Name), destinationWords(d.Destination))
+		p.Line("  %s  %s", p.paint(actionColor(d.Name), d.Name), destinationWords(d.Destination))
 		p.wrapped("      ", d.Categories)
 	}
 	p.title("Decision, by the first that holds")
@@ -37,7 +37,7 @@ func (p *Printer) Policy(s PolicyView) {
 		if r.Decision != nil {
 			to, reason = cmp.Or(r.Decision.NextAction, to), cmp.Or(r.Decision.Reason, reason)
 		}
-		rows.add(action(to), reason, dim(placed(r.Location)), r.Location.Text)
+		rows.add(action(to), reason, dimmed(placed(r.Location)), r.Location.Text)
 	}
 	p.table(rows)
 }
@@ -67,7 +67,7 @@ func (p *Printer) Rego(v PolicyView) {
 	for i, s := range v.Sources {
 		if len(v.Sources) > 1 {
 			p.lineIf(i > 0, "")
-			p.Line("%s", p.Paint(Dim, "# "+s.Name))
+			p.Line("%s", p.paint(dim, "# "+s.Name))
 		}
 		for line := range strings.Lines(s.Text) {
 			p.Line("%s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
@@ -146,15 +146,15 @@ func (p *Printer) PolicyList(all api.PolicyInventory) {
 		if k.ADRStatus != "" {
 			record += " " + string(k.ADRStatus)
 		}
-		rows.add(name, dim(digest), record, cell{orDash(string(k.State)), stateColors[k.State]}, whereFrom(k), inUse(k))
+		rows.add(name, dimmed(digest), record, cell{orDash(string(k.State)), stateColors[k.State]}, whereFrom(k), inUse(k))
 	}
 	p.table(rows)
 	for _, k := range all.Policies {
-		p.lineIf(k.Problem != "", "%s  %s: %s", p.Paint(Red, "broken"), k.Ref, k.Problem)
+		p.lineIf(k.Problem != "", "%s  %s: %s", p.paint(red, "broken"), k.Ref, k.Problem)
 	}
 	if all.Adopted != nil {
 		p.Line("")
-		p.Line("%s was adopted %s by %s", policyID(all.Adopted.Policy), Time(all.Adopted.At), all.Adopted.By)
+		p.Line("%s was adopted %s by %s", policyID(all.Adopted.Policy), eventTime(all.Adopted.At), all.Adopted.By)
 	}
 }
 
@@ -194,25 +194,25 @@ func (p *Printer) Adoption(a api.Adoption, dry bool) {
 	}
 	switch {
 	case !a.Changed && a.Event != nil: // Its path or its signature changed.
-		p.Line("%s  %s says the same from where it is now", p.Paint(Green, verb), policyName(a.Policy))
+		p.Line("%s  %s says the same from where it is now", p.paint(green, verb), policyName(a.Policy))
 	case !a.Changed:
-		p.Line("%s  %s is the adopted policy already", p.Paint(Dim, "unchanged"), policyName(a.Policy))
+		p.Line("%s  %s is the adopted policy already", p.paint(dim, "unchanged"), policyName(a.Policy))
 		return
 	case a.From == nil:
-		p.Line("%s  %s, the project's first", p.Paint(Green, verb), policyName(a.Policy))
+		p.Line("%s  %s, the project's first", p.paint(green, verb), policyName(a.Policy))
 	default:
-		p.Line("%s  %s, after %s", p.Paint(Green, verb), policyName(a.Policy), policyName(*a.From))
+		p.Line("%s  %s, after %s", p.paint(green, verb), policyName(a.Policy), policyName(*a.From))
 		if a.Diff != nil {
 			p.Line("  changes: %s", a.Diff.Summary())
 		} else {
-			p.Line("  changes: %s: %s", p.Paint(Yellow, "not known"), a.Uncompared)
+			p.Line("  changes: %s: %s", p.paint(yellow, "not known"), a.Uncompared)
 		}
 	}
 	switch a.State {
 	case release.StateDraft:
-		p.Line("  %s    it is not released: switchyard policy lint says what is missing", p.Paint(Yellow, "draft"))
+		p.Line("  %s    it is not released: switchyard policy lint says what is missing", p.paint(yellow, "draft"))
 	case release.StateEdited:
-		p.Line("  %s   it is not what was released: switchyard policy lint says so too", p.Paint(Red, "edited"))
+		p.Line("  %s   it is not what was released: switchyard policy lint says so too", p.paint(red, "edited"))
 	}
 	p.Line("  digest   %s", a.Policy.Digest)
 	if a.Event != nil {
@@ -222,7 +222,7 @@ func (p *Printer) Adoption(a api.Adoption, dry bool) {
 
 // NewVersion prints the created version and the next commands.
 func (p *Printer) NewVersion(c release.Created) {
-	p.Line("%s  %s, after %s, with %s", p.Paint(Green, "started"), c.Policy, c.Before, c.ADR)
+	p.Line("%s  %s, after %s, with %s", p.paint(green, "started"), c.Policy, c.Before, c.ADR)
 	rego, record, before := "", "", c.Before
 	if c.BeforeRef != c.Before {
 		before = ShellQuote(filepath.FromSlash(c.BeforeRef))
@@ -256,10 +256,10 @@ func (p *Printer) adoptionHint(folder string) {
 // Release prints a released version.
 func (p *Printer) Release(r release.Released) {
 	if r.Already {
-		p.Line("%s  %s is released, and nothing has changed since", p.Paint(Dim, "unchanged"), policyID(r.Policy))
+		p.Line("%s  %s is released, and nothing has changed since", p.paint(dim, "unchanged"), policyID(r.Policy))
 		return
 	}
-	p.Line("%s  %s", p.Paint(Green, "released"), policyName(r.Policy))
+	p.Line("%s  %s", p.paint(green, "released"), policyName(r.Policy))
 	p.Line("  digest   %s", r.Policy.Digest)
 	if r.Record.Diff != nil {
 		p.Line("  changes  %s", r.Record.Diff.Summary)
@@ -281,7 +281,7 @@ func (p *Printer) Release(r release.Released) {
 // Lint prints the problems of a tree, one per line for other tools to read.
 func (p *Printer) Lint(r release.LintReport) {
 	p.LintFindings(r.Findings)
-	p.lineIf(r.Clean(), "%s  %s", p.Paint(Green, "clean"), textutil.Count(len(r.Versions), "version and its decision record", "versions and their decision records"))
+	p.lineIf(r.Clean(), "%s  %s", p.paint(green, "clean"), textutil.Count(len(r.Versions), "version and its decision record", "versions and their decision records"))
 }
 
 // LintFindings prints findings of lint, one per line.
@@ -291,8 +291,8 @@ func (p *Printer) LintFindings(all []release.Finding) {
 		if f.Location != nil {
 			at = fmt.Sprintf("%s:%d:%d", f.Location.File, f.Location.Row, f.Location.Col)
 		}
-		p.Line("%s: %s: %s", at, p.Paint(Yellow, string(f.Rule)), f.Message)
-		p.lineIf(f.Hint != "", "  %s", p.Paint(Dim, f.Hint))
+		p.Line("%s: %s: %s", at, p.paint(yellow, string(f.Rule)), f.Message)
+		p.lineIf(f.Hint != "", "  %s", p.paint(dim, f.Hint))
 	}
 }
 
@@ -324,7 +324,7 @@ type BundleSignature struct {
 
 // Bundle prints a bundle.
 func (p *Printer) Bundle(b Bundle) {
-	p.Line("%s  %s, %s", p.Paint(Green, "built"), b.File, Size(b.Size))
+	p.Line("%s  %s, %s", p.paint(green, "built"), b.File, Size(b.Size))
 	p.Line("  policy    %s  %s", policyName(b.Policy), b.Policy.Digest)
 	p.Line("  revision  %s", b.Revision)
 	p.Line("  bundle    %s", b.Digest)

@@ -25,7 +25,7 @@ func (p *Printer) PolicyBench(r bench.Report) {
 		uncapped.add(without...)
 	}
 	first := r.Series[0].Policies[0]
-	p.Line("%s", p.Paint(Bold, fmt.Sprintf("At most %d rounds", first.Capped.MaxRounds)))
+	p.Line("%s", p.paint(bold, fmt.Sprintf("At most %d rounds", first.Capped.MaxRounds)))
 	p.table(capped)
 	p.title(fmt.Sprintf("At most %d rounds", first.Uncapped.MaxRounds))
 	p.table(uncapped)
@@ -43,7 +43,7 @@ func ending(e bench.Ending) cell {
 		rest += fmt.Sprintf("; bar from %d", e.BarAt)
 	}
 	if !e.Ended {
-		return cell{fmt.Sprintf("goes on after %d%s", e.Review, rest), Yellow}
+		return cell{fmt.Sprintf("goes on after %d%s", e.Review, rest), yellow}
 	}
 	return cell{fmt.Sprintf("%s at %d (%s)%s", e.NextAction, e.Review, e.Reason, rest), actionColor(e.NextAction)}
 }

@@ -62,15 +62,15 @@ func (p *Printer) policyChecked(r check.Report) {
 func (p *Printer) invariants(results []check.Result) {
 	rows := newTable("INVARIANT", "OUTCOME", "CHECKED", "SAYS")
 	for _, r := range results {
-		outcome, color := "holds", Green
+		outcome, color := "holds", green
 		says := r.Says
 		switch {
 		case r.Skipped != "":
-			outcome, color, says = "not asked", Dim, r.Skipped
+			outcome, color, says = "not asked", dim, r.Skipped
 		case r.WaivedBy != "":
-			outcome, color = "waived by "+r.WaivedBy, Yellow
+			outcome, color = "waived by "+r.WaivedBy, yellow
 		case !r.Holds:
-			outcome, color = "BROKEN", Red
+			outcome, color = "BROKEN", red
 		}
 		rows.add(r.Invariant, cell{outcome, color}, r.Checked, says)
 	}
@@ -82,11 +82,11 @@ func (p *Printer) invariants(results []check.Result) {
 const maxViolations = 3
 
 func (p *Printer) broken(id policies.Identity, r check.Result) {
-	word := p.Paint(Red, "BROKEN")
+	word := p.paint(red, "BROKEN")
 	note := "no decision record can waive it"
 	switch {
 	case r.WaivedBy != "":
-		word, note = p.Paint(Yellow, "waived"), "by "+r.WaivedBy
+		word, note = p.paint(yellow, "waived"), "by "+r.WaivedBy
 	case r.ProposedBy != "":
 		note = r.ProposedBy + " waives it, which counts once the record is accepted"
 	case r.Invariant == check.CategoryRaised:
@@ -179,14 +179,14 @@ func (p *Printer) RegoTests(t TestedPolicy) {
 }
 
 func (p *Printer) failedTest(t regotest.Test) {
-	color, word := Red, "FAIL"
+	color, word := red, "FAIL"
 	switch t.Outcome {
 	case regotest.Skipped:
-		color, word = Yellow, "skip"
+		color, word = yellow, "skip"
 	case regotest.Errored:
 		word = "ERROR"
 	}
-	p.Line("%s  %s  %s", p.Paint(color, word), t.Name, placed(t.Location))
+	p.Line("%s  %s  %s", p.paint(color, word), t.Name, placed(t.Location))
 	p.lineIf(t.Message != "", "  %s", t.Message)
 	for _, c := range t.Cases {
 		p.Line("  case %s", c)
@@ -209,20 +209,20 @@ const maxFlipsShown = 20
 
 // Replay prints the decisions of a candidate on recorded rounds.
 func (p *Printer) Replay(r replay.Report) {
-	p.Line("%s  %s by %s", p.Paint(Bold, "replayed"), textutil.Count(r.Decisions, "decision"), policyName(r.Candidate))
+	p.Line("%s  %s by %s", p.paint(bold, "replayed"), textutil.Count(r.Decisions, "decision"), policyName(r.Candidate))
 	for _, u := range r.Policies {
 		p.Line("  %d decided by %s", u.Decisions, policyName(u.Policy))
 	}
 	if r.ChangedCount() == 0 {
-		p.Line("%s  no decision changes", p.Paint(Green, "same"))
+		p.Line("%s  no decision changes", p.paint(green, "same"))
 	} else {
-		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), textutil.Count(r.ChangedCount(), "decision"), r.Decisions)
+		p.Line("%s  %s of %d would go elsewhere", p.paint(yellow, "changed"), textutil.Count(r.ChangedCount(), "decision"), r.Decisions)
 	}
 	rows := newTable("FROM", "TO", "DECISIONS")
 	for _, c := range r.Matrix {
-		color := Plain
+		color := plain
 		if c.From != c.To {
-			color = Yellow
+			color = yellow
 		}
 		rows.add(action(c.From), action(c.To), cell{strconv.FormatInt(c.Count, 10), color})
 	}
@@ -235,7 +235,7 @@ func (p *Printer) Replay(r replay.Report) {
 			causes[i] = c.String()
 		}
 		rows.add(f.Task, f.Round, action(f.From.NextAction), action(f.To.NextAction),
-			fmt.Sprintf("%s to %s", f.From.Reason, f.To.Reason), dim(strings.Join(causes, "; ")))
+			fmt.Sprintf("%s to %s", f.From.Reason, f.To.Reason), dimmed(strings.Join(causes, "; ")))
 	}
 	p.list(rows)
 	more := r.ChangedCount() - int64(len(shown))

@@ -19,10 +19,10 @@ func (p *Printer) PolicyDiff(s DiffView) {
 		from = policyID(*s.From)
 	}
 	if s.Empty {
-		p.Line("%s  %s and %s mean the same", p.Paint(Green, "same"), from, policyID(s.To))
+		p.Line("%s  %s and %s mean the same", p.paint(green, "same"), from, policyID(s.To))
 		return
 	}
-	p.Line("%s  %s to %s", p.Paint(Yellow, "differs"), from, policyID(s.To))
+	p.Line("%s  %s to %s", p.paint(yellow, "differs"), from, policyID(s.To))
 	p.Line("  %s", s.Summary)
 	p.Line("  version   %s: %s", stepWords(s.Step), s.StepBecause[0])
 	for _, because := range s.StepBecause[1:] {
@@ -58,13 +58,13 @@ const unknownCategory = "unknown, so " + policies.Stuck
 func (p *Printer) changedRoutes(c diff.Categories) {
 	rows := newTable("CHANGE", "CATEGORY", "BEFORE", "NOW")
 	for _, r := range c.Added {
-		rows.add(cell{"added", Green}, r.Category, dim(unknownCategory), action(r.Destination))
+		rows.add(cell{"added", green}, r.Category, dimmed(unknownCategory), action(r.Destination))
 	}
 	for _, r := range c.Removed {
-		rows.add(cell{"removed", Red}, r.Category, action(r.Destination), dim(unknownCategory))
+		rows.add(cell{"removed", red}, r.Category, action(r.Destination), dimmed(unknownCategory))
 	}
 	for _, r := range c.Rerouted {
-		rows.add(cell{"re-routed", Yellow}, r.Category, action(r.From), action(r.To))
+		rows.add(cell{"re-routed", yellow}, r.Category, action(r.From), action(r.To))
 	}
 	p.list(rows)
 }
@@ -72,13 +72,13 @@ func (p *Printer) changedRoutes(c diff.Categories) {
 func (p *Printer) changedDestinations(d diff.Destinations) {
 	rows := newTable("CHANGE", "DESTINATION", "BEFORE", "NOW")
 	for _, a := range d.Added {
-		rows.add(cell{"added", Green}, a.Name, dim("-"), destinationWords(a.Destination))
+		rows.add(cell{"added", green}, a.Name, dimmed("-"), destinationWords(a.Destination))
 	}
 	for _, r := range d.Removed {
-		rows.add(cell{"removed", Red}, r.Name, destinationWords(r.Destination), dim("-"))
+		rows.add(cell{"removed", red}, r.Name, destinationWords(r.Destination), dimmed("-"))
 	}
 	for _, c := range d.Changed {
-		rows.add(cell{"changed", Yellow}, c.Name, destinationWords(c.From), destinationWords(c.To))
+		rows.add(cell{"changed", yellow}, c.Name, destinationWords(c.From), destinationWords(c.To))
 	}
 	p.list(rows)
 }
@@ -93,7 +93,7 @@ func (p *Printer) flips(d diff.Decisions) {
 	p.matrix(d.Matrix)
 	rows := newTable("CLASSES", "FROM", "REASON", "TO", "REASON", "SMALLEST INPUT")
 	for _, f := range slices.Concat(d.Changed, d.Reasons) {
-		rows.add(f.Cells, action(f.From), f.FromReason, action(f.To), f.ToReason, dim(inputWords(f.Example, f.FactWords())))
+		rows.add(f.Cells, action(f.From), f.FromReason, action(f.To), f.ToReason, dimmed(inputWords(f.Example, f.FactWords())))
 	}
 	p.list(rows)
 }
@@ -107,7 +107,7 @@ func (p *Printer) bars(d *diff.Decisions) {
 	p.matrix(d.Matrix)
 	rows := newTable("CLASSES", "FROM", "TO", "SMALLEST INPUT")
 	for _, f := range d.Changed {
-		rows.add(f.Cells, f.From, f.To, dim(inputWords(f.Example, f.FactWords())))
+		rows.add(f.Cells, f.From, f.To, dimmed(inputWords(f.Example, f.FactWords())))
 	}
 	p.list(rows)
 }
@@ -129,11 +129,11 @@ func (p *Printer) matrix(moved []diff.Moved) {
 			n := counts[[2]string{from, to}]
 			switch {
 			case n == 0:
-				row = append(row, dim("."))
+				row = append(row, dimmed("."))
 			case from == to:
 				row = append(row, n)
 			default:
-				row = append(row, cell{strconv.Itoa(n), Yellow})
+				row = append(row, cell{strconv.Itoa(n), yellow})
 			}
 		}
 		rows.add(row...)

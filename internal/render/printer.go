@@ -41,25 +41,25 @@ func New(w io.Writer, device io.Writer) *Printer {
 
 // The colours of a terminal (ECMA-48 select graphic rendition).
 const (
-	Plain  = ""
-	Bold   = "1"
-	Dim    = "2"
-	Red    = "1;31"
-	Green  = "1;32"
-	Yellow = "1;33"
-	Cyan   = "1;36"
+	plain  = ""
+	bold   = "1"
+	dim    = "2"
+	red    = "1;31"
+	green  = "1;32"
+	yellow = "1;33"
+	cyan   = "1;36"
 )
 
 // painted is text that is ready for the terminal: cleaned, and coloured if colour is
 // on.
 type painted string
 
-// Paint cleans s, and colours it if colour is on.
-func (p *Printer) Paint(color, s string) painted { return p.colored(color, textutil.Line(s)) }
+// paint cleans s, and colours it if colour is on.
+func (p *Printer) paint(color, s string) painted { return p.colored(color, textutil.Line(s)) }
 
-// colored is Paint for text that is already clean.
+// colored is paint for text that is already clean.
 func (p *Printer) colored(color, s string) painted {
-	if !p.color || color == Plain {
+	if !p.color || color == plain {
 		return painted(s)
 	}
 	return painted("\x1b[" + color + "m" + s + "\x1b[0m")
@@ -68,9 +68,9 @@ func (p *Printer) colored(color, s string) painted {
 // mark returns one of two words, green if ok is true and red otherwise.
 func (p *Printer) mark(ok bool, good, bad string) painted {
 	if ok {
-		return p.Paint(Green, good)
+		return p.paint(green, good)
 	}
-	return p.Paint(Red, bad)
+	return p.paint(red, bad)
 }
 
 // Line writes one line and cleans its arguments, unless they are painted.
@@ -113,13 +113,13 @@ func (p *Printer) block(text string) {
 
 func (p *Printer) title(text string) {
 	p.Line("")
-	p.Line("%s", p.Paint(Bold, text))
+	p.Line("%s", p.paint(bold, text))
 }
 
 // cell is one field of a table.
 type cell struct{ text, color string }
 
-func dim(text string) cell { return cell{text, Dim} }
+func dimmed(text string) cell { return cell{text, dim} }
 
 func action(name string) cell { return cell{name, actionColor(name)} }
 
@@ -133,7 +133,7 @@ func newTable(header ...string) *table {
 	t := &table{}
 	t.add()
 	for _, h := range header {
-		t.rows[0] = append(t.rows[0], dim(h))
+		t.rows[0] = append(t.rows[0], dimmed(h))
 	}
 	return t
 }
@@ -301,8 +301,8 @@ func numbered(parts ...part) []string {
 	return words
 }
 
-// Time shortens the time of an event to seconds.
-func Time(at string) string {
+// eventTime shortens the time of an event to seconds.
+func eventTime(at string) string {
 	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
 		return t.Format(time.RFC3339)
 	}

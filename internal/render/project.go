@@ -26,7 +26,7 @@ type LedgerReport struct {
 
 // Ledger prints the result of a ledger check, and its chains if chains is set.
 func (p *Printer) Ledger(r LedgerReport, chains bool) {
-	p.lineIf(r.Sound(), "%s  %s in %s", p.Paint(Green, "intact"), textutil.Count(r.Events, "event"), textutil.Count(r.Tasks, "chain"))
+	p.lineIf(r.Sound(), "%s  %s in %s", p.paint(green, "intact"), textutil.Count(r.Events, "event"), textutil.Count(r.Tasks, "chain"))
 	p.ledgerProblems(r.Problems, r.Omitted)
 	if chains {
 		rows := newTable("CHAIN", "EVENTS", "LATEST HASH")
@@ -40,10 +40,10 @@ func (p *Printer) Ledger(r LedgerReport, chains bool) {
 	if d == nil {
 		return
 	}
-	p.lineIf(d.Sound(), "%s  %s decided again, all as recorded", p.Paint(Green, "sound"), textutil.Count(d.Decisions, "round"))
+	p.lineIf(d.Sound(), "%s  %s decided again, all as recorded", p.paint(green, "sound"), textutil.Count(d.Decisions, "round"))
 	p.ledgerProblems(d.Problems, d.Omitted)
 	for _, policy := range d.Lost {
-		p.Line("%s  policy %s decided %s", p.Paint(Red, "lost"), policyID(policy.Policy), textutil.Count(policy.Decisions, "round"))
+		p.Line("%s  policy %s decided %s", p.paint(red, "lost"), policyID(policy.Policy), textutil.Count(policy.Decisions, "round"))
 	}
 }
 
@@ -70,7 +70,7 @@ const maxLedgerProblems = 10
 
 func (p *Printer) ledgerProblems(all []ledger.Problem, omitted int64) {
 	for _, problem := range all[:min(len(all), maxLedgerProblems)] {
-		p.Line("%s  %s", p.Paint(Red, "changed"), problem)
+		p.Line("%s  %s", p.paint(red, "changed"), problem)
 	}
 	more := int64(max(len(all)-maxLedgerProblems, 0)) + omitted
 	p.lineIf(more > 0, "and %d more", more)
@@ -98,7 +98,7 @@ func (p *Printer) Init(i Initialized) {
 		p.Line("created %s", filepath.Join(i.Folder, filepath.FromSlash(file)))
 	}
 	for _, t := range i.Tasks {
-		p.Line("took over %s: %s, round %s", t.TaskID, p.Paint(statusColors[t.Status], string(t.Status)), RoundOf(t.Round, t.MaxRounds, t.HardCap))
+		p.Line("took over %s: %s, round %s", t.TaskID, p.paint(statusColors[t.Status], string(t.Status)), RoundOf(t.Round, t.MaxRounds, t.HardCap))
 	}
 	if len(i.Left) > 0 {
 		p.title("Not taken over")
@@ -126,7 +126,7 @@ func (p *Printer) Health(h api.Health) {
 	for _, c := range h.Checks {
 		mark, text := p.mark(c.OK, "ok", "broken"), c.Text
 		if c.Unused {
-			mark, text = p.Paint(Yellow, "unused"), "only switchyard run needs it: "+text
+			mark, text = p.paint(yellow, "unused"), "only switchyard run needs it: "+text
 		}
 		if c.Code != "" {
 			text += " [" + string(c.Code) + "]"
@@ -138,16 +138,16 @@ func (p *Printer) Health(h api.Health) {
 	}
 	rows := newTable("ADAPTER", "STATE", "VERSION", "TESTED", "PROGRAM")
 	for _, ad := range h.Adapters {
-		state, color := "ok", Green
+		state, color := "ok", green
 		switch {
 		case !ad.OK && ad.Used:
-			state, color = "broken", Red
+			state, color = "broken", red
 		case !ad.OK:
-			state, color = "unused", Dim
+			state, color = "unused", dim
 		case !ad.KnownVersion:
-			state, color = "untested", Yellow
+			state, color = "untested", yellow
 		}
-		rows.add(ad.Name, cell{state, color}, orDash(ad.Version), dim(orDash(strings.Join(ad.Tested, ", "))), cmp.Or(ad.Problem, ad.Binary))
+		rows.add(ad.Name, cell{state, color}, orDash(ad.Version), dimmed(orDash(strings.Join(ad.Tested, ", "))), cmp.Or(ad.Problem, ad.Binary))
 	}
 	p.list(rows)
 	rows = newTable("AGENT", "KIND", "DEFINED IN", "PROBLEM")
@@ -156,7 +156,7 @@ func (p *Printer) Health(h api.Health) {
 		if ag.Module {
 			kind = "module"
 		}
-		rows.add(ag.Name, kind, dim(cmp.Or(ag.Path, "built in")), cell{ag.Problem, Yellow})
+		rows.add(ag.Name, kind, dimmed(cmp.Or(ag.Path, "built in")), cell{ag.Problem, yellow})
 	}
 	p.list(rows)
 	if h.Probe != nil {
@@ -175,6 +175,6 @@ func (p *Printer) Push(got metrics.PushResult) {
 	if !got.Deleted {
 		what = "pushed " + textutil.Count(got.Families, "metric")
 	}
-	p.Line("%s  %s at %s of %s", p.Paint(Green, "done"), what, got.URL, strings.Join(group, ", "))
+	p.Line("%s  %s at %s of %s", p.paint(green, "done"), what, got.URL, strings.Join(group, ", "))
 	p.lineIf(got.Attempts > 1, "      after %d attempts", got.Attempts)
 }

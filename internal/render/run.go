@@ -20,7 +20,7 @@ func (p *Printer) RunEvent(e api.RunEvent, several bool) {
 			name = textutil.Line(e.TaskID) + "  "
 		}
 		text := textutil.Line(fmt.Sprintf(format, args...))
-		p.Line("%s", painted(strings.TrimRight(fmt.Sprintf("%s%s  %s", name, p.Paint(color, word), text), " ")))
+		p.Line("%s", painted(strings.TrimRight(fmt.Sprintf("%s%s  %s", name, p.paint(color, word), text), " ")))
 	}
 	switch e.Event {
 	case api.RunStarted, api.RunResumed:
@@ -28,26 +28,26 @@ func (p *Printer) RunEvent(e api.RunEvent, several bool) {
 		if e.Branch != nil {
 			where = fmt.Sprintf("on %s in %s", e.Branch.Name, e.Branch.Worktree)
 		}
-		line(Plain, string(e.Event), "%s", where)
+		line(plain, string(e.Event), "%s", where)
 	case api.RunAgent:
-		line(Plain, "agent", "%s", agentWords(*e.Agent))
+		line(plain, "agent", "%s", agentWords(*e.Agent))
 	case api.RunDecided:
 		d := e.Decision
 		line(actionColor(d.NextAction), d.NextAction, "round %s, because %s", roundOfDecision(d.Decision), roundWords(*d))
 	case api.RunAsked:
 		for _, q := range e.Questions {
-			line(Yellow, "question", "%s", q.Text)
+			line(yellow, "question", "%s", q.Text)
 		}
 	case api.RunParked:
-		line(Yellow, "parked", "until %s", Time(e.Until))
+		line(yellow, "parked", "until %s", eventTime(e.Until))
 	case api.RunCommitted:
-		line(Green, "committed", "%s", commitWords(e.Commit, e.Subject))
+		line(green, "committed", "%s", commitWords(e.Commit, e.Subject))
 	case api.RunMerged:
 		line(mergeColor(*e.Merge), string(e.Merge.Outcome), "%s", mergeWords(*e.Merge))
 	case api.RunPushed:
-		line(Plain, "pushed", "to %s", e.Message)
+		line(plain, "pushed", "to %s", e.Message)
 	default:
-		line(Plain, string(e.Event), "%s", e.Message)
+		line(plain, string(e.Event), "%s", e.Message)
 	}
 }
 
@@ -79,9 +79,9 @@ func agentWords(s api.SpawnSummary) string {
 
 func mergeColor(m task.Merge) string {
 	if m.Outcome == task.Merged {
-		return Green
+		return green
 	}
-	return Red
+	return red
 }
 
 func mergeWords(m task.Merge) string {
@@ -100,9 +100,9 @@ func (p *Printer) RunDecision(d api.Decision) {
 
 // RunResult prints the result of a run, and the commands to type next.
 func (p *Printer) RunResult(r api.RunResult) {
-	p.Line("%s  %s, round %s", p.Paint(actionColor(r.NextAction), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
+	p.Line("%s  %s, round %s", p.paint(actionColor(r.NextAction), r.NextAction), r.TaskID, RoundOf(max(r.Round, 1), r.MaxRounds, 0))
 	p.lineIf(r.NextAction == api.ActionStuck, "  because %s", stopWords(r.Reason))
-	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", Time(r.Until))
+	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", eventTime(r.Until))
 	p.lineIf(r.Commit != "", "  commit %s", commitWords(r.Commit, r.Subject))
 	p.branch(r.Branch, r.Merge)
 	if words := spentWords(r.Spent); words != "" {
@@ -114,7 +114,7 @@ func (p *Printer) RunResult(r api.RunResult) {
 
 // RunEnded prints the result of one of several tasks in one line.
 func (p *Printer) RunEnded(r api.RunResult) {
-	p.Line("%s  ended  %s, %s", r.TaskID, p.Paint(actionColor(r.NextAction), r.NextAction), taskNext(r))
+	p.Line("%s  ended  %s, %s", r.TaskID, p.paint(actionColor(r.NextAction), r.NextAction), taskNext(r))
 }
 
 // commitWords returns a commit with its subject, which may be "".
@@ -132,7 +132,7 @@ func (p *Printer) branch(b *task.Branch, m *task.Merge) {
 	case m.Outcome == "":
 		p.Line("  a merge into %s has begun", m.Into)
 	default:
-		p.Line("  %s  %s", p.Paint(mergeColor(*m), string(m.Outcome)), mergeWords(*m))
+		p.Line("  %s  %s", p.paint(mergeColor(*m), string(m.Outcome)), mergeWords(*m))
 	}
 }
 
@@ -208,7 +208,7 @@ func taskNext(r api.RunResult) string {
 	case r.NextAction == api.ActionStuck:
 		return cmp.Or(r.Reason, "stuck") + ": switchyard explain " + r.TaskID
 	case r.NextAction == api.ActionParked:
-		return "until " + Time(r.Until)
+		return "until " + eventTime(r.Until)
 	default:
 		return strings.TrimPrefix(afterRun(r).now, "answer the question: ")
 	}

@@ -24,7 +24,7 @@ func (p *Printer) agents(spawns []api.SpawnSummary, r *api.Research) {
 		p.Line("")
 		p.Line("researched for round %d: %s of %d answered, agreement %s", r.Round, textutil.Count(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
 		for _, s := range r.Silent {
-			p.Line("  %s %d failed: %s", p.Paint(Yellow, "researcher"), s.Index, s.Failure)
+			p.Line("  %s %d failed: %s", p.paint(yellow, "researcher"), s.Index, s.Failure)
 		}
 		p.Line("  %s", r.Path)
 	}
@@ -33,9 +33,9 @@ func (p *Printer) agents(spawns []api.SpawnSummary, r *api.Research) {
 func (p *Printer) spawns(all []api.SpawnSummary) {
 	rows := newTable("AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN")
 	for _, s := range all {
-		color := Plain
+		color := plain
 		if !s.Outcome.Good() {
-			color = Red
+			color = red
 		}
 		result := string(s.Outcome)
 		if s.Reason != "" && string(s.Reason) != result {
@@ -45,7 +45,7 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 		if s.Resumed {
 			why += ", earlier"
 		}
-		rows.add(s.Agent, s.Adapter, why, cell{result, color}, seconds(s.DurationMS), tokenCount(s), dollars(s.CostMicroDollars), dim(s.Run))
+		rows.add(s.Agent, s.Adapter, why, cell{result, color}, seconds(s.DurationMS), tokenCount(s), dollars(s.CostMicroDollars), dimmed(s.Run))
 	}
 	p.table(rows)
 	for _, s := range all {
@@ -54,7 +54,7 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 		case s.Outcome == outcome.Edited:
 			p.Line("%s edited: %s", s.Run, changed)
 		default:
-			p.Line("while %s ran the working tree changed: %s", p.Paint(Red, s.Run), changed)
+			p.Line("while %s ran the working tree changed: %s", p.paint(red, s.Run), changed)
 		}
 		words := s.Said
 		if last := textutil.Fit(lastLine(s.Stderr), maxStderrShown); !s.Outcome.Good() && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
@@ -146,7 +146,7 @@ func assumed(r task.Run) bool {
 
 // SpawnResult prints the result of a spawn outside any task.
 func (p *Printer) SpawnResult(s host.SpawnResult) {
-	p.Line("%s  %s by %s", p.Paint(Green, string(s.Outcome)), s.Agent, s.Adapter)
+	p.Line("%s  %s by %s", p.paint(green, string(s.Outcome)), s.Agent, s.Adapter)
 	p.Line("  output: %s (%s)", s.OutputPath, Size(s.OutputBytes))
 	p.Line("")
 	p.spawns(s.Attempts)

@@ -20,7 +20,7 @@ func (p *Printer) Stats(s stats.Stats) {
 		p.Line("nothing is recorded yet: switchyard round TASK begins")
 		return
 	}
-	p.Line("%s from %s to %s", textutil.Count(s.Ledger.Events, "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
+	p.Line("%s from %s to %s", textutil.Count(s.Ledger.Events, "event"), eventTime(s.Ledger.Since), eventTime(s.Ledger.Until))
 	p.Line("")
 	for _, f := range s.Figures() {
 		p.Line("  %-17s %9s  %s", painted(f.Name), painted(f.Value), f.Note)
@@ -62,11 +62,11 @@ func (p *Printer) standingList(s stats.Stats) {
 	rows := newTable("TASK", "STATUS", "SINCE", "WHY")
 	shown := s.Standing[:min(len(s.Standing), stats.SummaryStanding)]
 	for _, t := range shown {
-		color := Yellow
+		color := yellow
 		if t.Status == "stuck" {
-			color = Red
+			color = red
 		}
-		rows.add(Fit(textutil.Line(t.Task), ids), cell{t.Status, color}, dim(Time(t.Since)), Fit(textutil.Line(t.Why), 28))
+		rows.add(Fit(textutil.Line(t.Task), ids), cell{t.Status, color}, dimmed(eventTime(t.Since)), Fit(textutil.Line(t.Why), 28))
 	}
 	p.list(rows)
 	p.andMore(int(s.Tasks.Stuck+s.Tasks.Waiting)-len(shown), "")

@@ -42,7 +42,7 @@ const maxPromptShown = 100
 
 // status prints the status of a task and the reason for it.
 func (p *Printer) status(t host.TaskStatus) {
-	p.Line("%s  %s, round %s", p.Paint(statusColors[t.Status], string(t.Status)), t.TaskID, RoundOf(t.Round, t.MaxRounds, t.HardCap))
+	p.Line("%s  %s, round %s", p.paint(statusColors[t.Status], string(t.Status)), t.TaskID, RoundOf(t.Round, t.MaxRounds, t.HardCap))
 	switch last := t.Last; {
 	case last == nil:
 		p.Line("  no round is decided yet")
@@ -51,9 +51,9 @@ func (p *Printer) status(t host.TaskStatus) {
 		if last.Deferred > 0 {
 			found += fmt.Sprintf(" and %d deferred", last.Deferred)
 		}
-		p.Line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, found, Time(t.DecidedAt))
+		p.Line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, found, eventTime(t.DecidedAt))
 	default:
-		p.Line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, Time(t.DecidedAt))
+		p.Line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, eventTime(t.DecidedAt))
 	}
 	if t.Last != nil {
 		p.lineIf(t.Last.Confinement != "", "  confinement %s", t.Last.Confinement)
@@ -67,13 +67,13 @@ func (p *Printer) status(t host.TaskStatus) {
 	}
 	p.branch(t.Branch, t.Merge)
 	if t.Parked != nil {
-		p.Line("  %s until %s, when the usage limit of %s ends", p.Paint(Yellow, "parked"), Time(t.Parked.Until), t.Parked.Adapter)
+		p.Line("  %s until %s, when the usage limit of %s ends", p.paint(yellow, "parked"), eventTime(t.Parked.Until), t.Parked.Adapter)
 	}
 	if t.Plan != nil {
 		p.Line("  the plan was revised: %s", t.Plan.Path)
 	}
 	p.lineIf(t.Raised != (task.Raise{}), "  the budget was raised by %s", raiseWords(t.Raised))
-	p.Line("  latest event %d, %s", t.Event, Time(t.UpdatedAt))
+	p.Line("  latest event %d, %s", t.Event, eventTime(t.UpdatedAt))
 	if words := spentWords(t.Spent, t.Runs...); words != "" {
 		p.Line("  agents: %s", words)
 	}
@@ -82,16 +82,16 @@ func (p *Printer) status(t host.TaskStatus) {
 	}
 	p.lineIf(t.Phase != "" && t.Status == task.Open, "  phase %s is done", t.Phase)
 	if t.Stop != nil {
-		p.Line("  %s in round %d by %s: %s", p.Paint(Red, "stuck"), t.Stop.Round, t.Stop.By, stopWords(t.Stop.Reason))
+		p.Line("  %s in round %d by %s: %s", p.paint(red, "stuck"), t.Stop.Round, t.Stop.By, stopWords(t.Stop.Reason))
 	}
 	if n := len(t.Violations); n > 0 {
 		p.Line("  %s against the search-before-write rule not yet routed", textutil.Count(n, "violation"))
 	}
 	switch {
 	case t.Overrides > 0 && t.Forced == nil:
-		p.Line("  %s before it was imported", p.Paint(Red, textutil.Count(t.Overrides, "forced gate")))
+		p.Line("  %s before it was imported", p.paint(red, textutil.Count(t.Overrides, "forced gate")))
 	case t.Forced != nil:
-		p.Line("  %s, last %s in round %d by %s: %s", p.Paint(Red, textutil.Count(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
+		p.Line("  %s, last %s in round %d by %s: %s", p.paint(red, textutil.Count(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
 	}
 }
 
@@ -109,7 +109,7 @@ func (p *Printer) policyUses(uses []api.PolicyUse) {
 	if len(uses) == api.MaxPolicyUses {
 		words += " or more"
 	}
-	p.Line("  %s decided it:", p.Paint(Red, words))
+	p.Line("  %s decided it:", p.paint(red, words))
 	for _, u := range uses {
 		p.Line("    %s  rounds %d to %d, %s", policyID(u.Policy), u.FirstRound, u.LastRound, textutil.Count(u.Decisions, "decision"))
 	}
@@ -172,7 +172,7 @@ func (p *Printer) TaskList(l TaskList) {
 	}
 	p.lineIf(l.Omitted > 0, "… and %s that changed earlier", textutil.Count(l.Omitted, "task"))
 	if l.Policy != nil {
-		p.Line("policy %s, adopted %s by %s", policyID(l.Policy.Policy), Time(l.Policy.At), l.Policy.By)
+		p.Line("policy %s, adopted %s by %s", policyID(l.Policy.Policy), eventTime(l.Policy.At), l.Policy.By)
 	}
 }
 
@@ -199,9 +199,9 @@ func versions(uses []api.PolicyUse) cell {
 	for i, u := range uses {
 		names[i] = u.Policy.Version
 	}
-	color := Plain
+	color := plain
 	if len(names) > 1 {
-		color = Red
+		color = red
 	}
 	return cell{orDash(strings.Join(names, ", ")), color}
 }
@@ -218,7 +218,7 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 			to = last.NextAction
 		}
 	case t.Parked != nil:
-		to, reason = string(task.Parked), "until "+Time(t.Parked.Until)
+		to, reason = string(task.Parked), "until "+eventTime(t.Parked.Until)
 	case last != nil && t.Status == task.Open && atStuck:
 		reason = "resumed"
 	case last != nil:
@@ -226,14 +226,14 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 	}
 	row := []any{
 		t.TaskID, cell{string(t.Status), statusColors[t.Status]}, roundCell(t.Round, t.MaxRounds),
-		action(to), reason, findings, versions(t.Policies), dim(Time(t.UpdatedAt)),
+		action(to), reason, findings, versions(t.Policies), dimmed(eventTime(t.UpdatedAt)),
 	}
 	if forced {
 		times := ""
 		if t.Overrides > 0 {
 			times = textutil.Count(t.Overrides, "gate")
 		}
-		row = append(row, cell{times, Red})
+		row = append(row, cell{times, red})
 	}
 	return row
 }
@@ -247,18 +247,18 @@ func (p *Printer) questions(all []task.Question) {
 // Question prints a question with its choices.
 func (p *Printer) Question(q task.Question) {
 	p.Line("")
-	p.Line("%s  %s", p.Paint(Yellow, "question "+q.Fingerprint), q.Text)
+	p.Line("%s  %s", p.paint(yellow, "question "+q.Fingerprint), q.Text)
 	for i, choice := range q.Choices {
 		p.Line("  %d  %s", i+1, choice)
 	}
 	p.lineIf(q.Default != "", "  default: %s", q.Default)
-	p.lineIf(q.ExpiresAt != "", "  until %s", Time(q.ExpiresAt))
+	p.lineIf(q.ExpiresAt != "", "  until %s", eventTime(q.ExpiresAt))
 }
 
 func (p *Printer) answers(answers []task.Answer) {
 	for _, a := range answers {
 		p.Line("")
-		p.Line("%s  %s, by %s", p.Paint(Green, "answer "+a.Fingerprint), a.Text, a.By)
+		p.Line("%s  %s, by %s", p.paint(green, "answer "+a.Fingerprint), a.Text, a.By)
 	}
 }
 
@@ -280,7 +280,7 @@ func (p *Printer) verification(v host.Verification) {
 	case v.ExitCode != nil:
 		how += fmt.Sprintf(", exit code %d", *v.ExitCode)
 	}
-	p.Line("verification is %s: %s", p.Paint(verifyColors[v.Outcome], string(v.Outcome)), how)
+	p.Line("verification is %s: %s", p.paint(verifyColors[v.Outcome], string(v.Outcome)), how)
 	p.lineIf(v.Output != "", "  output: %s (%s)", v.Output, Size(v.OutputBytes))
 	if v.Outcome == policies.Red && v.Excerpt != "" {
 		p.block(v.Excerpt)
@@ -303,7 +303,7 @@ func (p *Printer) Attestation(a api.AttestationResult) {
 	s := a.Attestation
 	p.Line("%s attested in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
 		textutil.Count(s.ToolUses, "tool use"), textutil.Count(s.SearchCalls, "search call"), s.Credited)
-	p.lineIf(s.Violation != "", "  %s: it is a finding of the next decision", p.Paint(Red, string(s.Violation)))
+	p.lineIf(s.Violation != "", "  %s: it is a finding of the next decision", p.paint(red, string(s.Violation)))
 }
 
 // AttestationList is the JSON output of audit --list.
@@ -316,7 +316,7 @@ func (p *Printer) Attestations(l AttestationList) {
 	p.lineIf(len(l.Stamps) == 0, "no attestations")
 	rows := newTable("ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT")
 	for _, s := range l.Stamps {
-		rows.add(s.Round, s.Agent, s.Source, s.By, s.ToolUses, s.Credited, orDash(string(s.Violation)), dim(Time(s.At)))
+		rows.add(s.Round, s.Agent, s.Source, s.By, s.ToolUses, s.Credited, orDash(string(s.Violation)), dimmed(eventTime(s.At)))
 	}
 	p.table(rows)
 }

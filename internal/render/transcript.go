@@ -12,11 +12,11 @@ import (
 // transcriptCheck prints the result of a check of transcripts. If all is set, it lists the
 // ones that are gone.
 func (p *Printer) transcriptCheck(c api.TranscriptCheck, all bool) {
-	p.lineIf(c.Sound > 0, "%s  %s", p.Paint(Green, "intact"), textutil.Count(c.Sound, "transcript"))
+	p.lineIf(c.Sound > 0, "%s  %s", p.paint(green, "intact"), textutil.Count(c.Sound, "transcript"))
 	for _, ref := range c.Altered {
-		p.Line("%s  the transcript %s of run %s, task %s", p.Paint(Red, "altered"), shortDigest(ref.Digest), ref.Run, ref.Task)
+		p.Line("%s  the transcript %s of run %s, task %s", p.paint(red, "altered"), shortDigest(ref.Digest), ref.Run, ref.Task)
 	}
-	p.lineIf(c.Gone > 0, "%s  %s, as old ones are removed", p.Paint(Dim, "gone"), textutil.Count(c.Gone, "transcript"))
+	p.lineIf(c.Gone > 0, "%s  %s, as old ones are removed", p.paint(dim, "gone"), textutil.Count(c.Gone, "transcript"))
 	if !all {
 		return
 	}
@@ -33,7 +33,7 @@ func (p *Printer) transcripts(task string, all []api.TranscriptEntry) {
 	}
 	rows := newTable("ROUND", "ROLE", "AGENT", "ADAPTER", "OUTCOME", "ENDED", "TRANSCRIPT OF RUN")
 	for _, t := range all {
-		rows.add(t.Round, string(t.Role), t.Agent, t.Adapter, string(t.Outcome), dim(Time(t.EndedAt)), t.Run)
+		rows.add(t.Round, string(t.Role), t.Agent, t.Adapter, string(t.Outcome), dimmed(eventTime(t.EndedAt)), t.Run)
 	}
 	p.list(rows)
 	p.Line("switchyard explain %s --transcript RUN shows one", task)
@@ -73,7 +73,7 @@ const (
 
 // Transcript prints the head of a transcript.
 func (p *Printer) Transcript(t api.TranscriptEntry) {
-	p.Line("%s  %s by %s, round %d, %s at %s", p.Paint(Bold, t.Run), t.Agent, t.Adapter, t.Round, t.Outcome, Time(t.EndedAt))
+	p.Line("%s  %s by %s, round %d, %s at %s", p.paint(bold, t.Run), t.Agent, t.Adapter, t.Round, t.Outcome, eventTime(t.EndedAt))
 }
 
 // TranscriptPart prints a part of a transcript: messages whole, and the rest clipped.
@@ -86,7 +86,7 @@ func (p *Printer) TranscriptPart(part adapter.Part) {
 		}
 	case adapter.PartTool:
 		p.Line("")
-		p.Line("%s %s", p.Paint(Cyan, "> "+part.Name), textutil.Fit(text, maxInput))
+		p.Line("%s %s", p.paint(cyan, "> "+part.Name), textutil.Fit(text, maxInput))
 	case adapter.PartResult:
 		if text == "" {
 			return
@@ -97,7 +97,7 @@ func (p *Printer) TranscriptPart(part adapter.Part) {
 		}
 		p.block(strings.Join(lines, "\n"))
 	case adapter.PartError:
-		p.Line("%s %s", p.Paint(Yellow, "! error:"), text)
+		p.Line("%s %s", p.paint(yellow, "! error:"), text)
 	default:
 		p.Line("%s", textutil.Fit(strings.TrimRight(part.Text, " \t"), maxLine))
 	}
