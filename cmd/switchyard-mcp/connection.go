@@ -95,7 +95,7 @@ func (c *boundedConnection) remove(id jsonrpc.ID) {
 	delete(c.waiting, id)
 }
 
-// busy is the answer to a request that was refused.
+// busy returns the error of a refused request.
 func busy() error {
 	e := cli.Typed(errs.New(errs.MCPBusy, "%d requests, or %d bytes of them, wait for their answers", maxWaiting, maxMessage))
 	data, err := json.Marshal(e)

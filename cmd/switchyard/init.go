@@ -53,16 +53,16 @@ func (a *app) init(ctx context.Context, from string, agents, here bool) (render.
 	a.project = project.Project{Root: p.Dir, Dir: p.Dir}
 	result := render.Initialized{Folder: p.Dir, Git: a.project.Exists(".git")}
 	if outer := p.AtRoot(); p.Root != p.Dir && !here && (outer.Exists(project.ConfigFile) || outer.Exists(project.StateDir)) {
-		return result, errs.New(errs.InitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
-			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes another one of this folder", p.Root))
+		return result, errs.New(errs.InitNested, "%s is inside the project %s", p.Dir, p.Root).With("root", p.Root).
+			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes this directory another one", p.Root))
 	}
 	var read nubospilot.Import
 	if from != "" {
-		folder, err := p.Folder(from)
+		dir, err := p.Folder(from)
 		if err != nil {
 			return result, err
 		}
-		if read, err = nubospilot.Read(ctx, folder); err != nil {
+		if read, err = nubospilot.Read(ctx, dir); err != nil {
 			return result, err
 		}
 	}

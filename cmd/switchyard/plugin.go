@@ -134,7 +134,7 @@ report. REPORT - is standard input.`,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.In)
-		return cli.Show(&a.Program, render.NewNormalizedView(n), err, (*render.Printer).Normalized)
+		return cli.Show(&a.Program, render.NewNormalizedView(n), err, func(p *render.Printer, _ render.NormalizedView) { p.Normalized(n) })
 	})
 	return cmd
 }

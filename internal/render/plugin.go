@@ -153,8 +153,6 @@ type NormalizedView struct {
 	Skipped  []plugins.Skipped   `json:"skipped"`
 	Unmapped []plugins.Unmapped  `json:"unmapped"`
 	Previous []plugins.Statement `json:"previous,omitzero"`
-
-	normalized api.NormalizedReport
 }
 
 type normalizedFinding struct {
@@ -172,7 +170,7 @@ type normalizedFinding struct {
 func NewNormalizedView(n api.NormalizedReport) NormalizedView {
 	out := NormalizedView{
 		Plugin: n.Plugin, Report: n.Report, Critic: n.Critic, TaskID: n.TaskID, Round: n.Round,
-		Skipped: n.Skipped, Unmapped: n.Unmapped, Previous: n.Previous, normalized: n,
+		Skipped: n.Skipped, Unmapped: n.Unmapped, Previous: n.Previous,
 	}
 	for _, f := range n.Findings {
 		out.Findings = append(out.Findings, normalizedFinding{
@@ -192,8 +190,7 @@ func pluginName(id plugins.Identity) string {
 }
 
 // Normalized prints a plugin's result for a report.
-func (p *Printer) Normalized(v NormalizedView) {
-	n := v.normalized
+func (p *Printer) Normalized(n api.NormalizedReport) {
 	about := "critic " + n.Critic
 	if n.TaskID != nil {
 		about += ", task " + *n.TaskID
