@@ -51,6 +51,6 @@ func (p *Printer) chart(title string, rows []stats.Count, total int64) {
 		fill := strings.Repeat(" ", names-columns(name(r)))
 		drawn := drawBar(float64(r.Count)/float64(max(total, 1)), cells)
 		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", name(r), fill, counts, r.Count, shares, share(r), p.colored(cyan, drawn))
-		p.Line("%s", painted(strings.TrimRight(line, " ")))
+		p.Line("%s", styledText(strings.TrimRight(line, " ")))
 	}
 }

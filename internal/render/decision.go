@@ -81,7 +81,7 @@ func (p *Printer) decision(d host.Decision) {
 		p.Line("")
 		p.findings(d.Findings, nil)
 	}
-	p.deferred(d.TaskID, d.Deferred)
+	p.deferredFindings(d.TaskID, d.Deferred)
 	if o := d.StillOpen; o != nil {
 		p.Line("")
 		from := "the last review"
@@ -102,12 +102,12 @@ func (p *Printer) decision(d host.Decision) {
 	}
 	given := func(r api.Report) bool { return r.Command == "" }
 	p.lineIf(len(d.Reports) > 0 && len(d.Spawns) == 0 && !slices.ContainsFunc(d.Reports, given), "critic: none; spawn.adapter in switchyard.yaml names one")
-	p.previous(d.Previous)
+	p.previousReview(d.Previous)
 	if words := skippedWords(d.Skipped); words != "" {
 		p.Line("")
 		p.Line("skipped: %s", words)
 	}
-	p.unmapped(d.Unmapped)
+	p.unmappedRules(d.Unmapped)
 	p.agents(d.Spawns, d.Research)
 	p.lineIf(d.Confinement != "", "confinement: %s", confinementWords(d))
 }
@@ -127,9 +127,9 @@ func confinementWords(d host.Decision) string {
 	return fmt.Sprintf("%s, that of %s", d.Confinement, textutil.List(lowest, MaxNamed))
 }
 
-// previous counts the findings of the previous review by status, and names the unverified
+// previousReview counts the findings of the previous review by status, and names the unverified
 // ones.
-func (p *Printer) previous(all []api.PreviousFinding) {
+func (p *Printer) previousReview(all []api.PreviousFinding) {
 	var statuses, unverified []string
 	counts := make(map[finding.PreviousStatus]int)
 	for _, f := range all {
@@ -152,8 +152,8 @@ const (
 	maxRule  = 60
 )
 
-// unmapped prints a line for each plugin with rules that use its default category.
-func (p *Printer) unmapped(all []api.Unmapped) {
+// unmappedRules prints a line for each plugin with rules that use its default category.
+func (p *Printer) unmappedRules(all []api.Unmapped) {
 	type kind struct{ plugin, category string }
 	var order []kind
 	rules := make(map[kind][]string)
@@ -197,7 +197,11 @@ func (p *Printer) heading(d host.Decision) {
 func because(d host.Decision) string {
 	switch d.Reason {
 	case "no-findings":
-		return noFindings(d) + verifyWords(d.Input.Verify)
+		words := noFindings(d)
+		if d.Input.Verify == policies.Green {
+			words += " and verification is green"
+		}
+		return words
 	case "stuck-finding":
 		return stuckWords(d)
 	case "max-rounds":
@@ -228,13 +232,6 @@ func noFindings(d host.Decision) string {
 		return "no findings are open"
 	}
 	return "there are no findings"
-}
-
-func verifyWords(v policies.Verify) string {
-	if v == policies.Green {
-		return " and verification is green"
-	}
-	return ""
 }
 
 func stuckWords(d host.Decision) string {

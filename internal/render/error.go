@@ -44,9 +44,9 @@ func pluginOf(e *errs.Error) string {
 const maxProblems = 10
 
 // problemsOf returns the problems in the details that the message does not have.
-func problemsOf(e *errs.Error) []painted {
-	var lines []painted
-	add := func(s string) { lines = append(lines, painted(s)) }
+func problemsOf(e *errs.Error) []styledText {
+	var lines []styledText
+	add := func(s string) { lines = append(lines, styledText(s)) }
 	switch list := e.Details["problems"].(type) {
 	case []routing.Problem:
 		for i, p := range list[:min(len(list), maxProblems)] {

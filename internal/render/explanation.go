@@ -21,7 +21,7 @@ func (p *Printer) Explanation(x host.Explanation) {
 	if x.Decision == nil {
 		p.status(x.Task)
 	} else {
-		p.explained(x, *x.Decision)
+		p.decisionWithEvidence(x, *x.Decision)
 		if x.Task.Event > x.Decision.Event.N {
 			p.title("Where the task stands now")
 			p.status(x.Task)
@@ -30,7 +30,7 @@ func (p *Printer) Explanation(x host.Explanation) {
 	if len(x.Spawns) > 0 {
 		p.title("Agents that ran since")
 		p.spawns(x.Spawns)
-		p.refused(x.Spawns)
+		p.refusedHosts(x.Spawns)
 	}
 	p.history(x.History)
 	p.manualActions(x.Lifecycle)
@@ -60,20 +60,20 @@ func (p *Printer) commitEvidence(c api.CommitEvidence) {
 	p.Line("")
 }
 
-// explained prints a decision and the evidence for it.
-func (p *Printer) explained(x host.Explanation, d host.Decision) {
+// decisionWithEvidence prints a decision and the evidence for it.
+func (p *Printer) decisionWithEvidence(x host.Explanation, d host.Decision) {
 	p.decision(d)
 	for _, answer := range x.Answers {
 		p.answers([]task.Answer{answer.Answer})
 	}
-	p.seen(d)
+	p.policyInput(d)
 	p.why(x.Why)
 	p.sources(d)
 	p.title("Evidence")
 	for _, r := range d.Reports {
 		p.Line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, textutil.Count(r.Findings, "finding"), r.Plugin)
 	}
-	p.refused(d.Spawns)
+	p.refusedHosts(d.Spawns)
 	for _, pl := range d.Plugins {
 		p.Line("  plugin  %s  %s", shortDigest(pl.Digest), pluginName(pl))
 	}
@@ -82,15 +82,15 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, eventTime(x.DecidedAt), x.By)
 }
 
-// refused prints the hosts that the proxy refused to agents that succeeded nevertheless. For
+// refusedHosts prints the hosts that the proxy refused to agents that succeeded nevertheless. For
 // other agents, spawns prints them with the error.
-func (p *Printer) refused(spawns []api.SpawnSummary) {
+func (p *Printer) refusedHosts(spawns []api.SpawnSummary) {
 	for _, s := range spawns {
 		p.lineIf(s.Outcome.Good() && len(s.Refused) > 0, "  the proxy refused to %s: %s", s.Run, textutil.List(s.Refused, MaxNamed))
 	}
 }
 
-func (p *Printer) seen(d host.Decision) {
+func (p *Printer) policyInput(d host.Decision) {
 	p.title("What the policy saw")
 	p.Line("  round %s, %s, verification %s", RoundOf(d.Input.Round, d.Input.MaxRounds, 0), textutil.Count(d.Input.FindingCount, "finding"), d.Input.Verify)
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
@@ -197,10 +197,10 @@ func (p *Printer) why(x *explain.Explanation) {
 		return
 	}
 	if x.Rule != nil {
-		p.Line("  rule       %s  %s", placed(x.Rule.Location), x.Rule.Location.Text)
+		p.Line("  rule       %s  %s", locationText(x.Rule.Location), x.Rule.Location.Text)
 	}
 	for _, o := range x.Outranked {
-		p.Line("  outranked  %s  %s (%s)", placed(o.Rule.Location), o.Decision.NextAction, o.Decision.Reason)
+		p.Line("  outranked  %s  %s (%s)", locationText(o.Rule.Location), o.Decision.NextAction, o.Decision.Reason)
 	}
 	for _, w := range x.Waiting {
 		p.Line("  waits      %s for %s", textutil.Count(w.Findings, "finding"), w.Destination)
@@ -235,7 +235,7 @@ func (p *Printer) whyBar(b *explain.Bar) {
 	p.title("Why the bar")
 	p.Line("  bar        %s", b.Bar)
 	if b.Rule != nil {
-		p.Line("  rule       %s  %s", placed(b.Rule.Location), b.Rule.Location.Text)
+		p.Line("  rule       %s  %s", locationText(b.Rule.Location), b.Rule.Location.Text)
 	}
 	for i, c := range b.Changes {
 		label := "changes"

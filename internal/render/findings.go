@@ -58,8 +58,8 @@ func barFacts(in policies.Input) string {
 	return strings.Join(words, "; ")
 }
 
-// deferred prints the first deferred findings, in a row each.
-func (p *Printer) deferred(id string, all []finding.Finding) {
+// deferredFindings prints the first deferred findings, in a row each.
+func (p *Printer) deferredFindings(id string, all []finding.Finding) {
 	rows := newTable("DEFERRED", "CATEGORY", "WHERE", "TO DO")
 	for _, f := range all[:min(len(all), maxDeferred)] {
 		rows.add(severity(f), f.Category, f.Location(), textutil.Clip(f.Remediation, maxDeferredText))

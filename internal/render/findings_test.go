@@ -65,7 +65,7 @@ func TestManyDeferredFindingsAreCut(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := &Printer{w: &out}
-	p.deferred("T", all)
+	p.deferredFindings("T", all)
 	row := "nit       style     a.go   " + strings.Repeat("x ", 50) + "…\n"
 	want := "\nDEFERRED  CATEGORY  WHERE  TO DO\n" + strings.Repeat(row, 10) + "… and 29990 more: switchyard findings T --deferred\n"
 	if got := out.String(); got != want {

@@ -222,7 +222,7 @@ func (p *Printer) Normalized(n api.NormalizedReport) {
 	for i, u := range n.Unmapped {
 		unmapped[i] = api.Unmapped{Plugin: n.Plugin.Name, Report: n.Report, Rule: u.Rule, Category: u.Category}
 	}
-	p.unmapped(unmapped)
+	p.unmappedRules(unmapped)
 }
 
 // PluginLock prints the pins of a new lock, and the removed ones.

@@ -28,7 +28,7 @@ func (p *Printer) Policy(s PolicyView) {
 	p.title("Destinations, strongest first")
 	for _, d := range s.Destinations {
 		p.Line("  %s  %s", p.paint(actionColor(d.Name), d.Name), destinationWords(d.Destination))
-		p.wrapped("      ", d.Categories)
+		p.wrappedWords("      ", d.Categories)
 	}
 	p.title("Decision, by the first that holds")
 	rows := newTable("GOES TO", "REASON", "AT", "RULE")
@@ -37,7 +37,7 @@ func (p *Printer) Policy(s PolicyView) {
 		if r.Decision != nil {
 			to, reason = cmp.Or(r.Decision.NextAction, to), cmp.Or(r.Decision.Reason, reason)
 		}
-		rows.add(action(to), reason, dimmed(placed(r.Location)), r.Location.Text)
+		rows.add(action(to), reason, dimmed(locationText(r.Location)), r.Location.Text)
 	}
 	p.table(rows)
 }
@@ -55,8 +55,8 @@ func destinationWords(d policies.Destination) string {
 // file.
 const wrapWidth = 80
 
-// wrapped prints words, separated by commas, in lines of at most wrapWidth.
-func (p *Printer) wrapped(indent string, words []string) {
+// wrappedWords prints words, separated by commas, in lines of at most wrapWidth.
+func (p *Printer) wrappedWords(indent string, words []string) {
 	for _, line := range wrap(textutil.Line(strings.Join(words, ", ")), wrapWidth-len(indent)) {
 		p.lineIf(line != "", "%s%s", indent, line)
 	}
@@ -75,9 +75,9 @@ func (p *Printer) Rego(v PolicyView) {
 	}
 }
 
-// placed returns a location in a policy, in the format of compilers. The path of a file
+// locationText returns a location in a policy, in the format of compilers. The path of a file
 // below the current directory is relative to it.
-func placed(at routing.Location) string {
+func locationText(at routing.Location) string {
 	file := at.File
 	if dir, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
 		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {

@@ -49,5 +49,5 @@ func ending(e bench.Ending) cell {
 }
 
 func openWords(f bench.OpenFindings) string {
-	return strings.Join(numbered(part{f.Fail, "fail"}, part{f.Risk, "risk"}, part{f.Nit, "nit"}, part{f.Unrated, "unrated"}, part{f.Repeated, "repeated"}), ", ")
+	return strings.Join(nonZeroParts(part{f.Fail, "fail"}, part{f.Risk, "risk"}, part{f.Nit, "nit"}, part{f.Unrated, "unrated"}, part{f.Repeated, "repeated"}), ", ")
 }

@@ -28,7 +28,7 @@ func (p *Printer) PolicyCheck(all api.PolicyChecks) {
 		for _, result := range r.Results {
 			if !result.Holds && result.Skipped == "" {
 				p.Line("")
-				p.broken(r.Policy, result)
+				p.brokenInvariant(r.Policy, result)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (p *Printer) invariants(results []check.Result) {
 // more.
 const maxViolations = 3
 
-func (p *Printer) broken(id policies.Identity, r check.Result) {
+func (p *Printer) brokenInvariant(id policies.Identity, r check.Result) {
 	word := p.paint(red, "BROKEN")
 	note := "no decision record can waive it"
 	switch {
@@ -109,7 +109,7 @@ func (p *Printer) broken(id policies.Identity, r check.Result) {
 func (p *Printer) violation(v check.Violation) {
 	p.Line("  - %s", v.Message)
 	if v.Location != nil {
-		p.Line("    at    %s  %s", placed(*v.Location), v.Location.Text)
+		p.Line("    at    %s  %s", locationText(*v.Location), v.Location.Text)
 	}
 	if v.Input != nil {
 		p.answer(check.Answer{Input: *v.Input, Decision: v.Decision, Code: v.Code})
@@ -157,7 +157,7 @@ func (t TestedPolicy) Problem(minimum int) string {
 
 // RegoTests prints the result of a policy's tests.
 func (p *Printer) RegoTests(t TestedPolicy) {
-	counts := append([]string{fmt.Sprintf("%d passed", t.Passed)}, numbered(part{t.Failed, "failed"}, part{t.Errored, "not carried out"}, part{t.Skipped, "skipped"})...)
+	counts := append([]string{fmt.Sprintf("%d passed", t.Passed)}, nonZeroParts(part{t.Failed, "failed"}, part{t.Errored, "not carried out"}, part{t.Skipped, "skipped"})...)
 	p.Line("%s  %s  %s: %s, in %d ms", p.mark(t.Clean(), "passed", "failed"), PolicyRef(t.Policy),
 		textutil.Count(len(t.Tests), "test"), strings.Join(counts, ", "), t.Millis)
 	if len(t.Tests) == 0 {
@@ -173,7 +173,7 @@ func (p *Printer) RegoTests(t TestedPolicy) {
 	if len(t.Coverage.Missing) > 0 {
 		p.title("Not reached")
 		for _, at := range t.Coverage.Missing {
-			p.Line("  %s  %s", placed(at), at.Text)
+			p.Line("  %s  %s", locationText(at), at.Text)
 		}
 	}
 }
@@ -186,13 +186,13 @@ func (p *Printer) failedTest(t regotest.Test) {
 	case regotest.Errored:
 		word = "ERROR"
 	}
-	p.Line("%s  %s  %s", p.paint(color, word), t.Name, placed(t.Location))
+	p.Line("%s  %s  %s", p.paint(color, word), t.Name, locationText(t.Location))
 	p.lineIf(t.Message != "", "  %s", t.Message)
 	for _, c := range t.Cases {
 		p.Line("  case %s", c)
 	}
 	if t.FailedAt != nil {
-		p.Line("  %s  %s", placed(*t.FailedAt), t.FailedAt.Text)
+		p.Line("  %s  %s", locationText(*t.FailedAt), t.FailedAt.Text)
 	}
 	if t.Output != "" {
 		p.block(t.Output)
@@ -245,10 +245,10 @@ func (p *Printer) Replay(r replay.Report) {
 		rows.add(c.From, c.To, c.Count)
 	}
 	p.list(rows)
-	p.played(r.Played)
+	p.playedTasks(r.Played)
 }
 
-func (p *Printer) played(played *replay.Played) {
+func (p *Printer) playedTasks(played *replay.Played) {
 	if played == nil {
 		return
 	}

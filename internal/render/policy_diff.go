@@ -40,7 +40,7 @@ func (p *Printer) PolicyDiff(s DiffView) {
 	if len(s.Gaps) > 0 {
 		p.title("Not compared: the input is used in a way that cannot be bounded")
 		for _, at := range s.Gaps {
-			p.Line("  %s  %s", placed(at), at.Text)
+			p.Line("  %s  %s", locationText(at), at.Text)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func inputWords(in policies.Input, facts []string) string {
 			words = append(words, textutil.Count(n, "finding")+" for "+name)
 		}
 	}
-	words = append(words, numbered(part{in.RepeatCount, "repeated"}, part{in.ReopenedCount, "reopened"}, part{in.ResolvedCount, "resolved"})...)
+	words = append(words, nonZeroParts(part{in.RepeatCount, "repeated"}, part{in.ReopenedCount, "reopened"}, part{in.ResolvedCount, "resolved"})...)
 	if in.StalledRounds > 0 {
 		words = append(words, textutil.Count(in.StalledRounds, "review")+" without progress")
 	}

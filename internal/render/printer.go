@@ -50,34 +50,34 @@ const (
 	cyan   = "1;36"
 )
 
-// painted is text that is ready for the terminal: cleaned, and coloured if colour is
+// styledText is text that is ready for the terminal: cleaned, and coloured if colour is
 // on.
-type painted string
+type styledText string
 
 // paint cleans s, and colours it if colour is on.
-func (p *Printer) paint(color, s string) painted { return p.colored(color, textutil.Line(s)) }
+func (p *Printer) paint(color, s string) styledText { return p.colored(color, textutil.Line(s)) }
 
 // colored is paint for text that is already clean.
-func (p *Printer) colored(color, s string) painted {
+func (p *Printer) colored(color, s string) styledText {
 	if !p.color || color == plain {
-		return painted(s)
+		return styledText(s)
 	}
-	return painted("\x1b[" + color + "m" + s + "\x1b[0m")
+	return styledText("\x1b[" + color + "m" + s + "\x1b[0m")
 }
 
 // mark returns one of two words, green if ok is true and red otherwise.
-func (p *Printer) mark(ok bool, good, bad string) painted {
+func (p *Printer) mark(ok bool, good, bad string) styledText {
 	if ok {
 		return p.paint(green, good)
 	}
 	return p.paint(red, bad)
 }
 
-// Line writes one line and cleans its arguments, unless they are painted.
+// Line writes one line. It cleans its arguments except numbers and styledText.
 func (p *Printer) Line(format string, args ...any) {
 	for i, arg := range args {
 		switch arg.(type) {
-		case painted, int, int64:
+		case styledText, int, int64:
 		default:
 			args[i] = textutil.Line(fmt.Sprint(arg))
 		}
@@ -185,7 +185,7 @@ func (p *Printer) table(t *table) {
 	for i, row := range t.rows {
 		write(row)
 		if t.texts[i] != "" {
-			p.indented(textutil.Line(t.texts[i]))
+			p.indentedText(textutil.Line(t.texts[i]))
 		}
 	}
 }
@@ -241,7 +241,7 @@ func (p *Printer) row(row []cell, widths []int, left int) {
 			b.WriteString(strings.Repeat(" ", left))
 		}
 		b.WriteString(string(p.colored(row[last].color, piece)))
-		p.Line("%s", painted(strings.TrimRight(b.String(), " ")))
+		p.Line("%s", styledText(strings.TrimRight(b.String(), " ")))
 		b.Reset()
 	}
 }
@@ -258,7 +258,7 @@ func (p *Printer) ragged(row []cell) {
 			switch {
 			case used == 0:
 			case used+2+n > p.width:
-				p.Line("%s", painted(b.String()))
+				p.Line("%s", styledText(b.String()))
 				b.Reset()
 				b.WriteString(below)
 				used = len(below)
@@ -270,17 +270,17 @@ func (p *Printer) ragged(row []cell) {
 			used += n
 		}
 	}
-	p.Line("%s", painted(strings.TrimRight(b.String(), " ")))
+	p.Line("%s", styledText(strings.TrimRight(b.String(), " ")))
 }
 
-// indented writes a clean text below a row.
-func (p *Printer) indented(text string) {
+// indentedText writes a clean text below a row.
+func (p *Printer) indentedText(text string) {
 	limit := 0
 	if p.width > 0 {
 		limit = max(p.width-len(below), minLast)
 	}
 	for _, piece := range wrap(text, limit) {
-		p.Line("%s%s", below, painted(piece))
+		p.Line("%s%s", below, styledText(piece))
 	}
 }
 
@@ -290,8 +290,8 @@ type part struct {
 	word string
 }
 
-// numbered returns the parts that are not 0, each with its number.
-func numbered(parts ...part) []string {
+// nonZeroParts returns the parts that are not 0, each with its number.
+func nonZeroParts(parts ...part) []string {
 	var words []string
 	for _, p := range parts {
 		if p.n > 0 {

@@ -20,7 +20,7 @@ func (p *Printer) RunEvent(e api.RunEvent, several bool) {
 			name = textutil.Line(e.TaskID) + "  "
 		}
 		text := textutil.Line(fmt.Sprintf(format, args...))
-		p.Line("%s", painted(strings.TrimRight(fmt.Sprintf("%s%s  %s", name, p.paint(color, word), text), " ")))
+		p.Line("%s", styledText(strings.TrimRight(fmt.Sprintf("%s%s  %s", name, p.paint(color, word), text), " ")))
 	}
 	switch e.Event {
 	case api.RunStarted, api.RunResumed:

@@ -23,7 +23,7 @@ func (p *Printer) Stats(s stats.Stats) {
 	p.Line("%s from %s to %s", textutil.Count(s.Ledger.Events, "event"), eventTime(s.Ledger.Since), eventTime(s.Ledger.Until))
 	p.Line("")
 	for _, f := range s.Figures() {
-		p.Line("  %-17s %9s  %s", painted(f.Name), painted(f.Value), f.Note)
+		p.Line("  %-17s %9s  %s", styledText(f.Name), styledText(f.Value), f.Note)
 	}
 	p.chart("Where rounds went", s.Rounds.NextActions, s.Rounds.Total)
 	rounds := make([]stats.Count, len(s.TaskRounds.Histogram))

@@ -27,7 +27,7 @@ func (p *Printer) Task(t host.TaskDetail) {
 		p.Line("")
 		p.findings(t.Findings, nil)
 	}
-	p.deferred(t.TaskID, t.Deferred)
+	p.deferredFindings(t.TaskID, t.Deferred)
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
 }
 
