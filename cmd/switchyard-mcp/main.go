@@ -71,7 +71,7 @@ func (a *app) serve(ctx context.Context) error {
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
 	s := &server{
 		engine: e, policies: e.Policies(), handoff: p.AtRoot(), slots: make(chan struct{}, maxRunning),
-		recorded: func(ctx context.Context) { cli.Publish(ctx, e, p, a.warn) },
+		publish: func(ctx context.Context) { cli.Publish(ctx, e, p, a.warn) },
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // A write returns an error then.
 	return s.serve(ctx, a.allowMutations, &mcp.IOTransport{

@@ -41,8 +41,8 @@ type server struct {
 	handoff interface {
 		Read(ctx context.Context, path string, limit int64) ([]byte, error)
 	}
-	// recorded is called after each call of a tool that records.
-	recorded func(context.Context)
+	// publish is called after each call of a tool that records.
+	publish func(context.Context)
 	// slots has an element for each call that runs.
 	slots chan struct{}
 }
@@ -121,7 +121,7 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 			if err == nil {
 				r, err = run(ctx, in)
 				if mutates {
-					s.recorded(ctx)
+					s.publish(ctx)
 				}
 			}
 			if err != nil {
