@@ -11,9 +11,9 @@ const (
 	ExitFault = 1
 	ExitUsage = 2
 	ExitOther = 15 // with --exit-code: any other destination
-	// Only of run: the task waits for the end of a usage limit.
+	// ExitParked is the code of run if the task waits for the end of a usage limit.
 	ExitParked = 16
-	// Only of gate.
+	// ExitNotReviewed and ExitRefused are codes of gate.
 	ExitNotReviewed = 17
 	ExitRefused     = 18
 )
