@@ -57,7 +57,7 @@ async function compile(name) {
   return Buffer.from(binary);
 }
 
-/** Holds a module against the ABI and returns what it says of itself. */
+/** Checks a module against the ABI and returns its description. */
 async function describe(name, binary) {
   const module = await WebAssembly.compile(binary);
   const imports = WebAssembly.Module.imports(module).map((i) => `${i.module}.${i.name}`);
@@ -74,7 +74,7 @@ async function describe(name, binary) {
   return Buffer.from(bytes);
 }
 
-/** Writes a file, or in check mode holds it against what would be written. */
+/** Writes a file, or in check mode compares it with what would be written. */
 async function put(path, contents) {
   const url = new URL(path, import.meta.url);
   if (!CHECK) return writeFile(url, contents);

@@ -26,7 +26,7 @@ export function count(type: Type, isFinding: bool): void {
   if (isFinding) findings++;
 }
 
-/** Holds the statistics against what was counted. */
+/** Compares the statistics with what was counted. */
 export function checkStatistics(statistics: Value): void {
   const counts = find(statistics, "messageTypeCount");
   if (!isObject(counts)) {

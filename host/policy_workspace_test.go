@@ -35,6 +35,6 @@ func TestAgentsAreCheckedAgainstTheLatestVersion(t *testing.T) {
 		t.Errorf("the project's own: asked is %v, and it holds: %v", asked, holds)
 	}
 	if asked, _ := asked(policies.Default); asked {
-		t.Error("a newer one that is built in is held against the project's agents")
+		t.Error("a newer one that is built in is checked against the project's agents")
 	}
 }
