@@ -95,11 +95,11 @@ func Name(number int) string { return fmt.Sprintf("ADR-%04d", number) }
 // maxBytes is the largest record, in bytes.
 const maxBytes = 1 << 20
 
-// maxAllBytes bounds the records of a folder together, in bytes: all are in memory at
-// once.
+// maxAllBytes bounds the total size of a folder's records, in bytes, because all are in
+// memory at once.
 const maxAllBytes = 16 << 20
 
-// Found is a file of a folder of records.
+// Found is a file in a folder of records.
 type Found struct {
 	// File is its path below the listed root.
 	File string
@@ -112,12 +112,11 @@ type Found struct {
 }
 
 // List reads the records of a folder below root, sorted by file name. It reads files
-// whose names end in .md and begin with a digit, and ignores others. A folder that does
-// not exist has none.
+// whose names end in .md and begin with a digit. A missing folder counts as empty.
 //
 // # Errors
 //
-// Those of the file system for the folder itself. The error of a single file is in its
+// Errors of the file system for the folder itself. The error of a single file is in its
 // Found.
 func List(root *os.Root, dir string) ([]Found, error) {
 	entries, err := fs.ReadDir(root.FS(), dir)

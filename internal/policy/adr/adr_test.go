@@ -129,7 +129,7 @@ func TestParseRefuses(t *testing.T) {
 		"a version of two parts": {swap("routing@1.2.0", "routing@1.2"), 4, "a version"},
 		"a path as a version":    {swap("routing@1.2.0", "../../../policies/routing@1.2.0"), 4, "a version"},
 		"supersedes itself":      {swap("routing@1.1.0", "routing@1.2.0"), 2, "itself"},
-		"a proof of no policy":   {swap("policy: routing@1.2.0\n", ""), 4, "names no policy"},
+		"a proof of no policy":   {swap("policy: routing@1.2.0\n", ""), 4, "needs the key policy"},
 		"a digest of one digit":  {swap("sha256:"+hex, "sha256:0"), 8, "a digest"},
 		"a digest in capitals":   {swap("sha256:"+hex, "sha256:"+strings.ToUpper(hex)), 8, "a digest"},
 		"a summary of two lines": {swap("2 decisions flip", `"2 decisions\nflip"`), 7, "one line"},

@@ -39,7 +39,7 @@ type field struct {
 	check    func(*yaml.Node)
 }
 
-// mapping checks a mapping, whose keys must be unique.
+// mapping checks that n is a mapping with these fields, each at most once.
 func (r *reader) mapping(n *yaml.Node, what string, fields ...field) {
 	if n.Kind != yaml.MappingNode {
 		r.fail(n, "%s must be a mapping of keys", what)
@@ -98,7 +98,7 @@ func (r *reader) record(n *yaml.Node, to *Record) {
 		r.fail(n, "%w", err) // cannot happen: every value has been checked
 	}
 	if decides != nil && to.Policy == "" {
-		r.fail(decides, "it names no policy, so nothing can be said about one")
+		r.fail(decides, "this key needs the key policy")
 	}
 	if to.Policy != "" && to.Policy == to.Supersedes {
 		r.fail(n, "%s cannot supersede itself", to.Policy)
@@ -167,8 +167,8 @@ func (r *reader) line(n *yaml.Node) {
 	}
 }
 
-// text checks for a string. It must also be one to YAML, so that every parser reads the
-// same.
+// text checks for a string, also by YAML's own rules, so that every parser reads the same
+// value.
 func (r *reader) text(n *yaml.Node) {
 	if !isScalar(n, "!!str") {
 		r.fail(n, "it must be text")

@@ -25,9 +25,9 @@ const maxTitle = 200
 //
 // # Errors
 //
-// adr-invalid for everything that is not a record: a name other than NNNN-slug.md, no
-// front matter, keys that are unknown, missing or duplicate, values of the wrong type or
-// form, several documents, no heading, or one with another number.
+// adr-invalid if text is not a record: a name other than NNNN-slug.md, no front matter,
+// keys that are unknown, missing or duplicate, values of the wrong type or form, several
+// documents, no heading, or a heading with another number.
 func Parse(file string, text []byte) (Record, error) {
 	r, _, err := parse(file, text)
 	return r, err

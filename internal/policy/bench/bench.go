@@ -29,27 +29,27 @@ type SeriesResult struct {
 	Policies []PolicyResult `json:"policies"`
 }
 
-// PolicyResult is how a series ends by one policy.
+// PolicyResult is the end of a series under one policy.
 type PolicyResult struct {
 	Policy routing.Identity `json:"policy"`
-	// Capped is the end with the default cap, and Uncapped that with the highest cap.
+	// Capped is the end with the default cap, and Uncapped with the highest cap.
 	Capped   Ending `json:"capped"`
 	Uncapped Ending `json:"uncapped"`
 }
 
-// Ending is the last decision of a series by one policy.
+// Ending is a policy's last decision about a series.
 type Ending struct {
 	MaxRounds int `json:"max_rounds"`
-	// Review is the review that was decided last.
+	// Review is the number of the review, from 1.
 	Review int `json:"review"`
-	// Ended is false if the policy would have gone on after the last review.
+	// Ended is false if the policy would have continued after the last review.
 	Ended bool `json:"ended"`
 	routing.Decision
-	// Open and Deferred have the findings of that review.
+	// Open and Deferred count the findings of that review.
 	Open     OpenFindings `json:"open"`
 	Deferred OpenFindings `json:"deferred,omitzero"`
-	// Bar is the bar of that review, "" for a policy without one. BarAt is the first review
-	// with a bar above all, 0 if there was none.
+	// Bar is the bar of that review, or "" for a policy without bars. BarAt is the number of
+	// the first review with a bar above all, or 0.
 	Bar   routing.Bar `json:"bar,omitzero"`
 	BarAt int         `json:"bar_at,omitzero"`
 }
@@ -57,7 +57,7 @@ type Ending struct {
 // OpenFindings counts the findings of a review.
 type OpenFindings struct {
 	First
-	// Repeated is the number of those that the review before had too.
+	// Repeated counts the findings that the previous review had too.
 	Repeated int `json:"repeated,omitzero"`
 }
 
@@ -65,7 +65,7 @@ type OpenFindings struct {
 //
 // # Errors
 //
-// Those of review.Review.Decide.
+// Errors from review.Review.Decide.
 func Run(ctx context.Context, all []Series, policies []*routing.Policy) (Report, error) {
 	var report Report
 	for _, s := range all {
@@ -86,8 +86,8 @@ func Run(ctx context.Context, all []Series, policies []*routing.Policy) (Report,
 	return report, nil
 }
 
-// play lets a policy decide about the reviews of a series until it sends the task to a
-// person, or to an end. Verification is always green.
+// play lets a policy decide about the reviews of a series until it stops sending the task
+// to an agent. Verification is always green.
 func play(ctx context.Context, s Series, p *routing.Policy, maxRounds int) (Ending, error) {
 	var state task.State
 	var before []review.Finding
@@ -123,9 +123,9 @@ func play(ctx context.Context, s Series, p *routing.Policy, maxRounds int) (Endi
 	return end, nil
 }
 
-// findings returns the findings of a review after some others. Those that are still open
-// are taken to be the most severe ones of the review before, and the induced ones to be the
-// most severe of the first-time findings: the sources only count them.
+// findings returns the findings of a review. The sources only count them, so the open ones
+// are assumed to be the most severe findings of the previous review, and the induced ones
+// the most severe first-time findings.
 func (r *Review) findings(reviews int, before []review.Finding) []review.Finding {
 	var all []review.Finding
 	for _, s := range severities() {

@@ -36,18 +36,18 @@ type Series struct {
 	// Kind is the judgement of the source: sick for a loop that should have ended earlier,
 	// healthy for one that was worth its rounds, or unknown.
 	Kind string `json:"kind"`
-	// Derived says how the counts follow from the source, "" if it has them as they are.
+	// Derived says how the counts were derived, or is "" if the source states them.
 	Derived string    `json:"derived"`
 	Reviews []*Review `json:"reviews"`
 }
 
-// Review has the counts of a review's findings.
+// Review counts the findings of a review.
 type Review struct {
 	First
-	// Open is the number of findings of the review before that are still there.
+	// Open is the number of findings of the previous review that are still there.
 	Open int `json:"open"`
-	// Induced is the number of first-time findings that the last fix caused, nil if
-	// the source does not say.
+	// Induced is the number of first-time findings that the last fix caused, or nil if the
+	// source does not say.
 	Induced *int `json:"induced"`
 }
 
@@ -66,7 +66,7 @@ func (f First) Count() int { return f.Fail + f.Risk + f.Nit + f.Unrated }
 // unrated is the severity of findings without one. No bar defers it.
 const unrated finding.Severity = "unrated"
 
-// severities lists the severities, the highest first.
+// severities lists the severities, highest first.
 func severities() []finding.Severity {
 	return []finding.Severity{finding.Fail, unrated, finding.Risk, finding.Nit}
 }
@@ -82,8 +82,8 @@ func (f *First) of(s finding.Severity) *int {
 //
 // # Errors
 //
-// series-unreadable, series-invalid with the name of the file, and series-not-found if the
-// directory has none.
+// series-unreadable and series-invalid, with the name of the file, and series-not-found if
+// there are no series.
 func Load(files fs.FS, dir string) ([]Series, error) {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -163,7 +163,7 @@ func (s Series) check() error {
 	return nil
 }
 
-// check checks a review that follows one with before findings.
+// check checks a review; the previous one had before findings.
 func (r *Review) check(before int) error {
 	for _, n := range []int{r.Fail, r.Risk, r.Nit, r.Unrated, r.Open} {
 		if n < 0 || n > maxCount {
