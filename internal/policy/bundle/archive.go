@@ -75,8 +75,8 @@ func untar(r io.Reader, l Limits) ([]File, error) {
 }
 
 // entryName returns the name of an entry within the bundle. It accepts only files and
-// folders: links lead elsewhere, and the holes of a sparse file take more space than the
-// archive.
+// folders: a link can lead out of the bundle, and the holes of a sparse file take more
+// space than the archive.
 func entryName(header *tar.Header) (string, error) {
 	switch header.Typeflag {
 	case tar.TypeReg, tar.TypeDir:
@@ -116,8 +116,8 @@ func unreadable(err error, l Limits) error {
 	return malformed("it is not a bundle: %w", err)
 }
 
-// limitedReader fails with errTooLong after its limit, where io.LimitReader would report
-// the end of the data.
+// limitedReader fails with errTooLong after its limit; io.LimitReader would report the
+// end of the data.
 type limitedReader struct {
 	r    io.Reader
 	left int64

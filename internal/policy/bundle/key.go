@@ -30,10 +30,10 @@ type Key struct {
 	// Material is the key in PEM: a public key to verify, an unencrypted private key to
 	// sign.
 	Material string `json:"-"`
-	// File is where the material was read, for errors; "" is none.
+	// File is the file that the material was read from, for errors, or "".
 	File string `json:"-"`
 	// Scope is the scope that the key signs for. A signature must state exactly this
-	// scope, also if it is "".
+	// scope, even if it is "".
 	Scope string
 }
 
@@ -105,7 +105,7 @@ func (k Key) signer() (crypto.Signer, error) {
 	}
 	signer, ok := private.(crypto.Signer)
 	if !ok {
-		return nil, k.invalid("it is of a kind that does not sign")
+		return nil, k.invalid("a key of its type cannot sign")
 	}
 	return signer, k.checkFit(signer.Public())
 }
@@ -139,7 +139,7 @@ func (k Key) checkFit(public any) error {
 	case ed25519.PublicKey:
 		kind, fits = "an Ed25519 key", "EdDSA"
 	default:
-		kind = "of a kind"
+		kind = "a key of another type"
 	}
 	if fits != k.Algorithm {
 		return k.invalid("it is %s, which does not fit %s", kind, k.Algorithm)
@@ -147,7 +147,7 @@ func (k Key) checkFit(public any) error {
 	return nil
 }
 
-// checkForm requires an ID and a known algorithm; "none" is not one.
+// checkForm requires an ID and a known algorithm.
 func (k Key) checkForm() error {
 	if !slices.Contains([]string{"ES256", "EdDSA", "RS256"}, k.Algorithm) {
 		return k.invalid("%q is not an algorithm that bundles are signed with: use ES256, EdDSA or RS256", textutil.Clip(k.Algorithm, maxShown))

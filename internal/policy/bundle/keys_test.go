@@ -162,7 +162,7 @@ func TestKeysThatCannotVerifyAreRefused(t *testing.T) {
 		"EC for EdDSA":    {key("EdDSA", publicPEM(ec.Public())), "curve P-256, which does not fit EdDSA"},
 		"other curve":     {key("ES256", publicPEM(ecKey(t, elliptic.P384()).Public())), "curve P-384, which does not fit ES256"},
 		"Ed25519 for EC":  {key("ES256", publicPEM(ed.Public())), "Ed25519 key, which does not fit ES256"},
-		"key agreement":   {key("EdDSA", publicPEM(dh.PublicKey())), "of a kind, which does not fit"},
+		"key agreement":   {key("EdDSA", publicPEM(dh.PublicKey())), "a key of another type, which does not fit"},
 		"short RSA":       {key("RS256", publicPEM(small.Public())), "1024 bits, and an RSA key needs 2048"},
 		"a secret":        {key("HS256", strings.Repeat("s", 64)), "is not an algorithm"},
 	} {

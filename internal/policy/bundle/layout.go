@@ -16,10 +16,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// checkLayout rejects files whose names would make OPA read the bundle differently than
-// it looks, and documents that two parsers could read differently. It must run before the
+// checkLayout rejects file names by which OPA would read the bundle differently than it
+// looks, and documents that two parsers could read differently. It must run before the
 // signature is verified: OPA's digest of a document covers its meaning, which must be the
-// one that is used.
+// same for every reader.
 func checkLayout(files []File) error {
 	for _, f := range files {
 		switch {
@@ -140,8 +140,7 @@ func (s nameSet) add(name string) error {
 // isRego reports whether a file is a module or a test.
 func isRego(name string) bool { return strings.HasSuffix(name, ".rego") }
 
-// isManifest reports whether OPA treats the file as the manifest: it checks only how the
-// name ends, not its folder.
+// isManifest reports whether OPA treats the file as the manifest, in whatever folder.
 func isManifest(name string) bool {
 	return strings.HasSuffix(name, manifestName) || strings.HasSuffix(name, manifestProtoName)
 }

@@ -78,7 +78,7 @@ type Contents struct {
 // # Errors
 //
 //   - policy-invalid: packed is not a valid bundle, or exceeds a limit.
-//   - policy-key-invalid: a key of t cannot be used, or t has none.
+//   - policy-key-invalid: a key of t cannot be used, or t has no keys.
 //   - policy-unsigned, policy-signature-invalid, policy-signature-expired,
 //     policy-key-unknown, policy-scope-mismatch: the bundle does not verify.
 func Read(packed []byte, l Limits, t *Trust) (Contents, error) {
@@ -162,8 +162,8 @@ const maxRevisionLen = 256
 
 // interpret lets OPA read everything except the Rego: the manifest in either of its
 // formats, whether its roots overlap, the data, and whether the manifest and policy.wasm
-// agree. Package routing parses the Rego: it has the limits of a policy, and OPA would
-// parse in goroutines whose panics cannot be recovered.
+// agree. Package routing parses the Rego: it enforces the limits of a policy, and OPA would
+// parse in goroutines, so that a panic could not be recovered.
 func interpret(files []File) (Contents, error) {
 	read, err := bundle.NewCustomReader(&loader{files: files}).WithSkipBundleVerification(true).Read()
 	if err != nil {

@@ -73,7 +73,7 @@ func (s Signing) sign(files []File) (File, error) {
 	payload := strings.Join(parts, ".")
 	signature, err := jwsbb.Sign(key, s.Key.Algorithm, []byte(payload), nil)
 	if err != nil {
-		return File{}, s.Key.invalid("it does not sign")
+		return File{}, s.Key.invalid("it cannot sign")
 	}
 	token := payload + "." + base64.RawURLEncoding.EncodeToString(signature)
 	data, err := json.Marshal(signatures{Tokens: []string{token}})
@@ -173,12 +173,12 @@ const leeway = time.Minute
 func (c claims) checkTime(now time.Time) error {
 	seconds := float64(now.Unix()) + float64(now.Nanosecond())/1e9
 	if c.Expires != nil && seconds >= *c.Expires {
-		return errs.New(errs.PolicySignatureExpired, "the bundle's signature was good until %s", instant(*c.Expires)).
+		return errs.New(errs.PolicySignatureExpired, "the bundle's signature expired at %s", instant(*c.Expires)).
 			With("expires", instant(*c.Expires))
 	}
 	for _, begin := range []*float64{c.IssuedAt, c.NotBefore} {
 		if begin != nil && seconds < *begin-leeway.Seconds() {
-			return errs.New(errs.PolicySignatureExpired, "the bundle's signature is not good before %s", instant(*begin)).
+			return errs.New(errs.PolicySignatureExpired, "the bundle's signature is not valid before %s", instant(*begin)).
 				With("not_before", instant(*begin))
 		}
 	}

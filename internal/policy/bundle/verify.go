@@ -29,7 +29,7 @@ func (t *Trust) Verify(files []File, signature []byte) error {
 }
 
 // verify checks the files against their signature, and returns the ID of the signing key.
-// A nil Trust verifies nothing.
+// A nil Trust does not look at signatures.
 //
 // OPA's code checks the signature and the digests. It ignores the times of a token, and
 // explains a rejection only in prose; this method does the rest.
@@ -72,7 +72,7 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 func onlyToken(files []File) (string, error) {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == signaturesName })
 	if i < 0 {
-		return "", errs.New(errs.PolicyUnsigned, "the bundle is not signed, and keys are configured that it must be signed with one of")
+		return "", errs.New(errs.PolicyUnsigned, "the bundle is not signed, and must be signed with one of the trusted keys")
 	}
 	var s signatures
 	if err := json.Unmarshal(files[i].Data, &s); err != nil {
@@ -108,14 +108,14 @@ func matchingKey(token string, head header, says claims, candidates []Key) (Key,
 		}
 	}
 	if len(candidates) > 1 {
-		return Key{}, badSignature("it names no key, and none that is trusted made it")
+		return Key{}, badSignature("it does not name its key, and was not made by a trusted one")
 	}
 	k := candidates[0]
 	if k.Algorithm != head.Algorithm {
 		return Key{}, badSignature("it is made by %q, and the key %q is for %s", textutil.Clip(head.Algorithm, maxShown), k.ID, k.Algorithm).
 			With("key_id", k.ID)
 	}
-	return Key{}, badSignature("it was not made by the key %q, or not over what it says", k.ID).With("key_id", k.ID)
+	return Key{}, badSignature("it was not made by the key %q, or its content was changed", k.ID).With("key_id", k.ID)
 }
 
 // checkFiles requires the files to be exactly the signed ones.
@@ -175,7 +175,7 @@ func (t *Trust) Check() error {
 		return nil
 	}
 	if len(t.Keys) == 0 {
-		return errs.New(errs.PolicyKeyInvalid, "no key is trusted, so no bundle could ever be")
+		return errs.New(errs.PolicyKeyInvalid, "no key is trusted, so no bundle could be accepted")
 	}
 	taken := make(map[string]bool, len(t.Keys))
 	for _, k := range t.Keys {
@@ -197,8 +197,8 @@ func (t *Trust) now() time.Time {
 	return t.Now()
 }
 
-// candidates returns the keys that may have made a signature: the one it names, or all if
-// it names none, as signatures of opa sign do.
+// candidates returns the keys that may have made a signature: the named one, or all if the
+// signature names no key, as with opa sign.
 func (t *Trust) candidates(id string) ([]Key, error) {
 	if id == "" {
 		return t.Keys, nil

@@ -20,7 +20,7 @@ type Draft struct {
 	// Revision is as in Contents; "" leaves it out.
 	Revision string
 	// Roots are the path prefixes of the bundle's packages, such as "switchyard/routing".
-	// There is at least one, and none contains another.
+	// There is at least one, and no root contains another.
 	Roots []string
 	// Wasm is the policy compiled to WebAssembly, or empty. The bundle has it as
 	// policy.wasm.
@@ -63,14 +63,14 @@ func (d Draft) files() ([]File, error) {
 			return nil, err
 		}
 		if isManifest(f.Name) || isSignatures(f.Name) || f.Name == wasmName {
-			return nil, malformedFile(f.Name, "a draft states it in another way than as a file")
+			return nil, malformedFile(f.Name, "a draft has a field for it, and not a file")
 		}
 		if err := names.add(f.Name); err != nil {
 			return nil, err
 		}
 	}
 	if (len(d.Wasm) == 0) != (d.Entrypoint == "") || len(d.Roots) == 0 {
-		return nil, malformed("a draft needs roots, and an entrypoint exactly where it has Wasm")
+		return nil, malformed("a draft needs roots, and an entrypoint if and only if it has Wasm")
 	}
 	if len(d.Wasm) > 0 {
 		files = append(files, File{Name: wasmName, Data: d.Wasm})
@@ -103,7 +103,7 @@ func (d Draft) manifest() (File, error) {
 	return File{Name: manifestName, Data: append(data, '\n')}, nil
 }
 
-// pack builds the archive. Names begin with a slash, as in those of OPA: its manifest
+// pack builds the archive. Names begin with a slash, as in OPA's archives: the manifest
 // refers to policy.wasm that way.
 func pack(files []File) ([]byte, error) {
 	var packed bytes.Buffer

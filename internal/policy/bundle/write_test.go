@@ -199,8 +199,8 @@ func TestDraftsThatMakeNoBundleAreRefused(t *testing.T) {
 	}{
 		"no roots":             {func(d *bundle.Draft) { d.Roots = nil }, "needs roots"},
 		"roots that overlap":   {func(d *bundle.Draft) { d.Roots = []string{"switchyard", "switchyard/routing"} }, "overlapped roots"},
-		"wasm alone":           {func(d *bundle.Draft) { d.Wasm = []byte("\x00asm") }, "an entrypoint exactly where it has Wasm"},
-		"entrypoint alone":     {func(d *bundle.Draft) { d.Entrypoint = "a" }, "an entrypoint exactly where it has Wasm"},
+		"wasm alone":           {func(d *bundle.Draft) { d.Wasm = []byte("\x00asm") }, "an entrypoint if and only if it has Wasm"},
+		"entrypoint alone":     {func(d *bundle.Draft) { d.Entrypoint = "a" }, "an entrypoint if and only if it has Wasm"},
 		"entrypoint elsewhere": {func(d *bundle.Draft) { d.Wasm, d.Entrypoint = []byte("\x00asm"), "a/b" }, "do not permit"},
 		"revision":             {func(d *bundle.Draft) { d.Revision = "a\x00" }, "revision is not printable"},
 		"revision not UTF-8":   {func(d *bundle.Draft) { d.Revision = "a\xff" }, "cannot be written"},
@@ -208,9 +208,9 @@ func TestDraftsThatMakeNoBundleAreRefused(t *testing.T) {
 		"absolute":             {func(d *bundle.Draft) { d.Files[0].Name = "/p.rego" }, "absolute"},
 		"no name":              {func(d *bundle.Draft) { d.Files[0].Name = "" }, "shortest form"},
 		"the folder itself":    {func(d *bundle.Draft) { d.Files[0].Name = "." }, "shortest form"},
-		"a manifest":           {func(d *bundle.Draft) { d.Files[0].Name = ".manifest" }, "in another way"},
-		"a signature":          {func(d *bundle.Draft) { d.Files[0].Name = ".signatures.json" }, "in another way"},
-		"wasm as a file":       {func(d *bundle.Draft) { d.Files[0].Name = "policy.wasm" }, "in another way"},
+		"a manifest":           {func(d *bundle.Draft) { d.Files[0].Name = ".manifest" }, "has a field for it"},
+		"a signature":          {func(d *bundle.Draft) { d.Files[0].Name = ".signatures.json" }, "has a field for it"},
+		"wasm as a file":       {func(d *bundle.Draft) { d.Files[0].Name = "policy.wasm" }, "has a field for it"},
 		"a patch":              {func(d *bundle.Draft) { d.Files[0].Name = "patch.json" }, "delta bundle"},
 		"twice":                {func(d *bundle.Draft) { d.Files = append(d.Files, bundle.File{Name: "P.rego"}) }, "twice"},
 	} {
