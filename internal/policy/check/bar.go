@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// barCheck is what was checked of the rule bar.
+// barCheck counts the checks of the rule bar. The zero value is for a policy without it.
 type barCheck struct {
 	states, branches int
 	gaps             []routing.Location
@@ -60,7 +60,7 @@ func (c *checker) bars(ctx context.Context) (barCheck, error) {
 	return barCheck{d.Len(), len(seen), d.Gaps()}, nil
 }
 
-// bar returns the policy's bar for an input, "" if there is none.
+// bar returns the policy's bar for an input. A failure is a violation, and returns "".
 func (c *checker) bar(ctx context.Context, in routing.Input) routing.Bar {
 	f := c.found[FailNeverDeferred]
 	f.checked++
@@ -73,8 +73,8 @@ func (c *checker) bar(ctx context.Context, in routing.Input) routing.Bar {
 	return routing.Bar(made.NextAction)
 }
 
-// barSteps lists the numbers of reviews since the low that the policy distinguishes, in
-// order.
+// barSteps lists values of reviews_since_low, in order: one for each range of values that
+// the policy distinguishes.
 func (c *checker) barSteps() []int {
 	steps := []int{0}
 	for _, n := range c.policy.Thresholds(routing.BarRule).Fields["reviews_since_low"] {
@@ -97,7 +97,7 @@ func (c *checker) monotone(ctx context.Context, in routing.Input, steps []int) {
 		step.Facts = &facts
 		bar, err := c.policy.Bar(ctx, step)
 		if err != nil {
-			continue // It violates another invariant.
+			continue // bar has reported it
 		}
 		f.checked++
 		if last.Above(bar) {

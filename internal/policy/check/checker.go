@@ -63,13 +63,12 @@ func (f *found) add(size int, violation func() Violation) {
 // flaw adds a violation that is not about a decision. It sorts before any that is.
 func (f *found) flaw(v Violation) { f.add(0, func() Violation { return v }) }
 
-// skipDecisions marks the invariants about more than one decision as not checked, because
-// too few decisions were made. It drops the violations found so far: they would differ
-// between runs.
+// skipDecisions marks the invariants that need all decisions as not checked. It drops the
+// violations found so far: they would differ between runs.
 func (c *checker) skipDecisions() {
 	for invariant, f := range c.found {
 		if invariant != Total && invariant != CategoryRaised && invariant != CategoryKnown {
-			*f = found{skipped: "the policy ran over its time, and was asked no further"}
+			*f = found{skipped: "the policy ran over its time, and was not evaluated further"}
 		}
 	}
 }
@@ -128,8 +127,8 @@ func (c *checker) blame(ctx context.Context) {
 	}
 }
 
-// holding returns the matching branches, in order. It returns none if matching fails: the
-// violation is reported without a line.
+// holding returns the matching branches, in order. If matching fails, it returns nil, and
+// the violation is reported without a line.
 func (c *checker) holding(ctx context.Context, in routing.Input) []int {
 	held, err := c.branches.Matching(ctx, in)
 	if err != nil {

@@ -99,9 +99,8 @@ func (a answer) made() *routing.Decision {
 	return &a.decision
 }
 
-// refused reports whether the policy made a decision that the host accepts from no
-// policy.
-func (a answer) refused() bool {
+// isRefused reports whether the policy made a decision that the host rejects.
+func (a answer) isRefused() bool {
 	return a.code == errs.PolicyUnsafeCommit || a.code == errs.PolicyUndeclaredDestination
 }
 
@@ -129,7 +128,8 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 	timedOut := func(i int) bool {
 		return a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout
 	}
-	// The samples show whether it is right to remember representatives by what is read.
+	// Representatives with equal values in the fields that the policy reads share an answer.
+	// The samples, which are all decided, show whether that is correct.
 	representatives := routing.NewRemembered[answer](p, routing.DecisionRule)
 	d.Each(func(i int) bool {
 		if ctx.Err() != nil {

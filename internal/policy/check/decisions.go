@@ -13,8 +13,8 @@ import (
 )
 
 // check checks one answer against one invariant. It reports whether the invariant applies
-// to the input, and what is wrong, or "". An input without a decision violates only the
-// invariant that its error belongs to.
+// to the input, and describes the violation, if any. An input without a decision violates
+// only the invariant that its error belongs to.
 type check func(in routing.Input, a answer) (applies bool, wrong string)
 
 // decisions checks every answer against every invariant about single decisions.
@@ -51,7 +51,7 @@ func (c *checker) decisions() {
 
 // total covers every error that belongs to no other invariant.
 func (c *checker) total(_ routing.Input, a answer) (bool, string) {
-	if a.refused() {
+	if a.isRefused() {
 		return true, ""
 	}
 	return true, a.message
@@ -61,7 +61,7 @@ func (c *checker) total(_ routing.Input, a answer) (bool, string) {
 func isClean(in routing.Input) bool { return in.FindingCount == 0 && in.Verify != routing.Red }
 
 // cleanCommits lets a policy that reads the confinement refuse a round below the highest
-// level. An agent would have nothing to do.
+// level, but not send it to an agent, which would have no work.
 func (c *checker) cleanCommits(in routing.Input, a answer) (bool, string) {
 	refused := in.Facts != nil && in.Confinement != confinement.Network && c.kind(a) != routing.Agent
 	switch {
@@ -73,8 +73,8 @@ func (c *checker) cleanCommits(in routing.Input, a answer) (bool, string) {
 	return true, fmt.Sprintf("nothing is left to do, but the decision is %q", a.decision.NextAction)
 }
 
-// onlyCleanCommits reports as violations the commits that the host rejects. It also
-// checks the decision itself, so that it does not rely on the host.
+// onlyCleanCommits also checks the decision itself, so that it does not rely on the host
+// to reject the commit.
 func (c *checker) onlyCleanCommits(in routing.Input, a answer) (bool, string) {
 	switch {
 	case isClean(in):
@@ -139,9 +139,9 @@ func (c *checker) humanFirst(in routing.Input, a answer) (bool, string) {
 	return true, fmt.Sprintf("%s for %s, a person, but the decision is the agent %q", textutil.Count(in.Routes[name], "finding"), name, a.decision.NextAction)
 }
 
-// precedenceRespected covers decisions for findings that do not end the loop, except
-// those over findings for stuck, which stuckStrongest covers. A red verification counts
-// as work too: the destinations that it leads to alone, given in forRed, may be chosen as
+// precedenceRespected covers decisions that do not end the loop, about inputs with
+// findings; stuckStrongest covers findings for stuck. A red verification counts as work
+// too: forRed lists the destinations that it leads to by itself, and these may be chosen as
 // if they had findings.
 func (c *checker) precedenceRespected(forRed []string) check {
 	return func(in routing.Input, a answer) (bool, string) {
@@ -157,7 +157,7 @@ func (c *checker) precedenceRespected(forRed []string) check {
 				}
 			}
 		}
-		// If fixes cause the findings, somebody else may change what is to be fixed.
+		// If fixes caused the findings, a stronger destination may change the task itself.
 		induced := in.Facts != nil && in.InducedRounds > 0 && c.rank(a.decision.NextAction) < c.rank(strongest)
 		if induced || slices.Contains(wanted, a.decision.NextAction) {
 			return true, ""
@@ -175,8 +175,8 @@ func (c *checker) rank(name string) int {
 	return len(c.precedence)
 }
 
-// forRedAlone returns the destinations to which the policy sends a task that has no
-// findings but a red verification, without those that end the loop.
+// forRedAlone returns the destinations, except terminal ones, to which the policy sends a
+// task that has a red verification and no findings.
 func (c *checker) forRedAlone() []string {
 	var names []string
 	for i := range c.asked.classes {

@@ -3,7 +3,7 @@ package check
 // Invariant names a property that every policy must have. The names are stable.
 type Invariant string
 
-// The invariants; rules says what they require.
+// The invariants, as described by rules.
 const (
 	Total               Invariant = "total"
 	CleanCommits        Invariant = "clean-commits"
@@ -28,8 +28,8 @@ const (
 type rule struct {
 	invariant Invariant
 	says      string
-	waivable  bool // by a decision record; without the others the loop is not safe, or the check says nothing
-	bar       bool // for policies with a bar only
+	waivable  bool // by a decision record; the others make the loop safe, or the check conclusive
+	bar       bool // only for policies with a bar
 }
 
 // rules lists the invariants in report order.
@@ -53,7 +53,7 @@ func rules() []rule {
 	}
 }
 
-// rule returns the rule of the invariant, or none for an unknown name.
+// rule returns the rule of the invariant, or the zero value for an unknown name.
 func (i Invariant) rule() rule {
 	for _, r := range rules() {
 		if r.invariant == i {

@@ -4,8 +4,8 @@
 // policy decide one input of each class and another one drawn from the same class, and
 // checks every decision against invariants: that there is exactly one, that only a clean
 // round commits, that the loop ends, and so on. It also checks that the decisions reach
-// every row of the tables and every branch of the rules. An ADR can waive some invariants
-// but not others.
+// every row of the tables and every branch of the rules. A decision record can waive some
+// of the invariants.
 //
 // docs/proof.md is the page for users.
 package check
@@ -21,9 +21,8 @@ const MaxViolations = 10
 
 // Options are the options of Verify. The zero value is usable.
 type Options struct {
-	// Raised lists, for every category that an agent's definition or the host names, the
-	// names of those that raise it. Nil means unknown; the invariants about it are then
-	// skipped.
+	// Raised lists by category the agents, the plugins and the parts of the host that raise
+	// it. Nil means unknown; the invariants about it are then skipped.
 	Raised map[string][]string
 	// Waivers are the invariants that the policy's decision record waives.
 	Waivers []Waiver
@@ -52,8 +51,7 @@ type Report struct {
 	// Probes is the number of further samples of classes that were decided.
 	States int `json:"states"`
 	Probes int `json:"probes"`
-	// BarStates is the number of input classes of rule bar, of which as many samples were
-	// tried.
+	// BarStates is the number of input classes of rule bar. One sample of each was tried.
 	BarStates int `json:"bar_states,omitzero"`
 	// Branches is the number of branches of rules decision and bar, Categories the number
 	// of rows of the route table.
@@ -78,8 +76,7 @@ type Result struct {
 	Holds bool `json:"holds"`
 	// Checked is the number of inputs, branches or rows checked against it.
 	Checked int `json:"checked"`
-	// WaivedBy is the record that allows the violations, or "" if there are none or they
-	// are not allowed.
+	// WaivedBy is the record that allows the violations, if there are any and it does.
 	WaivedBy string `json:"waived_by,omitzero"`
 	// ProposedBy is the record that will allow them once it is accepted.
 	ProposedBy string `json:"proposed_by,omitzero"`
@@ -100,8 +97,8 @@ type Violation struct {
 	// Input is the decided input, in the form that switchyard route --input reads. It is
 	// nil if the violation is not about a decision or a bar.
 	Input *routing.Input `json:"input,omitzero"`
-	// Decision is the policy's decision, or nil if it made none that the host accepts.
-	// Then Code is the error code.
+	// Decision is the policy's decision. It is nil if the policy failed or the host rejects
+	// the decision; then Code is the error code.
 	Decision *routing.Decision `json:"decision,omitzero"`
 	Code     errs.Code         `json:"code,omitzero"`
 	// Bar is the policy's bar, if the violation is about that.

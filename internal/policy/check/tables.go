@@ -50,8 +50,8 @@ func onlyFor(in routing.Input, names map[string]bool) bool {
 }
 
 // shadowedBranches requires every branch of decision to decide some input. Matching is
-// expensive, so it is done only for inputs whose decision could come from a branch not
-// yet seen to decide.
+// expensive, so it skips inputs if their decision cannot come from a branch that is still
+// unseen.
 func (c *checker) shadowedBranches(ctx context.Context) {
 	unseen := make(map[int]routing.Branch)
 	for _, branch := range c.branches.All() {
@@ -66,9 +66,9 @@ func (c *checker) shadowedBranches(ctx context.Context) {
 		}
 		held, err := c.branches.Matching(ctx, c.domain.At(i))
 		if err != nil || len(held) == 0 {
-			continue // then it shows no branch that decides
+			continue
 		}
-		if first := held[0]; a.refused() || first.Decision == a.decision {
+		if first := held[0]; a.isRefused() || first.Decision == a.decision {
 			delete(unseen, first.Branch)
 		}
 	}
@@ -87,7 +87,7 @@ func shadowedViolation(branch routing.Branch) Violation {
 // anyCould reports whether the constant part of some branch agrees with the answer.
 func anyCould(branches map[int]routing.Branch, a answer) bool {
 	if a.code != "" {
-		return a.refused() && len(branches) > 0
+		return a.isRefused() && len(branches) > 0
 	}
 	for _, branch := range branches {
 		says := branch.Decision
@@ -98,7 +98,7 @@ func anyCould(branches map[int]routing.Branch, a answer) bool {
 	return false
 }
 
-// stuckFirst requires that nothing in the precedence is stronger than stuck.
+// stuckFirst requires stuck to be the strongest destination of the precedence.
 func (c *checker) stuckFirst() {
 	f := c.found[StuckStrongest]
 	f.checked++
@@ -120,7 +120,7 @@ func (c *checker) row(category, message string) Violation {
 func (c *checker) categories(raised map[string][]string) {
 	inTable, known := c.found[CategoryRaised], c.found[CategoryKnown]
 	if raised == nil {
-		inTable.skipped = "who raises what is asked of the newest version alone"
+		inTable.skipped = "only the latest version is compared with the categories that are raised"
 		known.skipped = inTable.skipped
 		return
 	}
