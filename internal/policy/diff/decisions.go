@@ -46,11 +46,11 @@ type DecisionChange struct {
 	// Stricter reports whether the task is now stuck, or waits for a person instead of
 	// going to an agent.
 	Stricter bool `json:"stricter"`
-	// ByFacts reports whether all of these inputs have facts that the policy before, which
-	// has no bar, does not see.
+	// ByFacts reports whether all of these inputs have facts that the previous policy does
+	// not see because it has no bar.
 	ByFacts bool `json:"by_facts,omitzero"`
-	// Confinement lists the confinement levels of these inputs, lowest first; nil if they
-	// have all levels that the policies distinguish.
+	// Confinement lists the confinement levels of these inputs, lowest first. It is nil if
+	// they have every level that the policies distinguish.
 	Confinement []confinement.Level `json:"confinement,omitzero"`
 	Cells       int                 `json:"cells"`
 	// Example is the smallest input of these classes (inputspace.Size).
@@ -139,7 +139,7 @@ type tally struct {
 	cells   []cell
 }
 
-// levels are the confinement levels of some inputs.
+// levels is a set of confinement levels.
 type levels map[confinement.Level]bool
 
 func (l levels) add(in routing.Input) {
@@ -152,7 +152,8 @@ func newTally() *tally {
 	return &tally{levels: levels{}, moved: make(map[Moved]int), changed: make(map[outcome]*DecisionChange), at: make(map[outcome]levels)}
 }
 
-// add counts a class. seen is set if the policy before sees all of the input. Of classes of equal size the first one added is the example.
+// add counts a class. seen reports whether the previous policy sees the whole input. Of
+// classes of equal size the first is the example.
 func (t *tally) add(in routing.Input, o outcome, stricter, seen bool) {
 	t.states++
 	t.levels.add(in)

@@ -34,8 +34,8 @@ type Diff struct {
 	// Precedence is nil if both rank the same destinations in the same order.
 	Precedence *Precedence `json:"precedence,omitzero"`
 	Decisions  Decisions   `json:"decisions"`
-	// Bars compares the bars, in the form of next actions without a reason; nil if neither
-	// policy has one. A policy without a bar has the bar all.
+	// Bars compares the bars, as next actions without a reason. It is nil if neither policy
+	// has the rule bar. A policy without that rule has the bar all.
 	Bars *Decisions `json:"bars,omitzero"`
 	// Gaps are the uses of the input in either policy that the domain cannot bound. If
 	// there are any, Decisions may be incomplete.

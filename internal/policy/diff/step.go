@@ -37,12 +37,12 @@ func (s Step) rank() int {
 // Step returns the smallest step that the difference requires, and the reasons: at least
 // one, at most the first few, each in one line.
 //
-// New categories and destinations require a minor version, and so do decisions that
-// become stricter, depend on facts that the policy before does not see (see DecisionChange
-// for both), or only change their reason. Bars are treated like decisions: a lower one is
-// stricter. Everything else requires a major one: a category or a destination that is removed or changed, another order of
-// precedence, any other changed decision, and a difference that cannot be bounded (see
-// Diff.Gaps). A first version requires none.
+// New categories and destinations require a minor version, and so do decisions that become
+// stricter, depend on facts that the previous policy does not see (see DecisionChange for
+// both), or only change their reason. Bars are treated like decisions: a lower bar is
+// stricter. Any other change requires a major version: a removed or changed category or
+// destination, another order of precedence, another decision, or a difference that cannot
+// be bounded (see Diff.Gaps). The step of a first version is None.
 func (d Diff) Step() (step Step, because []string) {
 	if d.From == nil {
 		return None, []string{"it is the first version"}
@@ -180,8 +180,7 @@ func NextVersion(from string, s Step) string {
 
 // Enough reports whether to may follow from with a change of that step: it must be the
 // next patch, minor or major version, without gaps, and not too small a step. If from is
-// "", any version of three numbers is accepted. Pre-releases are never accepted: a
-// released version is three numbers.
+// "", any version of three numbers is accepted. Pre-releases are never accepted.
 func Enough(from, to string, s Step) bool {
 	if from == "" {
 		_, ok := parseVersion(to)
