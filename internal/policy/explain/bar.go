@@ -16,11 +16,10 @@ import (
 type Bar struct {
 	Input routing.Input `json:"input"`
 	Bar   routing.Bar   `json:"bar"`
-	// Rule is the branch of rule bar that gave it. It is nil if no single branch can be
-	// named.
+	// Rule is the branch of rule bar that gave it, or nil if no single branch did.
 	Rule *routing.Branch `json:"rule,omitzero"`
-	// Changes lists the smallest changes of one fact that give another bar. All have the
-	// same cost, the difference of the numbers.
+	// Changes lists the smallest changes of one fact that give another bar. All change
+	// their number by the same amount.
 	Changes []BarChange `json:"changes"`
 }
 
@@ -34,11 +33,11 @@ type BarChange struct {
 	Words string `json:"words"`
 }
 
-// ExplainBar asks for the bar again and explains it.
+// ExplainBar evaluates the bar again and explains it.
 //
 // # Errors
 //
-// Those of Bar and of Branches, both of routing.Policy.
+// Errors from the methods Bar and Branches of routing.Policy.
 func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar, error) {
 	bar, err := p.Bar(ctx, in)
 	if err != nil {
@@ -56,7 +55,7 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 	if len(held) > 0 {
 		e.Rule = &branches.All()[held[0].Branch]
 	}
-	if in.Facts == nil { // There is nothing to change in the facts of a first review.
+	if in.Facts == nil { // a first review has no facts to change
 		return e, nil
 	}
 	thresholds := p.Thresholds(routing.BarRule).Fields
@@ -89,7 +88,8 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 	return e, nil
 }
 
-// number returns a number of the input that withNumber can change, nil for another.
+// number returns the number of the input that a fact is, or nil if withNumber cannot change
+// it.
 func number(in *routing.Input, fact string) *int {
 	switch fact {
 	case "reviews_since_low":
@@ -109,7 +109,7 @@ func number(in *routing.Input, fact string) *int {
 	}
 }
 
-// withNumber returns the input with another number. It may contradict itself.
+// withNumber returns the input with another number. The result may contradict itself.
 func withNumber(in routing.Input, fact string, n int) routing.Input {
 	f := *in.Facts
 	in.Facts = &f
@@ -124,8 +124,8 @@ func withNumber(in routing.Input, fact string, n int) routing.Input {
 	return in
 }
 
-// reconcile returns the facts of an input whose other numbers have changed, so that they do
-// not contradict these.
+// reconcile adjusts the facts of an input after a change of its other numbers, so that both
+// agree.
 func reconcile(in routing.Input) *routing.Facts {
 	if in.Facts == nil {
 		return nil

@@ -29,8 +29,8 @@ const (
 	News Kind = "news"
 	// Stall: fewer or more consecutive reviews made no progress.
 	Stall Kind = "stall"
-	// Fact: another fact of a policy with a bar holds: whether the task may go past its cap,
-	// which costs 1, the confinement level, or how many reviews' failures the fixes caused.
+	// Fact: a fact that only policies with a bar see is different: whether the task may go
+	// past its cap, which costs 1, the confinement level, or the induced rounds.
 	Fact Kind = "fact"
 )
 
@@ -42,8 +42,8 @@ type Change struct {
 	// Fact is the field of the input, "" for other kinds.
 	Fact string `json:"fact,omitzero"`
 	// Count is the number that changes: findings for the destination, the cap, the round,
-	// new findings, stalled rounds or the fact, which is 0 or 1 if it is true or false, and
-	// the number of lower levels for the confinement. It is nil for Verification.
+	// new findings, stalled rounds or the fact. A false fact counts as 0 and a true one as
+	// 1; a confinement level counts the lower levels. Count is nil for Verification.
 	Count *Count `json:"count,omitzero"`
 	// Verify is nil for every kind but Verification.
 	Verify *Verify `json:"verify,omitzero"`
@@ -75,9 +75,9 @@ func (c Count) distance() int { return max(c.To-c.From, c.From-c.To) }
 
 // apply returns in with all of the changes, or false if they conflict.
 //
-// An input does not say which of its findings are repeats. Removed findings are taken
-// from the repeats first and then count as resolved, so that the review never looks worse
-// for them; added findings are new.
+// An input does not say which of its findings are repeats. Repeats are removed first and
+// then count as resolved, so that fewer findings never look like less progress. Added
+// findings are new.
 func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 	in.Routes = maps.Clone(in.Routes)
 	if in.Routes == nil {
@@ -130,7 +130,7 @@ func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 	return in, restall(&in, stalled) && setFacts(in, facts)
 }
 
-// setFacts sets the facts of an input, or reports that the rest contradicts them.
+// setFacts sets the facts of an input. It reports false if the rest contradicts them.
 func setFacts(in routing.Input, facts []Change) bool {
 	for _, c := range facts {
 		switch c.Fact {
@@ -205,7 +205,7 @@ func (f Counterfactual) Words() string {
 			gone += c.Count.From
 		}
 	}
-	// All are removed, so a list would be long and say nothing more.
+	// If all findings are removed, a list of them would only be longer.
 	none := emptied > 1 && f.Input.FindingCount == 0
 	if none {
 		words = append(words, fmt.Sprintf("without any of the %d findings", gone))

@@ -15,24 +15,21 @@ import (
 type Explanation struct {
 	Input    routing.Input    `json:"input"`
 	Decision routing.Decision `json:"decision"`
-	// Bar explains the bar of the review, nil for a policy without one.
+	// Bar explains the bar of the review. It is nil for a policy without the rule bar.
 	Bar *Bar `json:"bar,omitzero"`
-	// Rule is the branch of rule decision that decided. It is nil if no single branch can
-	// be named.
+	// Rule is the branch of rule decision that decided, or nil if no single branch did.
 	Rule *routing.Branch `json:"rule,omitzero"`
 	// Outranked lists the branches after Rule that matched too, in evaluation order.
 	Outranked []Outranked `json:"outranked"`
 	// Waiting lists the destinations with findings that the decision did not choose,
 	// strongest first.
 	Waiting []Waiting `json:"weaker"`
-	// Counterfactuals lists the smallest changes that lead elsewhere. All have the same
-	// cost, the least found; those that a user can make come first. There are at most
-	// MaxCounterfactuals.
+	// Counterfactuals lists the smallest changes that lead to another destination, at most
+	// MaxCounterfactuals. All have the same cost. Changes that a user can make come first.
 	Counterfactuals []Counterfactual `json:"flips"`
-	// ReachableBy lists for each other destination the smallest change that leads there,
-	// of those that a user can make: findings settled, a green verification, a higher
-	// cap. Destinations that cannot be reached this way are missing. It is ordered by
-	// cost.
+	// ReachableBy lists for each other destination the smallest change by which a user can
+	// lead the task there: fewer findings, a green verification, a higher cap. It omits
+	// destinations that cannot be reached this way, and is ordered by cost.
 	ReachableBy []Counterfactual `json:"ways"`
 	// Tried is the number of inputs that the search decided.
 	Tried int `json:"tried"`
@@ -59,8 +56,7 @@ type Waiting struct {
 //
 // # Errors
 //
-// Those of Decide and of Branches, both of routing.Policy: without a decision there is
-// nothing to explain.
+// Errors from the methods Decide and Branches of routing.Policy.
 func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanation, error) {
 	decision, err := p.Decide(ctx, in)
 	if err != nil {
@@ -84,7 +80,7 @@ func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanat
 	return e, nil
 }
 
-// Decision is Explain, with the Bar that the policy gives barInput, unless that is nil.
+// Decision is Explain, and also explains the bar for barInput, unless that is nil.
 func Decision(ctx context.Context, p *routing.Policy, in routing.Input, barInput *routing.Input) (*Explanation, error) {
 	x, err := Explain(ctx, p, in)
 	if err == nil && barInput != nil {
@@ -96,8 +92,8 @@ func Decision(ctx context.Context, p *routing.Policy, in routing.Input, barInput
 	return &x, nil
 }
 
-// matching finds the branch that decided and those after it. If the first matching branch
-// disagrees with the policy's decision, it names none instead of a wrong one.
+// matching sets Rule and Outranked. It leaves them empty if the first matching branch
+// disagrees with the policy's decision.
 func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
 	branches, err := p.Branches(ctx, routing.DecisionRule)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// dimension is a list of mutually exclusive elementary changes, such as those of the
-// findings for one destination or of the verification. It is sorted by cost.
+// dimension is a list of mutually exclusive elementary changes, such as all changes of the
+// verification. It is sorted by cost.
 type dimension []Change
 
 // options builds the dimensions of an input.
@@ -27,13 +27,12 @@ const reach = 8
 
 // dimensionsOf lists every elementary change of in that can matter to p.
 //
-// Counts between two neighbouring thresholds get the same decision (routing.Thresholds).
-// So the nearest count on every other side of a threshold is enough. In addition, it
-// always tries that a destination has no findings, or has one if it had none.
+// Counts between two neighbouring thresholds get the same decision (routing.Thresholds),
+// so the nearest count on every other side of a threshold is enough. It always tries to
+// remove all findings for a destination, and to add one to a destination without findings.
 //
-// It tries every count within reach only if the policy adds findings up or uses them in a
-// way that cannot be bounded: then only changes of several destinations together may make
-// a difference.
+// It tries every count within reach only if the policy adds up findings, or uses them in a
+// way that cannot be bounded: then several destinations may have to change together.
 func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 	t := p.Thresholds(routing.DecisionRule)
 	o := options{in: in, ranked: p.Precedence(), fields: t.Fields, fine: len(t.Unknown) > 0}
@@ -64,7 +63,7 @@ func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 	return o.dimensions
 }
 
-// facts adds the facts of a policy with a bar that its decision reads.
+// facts adds the facts that the decision of a policy with a bar reads.
 func (o *options) facts(t routing.Thresholds) {
 	if slices.Contains(t.Reads, mayExtend) {
 		change := Change{Kind: Fact, Fact: mayExtend, Count: &Count{0, 1}}

@@ -27,7 +27,7 @@ const (
 // errTimeUp ends a search; it is not returned to callers.
 var errTimeUp = errors.New("the search took too long")
 
-// Counterfactual is a change of the input that leads elsewhere.
+// Counterfactual is a change of the input that leads to another destination.
 type Counterfactual struct {
 	// Changes has at least one change; all of them are needed.
 	Changes []Change `json:"changes"`
@@ -57,8 +57,7 @@ func (s *search) smallest(ctx context.Context, dimensions []dimension) ([]Counte
 	return found[:min(len(found), MaxCounterfactuals)], err
 }
 
-// reachable returns the best counterfactual for each destination, of changes that a user can
-// make.
+// reachable returns for each destination the best counterfactual that a user can bring about.
 func (s *search) reachable(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
 	best := make(map[string]Counterfactual)
 	err := s.each(ctx, feasible(dimensions), func(f Counterfactual) {
