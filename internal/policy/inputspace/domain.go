@@ -9,7 +9,7 @@
 // the round is below, at or above the cap, in the kinds of findings (new, repeats,
 // reopened), in whether any were resolved, in the number of stalled rounds, and in how
 // each number compares with the policy's thresholds (routing.Thresholds). The classes of
-// a bar differ only in what the rule reads.
+// a bar differ only in the fields that the rule bar reads.
 //
 // A *Domain is immutable and safe for concurrent use.
 package inputspace
@@ -34,21 +34,21 @@ const MaxClasses = 200_000
 type Domain struct {
 	destinations []string // those that accept findings, strongest first
 	scales       scales
-	// A class is a pair of a review and a setting. Reviews that may extend the task are only
-	// possible with some settings; all other pairs are possible.
+	// A class is a pair of a review and a setting: of reviews and settings, or, for reviews
+	// that may extend the task, of extending and extendable.
 	reviews, extending   []review
 	settings, extendable []setting
 	gaps                 []routing.Location
 }
 
-// Of returns the classes that a rule of the policies together distinguishes: each policy
-// answers all inputs of a class alike. The classes have findings only for destinations to which all
-// of the policies send findings.
+// Of returns the classes of inputs that a rule distinguishes in at least one of the
+// policies: each policy answers all inputs of a class alike. The classes have findings only
+// for destinations to which all of the policies send findings.
 //
 // # Errors
 //
 // policy-domain-too-large, with the details limit, destinations (their number) and
-// thresholds: by field, the numbers that it is compared with.
+// thresholds (by field).
 func Of(rule routing.Rule, ps ...*routing.Policy) (*Domain, error) {
 	u := uses{thresholds: make(map[string][]int), bar: rule == routing.BarRule}
 	var gaps []routing.Location
@@ -73,11 +73,11 @@ func Of(rule routing.Rule, ps ...*routing.Policy) (*Domain, error) {
 	return d, nil
 }
 
-// uses is what policies read of their input.
+// uses describes how policies use their input.
 type uses struct {
 	thresholds map[string][]int
 	reads      []string
-	// facts is set if a policy sees facts, bar for the rule bar.
+	// facts is set if a policy sees facts; bar is set for the rule bar.
 	facts, bar bool
 }
 
@@ -134,8 +134,8 @@ func (d *Domain) class(i int) (review, setting) {
 
 // At returns the representative of class i, from 0 to Len()-1: the smallest input of the
 // class, so that it is readable as a counterexample. It never contradicts itself. The
-// caller owns it. Findings that could be anywhere go to the weakest destination and are
-// new.
+// caller owns it. Findings that the class does not assign go to the weakest destination
+// and are new.
 func (d *Domain) At(i int) routing.Input {
 	review, setting := d.class(i)
 	var in routing.Input
@@ -176,11 +176,10 @@ func (d *Domain) Each(work func(class int) bool, progress func(done int)) {
 	workers.Wait()
 }
 
-// Sample returns an input of class i drawn with seed: a larger one, in another round, or
-// one that lists destinations without findings. It differs from At if the draw finds such
-// an input. A policy that decides the two differently depends on something beyond its
-// thresholds. Sample is deterministic. The caller owns the input, which never contradicts
-// itself.
+// Sample returns an input of class i drawn with seed. It usually differs from At: it is
+// larger, in another round, or lists destinations without findings. A policy that decides
+// the two differently depends on more than its thresholds. Sample is deterministic. The
+// caller owns the input, which never contradicts itself.
 func (d *Domain) Sample(i int, seed uint64) routing.Input {
 	review, setting := d.class(i)
 	draw := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -217,10 +216,9 @@ func drawUpTo(draw *rand.Rand, most int) int {
 	return draw.IntN(min(most, 1<<draw.IntN(21)) + 1)
 }
 
-// Size orders counterexamples: of two inputs that show the same, the one with the lesser
-// size is easier to read. It adds up rounds, findings, listed destinations, kinds of
-// findings, resolved findings, stalled rounds, facts and a red verification. The number is only
-// meaningful in comparisons.
+// Size orders counterexamples: an input with a lesser size is easier to read. It adds up
+// rounds, findings, listed destinations, kinds of findings, resolved findings, stalled
+// rounds, facts and a red verification. The number is only meaningful in comparisons.
 func Size(in routing.Input) int {
 	size := 0
 	add := func(n int) { size += min(n, unbounded) }

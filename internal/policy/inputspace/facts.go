@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// facts is a class of routing.Facts, apart from the rounds left.
+// facts is a class of routing.Facts, without the rounds left: they belong to the setting.
 type facts struct {
 	firstTime, sinceLow, blocking, deferred span
 	induced, inducedRounds                  span
@@ -85,8 +85,8 @@ func (s *factScales) all() []facts {
 	return all
 }
 
-// withFacts lists the classes of r with each of the facts that it can have. Without any
-// facts that is r.
+// withFacts lists the classes of r with each of the facts that it can have, or only r if
+// no policy sees facts.
 func (r review) withFacts(all []facts) []review {
 	if all == nil {
 		return []review{r}

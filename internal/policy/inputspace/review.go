@@ -57,9 +57,9 @@ func (s scales) reviews(limit int) ([]review, bool) {
 	return all, true
 }
 
-// stalls reports whether nothing has moved: there are findings, all are repeats, and none
-// was resolved. In the spans of counts 0 is separate, so this holds for the whole class
-// or for none of it.
+// stalls reports whether the review made no progress: there are findings, all are repeats,
+// and the last review's findings are all there. The count 0 is a span by itself, so all
+// inputs of the class agree.
 func (r review) stalls() bool {
 	return r.findings != zero && r.kinds[fresh] == zero && r.kinds[reopened] == zero && r.resolved == zero
 }
@@ -67,7 +67,7 @@ func (r review) stalls() bool {
 // chooser selects one review of a class.
 type chooser struct {
 	number func(span) int     // selects one of the span
-	share  func(most int) int // how many of the remaining ones go here
+	share  func(most int) int // how many of the remaining findings go here
 	absent func() bool        // whether to omit a destination without findings
 }
 
@@ -122,8 +122,8 @@ func sum(spans []span) span {
 	return total
 }
 
-// combinations yields every way to take one span from each list, the last varying
-// fastest. The caller owns each.
+// combinations yields every way to take one span from each list; the last list varies
+// fastest. The caller owns the slices.
 func combinations(lists [][]span) func(yield func([]span) bool) {
 	return func(yield func([]span) bool) {
 		at := make([]int, len(lists))
@@ -191,7 +191,8 @@ func (s scales) settings(limit int) ([]setting, bool) {
 	return all, true
 }
 
-// extended returns the part of the setting in which a task may go past its cap.
+// extended returns the part of the setting with rounds left, in which a task may go past
+// its cap.
 func (c setting) extended() setting {
 	c.left = c.left.and(span{1, unbounded})
 	return c

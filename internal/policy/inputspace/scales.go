@@ -13,7 +13,7 @@ const unbounded = 1 << 50
 // span is the whole numbers from lo to hi, inclusive. It is empty if lo is above hi.
 type span struct{ lo, hi int }
 
-// zero is no count, and counts are all of them.
+// zero has only the count 0, and counts has all counts.
 var (
 	zero   = span{}
 	counts = span{0, unbounded}
@@ -52,8 +52,8 @@ func (s span) split(numbers []int) []span {
 	return parts
 }
 
-// The kinds of findings, in the order in which a representative has them: findings are
-// new by default.
+// The kinds of findings. The last one is the default: findings are new unless a class
+// requires another kind.
 const (
 	reopened = iota
 	repeat
@@ -81,7 +81,7 @@ type scales struct {
 	stalled          []span
 	round, maxRounds []span
 	verify           []routing.Verify
-	left             []span      // the rounds left, -1 beyond the hard cap
+	left             []span      // of rounds left; -1 is beyond the hard cap
 	facts            *factScales // nil if no policy sees facts
 }
 
@@ -89,9 +89,9 @@ type scales struct {
 // of one destination has its name appended, as in "routes.executor".
 const anyRoute = "routes"
 
-// newScales divides every number at its thresholds. Zero and nonzero are always
-// distinguished, and so are one, two and more reviews without progress (ADR-0003): any
-// two policies can be compared over those classes.
+// newScales divides every number at its thresholds. It always distinguishes zero from other
+// counts, and one, two and more reviews without progress (ADR-0003), so that any two
+// policies can be compared over these classes.
 func newScales(destinations []string, u uses) scales {
 	thresholds := u.thresholds
 	reads := func(field string) bool {
