@@ -38,8 +38,8 @@ type function struct {
 	call    api.GoFunc
 }
 
-// functions lists what a policy imports. The built-ins get their number, a context that is
-// not used, and their arguments.
+// functions lists the functions that a policy imports. The parameters of opa_builtin0 to
+// opa_builtin4 are the number of the built-in, an unused context, and the arguments.
 func (h *host) functions() []function {
 	all := []function{
 		{"opa_abort", 1, 0, func(_ context.Context, stack []uint64) { h.abort(int32(stack[0])) }},
@@ -182,9 +182,9 @@ const (
 )
 
 // environment returns the module from which a policy imports its memory and the host's
-// functions. The memory must come from a module, and the functions from the host, but a
-// policy expects both under one name: this module defines the memory, imports the
-// functions and exports both. A page has 64 KiB.
+// functions. A policy expects both under one module name, but in wazero a memory comes from
+// a compiled module and Go functions come from a host module: this module defines the
+// memory, imports the functions, and exports both. A page has 64 KiB.
 func environment(functions []function, minPages, maxPages uint32) []byte {
 	count := uint64(len(functions))
 

@@ -63,7 +63,7 @@ func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 	}
 	names, ok := list.Value.(ast.Object)
 	if !ok {
-		return errors.New("its list of built-ins is none")
+		return errors.New("its list of built-ins is not an object")
 	}
 	vm.host.builtins = make(map[int32]topdown.BuiltinFunc, names.Len())
 	return names.Iter(func(name, id *ast.Term) error {
@@ -79,8 +79,8 @@ func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 	})
 }
 
-// evaluate returns the set of the query's results, or failed if a built-in failed. After
-// err the instance is unusable.
+// evaluate returns the set of the query's results, or failed if a built-in failed. The
+// instance is unusable after err.
 func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Value, failed, err error) {
 	vm.host.begin(ctx)
 	defer context.AfterFunc(ctx, vm.host.bctx.Cancel.Cancel)()
@@ -103,8 +103,8 @@ func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Val
 	return set.Value, nil, nil
 }
 
-// invoke calls a function that the policy exports, and returns its result, or 0 if it has
-// none. After an error the state of the instance is undefined.
+// invoke calls an exported function of the policy, and returns its result, or 0 for a
+// function without one. After an error the state of the instance is undefined.
 func (vm *instance) invoke(ctx context.Context, function string, args ...int32) (int32, error) {
 	f := vm.policy.ExportedFunction(function)
 	if f == nil {

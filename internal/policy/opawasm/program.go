@@ -1,7 +1,7 @@
 // Package opawasm runs policies that OPA has compiled to WebAssembly.
 //
-// OPA's own host is for long-lived servers: its instances may use 4 GiB of memory each,
-// nothing frees them, and a failing built-in is merely undefined. This host limits an
+// OPA's own host is for long-lived servers: its instances may use 4 GiB of memory each
+// and are never freed, and a failing built-in is merely undefined. This host limits an
 // instance to 64 MiB, is freed with the policy, and fails an evaluation in which a
 // built-in failed, as OPA's evaluator does in strict mode.
 package opawasm
@@ -20,7 +20,7 @@ import (
 
 const (
 	pageBytes = 64 << 10
-	// maxPages bounds the memory of an instance. A policy of a page uses half a megabyte.
+	// maxPages bounds the memory of an instance. A short policy uses half a megabyte.
 	maxPages = 1024
 	// basePages is the initial memory of an instance, in addition to the policy's data.
 	basePages = 16
@@ -50,7 +50,7 @@ type Program struct {
 	host        host
 
 	mu sync.Mutex
-	vm *instance // nil if the next evaluation has to make one
+	vm *instance // nil if the next evaluation must make a new one
 }
 
 // New compiles a policy in OPA's WebAssembly ABI, whose first entrypoint is the query, to
@@ -91,7 +91,7 @@ func (p *Program) Eval(ctx context.Context, input string) (results ast.Value, er
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	vm := p.vm
-	p.vm = nil // The state of the instance is known only after an evaluation without err.
+	p.vm = nil // reused only after an evaluation without err
 	if vm == nil {
 		vm, err = p.newInstance(ctx)
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// failedAt runs a failed test again and returns the expression that failed, nil if unknown.
-// OPA's runner could record every step of every test instead, which has no bound.
+// failedAt runs a failed test again and returns the location of the expression that failed,
+// or nil if unknown. OPA's runner could record every step of every test instead, which
+// takes unbounded memory.
 func (s suite) failedAt(ctx context.Context, r *tester.Result) *routing.Location {
 	ref := s.ref(r.Location)
 	if ref == nil {
@@ -25,8 +26,7 @@ func (s suite) failedAt(ctx context.Context, r *tester.Result) *routing.Location
 		return nil
 	}
 	var last lastFail
-	// The result is already known.
-	_, _ = query.Eval(ctx, rego.EvalQueryTracer(&last))
+	_, _ = query.Eval(ctx, rego.EvalQueryTracer(&last)) // the result is known: the test fails
 	if last.expr == nil {
 		return nil
 	}
@@ -47,8 +47,8 @@ func (s suite) ref(loc *ast.Location) ast.Ref {
 	return nil
 }
 
-// lastFail records the last failed expression, which ended the test. Earlier failures
-// were only attempts.
+// lastFail records the last failed expression, which ended the test. Earlier failures only
+// made the evaluation backtrack.
 type lastFail struct{ expr *ast.Expr }
 
 // Enabled implements topdown.QueryTracer.

@@ -47,7 +47,7 @@ func (r Report) Clean() bool { return r.Passed > 0 && r.Passed == len(r.Tests) }
 
 // Test is the result of one test rule.
 type Test struct {
-	// Name is the name of the rule, followed by those of its cases, if any.
+	// Name is the name of the rule, followed by the names of its cases, if any.
 	Name    string  `json:"name"`
 	Package string  `json:"package"`
 	Outcome Outcome `json:"outcome"`
