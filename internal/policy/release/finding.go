@@ -13,8 +13,8 @@ import (
 // Finding is one defect of a tree.
 type Finding struct {
 	Rule Rule `json:"rule"`
-	// Policy is the version with the defect, such as routing@1.2.0, or "" if it is not
-	// about one version.
+	// Policy is the version with the defect, such as routing@1.2.0, or "" if the defect is
+	// not in one version.
 	Policy string `json:"policy,omitzero"`
 	// ADR is the decision record with the defect.
 	ADR string `json:"adr,omitzero"`
@@ -42,8 +42,7 @@ func (f Finding) hint(format string, args ...any) Finding {
 	return f
 }
 
-// problems returns a finding for each problem of a policy that does not load, or for the
-// error itself.
+// problems returns a copy of f for each problem that err lists, or one for err itself.
 func problems(f Finding, err error) []Finding {
 	var list []routing.Problem
 	if e, ok := errors.AsType[*errs.Error](err); !ok {

@@ -11,13 +11,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// LintOptions gives Lint data outside of the tree.
+// LintOptions gives Lint data from outside the tree.
 type LintOptions struct {
-	// Raised lists, for each category, the agent modules or the host that raise it. The
-	// latest version is checked against it. Nil means unknown.
+	// Raised is as in check.Options, for the latest version.
 	Raised map[string][]string
-	// Replay replays a ledger. Nil means that there is no ledger; then a record's replay
-	// is checked only against its own policy.
+	// Replay replays a ledger. If it is nil, the figures of a record's replay are not
+	// checked, only that it was a replay of that policy.
 	Replay Replayer
 }
 
@@ -146,7 +145,7 @@ func (l *linter) locked() {
 			if ours.policy.Identity().Digest == l.lock.digests[ref] {
 				continue
 			}
-			f = finding(Unchanged, file, "%s is built in with another digest", ref).hint("restore from version control what is another one now: the line, or %s", l.tree.folder(identity(ref).Version))
+			f = finding(Unchanged, file, "%s is built in with another digest", ref).hint("restore from version control whichever was changed: the line, or %s", l.tree.folder(identity(ref).Version))
 		} else {
 			f = finding(Stored, file, "%s was released, and its folder is gone", ref).hint("restore %s from version control", l.tree.folder(identity(ref).Version))
 		}

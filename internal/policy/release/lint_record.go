@@ -168,7 +168,7 @@ func (w *versionLinter) differs(r adr.Record, change diff.Diff) {
 }
 
 // shows reports whether a record's body has the current diff between its markers, if it
-// has markers: that is the part people read.
+// has markers. People read the body, and not the digest.
 func (w *versionLinter) shows(r adr.Record, change diff.Diff) bool {
 	found, _ := w.records.of(r.Name)
 	return bytes.Equal(fill(found.Text, change.Markdown()), found.Text)
@@ -217,8 +217,8 @@ func (w *versionLinter) replayed(ctx context.Context, r adr.Record) error {
 	return nil
 }
 
-// replay repeats the replay of a record. A replay of no decisions stays one, whatever the
-// ledger has by now.
+// replay repeats the replay of a record, up to the same event. If that was a replay of no
+// decisions, so is this one.
 func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayFigures) (replay.Report, error) {
 	if of.Through == 0 {
 		return replay.New(w.policy, replay.Options{}).Report(), ctx.Err()

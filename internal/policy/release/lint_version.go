@@ -181,7 +181,7 @@ func firstDifference(file, text, want string) (routing.Location, string) {
 
 // unchanged checks the version against the lock. If the lock does not have it and it
 // begins the tree's line, it is checked against the built-in version. A released version,
-// and one that follows it, are valid whatever a later program has built in.
+// and any version after it, is valid whatever a later program has built in.
 func (w *versionLinter) unchanged(seen *Version) {
 	digest, ours := seen.Policy.Digest, ""
 	if v := find(w.builtIn, w.ref); v != nil {
@@ -197,7 +197,7 @@ func (w *versionLinter) unchanged(seen *Version) {
 	case ok:
 	case begins && ours != "" && ours != digest:
 		w.say(finding(Unchanged, w.folder, "this program has it built in as %s, and it is %s here", ours, digest).
-			hint("one version cannot be two: remove folder and record and begin again with switchyard policy new, or rename the folder, custom.version and the record's policy, and remove its supersedes"))
+			hint("a version has only one digest: remove folder and record and begin again with switchyard policy new, or rename the folder, custom.version and the record's policy, and remove its supersedes"))
 	default:
 		w.say(finding(Locked, w.folder, "%s does not have it", w.tree.lock()).hint("switchyard policy release %s", w.ref))
 	}

@@ -49,7 +49,7 @@ type Created struct {
 }
 
 // New creates the next version: its folder with a copy of another version's rules and
-// tests, its decision record with status proposed, and the lock if there is none. The
+// tests, its decision record with status proposed, and the lock if it is missing. The
 // number follows the latest version, whichever version is copied.
 //
 // Existing files are not changed. If New fails, it removes the files it created.
@@ -171,7 +171,7 @@ func (p plan) record(o NewOptions) (routing.Source, error) {
 const maxSlug = 60
 
 // slug returns a title in the form of a file name: lower-case ASCII letters and digits
-// with single hyphens between them, or the version if the title has none of these.
+// with single hyphens between them. A title without any of these gives the version.
 func slug(title, number string) string {
 	var words []string
 	length := 0
@@ -212,8 +212,8 @@ func renumbered(ctx context.Context, from *version, number, record string) ([]ro
 	return modules, nil
 }
 
-// create writes all of the files or none. It fails if one exists already, and creates
-// missing folders.
+// create writes all of the files, or removes them after an error. It fails if one exists
+// already, and creates missing folders.
 func create(root *os.Root, files []routing.Source) (err error) {
 	var made []string
 	defer func() {
@@ -221,7 +221,7 @@ func create(root *os.Root, files []routing.Source) (err error) {
 			return
 		}
 		for _, name := range slices.Backward(made) {
-			_ = root.Remove(name) // If this fails, the error below still reports the first cause.
+			_ = root.Remove(name) // err has the first cause
 		}
 	}()
 	for _, f := range files {

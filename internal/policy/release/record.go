@@ -73,9 +73,8 @@ const (
 	diffEnds   = "<!-- /switchyard:diff -->"
 )
 
-// fill replaces the text between the markers with a block. It returns a text unchanged if
-// it does not have both markers, each in its own line and in order: the author removed
-// them on purpose.
+// fill replaces the text between the markers with a block. A text without both markers,
+// each in its own line and in order, is returned unchanged: authors may remove them.
 func fill(text []byte, block string) []byte {
 	begin, end, at := -1, -1, 0
 	lineEnd := "\n"

@@ -32,8 +32,8 @@ type Released struct {
 	Folder string `json:"folder"`
 	// Record is the version's updated decision record.
 	Record adr.Record `json:"record"`
-	// Already reports that the version was released before and its record is complete, so
-	// that nothing was written.
+	// Already reports that the version was released before, with a complete record. Release
+	// then writes no file.
 	Already bool `json:"already"`
 	// Files are the written files, relative to the tree's root.
 	Files []string `json:"files"`
@@ -52,7 +52,7 @@ type Released struct {
 //   - policy-version-unknown: there is no such version, or Version is "" and ambiguous.
 //   - policy-release-refused: the version has defects.
 //   - policy-tree-unwritable: a file cannot be written.
-//   - Those of the Replayer, and the error of ctx.
+//   - Errors from the Replayer, and the error of ctx.
 func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 	if o.Replay == nil {
 		return Released{}, errs.New(errs.PolicyReleaseRefused, "there is no ledger to replay").With("findings", []Finding{})
@@ -113,7 +113,7 @@ func (s *workspace) candidate(ref string) (*version, error) {
 }
 
 // judge reports whether figures are missing that Release fills in, and returns the
-// findings that it cannot fix. It ignores those of later versions.
+// findings that it cannot fix. It ignores findings about later versions.
 func (s *workspace) judge(v *version, findings []Finding, accept bool) (missing bool, refused []Finding) {
 	for _, f := range findings {
 		mine := f.Policy == v.ref
@@ -174,7 +174,7 @@ func (s *workspace) lockIn(ref, digest string) error {
 	return replace(s.root, s.tree.lock(), []byte(with(now.text, ref, digest)))
 }
 
-// invariants returns the text of the version's record with all figures filled in.
+// recordText returns the text of the version's record with all figures filled in.
 func (v *version) recordText(ctx context.Context, found adr.Found, again Replayer) ([]byte, error) {
 	diff, err := v.diff(ctx)
 	if err != nil {

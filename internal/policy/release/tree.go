@@ -55,9 +55,9 @@ func (t Tree) open() (*os.Root, error) {
 	return root, nil
 }
 
-// Waivers returns the invariants that a policy's record waives, for check.Verify. Those
-// of a proposed record are marked Proposed; a rejected one, or one of another version,
-// waives nothing.
+// Waivers returns the waivers of a policy's record, for check.Verify. Waivers of a proposed
+// record are marked Proposed; a rejected record, or a record of another version, has no
+// effect.
 //
 // # Errors
 //

@@ -25,9 +25,8 @@ type workspace struct {
 	records  records
 	lock     lock
 	builtIn  []*version
-	// line is all relevant versions, oldest first: the built-in ones before the tree's
-	// first version, then those of the tree. After its first version a tree's line is
-	// independent: later built-in versions are not part of it.
+	// line has all relevant versions, oldest first: the built-in ones before the tree's
+	// first version, then the tree's versions. Later built-in versions are not part of it.
 	line []*version
 }
 
@@ -35,7 +34,7 @@ type workspace struct {
 type version struct {
 	ref     string   // the name of its folder
 	folder  string   // "" for a built-in version
-	before  *version // the one before it in the line, nil for the first
+	before  *version // the previous version of the line, nil for the first
 	modules []routing.Source
 	tests   []routing.Source
 	policy  *routing.Policy // nil if it does not load
@@ -160,8 +159,8 @@ func isVersion(ref string) bool {
 }
 
 // precedes reports whether a built-in version comes before the first one of the tree: it
-// is older, and not newer than the version that the first one's record supersedes. If the
-// record names none, all older built-in versions precede it.
+// is older, and not newer than the version that the first one's record supersedes. If that
+// is not a built-in version, all older built-in versions precede it.
 func (s *workspace) precedes(ref string, first *version) bool {
 	if compareReferences(ref, first.ref) >= 0 {
 		return false
@@ -196,18 +195,17 @@ type Listed struct {
 	Policy *routing.Policy
 	Err    error
 	State  State
-	// ADRStatus is the status of its decision record, or "" if it has none.
+	// ADRStatus is the status of its decision record, or "" without a record.
 	ADRStatus adr.Status
 }
 
-// Versions lists the versions of the tree, oldest first. A tree that does not exist has
-// none.
+// Versions lists the versions of the tree, oldest first. A missing tree counts as empty.
 //
 // # Errors
 //
 // policy-tree-unreadable if the tree cannot be read, and the error of ctx.
 func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
-	t.BuiltIn = nil // they are not listed, and loading them takes time
+	t.BuiltIn = nil // not listed, and slow to load
 	s, err := t.load(ctx)
 	if err != nil {
 		return nil, err
