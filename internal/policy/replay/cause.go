@@ -42,16 +42,16 @@ type Cause struct {
 	Kind CauseKind `json:"kind"`
 	// Category is the rerouted category, with its number of Findings in the round and its
 	// destinations From and To. For CausePrecedence, From and To are the strongest
-	// destinations before and now; for CauseBar they are the bars, and Findings the deferred
-	// ones; for CauseConfinement, From is the recorded level. The other fields are empty. All
-	// are for CauseRules.
+	// destinations before and now; for CauseBar they are the bars, and Findings counts the
+	// deferred findings; for CauseConfinement, From is the recorded level. All other fields
+	// are empty.
 	Category string `json:"category,omitzero"`
 	Findings int    `json:"findings,omitzero"`
 	From     string `json:"from,omitzero"`
 	To       string `json:"to,omitzero"`
-	// Was and Now are the rules that decided, for CauseRules, if known: the recorded
-	// policy may be unavailable, and the candidate may make no decision. CauseConfinement
-	// has Now.
+	// Was and Now are the rules that decided, for CauseRules; CauseConfinement has only Now.
+	// Was is nil if the recorded policy is unavailable, and Now if the candidate made no
+	// decision.
 	Was *routing.Location `json:"was,omitzero"`
 	Now *routing.Location `json:"now,omitzero"`
 }
@@ -78,7 +78,7 @@ func (c Cause) String() string {
 	case c.Now != nil:
 		return at(*c.Now) + " decides"
 	default:
-		return "the rules are others"
+		return "the rules differ"
 	}
 }
 
@@ -90,8 +90,8 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	if c, ok := barCause(r, now); ok {
 		causes = append(causes, c)
 	}
-	// Decide about the recorded routes of the open findings again, to see whether the rules
-	// alone change the decision.
+	// Decide again about the recorded routes of the open findings, to see whether the rules
+	// by themselves change the decision.
 	in := r.Input
 	if f := now.Input.Facts; f != nil && in.Facts == nil {
 		in = withFacts(in, *f, 0)
@@ -131,7 +131,8 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	return append(causes, c), nil
 }
 
-// barCause returns the cause of a bar that defers other findings than the recorded one.
+// barCause returns the cause if the candidate's bar defers other findings than the recorded
+// bar.
 func barCause(r Recorded, now Outcome) (Cause, bool) {
 	c := Cause{Kind: CauseBar, From: string(cmp.Or(r.Bar, routing.BarAll)), To: string(cmp.Or(now.Bar, routing.BarAll))}
 	if now.Input.Facts != nil {
@@ -171,7 +172,7 @@ func (y *Replay) rerouted(r Recorded) []Cause {
 	return causes
 }
 
-// rule returns the location of the rule that decides an input, or nil if none does.
+// rule returns the location of the rule that decides an input, or nil if no rule matches.
 func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Location, error) {
 	branches, err := p.Branches(ctx, routing.DecisionRule)
 	if err != nil {
@@ -182,7 +183,7 @@ func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Lo
 		return nil, ctx.Err()
 	}
 	if err != nil || len(held) == 0 {
-		return nil, nil // The policy makes no decision, which the report shows.
+		return nil, nil // the report shows that the policy makes no decision
 	}
 	place := branches.All()[held[0].Branch].Location
 	return &place, nil

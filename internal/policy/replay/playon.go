@@ -9,33 +9,33 @@ import (
 // maxPlayed bounds the tasks that a Played lists.
 const maxPlayed = 1000
 
-// Played is how tasks would have ended by the candidate. Each recorded review is taken to
-// follow whatever the candidate decided before, as long as that was the work of an agent:
-// what another agent would have done is not known. A task that goes on after it ended, as
-// after an answer or a resume, counts again.
+// Played describes how tasks would have ended under the candidate. After a decision for any
+// agent, the next recorded review is used, because the work of another agent is unknown. A
+// task that continues after its end, as after an answer or a resume, counts again.
 type Played struct {
-	// Same counts the tasks that end in the same round, Earlier those that end before.
+	// Same counts the tasks that end in the same round, and Earlier the tasks that end in an
+	// earlier one.
 	Same    int64 `json:"same"`
 	Earlier int64 `json:"earlier"`
 	// SavedRounds counts the recorded decisions after the candidate's end of a task.
 	SavedRounds int64 `json:"saved_rounds"`
-	// Beyond counts the tasks that end in the record and would go on: the record does not
-	// say how. Open counts those that had not ended in the record either.
+	// Beyond counts the tasks that end only in the record, and Open the tasks that end in
+	// neither.
 	Beyond int64 `json:"beyond"`
 	Open   int64 `json:"open"`
-	// Tasks are the first 1,000 that end otherwise than recorded, in the order in which the
-	// record ends.
+	// Tasks are the first 1,000 that end differently than recorded, in the order of their
+	// recorded ends.
 	Tasks []PlayedTask `json:"tasks"`
 }
 
-// PlayedTask is a task that ends otherwise.
+// PlayedTask is a task that ends differently than recorded.
 type PlayedTask struct {
 	Task string `json:"task"`
 	// Recorded is the last recorded decision, and Round its round.
 	Recorded routing.Decision `json:"recorded"`
 	Round    int              `json:"round"`
-	// Decision is the candidate's last one, and DecidedRound its round. Ended is false if it
-	// would go on.
+	// Decision is the candidate's last one, and DecidedRound its round. Ended is false if the
+	// task would continue.
 	Decision     routing.Decision `json:"decision"`
 	DecidedRound int              `json:"decided_round"`
 	Ended        bool             `json:"ended"`
@@ -49,7 +49,7 @@ type PlayedTask struct {
 // player follows tasks by the candidate's decisions.
 type player struct {
 	decider *Decider
-	tasks   map[string]*PlayedTask // of the tasks that have not ended in the record
+	tasks   map[string]*PlayedTask // tasks that have not ended in the record
 	result  Played
 }
 
@@ -86,8 +86,8 @@ func (y *player) decide(ctx context.Context, r Recorded, t *PlayedTask) error {
 	return nil
 }
 
-// goesOn reports whether an agent works after a decision. Without the policy, nil, only
-// the ends that every policy declares are known.
+// goesOn reports whether an agent works after a decision. If p is nil, only the terminal
+// destinations that every policy declares are known.
 func goesOn(p *routing.Policy, d routing.Decision) bool {
 	if p == nil {
 		return d.NextAction != routing.Commit && d.NextAction != routing.Stuck

@@ -23,14 +23,14 @@ type Recorded struct {
 	At string
 	// Input is the input given to the policy about the open findings.
 	Input routing.Input
-	// BarInput is the input given to its bar, nil for a policy without one. PolicyBar is
-	// the bar for it, and Bar that of the review, which is that of an earlier one if it was
-	// higher.
+	// BarInput is the input given to the rule bar, or nil for a policy without it. PolicyBar
+	// is the result. Bar is the bar of the review: PolicyBar, or the bar of an earlier review
+	// if that was higher.
 	BarInput       *routing.Input
 	PolicyBar, Bar routing.Bar
 	// Reviewed reports whether the round had a review.
 	Reviewed bool
-	// Confinement is the lowest level that one of its reports was made at, "" for none.
+	// Confinement is the lowest level that one of its reports was made at, or "".
 	Confinement confinement.Level
 	// Categories are the categories of the findings, deferred ones included.
 	Categories []Category
@@ -50,14 +50,14 @@ type Category struct {
 	Severity finding.Severity
 	// Standing compares them with earlier reviews; "" is new.
 	Standing task.FindingStatus
-	// Audited findings are those of the audit, and Deferred those that the bar deferred.
+	// Audited reports whether they are from the audit, and Deferred whether the bar deferred
+	// them.
 	Audited, Deferred bool
 	// Count is at least 1.
 	Count int
 }
 
-// check fails if r contradicts itself. Inputs that only a policy would reject are left to
-// the policy.
+// check fails if r contradicts itself. It accepts inputs that only a policy would reject.
 func (r Recorded) check() error {
 	switch {
 	case r.Task == "":
@@ -65,7 +65,7 @@ func (r Recorded) check() error {
 	case r.Round != r.Input.Round:
 		return r.fault("it was round %d, and its input says %d", r.Round, r.Input.Round)
 	case !routing.IsName(r.Decision.NextAction) || !routing.IsName(r.Decision.Reason):
-		return r.fault("%.80q for the reason %.80q is no decision", r.Decision.NextAction, r.Decision.Reason)
+		return r.fault("%.80q for the reason %.80q is not a decision", r.Decision.NextAction, r.Decision.Reason)
 	case r.Policy.Digest == "":
 		return r.fault("it does not say which policy decided")
 	}
@@ -93,14 +93,14 @@ func (r Recorded) check() error {
 	}
 	for _, n := range routes {
 		if n != 0 {
-			return r.fault("the routes of its findings are not those of its input")
+			return r.fault("the routes of its findings differ from its input")
 		}
 	}
 	return nil
 }
 
 func (r Recorded) fault(format string, args ...any) error {
-	return errs.New(errs.ReplayRecordInvalid, "event %d of task %s tells nothing: %w", r.N, r.Task, fmt.Errorf(format, args...)).
+	return errs.New(errs.ReplayRecordInvalid, "event %d of task %s cannot be replayed: %w", r.N, r.Task, fmt.Errorf(format, args...)).
 		With("task", r.Task).With("event", r.N)
 }
 
@@ -111,7 +111,7 @@ const maxTrends = 1 << 14
 type Decider struct {
 	policy *routing.Policy
 	table  *table.Table
-	trends map[string]task.State // of the tasks whose record has no facts
+	trends map[string]task.State // by task, for records without facts
 }
 
 // Outcome is a policy's result for a recorded round.
@@ -120,8 +120,8 @@ type Outcome struct {
 	Input routing.Input
 	// Decision is routing.Undecided if the policy rejected the input or failed on it.
 	Decision routing.Decision
-	// Bar is the bar of the review, "" if the policy has none, and PolicyBar what the policy
-	// gave.
+	// Bar is the bar of the review, and PolicyBar the result of the rule bar. They are "" for
+	// a policy without that rule.
 	Bar, PolicyBar routing.Bar
 }
 
@@ -133,13 +133,13 @@ func newDecider(t *table.Table) *Decider {
 }
 
 // Decide sends a round's findings to the destinations of the policy's table, keeps the
-// rest of the recorded input, and lets the policy decide. A policy with a bar defers what
-// lies below it.
+// rest of the recorded input, and lets the policy decide. A policy with a bar first defers
+// the findings below it.
 //
 // # Errors
 //
-// replay-record-invalid; the end of ctx; and policy-timeout, because a policy's speed is
-// not a property of the round. Any other error of the policy is an Outcome.
+// replay-record-invalid; the end of ctx; and policy-timeout, because that says nothing
+// about the round. Any other error of the policy becomes an Outcome.
 func (d *Decider) Decide(ctx context.Context, r Recorded) (Outcome, error) {
 	var latched routing.Bar
 	if r.Bar.Above(r.PolicyBar) {
@@ -181,7 +181,7 @@ func (d *Decider) decideAbove(ctx context.Context, r Recorded, latched routing.B
 	return o, err
 }
 
-// routes counts the findings by destination, but for those that skip reports.
+// routes counts the findings by destination, without the categories that skip reports.
 func (d *Decider) routes(r Recorded, skip func(Category) bool) map[string]int {
 	routes := make(map[string]int, len(r.Categories))
 	for _, c := range r.Categories {
@@ -193,8 +193,8 @@ func (d *Decider) routes(r Recorded, skip func(Category) bool) map[string]int {
 	return routes
 }
 
-// facts returns the facts about all findings of a round. A record without them shows only
-// how many findings were new in the reviews of its task.
+// facts returns the facts about all findings of a round. If the record has no facts, they
+// are derived from the numbers of new findings in the task's reviews.
 func (d *Decider) facts(r Recorded, all routing.Input) *routing.Facts {
 	var f routing.Facts
 	if all.Facts != nil {
@@ -231,7 +231,7 @@ func (d *Decider) blocks(c Category) bool {
 	return c.Audited || to.Kind != routing.Agent || !routing.BarFail.Defers(c.Severity)
 }
 
-// open returns the input about the findings that are not below the bar.
+// open returns the input about the findings that are not deferred.
 func (d *Decider) open(r Recorded, all routing.Input, bar routing.Bar) routing.Input {
 	deferred := func(c Category) bool { return !d.blocks(c) && bar.Defers(c.Severity) }
 	in, count := all, 0
@@ -256,7 +256,7 @@ func (d *Decider) open(r Recorded, all routing.Input, bar routing.Bar) routing.I
 		in.StalledRounds = max(all.StalledRounds, r.Input.StalledRounds, 1)
 	}
 	in = withFacts(in, *all.Facts, count)
-	// Only the record of a review with facts says whether it settled the one before.
+	// Whether a review settled the previous one is known only from recorded facts.
 	if recorded := r.Input.Facts; recorded != nil && recorded.DeferredCount == count {
 		in.MayExtend = recorded.MayExtend
 	}

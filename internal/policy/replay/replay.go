@@ -6,8 +6,8 @@
 // consequences of a changed decision are not simulated, because the work of another agent
 // is unknown.
 //
-// A decision is changed if the round goes elsewhere. Rounds that keep their destination
-// but change the reason are counted separately.
+// A decision is changed if the destination is. Rounds that keep their destination but
+// change the reason are counted separately.
 package replay
 
 import (
@@ -81,8 +81,8 @@ func New(candidate *routing.Policy, o Options) *Replay {
 //
 // # Errors
 //
-// replay-too-varied, and those of Decider.Decide; replay-record-invalid also for a round
-// out of order. The replay is then unusable.
+// replay-too-varied, replay-record-invalid for a round out of order, and errors from
+// Decider.Decide. The replay is then unusable.
 func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	if r.Seq <= y.report.Through {
 		return r.fault("number %d does not come after %d", r.Seq, y.report.Through)
@@ -118,7 +118,7 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	return nil
 }
 
-// policyOf returns the policy that decided a round, nil if it is not available.
+// policyOf returns the policy that decided a round, or nil if it is unavailable.
 func (y *Replay) policyOf(ctx context.Context, r Recorded) (*routing.Policy, error) {
 	if y.find == nil {
 		return nil, nil

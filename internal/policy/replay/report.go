@@ -16,8 +16,8 @@ import (
 // Report is the result of a replay.
 type Report struct {
 	Candidate routing.Identity `json:"candidate"`
-	// Decisions is the number of rounds decided again: those from Since on, if set, up to
-	// the event number Through in the ledger, 0 for none.
+	// Decisions is the number of rounds decided again: from the time Since, if set, to event
+	// number Through of the ledger. Both numbers are 0 if there were no rounds.
 	Decisions int64  `json:"decisions"`
 	Since     string `json:"since,omitzero"`
 	Through   int64  `json:"through"`
@@ -28,9 +28,9 @@ type Report struct {
 	// Reasons counts rounds that keep their destination and change the reason.
 	Reasons []Cell `json:"reasons"`
 	// Bars counts the rounds by recorded bar and the candidate's, if one of the policies has
-	// a bar. A policy without one has the bar all.
+	// the rule bar. A policy without that rule has the bar all.
 	Bars []Cell `json:"bars,omitzero"`
-	// Played is how tasks would have ended, nil if they were not followed.
+	// Played says how tasks would have ended, or is nil if they were not followed.
 	Played *Played `json:"played,omitzero"`
 	// Changed lists the changed decisions, at most 1,000, in the order of recording.
 	// Omitted counts the others.
@@ -61,8 +61,8 @@ type ChangedDecision struct {
 	// Event is the number of the event in its task, and At its time.
 	Event int64  `json:"event"`
 	At    string `json:"at"`
-	// From is the recorded decision and To the new one: routing.Undecided if the candidate makes
-	// none.
+	// From is the recorded decision and To the new one, which is routing.Undecided if the
+	// candidate fails.
 	From   routing.Decision `json:"from"`
 	To     routing.Decision `json:"to"`
 	Causes []Cause          `json:"causes"`
@@ -161,7 +161,7 @@ func (r Report) Digest() string {
 		"switchyard.replay.v1", r.Candidate.Digest, r.Since, r.Through, r.Decisions, r.Policies, r.Matrix, r.Reasons, r.Bars, r.ChangedDigest,
 	}, json.Deterministic(true))
 	if err != nil {
-		return "" // cannot happen: Add has marshaled the same texts
+		return "" // cannot happen: the texts come from JSON, so they are UTF-8
 	}
 	return digest.Of(text)
 }

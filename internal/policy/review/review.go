@@ -1,5 +1,5 @@
-// Package review asks a policy about a review: for its bar first, and then for its decision
-// about the findings that the bar leaves open (ADR-0024).
+// Package review asks a policy about a review: first for the bar, then for a decision about
+// the findings that the bar leaves open (ADR-0024).
 package review
 
 import (
@@ -12,23 +12,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Review is what a policy is asked about.
+// Review is a review that a policy is asked about.
 type Review struct {
-	// State is the task's state before the review, the zero State without a task.
+	// State is the task's state before the review, or the zero State without a task.
 	State    task.State
 	Findings []Finding
 	// Round is the round of the review, MaxRounds the cap and HardCap the highest round.
 	Round, MaxRounds, HardCap int
 	Verify                    routing.Verify
-	// Settled is set if nothing is left of the findings of the previous review, but for
-	// those that are reported again.
+	// Settled is set if every finding of the previous review is fixed or reported again.
 	Settled bool
-	// Confinement is the lowest level that one of the reports was made at, "" for none.
+	// Confinement is the lowest level that one of the reports was made at, or "".
 	Confinement confinement.Level
 }
 
-// Finding is a finding of a review. Decide sets its Deferred, and Blocking where a
-// severity or a destination requires it.
+// Finding is a finding of a review. Decide sets Deferred, and sets Blocking if the severity
+// or the destination requires it.
 type Finding struct {
 	task.Reviewed
 	Severity finding.Severity
@@ -38,8 +37,8 @@ type Finding struct {
 
 // Result is a policy's answer.
 type Result struct {
-	// Bar is the bar of the review: PolicyBar, which the policy gave for BarInput, or that
-	// of an earlier review if it was higher. They are zero for a policy without a bar.
+	// Bar is the bar of the review: PolicyBar, which the policy gave for BarInput, or the bar
+	// of an earlier review if that was higher. They are zero for a policy without a bar.
 	Bar, PolicyBar routing.Bar
 	BarInput       *routing.Input
 	// Decision is the decision for Input, which is about the open findings.
@@ -48,12 +47,12 @@ type Result struct {
 }
 
 // Decide asks p about the review, and marks the findings that are deferred. A policy
-// without a bar defers none.
+// without a bar defers no findings.
 //
 // # Errors
 //
-// Those of Bar and Decide of routing.Policy. The result has the input that the
-// policy failed on.
+// Errors from the methods Bar and Decide of routing.Policy. The result has the input that
+// the policy failed on.
 func (r Review) Decide(ctx context.Context, p *routing.Policy) (Result, error) {
 	for i := range r.Findings {
 		f := &r.Findings[i]

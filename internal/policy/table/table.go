@@ -1,11 +1,11 @@
 // Package table remembers the decisions of a policy, for commands that make many.
 //
-// A table begins with the decisions for single inputs. After thousands of different ones
-// it has the policy checked exhaustively (package check). If inputs of one class are
-// decided alike, it remembers a decision for each class (package inputspace) instead, and
-// has one for every further input as soon as it has seen each class. Otherwise it goes on
-// with single inputs, up to a limit. It stores nothing outside of memory: each table
-// belongs to one loaded policy, so no decision outlives its policy.
+// A table begins with the decisions for single inputs. After thousands of different inputs
+// it checks the policy exhaustively (package check). If inputs of one class are decided
+// alike, the table remembers a decision for each class (package inputspace) instead, and
+// soon has seen every class. Otherwise it continues with single inputs, up to a limit. A
+// table exists only in memory and belongs to one loaded policy, so no decision outlives its
+// policy.
 package table
 
 import (
@@ -18,9 +18,9 @@ import (
 )
 
 // maxInputs bounds the single inputs of a rule, at some 300 bytes each. Interpreting that
-// many takes about as long as the check, so a table costs at most twice what it would
-// without a check, or with one from the start. Rounds repeat: a few hundred inputs make up
-// most ledgers.
+// many takes about as long as the check, so a table takes at most twice the time of one
+// that never checks, or that checks at the start. Rounds repeat: most ledgers have a few
+// hundred different inputs.
 const maxInputs = 1 << 14
 
 // Table answers as its policy does. It is not safe for concurrent use.
@@ -35,7 +35,7 @@ type Table struct {
 // rule is a rule of the policy with its answers.
 type rule struct {
 	answers map[string]routing.Decision
-	classes *inputspace.Domain // nil as long as answers are by single inputs
+	classes *inputspace.Domain // nil while answers are by single inputs
 }
 
 // New returns an empty table.
@@ -50,7 +50,7 @@ func New(p *routing.Policy) *Table {
 // Policy returns the policy.
 func (t *Table) Policy() *routing.Policy { return t.policy }
 
-// Ask is Policy.AskOrCode.
+// Ask is AskOrCode of routing.Policy.
 func (t *Table) Ask(ctx context.Context, name routing.Rule, in routing.Input) (routing.Decision, error) {
 	r := t.rules[name]
 	if r.classes == nil {
@@ -71,7 +71,7 @@ func (t *Table) Ask(ctx context.Context, name routing.Rule, in routing.Input) (r
 	}
 	r.answers[string(t.key)] = d
 	if r.classes == nil && len(r.answers) == maxInputs {
-		clear(r.answers) // Frequent inputs are soon here again.
+		clear(r.answers) // frequent inputs soon come back
 		return d, t.useClasses(ctx)
 	}
 	return d, nil
@@ -86,7 +86,7 @@ func (t *Table) useClasses(ctx context.Context) error {
 	t.checked = true
 	report, err := check.Verify(ctx, t.policy, check.Options{})
 	if err != nil || !slices.ContainsFunc(report.Results, func(r check.Result) bool { return r.Invariant == check.Classes && r.Holds }) {
-		return ctx.Err() // Other errors are those of a policy that cannot be checked.
+		return ctx.Err() // any other error means that the policy cannot be checked
 	}
 	for name, r := range t.rules {
 		if r.classes, err = inputspace.Of(name, t.policy); err != nil {
