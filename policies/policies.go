@@ -18,25 +18,25 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Default is the newest embedded policy, for callers that name none.
+// Default is the latest embedded policy, for callers that do not name one.
 const Default = "routing@1.3.0"
 
 type (
 	// Policy is a loaded policy, ready to decide.
 	Policy = routing.Policy
-	// Input is what a policy sees of a round: counts, never texts.
+	// Input is a policy's view of a round: counts, never texts.
 	Input = routing.Input
-	// Facts are what a policy with a bar sees beyond that.
+	// Facts is the part of an Input that only policies with a bar see.
 	Facts = routing.Facts
 	// Bar is the severity from which findings are open.
 	Bar = routing.Bar
 	// Decision is where a task goes next, and why.
 	Decision = routing.Decision
-	// Identity tells one policy from another.
+	// Identity identifies a policy.
 	Identity = routing.Identity
 	// Destination is where a decision can send a task.
 	Destination = routing.Destination
-	// Kind says who works on a task at a destination.
+	// Kind is the kind of actor at a destination.
 	Kind = routing.Kind
 	// Verify is the outcome of the project's own verification in a round.
 	Verify = routing.Verify
@@ -91,12 +91,12 @@ func Versions() []string { return routing.Loader{Released: files}.Versions() }
 
 // Load finds, reads and checks a policy, and prepares it for Decide. ref is the
 // name and version of an embedded policy, a directory with Rego files, or an OPA
-// bundle. The errors are those of the method Load of the internal Loader:
+// bundle. Its errors are:
 //
-//   - policy-unknown: ref reads as NAME@VERSION and is not built in.
-//   - policy-not-found: ref is a path and nothing is there.
+//   - policy-unknown: ref has the form NAME@VERSION and is not built in.
+//   - policy-not-found: ref is a path that does not exist.
 //   - policy-unreadable: the path cannot be read, or ctx is done.
-//   - policy-invalid: what is there is not a policy, or too large to be one.
+//   - policy-invalid: the content is not a policy, or too large.
 //   - policy-timeout: it cannot be compiled within five seconds.
 func Load(ctx context.Context, ref string) (*Policy, error) {
 	return routing.Loader{Released: files}.Load(ctx, ref)

@@ -81,7 +81,7 @@ func TestMutationsOfABar(t *testing.T) {
 			[]string{"input.reviews_since_low >= 3", "input.reviews_since_low == 3"}, check.BarMonotone, "", "the bar falls",
 		},
 		"it is not defined for every input": {
-			[]string{"\t_not_converging\n} else := \"all\"", "\t_not_converging\n}"}, check.FailNeverDeferred, errs.PolicyUndefined, "comes to no bar",
+			[]string{"\t_not_converging\n} else := \"all\"", "\t_not_converging\n}"}, check.FailNeverDeferred, errs.PolicyUndefined, "has no bar for the input",
 		},
 		"it is another word": {
 			[]string{`} else := "all"`, `} else := concat("", ["no", "ne"])`}, check.FailNeverDeferred, errs.PolicyInvalidBar, "not a bar",

@@ -68,7 +68,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			// At the cap, round and cap add up to 2; below or above it, to 3.
 			input:   with(input(), func(in *routing.Input) { in.MaxRounds, in.Verify = 1, routing.Absent }),
 			code:    errs.PolicyUndefined,
-			message: "comes to no decision",
+			message: "makes no decision",
 		},
 		"two rules disagree": {
 			mutation: []string{reaction, `decision := {"next_action": "executor", "reason": "routed"} if {` +

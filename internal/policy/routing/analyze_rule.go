@@ -27,7 +27,7 @@ func (s *ruleAnalysis) body(body ast.Body) {
 }
 
 func (s *ruleAnalysis) expr(expr *ast.Expr) {
-	if len(expr.With) > 0 { // with a replaced input nothing is known
+	if len(expr.With) > 0 { // it may replace the input
 		s.report(s.at)
 	}
 	switch terms := expr.Terms.(type) {
@@ -81,7 +81,7 @@ func (s *ruleAnalysis) builtin(b *ast.Builtin, operands []*ast.Term) {
 	s.bindAll(operands[arity:], abstractValue{derived: true})
 }
 
-// get reads object.get(object, key, default), the way a policy reads the count of a
+// get reads object.get(object, key, default), by which policies read the count of a
 // destination that may be missing.
 func (s *ruleAnalysis) get(operands []*ast.Term) {
 	object, key, otherwise := operands[0], operands[1], operands[2]
@@ -374,7 +374,8 @@ func keys(value abstractValue) abstractValue {
 	return abstractValue{derived: true}
 }
 
-// members returns the abstract value of a value's members. A number has none.
+// members returns the abstract value of a value's members. A field is a number, without
+// members.
 func (s *ruleAnalysis) members(value abstractValue) abstractValue {
 	if value.input {
 		s.report(s.at)

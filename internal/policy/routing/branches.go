@@ -54,9 +54,9 @@ type Match struct {
 	Decision Decision `json:"decision"`
 }
 
-// Branches returns the branches of a rule; a policy without the rule bar has none of it. The
-// first call compiles them, which takes about as long as loading the policy; later calls
-// return the same value.
+// Branches returns the branches of a rule, which are empty for a missing rule bar. The first
+// call compiles them, which takes about as long as loading the policy; later calls return
+// the same value.
 //
 // # Errors
 //

@@ -18,7 +18,8 @@ import (
 
 // readBundle reads an OPA bundle, and verifies its signature if the loader has trusted
 // keys. It unpacks in memory only, so names in the archive cannot escape. It ignores
-// policy.wasm: the Rego is digested, explained and checked, so the Rego is evaluated.
+// policy.wasm: the digest, explanations and checks are about the Rego, so the Rego is
+// evaluated.
 func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 	packed, err := io.ReadAll(io.LimitReader(f, MaxBundleBytes+1))
 	if err != nil {
@@ -29,7 +30,7 @@ func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 		return loadedSources{}, bundleFault(ref, err)
 	}
 	if contents.Data {
-		return loadedSources{}, invalid(ref, Problem{Message: "it carries data, which its digest does not cover: write it into the Rego"})
+		return loadedSources{}, invalid(ref, Problem{Message: "it contains data, which its digest does not cover: write it into the Rego"})
 	}
 	c := loadedSources{revision: contents.Revision, signer: contents.Signer}
 	for _, file := range contents.Files {

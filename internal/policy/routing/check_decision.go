@@ -6,13 +6,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Rule is a rule that a policy is asked.
+// Rule is a rule of a policy that the host evaluates.
 type Rule string
 
 // The rules.
 const (
 	DecisionRule Rule = "decision"
-	// BarRule is one that a policy may lack.
+	// BarRule is optional.
 	BarRule Rule = "bar"
 )
 
@@ -86,8 +86,8 @@ func (r *reader) checkDecision(branch *ast.Rule) {
 	}
 }
 
-// isComputed reports whether v is known only after evaluation. The members of a
-// comprehension must be evaluated, but whether it is an array or a set is known.
+// isComputed reports whether v can only be checked after evaluation. An array or a set
+// comprehension cannot be valid, whatever its members are.
 func isComputed(v ast.Value) bool {
 	switch v.(type) {
 	case ast.Var, ast.Ref, ast.Call, *ast.TemplateString, *ast.ObjectComprehension:

@@ -12,8 +12,8 @@ import (
 // packageName is the Rego package of every policy.
 const packageName = "switchyard.routing"
 
-// build makes a policy from loaded sources. Every source goes through it, so embedded
-// policies are checked as strictly as a foreign bundle.
+// build makes a policy from loaded sources. It checks embedded policies as strictly as a
+// foreign bundle.
 func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy, error) {
 	if err := checkSize(ref, c.modules); err != nil {
 		return nil, err
@@ -89,8 +89,8 @@ func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 	compiler := ast.NewCompiler().
 		WithCapabilities(caps).
 		WithStrict(true).
-		// The result of the first stage is unused. The indices of the second change no
-		// result, and help only with more data than an input has.
+		// The result of the first stage is unused. The indices of the second do not change
+		// results, and help only with more data than an input has.
 		WithSkipStages(ast.StageBuildRequiredCapabilities, ast.StageBuildComprehensionIndices)
 	if compiler.Compile(parsed); compiler.Failed() {
 		problems := regoProblems(compiler.Errors)
@@ -138,8 +138,8 @@ func namedBuiltins(parsed map[string]*ast.Module) []*ast.Builtin {
 }
 
 // disallowed reports whether a policy must not call b. Replaying a decision must
-// terminate and give the same result on any machine at any time. A policy sees counts and
-// names, so it has no use for patterns, whose time and memory are hard to bound.
+// terminate and give the same result on any machine at any time. Patterns are disallowed
+// because their time and memory are hard to bound, and policies see only counts and names.
 func disallowed(b *ast.Builtin) bool {
 	if strings.HasPrefix(b.Name, "regex.") || strings.HasPrefix(b.Name, "glob.") {
 		return true

@@ -138,8 +138,8 @@ func (r *reader) readPrecedence() {
 	r.tables.precedence = names
 }
 
-// readRouteTable requires category -> a destination in precedence: one without a rank
-// could never be reached.
+// readRouteTable requires category -> a destination in precedence: without a rank it could
+// never be reached.
 func (r *reader) readRouteTable() {
 	object, ok := static[ast.Object](r, "route_table", "an object")
 	if !ok {

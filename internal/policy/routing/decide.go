@@ -37,7 +37,7 @@ type Decision struct {
 //   - policy-undefined, policy-failed, policy-timeout: the policy made no decision. The
 //     error of a done ctx is reachable through errors.Is.
 //   - policy-invalid-decision, policy-undeclared-destination, policy-unsafe-commit: the
-//     host accepts this decision from no policy.
+//     host rejects the decision.
 func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	in, err := p.Read(in)
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 		return Decision{}, err
 	}
 	if !a.defined {
-		return Decision{}, p.fault(errs.PolicyUndefined, in, "policy %s comes to no decision", p)
+		return Decision{}, p.fault(errs.PolicyUndefined, in, "policy %s makes no decision", p)
 	}
 	d, ok := decision(a.value)
 	if !ok {
@@ -61,12 +61,12 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	return d, nil
 }
 
-// Bar evaluates the rule bar for in, which has all findings. Without such a rule the bar
-// is BarAll. Otherwise it is like Decide, and does not depend on in.DeferredCount.
+// Bar evaluates the rule bar for in, which counts all findings, so in.DeferredCount is
+// ignored. Without that rule the bar is BarAll. Otherwise Bar is like Decide.
 //
 // # Errors
 //
-// Those of Decide that are not about a decision, and policy-invalid-bar.
+// Errors as from Decide, with policy-invalid-bar for a rejected value.
 func (p *Policy) Bar(ctx context.Context, in Input) (Bar, error) {
 	if !p.bar {
 		return BarAll, nil
@@ -80,7 +80,7 @@ func (p *Policy) Bar(ctx context.Context, in Input) (Bar, error) {
 		return "", err
 	}
 	if !a.defined {
-		return "", p.fault(errs.PolicyUndefined, in, "policy %s comes to no bar", p)
+		return "", p.fault(errs.PolicyUndefined, in, "policy %s has no bar for the input", p)
 	}
 	text, _ := a.value.(string)
 	if !Bar(text).Valid() {
@@ -101,8 +101,8 @@ func (p *Policy) Read(in Input) (Input, error) {
 }
 
 // Ask is Decide or Bar for thousands of calls in a row: it retries a timeout once, so that a
-// busy machine is not reported as a slow policy. Of the rule bar, NextAction is the bar, and
-// Reason empty.
+// busy machine is not reported as a slow policy. For the rule bar, NextAction is the bar and
+// Reason is empty.
 func (p *Policy) Ask(ctx context.Context, rule Rule, in Input) (Decision, error) {
 	ask := p.Decide
 	if rule == BarRule {
@@ -118,8 +118,8 @@ func (p *Policy) Ask(ctx context.Context, rule Rule, in Input) (Decision, error)
 	return d, err
 }
 
-// Undecided replaces the next action if a policy makes no decision for an input; the
-// reason is then the error code. No policy declares it.
+// Undecided replaces the next action if a policy fails for an input; the reason is then the
+// error code. A policy cannot declare it.
 const Undecided = "undecided"
 
 // AskOrCode is Ask with the decision Undecided for an input that the policy rejects or fails

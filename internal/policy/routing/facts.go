@@ -8,37 +8,36 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Facts are what only policies with a rule named bar see of a round (ADR-0024). They
-// are the same for both rules, except for DeferredCount.
+// Facts is the part of an input that only policies with a rule named bar see (ADR-0024). It
+// is the same for both rules, except for DeferredCount.
 type Facts struct {
 	// HardCap is the last round of the task, from MaxRounds to MaxRoundsLimit.
 	HardCap int `json:"hard_cap"`
 	// MayExtend reports whether the task may go past MaxRounds: rounds are left to HardCap,
-	// and this review was productive. In a productive review the findings of the one before
-	// are fixed, all of them, and no finding has come back.
+	// and this review was productive. In a productive review all findings of the previous
+	// review are fixed, and no earlier finding has come back.
 	MayExtend bool `json:"may_extend"`
-	// RoundsLeft is the number of rounds from this one to HardCap, 0 in the last one.
+	// RoundsLeft is the number of rounds after this one, up to HardCap.
 	RoundsLeft int `json:"rounds_left"`
-	// FirstTimeCount is the number of findings that the task never had before, deferred
-	// ones included: neither by their fingerprint, nor as the critic states.
+	// FirstTimeCount is the number of findings, with deferred ones, that the task never had
+	// before: neither by their fingerprint, nor as the critic states.
 	FirstTimeCount int `json:"first_time_count"`
 	// ReviewsSinceLow is the number of reviews in a row, including this one, that had more
-	// first-time findings than some earlier review that had any.
+	// first-time findings than some earlier review with first-time findings.
 	ReviewsSinceLow int `json:"reviews_since_low"`
-	// InducedCount is the number of findings in lines that the executor's last turn
-	// changed, deferred ones included. It is nil, and undefined in a policy, if it is
-	// unknown.
+	// InducedCount is the number of findings, with deferred ones, in lines that the
+	// executor's last turn changed. If unknown, it is nil, and undefined in a policy.
 	InducedCount *int `json:"induced_count,omitzero"`
 	// InducedRounds is the number of reviews in a row, including this one, that had
 	// blocking findings, all of them induced.
 	InducedRounds int `json:"induced_rounds"`
 	// BlockingCount is the number of findings that no bar defers.
 	BlockingCount int `json:"blocking_count"`
-	// DeferredCount is the number of findings below the bar. They are not part of the
-	// other counts, unless these say so. The rule bar does not see it.
+	// DeferredCount is the number of findings below the bar. Other counts exclude them,
+	// unless their comments say otherwise. The rule bar does not see it.
 	DeferredCount int `json:"deferred_count"`
-	// Confinement is the lowest level of confinement that one of the round's reports was
-	// made at.
+	// Confinement is the lowest confinement level at which one of the round's reports was
+	// made.
 	Confinement confinement.Level `json:"confinement"`
 }
 
@@ -106,7 +105,7 @@ func (f Facts) check(in Input, wrong refusal) error {
 	return nil
 }
 
-// Bar is the severity from which findings are open. A lower one is deferred.
+// Bar is the severity from which findings are open. Findings below it are deferred.
 type Bar string
 
 // The bars, lowest first.
@@ -126,7 +125,7 @@ func Bars() []Bar { return []Bar{BarAll, BarRisk, BarFail} }
 func (b Bar) Above(other Bar) bool { return b.rank() > other.rank() }
 
 // Defers reports whether a finding of that severity is below the bar. An unknown severity
-// never is.
+// is never deferred.
 func (b Bar) Defers(s finding.Severity) bool {
 	return b == BarFail && s == finding.Risk || b.Above(BarAll) && s == finding.Nit
 }

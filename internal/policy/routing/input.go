@@ -21,7 +21,7 @@ const (
 	Green Verify = "green"
 	// Red: it ran and failed.
 	Red Verify = "red"
-	// Absent: the project has none, or it did not run.
+	// Absent: it did not run, or the project has no verification.
 	Absent Verify = "absent"
 )
 
@@ -43,7 +43,7 @@ type Input struct {
 	Routes map[string]int `json:"routes"`
 	Verify Verify         `json:"verify"`
 
-	// The other fields compare this review with the task's earlier ones (ADR-0003).
+	// The next fields compare this review with the task's earlier ones (ADR-0003).
 	// Findings are the same if their fingerprints are. A caller that does not know
 	// earlier reviews sends every finding as new.
 
@@ -63,12 +63,13 @@ type Input struct {
 	// one. It is 0 if and only if NoProgress is false.
 	StalledRounds int `json:"stalled_rounds"`
 
-	// Facts are what a policy with a rule named bar sees beyond that. If they are nil, it
-	// sees those of a task's first review, of findings that no bar defers.
+	// Facts are additional fields for policies with a rule named bar. If it is nil, these
+	// see the facts of a task's first review, with findings that no bar defers.
 	*Facts
 }
 
-// Productive reports whether the review settled findings, found none again, and is not red.
+// Productive reports whether the review settled findings without any coming back, and
+// verification is not red.
 func (in Input) Productive() bool {
 	return in.ResolvedCount > 0 && in.RepeatCount == 0 && in.ReopenedCount == 0 && in.Verify != Red
 }
@@ -151,13 +152,13 @@ func (in Input) checkPast(wrong refusal) error {
 	case in.StalledRounds < 0:
 		return wrong("stalled_rounds", in.StalledRounds, "must not be negative")
 	case in.StalledRounds > 0 != in.NoProgress:
-		return wrong("stalled_rounds", in.StalledRounds, "must be above 0 exactly where no_progress is true")
+		return wrong("stalled_rounds", in.StalledRounds, "must be above 0 if and only if no_progress is true")
 	}
 	return nil
 }
 
-// AppendKey appends a key to b that two inputs share if and only if the named fields are
-// equal, or all fields if fields is nil.
+// AppendKey appends a key to b. Two inputs have the same key if and only if the named fields
+// are equal, or all fields if fields is nil.
 func (in Input) AppendKey(b []byte, fields []string) []byte {
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 	in.each(DecisionRule, func(name string, value any) {

@@ -35,7 +35,7 @@ func builtinOf(operator ast.Ref) *ast.Builtin {
 	return ast.BuiltinMap[strings.TrimPrefix(operator.String(), limitedPrefix)]
 }
 
-// isLimited reports whether b is called through limited. The others compare values or
+// isLimited reports whether b is called through limited. Other built-ins compare values or
 // return parts of one.
 func isLimited(b *ast.Builtin) bool {
 	switch b.Name {
@@ -108,7 +108,7 @@ func limitedFunctions(compiler *ast.Compiler) []func(*rego.Rego) {
 	return declarations
 }
 
-// resultsSize is the key for the size of all results in the cache of a decision.
+// resultsSize is the key of the total size of results in the cache of a decision.
 type resultsSize struct{}
 
 // limited wraps a built-in with the limits. Its error is a built-in error for every
@@ -155,8 +155,8 @@ func sizeWords(limit int) string {
 	return fmt.Sprintf("%d elements or %d KiB of text", limit, limit/textSize>>10)
 }
 
-// size returns the size of v, or more than limit. A part that v has several times counts
-// each time.
+// size returns the size of v, or a number above limit. A part that occurs several times in v
+// counts each time.
 func size(v ast.Value, limit int) int {
 	n := 1
 	add := func(t *ast.Term) bool {

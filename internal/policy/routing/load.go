@@ -36,15 +36,14 @@ const (
 // interprets policies and checks no signature.
 type Loader struct {
 	// Released holds the released versions, routing/VERSION/*.rego, and their
-	// versions.lock; nil means none.
+	// versions.lock. It may be nil.
 	Released fs.FS
 	// Engine evaluates the policy; "" means EngineRego.
 	Engine Engine
 	// CacheDir is the folder in which EngineWasm caches machine code, shared with the
 	// plugins; "" disables the cache.
 	CacheDir string
-	// Trust holds the keys of which one must have signed a bundle. nil requires no
-	// signature.
+	// Trust holds the keys that may sign bundles. If it is nil, bundles need no signature.
 	Trust *bundle.Trust
 }
 
@@ -60,8 +59,7 @@ type Loader struct {
 // its keys, and a directory is rejected because it cannot be signed. Released versions
 // are part of the program and need no signature.
 //
-// Loading takes a millisecond for a policy of a page, at most LoadTimeout for any other,
-// and ends with ctx.
+// Loading takes about a millisecond, at most LoadTimeout, and ends with ctx.
 //
 // # Errors
 //

@@ -355,7 +355,7 @@ func TestArchivesThatAreHostileAreRefused(t *testing.T) {
 		"a file twice":        {[]entry{policy, {"/lib.rego", "package lib\n"}, {"/lib.rego", "package lib\n\nx := 1\n"}}, "lib.rego: the file is there twice"},
 		"no policy":           {[]entry{{"/policy.txt", goodPolicy}}, "no module declares"},
 		"a link for a policy": {[]entry{{"/policy.rego", "-> /etc/hostname"}}, "policy.rego: it is a link"},
-		"data":                {[]entry{policy, {"/data.json", `{"a": 1}`}}, "carries data"},
+		"data":                {[]entry{policy, {"/data.json", `{"a": 1}`}}, "contains data"},
 		"broken data":         {[]entry{policy, {"/data.json", `{"a`}}, ""},
 		"broken manifest":     {[]entry{policy, {"/.manifest", `{"roots": 1}`}}, ""},
 		"broken Rego":         {[]entry{{"/policy.rego", goodPolicy + "x := {"}}, "policy.rego:"},

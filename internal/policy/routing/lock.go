@@ -14,9 +14,8 @@ import (
 // LockFile is the lock's name, next to the folder of the versions.
 const LockFile = "versions.lock"
 
-// VerifyLock checks the embedded policies against versions.lock: it must list each of
-// them with its digest, and nothing else. It guards the promise that a released version
-// never changes.
+// VerifyLock checks that versions.lock lists exactly the embedded policies, with their
+// digests. It guards the promise that a released version never changes.
 //
 // # Errors
 //
@@ -53,7 +52,7 @@ func compareLock(locked, actual map[string]string) error {
 	slices.Sort(refs) // for a deterministic error
 	for _, ref := range refs {
 		if want, got := locked[ref], actual[ref]; want != got {
-			return errs.New(errs.PolicyLockMismatch, "policy %s is not what %s says", ref, LockFile).
+			return errs.New(errs.PolicyLockMismatch, "policy %s differs from its line in %s", ref, LockFile).
 				With("policy", ref).
 				With("want", want).
 				With("got", got)

@@ -67,7 +67,7 @@ func (p *Policy) Pack(ctx context.Context, o PackOptions) ([]byte, error) {
 	return packed, nil
 }
 
-// roots returns the packages of the policy, without those that are below another one.
+// roots returns the packages of the policy that are not below another of its packages.
 func (p *Policy) roots() []string {
 	var paths []string
 	for _, m := range p.parsed {

@@ -37,9 +37,9 @@ type Kind string
 const (
 	// Agent is a program that the loop runs.
 	Agent Kind = "agent"
-	// Human is the user, whose answer the task waits for.
+	// Human is the user: the task waits for an answer.
 	Human Kind = "human"
-	// Terminal has no actor: the loop ends there.
+	// Terminal is the end of the loop, without an actor.
 	Terminal Kind = "terminal"
 )
 
@@ -131,8 +131,8 @@ func (p *Policy) RouteTable() map[string]string { return maps.Clone(p.tables.rou
 // always among them, in front if the policy does not list it. The caller owns the slice.
 func (p *Policy) Precedence() []string { return slices.Clone(p.tables.precedence) }
 
-// Strongest returns the first destination of the precedence with a count above 0, or ""
-// if there is none. It considers only the counts; Decide may choose another destination.
+// Strongest returns the first destination of the precedence with a count above 0, or "" if
+// all counts are 0. Decide may choose another destination.
 func (p *Policy) Strongest(routes map[string]int) string {
 	for _, name := range p.tables.precedence {
 		if routes[name] > 0 {

@@ -2,27 +2,27 @@ package routing
 
 import "sync"
 
-// Remembered has answers about inputs, one for those that differ only in what no rule
-// reads. That is so for half of the representatives of an exhaustive check. It is safe for
-// concurrent use.
+// Remembered caches answers about inputs. Inputs that differ only in fields that the rule
+// does not read share an answer, such as half of the representatives of an exhaustive
+// check. It is safe for concurrent use.
 type Remembered[T any] struct {
-	reads []string // nil if the policy reads fields that are not known
+	reads []string // the fields of a key; nil if they are unknown
 	mu    sync.Mutex
-	made  map[string]T // by what is read; guarded by mu
+	made  map[string]T // by key; guarded by mu
 }
 
-// NewRemembered returns an empty memory of answers of a policy's rule.
+// NewRemembered returns an empty cache for a policy's rule.
 func NewRemembered[T any](p *Policy, rule Rule) *Remembered[T] {
 	t := p.Thresholds(rule)
 	m := &Remembered[T]{made: make(map[string]T)}
 	if len(t.Unknown) == 0 {
-		m.reads = append(t.Reads[:len(t.Reads):len(t.Reads)], "finding_count", "verify") // The host reads these.
+		m.reads = append(t.Reads[:len(t.Reads):len(t.Reads)], "finding_count", "verify") // the host reads these
 	}
 	return m
 }
 
-// Answer returns the answer about an input, from ask the first time. An error is not
-// remembered.
+// Answer returns the cached answer about an input, or asks for it. It does not cache an
+// error.
 func (m *Remembered[T]) Answer(in Input, ask func(Input) (T, error)) (T, error) {
 	if m.reads == nil {
 		return ask(in)

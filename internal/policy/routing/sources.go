@@ -133,7 +133,7 @@ func ReadFiles(root *os.Root, dir, ref string, wanted func(name string) bool) ([
 		}
 		name := strings.TrimPrefix(file, dir+"/")
 		shown := filepath.Join(ref, filepath.FromSlash(name))
-		if !utf8.ValidString(name) { // Names in a bundle must be text, and so must stored names.
+		if !utf8.ValidString(name) { // bundles and stored sources require text
 			return invalid(ref, Problem{Message: fmt.Sprintf("the name of a Rego file is not UTF-8: %q", name)})
 		}
 		text, err := safefile.Read(root, file, MaxModuleBytes)
@@ -154,8 +154,8 @@ func ReadFiles(root *os.Root, dir, ref string, wanted func(name string) bool) ([
 	return sources, err
 }
 
-// IsReleaseRef reports whether ref has the form NAME@VERSION and is not a path. A path
-// with an @ in its last element is written with a separator, such as ./a@b.
+// IsReleaseRef reports whether ref has the form NAME@VERSION and is not a path. A path with
+// an @ must have a separator, such as ./a@b.
 func IsReleaseRef(ref string) bool {
 	return strings.Contains(ref, "@") && !strings.ContainsAny(ref, `/\`)
 }

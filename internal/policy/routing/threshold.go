@@ -10,16 +10,16 @@ import (
 )
 
 // thresholdAnalysis follows the input's numbers through the compiled rules to their
-// comparisons. Rules are not recursive, so each is read once: callers before the
-// functions that they call, so that the arguments are known, and the values that a rule
-// names before the rule.
+// comparisons. Rules are not recursive, so each is read once: a function after its
+// callers, so that the arguments are known, and any other rule before the rules that refer
+// to it.
 type thresholdAnalysis struct {
 	compiler *ast.Compiler
 	fields   map[string]map[int]bool
 	unknown  map[position]bool
 	read     map[*ast.Rule]abstractValue   // the values of the rules read so far
 	args     map[*ast.Rule][]abstractValue // the arguments of functions
-	reads    map[string]bool               // the fields of the input
+	reads    map[string]bool               // the input fields that rules name
 }
 
 // position is a comparable location.
@@ -102,7 +102,7 @@ func (t *thresholdAnalysis) compare(loc *ast.Location, a, b abstractValue) {
 		t.note(field, a.numbers)
 	}
 	if slices.Contains(a.fields, hardCapField) && len(b.numbers) > 0 || slices.Contains(b.fields, hardCapField) && len(a.numbers) > 0 {
-		t.report(loc) // Its classes are those of rounds_left.
+		t.report(loc) // only rounds_left has classes, and not hard_cap
 	}
 	if a.derived && len(b.fields) > 0 || b.derived && len(a.fields) > 0 {
 		t.report(loc)
@@ -169,10 +169,10 @@ type Thresholds struct {
 	Unknown []Location `json:"unknown"`
 }
 
-// Thresholds returns the constants that the policy's rules compare the input's numbers
-// with, for one rule; a policy without the rule bar has none for it. It reads the compiled
-// rules and evaluates nothing, and errs towards Unknown: a number of the input may be
-// compared with constants, and round with max_rounds. Arithmetic, a comparison of two other
+// Thresholds returns the constants that one of the policy's rules compares the input's
+// numbers with. They are empty for a missing rule bar. It reads the compiled rules without
+// evaluating them, and errs towards Unknown: a number of the input may be compared with
+// constants, and round with max_rounds or hard_cap. Arithmetic, a comparison of two other
 // fields, and any other use of a number is unknown. Conditions that do not depend on the
 // size of a number are ignored, such as the presence of a destination or the verification
 // result. The result must not be modified.

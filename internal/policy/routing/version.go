@@ -6,8 +6,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// isVersion reports whether s is a semantic version (semver.org, 2.0.0) without a leading v.
-// Package semver also takes the beginning of one.
+// isVersion reports whether s is a complete semantic version (semver.org, 2.0.0) without a
+// leading v. Package semver also accepts abbreviations such as v1.2.
 func isVersion(s string) bool {
 	v := "v" + s
 	return semver.IsValid(v) && semver.Canonical(v)+semver.Build(v) == v
@@ -19,8 +19,7 @@ func compareVersions(a, b string) int { return semver.Compare("v"+a, "v"+b) }
 // Older reports whether a is certainly older than b, so that going from b to a would be a
 // downgrade. It compares the versions, and if they are equal, the revisions of the
 // bundles. Revisions are comparable if both are semantic versions or both are whole
-// numbers, such as a date or a build number; of any others, such as commit hashes,
-// neither is older.
+// numbers, such as a date or a build number, and not if they are, say, commit hashes.
 //
 // It is a strict partial order.
 func Older(a, b Identity) bool {
@@ -39,9 +38,9 @@ func olderRevision(a, b string) bool {
 	return comparable && compareVersions(a, b) < 0
 }
 
-// isNumber reports whether s is a whole number without leading zeros, which package semver
-// takes for a major version.
-func isNumber(s string) bool { return semver.Major("v"+s) == "v"+s && s != "" }
+// isNumber reports whether s is a whole number without leading zeros, which is a major
+// version to package semver.
+func isNumber(s string) bool { return semver.Major("v"+s) == "v"+s }
 
 // maxNameLen bounds the name of a destination and a reason, in bytes.
 const maxNameLen = 64

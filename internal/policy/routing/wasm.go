@@ -29,7 +29,7 @@ func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (compi
 	for _, mod := range p.compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
 			if len(expr.With) > 0 {
-				problems = append(problems, problemAt(expr.Location, "the wasm engine has no with: use the rego engine"))
+				problems = append(problems, problemAt(expr.Location, "the wasm engine does not support with: use the rego engine"))
 			}
 			return false
 		})
@@ -120,7 +120,7 @@ func (s varSet) add(x any) {
 	}
 }
 
-// body reads expressions; ordered means that their results become an array.
+// body reads expressions. ordered is set if their results become an array.
 func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
 	within := maps.Clone(outer) // for closures, which follow what they need
 	within.add(body)
@@ -154,7 +154,7 @@ func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
 // expr requires an expression to iterate over arrays only.
 func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
 	refuse := func() {
-		o.problems = append(o.problems, problemAt(expr.Location, "the wasm engine goes through sets and objects in no order, and an array shows it: make a set, or use the rego engine"))
+		o.problems = append(o.problems, problemAt(expr.Location, "the wasm engine iterates over sets and objects in an undefined order, which an array would show: make a set, or use the rego engine"))
 	}
 	if expr.IsCall() && expr.Operator().String() == ast.WalkBuiltin.Name {
 		refuse()
