@@ -127,7 +127,8 @@ func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 		in.NewCount++
 	}
 	in.Facts = reconcile(in)
-	return in, restall(&in, stalled) && setFacts(in, facts)
+	ok := restall(&in, stalled) && setFacts(in, facts)
+	return in, ok
 }
 
 // setFacts sets the facts of an input. It reports false if the rest contradicts them.
