@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -19,7 +20,8 @@ type Bar struct {
 	// Rule is the branch of rule bar that gave it, or nil if no single branch did.
 	Rule *routing.Branch `json:"rule,omitzero"`
 	// Changes lists the smallest changes of one fact that give another bar. All change
-	// their number by the same amount.
+	// their number by the same amount. The list is empty if the search takes longer than
+	// SearchTime.
 	Changes []BarChange `json:"changes"`
 }
 
@@ -43,7 +45,7 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 	if err != nil {
 		return nil, err
 	}
-	e := &Bar{Input: in, Bar: bar, Changes: []BarChange{}}
+	e := &Bar{Input: in, Bar: bar}
 	branches, err := p.Branches(ctx, routing.BarRule)
 	if err != nil {
 		return nil, err
@@ -55,9 +57,18 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 	if len(held) > 0 {
 		e.Rule = &branches.All()[held[0].Branch]
 	}
+	e.Changes, err = barChanges(ctx, p, in, bar)
+	return e, err
+}
+
+// barChanges returns the smallest changes of one fact of in that give another bar.
+func barChanges(ctx context.Context, p *routing.Policy, in routing.Input, bar routing.Bar) ([]BarChange, error) {
+	found := []BarChange{}
 	if in.Facts == nil { // a first review has no facts to change
-		return e, nil
+		return found, nil
 	}
+	ctx, stop := context.WithTimeoutCause(ctx, SearchTime, errTimeUp)
+	defer stop()
 	thresholds := p.Thresholds(routing.BarRule).Fields
 	for _, fact := range slices.Sorted(maps.Keys(thresholds)) {
 		is := number(&in, fact)
@@ -69,23 +80,20 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 		slices.Sort(to)
 		for _, n := range slices.Compact(to) {
 			changed, err := p.Bar(ctx, withNumber(in, fact, n))
-			if err == nil && changed != bar {
+			switch {
+			case err == nil && changed != bar:
 				words := fmt.Sprintf("with %s %d in place of %d", fact, n, from)
-				e.Changes = append(e.Changes, BarChange{fact, Count{from, n}, changed, words})
-			}
-			if ctx.Err() != nil {
+				found = append(found, BarChange{fact, Count{from, n}, changed, words})
+			case err == nil, errs.CodeOf(err) == errs.PolicyInvalidInput:
+			case context.Cause(ctx) == errTimeUp:
+				return []BarChange{}, nil
+			case ctx.Err() != nil:
 				return nil, err
 			}
 		}
 	}
-	slices.SortStableFunc(e.Changes, func(a, b BarChange) int { return cmp.Compare(a.Count.distance(), b.Count.distance()) })
-	for i, c := range e.Changes {
-		if c.Count.distance() > e.Changes[0].Count.distance() {
-			e.Changes = e.Changes[:i]
-			break
-		}
-	}
-	return e, nil
+	slices.SortStableFunc(found, func(a, b BarChange) int { return cmp.Compare(a.Count.distance(), b.Count.distance()) })
+	return slices.DeleteFunc(found, func(c BarChange) bool { return c.Count.distance() > found[0].Count.distance() }), nil
 }
 
 // number returns the number of the input that a fact is, or nil if withNumber cannot change

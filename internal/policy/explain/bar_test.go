@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,33 @@ func TestExplainBar(t *testing.T) {
 	in.Facts = nil
 	if e, err := explain.ExplainBar(t.Context(), p, in); err != nil || e.Bar != routing.BarAll || len(e.Changes) != 0 {
 		t.Errorf("a first review: %+v, %v", e, err)
+	}
+}
+
+// endsAfter is a context that ends after n calls of Err.
+type endsAfter struct {
+	context.Context
+	n int
+}
+
+func (c *endsAfter) Err() error {
+	if c.n--; c.n < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A context that ends during the search leads to an error or a complete explanation.
+func TestExplainBarReturnsSomething(t *testing.T) {
+	p := barred(t, `"risk" if input.reviews_since_low >= 1 else := "all"`)
+	in := routing.Input{
+		Round: 1, MaxRounds: 3, FindingCount: 1, Routes: map[string]int{"executor": 1}, Verify: routing.Green, NewCount: 1,
+		Facts: &routing.Facts{HardCap: 6, RoundsLeft: 5, FirstTimeCount: 1, Confinement: confinement.None},
+	}
+	for n := range 5 {
+		if e, err := explain.ExplainBar(&endsAfter{t.Context(), n}, p, in); err == nil && (e == nil || len(e.Changes) == 0) {
+			t.Errorf("after %d calls: %+v without an error", n, e)
+		}
 	}
 }
 
