@@ -78,7 +78,7 @@ func (s *workspace) lint(ctx context.Context, o LintOptions) (LintReport, error)
 	l.shared()
 	report := LintReport{Versions: []Version{}, Records: len(s.records)}
 	for _, v := range s.versions {
-		w := &versionLinter{linter: l, version: v, newest: v == s.line[len(s.line)-1]}
+		w := &versionLinter{linter: l, version: v, latest: v == s.latest()}
 		seen, err := w.look(ctx)
 		if err != nil {
 			return LintReport{}, err

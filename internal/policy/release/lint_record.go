@@ -230,7 +230,7 @@ func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayFigures) (repl
 // violations.
 func (w *versionLinter) invariants(ctx context.Context, r adr.Record, seen *Version) error {
 	o := check.Options{}
-	if w.newest {
+	if w.latest {
 		o.Raised = w.options.Raised
 	}
 	vain := make(map[check.Invariant]bool)

@@ -374,6 +374,16 @@ func TestWhatIsNoTree(t *testing.T) {
 	}
 }
 
+// TestLintWithoutVersions checks a tree whose only folder is not named as a version, without
+// built-in versions.
+func TestLintWithoutVersions(t *testing.T) {
+	tree := plant(t, files{"policies/routing/later/routing.rego": small})
+	tree.BuiltIn = nil
+	if got := rules(lint(t, tree, everything()).Findings); !slices.Contains(got, "routing@later folder-name") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestNothingLeadsOutOfTheTree checks that links in the tree are not followed out of it.
 func TestNothingLeadsOutOfTheTree(t *testing.T) {
 	tree := plant(t, released(t))

@@ -19,7 +19,7 @@ import (
 type versionLinter struct {
 	*linter
 	*version
-	newest bool
+	latest bool
 }
 
 // say adds findings about the version.

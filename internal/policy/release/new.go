@@ -97,10 +97,10 @@ type plan struct {
 
 // plan determines the numbers of the next version and its record.
 func (s *workspace) plan(o NewOptions) (plan, error) {
-	if len(s.line) == 0 { // cannot happen: there are built-in versions
+	p := plan{workspace: s, before: s.latest(), number: s.records.next()}
+	if p.before == nil {
 		return plan{}, noTree(s.tree)
 	}
-	p := plan{workspace: s, before: s.line[len(s.line)-1], number: s.records.next()}
 	if s.lock.err != nil {
 		return plan{}, errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", s.tree.lock())
 	}

@@ -112,6 +112,14 @@ func (s *workspace) order() {
 	}
 }
 
+// latest returns the last version of the line, or nil.
+func (s *workspace) latest() *version {
+	if len(s.line) == 0 {
+		return nil
+	}
+	return s.line[len(s.line)-1]
+}
+
 // find returns the version for a reference, or nil.
 func find(versions []*version, ref string) *version {
 	i := slices.IndexFunc(versions, func(v *version) bool { return v.ref == ref })
