@@ -168,6 +168,9 @@ func (s *workspace) lockIn(ref, digest string) error {
 	if err != nil {
 		return err
 	}
+	if now.digests[ref] == digest { // another process has released it
+		return nil
+	}
 	if now.missing {
 		now.text = s.newLock()
 	}

@@ -184,6 +184,26 @@ func TestReleaseGoesOnWhereItWasKilled(t *testing.T) {
 	}
 }
 
+// TestReleasedMeanwhile: two processes release the same version.
+func TestReleasedMeanwhile(t *testing.T) {
+	good := released(t)
+	f := maps.Clone(good)
+	f.lockLine(t, "routing@0.2.0", "")
+	tree := plant(t, f)
+	done, err := tree.Release(t.Context(), release.ReleaseOptions{Replay: func(ctx context.Context, p *routing.Policy, through int64) (replay.Report, error) {
+		if _, err := tree.Release(ctx, release.ReleaseOptions{Version: "routing@0.2.0", Replay: replayed}); err != nil {
+			t.Errorf("the other process: %v", err)
+		}
+		return replayed(ctx, p, through)
+	}})
+	if err != nil {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if after := content(t, tree); !maps.Equal(after, good) {
+		t.Errorf("the lock is\n%s", after[lockFile])
+	}
+}
+
 // TestReleaseCompletesAnOldRecord fills in the figures of a version that was released
 // without them. The lock is unchanged.
 func TestReleaseCompletesAnOldRecord(t *testing.T) {
