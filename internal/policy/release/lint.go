@@ -75,11 +75,11 @@ func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
 // lint checks a loaded tree against every rule.
 func (s *workspace) lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	l := &linter{workspace: s, options: o}
-	l.shared()
+	l.checkShared()
 	report := LintReport{Versions: []Version{}, Records: len(s.records)}
 	for _, v := range s.versions {
 		w := &versionLinter{linter: l, version: v, latest: v == s.latest()}
-		seen, err := w.look(ctx)
+		seen, err := w.check(ctx)
 		if err != nil {
 			return LintReport{}, err
 		}
@@ -108,8 +108,8 @@ func noTree(t Tree) error {
 	return errs.New(errs.PolicyTreeUnreadable, "there are no versions of a policy in %s", t.versions()).With("path", t.versions())
 }
 
-// shared checks the parts of the tree that do not belong to one version.
-func (l *linter) shared() {
+// checkShared checks the parts of the tree that do not belong to one version.
+func (l *linter) checkShared() {
 	for _, name := range l.stray {
 		l.add(finding(FolderName, name, "it is neither a folder nor a file").hint("versions are folders: put one there, or remove it"))
 	}
@@ -124,11 +124,11 @@ func (l *linter) shared() {
 		}
 		files[r.Record.Number] = r.File
 	}
-	l.locked()
+	l.checkLock()
 }
 
-// locked checks the lock, and its entries without a version in the tree.
-func (l *linter) locked() {
+// checkLock checks the lock, and its entries without a version in the tree.
+func (l *linter) checkLock() {
 	file := l.tree.lock()
 	switch {
 	case l.lock.missing:

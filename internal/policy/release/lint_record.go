@@ -17,10 +17,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// decided checks the version's decision record and its invariants.
-func (w *versionLinter) decided(ctx context.Context, seen *Version) error {
-	record, ok := w.named()
-	if err := w.invariants(ctx, record, seen); err != nil {
+// checkRecord checks the version's decision record and its invariants.
+func (w *versionLinter) checkRecord(ctx context.Context, seen *Version) error {
+	record, ok := w.namedRecord()
+	if err := w.checkInvariants(ctx, record, seen); err != nil {
 		return err
 	}
 	change, compared, err := w.compare(ctx)
@@ -28,18 +28,18 @@ func (w *versionLinter) decided(ctx context.Context, seen *Version) error {
 		return err
 	}
 	if compared {
-		w.stepped(change, seen)
+		w.checkStep(change, seen)
 	}
 	if !ok {
 		return nil
 	}
-	w.accepted(record)
-	w.written(record)
-	w.supersedes(record)
+	w.checkAccepted(record)
+	w.checkText(record)
+	w.checkSupersedes(record)
 	if compared {
-		w.differs(record, change)
+		w.checkDiff(record, change)
 	}
-	return w.replayed(ctx, record)
+	return w.checkReplay(ctx, record)
 }
 
 // about returns a finding about the version's record.
@@ -49,8 +49,8 @@ func about(rule Rule, r adr.Record, format string, args ...any) Finding {
 	return f
 }
 
-// named returns the record that the version names, if it is about the version.
-func (w *versionLinter) named() (adr.Record, bool) {
+// namedRecord returns the record that the version names, if it is about the version.
+func (w *versionLinter) namedRecord() (adr.Record, bool) {
 	name := w.policy.Identity().ADR
 	found, ok := w.records.of(name)
 	metadata := fmt.Sprintf("the METADATA of package switchyard.%s in %s", policyName, w.metadataFile())
@@ -80,13 +80,13 @@ func (w *versionLinter) metadataFile() string {
 	return path.Join(w.folder, w.modules[max(i, 0)].Name)
 }
 
-func (w *versionLinter) accepted(r adr.Record) {
+func (w *versionLinter) checkAccepted(r adr.Record) {
 	if !r.Status.Decided() {
 		w.say(about(RecordAccepted, r, "%s is %s", r.Name, r.Status).hint("switchyard policy release %s --accept accepts it", w.ref))
 	}
 }
 
-func (w *versionLinter) supersedes(r adr.Record) {
+func (w *versionLinter) checkSupersedes(r adr.Record) {
 	want := ""
 	if w.before != nil {
 		want = w.before.ref
@@ -131,8 +131,8 @@ func (v *version) diff(ctx context.Context) (diff.Diff, error) {
 	return diff.Compare(ctx, v.before.policy, v.policy)
 }
 
-// stepped requires the version's step to be large enough for its changes.
-func (w *versionLinter) stepped(change diff.Diff, seen *Version) {
+// checkStep requires the version's step to be large enough for its changes.
+func (w *versionLinter) checkStep(change diff.Diff, seen *Version) {
 	step, why := change.Step()
 	seen.Step = step
 	if w.before == nil {
@@ -155,21 +155,21 @@ func (w *versionLinter) stepped(change diff.Diff, seen *Version) {
 	w.say(finding(Step, w.folder, "it does not follow %s: a number is left out", w.before.ref).hint("the next version is %s, as the change is", next))
 }
 
-func (w *versionLinter) differs(r adr.Record, change diff.Diff) {
+func (w *versionLinter) checkDiff(r adr.Record, change diff.Diff) {
 	want := diffFigures(change)
 	switch {
 	case r.Diff == nil:
 		w.say(about(RecordDiff, r, "%s does not say what changes", r.Name).hint("%s", filledIn(w.ref)))
 	case *r.Diff != want:
 		w.say(about(RecordDiff, r, "the diff in %s is not the real one, which is %q with %s", r.Name, want.Summary, want.Digest).hint("%s", filledIn(w.ref)))
-	case !w.shows(r, change):
+	case !w.showsDiff(r, change):
 		w.say(about(RecordDiff, r, "%s shows another diff than the one that it names", r.Name).hint("%s; what you want to add belongs outside of its markers", filledIn(w.ref)))
 	}
 }
 
-// shows reports whether a record's body has the current diff between its markers, if it
+// showsDiff reports whether a record's body has the current diff between its markers, if it
 // has markers. People read the body, and not the digest.
-func (w *versionLinter) shows(r adr.Record, change diff.Diff) bool {
+func (w *versionLinter) showsDiff(r adr.Record, change diff.Diff) bool {
 	found, _ := w.records.of(r.Name)
 	return bytes.Equal(fill(found.Text, change.Markdown()), found.Text)
 }
@@ -190,9 +190,9 @@ func replayFigures(r replay.Report) adr.ReplayFigures {
 	}
 }
 
-// replayed requires a replay of this policy and, if there is a ledger, that its figures
+// checkReplay requires a replay of this policy and, if there is a ledger, that its figures
 // are correct.
-func (w *versionLinter) replayed(ctx context.Context, r adr.Record) error {
+func (w *versionLinter) checkReplay(ctx context.Context, r adr.Record) error {
 	locked := w.lock.digests[w.ref]
 	switch digest := w.policy.Identity().Digest; {
 	case locked != "" && locked != digest:
@@ -226,9 +226,9 @@ func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayFigures) (repl
 	return w.options.Replay(ctx, w.policy, of.Through)
 }
 
-// invariants checks the version against the invariants, and its record's waivers against the
-// violations.
-func (w *versionLinter) invariants(ctx context.Context, r adr.Record, seen *Version) error {
+// checkInvariants checks the version against the invariants, and its record's waivers
+// against the violations.
+func (w *versionLinter) checkInvariants(ctx context.Context, r adr.Record, seen *Version) error {
 	o := check.Options{}
 	if w.latest {
 		o.Raised = w.options.Raised
@@ -254,9 +254,9 @@ func (w *versionLinter) invariants(ctx context.Context, r adr.Record, seen *Vers
 		switch {
 		case result.Skipped != "":
 		case result.Holds && !vain[result.Invariant]:
-			w.needless(r, result.Invariant)
+			w.reportNeedless(r, result.Invariant)
 		case !result.Holds && result.WaivedBy == "":
-			w.say(w.violated(result, r, vain[result.Invariant]))
+			w.say(w.violation(result, r, vain[result.Invariant]))
 			delete(vain, result.Invariant)
 		}
 	}
@@ -266,8 +266,9 @@ func (w *versionLinter) invariants(ctx context.Context, r adr.Record, seen *Vers
 	return nil
 }
 
-// needless reports a waiver of an invariant that holds: it would hide a later violation.
-func (w *versionLinter) needless(r adr.Record, invariant check.Invariant) {
+// reportNeedless reports a waiver of an invariant that holds, because it would hide a later
+// violation.
+func (w *versionLinter) reportNeedless(r adr.Record, invariant check.Invariant) {
 	for _, waiver := range r.Waives {
 		if waiver.Invariant == string(invariant) {
 			w.say(about(RecordWaives, r, "%s waives %s, which holds", r.Name, invariant).hint("remove the waiver"))
@@ -275,7 +276,7 @@ func (w *versionLinter) needless(r adr.Record, invariant check.Invariant) {
 	}
 }
 
-func (w *versionLinter) violated(r check.Result, record adr.Record, vain bool) Finding {
+func (w *versionLinter) violation(r check.Result, record adr.Record, vain bool) Finding {
 	f := finding(InvariantsHold, w.folder, "%s: %s", r.Invariant, r.Says)
 	if len(r.Violations) > 0 {
 		first := r.Violations[0]

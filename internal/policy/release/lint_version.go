@@ -30,9 +30,9 @@ func (w *versionLinter) say(found ...Finding) {
 	}
 }
 
-// look checks the version against every rule. If the policy does not load, the checks
+// check checks the version against every rule. If the policy does not load, the checks
 // that need it are skipped: there is a finding already.
-func (w *versionLinter) look(ctx context.Context) (Version, error) {
+func (w *versionLinter) check(ctx context.Context) (Version, error) {
 	_, released := w.lock.digests[w.ref]
 	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released}
 	if !isVersion(w.ref) {
@@ -46,18 +46,17 @@ func (w *versionLinter) look(ctx context.Context) (Version, error) {
 	if got := seen.Policy.String(); got != w.ref {
 		w.say(finding(FolderName, w.folder, "its METADATA says that it is %s", got).hint("rename the folder, or correct custom.version"))
 	}
-	w.described()
-	if err := w.tested(ctx, &seen); err != nil {
+	w.checkMetadata()
+	if err := w.checkTests(ctx, &seen); err != nil {
 		return Version{}, err
 	}
-	w.formatted()
-	w.unchanged(&seen)
-	return seen, w.decided(ctx, &seen)
+	w.checkFormat()
+	w.checkUnchanged(&seen)
+	return seen, w.checkRecord(ctx, &seen)
 }
 
-// described requires METADATA for everything public. The loader checks that the package
-// has a title.
-func (w *versionLinter) described() {
+// checkMetadata requires METADATA for everything public. The loader checks the package's.
+func (w *versionLinter) checkMetadata() {
 	titled := make(map[string]bool)
 	at := make(map[string]*ast.Location)
 	for _, f := range w.modules {
@@ -89,7 +88,7 @@ func (w *versionLinter) described() {
 	}
 }
 
-func (w *versionLinter) tested(ctx context.Context, seen *Version) error {
+func (w *versionLinter) checkTests(ctx context.Context, seen *Version) error {
 	want := path.Join(w.folder, testFile)
 	if len(w.tests) == 0 {
 		w.say(finding(Tested, want, "it has no tests").hint("write %s; the version before has some to begin with", want))
@@ -151,9 +150,9 @@ func lines(places []routing.Location) string {
 	return textutil.List(words, 8)
 }
 
-// formatted requires every file to be formatted by opa fmt, so that a diff shows only
+// checkFormat requires every file to be formatted by opa fmt, so that a diff shows only
 // real changes.
-func (w *versionLinter) formatted() {
+func (w *versionLinter) checkFormat() {
 	for _, f := range w.files() {
 		want, err := format.SourceWithOpts(f.Name, []byte(f.Text), format.Opts{RegoVersion: ast.RegoV1})
 		if err == nil && string(want) != f.Text {
@@ -179,10 +178,10 @@ func firstDifference(file, text, want string) (routing.Location, string) {
 	return routing.Location{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
 }
 
-// unchanged checks the version against the lock. If the lock does not have it and it
+// checkUnchanged checks the version against the lock. If the lock does not have it and it
 // begins the tree's line, it is checked against the built-in version. A released version,
 // and any version after it, is valid whatever a later program has built in.
-func (w *versionLinter) unchanged(seen *Version) {
+func (w *versionLinter) checkUnchanged(seen *Version) {
 	digest, ours := seen.Policy.Digest, ""
 	if v := find(w.builtIn, w.ref); v != nil {
 		ours = v.policy.Identity().Digest

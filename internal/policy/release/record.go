@@ -126,8 +126,8 @@ const outline = `## Context
 ` + askConsequences + `
 `
 
-// written reports instructions that the author has not replaced yet.
-func (w *versionLinter) written(r adr.Record) {
+// checkText reports instructions that the author has not replaced yet.
+func (w *versionLinter) checkText(r adr.Record) {
 	found, _ := w.records.of(r.Name)
 	row := 0
 	for line := range bytes.Lines(found.Text) {
