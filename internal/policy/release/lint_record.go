@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -61,11 +62,7 @@ func (w *versionLinter) namedRecord() (adr.Record, bool) {
 		return adr.Record{Waives: []adr.Waive{}}, false
 	}
 	if r := found.Record; r.Policy != w.ref {
-		what := "no policy"
-		if r.Policy != "" {
-			what = r.Policy
-		}
-		w.say(about(RecordNamed, r, "%s names this record, which is about %s", metadata, what).hint("every version has a record of its own: set policy: %s in it, or correct custom.adr", w.ref))
+		w.say(about(RecordNamed, r, "%s names this record, which is about %s", metadata, cmp.Or(r.Policy, "no policy")).hint("every version has a record of its own: set policy: %s in it, or correct custom.adr", w.ref))
 		return adr.Record{Waives: []adr.Waive{}}, false
 	}
 	return found.Record, true
@@ -87,20 +84,9 @@ func (w *versionLinter) checkAccepted(r adr.Record) {
 }
 
 func (w *versionLinter) checkSupersedes(r adr.Record) {
-	want := ""
-	if w.before != nil {
-		want = w.before.ref
+	if want := w.beforeRef(); r.Supersedes != want {
+		w.say(about(RecordSupersedes, r, "%s supersedes %s, and the version before is %s", r.Name, cmp.Or(r.Supersedes, "none"), cmp.Or(want, "none")).hint("%s", filledIn(w.ref)))
 	}
-	if r.Supersedes != want {
-		w.say(about(RecordSupersedes, r, "%s supersedes %s, and the version before is %s", r.Name, orNone(r.Supersedes), orNone(want)).hint("%s", filledIn(w.ref)))
-	}
-}
-
-func orNone(ref string) string {
-	if ref == "" {
-		return "none"
-	}
-	return ref
 }
 
 // filledIn returns the hint for a figure that is missing or wrong.
@@ -125,10 +111,11 @@ func (w *versionLinter) compare(ctx context.Context) (diff.Diff, bool, error) {
 
 // diff returns the changes from the previous version.
 func (v *version) diff(ctx context.Context) (diff.Diff, error) {
-	if v.before == nil {
-		return diff.Compare(ctx, nil, v.policy)
+	var from *routing.Policy
+	if v.before != nil {
+		from = v.before.policy
 	}
-	return diff.Compare(ctx, v.before.policy, v.policy)
+	return diff.Compare(ctx, from, v.policy)
 }
 
 // checkStep requires the version's step to be large enough for its changes.

@@ -191,12 +191,8 @@ func (v *version) recordText(ctx context.Context, found adr.Found, again Replaye
 		if r.Status == adr.Proposed {
 			r.Status = adr.Accepted
 		}
-		r.Supersedes = ""
-		if v.before != nil {
-			r.Supersedes = v.before.ref
-		}
-		changed, same := diffFigures(diff), replayFigures(replayed)
-		r.Diff, r.Replay = &changed, &same
+		r.Supersedes = v.beforeRef()
+		r.Diff, r.Replay = new(diffFigures(diff)), new(replayFigures(replayed))
 	})
 }
 

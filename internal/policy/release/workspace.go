@@ -41,6 +41,14 @@ type version struct {
 	err     error           // of loading it
 }
 
+// beforeRef returns the reference of the previous version, or "" for the first.
+func (v *version) beforeRef() string {
+	if v.before == nil {
+		return ""
+	}
+	return v.before.ref
+}
+
 // load reads a tree and the built-in versions. Defects of its contents are not errors
 // here; the rules report them. The caller must close the root.
 func (t Tree) load(ctx context.Context) (*workspace, error) {
