@@ -67,7 +67,7 @@ func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	}
 	defer s.root.Close()
 	if len(s.versions) == 0 && s.lock.missing {
-		return LintReport{}, noTree(t)
+		return LintReport{}, noTree()
 	}
 	return s.lint(ctx, o)
 }
@@ -104,8 +104,8 @@ func finding(rule Rule, file, format string, args ...any) Finding {
 }
 
 // noTree returns the error for a tree without versions.
-func noTree(t Tree) error {
-	return errs.New(errs.PolicyTreeUnreadable, "there are no versions of a policy in %s", t.versions()).With("path", t.versions())
+func noTree() error {
+	return errs.New(errs.PolicyTreeUnreadable, "there are no versions of a policy in %s", versionsDir).With("path", versionsDir)
 }
 
 // checkShared checks the parts of the tree that do not belong to one version.
@@ -129,12 +129,11 @@ func (l *linter) checkShared() {
 
 // checkLock checks the lock, and its entries without a version in the tree.
 func (l *linter) checkLock() {
-	file := l.tree.lock()
 	switch {
 	case l.lock.missing:
-		l.add(finding(LockValid, file, "there is no lock").hint("switchyard policy release writes it"))
+		l.add(finding(LockValid, lockPath, "there is no lock").hint("switchyard policy release writes it"))
 	case l.lock.err != nil:
-		l.add(finding(LockValid, file, "%s", l.lock.err.Error()).hint("restore it from version control"))
+		l.add(finding(LockValid, lockPath, "%s", l.lock.err.Error()).hint("restore it from version control"))
 	}
 	for _, ref := range slices.Sorted(maps.Keys(l.lock.digests)) {
 		if find(l.versions, ref) != nil {
@@ -145,9 +144,9 @@ func (l *linter) checkLock() {
 			if ours.policy.Identity().Digest == l.lock.digests[ref] {
 				continue
 			}
-			f = finding(Unchanged, file, "%s is built in with another digest", ref).hint("restore from version control whichever was changed: the line, or %s", l.tree.folder(identity(ref).Version))
+			f = finding(Unchanged, lockPath, "%s is built in with another digest", ref).hint("restore from version control whichever was changed: the line, or %s", versionDir(identity(ref).Version))
 		} else {
-			f = finding(Stored, file, "%s was released, and its folder is gone", ref).hint("restore %s from version control", l.tree.folder(identity(ref).Version))
+			f = finding(Stored, lockPath, "%s was released, and its folder is gone", ref).hint("restore %s from version control", versionDir(identity(ref).Version))
 		}
 		f.Policy = ref
 		l.add(f)

@@ -56,7 +56,7 @@ func (w *versionLinter) namedRecord() (adr.Record, bool) {
 	found, ok := w.records.of(name)
 	metadata := fmt.Sprintf("the METADATA of package switchyard.%s in %s", policyName, w.metadataFile())
 	if !ok {
-		f := finding(RecordNamed, w.tree.adrs(), "%s names %s, and there is no such record", metadata, name)
+		f := finding(RecordNamed, recordsDir, "%s names %s, and there is no such record", metadata, name)
 		f.ADR = name
 		w.say(f.hint("write the record, or correct custom.adr"))
 		return adr.Record{Waives: []adr.Waive{}}, false

@@ -198,6 +198,6 @@ func (w *versionLinter) checkUnchanged(seen *Version) {
 		w.say(finding(Unchanged, w.folder, "this program has it built in as %s, and it is %s here", ours, digest).
 			hint("a version has only one digest: remove folder and record and begin again with switchyard policy new, or rename the folder, custom.version and the record's policy, and remove its supersedes"))
 	default:
-		w.say(finding(Locked, w.folder, "%s does not have it", w.tree.lock()).hint("switchyard policy release %s", w.ref))
+		w.say(finding(Locked, w.folder, "%s does not have it", lockPath).hint("switchyard policy release %s", w.ref))
 	}
 }

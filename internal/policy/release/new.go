@@ -99,10 +99,10 @@ type plan struct {
 func (s *workspace) plan(o NewOptions) (plan, error) {
 	p := plan{workspace: s, before: s.latest(), number: s.records.next()}
 	if p.before == nil {
-		return plan{}, noTree(s.tree)
+		return plan{}, noTree()
 	}
 	if s.lock.err != nil {
-		return plan{}, errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", s.tree.lock())
+		return plan{}, errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", lockPath)
 	}
 	for _, v := range s.versions {
 		if _, released := s.lock.digests[v.ref]; !released && isVersion(v.ref) {
@@ -111,7 +111,7 @@ func (s *workspace) plan(o NewOptions) (plan, error) {
 	}
 	p.ref = policyName + "@" + diff.NextVersion(identity(p.before.ref).Version, cmp.Or(o.Step, diff.Minor))
 	if p.number > maxRecords {
-		return plan{}, errs.New(errs.PolicyVersionExists, "%s has a record %s, and no higher number is left", s.tree.adrs(), adr.Name(maxRecords)).With("path", s.tree.adrs())
+		return plan{}, errs.New(errs.PolicyVersionExists, "%s has a record %s, and no higher number is left", recordsDir, adr.Name(maxRecords)).With("path", recordsDir)
 	}
 	p.from = p.before
 	if o.From != "" {
@@ -144,10 +144,10 @@ func (p plan) files(ctx context.Context, o NewOptions) ([]routing.Source, error)
 	if err != nil {
 		return nil, err
 	}
-	files := (&version{folder: p.tree.folder(number), modules: modules, tests: p.from.tests}).files()
+	files := (&version{folder: versionDir(number), modules: modules, tests: p.from.tests}).files()
 	files = append(files, record)
 	if p.lock.missing {
-		files = append(files, routing.Source{Name: p.tree.lock(), Text: p.newLock()})
+		files = append(files, routing.Source{Name: lockPath, Text: p.newLock()})
 	}
 	return files, nil
 }
@@ -155,7 +155,7 @@ func (p plan) files(ctx context.Context, o NewOptions) ([]routing.Source, error)
 // record returns the new version's decision record.
 func (p plan) record(o NewOptions) (routing.Source, error) {
 	title := strings.TrimSpace(o.Title)
-	name := path.Join(p.tree.adrs(), adr.Name(p.number)[len("ADR-"):]+"-"+slug(title, identity(p.ref).Version)+".md")
+	name := path.Join(recordsDir, adr.Name(p.number)[len("ADR-"):]+"-"+slug(title, identity(p.ref).Version)+".md")
 	r := adr.Record{
 		Name: adr.Name(p.number), Number: p.number, File: name, Title: title, Status: adr.Proposed,
 		Date: o.Date.Format(time.DateOnly), Policy: p.ref, Supersedes: p.before.ref,

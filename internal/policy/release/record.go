@@ -16,10 +16,10 @@ import (
 // records are the files of the records folder, by name.
 type records []adr.Found
 
-func (t Tree) records(root *os.Root) (records, error) {
-	found, err := adr.List(root, t.adrs())
+func readRecords(root *os.Root) (records, error) {
+	found, err := adr.List(root, recordsDir)
 	if err != nil {
-		return nil, errs.New(errs.PolicyTreeUnreadable, "the decision records in %s cannot be read: %w", t.adrs(), safefile.Reason(err)).With("path", t.adrs())
+		return nil, errs.New(errs.PolicyTreeUnreadable, "the decision records in %s cannot be read: %w", recordsDir, safefile.Reason(err)).With("path", recordsDir)
 	}
 	return found, nil
 }

@@ -87,13 +87,13 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 // candidate returns the version to release.
 func (s *workspace) candidate(ref string) (*version, error) {
 	if len(s.versions) == 0 {
-		return nil, noTree(s.tree)
+		return nil, noTree()
 	}
 	if ref != "" {
 		if v := find(s.versions, ref); v != nil {
 			return v, nil
 		}
-		return nil, errs.New(errs.PolicyVersionUnknown, "there is no version %s in %s", textutil.Clip(ref, 100), s.tree.versions()).
+		return nil, errs.New(errs.PolicyVersionUnknown, "there is no version %s in %s", textutil.Clip(ref, 100), versionsDir).
 			With("policy", ref).With("known", refs(s.versions))
 	}
 	var open []*version
@@ -157,14 +157,14 @@ func (s *workspace) release(ctx context.Context, v *version, found adr.Found, do
 	if err := s.lockIn(v.ref, done.Policy.Digest); err != nil {
 		return Released{}, err
 	}
-	done.Files = append(done.Files, s.tree.lock())
+	done.Files = append(done.Files, lockPath)
 	return done, nil
 }
 
 // lockIn adds a version to the current lock, which may have changed since this version
 // was checked.
 func (s *workspace) lockIn(ref, digest string) error {
-	now, err := readLock(s.root, s.tree.lock())
+	now, err := readLock(s.root)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *workspace) lockIn(ref, digest string) error {
 	if now.missing {
 		now.text = s.newLock()
 	}
-	return replace(s.root, s.tree.lock(), []byte(with(now.text, ref, digest)))
+	return replace(s.root, lockPath, []byte(with(now.text, ref, digest)))
 }
 
 // recordText returns the text of the version's record with all figures filled in.

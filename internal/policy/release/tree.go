@@ -37,14 +37,14 @@ type Tree struct {
 // Replayer decides the rounds of a ledger again, up to the event through; 0 means all.
 type Replayer func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error)
 
-func (Tree) adrs() string { return "docs/adr" }
+// The paths of a tree, below its root.
+const (
+	recordsDir  = "docs/adr"
+	versionsDir = "policies/" + policyName
+	lockPath    = "policies/" + routing.LockFile
+)
 
-// versions returns the folder of the version folders.
-func (Tree) versions() string { return "policies/" + policyName }
-
-func (t Tree) folder(version string) string { return path.Join(t.versions(), version) }
-
-func (Tree) lock() string { return "policies/" + routing.LockFile }
+func versionDir(number string) string { return path.Join(versionsDir, number) }
 
 // open opens the tree's root, which the caller must close.
 func (t Tree) open() (*os.Root, error) {
@@ -68,7 +68,7 @@ func (t Tree) Waivers(id routing.Identity) ([]check.Waiver, error) {
 		return nil, err
 	}
 	defer root.Close()
-	records, err := t.records(root)
+	records, err := readRecords(root)
 	if err != nil {
 		return nil, err
 	}

@@ -65,22 +65,21 @@ func (t Tree) load(ctx context.Context) (*workspace, error) {
 }
 
 func (s *workspace) read(ctx context.Context) error {
-	t := s.tree
 	var err error
-	if s.records, err = t.records(s.root); err != nil {
+	if s.records, err = readRecords(s.root); err != nil {
 		return err
 	}
-	if s.lock, err = readLock(s.root, t.lock()); err != nil {
+	if s.lock, err = readLock(s.root); err != nil {
 		return err
 	}
-	entries, err := fs.ReadDir(s.root.FS(), t.versions())
+	entries, err := fs.ReadDir(s.root.FS(), versionsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unreadable(t.versions(), err)
+		return unreadable(versionsDir, err)
 	}
 	for _, e := range entries {
-		switch name := path.Join(t.versions(), e.Name()); {
+		switch name := path.Join(versionsDir, e.Name()); {
 		case e.IsDir():
-			s.versions = append(s.versions, t.version(ctx, s.root, e.Name()))
+			s.versions = append(s.versions, readVersion(ctx, s.root, e.Name()))
 		case !e.Type().IsRegular():
 			s.stray = append(s.stray, name)
 		}
@@ -89,7 +88,7 @@ func (s *workspace) read(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	loader := routing.Loader{Released: t.BuiltIn}
+	loader := routing.Loader{Released: s.tree.BuiltIn}
 	for _, ref := range loader.Versions() {
 		p, err := loader.Load(ctx, ref)
 		if err != nil {
@@ -137,8 +136,8 @@ func find(versions []*version, ref string) *version {
 	return versions[i]
 }
 
-func (t Tree) version(ctx context.Context, root *os.Root, name string) *version {
-	v := &version{ref: policyName + "@" + name, folder: t.folder(name)}
+func readVersion(ctx context.Context, root *os.Root, name string) *version {
+	v := &version{ref: policyName + "@" + name, folder: versionDir(name)}
 	if v.modules, v.err = routing.ReadFiles(root, v.folder, v.folder, routing.IsModule); v.err == nil {
 		v.tests, v.err = routing.ReadFiles(root, v.folder, v.folder, routing.IsTest)
 	}
@@ -259,13 +258,13 @@ type lock struct {
 }
 
 // readLock reads the lock. A missing or invalid lock is not an error here.
-func readLock(root *os.Root, name string) (lock, error) {
-	text, err := safefile.Read(root, name, maxLock)
+func readLock(root *os.Root) (lock, error) {
+	text, err := safefile.Read(root, lockPath, maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return lock{missing: true}, nil
 	}
 	if err != nil {
-		return lock{}, unreadable(name, err)
+		return lock{}, unreadable(lockPath, err)
 	}
 	l := lock{text: string(text)}
 	l.digests, l.err = routing.ParseLock(l.text)
