@@ -134,15 +134,19 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 // barCause returns the cause if the candidate's bar defers other findings than the recorded
 // bar.
 func barCause(r Recorded, now Outcome) (Cause, bool) {
-	c := Cause{Kind: CauseBar, From: string(cmp.Or(r.Bar, routing.BarAll)), To: string(cmp.Or(now.Bar, routing.BarAll))}
-	if now.Input.Facts != nil {
-		c.Findings = now.Input.DeferredCount
+	c := Cause{
+		Kind: CauseBar, Findings: deferredCount(now.Input),
+		From: string(cmp.Or(r.Bar, routing.BarAll)), To: string(cmp.Or(now.Bar, routing.BarAll)),
 	}
-	deferred := 0
-	if r.Input.Facts != nil {
-		deferred = r.Input.DeferredCount
+	return c, c.From != c.To && c.Findings != deferredCount(r.Input)
+}
+
+// deferredCount returns the number of deferred findings, which is 0 without facts.
+func deferredCount(in routing.Input) int {
+	if in.Facts == nil {
+		return 0
 	}
-	return c, c.From != c.To && c.Findings != deferred
+	return in.DeferredCount
 }
 
 // rerouted returns the categories of a round that the candidate sends elsewhere.
@@ -185,6 +189,5 @@ func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Lo
 	if err != nil || len(held) == 0 {
 		return nil, nil // the report shows that the policy makes no decision
 	}
-	place := branches.All()[held[0].Branch].Location
-	return &place, nil
+	return new(branches.All()[held[0].Branch].Location), nil
 }

@@ -78,10 +78,7 @@ func (y *player) decide(ctx context.Context, r Recorded, t *PlayedTask) error {
 	if err != nil {
 		return err
 	}
-	t.Decision, t.DecidedRound, t.Bar, t.Deferred = o.Decision, r.Round, o.Bar, 0
-	if o.Input.Facts != nil {
-		t.Deferred = o.Input.DeferredCount
-	}
+	t.Decision, t.DecidedRound, t.Bar, t.Deferred = o.Decision, r.Round, o.Bar, deferredCount(o.Input)
 	t.Ended = !goesOn(y.decider.policy, o.Decision)
 	return nil
 }

@@ -82,10 +82,12 @@ func (r Recorded) check() error {
 		findings += c.Count
 		routes[c.Route] += c.Count
 	}
-	if f := r.Input.Facts; (f == nil) != (r.BarInput == nil) || f != nil && f.DeferredCount != deferred || f == nil && deferred > 0 || r.BarInput != nil && r.BarInput.Facts == nil {
-		return r.fault("it defers %d findings, and its input says otherwise", deferred)
-	}
-	if findings != r.Input.FindingCount {
+	switch {
+	case (r.Input.Facts == nil) != (r.BarInput == nil), r.BarInput != nil && r.BarInput.Facts == nil:
+		return r.fault("only one of its inputs has facts")
+	case deferred != deferredCount(r.Input):
+		return r.fault("it defers %d findings, and its input says %d", deferred, deferredCount(r.Input))
+	case findings != r.Input.FindingCount:
 		return r.fault("it has %d findings, and its input says %d", findings, r.Input.FindingCount)
 	}
 	for name, n := range r.Input.Routes {
@@ -173,7 +175,7 @@ func (d *Decider) decideAbove(ctx context.Context, r Recorded, latched routing.B
 		return Outcome{Input: all, Decision: made}, nil
 	}
 	effective := bar
-	if latched.Above(effective) {
+	if latched.Above(bar) {
 		effective = latched
 	}
 	o, err := d.decide(ctx, d.open(r, all, effective))

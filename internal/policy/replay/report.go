@@ -81,9 +81,12 @@ func cells(m map[Cell]int64) []Cell {
 }
 
 // ChangedCount returns the number of changed decisions.
-func (r Report) ChangedCount() int64 {
+func (r Report) ChangedCount() int64 { return countChanged(r.Matrix) }
+
+// countChanged returns the number of rounds whose value changes.
+func countChanged(cells []Cell) int64 {
 	var n int64
-	for _, c := range r.Matrix {
+	for _, c := range cells {
 		if c.From != c.To {
 			n += c.Count
 		}
@@ -122,21 +125,11 @@ func (r Report) Summary() string {
 			fmt.Fprintf(&b, ", and %d other kinds", more)
 		}
 	}
-	var reasons int64
-	for _, c := range r.Reasons {
-		reasons += c.Count
+	if n := countChanged(r.Reasons); n > 0 {
+		fmt.Fprintf(&b, "; %d for another reason", n)
 	}
-	if reasons > 0 {
-		fmt.Fprintf(&b, "; %d for another reason", reasons)
-	}
-	var raised int64
-	for _, c := range r.Bars {
-		if c.From != c.To {
-			raised += c.Count
-		}
-	}
-	if raised > 0 {
-		fmt.Fprintf(&b, "; %d with another bar", raised)
+	if n := countChanged(r.Bars); n > 0 {
+		fmt.Fprintf(&b, "; %d with another bar", n)
 	}
 	return b.String()
 }
