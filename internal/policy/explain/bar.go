@@ -154,7 +154,7 @@ func reconcile(in routing.Input) *routing.Facts {
 	if f.BlockingCount == 0 {
 		f.InducedRounds = 0
 	}
-	f.MayExtend = f.MayExtend && f.RoundsLeft > 0 && in.ResolvedCount > 0 && in.RepeatCount+in.ReopenedCount == 0 && in.Verify != routing.Red
+	f.MayExtend = f.MayExtend && f.RoundsLeft > 0 && in.Productive()
 	return &f
 }
 

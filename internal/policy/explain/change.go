@@ -140,7 +140,7 @@ func setFacts(in routing.Input, facts []Change) bool {
 			continue
 		case mayExtend:
 			in.Facts.MayExtend = c.Count.To > 0
-			if in.MayExtend && (in.RoundsLeft == 0 || in.ResolvedCount == 0 || in.RepeatCount+in.ReopenedCount > 0 || in.Verify == routing.Red) {
+			if in.MayExtend && (in.RoundsLeft == 0 || !in.Productive()) {
 				return false
 			}
 			continue
@@ -176,7 +176,7 @@ func settle(in *routing.Input, gone int) {
 // restall makes the stalled rounds agree with the findings. Their number can change only
 // for a review without progress.
 func restall(in *routing.Input, length int) bool {
-	in.NoProgress = in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
+	in.NoProgress = in.IsStalled()
 	switch {
 	case !in.NoProgress:
 		in.StalledRounds = 0

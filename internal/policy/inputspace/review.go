@@ -83,7 +83,7 @@ func (r review) write(in *routing.Input, destinations []string, choose chooser) 
 	of := fill(r.kinds[:], in.FindingCount, choose.share)
 	in.NewCount, in.RepeatCount, in.ReopenedCount = of[fresh], of[repeat], of[reopened]
 	in.ResolvedCount, in.StalledRounds = choose.number(r.resolved), 0
-	if in.NoProgress = in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0; in.NoProgress {
+	if in.NoProgress = in.IsStalled(); in.NoProgress {
 		in.StalledRounds = max(choose.number(r.stalled), 1)
 	}
 	if in.Facts != nil {

@@ -253,7 +253,7 @@ func (d *Decider) open(r Recorded, all routing.Input, bar routing.Bar) routing.I
 			in.NewCount -= c.Count
 		}
 	}
-	in.NoProgress = in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
+	in.NoProgress = in.IsStalled()
 	if in.StalledRounds = 0; in.NoProgress {
 		in.StalledRounds = max(all.StalledRounds, r.Input.StalledRounds, 1)
 	}

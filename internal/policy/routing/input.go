@@ -74,6 +74,12 @@ func (in Input) Productive() bool {
 	return in.ResolvedCount > 0 && in.RepeatCount == 0 && in.ReopenedCount == 0 && in.Verify != Red
 }
 
+// IsStalled reports whether the counts are of a review without progress, which is the value
+// of NoProgress in every valid input.
+func (in Input) IsStalled() bool {
+	return in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
+}
+
 // check checks in for consistency with itself and with the policy's tables. No rule may
 // see an input that contradicts itself.
 func (in Input) check(t tables) error {
@@ -141,13 +147,12 @@ func (in Input) checkPast(wrong refusal) error {
 		}
 		left -= part.n
 	}
-	stalled := in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
 	switch {
 	case left > 0:
 		return wrong("new_count", in.NewCount, "must add up to finding_count, %d, with repeat_count and reopened_count", in.FindingCount)
 	case in.ResolvedCount < 0:
 		return wrong("resolved_count", in.ResolvedCount, "must not be negative")
-	case in.NoProgress != stalled:
+	case in.NoProgress != in.IsStalled():
 		return wrong("no_progress", in.NoProgress, "must say whether there are findings, all are repeats, and nothing was resolved")
 	case in.StalledRounds < 0:
 		return wrong("stalled_rounds", in.StalledRounds, "must not be negative")
