@@ -7,8 +7,8 @@
 package opawasm
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -33,9 +33,6 @@ const (
 func minPages(code []byte) uint32 {
 	return min(basePages+uint32(len(code))/pageBytes, maxPages)
 }
-
-// ErrInterrupted reports that an evaluation ended because its context did.
-var ErrInterrupted = errors.New("interrupted")
 
 // Lookup returns the built-in with a name, or nil.
 type Lookup func(name string) topdown.BuiltinFunc
@@ -85,8 +82,8 @@ func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Pro
 //
 // # Errors
 //
-// ErrInterrupted, the error of a built-in, or the reason why the policy aborted: its
-// rules conflict, or its memory is full.
+// The error of an ended ctx, the error of a built-in, or the reason why the policy aborted:
+// its rules conflict, or its memory is full.
 func (p *Program) Eval(ctx context.Context, input string) (results ast.Value, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,11 +96,8 @@ func (p *Program) Eval(ctx context.Context, input string) (results ast.Value, er
 	if err == nil {
 		results, failed, err = vm.evaluate(ctx, input)
 	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, ErrInterrupted
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	p.vm = vm
 	return results, failed

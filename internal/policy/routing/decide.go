@@ -146,13 +146,10 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input, value ast.
 		return answer{}, p.interrupted(in, err)
 	}
 	a, err := Bounded(ctx, func() (answer, error) { return e.evaluate(ctx, value) })
-	if e, ok := errors.AsType[timedOut](err); ok {
-		return answer{}, p.interrupted(in, e.cause)
-	}
 	switch {
 	case err == nil:
 		return a, nil
-	case errors.Is(err, errInterrupted) && ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return answer{}, p.interrupted(in, ctx.Err())
 	default:
 		return answer{}, p.failed(in, err)

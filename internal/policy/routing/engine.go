@@ -2,7 +2,6 @@ package routing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -25,8 +24,7 @@ const (
 
 // evaluator evaluates a prepared query. It is safe for concurrent use.
 type evaluator interface {
-	// evaluate returns the answer for in. The error is errInterrupted if ctx ended the
-	// evaluation.
+	// evaluate returns the answer for in. It ends with ctx.
 	evaluate(ctx context.Context, in ast.Value) (answer, error)
 }
 
@@ -35,9 +33,6 @@ type answer struct {
 	value   any // as decoded from JSON
 	defined bool
 }
-
-// errInterrupted reports that an evaluation was ended from outside.
-var errInterrupted = errors.New("interrupted")
 
 // answerJSON returns a policy's value as decoded from JSON. Its size is checked first: a
 // value that refers to the same part many times can be larger than memory when written
@@ -77,8 +72,6 @@ func (i interpreter) evaluate(ctx context.Context, in ast.Value) (answer, error)
 		// Whether an evaluation fails must depend on the policy, not on the engine.
 		rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
 	switch {
-	case topdown.IsCancel(err):
-		return answer{}, errInterrupted
 	case err != nil:
 		return answer{}, err
 	case len(results) == 0 || len(results[0].Expressions) == 0:

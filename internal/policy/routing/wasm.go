@@ -56,9 +56,6 @@ func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (compi
 
 func (c compiled) evaluate(ctx context.Context, in ast.Value) (answer, error) {
 	value, err := c.program.Eval(ctx, in.String())
-	if errors.Is(err, opawasm.ErrInterrupted) {
-		return answer{}, errInterrupted
-	}
 	if err != nil {
 		return answer{}, err
 	}
@@ -163,7 +160,7 @@ func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
 	refused := false
 	ast.WalkRefs(expr, func(ref ast.Ref) bool {
 		for i, index := range ref {
-			if i > 0 && !refused && o.goesThrough(index, seen) && !o.isArray(ref[:i]) {
+			if i > 0 && !refused && hasUnboundVar(index, seen) && !o.isArray(ref[:i]) {
 				refuse()
 				refused = true
 			}
@@ -172,8 +169,9 @@ func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
 	})
 }
 
-// goesThrough reports whether an index can have several values.
-func (o *orderChecker) goesThrough(index *ast.Term, seen varSet) bool {
+// hasUnboundVar reports whether an index has an unbound variable, and so can have several
+// values.
+func hasUnboundVar(index *ast.Term, seen varSet) bool {
 	here := make(varSet)
 	here.add(index)
 	for v := range here {
