@@ -316,13 +316,5 @@ func packageAnnotations(m module, pkg *ast.Package) ([]*ast.Annotations, error) 
 
 // isPrintable reports whether s is short, not empty, and visible ASCII.
 func isPrintable(s string) bool {
-	if s == "" || len(s) > maxADRLen {
-		return false
-	}
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= maxADRLen && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
 }

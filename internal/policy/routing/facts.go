@@ -41,14 +41,6 @@ type Facts struct {
 	Confinement confinement.Level `json:"confinement"`
 }
 
-// factFields returns the names of the fields of Facts in Rego.
-func factFields() []string {
-	return []string{
-		"blocking_count", confinementField, deferredField, "first_time_count", hardCapField, "induced_count", "induced_rounds",
-		mayExtendField, "reviews_since_low", "rounds_left",
-	}
-}
-
 const (
 	confinementField = "confinement"
 	deferredField    = "deferred_count"

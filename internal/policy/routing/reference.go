@@ -8,21 +8,28 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// inputFields returns the names of the fields of Input in Rego, for a policy with or
+// inputFields returns the sorted names of the fields of Input in Rego, for a policy with or
 // without a rule named bar.
 func inputFields(bar bool) []string {
-	fields := []string{
-		"finding_count", "max_rounds", "new_count", "no_progress", "reopened_count", "repeat_count", "resolved_count",
-		"round", routesField, "stalled_rounds", "verify",
-	}
+	var in Input
 	if bar {
-		fields = slices.Sorted(slices.Values(append(fields, factFields()...)))
+		in.Facts = &Facts{InducedCount: new(int)}
 	}
+	var fields []string
+	in.each(DecisionRule, func(name string, _ any) { fields = append(fields, name) })
+	slices.Sort(fields)
 	return fields
 }
 
+// isNumeric reports whether a field of Input is a number.
 func isNumeric(field string) bool {
-	return slices.Contains(inputFields(true), field) && !slices.Contains([]string{routesField, "verify", "no_progress", mayExtendField, confinementField}, field)
+	numeric := false
+	Input{Facts: &Facts{InducedCount: new(int)}}.each(DecisionRule, func(name string, value any) {
+		if _, ok := value.(int); ok && name == field {
+			numeric = true
+		}
+	})
+	return numeric
 }
 
 // checkReferences requires every reference to resolve. A dangling one is undefined, so a
