@@ -77,7 +77,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 	for _, m := range modules {
 		parsed, err := parse(m.shown, m.Text)
 		if err != nil {
-			return invalidRego(ref, err)
+			return invalid(ref, Problems(err)...)
 		}
 		at := packagePath(parsed.Package)
 		if !opabundle.RootPathsContain(contents.Roots, at) {

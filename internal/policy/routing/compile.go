@@ -93,7 +93,7 @@ func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 		// results, and help only with more data than an input has.
 		WithSkipStages(ast.StageBuildRequiredCapabilities, ast.StageBuildComprehensionIndices)
 	if compiler.Compile(parsed); compiler.Failed() {
-		problems := regoProblems(compiler.Errors)
+		problems := Problems(compiler.Errors)
 		for i := range problems {
 			problems[i].Message = explainNamed(problems[i].Message, named)
 		}
@@ -183,6 +183,3 @@ func Capabilities() *ast.Capabilities {
 	}
 	return caps
 }
-
-// Problems converts an error of OPA's parser or compiler. The result is never empty.
-func Problems(err error) []Problem { return regoProblems(err) }

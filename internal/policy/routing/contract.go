@@ -261,7 +261,7 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	for _, m := range modules {
 		annotations, err := packageAnnotations(m, parsed[m.shown].Package)
 		if err != nil {
-			r.problems = append(r.problems, regoProblems(err)...)
+			r.problems = append(r.problems, Problems(err)...)
 			return
 		}
 		found = append(found, annotations...)

@@ -65,11 +65,11 @@ func (p *Policy) invalid(problems ...Problem) *errs.Error {
 }
 
 // invalidRego returns policy-invalid for an OPA error about p's modules.
-func (p *Policy) invalidRego(err error) *errs.Error { return p.invalid(regoProblems(err)...) }
+func (p *Policy) invalidRego(err error) *errs.Error { return p.invalid(Problems(err)...) }
 
-// regoProblems converts an OPA error to at least one problem. Of the parser's messages
-// about one location it uses the first, which names the mistake.
-func regoProblems(err error) []Problem {
+// Problems converts an error of OPA's parser or compiler to at least one problem. Of the
+// parser's messages about one location it uses the first, which names the mistake.
+func Problems(err error) []Problem {
 	var list ast.Errors
 	if !errors.As(err, &list) || len(list) == 0 {
 		return []Problem{{Message: oneLine(err.Error())}}
@@ -119,10 +119,6 @@ func oneLine(s string) string {
 	}
 	return fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(s[:maxMessage], ""), len(s)-maxMessage)
 }
-
-// invalidRego returns policy-invalid for an OPA error about a policy that is not built
-// yet.
-func invalidRego(ref string, err error) *errs.Error { return invalid(ref, regoProblems(err)...) }
 
 // maxLine bounds the source line shown, in bytes.
 const maxLine = 256
