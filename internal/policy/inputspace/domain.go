@@ -27,8 +27,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// MaxClasses bounds the classes of a domain. Deciding that many takes seconds.
-const MaxClasses = 200_000
+// maxClasses bounds the classes of a domain. Deciding that many takes seconds.
+const maxClasses = 200_000
 
 // Domain is the set of input classes that some policies distinguish. Of returns one.
 type Domain struct {
@@ -85,22 +85,18 @@ type uses struct {
 func of(destinations []string, u uses) (*Domain, error) {
 	d := &Domain{destinations: destinations, scales: newScales(destinations, u)}
 	var fits bool
-	if d.settings, fits = d.scales.settings(MaxClasses); fits {
-		d.reviews, fits = d.scales.reviews(MaxClasses / len(d.settings))
+	if d.settings, fits = d.scales.settings(maxClasses); fits {
+		d.reviews, fits = d.scales.reviews(maxClasses / len(d.settings))
 	}
-	for _, s := range d.settings {
-		if s.extendable() {
-			d.extendable = append(d.extendable, s)
-		}
-	}
-	d.extending = slices.DeleteFunc(slices.Clone(d.reviews), func(r review) bool { return !r.facts.mayExtend })
-	d.reviews = slices.DeleteFunc(d.reviews, func(r review) bool { return r.facts.mayExtend })
 	if !fits {
-		return nil, errs.New(errs.PolicyDomainTooLarge, "the policy tells more than %d classes of inputs apart", MaxClasses).
-			With("limit", MaxClasses).
+		return nil, errs.New(errs.PolicyDomainTooLarge, "the policy distinguishes more than %d classes of inputs", maxClasses).
+			With("limit", maxClasses).
 			With("destinations", len(destinations)).
 			With("thresholds", u.thresholds)
 	}
+	d.extendable = slices.DeleteFunc(slices.Clone(d.settings), func(s setting) bool { return !s.extendable() })
+	d.extending = slices.DeleteFunc(slices.Clone(d.reviews), func(r review) bool { return !r.facts.mayExtend })
+	d.reviews = slices.DeleteFunc(d.reviews, func(r review) bool { return r.facts.mayExtend })
 	return d, nil
 }
 

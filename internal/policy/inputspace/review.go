@@ -14,7 +14,7 @@ type review struct {
 
 // maxTried bounds the search for classes if most combinations of numbers contradict each
 // other. It is far more than any realistic policy needs.
-const maxTried = 10 * MaxClasses
+const maxTried = 10 * maxClasses
 
 // reviews lists every class of reviews, those with the fewest findings first, or reports
 // that there are more than limit.
