@@ -11,9 +11,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Timeout bounds Verify. The largest domain takes a tenth of it. A policy that exceeds it
+// timeout bounds Verify. The largest domain takes a tenth of it. A policy that exceeds it
 // is slow for every input, but not slow enough for any single one to time out.
-const Timeout = 2 * time.Minute
+const timeout = 2 * time.Minute
 
 // Verify checks the policy against every invariant. Violations are part of the report,
 // not an error. It uses all processors, and some 100 microseconds of one for each class
@@ -28,11 +28,11 @@ const Timeout = 2 * time.Minute
 //     waived, or lacks an ADR or a reason. The detail invariant is its name.
 //   - policy-domain-too-large: the policy has too many input classes.
 //   - policy-failed, policy-timeout: ctx is done, which is reachable through errors.Is,
-//     or the check took longer than Timeout.
+//     or the check took longer than timeout.
 //   - The errors of routing.Policy.Branches.
 func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	began := time.Now()
-	ctx, stop := context.WithTimeout(ctx, Timeout)
+	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
 	if err := checkWaivers(o.Waivers); err != nil {
 		return Report{}, err

@@ -42,9 +42,9 @@ type Diff struct {
 	Gaps []routing.Location `json:"gaps"`
 }
 
-// Timeout bounds a comparison. The largest domain takes a fifth of it. A policy that
+// timeout bounds a comparison. The largest domain takes a fifth of it. A policy that
 // exceeds it is slow for every input, but not slow enough for any single one to time out.
-const Timeout = 2 * time.Minute
+const timeout = 2 * time.Minute
 
 // Compare returns the changes from one policy to another. If from is nil, to is the first
 // version and everything in it is new.
@@ -59,7 +59,7 @@ const Timeout = 2 * time.Minute
 //
 //   - policy-domain-too-large: the policies have too many input classes.
 //   - policy-timeout: one of the policies timed out for some input, ctx's deadline is
-//     over, or the comparison took longer than Timeout.
+//     over, or the comparison took longer than timeout.
 //   - policy-failed: ctx is canceled, which is reachable through errors.Is.
 func Compare(ctx context.Context, from, to *routing.Policy) (Diff, error) {
 	d := Diff{To: to.Identity()}
@@ -75,7 +75,7 @@ func Compare(ctx context.Context, from, to *routing.Policy) (Diff, error) {
 	d.Categories = compareRoutes(from.RouteTable(), to.RouteTable())
 	d.Destinations = compareDestinations(from.Destinations(), to.Destinations())
 	d.Precedence = comparePrecedence(from.Precedence(), to.Precedence())
-	ctx, stop := context.WithTimeout(ctx, Timeout)
+	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
 	var err error
 	if d.Decisions, d.Gaps, err = compareRule(ctx, routing.DecisionRule, from, to); err != nil {

@@ -19,7 +19,7 @@ func (s suite) failedAt(ctx context.Context, r *tester.Result) *routing.Location
 	if ref == nil {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, TestTimeout)
+	ctx, stop := context.WithTimeout(ctx, testTimeout)
 	defer stop()
 	query, err := rego.New(rego.Compiler(s.compiler), rego.Query(ref.String())).PrepareForEval(ctx)
 	if err != nil {

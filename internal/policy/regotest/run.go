@@ -21,16 +21,16 @@ import (
 
 // The limits of a run.
 const (
-	// TestTimeout bounds one test.
-	TestTimeout = 5 * time.Second
-	// Timeout bounds all of them together, including compilation.
-	Timeout = time.Minute
+	// testTimeout bounds one test.
+	testTimeout = 5 * time.Second
+	// timeout bounds all of them together, including compilation.
+	timeout = time.Minute
 )
 
 // Run runs the tests among files, with the modules among them as the policy. Test files
 // have names that end in _test.rego.
 //
-// It takes at most Timeout and ends with ctx. Tests run in parallel.
+// It takes at most timeout and ends with ctx. Tests run in parallel.
 //
 // # Errors
 //
@@ -40,7 +40,7 @@ const (
 //   - policy-failed: the caller canceled them, or OPA failed on them.
 func Run(ctx context.Context, files []routing.Source) (Report, error) {
 	began := time.Now()
-	ctx, stop := context.WithTimeout(ctx, Timeout)
+	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
 	r, err := routing.Bounded(ctx, func() (Report, error) { return run(ctx, files) })
 	switch {
@@ -66,7 +66,7 @@ func run(ctx context.Context, files []routing.Source) (Report, error) {
 		SetModules(s.parsed).
 		SetCoverageQueryTracer(coverage).
 		SetCoverageRuns(nil).
-		SetTimeout(TestTimeout).
+		SetTimeout(testTimeout).
 		RunTests(ctx, nil)
 	if err != nil {
 		return Report{}, invalid(err)

@@ -54,8 +54,8 @@ func checkSize(ref string, modules []module) error {
 		if total += len(m.Text); total > MaxModuleBytes {
 			return tooLarge(ref, "", "its Rego files have more than %d bytes together", MaxModuleBytes)
 		}
-		if nestsDeeper(m.Text, MaxNesting) {
-			return tooLarge(ref, m.shown, "it nests brackets more than %d deep", MaxNesting)
+		if nestsDeeper(m.Text, maxNesting) {
+			return tooLarge(ref, m.shown, "it nests brackets more than %d deep", maxNesting)
 		}
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// EvalTimeout bounds one decision. The embedded policies take some 30 microseconds; a
+// evalTimeout bounds one decision. The embedded policies take some 30 microseconds; a
 // policy that needs a second is broken.
-const EvalTimeout = time.Second
+const evalTimeout = time.Second
 
 // Decision is the next destination of a task and the reason.
 type Decision struct {
@@ -26,7 +26,7 @@ type Decision struct {
 	Reason string `json:"reason"`
 }
 
-// Decide evaluates the policy for in. It takes at most EvalTimeout and ends with ctx. It
+// Decide evaluates the policy for in. It takes at most evalTimeout and ends with ctx. It
 // is safe for concurrent use, does not retain in, and is deterministic.
 //
 // # Errors
@@ -139,7 +139,7 @@ func (p *Policy) AskOrCode(ctx context.Context, rule Rule, in Input) (Decision, 
 
 // evaluate evaluates e for value with the deadline of a decision. in is for errors.
 func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input, value ast.Value) (answer, error) {
-	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
+	ctx, stop := context.WithTimeout(ctx, evalTimeout)
 	defer stop()
 	// A small policy would finish before ctx is checked.
 	if err := ctx.Err(); err != nil {
@@ -199,7 +199,7 @@ func decision(value any) (Decision, bool) {
 func (p *Policy) interrupted(in Input, cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return p.fault(errs.PolicyTimeout, in, "policy %s ran over its time: %w", p, cause).
-			With("timeout_ms", EvalTimeout.Milliseconds())
+			With("timeout_ms", evalTimeout.Milliseconds())
 	}
 	return p.fault(errs.PolicyFailed, in, "policy %s was interrupted: %w", p, cause)
 }

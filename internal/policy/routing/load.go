@@ -22,9 +22,9 @@ const (
 	MaxModuleBytes = 256 << 10
 	// MaxModules is the largest number of Rego files, without tests.
 	MaxModules = 100
-	// MaxNesting bounds the nesting of brackets in a Rego file. The compiler's time can
+	// maxNesting bounds the nesting of brackets in a Rego file. The compiler's time can
 	// double with every level.
-	MaxNesting = 16
+	maxNesting = 16
 	// MaxEntries is the largest number of files and folders of any type in a directory or
 	// a bundle.
 	MaxEntries = 2000
@@ -59,7 +59,7 @@ type Loader struct {
 // its keys, and a directory is rejected because it cannot be signed. Released versions
 // are part of the program and need no signature.
 //
-// Loading takes about a millisecond, at most LoadTimeout, and ends with ctx.
+// Loading takes about a millisecond, at most loadTimeout, and ends with ctx.
 //
 // # Errors
 //
@@ -67,7 +67,7 @@ type Loader struct {
 //   - policy-not-found: ref is a path that does not exist.
 //   - policy-unreadable: the path cannot be read, or ctx is done.
 //   - policy-invalid: the content is not a policy, or exceeds a limit.
-//   - policy-timeout: it cannot be compiled within LoadTimeout.
+//   - policy-timeout: it cannot be compiled within loadTimeout.
 //   - policy-invalid-input: the engine is unknown.
 //   - policy-unsigned and the other signature errors: the bundle is not signed as Trust requires.
 func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
@@ -110,14 +110,14 @@ func (l Loader) load(ctx context.Context, ref string, read func() (loadedSources
 	})
 }
 
-// inTime runs a part of loading within LoadTimeout.
+// inTime runs a part of loading within loadTimeout.
 func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, error) {
-	ctx, stop := context.WithTimeout(ctx, LoadTimeout)
+	ctx, stop := context.WithTimeout(ctx, loadTimeout)
 	defer stop()
 	value, err := Bounded(ctx, work)
 	if e, ok := errors.AsType[timedOut](err); ok {
 		return value, errs.New(errs.PolicyTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
-			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())
+			With("policy", ref).With("timeout_ms", loadTimeout.Milliseconds())
 	}
 	if e, ok := errors.AsType[panicked](err); ok {
 		return value, invalid(ref, Problem{Message: oneLine(e.Error())})
@@ -172,9 +172,9 @@ func tooLarge(ref, file, format string, args ...any) *errs.Error {
 	return invalid(ref, Problem{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
-// LoadTimeout bounds loading a policy that is not built in. A policy of a page takes a
+// loadTimeout bounds loading a policy that is not built in. A policy of a page takes a
 // millisecond, but a few nested comprehensions can keep the compiler busy indefinitely.
-const LoadTimeout = 5 * time.Second
+const loadTimeout = 5 * time.Second
 
 // grace is the time an evaluation has to notice that it was canceled.
 const grace = 100 * time.Millisecond

@@ -39,7 +39,7 @@ type PackOptions struct {
 //   - policy-invalid: the revision or a file's name is not valid in a bundle, or the
 //     policy cannot be compiled to WebAssembly.
 //   - policy-key-invalid: the key cannot sign.
-//   - policy-timeout: compiling took longer than LoadTimeout.
+//   - policy-timeout: compiling took longer than loadTimeout.
 //   - policy-failed: ctx was done before it began.
 func (p *Policy) Pack(ctx context.Context, o PackOptions) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
