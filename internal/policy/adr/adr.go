@@ -9,13 +9,11 @@
 package adr
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -119,13 +117,13 @@ type Found struct {
 // Errors of the file system for the folder itself. The error of a single file is in its
 // Found.
 func List(root *os.Root, dir string) ([]Found, error) {
-	entries, err := fs.ReadDir(root.FS(), dir)
+	entries, err := fs.ReadDir(root.FS(), dir) // sorted by name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var all []Found
 	bytes := 0
-	for _, e := range entries { // sorted by name
+	for _, e := range entries {
 		name := e.Name()
 		if !strings.HasSuffix(name, ".md") || name[0] < '0' || name[0] > '9' {
 			continue
@@ -136,7 +134,6 @@ func List(root *os.Root, dir string) ([]Found, error) {
 		}
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b Found) int { return cmp.Compare(a.File, b.File) })
 	return all, nil
 }
 
