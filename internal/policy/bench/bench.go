@@ -132,8 +132,7 @@ func (r *Review) findings(reviews int, before []review.Finding) []review.Finding
 		for range *r.First.of(s) {
 			f := review.Finding{Severity: s, Route: destination, Reviewed: task.Reviewed{Status: task.New}}
 			if r.Induced != nil {
-				induced := len(all) < *r.Induced
-				f.Induced = &induced
+				f.Induced = new(len(all) < *r.Induced)
 			}
 			all = append(all, f)
 		}
