@@ -29,6 +29,14 @@ type Decisions struct {
 	Digest string `json:"digest,omitzero"`
 }
 
+// step returns the step that the change requires.
+func (c DecisionChange) step() Step {
+	if c.Stricter || c.ByFacts {
+		return Minor
+	}
+	return Major
+}
+
 // Moved is an entry of the matrix.
 type Moved struct {
 	From  string `json:"from"`

@@ -70,8 +70,7 @@ func Compare(ctx context.Context, from, to *routing.Policy) (Diff, error) {
 		d.Decisions = newTally().decisions()
 		return d, nil
 	}
-	identity := from.Identity()
-	d.From = &identity
+	d.From = new(from.Identity())
 	d.Categories = compareRoutes(from.RouteTable(), to.RouteTable())
 	d.Destinations = compareDestinations(from.Destinations(), to.Destinations())
 	d.Precedence = comparePrecedence(from.Precedence(), to.Precedence())

@@ -94,12 +94,10 @@ func (d Decisions) markdown(m *markdown) {
 		return
 	}
 	m.line("Of %d kinds of input, %d go elsewhere than before, and %d go where they went for another reason:",
-		d.States, cells(d.Changed), cells(d.Reasons))
+		d.States, countCells(d.Changed), countCells(d.Reasons))
 	m.table("Before", "Now", "Kinds", "The smallest")
-	for _, flips := range [][]DecisionChange{d.Changed, d.Reasons} {
-		for _, f := range flips {
-			m.row(code(f.From)+" ("+code(f.FromReason)+")", code(f.To)+" ("+code(f.ToReason)+")", fmt.Sprint(f.Cells), f.situation())
-		}
+	for _, c := range slices.Concat(d.Changed, d.Reasons) {
+		m.row(code(c.From)+" ("+code(c.FromReason)+")", code(c.To)+" ("+code(c.ToReason)+")", fmt.Sprint(c.Cells), c.situation())
 	}
 }
 
@@ -111,9 +109,9 @@ func (d *Decisions) barMarkdown(m *markdown) {
 	m.table("Before", "Now", "Kinds", "The smallest")
 	for _, moved := range d.Matrix {
 		smallest := "-"
-		for _, f := range d.Changed {
-			if f.From == moved.From && f.To == moved.To {
-				smallest = f.situation()
+		for _, c := range d.Changed {
+			if c.From == moved.From && c.To == moved.To {
+				smallest = c.situation()
 			}
 		}
 		m.row(code(moved.From), code(moved.To), fmt.Sprint(moved.Cells), smallest)
@@ -160,7 +158,7 @@ func (m *markdown) gap() {
 // Summary describes the difference in one line, for a decision record's front matter.
 func (d Diff) Summary() string {
 	if d.From == nil {
-		return fmt.Sprintf("first version: %s, %s", textutil.Count(len(d.Categories.Added), "category", "categories"), textutil.Count(len(d.Destinations.Added), "destination", "destinations"))
+		return fmt.Sprintf("first version: %s, %s", textutil.Count(len(d.Categories.Added), "category", "categories"), textutil.Count(len(d.Destinations.Added), "destination"))
 	}
 	var parts []string
 	say := func(n int, one, many, how string) {
@@ -183,10 +181,10 @@ func (d Diff) Summary() string {
 		say(len(d.Precedence.dropped()), "row", "rows", "removed from the precedence")
 	}
 	parts = append(parts, d.Decisions.moves()...)
-	say(cells(d.Decisions.Reasons), "decision", "decisions", "with another reason")
+	say(countCells(d.Decisions.Reasons), "decision", "decisions", "with another reason")
 	if d.Bars != nil {
-		for _, f := range d.Bars.Changed {
-			parts = append(parts, fmt.Sprintf("%s from %s to %s", textutil.Count(f.Cells, "bar", "bars"), f.From, f.To))
+		for _, c := range d.Bars.Changed {
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", textutil.Count(c.Cells, "bar"), c.From, c.To))
 		}
 	}
 	switch {
@@ -206,36 +204,37 @@ func (d Decisions) moves() []string {
 	var moves []string
 	for _, m := range d.Matrix {
 		if m.From != m.To {
-			moves = append(moves, fmt.Sprintf("%s from %s to %s", textutil.Count(m.Cells, "decision", "decisions"), m.From, m.To))
+			moves = append(moves, fmt.Sprintf("%s from %s to %s", textutil.Count(m.Cells, "decision"), m.From, m.To))
 		}
 	}
 	return moves
 }
 
-func cells(flips []DecisionChange) int {
+// countCells returns the number of classes that change.
+func countCells(changes []DecisionChange) int {
 	n := 0
-	for _, f := range flips {
-		n += f.Cells
+	for _, c := range changes {
+		n += c.Cells
 	}
 	return n
 }
 
 // situation describes the smallest of the inputs in words.
-func (f DecisionChange) situation() string {
-	in := f.Example
+func (c DecisionChange) situation() string {
+	in := c.Example
 	parts := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds)}
 	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
 		if n := in.Routes[name]; n > 0 {
-			parts = append(parts, textutil.Count(n, "finding", "findings")+" for "+name)
+			parts = append(parts, textutil.Count(n, "finding")+" for "+name)
 		}
 	}
 	if in.FindingCount == 0 {
 		parts = append(parts, "no findings")
 	}
 	parts = append(parts, "verification "+string(in.Verify))
-	parts = append(parts, f.FactWords()...)
+	parts = append(parts, c.FactWords()...)
 	if in.NoProgress {
-		return strings.Join(append(parts, textutil.Count(in.StalledRounds, "review", "reviews")+" without progress"), ", ")
+		return strings.Join(append(parts, textutil.Count(in.StalledRounds, "review")+" without progress"), ", ")
 	}
 	for _, past := range []struct {
 		n         int
@@ -250,13 +249,13 @@ func (f DecisionChange) situation() string {
 
 // FactWords describes the facts of the smallest of the inputs, with the confinement levels
 // of all of them.
-func (f DecisionChange) FactWords() []string {
-	if f.Confinement == nil {
-		return FactWords(f.Example.Facts)
+func (c DecisionChange) FactWords() []string {
+	if c.Confinement == nil {
+		return FactWords(c.Example.Facts)
 	}
-	facts := *f.Example.Facts
+	facts := *c.Example.Facts
 	facts.Confinement = confinement.None
-	return append(FactWords(&facts), "confinement "+strings.Join(textutil.Strings(f.Confinement), " or "))
+	return append(FactWords(&facts), "confinement "+strings.Join(textutil.Strings(c.Confinement), " or "))
 }
 
 // FactWords describes the facts that differ from those of a first review.
@@ -265,15 +264,11 @@ func FactWords(f *routing.Facts) []string {
 		return nil
 	}
 	var words []string
-	for _, part := range []struct {
-		n    int
-		text string
-	}{
-		{f.ReviewsSinceLow, "since the low"}, {f.InducedRounds, "with failures that fixes caused"},
-	} {
-		if part.n > 0 {
-			words = append(words, textutil.Count(part.n, "review")+" "+part.text)
-		}
+	if f.ReviewsSinceLow > 0 {
+		words = append(words, textutil.Count(f.ReviewsSinceLow, "review")+" since the low")
+	}
+	if f.InducedRounds > 0 {
+		words = append(words, textutil.Count(f.InducedRounds, "review")+" with failures that fixes caused")
 	}
 	if f.BlockingCount > 0 {
 		words = append(words, fmt.Sprintf("%d blocking", f.BlockingCount))
@@ -293,10 +288,8 @@ func FactWords(f *routing.Facts) []string {
 // shown returns a category for use in text. A policy may use any text as a category, and
 // one that is not a plain name must not end a line, a table cell or a code span.
 func shown(category string) string {
-	for i := range len(category) {
-		if c := category[i]; c <= ' ' || c > '~' || c == '`' || c == '|' || c == '"' || c == '\\' {
-			return strings.NewReplacer("`", `\x60`, "|", `\x7c`).Replace(strconv.QuoteToASCII(category))
-		}
+	if strings.ContainsFunc(category, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune("`|\"\\", c) }) {
+		return strings.NewReplacer("`", `\x60`, "|", `\x7c`).Replace(strconv.QuoteToASCII(category))
 	}
 	return category
 }

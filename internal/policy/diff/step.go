@@ -50,7 +50,6 @@ func (d Diff) Step() (step Step, because []string) {
 	var n needs
 	d.tableNeeds(&n)
 	d.decisionNeeds(&n)
-	d.barNeeds(&n)
 	if d.open() {
 		n.add(Major, "the rules use the input in a way that cannot be bounded ("+placeOf(d.Gaps[0])+")")
 	}
@@ -91,28 +90,16 @@ func (d Diff) tableNeeds(n *needs) {
 }
 
 func (d Diff) decisionNeeds(n *needs) {
-	for _, f := range d.Decisions.Changed {
-		step := Major
-		if f.Stricter || f.ByFacts {
-			step = Minor
+	for _, c := range d.Decisions.Changed {
+		n.add(c.step(), fmt.Sprintf("a task that went to %s (%s) goes to %s (%s)", c.From, c.FromReason, c.To, c.ToReason))
+	}
+	for _, c := range d.Decisions.Reasons {
+		n.add(Minor, fmt.Sprintf("the reason for %s is %s and not %s", c.To, c.ToReason, c.FromReason))
+	}
+	if d.Bars != nil {
+		for _, c := range d.Bars.Changed {
+			n.add(c.step(), fmt.Sprintf("the bar %s is %s", c.From, c.To))
 		}
-		n.add(step, fmt.Sprintf("a task that went to %s (%s) goes to %s (%s)", f.From, f.FromReason, f.To, f.ToReason))
-	}
-	for _, f := range d.Decisions.Reasons {
-		n.add(Minor, fmt.Sprintf("the reason for %s is %s and not %s", f.To, f.ToReason, f.FromReason))
-	}
-}
-
-func (d Diff) barNeeds(n *needs) {
-	if d.Bars == nil {
-		return
-	}
-	for _, f := range d.Bars.Changed {
-		step := Major
-		if f.Stricter || f.ByFacts {
-			step = Minor
-		}
-		n.add(step, fmt.Sprintf("the bar %s is %s", f.From, f.To))
 	}
 }
 
