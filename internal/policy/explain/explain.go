@@ -107,8 +107,7 @@ func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
 		return nil
 	}
 	all := branches.All()
-	rule := all[held[0].Branch]
-	e.Rule = &rule
+	e.Rule = new(all[held[0].Branch])
 	for _, h := range held[1:] {
 		e.Outranked = append(e.Outranked, Outranked{all[h.Branch], h.Decision})
 	}

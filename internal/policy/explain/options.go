@@ -51,11 +51,11 @@ func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 	}
 	o.add(verify)
 	caps := append(nearest(in.MaxRounds, t.Fields["max_rounds"]), nearest(in.MaxRounds, []int{in.Round})...)
-	o.counts(Cap, "", in.MaxRounds, caps, 1, routing.MaxRoundsLimit)
-	o.counts(Round, "", in.Round, nearest(in.Round, t.Fields["round"]), 1, math.MaxInt)
+	o.counts(Change{Kind: Cap}, in.MaxRounds, caps, 1, routing.MaxRoundsLimit)
+	o.counts(Change{Kind: Round}, in.Round, nearest(in.Round, t.Fields["round"]), 1, math.MaxInt)
 	o.past()
 	if in.NoProgress {
-		o.counts(Stall, "", in.StalledRounds, nearest(in.StalledRounds, t.Fields["stalled_rounds"]), 1, math.MaxInt)
+		o.counts(Change{Kind: Stall}, in.StalledRounds, nearest(in.StalledRounds, t.Fields["stalled_rounds"]), 1, math.MaxInt)
 	}
 	if in.Facts != nil {
 		o.facts(t)
@@ -66,32 +66,21 @@ func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 // facts adds the facts that the decision of a policy with a bar reads.
 func (o *options) facts(t routing.Thresholds) {
 	if slices.Contains(t.Reads, mayExtend) {
-		change := Change{Kind: Fact, Fact: mayExtend, Count: &Count{0, 1}}
+		from := 0
 		if o.in.MayExtend {
-			change.Count = &Count{1, 0}
+			from = 1
 		}
-		o.add(dimension{change})
+		o.counts(Change{Kind: Fact, Fact: mayExtend}, from, []int{0, 1}, 0, 1)
 	}
 	if slices.Contains(t.Reads, confinementLevel) {
 		levels := confinement.Levels()
-		from := slices.Index(levels, o.in.Confinement)
-		var d dimension
-		for to := range levels {
-			if to != from {
-				d = append(d, Change{Kind: Fact, Fact: confinementLevel, Count: &Count{from, to}})
-			}
+		var all []int
+		for i := range levels {
+			all = append(all, i)
 		}
-		o.add(d)
+		o.counts(Change{Kind: Fact, Fact: confinementLevel}, slices.Index(levels, o.in.Confinement), all, 0, len(levels)-1)
 	}
-	to := nearest(o.in.InducedRounds, t.Fields[inducedRounds])
-	slices.Sort(to)
-	var d dimension
-	for _, n := range slices.Compact(to) {
-		if n != o.in.InducedRounds && n >= 0 {
-			d = append(d, Change{Kind: Fact, Fact: inducedRounds, Count: &Count{o.in.InducedRounds, n}})
-		}
-	}
-	o.add(d)
+	o.counts(Change{Kind: Fact, Fact: inducedRounds}, o.in.InducedRounds, nearest(o.in.InducedRounds, t.Fields[inducedRounds]), 0, math.MaxInt)
 }
 
 func (o *options) add(d dimension) {
@@ -105,13 +94,15 @@ func (o *options) add(d dimension) {
 	o.dimensions = append(o.dimensions, d)
 }
 
-// counts adds a dimension for a number that may be from lo to hi.
-func (o *options) counts(kind Kind, destination string, from int, to []int, lo, hi int) {
+// counts adds a dimension with a copy of change for every other number in to that is from
+// lo to hi.
+func (o *options) counts(change Change, from int, to []int, lo, hi int) {
 	slices.Sort(to)
 	var d dimension
 	for _, n := range slices.Compact(to) {
 		if n != from && lo <= n && n <= hi {
-			d = append(d, Change{Kind: kind, Destination: destination, Count: &Count{from, n}})
+			change.Count = &Count{from, n}
+			d = append(d, change)
 		}
 	}
 	o.add(d)
@@ -134,7 +125,7 @@ func (o *options) findings(destination string) {
 			to = append(to, all-rest)
 		}
 	}
-	o.counts(Findings, destination, n, to, 0, math.MaxInt)
+	o.counts(Change{Kind: Findings, Destination: destination}, n, to, 0, math.MaxInt)
 }
 
 // past adds the changes that end a stall and keep everything else: one of a destination's

@@ -93,14 +93,11 @@ func (s *search) each(ctx context.Context, dimensions []dimension, found func(Co
 		case err == nil && d.NextAction != s.decision.NextAction:
 			found(Counterfactual{changes, in, d, c.cost})
 		case err == nil:
-		case context.Cause(ctx) == errTimeUp:
+		case context.Cause(ctx) == errTimeUp, ctx.Err() == nil && code == errs.PolicyTimeout:
 			s.gaveUp = true
 			return nil
 		case ctx.Err() != nil, code == errs.PolicyInvalidInput:
 			return err
-		case code == errs.PolicyTimeout:
-			s.gaveUp = true
-			return nil
 		}
 	}
 	return nil
@@ -140,14 +137,14 @@ func (c Change) difficulty() int {
 
 // feasible returns the changes that a user can make.
 func feasible(dimensions []dimension) []dimension {
-	var stored []dimension
+	var left []dimension
 	for _, d := range dimensions {
 		d = slices.DeleteFunc(slices.Clone(d), func(c Change) bool { return c.difficulty() >= hypothetical })
 		if len(d) > 0 {
-			stored = append(stored, d)
+			left = append(left, d)
 		}
 	}
-	return stored
+	return left
 }
 
 // combination is a selection of changes, at most one of each dimension.
