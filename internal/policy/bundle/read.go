@@ -119,20 +119,21 @@ type Problem struct {
 }
 
 // Error returns the message, prefixed with the file.
-func (d Problem) Error() string {
-	if d.File == "" {
-		return d.Message
+func (p Problem) Error() string {
+	if p.File == "" {
+		return p.Message
 	}
-	return d.File + ": " + d.Message
+	return p.File + ": " + p.Message
 }
 
 // Unwrap returns the error of the archive's reader, or nil.
-func (d Problem) Unwrap() error { return d.cause }
+func (p Problem) Unwrap() error { return p.cause }
 
 // malformed returns the error for a whole bundle.
 func malformed(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	return invalid(Problem{Message: textutil.Clip(oneLine(err.Error()), maxShown), cause: err})
+	message := strings.Join(strings.Fields(err.Error()), " ")
+	return invalid(Problem{Message: textutil.Clip(message, maxShown), cause: err})
 }
 
 // malformedFile returns the error for one file of a bundle.
@@ -143,16 +144,13 @@ func malformedFile(name, format string, args ...any) error {
 	return invalid(Problem{File: textutil.Clip(name, maxShown), Message: fmt.Sprintf(format, args...)})
 }
 
-func invalid(d Problem) error {
-	err := errs.New(errs.PolicyInvalid, "the bundle is invalid: %w", d)
-	if d.File != "" {
-		err = err.With("file", d.File)
+func invalid(p Problem) error {
+	err := errs.New(errs.PolicyInvalid, "the bundle is invalid: %w", p)
+	if p.File != "" {
+		err = err.With("file", p.File)
 	}
 	return err
 }
-
-// oneLine folds white space, so that a message fits on one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // regoVersion is the version of Rego that policies are written in.
 const regoVersion = 1

@@ -29,25 +29,18 @@ type Signing struct {
 	Expires time.Time
 }
 
-// Sign returns the contents of a file .signatures.json for some files.
+// Sign returns the content of the file .signatures.json for the other files. It contains
+// neither the current time nor random data: the same key gives the same signature for the
+// same files.
 //
 // # Errors
 //
-// policy-key-invalid.
+// policy-key-invalid, and policy-invalid for a file that cannot be signed.
 func (s Signing) Sign(files []File) ([]byte, error) {
-	signed, err := s.sign(files)
-	return signed.Data, err
-}
-
-// sign returns the file .signatures.json for the other files. The token is built here
-// because OPA's signer reads the key and the scope from files.
-//
-// It contains neither the current time nor random data: the same key gives the same
-// signature for the same files.
-func (s Signing) sign(files []File) (File, error) {
+	// The token is built here because OPA's signer reads the key and the scope from files.
 	key, err := s.Key.signer()
 	if err != nil {
-		return File{}, err
+		return nil, err
 	}
 	if ec, ok := key.(*ecdsa.PrivateKey); ok {
 		key = deterministicECDSA{ec}
@@ -55,32 +48,31 @@ func (s Signing) sign(files []File) (File, error) {
 	says := claims{Files: make([]bundle.FileInfo, len(files)), Scope: s.Key.Scope}
 	for i, f := range files {
 		if says.Files[i], err = signedFile(f); err != nil {
-			return File{}, err
+			return nil, err
 		}
 	}
 	if !s.Expires.IsZero() {
-		seconds := float64(s.Expires.Unix())
-		says.Expires = &seconds
+		says.Expires = new(float64(s.Expires.Unix()))
 	}
 	var parts []string // of the signed text (RFC 7515, 5.1)
 	for _, part := range []any{header{Algorithm: s.Key.Algorithm, KeyID: s.Key.ID, Type: "JWT"}, says} {
 		text, err := json.Marshal(part)
 		if err != nil {
-			return File{}, malformedFile(signaturesName, "it cannot be written: %v", err)
+			return nil, malformedFile(signaturesName, "it cannot be written: %v", err)
 		}
 		parts = append(parts, base64.RawURLEncoding.EncodeToString(text))
 	}
 	payload := strings.Join(parts, ".")
 	signature, err := jwsbb.Sign(key, s.Key.Algorithm, []byte(payload), nil)
 	if err != nil {
-		return File{}, s.Key.invalid("it cannot sign")
+		return nil, s.Key.invalid("it cannot sign")
 	}
 	token := payload + "." + base64.RawURLEncoding.EncodeToString(signature)
 	data, err := json.Marshal(signatures{Tokens: []string{token}})
 	if err != nil {
-		return File{}, malformedFile(signaturesName, "it cannot be written: %v", err)
+		return nil, malformedFile(signaturesName, "it cannot be written: %v", err)
 	}
-	return File{Name: signaturesName, Data: data}, nil
+	return data, nil
 }
 
 // signedFile returns a token's entry for a file. OPA digests the meaning of a document

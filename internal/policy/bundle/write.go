@@ -45,11 +45,11 @@ func (d Draft) Pack() ([]byte, error) {
 		return nil, err
 	}
 	if d.Sign != nil {
-		signature, err := d.Sign.sign(files)
+		signature, err := d.Sign.Sign(files)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, signature)
+		files = append(files, File{Name: signaturesName, Data: signature})
 	}
 	return pack(files)
 }
@@ -89,10 +89,8 @@ func (d Draft) files() ([]File, error) {
 }
 
 func (d Draft) manifest() (File, error) {
-	version := regoVersion
-	roots := slices.Clone(d.Roots)
-	slices.Sort(roots)
-	m := bundle.Manifest{Revision: d.Revision, Roots: &roots, RegoVersion: &version}
+	roots := slices.Sorted(slices.Values(d.Roots))
+	m := bundle.Manifest{Revision: d.Revision, Roots: &roots, RegoVersion: new(regoVersion)}
 	if len(d.Wasm) > 0 {
 		m.WasmResolvers = []bundle.WasmResolver{{Entrypoint: d.Entrypoint, Module: "/" + wasmName}}
 	}

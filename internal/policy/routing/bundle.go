@@ -51,8 +51,8 @@ func bundleLimits() bundle.Limits {
 
 // bundleFault adds the policy's name to the error of an unreadable bundle.
 func bundleFault(ref string, err error) error {
-	if d, ok := errors.AsType[bundle.Problem](err); ok {
-		return invalid(ref, Problem{File: d.File, Message: d.Message})
+	if p, ok := errors.AsType[bundle.Problem](err); ok {
+		return invalid(ref, Problem{File: p.File, Message: p.Message})
 	}
 	if e, ok := errors.AsType[*errs.Error](err); ok {
 		named := *e
