@@ -139,8 +139,7 @@ func (f facts) write(in *routing.Input, choose chooser) {
 		to.InducedRounds, induced = f.inducedRounds.lo, f.induced.and(span{0, findings})
 	}
 	if f.known == yes || to.InducedRounds > 0 || f.known == either && !choose.absent() {
-		n := choose.number(induced)
-		to.InducedCount = &n
+		to.InducedCount = new(choose.number(induced))
 	}
 	to.MayExtend, to.Confinement = f.mayExtend, f.confinement
 }
