@@ -16,8 +16,8 @@ type barCheck struct {
 	gaps             []routing.Location
 }
 
-// bars checks the rule bar, if the policy has it.
-func (c *checker) bars(ctx context.Context) (barCheck, error) {
+// checkBars checks the rule bar, if the policy has it.
+func (c *checker) checkBars(ctx context.Context) (barCheck, error) {
 	if !c.policy.HasBar() {
 		return barCheck{}, nil
 	}
@@ -42,19 +42,19 @@ func (c *checker) bars(ctx context.Context) (barCheck, error) {
 				}
 			})
 		}
-		c.monotone(ctx, in, steps)
+		c.checkMonotone(ctx, in, steps)
 		if held, err := branches.Matching(ctx, in); err == nil && len(held) > 0 {
 			seen[held[0].Branch] = true
 		}
 	}
 	c.found[Classes].checked += d.Len()
 	for _, gap := range d.Gaps() {
-		c.found[Classes].flaw(gapViolation(gap))
+		c.found[Classes].addFlaw(gapViolation(gap))
 	}
 	c.found[NoShadowedRule].checked += len(seen)
 	for i, branch := range branches.All() {
 		if !seen[i] {
-			c.found[NoShadowedRule].flaw(shadowedViolation(branch))
+			c.found[NoShadowedRule].addFlaw(shadowedViolation(branch))
 		}
 	}
 	return barCheck{d.Len(), len(seen), d.Gaps()}, nil
@@ -84,8 +84,8 @@ func (c *checker) barSteps() []int {
 	return slices.DeleteFunc(slices.Compact(steps), func(n int) bool { return n < 0 })
 }
 
-// monotone requires that the bar for an input does not fall from step to step.
-func (c *checker) monotone(ctx context.Context, in routing.Input, steps []int) {
+// checkMonotone requires that the bar for an input does not fall from step to step.
+func (c *checker) checkMonotone(ctx context.Context, in routing.Input, steps []int) {
 	if in.FirstTimeCount == 0 {
 		return
 	}

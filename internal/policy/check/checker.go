@@ -60,8 +60,8 @@ func (f *found) add(size int, violation func() Violation) {
 	f.stored = f.stored[:min(len(f.stored), MaxViolations)]
 }
 
-// flaw adds a violation that is not about a decision. It sorts before any that is.
-func (f *found) flaw(v Violation) { f.add(0, func() Violation { return v }) }
+// addFlaw adds a violation that is not about a decision. It sorts before any that is.
+func (f *found) addFlaw(v Violation) { f.add(0, func() Violation { return v }) }
 
 // skipDecisions marks the invariants that need all decisions as not checked. It drops the
 // violations found so far: they would differ between runs.
@@ -106,30 +106,29 @@ func (c *checker) results(o Options) []Result {
 	return results
 }
 
-// blame finds the line behind each violation of a decision: the branch that decided. If
+// locate finds the line behind each violation of a decision: the branch that decided. If
 // two inputs of a class differ, it is the first branch that matches only one of them.
-func (c *checker) blame(ctx context.Context) {
+func (c *checker) locate(ctx context.Context) {
 	for _, f := range c.found {
 		for i := range f.stored {
 			v := &f.stored[i].Violation
 			if v.Input == nil || v.Bar != "" {
 				continue
 			}
-			branches := c.holding(ctx, *v.Input)
+			branches := c.matching(ctx, *v.Input)
 			if v.Other != nil {
-				branches = onlyOne(branches, c.holding(ctx, v.Other.Input))
+				branches = onlyOne(branches, c.matching(ctx, v.Other.Input))
 			}
 			if len(branches) > 0 {
-				place := c.branches.All()[slices.Min(branches)].Location
-				v.Location = &place
+				v.Location = new(c.branches.All()[slices.Min(branches)].Location)
 			}
 		}
 	}
 }
 
-// holding returns the matching branches, in order. If matching fails, it returns nil, and
+// matching returns the matching branches, in order. If matching fails, it returns nil, and
 // the violation is reported without a line.
-func (c *checker) holding(ctx context.Context, in routing.Input) []int {
+func (c *checker) matching(ctx context.Context, in routing.Input) []int {
 	held, err := c.branches.Matching(ctx, in)
 	if err != nil {
 		return nil

@@ -16,12 +16,12 @@ import (
 // decided differently from its representative.
 const redraws = 200
 
-// classes requires that inputs of one class are decided alike, and that the policy uses
-// no number in a way that cannot be bounded.
-func (c *checker) classes(ctx context.Context) {
+// checkClasses requires that inputs of one class are decided alike, and that the policy uses
+// numbers only in ways that can be bounded.
+func (c *checker) checkClasses(ctx context.Context) {
 	f := c.found[Classes]
 	for _, gap := range c.domain.Gaps() {
-		f.flaw(gapViolation(gap))
+		f.addFlaw(gapViolation(gap))
 	}
 	f.checked = c.asked.classes
 	var unlike []int
@@ -38,7 +38,7 @@ func (c *checker) classes(ctx context.Context) {
 			f.violated += len(unlike) - i
 			break
 		}
-		probe, other := c.simplest(ctx, class)
+		probe, other := c.simplestUnlike(ctx, class)
 		f.add(inputspace.Size(probe), func() Violation {
 			in, state := c.domain.At(class), c.asked.states[class]
 			return Violation{
@@ -57,9 +57,9 @@ func gapViolation(gap routing.Location) Violation {
 	}
 }
 
-// simplest returns the simplest sampled input of a class that the policy decides
-// differently from the class's representative.
-func (c *checker) simplest(ctx context.Context, class int) (routing.Input, answer) {
+// simplestUnlike returns the simplest sample of a class that the policy decides differently
+// from the representative.
+func (c *checker) simplestUnlike(ctx context.Context, class int) (routing.Input, answer) {
 	simplest, other := c.domain.Sample(class, seed), c.asked.probes[class]
 	for more := range uint64(redraws) {
 		probe := c.domain.Sample(class, seed+1+more)

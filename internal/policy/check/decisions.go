@@ -17,8 +17,8 @@ import (
 // only the invariant that its error belongs to.
 type check func(in routing.Input, a answer) (applies bool, wrong string)
 
-// decisions checks every answer against every invariant about single decisions.
-func (c *checker) decisions() {
+// checkDecisions checks every answer against every invariant about single decisions.
+func (c *checker) checkDecisions() {
 	checks := map[Invariant]check{
 		Total:               c.total,
 		CleanCommits:        c.cleanCommits,

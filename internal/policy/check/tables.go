@@ -11,10 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// deadRows requires a decision for every destination, and so for every row of the
-// precedence. Only inputs that can occur count: findings for a destination that has a
+// checkDeadRows requires a decision for every destination, and so for every row of the
+// precedence. Only inputs that can occur count: their findings are for destinations of a
 // category, or for stuck, the destination of unknown categories.
-func (c *checker) deadRows() {
+func (c *checker) checkDeadRows() {
 	routed := map[string]bool{routing.Stuck: true}
 	for _, to := range c.policy.RouteTable() {
 		routed[to] = true
@@ -32,9 +32,9 @@ func (c *checker) deadRows() {
 		switch {
 		case reached[name]:
 		case slices.Contains(c.precedence, name) && !routed[name]:
-			f.flaw(Violation{Message: fmt.Sprintf("no category goes to %q, and nothing is decided for it", name)})
+			f.addFlaw(Violation{Message: fmt.Sprintf("no category goes to %q, and nothing is decided for it", name)})
 		default:
-			f.flaw(Violation{Message: fmt.Sprintf("nothing is decided for %q", name)})
+			f.addFlaw(Violation{Message: fmt.Sprintf("nothing is decided for %q", name)})
 		}
 	}
 }
@@ -49,10 +49,9 @@ func onlyFor(in routing.Input, names map[string]bool) bool {
 	return true
 }
 
-// shadowedBranches requires every branch of decision to decide some input. Matching is
-// expensive, so it skips inputs if their decision cannot come from a branch that is still
-// unseen.
-func (c *checker) shadowedBranches(ctx context.Context) {
+// checkShadowedBranches requires every branch of decision to decide some input. Matching is
+// expensive, so it skips inputs whose decision cannot come from a branch still unseen.
+func (c *checker) checkShadowedBranches(ctx context.Context) {
 	unseen := make(map[int]routing.Branch)
 	for _, branch := range c.branches.All() {
 		unseen[branch.Index] = branch
@@ -73,7 +72,7 @@ func (c *checker) shadowedBranches(ctx context.Context) {
 		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(unseen)) {
-		f.flaw(shadowedViolation(unseen[index]))
+		f.addFlaw(shadowedViolation(unseen[index]))
 	}
 }
 
@@ -98,26 +97,17 @@ func anyCould(branches map[int]routing.Branch, a answer) bool {
 	return false
 }
 
-// stuckFirst requires stuck to be the strongest destination of the precedence.
-func (c *checker) stuckFirst() {
+// checkStuckFirst requires stuck to be the strongest destination of the precedence.
+func (c *checker) checkStuckFirst() {
 	f := c.found[StuckStrongest]
 	f.checked++
 	if c.precedence[0] != routing.Stuck {
-		f.flaw(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], routing.Stuck)})
+		f.addFlaw(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], routing.Stuck)})
 	}
 }
 
-// row returns a violation caused by a row of the route table.
-func (c *checker) row(category, message string) Violation {
-	v := Violation{Message: message}
-	if place, ok := c.policy.RouteLocation(category); ok {
-		v.Location = &place
-	}
-	return v
-}
-
-// categories checks the route table against the raised categories.
-func (c *checker) categories(raised map[string][]string) {
+// checkCategories checks the route table against the raised categories.
+func (c *checker) checkCategories(raised map[string][]string) {
 	inTable, known := c.found[CategoryRaised], c.found[CategoryKnown]
 	if raised == nil {
 		inTable.skipped = "only the latest version is compared with the categories that are raised"
@@ -127,14 +117,15 @@ func (c *checker) categories(raised map[string][]string) {
 	for _, category := range slices.Sorted(maps.Keys(c.policy.RouteTable())) {
 		inTable.checked++
 		if len(raised[category]) == 0 && category != finding.CategoryContradiction {
-			inTable.flaw(c.row(category, fmt.Sprintf("nothing raises %q", category)))
+			row, _ := c.policy.RouteLocation(category)
+			inTable.addFlaw(Violation{Message: fmt.Sprintf("nothing raises %q", category), Location: &row})
 		}
 	}
 	for _, category := range slices.Sorted(maps.Keys(raised)) {
 		known.checked++
 		if _, ok := c.policy.Route(category); !ok {
 			by := slices.Sorted(slices.Values(raised[category]))
-			known.flaw(Violation{Message: fmt.Sprintf("%q, raised by %s, has no route", category, strings.Join(by, ", "))})
+			known.addFlaw(Violation{Message: fmt.Sprintf("%q, raised by %s, has no route", category, strings.Join(by, ", "))})
 		}
 	}
 }

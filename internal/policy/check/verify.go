@@ -54,19 +54,19 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	}
 
 	c := newChecker(p, d, branches, asked)
-	c.decisions()
+	c.checkDecisions()
 	var bars barCheck
 	if asked.slow {
 		c.skipDecisions()
 	} else {
-		c.classes(ctx)
-		c.deadRows()
-		c.shadowedBranches(ctx)
-		bars, err = c.bars(ctx)
-		c.blame(ctx)
+		c.checkClasses(ctx)
+		c.checkDeadRows()
+		c.checkShadowedBranches(ctx)
+		bars, err = c.checkBars(ctx)
+		c.locate(ctx)
 	}
-	c.stuckFirst()
-	c.categories(o.Raised)
+	c.checkStuckFirst()
+	c.checkCategories(o.Raised)
 	if ctx.Err() != nil { // some of these may be incomplete
 		return Report{}, interrupted(ctx, p)
 	}
