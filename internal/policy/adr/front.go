@@ -112,7 +112,7 @@ func (r *reader) waives(n *yaml.Node) {
 	}
 	seen := make(map[string]bool)
 	for _, item := range n.Content {
-		r.mapping(item, "what is waived",
+		r.mapping(item, "a waiver",
 			field{"invariant", false, func(n *yaml.Node) {
 				r.like(n, nameForm, "an invariant's name")
 				if seen[n.Value] {
@@ -134,7 +134,7 @@ func (r *reader) status(n *yaml.Node) {
 
 func (r *reader) date(n *yaml.Node) {
 	if _, err := time.Parse(time.DateOnly, n.Value); err != nil || !isScalar(n, "!!timestamp", "!!str") {
-		r.fail(n, "date must be a day as 2006-01-02")
+		r.fail(n, "date must be a day such as 2006-01-02")
 	}
 }
 
@@ -147,9 +147,9 @@ func (r *reader) count(n *yaml.Node) {
 	}
 }
 
-func (r *reader) version(n *yaml.Node) { r.like(n, versionForm, "a version as routing@1.0.0") }
+func (r *reader) version(n *yaml.Node) { r.like(n, versionForm, "a version such as routing@1.0.0") }
 
-func (r *reader) digest(n *yaml.Node) { r.like(n, digestForm, "a digest as sha256:HEX") }
+func (r *reader) digest(n *yaml.Node) { r.like(n, digestForm, "a digest such as sha256:HEX") }
 
 // like checks for text that matches a regular expression.
 func (r *reader) like(n *yaml.Node, form, what string) {

@@ -140,7 +140,7 @@ func interrupted(err error) error {
 // invalid returns policy-invalid for an error of OPA's parser or compiler.
 func invalid(err error) error {
 	problems := routing.Problems(err)
-	return errs.New(errs.PolicyInvalid, "the tests or what they test are invalid: %s%s", problems[0], textutil.AndMore(len(problems)-1)).With("problems", problems)
+	return errs.New(errs.PolicyInvalid, "the policy or its tests are invalid: %s%s", problems[0], textutil.AndMore(len(problems)-1)).With("problems", problems)
 }
 
 // coverage counts lines of the modules. A line is covered only if every expression in it

@@ -56,7 +56,7 @@ func (w *versionLinter) namedRecord() (adr.Record, bool) {
 	found, ok := w.records.of(name)
 	metadata := fmt.Sprintf("the METADATA of package switchyard.%s in %s", policyName, w.metadataFile())
 	if !ok {
-		f := finding(RecordNamed, recordsDir, "%s names %s, and there is no such record", metadata, name)
+		f := finding(RecordNamed, recordsDir, "%s names %s, which does not exist", metadata, name)
 		f.ADR = name
 		w.say(f.hint("write the record, or correct custom.adr"))
 		return adr.Record{Waives: []adr.Waive{}}, false
@@ -148,9 +148,9 @@ func (w *versionLinter) checkDiff(r adr.Record, change diff.Diff) {
 	case r.Diff == nil:
 		w.say(about(RecordDiff, r, "%s does not say what changes", r.Name).hint("%s", filledIn(w.ref)))
 	case *r.Diff != want:
-		w.say(about(RecordDiff, r, "the diff in %s is not the real one, which is %q with %s", r.Name, want.Summary, want.Digest).hint("%s", filledIn(w.ref)))
+		w.say(about(RecordDiff, r, "the diff in %s is wrong: it is %q with %s", r.Name, want.Summary, want.Digest).hint("%s", filledIn(w.ref)))
 	case !w.showsDiff(r, change):
-		w.say(about(RecordDiff, r, "%s shows another diff than the one that it names", r.Name).hint("%s; what you want to add belongs outside of its markers", filledIn(w.ref)))
+		w.say(about(RecordDiff, r, "the diff that %s shows is not the one in its front matter", r.Name).hint("%s; write your own text outside of its markers", filledIn(w.ref)))
 	}
 }
 
@@ -233,7 +233,7 @@ func (w *versionLinter) checkInvariants(ctx context.Context, r adr.Record, seen 
 		return ctx.Err()
 	}
 	if err != nil {
-		w.say(finding(InvariantsHold, w.folder, "it cannot be proven: %s", err))
+		w.say(finding(InvariantsHold, w.folder, "it cannot be checked: %s", err))
 		return nil
 	}
 	seen.States = report.States

@@ -131,7 +131,7 @@ func TestLintOfInvariants(t *testing.T) {
 
 func TestLintOfARecord(t *testing.T) {
 	check(t, map[string]broken{
-		"no record":           {remove(typoRecord), []string{v2 + "adr-named"}, "the METADATA of package switchyard.routing in policies/routing/0.2.0/routing.rego names ADR-0002, and there is no such record"},
+		"no record":           {remove(typoRecord), []string{v2 + "adr-named"}, "the METADATA of package switchyard.routing in policies/routing/0.2.0/routing.rego names ADR-0002, which does not exist"},
 		"a broken record":     {change(typoRecord, "status: accepted", "status: sure"), []string{"adr-valid", v2 + "adr-named"}, "status must be"},
 		"of another version":  {change(rego, "ADR-0002", "ADR-0001"), []string{v2 + "unchanged", v2 + "adr-named"}, "about routing@0.1.0"},
 		"of no policy":        {put(typoRecord, "---\nstatus: accepted\ndate: 2026-11-21\n---\n# ADR-0002: x\n"), []string{v2 + "adr-named"}, "no policy"},
@@ -145,8 +145,8 @@ func TestLintOfARecord(t *testing.T) {
 		},
 		"reasons that say what": {change(typoRecord, "\nText.\n", "\nWhat goes wrong, how often, and who noticed: all of it.\n"), nil, ""},
 		"supersedes none":       {change(typoRecord, "supersedes: routing@0.1.0\n", ""), []string{v2 + "adr-supersedes"}, "supersedes none"},
-		"another diff":          {edit(func(r *adr.Record) { r.Diff.Digest = digest }), []string{v2 + "adr-diff"}, "not the real one"},
-		"a prettier summary":    {edit(func(r *adr.Record) { r.Diff.Summary = "nothing much" }), []string{v2 + "adr-diff"}, "not the real one"},
+		"another diff":          {edit(func(r *adr.Record) { r.Diff.Digest = digest }), []string{v2 + "adr-diff"}, "is wrong: it is"},
+		"a prettier summary":    {edit(func(r *adr.Record) { r.Diff.Summary = "nothing much" }), []string{v2 + "adr-diff"}, "is wrong: it is"},
 		"no diff":               {edit(func(r *adr.Record) { r.Diff = nil }), []string{v2 + "adr-diff"}, "does not say"},
 		"no replay":             {edit(func(r *adr.Record) { r.Replay = nil }), []string{v2 + "adr-replay"}, "does not say"},
 		"another's replay":      {edit(func(r *adr.Record) { r.Replay.Policy = digest }), []string{v2 + "adr-replay"}, "of another policy"},

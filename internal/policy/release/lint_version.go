@@ -36,7 +36,7 @@ func (w *versionLinter) check(ctx context.Context) (Version, error) {
 	_, released := w.lock.digests[w.ref]
 	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released}
 	if !isVersion(w.ref) {
-		w.say(finding(FolderName, w.folder, "a folder here is called as a version: three numbers, as 1.3.0").hint("rename it, or move it elsewhere"))
+		w.say(finding(FolderName, w.folder, "the name of a version's folder must be three numbers, such as 1.3.0").hint("rename it, or move it elsewhere"))
 	}
 	if w.err != nil {
 		w.say(problems(finding(Loads, w.folder, ""), w.err)...)
@@ -82,7 +82,7 @@ func (w *versionLinter) checkMetadata() {
 	}
 	for _, name := range []string{"destinations", "route_table", "precedence", "decision"} {
 		if loc := at[name]; loc != nil && !titled[name] {
-			f := finding(Metadata, loc.File, "%s has no METADATA with a title", name).hint("say above it what it is for, in a METADATA comment")
+			f := finding(Metadata, loc.File, "%s has no METADATA with a title", name).hint("describe it in a METADATA comment above it")
 			w.say(f.at(routing.Location{File: loc.File, Row: loc.Row, Col: loc.Col, Text: name}))
 		}
 	}
@@ -158,7 +158,7 @@ func (w *versionLinter) checkFormat() {
 		if err == nil && string(want) != f.Text {
 			at, line := firstDifference(f.Name, f.Text, string(want))
 			g := finding(Formatted, f.Name, "it is not formatted: opa fmt writes %s here", line)
-			w.say(g.at(at).hint("tabs and spaces count; where there is an opa, opa fmt --write %s does the whole file", f.Name))
+			w.say(g.at(at).hint("tabs and spaces count; opa fmt --write %s formats the whole file", f.Name))
 		}
 	}
 }

@@ -281,11 +281,11 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	}
 	version, ok := a.Custom["version"].(string)
 	if !ok || !isVersion(version) {
-		r.problem(a.Loc(), "METADATA needs custom.version, a semantic version as 1.0.0")
+		r.problem(a.Loc(), "METADATA needs custom.version, a semantic version such as 1.0.0")
 	}
 	adr, ok := a.Custom["adr"].(string)
 	if !ok || !isPrintable(adr) {
-		r.problem(a.Loc(), "METADATA needs custom.adr, the decision record behind this version as ADR-0001")
+		r.problem(a.Loc(), "METADATA needs custom.adr, the decision record behind this version, such as ADR-0001")
 	}
 	_, name, _ := strings.Cut(packageName, ".")
 	r.identity = Identity{Name: name, Version: version, ADR: adr}

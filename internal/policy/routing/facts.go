@@ -90,7 +90,7 @@ func (f Facts) check(in Input, wrong refusal) error {
 	case f.InducedRounds > 0 && (f.BlockingCount == 0 || induced < f.BlockingCount):
 		return wrong("induced_rounds", f.InducedRounds, "must be 0 unless there are blocking findings, all of them induced")
 	case f.MayExtend && (f.RoundsLeft == 0 || !in.Productive()):
-		return wrong(mayExtendField, f.MayExtend, "must be false unless rounds are left, findings are resolved, none has come back, and verification is not red")
+		return wrong(mayExtendField, f.MayExtend, "must be false unless rounds are left, findings are resolved, no finding has come back, and verification is not red")
 	case !f.Confinement.Known():
 		return wrong(confinementField, f.Confinement, "must be one of %s", textutil.List(textutil.Strings(confinement.Levels()), len(confinement.Levels())))
 	}

@@ -413,14 +413,14 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 			_, err := policies.Load(t.Context(), policyDir(t, goodPolicy+"p if { "+expr+" }\n"))
 			if disallowed[b.Name] {
 				wantCode(t, err, errs.PolicyInvalid)
-				if got := problemsOf(t, err); !strings.Contains(got, b.Name+" is withheld from policies") {
+				if got := problemsOf(t, err); !strings.Contains(got, b.Name+" is not allowed in policies") {
 					t.Errorf("%s is refused with %q", expr, got)
 				}
 				refused++
 				continue
 			}
 			if err != nil { // a wrong type is fine, an unknown name is not
-				for _, unheard := range []string{"undefined", "unsafe", "withheld"} {
+				for _, unheard := range []string{"undefined", "unsafe", "not allowed"} {
 					if strings.Contains(err.Error(), unheard) {
 						t.Errorf("%s: %v", expr, err)
 					}
@@ -436,7 +436,7 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 func TestAWithheldBuiltInIsExplained(t *testing.T) {
 	_, err := policies.Load(t.Context(), policyDir(t, goodPolicy+`p := http.send({"method": "get", "url": "http://127.0.0.1/"})`+"\n"))
 	wantCode(t, err, errs.PolicyInvalid)
-	if got := problemsOf(t, err); !strings.Contains(got, "policy.rego:15:6: http.send is withheld") {
+	if got := problemsOf(t, err); !strings.Contains(got, "policy.rego:15:6: http.send is not allowed") {
 		t.Error(got)
 	}
 }

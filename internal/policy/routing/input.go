@@ -153,7 +153,7 @@ func (in Input) checkPast(wrong refusal) error {
 	case in.ResolvedCount < 0:
 		return wrong("resolved_count", in.ResolvedCount, "must not be negative")
 	case in.NoProgress != in.IsStalled():
-		return wrong("no_progress", in.NoProgress, "must say whether there are findings, all are repeats, and nothing was resolved")
+		return wrong("no_progress", in.NoProgress, "must be true if and only if there are findings, all are repeats, and none was resolved")
 	case in.StalledRounds < 0:
 		return wrong("stalled_rounds", in.StalledRounds, "must not be negative")
 	case in.StalledRounds > 0 != in.NoProgress:
