@@ -90,12 +90,12 @@ type Waive struct {
 // Name returns the name of the record with that number.
 func Name(number int) string { return fmt.Sprintf("ADR-%04d", number) }
 
-// maxBytes is the largest record, in bytes.
-const maxBytes = 1 << 20
-
-// maxAllBytes bounds the total size of a folder's records, in bytes, because all are in
-// memory at once.
-const maxAllBytes = 16 << 20
+// The largest record, and the largest total of a folder's records, in bytes: List returns
+// all of them at once.
+const (
+	maxBytes    = 1 << 20
+	maxAllBytes = 16 << 20
+)
 
 // Found is a file in a folder of records.
 type Found struct {

@@ -24,7 +24,7 @@ func (r Rule) query() string { return "data." + packageName + "." + string(r) }
 func (r *reader) checkRule(name Rule, check func(branch *ast.Rule)) {
 	rules := r.rules[string(name)]
 	if len(rules) == 0 {
-		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + string(name)})
+		r.problem(nil, "package %s has no rule named %s", packageName, name)
 	}
 	for _, rule := range rules {
 		switch head := rule.Head; {

@@ -9,8 +9,12 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// packageName is the Rego package of every policy.
-const packageName = "switchyard.routing"
+// Every policy has the same name, which is also the folder of the released versions, and
+// the same Rego package.
+const (
+	policyName  = "routing"
+	packageName = "switchyard." + policyName
+)
 
 // build makes a policy from loaded sources. It checks embedded policies as strictly as a
 // foreign bundle.

@@ -189,7 +189,7 @@ func static[T ast.Value](r *reader, name, want string) (T, bool) {
 	var none T
 	rules := r.rules[name]
 	if len(rules) == 0 {
-		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + name})
+		r.problem(nil, "package %s has no rule named %s", packageName, name)
 		return none, false
 	}
 	rule := rules[0]
@@ -248,11 +248,7 @@ func (t tables) takesFindings(name string) bool { return slices.Contains(t.prece
 // maxADRLen bounds the name of a decision record, in bytes: it becomes a metric label.
 const maxADRLen = 128
 
-func isRouting(pkg *ast.Package) bool {
-	return len(pkg.Path) == 3 &&
-		pkg.Path[1].Value.Compare(ast.String("switchyard")) == 0 &&
-		pkg.Path[2].Value.Compare(ast.String("routing")) == 0
-}
+func isRouting(pkg *ast.Package) bool { return pkg.Path.String() == "data."+packageName }
 
 // readMetadata requires exactly one METADATA block on package switchyard.routing, with a
 // title, a version and a decision record.
@@ -287,8 +283,7 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	if !ok || !isPrintable(adr) {
 		r.problem(a.Loc(), "METADATA needs custom.adr, the decision record behind this version, such as ADR-0001")
 	}
-	_, name, _ := strings.Cut(packageName, ".")
-	r.identity = Identity{Name: name, Version: version, ADR: adr}
+	r.identity = Identity{Name: policyName, Version: version, ADR: adr}
 }
 
 // packageAnnotations reads the METADATA of a module's package. It gives OPA only the

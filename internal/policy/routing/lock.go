@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"maps"
@@ -94,8 +95,5 @@ func ParseLock(text string) (map[string]string, error) {
 func compareRefs(a, b string) int {
 	aName, aVersion, _ := strings.Cut(a, "@")
 	bName, bVersion, _ := strings.Cut(b, "@")
-	if c := strings.Compare(aName, bName); c != 0 {
-		return c
-	}
-	return compareVersions(aVersion, bVersion)
+	return cmp.Or(strings.Compare(aName, bName), compareVersions(aVersion, bVersion))
 }

@@ -165,13 +165,13 @@ func (l Loader) Versions() []string {
 	if l.Released == nil {
 		return nil
 	}
-	entries, err := fs.ReadDir(l.Released, "routing")
+	entries, err := fs.ReadDir(l.Released, policyName)
 	if err != nil {
 		return nil // cannot happen: the directory is compiled in
 	}
 	versions := make([]string, len(entries))
 	for i, e := range entries {
-		versions[i] = "routing@" + e.Name()
+		versions[i] = policyName + "@" + e.Name()
 	}
 	slices.SortFunc(versions, compareRefs)
 	return versions
@@ -189,10 +189,10 @@ func (l Loader) TestSources(ref string) ([]Source, error) { return l.releasedSou
 func (l Loader) releasedSources(ref string, wanted func(name string) bool) ([]Source, error) {
 	name, version, _ := strings.Cut(ref, "@")
 	unknown := errs.New(errs.PolicyUnknown, "no policy %s is built in", ref).With("policy", ref).With("known", l.Versions())
-	if l.Released == nil || name != "routing" || !isVersion(version) {
+	if l.Released == nil || name != policyName || !isVersion(version) {
 		return nil, unknown
 	}
-	dir := path.Join("routing", version)
+	dir := path.Join(policyName, version)
 	entries, err := fs.ReadDir(l.Released, dir)
 	if err != nil {
 		return nil, unknown
