@@ -43,8 +43,8 @@ func (c *checker) checkBars(ctx context.Context) (barCheck, error) {
 			})
 		}
 		c.checkMonotone(ctx, in, steps)
-		if held, err := branches.Matching(ctx, in); err == nil && len(held) > 0 {
-			seen[held[0].Branch] = true
+		if matches, err := branches.Matching(ctx, in); err == nil && len(matches) > 0 {
+			seen[matches[0].Branch] = true
 		}
 	}
 	c.found[Classes].checked += d.Len()

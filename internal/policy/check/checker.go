@@ -129,12 +129,12 @@ func (c *checker) locate(ctx context.Context) {
 // matching returns the matching branches, in order. If matching fails, it returns nil, and
 // the violation is reported without a line.
 func (c *checker) matching(ctx context.Context, in routing.Input) []int {
-	held, err := c.branches.Matching(ctx, in)
+	matches, err := c.branches.Matching(ctx, in)
 	if err != nil {
 		return nil
 	}
 	var branches []int
-	for _, h := range held {
+	for _, h := range matches {
 		branches = append(branches, h.Branch)
 	}
 	return branches

@@ -63,11 +63,11 @@ func (c *checker) checkShadowedBranches(ctx context.Context) {
 		if !anyCould(unseen, a) {
 			continue
 		}
-		held, err := c.branches.Matching(ctx, c.domain.At(i))
-		if err != nil || len(held) == 0 {
+		matches, err := c.branches.Matching(ctx, c.domain.At(i))
+		if err != nil || len(matches) == 0 {
 			continue
 		}
-		if first := held[0]; a.isRefused() || first.Decision == a.decision {
+		if first := matches[0]; a.isRefused() || first.Decision == a.decision {
 			delete(unseen, first.Branch)
 		}
 	}

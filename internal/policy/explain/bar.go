@@ -50,12 +50,12 @@ func ExplainBar(ctx context.Context, p *routing.Policy, in routing.Input) (*Bar,
 	if err != nil {
 		return nil, err
 	}
-	held, err := branches.Matching(ctx, in)
+	matches, err := branches.Matching(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if len(held) > 0 {
-		e.Rule = &branches.All()[held[0].Branch]
+	if len(matches) > 0 {
+		e.Rule = &branches.All()[matches[0].Branch]
 	}
 	e.Changes, err = barChanges(ctx, p, in, bar)
 	return e, err

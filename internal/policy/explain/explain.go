@@ -99,16 +99,16 @@ func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
 	if err != nil {
 		return err
 	}
-	held, err := branches.Matching(ctx, e.Input)
+	matches, err := branches.Matching(ctx, e.Input)
 	if err != nil {
 		return err
 	}
-	if len(held) == 0 || held[0].Decision != e.Decision {
+	if len(matches) == 0 || matches[0].Decision != e.Decision {
 		return nil
 	}
 	all := branches.All()
-	e.Rule = new(all[held[0].Branch])
-	for _, h := range held[1:] {
+	e.Rule = new(all[matches[0].Branch])
+	for _, h := range matches[1:] {
 		e.Outranked = append(e.Outranked, Outranked{all[h.Branch], h.Decision})
 	}
 	return nil

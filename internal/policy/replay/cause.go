@@ -182,12 +182,12 @@ func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Lo
 	if err != nil {
 		return nil, err
 	}
-	held, err := branches.Matching(ctx, in)
+	matches, err := branches.Matching(ctx, in)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil || len(held) == 0 {
+	if err != nil || len(matches) == 0 {
 		return nil, nil // the report shows that the policy makes no decision
 	}
-	return new(branches.All()[held[0].Branch].Location), nil
+	return new(branches.All()[matches[0].Branch].Location), nil
 }

@@ -12,7 +12,7 @@ import (
 
 // branches returns the name of the rule that holds the branches of a rule. The space keeps
 // it from colliding with a rule or variable of a policy.
-func (r Rule) branches() string { return string(r) + " rungs" }
+func (r Rule) branches() string { return string(r) + " branches" }
 
 // branchesQuery queries every matching branch, by its index.
 func (r Rule) branchesQuery() string { return "data." + packageName + `["` + r.branches() + `"]` }
@@ -68,20 +68,20 @@ func (p *Policy) Branches(ctx context.Context, rule Rule) (*Branches, error) {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
 	if p.branches[rule] == nil {
-		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.buildBranches(ctx, rule) })
+		b, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.buildBranches(ctx, rule) })
 		if err != nil {
 			return nil, err
 		}
 		if p.branches == nil {
 			p.branches = make(map[Rule]*Branches)
 		}
-		p.branches[rule] = l
+		p.branches[rule] = b
 	}
 	return p.branches[rule], nil
 }
 
 // All returns every branch in evaluation order. It must not be modified.
-func (l *Branches) All() []Branch { return l.branches }
+func (b *Branches) All() []Branch { return b.branches }
 
 // Matching returns every branch that matches in, in order. The first one decides; the
 // others are outranked by it. A branch whose evaluation fails does not match; Decide
@@ -91,36 +91,36 @@ func (l *Branches) All() []Branch { return l.branches }
 //
 // policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as in
 // Decide.
-func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
-	in, err := l.policy.Read(in)
+func (b *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
+	in, err := b.policy.Read(in)
 	if err != nil {
 		return nil, err
 	}
-	values, err := l.matching(ctx, in)
+	values, err := b.matching(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	held := []Match{}
-	for i := range l.branches {
+	matches := []Match{}
+	for i := range b.branches {
 		value, ok := values[strconv.Itoa(i)]
 		if !ok {
 			continue
 		}
 		d, ok := decision(value)
-		if !ok && l.rule == DecisionRule {
-			return nil, l.policy.fault(errs.PolicyInvalidDecision, in, "branch %d of policy %s returned something that is not a decision", i, l.policy).
+		if !ok && b.rule == DecisionRule {
+			return nil, b.policy.fault(errs.PolicyInvalidDecision, in, "branch %d of policy %s returned something that is not a decision", i, b.policy).
 				With("returned", shown(value))
 		}
-		held = append(held, Match{Branch: i, Decision: d})
+		matches = append(matches, Match{Branch: i, Decision: d})
 	}
-	return held, nil
+	return matches, nil
 }
 
 // matching returns the values of the matching branches, by index.
-func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, error) {
-	a, err := l.policy.evaluate(ctx, l.all, in, in.value(l.rule))
+func (b *Branches) matching(ctx context.Context, in Input) (map[string]any, error) {
+	a, err := b.policy.evaluate(ctx, b.all, in, in.value(b.rule))
 	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
-		return l.matchEach(ctx, in)
+		return b.matchEach(ctx, in)
 	}
 	if err != nil {
 		return nil, err
@@ -131,14 +131,14 @@ func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, erro
 
 // matchEach queries each branch separately, because a rule conflict in one of them fails
 // a common query.
-func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, error) {
+func (b *Branches) matchEach(ctx context.Context, in Input) (map[string]any, error) {
 	values := make(map[string]any)
-	for i := range l.branches {
-		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", l.rule.branchesQuery(), i), false)
+	for i := range b.branches {
+		single, err := b.policy.interpret(ctx, b.compiler, fmt.Sprintf("%s[%d]", b.rule.branchesQuery(), i), false)
 		if err != nil {
 			return nil, err
 		}
-		a, err := l.policy.evaluate(ctx, single, in, in.value(l.rule))
+		a, err := b.policy.evaluate(ctx, single, in, in.value(b.rule))
 		switch {
 		case err == nil && a.defined:
 			values[strconv.Itoa(i)] = a.value
@@ -153,7 +153,7 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 // branch of the given rule. Each rule is in the module of its branch, so all names keep
 // their meaning.
 func (p *Policy) buildBranches(ctx context.Context, rule Rule) (*Branches, error) {
-	l := &Branches{policy: p, rule: rule}
+	b := &Branches{policy: p, rule: rule}
 	modules := make(map[string]*ast.Module, len(p.parsed))
 	addDefault, chain := func() {}, 0
 	for _, m := range p.modules {
@@ -166,10 +166,10 @@ func (p *Policy) buildBranches(ctx context.Context, rule Rule) (*Branches, error
 			switch {
 			case ruleName(r) != string(rule):
 			case r.Default: // there is at most one
-				addDefault = func() { l.add(mod, r, chain) }
+				addDefault = func() { b.add(mod, r, chain) }
 			default:
 				for branch := r; branch != nil; branch = branch.Else {
-					l.add(mod, branch, chain)
+					b.add(mod, branch, chain)
 				}
 				chain++
 			}
@@ -178,25 +178,25 @@ func (p *Policy) buildBranches(ctx context.Context, rule Rule) (*Branches, error
 	addDefault()
 
 	var err error
-	if l.compiler, err = p.compile(modules); err != nil {
+	if b.compiler, err = p.compile(modules); err != nil {
 		return nil, err
 	}
-	l.all, err = p.interpret(ctx, l.compiler, rule.branchesQuery(), false)
-	return l, err
+	b.all, err = p.interpret(ctx, b.compiler, rule.branchesQuery(), false)
+	return b, err
 }
 
 // add appends a branch to All, and to mod a rule whose value is the branch's decision.
-func (l *Branches) add(mod *ast.Module, branch *ast.Rule, chain int) {
-	index := len(l.branches)
-	head := ast.RefHead(ast.Ref{ast.VarTerm(l.rule.branches()), ast.IntNumberTerm(index)})
+func (b *Branches) add(mod *ast.Module, branch *ast.Rule, chain int) {
+	index := len(b.branches)
+	head := ast.RefHead(ast.Ref{ast.VarTerm(b.rule.branches()), ast.IntNumberTerm(index)})
 	head.Value = branch.Head.Value.Copy()
 	head.Assign = true
 	head.Location = branch.Location
 	mod.Rules = append(mod.Rules, &ast.Rule{
 		Head: head, Body: branch.Body.Copy(), Module: mod, Location: branch.Location,
 	})
-	l.branches = append(l.branches, Branch{
-		Index: index, Chain: chain, Location: l.policy.location(branch.Location), Decision: written(branch.Head.Value.Value),
+	b.branches = append(b.branches, Branch{
+		Index: index, Chain: chain, Location: b.policy.location(branch.Location), Decision: written(branch.Head.Value.Value),
 	})
 }
 
