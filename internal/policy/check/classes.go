@@ -130,12 +130,12 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 	}
 	// Representatives with equal values in the fields that the policy reads share an answer.
 	// The samples, which are all decided, show whether that is correct.
-	representatives := routing.NewRemembered[answer](p, routing.DecisionRule)
+	decideOnce := routing.Remember(p, routing.DecisionRule, func(in routing.Input) (answer, error) { return decide(ctx, p, in), nil })
 	d.Each(func(i int) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		a.states[i], _ = representatives.Answer(d.At(i), func(in routing.Input) (answer, error) { return decide(ctx, p, in), nil })
+		a.states[i], _ = decideOnce(d.At(i))
 		if !timedOut(i) {
 			a.probes[i] = decide(ctx, p, d.Sample(i, seed))
 		}

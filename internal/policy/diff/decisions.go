@@ -105,10 +105,7 @@ func askAll(ctx context.Context, d *inputspace.Domain, rule routing.Rule, from, 
 	var failure error
 	outcomes := make([]outcome, d.Len())
 	ask := func(p *routing.Policy) func(routing.Input) (routing.Decision, error) {
-		answers := routing.NewRemembered[routing.Decision](p, rule)
-		return func(in routing.Input) (routing.Decision, error) {
-			return answers.Answer(in, func(in routing.Input) (routing.Decision, error) { return p.AskOrCode(ctx, rule, in) })
-		}
+		return routing.Remember(p, rule, func(in routing.Input) (routing.Decision, error) { return p.AskOrCode(ctx, rule, in) })
 	}
 	before, after := ask(from), ask(to)
 	d.Each(func(i int) bool {
