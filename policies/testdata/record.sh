@@ -1,12 +1,12 @@
 #!/bin/sh
-# Records the rounds of recorded.jsonl: some forty decisions of tasks as they come
-# up, made one after the other by the versions of the policy that were current. They
-# are what the decision records' replays are of.
+# Records the rounds of recorded.jsonl: decisions about typical tasks, made one after the
+# other by each version of the policy while it was current. The decision records have
+# replays of this file.
 #
 #   record.sh BINARY >recorded.jsonl
 #
-# Times and hashes differ with each run; what is decided, and so every replay of it,
-# does not. Once a decision record has a replay of it, the file only ever grows.
+# Times and hashes differ with each run; decisions and their replays do not. Once a
+# decision record has a replay of the file, it only grows.
 set -eu
 
 switchyard=$(command -v -- "$1")
@@ -20,7 +20,7 @@ trap 'exit 130' INT TERM
 cd "$project"
 : >switchyard.yaml # marks the root of a project
 
-# adopt VERSION: from now on the project goes by that version.
+# adopt VERSION: makes that version the active policy.
 adopt() {
 	"$switchyard" policy adopt "routing@$1" >&2
 }
@@ -47,7 +47,7 @@ review() {
 	"$switchyard" round "$task" --round "$round" --report np-critic=report.json --verify "$verify" --max-rounds "$cap" >&2
 }
 
-# red TASK ROUND CAP: a round whose verification fails before anybody reviews it.
+# red TASK ROUND CAP: a round with a red verification, so without a review.
 red() {
 	"$switchyard" round "$1" --round "$2" --verify red --max-rounds "$3" >&2
 }

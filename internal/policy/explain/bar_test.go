@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// barred loads the newest policy with another bar.
+// barred loads routing 1.2.0 with a bar, and with decisions that read facts.
 func barred(t *testing.T, bar string) *routing.Policy {
 	t.Helper()
 	text := load(t).Sources()[0].Text

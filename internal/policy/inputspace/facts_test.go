@@ -18,7 +18,7 @@ var factFields = []string{
 	"deferred_count", "blocking_count", "induced_count", "induced_rounds", "first_time_count", "reviews_since_low", "rounds_left", "finding_count", "round",
 }
 
-// anyUses draws what a policy with a bar reads.
+// anyUses draws the uses of a policy with a bar.
 func anyUses(t *rapid.T) uses {
 	u := uses{
 		thresholds: rapid.MapOfN(rapid.SampledFrom(factFields), rapid.SliceOfN(rapid.IntRange(0, 4), 1, 2), 0, 3).Draw(t, "thresholds"),
@@ -73,7 +73,7 @@ func factsAgree(in routing.Input) bool {
 		slices.Contains(confinement.Levels(), f.Confinement)
 }
 
-// factKey names the class of an input's facts, by what the policy reads.
+// factKey names the class of an input's facts, by the policy's uses.
 func factKey(d *Domain, u uses, in routing.Input) string {
 	f := in.Facts
 	numbers := map[string]int{

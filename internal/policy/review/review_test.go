@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// load returns a policy with a rule bar, "" for none.
+// load returns a policy with this rule bar, or without one for "".
 func load(t *testing.T, bar string) *routing.Policy {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,10 +105,10 @@ func draw(t *rapid.T) review.Review {
 	return r
 }
 
-// TestDecide compares reviews under each bar with what the contract promises: nothing of
-// severity fail or unknown, of the audit, or for anything but an agent is deferred; the
-// bar is never lower than that of earlier reviews; and the rule bar sees all findings,
-// the decision the open ones.
+// TestDecide checks the contract for reviews under each bar: findings of severity fail or
+// unknown, from the audit, or for a destination other than an agent are never deferred; the
+// bar is never lower than in earlier reviews; and the rule bar sees all findings, but the
+// decision only the open ones.
 func TestDecide(t *testing.T) {
 	all := constants(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -234,7 +234,7 @@ func TestDecideReadsTheTrend(t *testing.T) {
 	}
 }
 
-// TestDecideFails checks that a bar that is none leads to no decision.
+// TestDecideFails checks that there is no decision without a valid bar.
 func TestDecideFails(t *testing.T) {
 	for bar, want := range map[string]errs.Code{
 		`bar := lower("FAILED")`:           errs.PolicyInvalidBar,

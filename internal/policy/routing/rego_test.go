@@ -104,7 +104,7 @@ func TestRegoTestsPassWithFullCoverage(t *testing.T) {
 	}
 }
 
-// Checks what opa check --strict and opa fmt check.
+// TestRegoIsStrictAndFormatted makes the same checks as opa check --strict and opa fmt.
 func TestRegoIsStrictAndFormatted(t *testing.T) {
 	for _, dir := range versionDirs(t) {
 		modules := parseDir(t, dir)

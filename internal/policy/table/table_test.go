@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// examples are changes of routing 1.3.0 whose conditions read what it does not.
+// examples are changes of routing 1.3.0, by which it reads further fields.
 var examples = map[string][]string{
 	"a required confinement": {`decision := {"next_action": "stuck", "reason": "stuck-finding"} if {`,
 		`decision := {"next_action": "askuser", "reason": "unconfined"} if {
