@@ -30,7 +30,7 @@ func unpack(packed []byte, l Limits) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := wantZeros(limited); err != nil {
+	if err := checkPadding(limited); err != nil {
 		return nil, unreadable(err, l)
 	}
 	if stream.Len() > 0 {
@@ -95,9 +95,9 @@ func entryName(header *tar.Header) (string, error) {
 	return localName(header.Name, header.Typeflag == tar.TypeDir)
 }
 
-// wantZeros reads to the end, which must be padding: any other data after a tar file's
-// end would not be checked.
-func wantZeros(r io.Reader) error {
+// checkPadding reads to the end, and requires zeros: other data after the end of a tar file
+// would not be checked.
+func checkPadding(r io.Reader) error {
 	rest, err := io.ReadAll(r)
 	if err != nil {
 		return err

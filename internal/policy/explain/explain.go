@@ -63,7 +63,7 @@ func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanat
 		return Explanation{}, err
 	}
 	e := Explanation{Input: in, Decision: decision, Waiting: weaker(p, in, decision)}
-	if err := e.matching(ctx, p); err != nil {
+	if err := e.setBranches(ctx, p); err != nil {
 		return Explanation{}, err
 	}
 	s := search{policy: p, in: in, decision: decision}
@@ -92,9 +92,9 @@ func Decision(ctx context.Context, p *routing.Policy, in routing.Input, barInput
 	return &x, nil
 }
 
-// matching sets Rule and Outranked. It leaves them empty if the first matching branch
+// setBranches sets Rule and Outranked. It leaves them empty if the first matching branch
 // disagrees with the policy's decision.
-func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
+func (e *Explanation) setBranches(ctx context.Context, p *routing.Policy) error {
 	branches, err := p.Branches(ctx, routing.DecisionRule)
 	if err != nil {
 		return err

@@ -217,17 +217,14 @@ func drawUpTo(draw *rand.Rand, most int) int {
 // rounds, facts and a red verification. The number is only meaningful in comparisons.
 func Size(in routing.Input) int {
 	size := 0
-	add := func(n int) { size += min(n, unbounded) }
-	add(in.Round)
-	add(in.MaxRounds)
-	add(in.FindingCount)
-	add(in.ResolvedCount)
-	add(in.StalledRounds)
-	add(len(in.Routes))
-	if f := in.Facts; f != nil {
-		for _, n := range []int{f.RoundsLeft, f.FirstTimeCount, f.ReviewsSinceLow, f.InducedRounds, f.BlockingCount, f.DeferredCount} {
-			add(n)
+	add := func(numbers ...int) {
+		for _, n := range numbers {
+			size += min(n, unbounded)
 		}
+	}
+	add(in.Round, in.MaxRounds, in.FindingCount, in.ResolvedCount, in.StalledRounds, len(in.Routes))
+	if f := in.Facts; f != nil {
+		add(f.RoundsLeft, f.FirstTimeCount, f.ReviewsSinceLow, f.InducedRounds, f.BlockingCount, f.DeferredCount)
 		add(slices.Index(confinement.Levels(), f.Confinement))
 	}
 	for _, n := range kindsOf(in) {

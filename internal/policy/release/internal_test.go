@@ -64,7 +64,7 @@ func TestLockStaysSorted(t *testing.T) {
 		text := rapid.SampledFrom([]string{"", "# first\n", "# first\n\n# second", "\n"}).Draw(t, "text")
 		comments := strings.Count(text, "#")
 		for _, ref := range refs {
-			text = with(text, ref, digest)
+			text = addToLock(text, ref, digest)
 			if rapid.Bool().Draw(t, "comment") {
 				text += "# said routing@0.0.0 of it\n"
 				comments++

@@ -174,7 +174,7 @@ func (s *workspace) lockIn(ref, digest string) error {
 	if now.missing {
 		now.text = s.newLock()
 	}
-	return replace(s.root, lockPath, []byte(with(now.text, ref, digest)))
+	return replace(s.root, lockPath, []byte(addToLock(now.text, ref, digest)))
 }
 
 // recordText returns the text of the version's record with all figures filled in.

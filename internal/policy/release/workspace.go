@@ -290,9 +290,9 @@ func (s *workspace) newLock() string {
 
 func lockLine(ref, digest string) string { return ref + " " + digest + "\n" }
 
-// with returns the text of a lock with one more version, in its sorted position. All
+// addToLock returns the text of a lock with one more version, in its sorted position. All
 // other lines are unchanged.
-func with(text, ref, digest string) string {
+func addToLock(text, ref, digest string) string {
 	var out strings.Builder
 	done := false
 	for line := range strings.Lines(text) {
