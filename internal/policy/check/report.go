@@ -11,6 +11,8 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -117,26 +119,21 @@ type Answer struct {
 // Passes reports whether every violation is allowed by a decision record. Skipped
 // invariants are ignored.
 func (r Report) Passes() bool {
-	for _, result := range r.Results {
-		if result.Violated > 0 && result.WaivedBy == "" {
-			return false
-		}
-	}
-	return len(r.Results) > 0
+	return len(r.Results) > 0 && !slices.ContainsFunc(r.Results, Result.isBroken)
 }
 
 // Broken returns the invariants that are violated and not waived.
 func (r Report) Broken() []string {
 	var names []string
 	for _, result := range r.Results {
-		if result.broken() {
+		if result.isBroken() {
 			names = append(names, string(result.Invariant))
 		}
 	}
 	return names
 }
 
-func (r Result) broken() bool { return !r.Holds && r.WaivedBy == "" && r.Skipped == "" }
+func (r Result) isBroken() bool { return r.Violated > 0 && r.WaivedBy == "" }
 
 // Simplest returns the violation with the simplest input and its invariant, or nil if no
 // violation has an input. Of equally simple ones it returns the first.
@@ -144,7 +141,7 @@ func (r Report) Simplest() (*Violation, Invariant) {
 	var best *Violation
 	var invariant Invariant
 	for _, result := range r.Results {
-		if !result.broken() {
+		if !result.isBroken() {
 			continue
 		}
 		for i, v := range result.Violations {
