@@ -175,7 +175,6 @@ const (
 	PolicyKeyUnknown                                 Code = "policy-key-unknown"
 	PolicyLintFailed                                 Code = "policy-lint-failed"
 	PolicyLockInvalid                                Code = "policy-lock-invalid"
-	PolicyLockMismatch                               Code = "policy-lock-mismatch"
 	PolicyLost                                       Code = "policy-lost"
 	PolicyNotConfigured                              Code = "policy-not-configured"
 	PolicyNotFound                                   Code = "policy-not-found"

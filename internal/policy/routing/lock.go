@@ -2,10 +2,6 @@ package routing
 
 import (
 	"cmp"
-	"context"
-	"io/fs"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/digest"
@@ -14,53 +10,6 @@ import (
 
 // LockFile is the lock's name, next to the folder of the versions.
 const LockFile = "versions.lock"
-
-// VerifyLock checks that versions.lock lists exactly the embedded policies, with their
-// digests. It guards the promise that a released version never changes.
-//
-// # Errors
-//
-//   - policy-lock-invalid: the lock is malformed.
-//   - policy-lock-mismatch: the lock and the policies differ. The details are the
-//     reference, and the digests want (from the lock) and got, "" if missing.
-//   - The errors of Load.
-func (l Loader) VerifyLock(ctx context.Context) error {
-	text, err := fs.ReadFile(l.Released, LockFile)
-	if err != nil {
-		return errs.New(errs.PolicyLockInvalid, "read %s: %w", LockFile, err)
-	}
-	locked, err := ParseLock(string(text))
-	if err != nil {
-		return err
-	}
-	actual := make(map[string]string)
-	for _, ref := range l.Versions() {
-		p, err := l.Load(ctx, ref)
-		if err != nil {
-			return err
-		}
-		if p.String() != ref {
-			return errs.New(errs.PolicyLockMismatch, "the METADATA of %s says %s", ref, p).With("policy", ref)
-		}
-		actual[ref] = p.identity.Digest
-	}
-	return compareLock(locked, actual)
-}
-
-// compareLock requires both maps to be equal.
-func compareLock(locked, actual map[string]string) error {
-	refs := slices.AppendSeq(slices.Collect(maps.Keys(locked)), maps.Keys(actual))
-	slices.Sort(refs) // for a deterministic error
-	for _, ref := range refs {
-		if want, got := locked[ref], actual[ref]; want != got {
-			return errs.New(errs.PolicyLockMismatch, "policy %s differs from its line in %s", ref, LockFile).
-				With("policy", ref).
-				With("want", want).
-				With("got", got)
-		}
-	}
-	return nil
-}
 
 // ParseLock parses a lock. Each line is a reference, a space and a digest; lines that are
 // empty or begin with # are skipped. References must be sorted and unique, so that two
