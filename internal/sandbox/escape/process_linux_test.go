@@ -143,6 +143,22 @@ func processGroup() group {
 			}
 			return unix.SysvShmDetach(b)
 		}},
+		{does: "change a semaphore of System V by `semctl` with its id", want: never, try: func(w *world) error {
+			const setValue = 16
+			return callError(unix.SYS_SEMCTL, uintptr(w.Semaphore), 0, setValue, 1)
+		}},
+		{does: "change a semaphore of System V by `semtimedop` with its id", want: never, try: func(w *world) error {
+			operation := struct {
+				number           uint16
+				operation, flags int16
+			}{operation: 1}
+			return callError(unix.SYS_SEMTIMEDOP, uintptr(w.Semaphore), pointer(&operation), 1, 0)
+		}},
+		{does: "read the state of a message queue of System V by `msgctl` with its id", want: never, try: func(w *world) error {
+			const stat = 2
+			var state [256]byte
+			return callError(unix.SYS_MSGCTL, uintptr(w.Messages), stat, pointer(&state))
+		}},
 		{does: "open a POSIX message queue", want: never, try: func(w *world) error {
 			fd, err := openQueue(w.Queue, unix.O_RDWR)
 			if err != nil {

@@ -43,6 +43,8 @@ type world struct {
 	Descriptor int // a descriptor of a secret that the target has open
 	Inherited  int // a descriptor of a secret that the host did not close
 	Segment    int // the key of a shared memory segment
+	Semaphore  int // the id of a semaphore of System V, and Messages of a message queue
+	Messages   int
 	Queue      string
 
 	addresses
@@ -187,12 +189,19 @@ func (w *world) openTerminal(t *testing.T) {
 	t.Cleanup(func() { _ = w.terminal.Close() })
 }
 
-// shareMemory makes a System V segment and a POSIX message queue of the user.
+// shareMemory makes a segment, a semaphore and a message queue of System V, and a POSIX
+// message queue of the user.
 func (w *world) shareMemory(t *testing.T) {
 	w.Segment = os.Getpid()<<8 | int(w.Name[len(w.Name)-1])
 	id, err := unix.SysvShmGet(w.Segment, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600)
 	must(t, err)
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	w.Semaphore, err = call(unix.SYS_SEMGET, unix.IPC_PRIVATE, 1, unix.IPC_CREAT|0o600)
+	must(t, err)
+	t.Cleanup(func() { _ = callError(unix.SYS_SEMCTL, uintptr(w.Semaphore), 0, unix.IPC_RMID) })
+	w.Messages, err = call(unix.SYS_MSGGET, unix.IPC_PRIVATE, unix.IPC_CREAT|0o600)
+	must(t, err)
+	t.Cleanup(func() { _ = callError(unix.SYS_MSGCTL, uintptr(w.Messages), unix.IPC_RMID, 0) })
 	w.Queue = fmt.Sprintf("switchyard-escape-%d-%s", os.Getpid(), w.Name)
 	fd, err := openQueue(w.Queue, unix.O_CREAT|unix.O_EXCL|unix.O_RDWR)
 	must(t, err)
