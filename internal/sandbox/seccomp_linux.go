@@ -125,20 +125,26 @@ func instructions(version int, fixedMetadata, portsOnly bool) []bpf.Instruction 
 	return append(c, pass())
 }
 
-// controls decides on an ioctl call: TIOCSTI and TIOCLINUX are input for the terminal of
-// another program. Those that set something of a file, such as FS_IOC_SETFLAGS, need no
-// right to write to it.
+// controls decides on an ioctl call. TIOCSTI and TIOCLINUX type into the terminal of another
+// program. Calls of Btrfs create a snapshot in a directory that is only open for reading,
+// with any files in it; FICLONE and FICLONERANGE have the same type. Calls that set something
+// of a file, such as FS_IOC_SETFLAGS, need no right to write to it.
 func controls(fixedMetadata bool) []bpf.Instruction {
+	const directionAndType, set, btrfs = 0xc000ff00, 0x40000000, 0x94
 	body := []bpf.Instruction{
 		argument(1),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 1},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: tioclinux, SkipTrue: 1},
 		ret(unix.EPERM),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.FICLONE, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.FICLONERANGE, SkipTrue: 1},
+		pass(),
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: directionAndType},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: set | btrfs<<8, SkipTrue: 1},
+		ret(unix.EPERM),
 	}
 	if fixedMetadata {
-		const directionAndType, set = 0xc000ff00, 0x40000000
 		body = append(body,
-			bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: directionAndType},
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: set | 'f'<<8, SkipTrue: 1},
 			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: set | 'X'<<8, SkipTrue: 1},
 			ret(0))
