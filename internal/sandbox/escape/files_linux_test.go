@@ -387,7 +387,9 @@ func metadataGroup() group {
 }
 
 // deciding are the files of a project that decide about rounds.
-func deciding() []string { return []string{".git", ".switchyard", "switchyard.yaml", "policies"} }
+func deciding() []string {
+	return []string{".git", ".switchyard", "switchyard.yaml", "policies", "agents/own"}
+}
 
 // protected are the outcomes of changing them: Landlock cannot take away a part of a
 // directory that it allows.
@@ -414,6 +416,9 @@ func decidingGroup() group {
 		{does: "rename a file over `switchyard.yaml`", want: protected(), refusals: busy, try: func(w *world) error { return unix.Rename(w.tree("file"), filepath.Join(w.Tree, "switchyard.yaml")) }},
 		{does: "remove `switchyard.yaml`", want: protected(), refusals: busy, try: func(w *world) error { return unix.Unlink(filepath.Join(w.Tree, "switchyard.yaml")) }},
 		{does: "write to a policy", want: protected(), refusals: busy, try: func(w *world) error { return write(filepath.Join(w.Tree, "policies/routing.rego")) }},
+		{does: "rename the directory that has a directory of agents", want: protected(), refusals: busy, try: func(w *world) error {
+			return renameAndBack(filepath.Join(w.Tree, "agents"), filepath.Join(w.Tree, w.attempt, "agents"))
+		}},
 		{does: "write to the CLI's settings", want: settings, try: func(w *world) error { return writeFlags(filepath.Join(w.State, "settings"), os.O_WRONLY|os.O_APPEND) }},
 		{does: "rename a file over the CLI's settings", want: settings, refusals: busy, try: func(w *world) error {
 			if err := create(filepath.Join(w.State, w.attempt)); err != nil {

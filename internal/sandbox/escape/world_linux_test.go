@@ -119,7 +119,7 @@ func (h *host) newWorld(t *testing.T) *world {
 		must(t, os.MkdirAll(*path, 0o755))
 	}
 	for _, name := range []string{
-		"tree/.git/config", "tree/.git/HEAD", "tree/.git/hooks/pre-commit.sample", "tree/.switchyard/ledger.db", "tree/switchyard.yaml", "tree/policies/routing.rego", "run/state/settings",
+		"tree/.git/config", "tree/.git/HEAD", "tree/.git/hooks/pre-commit.sample", "tree/.switchyard/ledger.db", "tree/switchyard.yaml", "tree/policies/routing.rego", "tree/agents/own/critic.md", "run/state/settings",
 		"other/secret", "home/.ssh/id_ed25519", "home/.aws/credentials", "home/.bashrc", "neighbour/secret",
 	} {
 		path := filepath.Join(root, name)

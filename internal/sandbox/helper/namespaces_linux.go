@@ -37,8 +37,8 @@ func (o *Order) prepare() (doing string, err error) {
 	return "", nil
 }
 
-// mount makes all that is not writable read-only, also for changes of metadata, which
-// Landlock does not see, and mounts a /proc of the new namespace. It returns what failed.
+// mount makes all that is not writable read-only, also for changes of metadata, which Landlock
+// does not see, and mounts a /proc of the new namespace. It returns what failed.
 func (o *Order) mount() (doing string, err error) {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return "separate the mounts", err
@@ -65,15 +65,27 @@ func (o *Order) mount() (doing string, err error) {
 			return "make writable " + path, err
 		}
 	}
+	mounts := writable
 	for _, path := range o.Protected {
-		if err := syscall.Mount(path, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err == syscall.ENOENT {
+		if syscall.Access(path, 0) == syscall.ENOENT {
 			continue
-		} else if err != nil {
+		}
+		// A directory above it could be renamed, and another put in its place. A mount cannot.
+		for i := range path {
+			if dir := path[:i]; i > 0 && path[i] == '/' && below(dir, writable) && !contains(mounts, dir) {
+				if err := syscall.Mount(dir, dir, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
+					return "mount " + dir, err
+				}
+				mounts = append(mounts, dir)
+			}
+		}
+		if err := syscall.Mount(path, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
 			return "mount " + path, err
 		}
 		if err := setReadOnly(path, true, atRecursive); err != nil {
 			return "protect " + path, err
 		}
+		mounts = append(mounts, path)
 	}
 	return "mount /proc", syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
 }
@@ -131,6 +143,15 @@ func listen(port int) (int, error) {
 func below(path string, folders []string) bool {
 	for _, f := range folders {
 		if f == "/" || path == f || len(path) > len(f) && path[:len(f)] == f && path[len(f)] == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(list []string, text string) bool {
+	for _, t := range list {
+		if t == text {
 			return true
 		}
 	}
