@@ -101,6 +101,26 @@ func TestAProcessReachesOnlyItsFiles(t *testing.T) {
 	}
 }
 
+// TestLinksInPathsAreIgnored checks that a directory of a path that was replaced by a link
+// does not give access to what the link leads to.
+func TestLinksInPathsAreIgnored(t *testing.T) {
+	for _, level := range confinement.Levels()[1:] {
+		t.Run(string(level), func(t *testing.T) {
+			s := newScene(t, level)
+			link := filepath.Join(s.dir, "link")
+			if err := os.Symlink(s.secret, link); err != nil {
+				t.Fatal(err)
+			}
+			s.spec.Read = append(s.spec.Read, link, filepath.Join(link, "file"))
+			s.spec.Write = append(s.spec.Write, filepath.Join(link, "file"))
+			out, _ := s.run(`cat ../secret/file; echo changed >../secret/file`)
+			if text, err := os.ReadFile(filepath.Join(s.secret, "file")); err != nil || string(text) != "secret\n" || strings.Contains(out, "secret\n") {
+				t.Errorf("the file is %q, %v:\n%s", text, err, out)
+			}
+		})
+	}
+}
+
 // TestSignalsDoNotPreventAStart sends signals to all threads while processes start, as Go's
 // scheduler does.
 func TestSignalsDoNotPreventAStart(t *testing.T) {

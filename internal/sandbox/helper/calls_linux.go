@@ -11,6 +11,7 @@ import (
 // architectures.
 const (
 	sysCloseRange       = 436
+	sysOpenat2          = 437
 	sysMountSetattr     = 442
 	sysLandlockCreate   = 444
 	sysLandlockAdd      = 445
@@ -28,6 +29,8 @@ const (
 	rulePathBeneath    = 1
 	ruleNetPort        = 2
 	oPath              = 0x200000
+	resolveNoSymlinks  = 4
+	atCurrentDir       = ^uintptr(99) // AT_FDCWD, -100
 )
 
 // call makes a system call with at most six arguments.

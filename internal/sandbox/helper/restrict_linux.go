@@ -88,13 +88,14 @@ func (o *Order) restrictFiles() (doing string, err error) {
 }
 
 // add adds a rule. A path that does not exist is ignored: nothing there can be reached,
-// also if it is created later. So is a symbolic link, which a repository may bring: its
-// target needs a rule of its own.
+// even if it is created later. So is a path with a symbolic link, which a repository may
+// bring, or another process may have put there since the path was chosen: its target needs
+// a rule of its own.
 func (r *FileRule) add(set uintptr) error {
-	fd, err := syscall.Open(r.Path, oPath|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	fd, err := openWithoutLinks(r.Path)
 	switch err {
 	case nil:
-	case syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES:
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.EACCES:
 		return nil
 	default:
 		return err
@@ -105,10 +106,7 @@ func (r *FileRule) add(set uintptr) error {
 		return err
 	}
 	access := r.File
-	switch stat.Mode & syscall.S_IFMT {
-	case syscall.S_IFLNK:
-		return nil
-	case syscall.S_IFDIR:
+	if stat.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		access = r.Folder
 	}
 	if access == 0 {
@@ -117,4 +115,16 @@ func (r *FileRule) add(set uintptr) error {
 	// The kernel's structure is packed: 12 bytes, of which the last are the descriptor.
 	rule := [2]uint64{access, uint64(uint32(fd))}
 	return call(sysLandlockAdd, set, rulePathBeneath, uintptr(unsafe.Pointer(&rule)))
+}
+
+// openWithoutLinks opens a path only to name it. It fails with ELOOP if any part of the path
+// is a symbolic link.
+func openWithoutLinks(path string) (int, error) {
+	name, err := syscall.BytePtrFromString(path)
+	if err != nil {
+		return 0, err
+	}
+	how := struct{ flags, mode, resolve uint64 }{flags: oPath | syscall.O_CLOEXEC, resolve: resolveNoSymlinks}
+	fd, err := value(sysOpenat2, atCurrentDir, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how))
+	return int(fd), err
 }
