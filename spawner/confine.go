@@ -26,8 +26,8 @@ func (a *attempt) needs(inv adapter.Invocation) access.Needs {
 	n := access.Needs{
 		Program: a.bin, Edits: a.job.Profile == profile.Edit,
 		Private: a.dir.path, Cache: a.dir.join(tempFolder, "cache"), Read: []string{a.dir.join(promptFile)},
-		Write: []string{a.dir.join(tempFolder), a.dir.join(stateFolder), a.dir.join(reportFolder)},
-		State: inv.State, Protected: inv.Protected, Hosts: inv.Hosts, URLs: inv.URLs,
+		Write:    []string{a.dir.join(tempFolder), a.dir.join(stateFolder), a.dir.join(reportFolder)},
+		Checkout: inv.Checkout, State: inv.State, Protected: inv.Protected, Hosts: inv.Hosts, URLs: inv.URLs,
 	}
 	for _, word := range a.job.Command {
 		if !filepath.IsAbs(word) {
@@ -36,9 +36,6 @@ func (a *attempt) needs(inv adapter.Invocation) access.Needs {
 		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() { // It may be a script.
 			n.Read = append(n.Read, word)
 		}
-	}
-	for _, path := range inv.Checkout {
-		n.Read = append(n.Read, filepath.Join(a.Root, path))
 	}
 	return n
 }

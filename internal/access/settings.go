@@ -1,6 +1,6 @@
 // Package access says what a confined process may reach: the files and hosts that it needs,
-// and those that the project or the user adds (docs/confinement.md). Package sandbox
-// enforces it.
+// and those that the project or the user adds (docs/confinement.md). Package sandbox enforces
+// it.
 package access
 
 import (
@@ -21,8 +21,8 @@ import (
 // Settings are what a project asks for (docs/configuration.md).
 type Settings struct {
 	confinement.Want
-	// Read and Write are paths that a process may also reach: absolute, in the home
-	// directory as ~/NAME, or relative to the project's root.
+	// Read and Write are paths that a process may also reach: absolute, in the home directory
+	// as ~/NAME, or relative to the project's root.
 	Read, Write []string
 	// Hosts are those that it may also reach.
 	Hosts []string
@@ -30,8 +30,8 @@ type Settings struct {
 	Limits sandbox.Limits
 }
 
-// Variables in which the user lists further paths of this machine, separated as in PATH.
-// They are for what does not belong into a project's settings, such as caches of tools.
+// Variables in which the user lists further paths of this machine, separated as in PATH. They
+// are for what does not belong into a project's settings, such as caches of tools.
 const (
 	ReadVariable  = "SWITCHYARD_CONFINE_READ"
 	WriteVariable = "SWITCHYARD_CONFINE_WRITE"
@@ -43,8 +43,8 @@ type Site struct {
 	Root, Tree string
 	// State is the folder of the ledger.
 	State string
-	// Deciding are files that decide about rounds, relative to Tree: the settings, the
-	// policy and so on.
+	// Deciding are files that decide about rounds, relative to Tree: the settings, the policy
+	// and so on.
 	Deciding []string
 	// Environ is the environment of this program.
 	Environ []string
@@ -60,6 +60,8 @@ type Needs struct {
 	// in it, absolute.
 	Private, Cache string
 	Read, Write    []string
+	// Checkout are paths relative to Site.Root that it reads even if it runs in another tree.
+	Checkout []string
 	// State are the paths of its login and settings, which it may change but for Protected.
 	State, Protected []string
 	// Hosts are the hosts of its API, and URLs variables whose values name others.
@@ -82,24 +84,25 @@ type plan struct {
 // confine-path-invalid and confine-host-invalid.
 func planOf(s Settings, site Site, n Needs) (plan, error) {
 	home, links := childenv.Value(site.Environ, "HOME"), make(links)
+	site = site.real(links)
 	p := plan{cache: n.Cache, spec: sandbox.Spec{
-		Want: s.Want, Limits: s.Limits, Private: n.Private, Write: slices.Clone(n.Write), Protected: slices.Clone(n.Protected), FixedMetadata: !n.Edits,
+		Want: s.Want, Limits: s.Limits, Private: n.Private, Write: links.real(n.Write), Protected: links.real(n.Protected), FixedMetadata: !n.Edits,
 	}}
-	read := slices.Concat(n.Read, site.programs(links, n.Program, home), gitFolders(site, home))
+	read := slices.Concat(n.Read, site.checkout(links, n.Checkout), site.programs(links, n.Program, home), gitFolders(site, home))
 	decide := append(deciding(site), site.State)
-	decide = append(decide, links.real(decide)...)
+	protected, hasLedger := links.real(decide), within(site.State, site.Tree)
+	if !n.Edits || hasLedger {
+		// Everything but the ledger: a rule for a directory would include what is below it.
+		p.spec.List = []string{site.Tree}
+		p.spec.Read = children(site.Tree, site.State)
+	}
 	switch {
 	case !n.Edits:
-		// Everything but the ledger: a rule for a folder would include what is below it.
-		p.spec.List = append(p.spec.List, site.Tree)
-		read = append(read, children(site.Tree, site.State)...)
-	case within(site.State, site.Tree):
-		p.spec.List = append(p.spec.List, site.Tree)
-		read = append(read, children(site.Tree, site.State)...)
-		p.spec.Write = append(p.spec.Write, children(site.Tree, decide...)...)
+	case hasLedger:
+		p.spec.Write = append(p.spec.Write, children(site.Tree, append(decide, protected...)...)...)
 	default:
 		p.spec.Write = append(p.spec.Write, site.Tree)
-		p.spec.Protected = append(p.spec.Protected, decide...)
+		p.spec.Protected = append(p.spec.Protected, protected...)
 	}
 	given := func(paths []string, name string) ([]string, error) {
 		var all []string
@@ -116,7 +119,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	if err != nil {
 		return p, err
 	}
-	p.spec.Read = links.real(append(read, more...))
+	p.spec.Read = append(p.spec.Read, links.real(append(read, more...))...)
 	if more, err = given(s.Write, WriteVariable); err != nil {
 		return p, err
 	}
@@ -126,10 +129,9 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 			return p, err
 		}
 	}
-	p.spec.Write, p.spec.Protected = append(links.real(p.spec.Write), more...), links.real(p.spec.Protected)
-	folders := links.real([]string{site.Tree, site.Root})
+	p.spec.Write = append(p.spec.Write, more...)
 	p.leavesTree = !slices.ContainsFunc(p.spec.Write, func(path string) bool {
-		return slices.ContainsFunc(folders, func(dir string) bool { return within(path, dir) || within(dir, path) })
+		return slices.ContainsFunc([]string{site.Tree, site.Root}, func(dir string) bool { return within(path, dir) || within(dir, path) })
 	})
 	hosts := slices.Clone(s.Hosts)
 	for _, name := range n.URLs {
@@ -139,6 +141,28 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	}
 	p.hosts, err = egress.ParseHosts(n.Hosts, hosts)
 	return p, err
+}
+
+// real returns the site with the real paths of its directories, as far as they exist.
+func (s Site) real(links links) Site {
+	for _, dir := range []*string{&s.Root, &s.Tree, &s.State} {
+		if real := links.real([]string{*dir}); len(real) > 0 {
+			*dir = real[0]
+		}
+	}
+	return s
+}
+
+// checkout returns the absolute paths of those in the project's root that do not lead
+// through a symbolic link: the repository says where a link leads.
+func (s Site) checkout(links links, paths []string) (all []string) {
+	for _, path := range paths {
+		path = filepath.Join(s.Root, path)
+		if real := links.real([]string{path}); slices.Contains(real, path) {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 // resolve returns the absolute path of a setting, without symbolic links.
@@ -196,8 +220,8 @@ func gitFolders(s Site, home string) []string {
 		filepath.Join(settings, "config"), filepath.Join(settings, "ignore"), filepath.Join(settings, "attributes"))
 }
 
-// programs are what a process is loaded from and what it can call, without folders that
-// have more than programs because the home directory, the project or the ledger is there.
+// programs are what a process is loaded from and what it can call, without folders that have
+// more than programs because the home directory, the project or the ledger is there.
 func (s Site) programs(links links, program, home string) []string {
 	private := links.real([]string{home, s.Root, s.Tree, s.State})
 	return slices.DeleteFunc(links.real(slices.Concat(toolFolders(s.Environ, home), programFolders(program, s.Environ))), func(folder string) bool {

@@ -96,6 +96,68 @@ func TestDecidingFiles(t *testing.T) {
 	}
 }
 
+// TestCheckout checks that a link in the project's root gives access to nothing else: a draft
+// may have brought it.
+func TestCheckout(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, tree, secret := filepath.Join(dir, "project"), filepath.Join(dir, "tree"), filepath.Join(dir, "home", ".ssh")
+	for _, path := range []string{filepath.Join(root, ".codex"), tree, secret} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, filepath.Join(root, ".other")); err != nil {
+		t.Fatal(err)
+	}
+	site := Site{Root: root, Tree: tree, State: filepath.Join(root, ".switchyard")}
+	p, err := planOf(Settings{Want: confinement.Best()}, site, Needs{Checkout: []string{".codex", ".other"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(p.spec.Read, filepath.Join(root, ".codex")) || slices.Contains(p.spec.Read, secret) {
+		t.Errorf("it can read %q", p.spec.Read)
+	}
+}
+
+// TestTreeBehindALink checks that the ledger stays out of reach if the paths of a site lead
+// through different links.
+func TestTreeBehindALink(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, link := filepath.Join(dir, "project"), filepath.Join(dir, "link")
+	for _, path := range []string{".switchyard", ".git", "code"} {
+		if err := os.MkdirAll(filepath.Join(root, path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, site := range []Site{
+		{Root: root, Tree: link, State: filepath.Join(root, ".switchyard")}, {Root: link, Tree: root, State: filepath.Join(link, ".switchyard")},
+	} {
+		for _, edits := range []bool{false, true} {
+			p, err := planOf(Settings{Want: confinement.Best()}, site, Needs{Edits: edits})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range append(p.spec.Read, p.spec.Write...) {
+				if within(filepath.Join(root, ".switchyard"), path) || within(filepath.Join(link, ".switchyard"), path) {
+					t.Errorf("tree %s, edits %v: %s has the ledger", site.Tree, edits, path)
+				}
+			}
+			if p.leavesTree == edits {
+				t.Errorf("tree %s, edits %v: it leaves the tree: %v", site.Tree, edits, p.leavesTree)
+			}
+		}
+	}
+}
+
 // TestWithoutHome checks that paths below an unknown home directory are not taken for paths
 // in the tree.
 func TestWithoutHome(t *testing.T) {
