@@ -4,8 +4,8 @@ package sandbox
 
 import "github.com/switchyard-dev/switchyard/internal/confinement"
 
-// Available returns why a level cannot be reached here, as far as that is known without
-// trying.
+// Available returns the reason why a level cannot be reached here, as far as it is known
+// without trying.
 //
 // # Errors
 //

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// systemFolders are readable by every program: they have programs, libraries and settings,
-// and no user's data.
+// systemFolders are readable by every program: they have programs, libraries and settings, but
+// no user data.
 func systemFolders() []string {
 	folders := []string{
 		"/bin", "/sbin", "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/snap", "/run/current-system", "/proc", "/sys", "/dev/fd",
 	}
-	// The settings of the resolver are often a link to a file elsewhere.
+	// The settings of the resolver are often a link to another directory.
 	if target, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil {
 		folders = append(folders, target)
 	}
@@ -26,7 +26,7 @@ func systemFolders() []string {
 	return folders
 }
 
-// rootSettings are the files in /etc that root's processes may read. Root could read the
+// rootSettings are the files in /etc that root's processes may read. Root could read all
 // others too, such as passwords and private keys.
 func rootSettings() []string {
 	return []string{

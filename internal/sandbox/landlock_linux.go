@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
 
-// The rights of Landlock that we use. Creating devices and their ioctl calls are never
+// The Landlock rights that we grant. Creating devices, and ioctl calls on devices, are never
 // allowed.
 const (
 	fileRead  = ll.AccessFSExecute | ll.AccessFSReadFile
@@ -20,7 +20,7 @@ const (
 		ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeSym | ll.AccessFSRefer
 )
 
-// The versions of Landlock's interface, by what they brought.
+// The versions of Landlock's interface, by the features that they added.
 const (
 	abiRefer    = 2
 	abiTruncate = 3
@@ -30,7 +30,7 @@ const (
 	abiUnix     = 9
 )
 
-// landlockVersion returns the version of Landlock's interface, 0 if there is none.
+// landlockVersion returns the version of Landlock's interface, or 0 without Landlock.
 func landlockVersion() int {
 	version, err := ll.LandlockGetABIVersion()
 	if err != nil {
@@ -39,8 +39,8 @@ func landlockVersion() int {
 	return version
 }
 
-// addRuleset adds the rules for files and ports to an order. Those for ports restrict the
-// process only if portsOnly is set.
+// addRuleset adds the rules for files and ports to an order. Rules for ports have an effect
+// only if portsOnly is set.
 func addRuleset(o *helper.Order, s Spec, portsOnly bool, ports []uint16) {
 	version := landlockVersion()
 	attr := ll.RulesetAttr{HandledAccessFS: handledFiles(version)}
@@ -69,8 +69,8 @@ func addRuleset(o *helper.Order, s Spec, portsOnly bool, ports []uint16) {
 	}
 }
 
-// handledFiles are the rights that a version of Landlock knows. What it does not know
-// stays allowed.
+// handledFiles are the rights that a version of Landlock can restrict. All others stay
+// allowed.
 func handledFiles(version int) uint64 {
 	handled := uint64(fileRead | dirRead | ll.AccessFSWriteFile | dirWrite&^ll.AccessFSRefer | ll.AccessFSMakeChar | ll.AccessFSMakeBlock)
 	for since, right := range map[int]uint64{
@@ -83,7 +83,7 @@ func handledFiles(version int) uint64 {
 	return handled
 }
 
-// devices are those that every program may use.
+// devices are the devices that every program may use.
 func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 }

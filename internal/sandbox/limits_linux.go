@@ -17,12 +17,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
 
-// group is a control group (cgroup v2) of one process with what it starts. The zero value
-// is none.
+// group is a control group (cgroup v2) of one process and its descendants. The zero value is
+// no group.
 type group struct{ path string }
 
-// limit makes a control group with the limits. Where no group can be made, it adds limits of
-// the kernel for a process to the order, and notes what these do not do.
+// limit creates a control group with the limits. If that fails, it adds per-process limits to
+// the order, and notes which limits these do not enforce.
 func limit(o *helper.Order, l Limits, notes *[]string) group {
 	if l == (Limits{}) {
 		return group{}
@@ -48,11 +48,11 @@ func limit(o *helper.Order, l Limits, notes *[]string) group {
 	return group{}
 }
 
-// minMaxPID is the least limit that the kernel takes.
+// minMaxPID is the lowest limit that the kernel accepts.
 const minMaxPID = 301
 
-// limitProcesses limits them without a control group: in namespaces the kernel can also limit
-// those of root.
+// limitProcesses limits the number of processes without a control group. In namespaces the
+// kernel can limit processes of root too.
 func limitProcesses(o *helper.Order, most int64, note func(what string)) {
 	if o.Namespaces && kernelAtLeast(6, 14) {
 		o.MaxPID = strconv.FormatInt(max(most, minMaxPID), 10)
@@ -74,7 +74,7 @@ func limitProcesses(o *helper.Order, most int64, note func(what string)) {
 	o.Limits = append(o.Limits, helper.Limit{Resource: unix.RLIMIT_NPROC, Value: uint64(most)})
 }
 
-// controllers are those that the limits need.
+// controllers are the cgroup controllers that the limits need.
 func (l Limits) controllers() (names []string) {
 	for name, n := range map[string]int64{"memory": l.Memory, "pids": l.Processes, "cpu": l.CPU} {
 		if n > 0 {
@@ -89,9 +89,8 @@ const (
 	cgroupMount    = "/sys/fs/cgroup"
 )
 
-// delegated returns a group in which this process may make groups with the controllers:
-// its own, or that one's parent, since a group with processes cannot share out
-// controllers.
+// delegated returns a group in which this process may create groups with the controllers: its
+// own group, or the parent of that, since a group with processes cannot delegate controllers.
 func delegated(self, mount string, controllers []string) (string, error) {
 	text, err := os.ReadFile(self)
 	if err != nil {
@@ -113,7 +112,7 @@ func delegated(self, mount string, controllers []string) (string, error) {
 			missing = "there are no control groups of version 2 in " + mount
 			continue
 		}
-		if missing = lacks(shared, controllers); missing == "" && mayDivide(filepath.Join(mount, path)) {
+		if missing = missingController(shared, controllers); missing == "" && canDivide(filepath.Join(mount, path)) {
 			return filepath.Join(mount, path), nil
 		}
 		if missing == "" {
@@ -123,14 +122,15 @@ func delegated(self, mount string, controllers []string) (string, error) {
 	return "", fmt.Errorf("%s", missing)
 }
 
-// mayDivide reports whether this process may make groups in a group, and move processes
-// into them: the kernel asks for the right to write to the common parent's cgroup.procs.
-func mayDivide(group string) bool {
+// canDivide reports whether this process may create groups in a group and move processes into
+// them. The kernel requires write access to the cgroup.procs of the common parent.
+func canDivide(group string) bool {
 	return unix.Access(group, unix.W_OK) == nil && unix.Access(filepath.Join(group, "cgroup.procs"), unix.W_OK) == nil
 }
 
-// lacks says which controller is not among those that a group shares out, "" for none.
-func lacks(shared []byte, controllers []string) string {
+// missingController says which of the controllers a group does not delegate, "" if it
+// delegates all.
+func missingController(shared []byte, controllers []string) string {
 	has := strings.Fields(string(shared))
 	for _, c := range controllers {
 		if !slices.Contains(has, c) {
@@ -140,7 +140,7 @@ func lacks(shared []byte, controllers []string) string {
 	return ""
 }
 
-// newGroup makes a group below a parent.
+// newGroup creates a group below a parent.
 func newGroup(parent string, l Limits) (group, error) {
 	g := group{path: filepath.Join(parent, "switchyard-"+strings.ToLower(rand.Text()))}
 	failed := func(err error) (group, error) {
@@ -180,7 +180,7 @@ func (g group) enter(pid int) error {
 	return os.WriteFile(filepath.Join(g.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o600)
 }
 
-// remove ends what is left in the group, and removes it.
+// remove kills the remaining processes of the group, and removes it.
 func (g group) remove() {
 	if g.path == "" {
 		return

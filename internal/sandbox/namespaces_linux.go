@@ -22,16 +22,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
 
-// helperTimeout is how long the helper may take, in seconds.
+// helperTimeout is the time limit of the helper, in seconds.
 const helperTimeout = 30
 
-// proxyPort is where the proxy listens in the namespace, which has no other listeners but
-// those of Forward.
+// proxyPort is the port of the proxy in the namespace, which has no other listeners except
+// those for Forward.
 const proxyPort = 3128
 
-// startHelper starts the helper instead of the process, gives it its order, and waits until
-// it has started the process. It returns the listeners in the helper's namespace, if it has
-// one.
+// startHelper starts the helper instead of the process, sends it the order, and waits until it
+// has started the process. It returns the listeners in the helper's namespace, if any.
 func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Listener, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -67,7 +66,7 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Li
 	if err := unix.SetsockoptTimeval(int(ours.Fd()), unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: helperTimeout}); err != nil {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
 	}
-	listeners, err := give(ours, o)
+	listeners, err := sendOrder(ours, o)
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -79,13 +78,13 @@ func isOneOf(err error, list ...error) bool {
 	return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
 }
 
-// separate makes a command start in namespaces of its own.
+// separate makes a command start in new namespaces.
 func separate(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC
-	if !may(unix.CAP_SYS_ADMIN) {
+	if !hasCapability(unix.CAP_SYS_ADMIN) {
 		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
@@ -94,8 +93,8 @@ func separate(cmd *exec.Cmd) {
 	}
 }
 
-// give gives the helper its order, and returns the listeners in its namespace.
-func give(control *os.File, o helper.Order) ([]net.Listener, error) {
+// sendOrder sends the helper its order, and returns the listeners in its namespace.
+func sendOrder(control *os.File, o helper.Order) ([]net.Listener, error) {
 	failed := func(err error) ([]net.Listener, error) {
 		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
 	}
@@ -105,9 +104,9 @@ func give(control *os.File, o helper.Order) ([]net.Listener, error) {
 	if err := unix.Shutdown(int(control.Fd()), unix.SHUT_WR); err != nil {
 		return failed(err)
 	}
-	// In namespaces the first message has the listeners. The second says that the process
-	// runs; without namespaces, the end of the socket says so, since the helper has become the
-	// process.
+	// In namespaces the first message has the listeners, and the second says that the process
+	// runs. Without namespaces the end of the socket means that the process runs, since the
+	// helper has become the process.
 	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*len(o.Listen)))
 	n, oobn, _, _, err := unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
 	for err == unix.EINTR { // A call with a timeout is not restarted after a signal.
@@ -173,7 +172,7 @@ func received(oob []byte) (listeners []net.Listener, err error) {
 	return listeners, err
 }
 
-// freePort returns a port for the proxy that none of forward has.
+// freePort returns a port for the proxy that is not in forward.
 func freePort(forward []uint16) uint16 {
 	port := uint16(proxyPort)
 	for slices.Contains(forward, port) {
@@ -182,8 +181,8 @@ func freePort(forward []uint16) uint16 {
 	return port
 }
 
-// Signal returns the number of the signal that ended the process, 0 for none, once it has
-// ended. In namespaces its own exit status is that of the helper.
+// Signal returns the signal that ended the process, 0 for none, once it has ended. In
+// namespaces the exit status is that of the helper.
 func (c *Confined) Signal() syscall.Signal {
 	if c.ended == nil {
 		return 0
@@ -196,8 +195,8 @@ func (c *Confined) Signal() syscall.Signal {
 	return syscall.Signal(number[0])
 }
 
-// may reports whether this process has a capability.
-func may(capability int) bool {
+// hasCapability reports whether this process has a capability.
+func hasCapability(capability int) bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	return unix.Capget(&header, &data[0]) == nil && data[capability/32].Effective&(1<<(capability%32)) != 0

@@ -14,7 +14,7 @@ func start(level confinement.Level, _ *exec.Cmd, _ Spec) (*Confined, error) {
 	return nil, Available(level)
 }
 
-// Available returns why a level cannot be reached here.
+// Available returns the reason why a level cannot be reached here.
 //
 // # Errors
 //

@@ -1,20 +1,19 @@
-// Package sandbox starts processes that the kernel confines, without root and without
+// Package sandbox starts processes that the kernel confines. It needs neither root nor
 // containers (ADR-0026, docs/confinement.md).
 //
 // On Linux a helper confines itself, and then becomes the process:
 //
-//   - files: Landlock allows what a Spec lists and nothing else, and a seccomp filter
-//     refuses the system calls that go around files, such as sockets of other programs.
-//   - files+ports: Landlock also allows connections to the ports of our listeners only.
-//   - files+network: the helper is in namespaces of its own, and starts the process. Its
-//     network has our listeners and nothing else, and the rest of the file system is
-//     read-only.
+//   - files: Landlock allows only the files that a Spec lists, and a seccomp filter refuses
+//     system calls that would bypass this, such as connections to sockets of other programs.
+//   - files+ports: Landlock also restricts connections to the ports of our listeners.
+//   - files+network: the helper runs in new namespaces, and starts the process. Their network
+//     has only our listeners, and all other files are read-only.
 //
-// The helper is this program itself: it runs before main if it is called by the name
-// helper.Name, so every program that imports this package can confine.
+// The helper is this program itself: it runs before main if the program is called by the name
+// helper.Name, so every program that imports this package can confine processes.
 //
-// A level is reached or the start fails. It never falls below what was asked for without
-// saying so: see Confined.Level.
+// A process is confined completely or not started at that level; Confined.Level says which
+// level was reached.
 package sandbox
 
 import (
@@ -27,38 +26,38 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Spec says what a confined process may do. All paths are absolute; those that do not
-// exist are ignored.
+// Spec says what a confined process may do. All paths are absolute. Paths that do not exist,
+// or that contain symbolic links, are ignored.
 type Spec struct {
 	// Want is the level to reach. With none, nothing is confined.
 	Want confinement.Want
-	// List are folders whose files' names it may read, also those below. Read are files and
-	// folders that it may read and execute, and Write those that it may change, besides.
-	// Symbolic links are ignored; their targets have to be listed.
+	// The process may list the directories of List and all below them, read and execute the
+	// files and directories of Read, and also change those of Write.
 	List, Read, Write []string
-	// Protected are paths below Write that it must not change. Only files+network can
-	// protect them.
+	// Protected are paths below Write that it must not change. Only files+network enforces
+	// this.
 	Protected []string
-	// Private is a folder that only this process uses, and that has the paths of Write that
-	// files are moved between; "" for none.
+	// Private is a directory that only this process uses, "" for none. Files can be moved
+	// between the paths of Write that are in it.
 	Private string
-	// FixedMetadata makes calls that change modes, owners, times or attributes of files have
-	// no effect, wherever the file is. They report success.
+	// FixedMetadata makes calls that change modes, owners, times or attributes of any file
+	// report success without an effect.
 	FixedMetadata bool
-	// Limits bound what it uses.
+	// Limits bound the resources that it uses.
 	Limits Limits
-	// Listen is called above the level files with each listener that the process can
-	// connect to: that of its proxy, whose forward is 0, and one for each port of Forward.
-	// The callee closes them.
+	// Listen is called, above the level files, with each listener that the process can connect
+	// to: one for its proxy, with forward 0, and one for each port of Forward. The callee
+	// closes them.
 	Listen func(l net.Listener, forward uint16)
-	// Forward are ports of this machine's loopback interface that the process may connect
+	// Forward are the ports of this machine's loopback interface that the process may connect
 	// to.
 	Forward []uint16
-	// ProxyEnv returns the variables that name the proxy at an address.
+	// ProxyEnv returns the environment variables for a proxy at an address.
 	ProxyEnv func(addr string) []string
 }
 
-// Limits bound the resources of a confined process and of what it starts. 0 is no limit.
+// Limits bound the resources of a confined process and its descendants together. 0 is no
+// limit.
 type Limits struct {
 	// Memory is in bytes, Processes counts processes and threads, and CPU is in thousandths
 	// of a processor.
@@ -67,16 +66,16 @@ type Limits struct {
 
 // Confined is a confined process.
 type Confined struct {
-	// Level is what was reached.
+	// Level is the level that was reached.
 	Level confinement.Level
-	// Notes say which limits do not hold, and what holds instead.
+	// Notes say which limits are not enforced, and which apply instead.
 	Notes   []string
 	release []func()
-	// ended receives the signal that ended the process; nil for none.
+	// ended receives the signal that ended the process. It is nil without namespaces.
 	ended *os.File
 }
 
-// Close releases what the process needed. It must have ended.
+// Close releases the resources of the process, which must have ended.
 func (c *Confined) Close() {
 	for _, f := range c.release {
 		f()
@@ -87,18 +86,17 @@ func (c *Confined) Close() {
 // ready for use.
 type Sandbox struct {
 	mu sync.Mutex
-	// missing says why a level cannot be reached here, as a start showed.
+	// missing has the errors of the levels that could not be reached.
 	missing map[confinement.Level]error
 }
 
-// Start starts a process at the highest level that was asked for and can be reached. It
-// sets what cmd leaves open, and appends to its environment. The caller closes what it
-// returns when the process has ended.
+// Start starts a process at the highest possible level up to Spec.Want. It changes cmd and
+// appends to its environment. The caller must close the result when the process has ended.
 //
 // # Errors
 //
-// confine-unavailable if the level is required and cannot be reached, and the errors of
-// cmd.Start.
+// confine-unavailable if the level is required and cannot be reached, confine-failed, and
+// errors from cmd.Start.
 func (s *Sandbox) Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	for _, level := range descending(spec.Want.Level) {
 		if why := s.why(level); why == nil {
@@ -124,8 +122,8 @@ func (s *Sandbox) Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	return &Confined{Level: confinement.None}, cmd.Start()
 }
 
-// Probe returns why a process cannot be started at a level here. It starts one that does
-// nothing.
+// Probe returns the reason why a process cannot be started at a level here. It tries to start
+// a program that exits at once.
 //
 // # Errors
 //
@@ -148,7 +146,7 @@ func (s *Sandbox) Probe(l confinement.Level) error {
 	return cmd.Wait()
 }
 
-// descending returns the levels from highest down, without none.
+// descending returns the levels from highest down to files.
 func descending(highest confinement.Level) (levels []confinement.Level) {
 	for _, l := range confinement.Levels()[1:] {
 		if highest.AtLeast(l) {
@@ -173,7 +171,7 @@ func (s *Sandbox) set(l confinement.Level, err error) {
 	s.missing[l] = err
 }
 
-// unavailable is the error of a level that the system does not offer, with the reason.
+// unavailable returns the error for a level that the system does not offer.
 func unavailable(l confinement.Level, why string, args ...any) error {
 	return errs.New(errs.ConfineUnavailable, "the confinement "+string(l)+" cannot be reached here: "+why, args...).With("level", string(l))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 )
 
-// seatbelt returns the profile of macOS's sandbox-exec for a process at a level. Later
-// rules win. proxy is the port of its proxy, above the level files.
+// seatbelt returns the profile of macOS's sandbox-exec for a process at a level. Later rules
+// win. proxy is the port of its proxy above the level files.
 func seatbelt(level confinement.Level, spec Spec, proxy uint16) string {
 	var b strings.Builder
 	rule := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -49,15 +49,15 @@ func seatbelt(level confinement.Level, spec Spec, proxy uint16) string {
 	return b.String()
 }
 
-// macFolders have programs, libraries and settings of macOS.
+// macFolders have the programs, libraries and settings of macOS.
 func macFolders() []string {
 	return []string{
 		"/usr", "/bin", "/sbin", "/System", "/Library", "/opt", "/dev", "/private/etc", "/private/var/db/timezone", "/Applications/Xcode.app",
 	}
 }
 
-// quote writes a path as a string of the profile's language. A path is never a command in
-// it: quotes and backslashes are escaped.
+// quote returns a path as a string of the profile's language. Quotes and backslashes are
+// escaped, so that a path cannot end the string.
 func quote(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }

@@ -28,9 +28,9 @@ const (
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// filter returns the program that refuses the system calls that go around the other rules,
-// as the kernel reads it. fixedMetadata makes those that change metadata have no effect,
-// and portsOnly leaves only TCP.
+// filter returns the program, in the kernel's format, that refuses the system calls that
+// bypass the other rules. With fixedMetadata, calls that change metadata have no effect. With
+// portsOnly, only TCP is allowed.
 func filter(fixedMetadata, portsOnly bool) ([]byte, error) {
 	program, err := bpf.Assemble(instructions(landlockVersion(), fixedMetadata, portsOnly))
 	if err != nil {
@@ -44,10 +44,10 @@ func filter(fixedMetadata, portsOnly bool) ([]byte, error) {
 	return text, nil
 }
 
-// code is a filter that is being written.
+// code is a filter under construction.
 type code []bpf.Instruction
 
-// ret ends the filter with EPERM, another errno, or with 0 success without an effect.
+// ret makes the call fail with an errno. With 0 it reports success without an effect.
 func ret(errno unix.Errno) bpf.Instruction { return bpf.RetConstant{Val: retErrno | uint32(errno)} }
 
 func pass() bpf.Instruction { return bpf.RetConstant{Val: retAllow} }
@@ -55,7 +55,7 @@ func pass() bpf.Instruction { return bpf.RetConstant{Val: retAllow} }
 // load loads a 32-bit word of the system call's data.
 func load(offset uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offset, Size: 4} }
 
-// argument loads the low half of an argument, which is all of it for an int.
+// argument loads the low 32 bits of an argument, which is the whole value of an int.
 func argument(n uint32) bpf.Instruction { return load(dataArgs + 8*n) }
 
 // call adds a body for a system call. The body must not fall through.
@@ -70,7 +70,7 @@ func instructions(version int, fixedMetadata, portsOnly bool) []bpf.Instruction 
 	c := code{
 		load(dataArch),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
-		refuse, // Such as a 32-bit program, whose numbers mean other calls.
+		refuse, // For example a 32-bit program, in which the numbers mean other calls.
 		load(dataNumber),
 		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: 0x40000000, SkipTrue: 1},
 		refuse, // The x32 numbers.
@@ -104,7 +104,8 @@ func instructions(version int, fixedMetadata, portsOnly bool) []bpf.Instruction 
 	} {
 		c.call(number, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
 	}
-	// With the user as the first argument, 0 is all processes of the user.
+	// With a user as the first argument, 0 as the second means all processes of the caller's
+	// user.
 	for number, user := range map[uintptr]uint32{unix.SYS_SETPRIORITY: unix.PRIO_USER, unix.SYS_IOPRIO_SET: ioprioUser} {
 		c.call(number, argument(0), bpf.JumpIf{Cond: bpf.JumpEqual, Val: user, SkipTrue: 2},
 			argument(1), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse, pass())
@@ -117,7 +118,7 @@ func instructions(version int, fixedMetadata, portsOnly bool) []bpf.Instruction 
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1},
 		refuse, pass())
 	if portsOnly {
-		// Landlock sees connect, and not a connection that begins with its first data.
+		// Landlock checks connect, but not a connection that is opened by its first data.
 		for number, flags := range map[uintptr]uint32{unix.SYS_SENDTO: 3, unix.SYS_SENDMSG: 2, unix.SYS_SENDMMSG: 3} {
 			c.call(number, argument(flags), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MSG_FASTOPEN, SkipFalse: 1}, refuse, pass())
 		}
@@ -155,13 +156,13 @@ func controls(fixedMetadata bool) []bpf.Instruction {
 const (
 	tioclinux  = 0x541c
 	ioprioUser = 3 // IOPRIO_WHO_USER
-	// typeMask is the part of a socket's type that is no flag.
+	// typeMask removes the flags from a socket's type.
 	typeMask = 0xf
 )
 
-// sockets decides on a new socket. TCP is left to Landlock and to the namespace, which do
-// not see other protocols. Sockets with a path are those of other programs, such as a
-// container engine, which would act for the process without any confinement.
+// sockets decides on a new socket. TCP is left to Landlock and to the namespace, which do not
+// cover other protocols. Unix sockets lead to other programs, such as a container engine,
+// which would act for the process without any confinement.
 func sockets(portsOnly bool) []bpf.Instruction {
 	datagrams := pass()
 	if portsOnly {
@@ -191,9 +192,9 @@ func sockets(portsOnly bool) []bpf.Instruction {
 	}
 }
 
-// refused are the calls that no agent needs and that reach beyond its files: other
-// processes, the kernel's settings, memory shared with other programs, and ways to do
-// input and output that the filter does not see.
+// refused are calls that agents do not need and that reach beyond their files: other
+// processes, the kernel's settings, memory shared with other programs, and input and output
+// that the filter does not see.
 func refused() []uintptr {
 	return append(refusedHere(), []uintptr{
 		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
@@ -210,8 +211,8 @@ func refused() []uintptr {
 	}...)
 }
 
-// metadata are the calls that Landlock does not see. Those of file attributes can change a
-// mode too.
+// metadata are the calls that change metadata, which Landlock does not restrict. A call for
+// file attributes can change a mode too.
 func metadata() []uintptr {
 	return append(metadataHere(), []uintptr{
 		unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,

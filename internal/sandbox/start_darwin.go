@@ -12,7 +12,7 @@ import (
 // seatbeltProgram applies a profile to a program.
 const seatbeltProgram = "/usr/bin/sandbox-exec"
 
-// start starts a process at a level, by way of sandbox-exec. This was never tried on macOS.
+// start starts a process at a level with sandbox-exec. It was never tried on macOS.
 func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	if err := Available(level); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (*Confined, error)
 	return c, nil
 }
 
-// Available returns why a level cannot be reached here.
+// Available returns the reason why a level cannot be reached here.
 //
 // # Errors
 //

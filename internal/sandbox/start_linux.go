@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
 
-// start starts a process at a level, which is not none.
+// start starts a process at a level other than none.
 func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (c *Confined, err error) {
 	if err := Available(level); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (c *Confined, err 
 	return c, err
 }
 
-// order returns what a helper is asked to do for a process, which may connect to the ports.
+// order returns the helper's order for a process that may connect to the ports.
 func (s Spec) order(cmd *exec.Cmd, level confinement.Level, ports []uint16) (o helper.Order, err error) {
 	o = helper.Order{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), Capabilities: fileCapabilities()}
 	portsOnly := level == confinement.Ports
@@ -81,7 +81,7 @@ func (s Spec) order(cmd *exec.Cmd, level confinement.Level, ports []uint16) (o h
 	return o, err
 }
 
-// fileCapabilities are the capabilities over files, which Landlock bounds. Without them,
+// fileCapabilities are the capabilities for files, which Landlock restricts. Without them,
 // root in a container could not work on files of another user.
 func fileCapabilities() uint64 {
 	return 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID

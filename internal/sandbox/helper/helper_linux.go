@@ -4,8 +4,7 @@ package helper
 
 import "syscall"
 
-// The helper runs before main, so that a program need not do anything to be able to
-// confine.
+// The helper runs before main, so that a program can confine processes without any setup.
 func init() {
 	if isHelper() {
 		syscall.Exit(help())
@@ -24,24 +23,24 @@ func isHelper() bool {
 	return err == nil && string(text[:n]) == Name+"\x00"
 }
 
-// The helper's descriptors: its control socket, and where it writes the number of the
-// signal that ended the process.
+// The helper's descriptors: its control socket, and the pipe to which it writes the number of
+// the signal that ended the process.
 const controlFile, endFile = 3, 4
 
-// help is the helper. It restricts itself and becomes the process. So no thread of the
-// program that started it is confined together with the process, which could read its
-// memory and end it.
+// help is the helper's main function. The helper restricts itself and becomes the process. A
+// restricted thread of the program that started it would be in the same Landlock domain as the
+// process, which could then read that program's memory and end it.
 //
-// In namespaces, whose first process it is, it starts the process instead, takes the exit
-// status of all that are orphaned, and ends when the process does, with its exit code or
-// with 128 and the number of its signal. The kernel then ends all others in the namespace.
+// In namespaces the helper is the first process. It starts the process instead, reaps all
+// orphans, and ends when the process does, with its exit code or with 128 plus the number of
+// its signal. The kernel then ends all other processes of the namespace.
 func help() int {
 	var o Order
 	text, err := readAll(controlFile)
 	if err != nil || !o.decode(text) {
 		return answer(Failed, "read the order", err)
 	}
-	// The program may have inherited descriptors that are open for all that it starts.
+	// The program may have inherited descriptors without close-on-exec.
 	if err := call(sysCloseRange, controlFile, 1<<32-1, closeRangeCloexec); err != nil {
 		return answer(Failed, "close descriptors", err)
 	}
@@ -65,8 +64,8 @@ func help() int {
 	if err != nil {
 		return answer(NotStarted, "", err)
 	}
-	// Signals to the process group are for the process. It must not inherit that they are
-	// ignored.
+	// Signals to the process group are for the process. The helper ignores them only after the
+	// start, since the process would inherit that.
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		if err := ignore(s); err != nil {
 			return answer(Failed, "ignore a signal", err)
@@ -76,8 +75,8 @@ func help() int {
 	return await(pid)
 }
 
-// answer sends an answer, closes the control socket, and returns the exit code of a
-// failure. doing is what failed.
+// answer sends an answer, closes the control socket, and returns the exit code of a failure.
+// doing names the step that failed.
 func answer(a Answer, doing string, err error) int {
 	text := string([]byte{byte(a)}) + doing
 	if err != nil {
@@ -106,7 +105,7 @@ func readAll(fd int) (text []byte, err error) {
 	}
 }
 
-// await takes the exit status of all processes until that of pid comes.
+// await reaps processes until pid ends, and returns the exit code for it.
 func await(pid int) int {
 	for {
 		var status syscall.WaitStatus

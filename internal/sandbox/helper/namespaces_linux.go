@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// prepare sets up the namespaces, and sends the listeners. It returns what failed.
+// prepare sets up the namespaces, and sends the listeners. doing names the step that failed.
 func (o *Order) prepare() (doing string, err error) {
 	if doing, err := o.mount(); err != nil {
 		return doing, err
@@ -37,8 +37,8 @@ func (o *Order) prepare() (doing string, err error) {
 	return "", nil
 }
 
-// mount makes all that is not writable read-only, also for changes of metadata, which Landlock
-// does not see, and mounts a /proc of the new namespace. It returns what failed.
+// mount makes everything read-only except Writable, and mounts a /proc of the new namespace.
+// It prevents changes of metadata too, which Landlock does not see.
 func (o *Order) mount() (doing string, err error) {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return "separate the mounts", err

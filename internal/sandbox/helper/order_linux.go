@@ -1,26 +1,25 @@
 //go:build amd64 || arm64
 
-// Package helper is the part of package sandbox that runs in a process of its own, and
-// confines it. What the rules are, package sandbox decides; the helper makes the system
-// calls.
+// Package helper is the part of package sandbox that runs in a separate process and confines
+// it. Package sandbox decides on the rules; the helper makes the system calls.
 //
-// It imports nothing but package syscall. Go initializes a package after its imports and
-// the packages whose paths come first in the alphabet, which in a large program takes
-// several times as long as all that the helper does.
+// It imports only package syscall. Go initializes a package after its imports and after the
+// packages that precede it in the order of import paths, which in a large program takes
+// several times as long as the helper's own work.
 package helper
 
 // Name is the name by which this program calls itself as the helper.
 const Name = "switchyard-sandbox"
 
-// Order is what the helper is asked to do, on its control socket.
+// Order is the request that the helper reads from its control socket.
 type Order struct {
 	Path      string
 	Args, Env []string
 	Dir       string
-	// Capabilities are those that remain, one a bit.
+	// Capabilities is a bit set of the capabilities that remain.
 	Capabilities uint64
-	// Ruleset is a struct landlock_ruleset_attr, and Files and Ports are what it allows.
-	// PortAccess are the rights to the ports.
+	// Ruleset is a struct landlock_ruleset_attr. Files and Ports are the rules of the set, and
+	// PortAccess are the rights to each port.
 	Ruleset    []byte
 	Files      []FileRule
 	Ports      []uint64
@@ -28,24 +27,24 @@ type Order struct {
 	// Filter is a program for seccomp, an array of struct sock_filter.
 	Filter []byte
 	Limits []Limit
-	// Namespaces says that the helper is the first process of its namespaces. The rest is
-	// for them.
+	// Namespaces is set if the helper is the first process of new namespaces. The fields below
+	// apply only then.
 	Namespaces bool
-	// Writable are the paths on which file systems are not made read-only, and Protected the
-	// paths below that are.
+	// Writable are the paths that stay writable when the file system becomes read-only, and
+	// Protected are paths below them that do not.
 	Writable, Protected []string
-	// MaxPID is for /proc/sys/kernel/pid_max; "" leaves it.
+	// MaxPID is written to /proc/sys/kernel/pid_max unless it is "".
 	MaxPID string
 	// Listen are the ports to listen on.
 	Listen []uint64
 }
 
-// FileRule allows access to a file, or to a folder with all below it. A path that does not
-// exist or that is a symbolic link is ignored.
+// FileRule allows access to a file, or to a directory and everything below it. It has no
+// effect if the path does not exist or contains a symbolic link.
 type FileRule struct {
 	Path string
-	// Folder are Landlock's rights if the path is a folder, and File those if it is not. With
-	// no right there is no rule.
+	// Folder are the Landlock rights if the path is a directory, and File the rights if it is
+	// not. No rule is added without rights.
 	Folder, File uint64
 }
 
@@ -59,14 +58,14 @@ func (o *Order) Encode() []byte {
 	return c.text
 }
 
-// decode reads an encoded order, and reports whether it is one.
+// decode reads an encoded order, and reports whether the text is valid.
 func (o *Order) decode(text []byte) bool {
 	c := coder{text: text, decodes: true}
 	o.code(&c)
 	return !c.short && len(c.text) == 0
 }
 
-// code encodes or decodes the fields.
+// code encodes or decodes the fields, so that both directions have the same order.
 func (o *Order) code(c *coder) {
 	c.string(&o.Path)
 	each(c, &o.Args, c.string)
@@ -137,7 +136,7 @@ func (c *coder) string(s *string) {
 	*s = string(b)
 }
 
-// take takes the next n bytes of the text, none if it is shorter.
+// take removes the next n bytes of the text and returns them, or nil if the text is shorter.
 func (c *coder) take(n uint64) []byte {
 	if n > uint64(len(c.text)) {
 		c.short, c.text = true, nil
@@ -164,8 +163,8 @@ func each[T any](c *coder, list *[]T, item func(*T)) {
 	}
 }
 
-// Answer begins what the helper answers, after the descriptors of the listeners. A text
-// follows, unless it is Started.
+// Answer is the first byte of the helper's answer, after the descriptors of the listeners. A
+// message follows, except after Started.
 type Answer byte
 
 // The answers. Without namespaces the helper answers only if it fails.

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// restrict restricts and limits the current thread, which is the main one during init, and
-// what it starts, permanently. It returns what failed.
+// restrict permanently restricts the current thread, which is the main one during init, and
+// everything that it starts. doing names the step that failed.
 func (o *Order) restrict() (doing string, err error) {
 	if err := o.dropCapabilities(); err != nil {
 		return "drop capabilities", err
@@ -35,7 +35,7 @@ func (o *Order) restrict() (doing string, err error) {
 	return "", nil
 }
 
-// dropCapabilities takes all capabilities but those of the order.
+// dropCapabilities drops all capabilities except those of the order.
 func (o *Order) dropCapabilities() error {
 	const last = 63
 	for c := range uintptr(last + 1) {
