@@ -18,8 +18,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
-// Process starts confined processes with one access, one after the other. It is not safe for
-// concurrent use.
+// Process starts confined processes with the same access, one after the other. It is not safe
+// for concurrent use.
 type Process struct {
 	box      *sandbox.Sandbox
 	plan     plan
@@ -28,12 +28,12 @@ type Process struct {
 	serving  sync.WaitGroup
 }
 
-// New prepares a process. The caller closes it when the process has ended.
+// New prepares a process. The caller must close it when the process has ended.
 //
 // # Errors
 //
-// confine-path-invalid, confine-host-invalid, and confine-unavailable if the level is
-// required and it is known that it cannot be reached.
+// confine-path-invalid, confine-host-invalid, and confine-unavailable if the level is required
+// and known to be out of reach.
 func New(box *sandbox.Sandbox, s Settings, site Site, n Needs) (*Process, error) {
 	p := &Process{box: box, plan: plan{spec: sandbox.Spec{Want: s.Want}}}
 	if s.Required {
@@ -57,8 +57,8 @@ func New(box *sandbox.Sandbox, s Settings, site Site, n Needs) (*Process, error)
 	return p, nil
 }
 
-// Confines reports whether the process will be confined at all. Only then its CLI may do
-// without a sandbox of its own.
+// Confines reports whether the process will be confined at all. Only then may its CLI run
+// without its own sandbox.
 func Confines(w confinement.Want) bool {
 	return w.Level.AtLeast(confinement.Files) && sandbox.Available(confinement.Files) == nil
 }
@@ -83,14 +83,14 @@ func (p *Process) Start(ctx context.Context, cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// release releases what the last process needed, which has ended.
+// release releases the resources of the last process, which has ended.
 func (p *Process) release() {
 	if p.confined != nil {
 		p.confined.Close()
 	}
 }
 
-// Signal returns the signal that ended the process, 0 for none; see sandbox.Confined.Signal.
+// Signal returns the signal that ended the process, 0 for none. See sandbox.Confined.Signal.
 func (p *Process) Signal() syscall.Signal {
 	if p.confined == nil {
 		return 0
@@ -98,7 +98,7 @@ func (p *Process) Signal() syscall.Signal {
 	return p.confined.Signal()
 }
 
-// Level returns the level that was reached, none before Start.
+// Level returns the level that was reached, or None before Start.
 func (p *Process) Level() confinement.Level {
 	if p.confined == nil {
 		return confinement.None
@@ -106,15 +106,15 @@ func (p *Process) Level() confinement.Level {
 	return p.confined.Level
 }
 
-// LeavesTree reports whether the process cannot have changed anything in the working tree
-// or in the project, neither contents nor metadata. At the level files it could ask a
-// service of this machine to do so, and on macOS confinement was never tried. It is false
-// before Start.
+// LeavesTree reports whether the process cannot have changed anything in the working tree or
+// in the project, neither contents nor metadata. It is false before Start, at the level files,
+// where the process could ask a service of this machine to do so, and on macOS, where
+// confinement was never tried.
 func (p *Process) LeavesTree() bool {
 	return runtime.GOOS == "linux" && p.Level().AtLeast(confinement.Ports) && p.plan.leavesTree
 }
 
-// Notes returns which limits do not hold, and the hosts that were refused.
+// Notes returns the limits that are not enforced, and the hosts that were refused.
 func (p *Process) Notes() (limits []string, refused []egress.Refusal) {
 	if p.confined == nil {
 		return nil, nil
@@ -122,15 +122,15 @@ func (p *Process) Notes() (limits []string, refused []egress.Refusal) {
 	return p.confined.Notes, p.proxy.Refused()
 }
 
-// Close ends the proxy, and waits for it.
+// Close closes the proxy, and waits for its end.
 func (p *Process) Close() {
 	p.release()
 	p.proxy.Close()
 	p.serving.Wait()
 }
 
-// proxyEnv are the variables that name a proxy. Ports of the loopback interface are reached
-// directly.
+// proxyEnv returns the environment variables for a proxy. Ports of the loopback interface are
+// reached directly.
 func proxyEnv(addr string) []string {
 	const direct = "localhost,127.0.0.1,::1"
 	proxy := "http://" + addr

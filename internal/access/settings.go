@@ -1,6 +1,6 @@
-// Package access says what a confined process may reach: the files and hosts that it needs,
-// and those that the project or the user adds (docs/confinement.md). Package sandbox enforces
-// it.
+// Package access decides which files and hosts a confined process may reach: the ones that it
+// needs, and the ones that the project or the user adds (docs/confinement.md). Package sandbox
+// enforces this.
 package access
 
 import (
@@ -18,66 +18,67 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
-// Settings are what a project asks for (docs/configuration.md).
+// Settings are the part of a project's configuration that is about confinement
+// (docs/configuration.md).
 type Settings struct {
 	confinement.Want
-	// Read and Write are paths that a process may also reach: absolute, in the home directory
-	// as ~/NAME, or relative to the project's root.
+	// Read and Write are paths that a process may reach in addition to its Needs: absolute, in
+	// the home directory as ~/NAME, or relative to the project's root.
 	Read, Write []string
-	// Hosts are those that it may also reach.
+	// Hosts are the hosts that it may reach in addition.
 	Hosts []string
-	// Limits bound what it uses.
+	// Limits bound the resources that it uses.
 	Limits sandbox.Limits
 }
 
-// Variables in which the user lists further paths of this machine, separated as in PATH. They
-// are for what does not belong into a project's settings, such as caches of tools.
+// Variables in which the user lists further paths, separated as in PATH. They are for paths of
+// one machine, such as caches, which do not belong in a project's settings.
 const (
 	ReadVariable  = "SWITCHYARD_CONFINE_READ"
 	WriteVariable = "SWITCHYARD_CONFINE_WRITE"
 )
 
-// Site is where a process runs.
+// Site describes the place in which a process runs.
 type Site struct {
 	// Root is the project's root, and Tree the working tree, which may be the root.
 	Root, Tree string
-	// State is the folder of the ledger.
+	// State is the directory of the ledger.
 	State string
-	// Deciding are files that decide about rounds, relative to Tree: the settings, the policy
-	// and so on.
+	// Deciding are the files that affect decisions about rounds, such as the settings and the
+	// policy, relative to Tree.
 	Deciding []string
 	// Environ is the environment of this program.
 	Environ []string
 }
 
-// Needs are those of a process.
+// Needs describes what a process needs besides the working tree.
 type Needs struct {
 	// Program is the absolute path of its program.
 	Program string
-	// Edits says that it may change the files of the tree.
+	// Edits is set if it may change the files of the tree.
 	Edits bool
-	// Private is a folder of its own, Cache one in it for caches, and Read and Write are paths
-	// in it, absolute.
+	// Private is its private directory, and Cache the directory in it for caches. Read and
+	// Write are absolute paths.
 	Private, Cache string
 	Read, Write    []string
 	// Checkout are paths relative to Site.Root that it reads even if it runs in another tree.
 	Checkout []string
-	// State are the paths of its login and settings, which it may change but for Protected.
+	// State are the paths of its login and settings, which it may change except for Protected.
 	State, Protected []string
-	// Hosts are the hosts of its API, and URLs variables whose values name others.
+	// Hosts are the hosts of its API, and URLs are the variables with URLs of other hosts.
 	Hosts, URLs []string
 }
 
-// plan is what a process may reach.
+// plan describes everything that a process may reach.
 type plan struct {
 	spec  sandbox.Spec
 	hosts egress.Allow
 	cache string
-	// leavesTree says that nothing in the tree or the project is writable.
+	// leavesTree is set if nothing in the tree or the project is writable.
 	leavesTree bool
 }
 
-// planOf collects what a process may reach.
+// planOf returns the plan for a process.
 //
 // # Errors
 //
@@ -125,7 +126,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	}
 	more = append(more, links.real(n.State)...)
 	for _, path := range more {
-		if err := site.mayWrite(links, path); err != nil {
+		if err := site.checkWritable(links, path); err != nil {
 			return p, err
 		}
 	}
@@ -180,14 +181,15 @@ func resolve(path, root, home string) (string, error) {
 	return resolved, nil
 }
 
-// mayWrite refuses a path through which a process could change what decides about it.
-func (s Site) mayWrite(links links, path string) error {
+// checkWritable refuses a path through which a process could change the files that decide
+// about it.
+func (s Site) checkWritable(links links, path string) error {
 	decide := append(deciding(s), s.State)
 	if s.Tree != s.Root {
 		s.Tree = s.Root
 		decide = append(decide, deciding(s)...)
 	}
-	// A shell's start file in the home directory would run for the user.
+	// The user's shell would run start files that the process wrote to the home directory.
 	if home := links.real([]string{childenv.Value(s.Environ, "HOME")}); len(home) == 1 && within(home[0], path) {
 		return errs.New(errs.ConfinePathInvalid, "%s must not be writable for a confined process, since it has the whole home directory", path).With("path", path)
 	}
@@ -199,7 +201,7 @@ func (s Site) mayWrite(links links, path string) error {
 	return nil
 }
 
-// deciding are the absolute paths in a tree that decide about rounds.
+// deciding returns the absolute paths in a tree that affect decisions about rounds.
 func deciding(s Site) []string {
 	all := []string{filepath.Join(s.Tree, ".git")}
 	for _, path := range s.Deciding {
@@ -213,15 +215,16 @@ func deciding(s Site) []string {
 	return all
 }
 
-// gitFolders are what git reads in a tree: the repository and the user's settings.
+// gitFolders returns the paths that git reads besides a tree: the repository and the user's
+// settings.
 func gitFolders(s Site, home string) []string {
-	settings := filepath.Join(home, ".config", "git") // It can have a file with passwords too.
+	settings := filepath.Join(home, ".config", "git") // It may have a file with passwords too.
 	return append(worktree.GitFolders(s.Tree), filepath.Join(home, ".gitconfig"),
 		filepath.Join(settings, "config"), filepath.Join(settings, "ignore"), filepath.Join(settings, "attributes"))
 }
 
-// programs are what a process is loaded from and what it can call, without folders that have
-// more than programs because the home directory, the project or the ledger is there.
+// programs returns the directories of the program and of those that it can call. It omits a
+// directory that contains the home directory, the project or the ledger.
 func (s Site) programs(links links, program, home string) []string {
 	private := links.real([]string{home, s.Root, s.Tree, s.State})
 	return slices.DeleteFunc(links.real(slices.Concat(toolFolders(s.Environ, home), programFolders(program, s.Environ))), func(folder string) bool {
@@ -229,7 +232,8 @@ func (s Site) programs(links links, program, home string) []string {
 	})
 }
 
-// children are what is in a folder but those without, as few paths as possible.
+// children returns the paths in a directory except those in without. If without has a path in
+// a subdirectory, it returns the children of that instead of the subdirectory.
 func children(folder string, without ...string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -249,12 +253,11 @@ func children(folder string, without ...string) []string {
 	return all
 }
 
-// links remembers the folders to which paths lead through symbolic links. Most paths of a
-// process share their folders.
+// links caches the real paths of directories. Most paths of a process share their directories.
 type links map[string]string
 
-// real resolves symbolic links, and leaves out what does not exist or is not absolute, as
-// paths below the home directory of a user that has none.
+// real resolves symbolic links. It drops paths that do not exist or are not absolute, such as
+// paths in the home directory if HOME is not set.
 func (l links) real(paths []string) []string {
 	var all []string
 	for _, path := range paths {
@@ -287,7 +290,7 @@ func (l links) resolve(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// within reports whether a path is a folder or below it.
+// within reports whether a path is a directory or below it.
 func within(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 )
 
-// caches are folders below the home directory with downloaded packages and toolchains, and
-// without a user's data or secrets.
+// caches are the directories below the home directory with downloaded packages and toolchains,
+// but without user data or secrets.
 func caches() []string {
 	return []string{
 		"go/pkg/mod", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/wrapper", ".npm/_cacache",
@@ -22,16 +22,16 @@ func caches() []string {
 	}
 }
 
-// toolFolders are those of the programs in PATH with their libraries, and the caches of
-// package managers.
+// toolFolders returns the directories of the programs in PATH with their libraries, and the
+// caches of package managers.
 func toolFolders(environ []string, home string) (folders []string) {
 	for _, dir := range filepath.SplitList(childenv.Value(environ, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
 		folders = append(folders, dir)
-		// A version manager's folder has the libraries beside the programs. The folder
-		// .local has users' data there too.
+		// A version manager's directory has the libraries next to the programs. In .local
+		// there is user data too.
 		if prefix := filepath.Dir(dir); filepath.Base(dir) == "bin" && !within(home, prefix) && filepath.Base(prefix) != ".local" {
 			folders = append(folders, filepath.Join(prefix, "lib"), filepath.Join(prefix, "libexec"), filepath.Join(prefix, "share"))
 		}
@@ -42,10 +42,10 @@ func toolFolders(environ []string, home string) (folders []string) {
 	return folders
 }
 
-// programFolders are what a program is loaded from: the folder of its file, or all packages
-// beside it if it is a Node.js package, and the same for its interpreter.
+// programFolders returns the directories from which a program is loaded: the one of its file,
+// or node_modules for a Node.js package, and the same for its interpreter.
 func programFolders(program string, environ []string) (folders []string) {
-	for range 3 { // A script's interpreter may be a script.
+	for range 3 { // The interpreter of a script may be a script.
 		resolved, err := filepath.EvalSymlinks(program)
 		if err != nil {
 			return folders
@@ -62,7 +62,8 @@ func programFolders(program string, environ []string) (folders []string) {
 	return folders
 }
 
-// interpreter returns the path of a script's interpreter, "" for none.
+// interpreter returns the path of a script's interpreter, or "" if the program is not a
+// script.
 func interpreter(program string, environ []string) string {
 	f, err := os.Open(program)
 	if err != nil {
@@ -85,7 +86,7 @@ func interpreter(program string, environ []string) string {
 	return childenv.LookPath(environ, words[1+i])
 }
 
-// hostOf returns the host and port of a URL, "" if it is none.
+// hostOf returns the host and port of a URL, or "" if the text is not a URL with a host.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
