@@ -4,19 +4,19 @@ package confinement
 
 import "slices"
 
-// Level says what confines a process. The zero value is no level.
+// Level says what confines a process. The zero value is not a level.
 type Level string
 
-// The levels, lowest first. Each includes what those before it do.
+// The levels, lowest first. Each includes the restrictions of the levels before it.
 const (
 	// None is a process that runs with the rights of its user.
 	None Level = "none"
 	// Files is a process that reaches only the files that it is given.
 	Files Level = "files"
-	// Ports is a process that, besides, connects to a port of our proxy only. Other hosts
-	// that listen on a port of that number can be reached too.
+	// Ports is a process that, in addition, connects only to the port of our proxy. Other
+	// hosts that listen on the same port number can be reached too.
 	Ports Level = "files+ports"
-	// Network is a process in a network of its own, whose only way out is our proxy.
+	// Network is a process in its own network, which it can leave only through our proxy.
 	Network Level = "files+network"
 )
 
@@ -26,11 +26,11 @@ func Levels() []Level { return []Level{None, Files, Ports, Network} }
 // Known reports whether l is a level.
 func (l Level) Known() bool { return l.rank() >= 0 }
 
-// AtLeast reports whether l is as high as other or higher. A text that is no level is
-// lower than all.
+// AtLeast reports whether l is as high as other or higher. A text that is not a level is lower
+// than all.
 func (l Level) AtLeast(other Level) bool { return l.rank() >= other.rank() }
 
-// Lowest returns the lowest of the levels, or None without any.
+// Lowest returns the lowest of the levels, or None if there are none.
 func Lowest(levels ...Level) Level {
 	if len(levels) == 0 {
 		return None
@@ -44,9 +44,9 @@ func (l Level) rank() int { return slices.Index(Levels(), l) }
 type Want struct {
 	// Level is the highest level to try.
 	Level Level
-	// Required says that a process must not run below Level.
+	// Required is set if a process must not run below Level.
 	Required bool
 }
 
-// Best is the highest level that the system offers, and no error if it offers none.
+// Best wants the highest level that the system offers, which may be None.
 func Best() Want { return Want{Level: Network} }

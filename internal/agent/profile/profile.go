@@ -1,8 +1,8 @@
-// Package profile names what an agent may write (docs/adapters.md). An adapter turns a
-// profile into the flags of its CLI.
+// Package profile names the levels of an agent's write access (docs/adapters.md). An adapter
+// turns a profile into the flags of its CLI.
 package profile
 
-// Profile says what an agent may write.
+// Profile is an agent's write access.
 type Profile string
 
 // The profiles. The zero value means Readonly.
