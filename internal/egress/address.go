@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// isForbidden reports whether the proxy never connects to an address, even if the user
-// listed it: link-local, multicast and unspecified ones, and those of metadata services.
+// isForbidden reports whether the proxy never connects to an address, even if the user listed
+// it: link-local, multicast and unspecified addresses, and those of metadata services.
 func isForbidden(a netip.Addr) bool {
 	a = embedded(a)
 	return a.IsLinkLocalUnicast() || a.IsMulticast() || isIn(a,
@@ -20,13 +20,13 @@ func isForbidden(a netip.Addr) bool {
 	)
 }
 
-// isPrivate reports whether an address is one of this machine or of a private network.
+// isPrivate reports whether an address belongs to this machine or to a private network.
 func isPrivate(a netip.Addr) bool {
 	a = embedded(a)
 	return a.IsLoopback() || a.IsPrivate() || isIn(a, "100.64.0.0/10")
 }
 
-// embedded returns the IPv4 address that an IPv6 address stands for, or else the address,
+// embedded returns the IPv4 address in an IPv6 address, or otherwise the address itself,
 // without its zone.
 func embedded(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("") // a prefix contains no address that has a zone

@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Allow is a list of hosts with their ports. The zero value allows none.
+// Allow is a list of hosts with their ports. The zero value allows no host.
 type Allow struct{ entries []entry }
 
 type entry struct {
@@ -31,15 +31,15 @@ type target struct {
 
 func (t target) String() string { return net.JoinHostPort(t.host, strconv.Itoa(int(t.port))) }
 
-// ParseHosts reads the hosts that adapters have built in and those that the user named.
-// A host is a name or an address, with a port or at 443. *.example.com is every name
-// below example.com.
+// ParseHosts parses the hosts that adapters have built in and those that the user named. A
+// host is a name or an address, with an optional port, 443 by default. *.example.com is every
+// name below example.com.
 //
-// Built-in hosts must have public addresses. Those of the user can be private.
+// Built-in hosts must have public addresses. Hosts of the user can have private ones.
 //
 // # Errors
 //
-// confine-host-invalid, for the first host that is wrong.
+// confine-host-invalid, for the first invalid host.
 func ParseHosts(builtin, user []string) (Allow, error) {
 	var a Allow
 	for i, text := range slices.Concat(builtin, user) {
@@ -73,14 +73,14 @@ func parseEntry(text string) (entry, error) {
 	return entry{target: t, wildcard: wildcard}, nil
 }
 
-// isPublicSuffix reports whether registries give out names below a name, or below every
-// name below it, as they do below kawasaki.jp.
+// isPublicSuffix reports whether a registry registers names directly below a name, or one
+// level deeper, as below kawasaki.jp.
 func isPublicSuffix(name string) bool {
 	suffix, icann := publicsuffix.PublicSuffix("x." + name)
 	return len(suffix) >= len(name) && (icann || !strings.Contains(name, "."))
 }
 
-// permits reports whether t is on the list, and whether the user put it there.
+// permits reports whether t is on the list, and whether the user listed it.
 func (a Allow) permits(t target) (user, ok bool) {
 	for _, e := range a.entries {
 		if e.port == t.port && (!e.wildcard && e.host == t.host || e.wildcard && strings.HasSuffix(t.host, "."+e.host)) {
@@ -93,8 +93,8 @@ func (a Allow) permits(t target) (user, ok bool) {
 // maxHost is the length of the longest host name.
 const maxHost = 253
 
-// parseTarget reads HOST, HOST:PORT, ADDRESS:PORT or [ADDRESS]:PORT. The port can be left
-// out unless defaultPort is 0.
+// parseTarget parses HOST, HOST:PORT, ADDRESS:PORT or [ADDRESS]:PORT. The port is optional
+// unless defaultPort is 0.
 func parseTarget(text string, defaultPort uint16) (target, error) {
 	if strings.ContainsAny(text, "/@") {
 		return target{}, errors.New("it has a scheme, a path or a user")
@@ -103,8 +103,8 @@ func parseTarget(text string, defaultPort uint16) (target, error) {
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
 		host, port = text[:i], text[i+1:]
 	}
-	// Other spellings of a number, such as 0443, are refused: another program could read
-	// them differently.
+	// Other spellings of a number, such as 0443, are refused, because another program could
+	// parse them differently.
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
 		return target{}, errors.New("the port is not a number from 1 to 65535")
@@ -142,8 +142,8 @@ func parseHost(host string) (string, error) {
 		}
 		last = label
 	}
-	// A last label that is a number makes it an address. Resolvers read 127.1, 0x7f.1 and
-	// 2130706433 as 127.0.0.1.
+	// If the last label is a number, the host is an address: resolvers take 127.1, 0x7f.1 and
+	// 2130706433 for 127.0.0.1.
 	digits, isHex := strings.CutPrefix(last, "0x")
 	if strings.Trim(digits, "0123456789") == "" || isHex && strings.Trim(digits, "0123456789abcdef") == "" {
 		if _, err := netip.ParseAddr(host); err != nil {

@@ -1,9 +1,9 @@
-// Package egress is the only way from a confined agent to the network: an HTTP proxy that
-// connects to the hosts of a list, and records what it refused.
+// Package egress is an HTTP proxy that connects only to the hosts of a list, and records
+// refused requests. It is the only way from a confined agent to the network.
 //
-// The proxy sees the name and the port of a host, and not what passes. An agent can send
-// an allowed host whatever it can read. A CONNECT within a tunnel, and another name in TLS
-// than that of the tunnel (domain fronting), are for that host to refuse.
+// The proxy sees the name and the port of a host, but not the content. An agent can send
+// anything that it can read to an allowed host. The proxy does not detect a CONNECT within a
+// tunnel, or a different name in TLS (domain fronting): the allowed host must refuse them.
 package egress
 
 import (
@@ -48,13 +48,13 @@ type Resolver interface {
 type Options struct {
 	Allow    Allow
 	Resolver Resolver // net.DefaultResolver, except in tests
-	// Upstream returns the proxy through which a host is reached, as the user's own
-	// environment has it, or nil for none. It may be nil. That proxy resolves the names.
+	// Upstream returns the proxy through which a host is reached according to the user's
+	// environment, or nil for a direct connection. It may be nil. That proxy resolves names.
 	Upstream func(host *url.URL) (*url.URL, error)
 }
 
-// Proxy connects confined agents to the hosts of a list. At most 256 connections are open
-// at a time, and further ones wait.
+// Proxy connects confined agents to the hosts of a list. At most 256 connections are open at a
+// time; more connections wait.
 type Proxy struct {
 	options Options
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
@@ -68,13 +68,13 @@ type Proxy struct {
 	slots  chan struct{} // has an element for every open connection
 
 	mu      sync.Mutex
-	own     []netip.AddrPort // where the proxy listens
-	refused map[Refusal]int  // keys have no count
+	own     []netip.AddrPort // the addresses at which the proxy listens
+	refused map[Refusal]int  // by Refusal without Count
 }
 
-// Refusal is a host that an agent asked for, and why it was refused.
+// Refusal is a host to which an agent's request was refused.
 type Refusal struct {
-	Host   string // with the port, as far as the agent gave them
+	Host   string // with the port, if the agent gave one
 	Reason string
 	Count  int
 }
@@ -94,7 +94,8 @@ func New(o Options) *Proxy {
 		Handler:                      http.HandlerFunc(p.handle),
 		DisableGeneralOptionsHandler: true, // it would answer OPTIONS *
 		ReadHeaderTimeout:            headerTimeout,
-		// A refused client can fail to send its content. This ends with Hijack.
+		// A client that was refused may never send the rest of its request. The limit ends
+		// with Hijack.
 		ReadTimeout:    headerTimeout + dialTimeout,
 		MaxHeaderBytes: maxHeader - 4<<10, // the server adds 4 KiB
 		ErrorLog:       log.New(io.Discard, "", 0),
@@ -103,8 +104,8 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// Serve accepts requests from a listener, which it closes at its end. When ctx is done,
-// the proxy is closed. Serve returns nil when all connections of a closed proxy have ended.
+// Serve accepts requests from a listener, and closes it at the end. If ctx is done, Serve
+// closes the proxy. It returns nil when all connections of a closed proxy have ended.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
 		p.mu.Lock()
@@ -115,13 +116,12 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // Forward connects each client of a listener with an address of this machine's loopback
-// interface, such as 127.0.0.1:4000, whose port the user listed. The listener can have the
-// same address in the network of the agent.
-// Forward ends as Serve does.
+// interface, such as 127.0.0.1:4000. The user must have listed its port. The listener may have
+// the same address in the agent's network. Forward ends in the same way as Serve.
 //
 // # Errors
 //
-// confine-host-invalid, if the user did not list the address.
+// confine-host-invalid if the user did not list the address.
 func (p *Proxy) Forward(ctx context.Context, l net.Listener, address string) error {
 	t, err := parseTarget(address, 0)
 	if err != nil || !slices.Contains(p.options.Allow.Loopback(), t.port) || !isLoopback(t.host) {
@@ -156,7 +156,7 @@ func (p *Proxy) untilClosed(ctx context.Context, l net.Listener, accept func(net
 	return err
 }
 
-// Close closes all listeners and connections, and waits for them.
+// Close closes all listeners and connections, and waits until they have ended.
 func (p *Proxy) Close() {
 	p.closed.Do(func() {
 		p.cancel()
@@ -166,8 +166,8 @@ func (p *Proxy) Close() {
 	})
 }
 
-// Refused returns the refusals, by host. It has at most 100 entries; the one without a
-// host counts all further refusals. A request that is not valid HTTP is not counted.
+// Refused returns the refusals, sorted by host. It has at most 100 entries; the one without a
+// host counts all others. A request that is not valid HTTP is not counted.
 func (p *Proxy) Refused() []Refusal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +197,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	case !isConnect && !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, r.Method):
 		status, reason = http.StatusMethodNotAllowed, "the method is not allowed"
 	case isConnect && r.ContentLength != 0:
-		// Its content could be taken for the beginning of the tunnel.
+		// The content could be mistaken for the beginning of the tunnel.
 		status, reason = http.StatusBadRequest, "a CONNECT has no content"
 	case err != nil:
 		status, reason = http.StatusBadRequest, err.Error()
@@ -209,7 +209,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		status, reason = http.StatusForbidden, "the user did not list the host, so it is reached by CONNECT alone"
 	}
 	if reason != "" {
-		// The Host field is for the record alone.
+		// The Host field is only for the record.
 		p.recordRefusal(cmp.Or(text, r.Host), reason)
 		http.Error(w, reason, status)
 		return
@@ -225,7 +225,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	toClient, toUpstream := []byte("HTTP/1.1 200 Connection established\r\n\r\n"), []byte(nil)
 	if !isConnect {
-		// What follows the head reaches the same host, as it would in a tunnel.
+		// The rest of the connection goes to the same host, as in a tunnel.
 		toClient, toUpstream = nil, requestHead(r)
 	}
 	client, buffered, err := http.NewResponseController(w).Hijack()
@@ -233,13 +233,13 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		_ = upstream.Close()
 		return
 	}
-	// A client can begin to send before it has the answer.
+	// The client may have sent data before it received the answer.
 	early, _ := buffered.Reader.Peek(buffered.Reader.Buffered())
 	p.relay(client, upstream, toClient, append(toUpstream, early...))
 }
 
-// requestHead returns the head of a request of plain HTTP as the host gets it. Both
-// connections end with its answer.
+// requestHead returns the head of a plain HTTP request in the form that is sent to the host.
+// Both connections end with the answer.
 func requestHead(r *http.Request) []byte {
 	h := r.Header
 	for name := range strings.SplitSeq(strings.Join(h["Connection"], ","), ",") {
@@ -271,15 +271,15 @@ func (p *Proxy) recordRefusal(host, reason string) {
 	p.refused[r]++
 }
 
-// refusedError says why the proxy does not connect to any address of a host.
+// refusedError is the reason why the proxy does not connect to any address of a host.
 type refusedError string
 
 func (e refusedError) Error() string { return string(e) }
 
-// connect resolves a target of the list, and dials the addresses that it has checked. The
-// name is not resolved again, since its server could give another answer then.
+// connect resolves a target of the list, and dials the addresses that it has checked. It does
+// not resolve the name again, since the answer could differ then.
 func (p *Proxy) connect(t target, user bool) (net.Conn, error) {
-	// The context of a request would be done when its client has sent all.
+	// The context of the request would be done when the client closes its sending side.
 	ctx, cancel := context.WithTimeout(p.ctx, p.dialTimeout)
 	defer cancel()
 	if through, err := p.upstreamOf(t); err != nil || through != nil {
@@ -304,7 +304,7 @@ func (p *Proxy) connect(t target, user bool) (net.Conn, error) {
 		return nil, refusedError(reason)
 	}
 	for i, address := range allowed {
-		// An address that does not answer leaves time for those after it.
+		// An address that does not answer must leave time for the next ones.
 		deadline, _ := ctx.Deadline()
 		attempt, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(len(allowed)-i))
 		var c net.Conn

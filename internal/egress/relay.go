@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// relay sends each side its first bytes, and then copies in both directions until both
-// have ended, nothing has moved for the idle time, or the proxy is closed. It closes both
+// relay sends each side its first bytes, and then copies in both directions until both have
+// ended, no byte was copied for the idle time, or the proxy is closed. It closes both
 // connections.
 func (p *Proxy) relay(client, upstream net.Conn, toClient, toUpstream []byte) {
 	defer func() { _ = client.Close() }()
 	defer func() { _ = upstream.Close() }()
 	// The listener does the same for the client.
 	defer context.AfterFunc(p.ctx, func() { _ = upstream.Close() })()
-	// io.Copy leaves the work to the kernel only between the connections themselves.
+	// io.Copy lets the kernel copy only if it gets the connections themselves.
 	inner := client.(*conn).Conn
 	start := time.Now()
-	var moved atomic.Int64 // when bytes were last seen to move, as the time since start
+	var moved atomic.Int64 // when bytes were last copied, as the time since start
 	var group sync.WaitGroup
 	group.Go(func() { p.copy(inner, upstream, toClient, start, &moved) })
 	p.copy(upstream, inner, toUpstream, start, &moved)
@@ -33,8 +33,8 @@ func (p *Proxy) relay(client, upstream net.Conn, toClient, toUpstream []byte) {
 // writing. If it fails, it closes both.
 func (p *Proxy) copy(dst, src net.Conn, first []byte, start time.Time, moved *atomic.Int64) {
 	for {
-		// io.Copy does not say that bytes move before it ends. So a read ends early,
-		// again and again, and a write only after the idle time.
+		// io.Copy reports the number of bytes only when it returns. So reads have a short
+		// deadline, and writes have the idle time.
 		begun := time.Now()
 		_ = src.SetReadDeadline(begun.Add(p.idleTimeout / 8))
 		_ = dst.SetWriteDeadline(begun.Add(p.idleTimeout))
@@ -61,7 +61,7 @@ func (p *Proxy) copy(dst, src net.Conn, first []byte, start time.Time, moved *at
 	}
 }
 
-// listener accepts a connection when fewer than maxConnections are open.
+// listener accepts a connection only if fewer than maxConnections are open.
 type listener struct {
 	net.Listener
 	proxy *Proxy
@@ -86,7 +86,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	})}, nil
 }
 
-// conn is a connection of a client, in a slot of the proxy.
+// conn is a client's connection, which occupies a slot of the proxy.
 type conn struct {
 	net.Conn
 	release func()

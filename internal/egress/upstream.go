@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// upstreamOf returns the proxy through which a target is reached, nil for none. An address
-// is checked as one that is dialed directly is.
+// upstreamOf returns the proxy through which a target is reached, or nil for a direct
+// connection.
 func (p *Proxy) upstreamOf(t target) (*url.URL, error) {
 	if p.options.Upstream == nil || isLoopback(t.host) {
 		return nil, nil
 	}
 	if addr, err := netip.ParseAddr(t.host); err == nil && isForbidden(addr) {
-		return nil, nil // It is refused then.
+		return nil, nil // connect refuses a direct connection to it.
 	}
 	return p.options.Upstream(&url.URL{Scheme: "https", Host: t.String()})
 }
@@ -65,8 +65,8 @@ func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target, 
 	return conn, conn.SetDeadline(time.Time{})
 }
 
-// tunnel asks for a tunnel. The answer is read byte by byte, so that nothing of what follows
-// it is taken.
+// tunnel requests a tunnel. It reads the answer byte by byte, so that the bytes after it stay
+// unread.
 func tunnel(conn net.Conn, request *http.Request) (*http.Response, error) {
 	if err := request.Write(conn); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func tunnel(conn net.Conn, request *http.Request) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReaderSize(&byteReader{conn, maxHeader}, 16), request)
 }
 
-// byteReader reads one byte at a time, and at most left of them.
+// byteReader reads one byte at a time, and at most left bytes.
 type byteReader struct {
 	net.Conn
 	left int
