@@ -14,14 +14,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Both programs take an exit status of 2 for a block, and Go programs end with it if they
-// crash. So the command never does.
+// Both programs take exit status 2 as a block, and a Go program that crashes exits with 2. So
+// the command maps every failure to 1.
 const (
 	command = "switchyard hook stop"
 	group   = `{"hooks": [{"type": "command", "command": "` + command + ` || exit 1", "timeout": 60}]}`
 )
 
-// settings is the part of a program's settings that has its Stop hooks, in groups.
+// settings is the part of a program's settings that has the groups of Stop hooks.
 type settings struct {
 	Hooks struct {
 		Stop []struct {
@@ -37,8 +37,9 @@ func parse(text []byte) (s settings, err error) {
 	return s, nil
 }
 
-// Install adds our Stop hook to the text of a program's settings, "" for none. Settings
-// that have it do not change, and nor do the order of members and all other values.
+// Install adds our Stop hook to the text of a program's settings, which may be empty. It
+// returns settings that have the hook unchanged. Otherwise it keeps the order of members and
+// all other values.
 //
 // # Errors
 //
@@ -63,8 +64,8 @@ func Install(text []byte) ([]byte, error) {
 	return indented(added, text)
 }
 
-// Uninstall removes our Stop hook, and what is empty then, from a text as Install takes it.
-// The result is "" if nothing else was in it.
+// Uninstall removes our Stop hook from the text of a program's settings, and then members that
+// are empty. The result is empty if there were no other settings.
 //
 // # Errors
 //
@@ -120,7 +121,7 @@ func Uninstall(text []byte) ([]byte, error) {
 	return indented(rest, text)
 }
 
-// isOurs reports whether a hook runs our command, with any flags.
+// isOurs reports whether a hook runs our command, with or without flags.
 func isOurs(hook jsontext.Value) bool {
 	var h struct {
 		Command string `json:"command"`
@@ -128,7 +129,7 @@ func isOurs(hook jsontext.Value) bool {
 	return json.Unmarshal(hook, &h) == nil && strings.HasPrefix(h.Command, command)
 }
 
-// indented indents settings by the white space by which like does.
+// indented indents settings in the same way as like.
 func indented(text jsontext.Value, like []byte) ([]byte, error) {
 	indent := "  "
 	if m := regexp.MustCompile(`^\s*\{\s*\n( +|\t)"`).FindSubmatch(like); m != nil {
