@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// window is how many bytes Copy searches at a time. It is a few times the margin that
-	// is searched twice.
+	// window is the number of bytes that Copy searches at a time. It is a multiple of the
+	// margin, which is searched twice.
 	window = 4 * margin
-	// lookBehind is how many bytes before a secret may tell that it is one.
+	// lookBehind is the number of bytes before a secret that may identify it as one.
 	lookBehind = 64
 )
 
@@ -21,7 +21,7 @@ const (
 //
 // # Errors
 //
-// Those of r and w.
+// Errors from r and w.
 func Copy(w io.Writer, r io.Reader) error {
 	s := copier{w: w}
 	lines := bufio.NewReaderSize(r, margin)
@@ -56,23 +56,23 @@ func Copy(w io.Writer, r io.Reader) error {
 type copier struct {
 	w    io.Writer
 	text []byte
-	done int // what stands before has been copied, and is only looked at
+	done int // the text before it has been copied, and only gives context
 	open bool
 	finder
 }
 
-// flush copies the text. If it goes on, its end stays for the next call, because a secret
-// may begin there.
+// flush copies the text. Unless it is the last, its end stays for the next call, because a
+// secret may begin there.
 func (s *copier) flush(last bool) error {
 	all := string(s.text)
-	// A key without an end does not hide this: the next object begins on its own line.
+	// A key without an end must not swallow this: the next object begins on its own line.
 	text := strings.TrimSuffix(all, "\n")
 	s.finder.text = text
 	i, limit := s.done, len(text)
 	if !last {
 		limit -= margin
 	}
-	if s.open { // The last secret reached the end of what was read.
+	if s.open { // The last secret reached the end of the text.
 		i = run(text, i, isToken)
 		s.ended = i
 	}

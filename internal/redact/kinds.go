@@ -58,7 +58,7 @@ func (f *finder) token(i int) (secret, bool) {
 		}
 		end := run(s, at, isKey)
 		if part == 0 {
-			// Any other token that begins in this part fails in the same way.
+			// A token that begins later in this part would fail in the same way.
 			f.tokenless = end
 		}
 		if end-at < least {
@@ -69,8 +69,8 @@ func (f *finder) token(i int) (secret, bool) {
 	return secret{"jwt", i, at}, true
 }
 
-// authorization finds credentials of the schemes Bearer and Basic (RFC 9110, section
-// 11.4), and keeps the scheme.
+// authorization finds credentials of the schemes Bearer and Basic (RFC 9110, section 11.4).
+// The scheme is not part of the secret.
 func authorization(s string, i int) (secret, bool) {
 	for _, scheme := range [...]struct {
 		kind, word string
@@ -92,7 +92,7 @@ func authorization(s string, i int) (secret, bool) {
 	return secret{}, false
 }
 
-// isHeader reports whether s ends as a header does before its value.
+// isHeader reports whether s ends like a header before its value.
 func isHeader(s string) bool {
 	s = strings.TrimRight(s, "\"'` \t\\")
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "=")
@@ -101,8 +101,8 @@ func isHeader(s string) bool {
 // isPlain reports whether a text is a word of prose, as in "basic internationalization".
 func isPlain(s string) bool { return run(s, 0, isLower) == len(s) }
 
-// awsSecret finds an AWS secret access key by the name before it, since it has no form of
-// its own.
+// awsSecret finds an AWS secret access key by the name before it, since it has no distinctive
+// form.
 func awsSecret(s string, i int) (secret, bool) {
 	at := i
 	for _, word := range [...]string{"secret", "access", "key"} {
@@ -140,7 +140,7 @@ func userinfo(s string, i int) (secret, bool) {
 	return secret{"url-userinfo", start, start + length}, true
 }
 
-// privateKey finds a key in the textual encoding of RFC 7468 and similar. A key without
+// privateKey finds a key in the textual encoding of RFC 7468 or a similar one. A key without
 // an end extends to the end of the text.
 func privateKey(s string, i int) (secret, bool) {
 	const begin, end, fence = "-----BEGIN ", "-----END ", "-----"

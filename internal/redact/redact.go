@@ -1,12 +1,12 @@
-// Package redact removes secrets from the output of an agent's CLI, before it is stored or
-// shown. It recognizes secrets by their form, and so does not find a plain password. In doubt
+// Package redact removes secrets from the output of an agent's CLI before it is stored or
+// shown. It recognizes secrets by their form, so it does not find a plain password. In doubt
 // it removes too much.
 package redact
 
 import "strings"
 
-// Text replaces each secret in s by [REDACTED:kind]. A word before a secret that says
-// what it is stays. It takes linear time.
+// Text replaces each secret in s by [REDACTED:kind]. It keeps a word before a secret that
+// announces it. It takes linear time.
 //
 // The kinds are anthropic-key, openai-key, github-token, gitlab-pat, google-api-key,
 // slack-token, aws-key-id, aws-secret-key, jwt, bearer, basic-auth, url-userinfo and
@@ -16,7 +16,7 @@ func Text(s string) string { return behind(s, 0) }
 // behind is Text for s[at:]. A secret across that position is included.
 func behind(s string, at int) string {
 	var out strings.Builder
-	stored := at // What stands before has been written, or is not asked for.
+	stored := at // The text before it has been written, or is not wanted.
 	f := finder{text: s}
 	for i := 0; i < len(s); {
 		found, ok := f.find(i)
@@ -47,18 +47,18 @@ type secret struct {
 	start, end int
 }
 
-// finder finds secrets from the beginning to the end of a text. A check at one position
-// may read on to the end of a run of characters. The whole is linear because such a check
-// either finds something, or is the only one to read that run.
+// finder finds secrets from the beginning to the end of a text. A check at one position may
+// read to the end of a run of characters. The search takes linear time because such a check
+// either finds a secret, or is the only one that reads this run.
 type finder struct {
 	text string
 	// ended is the end of the last secret.
 	ended int
-	// tokenless says that no JSON Web Token begins before it.
+	// tokenless is a position before which no JSON Web Token begins.
 	tokenless int
 }
 
-// find finds a secret at i, perhaps after words that announce it.
+// find finds a secret at i, or one that is announced by the words at i.
 func (f *finder) find(i int) (secret, bool) {
 	switch s := f.text; s[i] {
 	case ':':
@@ -70,7 +70,7 @@ func (f *finder) find(i int) (secret, bool) {
 			return found, true
 		}
 	case 'A', 'B', 'b', 'e', 'g', 'x':
-	default: // No kind begins with it, which skips most of a text at once.
+	default: // No kind begins with it. This skips most of a text quickly.
 		return secret{}, false
 	}
 	if i != f.ended && !startsWord(f.text, i) {
@@ -85,9 +85,8 @@ func (f *finder) find(i int) (secret, bool) {
 	return prefixed(f.text, i)
 }
 
-// startsWord reports whether no word continues at i. The end of an escape is not part of
-// a word: programs print keys after \n and \u0026 in JSON, after %3D in URLs, and after
-// colours.
+// startsWord reports whether a word may start at i. The end of an escape is not part of a
+// word: programs print keys after \n and \u0026 in JSON, after %3D in URLs, and after colours.
 func startsWord(s string, i int) bool {
 	switch {
 	case i == 0 || !isWord(s[i-1]):
@@ -102,8 +101,8 @@ func startsWord(s string, i int) bool {
 	return endsColour(s[:i])
 }
 
-// endsColour reports whether s ends with an escape sequence such as ESC [ 1 ; 31 m, also
-// if ESC itself is escaped.
+// endsColour reports whether s ends with an escape sequence such as ESC [ 1 ; 31 m, even if
+// ESC itself is escaped.
 func endsColour(s string) bool {
 	const longest = 24
 	i := len(s) - 1
@@ -116,7 +115,7 @@ func endsColour(s string) bool {
 	return i > 0 && s[i-1] == '['
 }
 
-// run returns the end of the characters of a class, from i on.
+// run returns the end of the run of characters of a class that begins at i.
 func run(s string, i int, class func(byte) bool) int {
 	for i < len(s) && class(s[i]) {
 		i++

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// margin is how many bytes before the cut Tail reads: the maximum length of a secret
+// margin is the number of bytes that Tail reads before the cut: the maximum length of a secret
 // across the cut. A private key has up to 13 KiB.
 const margin = 64 << 10
 
 const replacement = "\uFFFD"
 
-// cutWord is the kind of a word that begins before the margin, so that its kind is
-// unknown.
+// cutWord is the kind of a word that begins before the margin, so its real kind is unknown.
 const cutWord = "cut"
 
 // Tail returns the last limit bytes, at most, of a text of size bytes, as UTF-8 without
@@ -22,7 +21,7 @@ const cutWord = "cut"
 //
 // # Errors
 //
-// Those of r. A text that is shorter than size by now is not an error.
+// Errors from r. It is not an error if the text has become shorter than size.
 func Tail(r io.ReaderAt, size int64, limit int) (string, error) {
 	if size <= 0 || limit <= 0 {
 		return "", nil
