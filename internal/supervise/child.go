@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// The interval between polls of a quiet child doubles between these two. A child that
-// writes much is polled at the short interval.
+// The interval between polls doubles from minPoll to maxPoll while a child is quiet. A child
+// that writes much is polled at minPoll.
 const minPoll, maxPoll = time.Millisecond, 25 * time.Millisecond
 
-// burst is by how many bytes a busy writer grows between two polls, and what it may write
-// beyond its limit during its grace.
+// burst is the growth between two polls, in bytes, that marks a busy writer. A child may
+// exceed its limit by as much during its grace.
 const burst = 256 << 10
 
 // probe is the signal that only checks whether a process exists.
 const probe syscall.Signal = 0
 
-// child is a process that was started. Each platform implements starting it, waiting for
-// it and signalling its descendants.
+// child is a process that was started. Each platform has its own code to start it, to wait for
+// it and to signal its descendants.
 type child struct {
 	cmd   *exec.Cmd
 	files outputFiles
@@ -70,8 +70,7 @@ func (c *child) hasExited() bool {
 	}
 }
 
-// watch returns when the child has ended or has to end, with the reason; "" if ctx is
-// done.
+// watch returns when the child has ended or has to end, with the reason, or "" if ctx is done.
 func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 	deadline := time.NewTimer(time.Until(c.began.Add(s.Timeout)))
 	defer deadline.Stop()
@@ -112,9 +111,8 @@ func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 	}
 }
 
-// finish ends the child and its descendants, and returns how the child ended and by how
-// much its files grew. On an error, processes and goroutines that wait for them may be
-// left.
+// finish ends the child and its descendants, and returns the state of the child and the growth
+// of its files. After an error, processes may remain, and goroutines that wait for them.
 func (c *child) finish(s Spec, timeout time.Duration) (*os.ProcessState, size, error) {
 	gone := !c.signalAll(syscall.SIGTERM) || c.waitGrace(s) ||
 		poll(timeout, func() bool { return !c.signalAll(syscall.SIGKILL) })
@@ -125,7 +123,7 @@ func (c *child) finish(s Spec, timeout time.Duration) (*os.ProcessState, size, e
 	}
 	if !gone {
 		go c.reapLate()
-		return nil, size{}, errors.New("it or what it started did not end when it was killed")
+		return nil, size{}, errors.New("it or a process that it started did not end when it was killed")
 	}
 	err := c.reap()
 	c.release()
@@ -136,8 +134,8 @@ func (c *child) finish(s Spec, timeout time.Duration) (*os.ProcessState, size, e
 	return c.cmd.ProcessState, grown, err
 }
 
-// reapLate waits for a child that was given up, so that neither it nor its orphans stay
-// zombies if they end after all.
+// reapLate waits for a child that finish gave up on, so that neither it nor its orphans remain
+// as zombies if they end later.
 func (c *child) reapLate() {
 	<-c.exited
 	poll(defaultKillTimeout, func() bool { return !c.signalAll(syscall.SIGKILL) })
@@ -145,8 +143,8 @@ func (c *child) reapLate() {
 	c.release()
 }
 
-// waitGrace reports whether the child and its descendants ended within their grace. A
-// child that goes on writing loses its grace, before it fills the disk.
+// waitGrace reports whether the child and its descendants ended within their grace. The grace
+// ends early for a child that keeps writing, before it fills the disk.
 func (c *child) waitGrace(s Spec) bool {
 	gone := false
 	before, err := c.files.grown()
@@ -161,8 +159,8 @@ func (c *child) waitGrace(s Spec) bool {
 	return gone
 }
 
-// poll calls done at least once until it returns true or the time is over, and reports
-// which.
+// poll calls done at least once, until it returns true or the time is over. It returns the
+// last result of done.
 func poll(limit time.Duration, done func() bool) bool {
 	deadline := time.Now().Add(limit)
 	for pause := minPoll; ; pause = min(2*pause, maxPoll) {
@@ -183,12 +181,12 @@ type outputFiles struct {
 	before         size
 }
 
-// size is the size of both files, or their growth, in bytes.
+// size has the sizes of both files, or their growth, in bytes.
 type size struct{ output, errors int64 }
 
 func (s size) sum() int64 { return s.output + s.errors }
 
-// grown is by how much the files grew, 0 for one that was truncated.
+// grown returns the growth of the files, 0 for a file that was truncated.
 func (f outputFiles) grown() (size, error) {
 	now, err := f.sizes()
 	return size{max(now.output-f.before.output, 0), max(now.errors-f.before.errors, 0)}, err

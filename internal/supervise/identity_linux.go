@@ -18,8 +18,8 @@ func reserve(folder string) Identity {
 // tick is the unit of start times in /proc on all architectures of Go.
 const tick = time.Second / 100
 
-// ticks is the start time that /proc would show for a process that starts now. Without
-// such a clock, all processes are younger than 1.
+// ticks returns the start time that /proc would show for a process that starts now, or 1,
+// which is before all processes, if the clock cannot be read.
 func ticks() uint64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
@@ -28,7 +28,7 @@ func ticks() uint64 {
 	return uint64(now.Nano()) / uint64(tick)
 }
 
-// bootID is the machine's boot id, "" if unknown.
+// bootID returns the machine's boot id, "" if it is unknown.
 func bootID() string {
 	id, err := os.ReadFile(filepath.Join(procDir, "sys/kernel/random/boot_id"))
 	if err != nil {
@@ -44,16 +44,16 @@ const markerPrefix, markerSuffix = "SWITCHYARD_CHILD_", "=1"
 // The alphabet and length of rand.Text.
 const markerLetters, markerLength = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 26
 
-// markerVariable is a marker as an entry of the environment.
+// markerVariable returns the entry of the environment for a marker.
 func markerVariable(mark string) string { return markerPrefix + mark + markerSuffix }
 
-// validMarker reports whether a marker can be ours. It may come from a file, and a common
-// string would match unrelated processes.
+// validMarker reports whether a marker has the form of ours. It may come from a file, and a
+// common string would match unrelated processes.
 func validMarker(mark string) bool {
 	return len(mark) == markerLength && strings.Trim(mark, markerLetters) == ""
 }
 
-// envMarkers are the markers in a process's initial environment, none if it cannot be
+// envMarkers returns the markers in a process's initial environment, or nil if that cannot be
 // read.
 func envMarkers(pid int) map[string]bool {
 	env, err := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "environ"))

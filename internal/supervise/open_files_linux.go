@@ -12,7 +12,7 @@ import (
 // maxPath bounds a link in /proc, in bytes.
 const maxPath = 4096
 
-// worksIn reports whether a process works in a folder, as the package comment defines it.
+// worksIn reports whether a process works in a directory, as the package comment defines it.
 func worksIn(e process, folder string) bool {
 	for place := range workPaths(e) {
 		if within(place, folder) {
@@ -22,22 +22,22 @@ func worksIn(e process, folder string) bool {
 	return false
 }
 
-// within reports whether a path is a folder or below it. The kernel marks the path of a
-// deleted file.
+// within reports whether a path is a directory or below it. The kernel appends a mark to the
+// path of a deleted file.
 func within(place, folder string) bool {
 	rest, ok := strings.CutPrefix(place, folder)
 	return ok && folder != "" && (rest == "" || rest[0] == '/' || rest == " (deleted)")
 }
 
 // workPaths yields the working directory, the program and the files open for writing of a
-// process of our user without a terminal. It yields nothing for a process that cannot be
+// process of our user without a terminal. It yields no path if the process cannot be
 // inspected.
 func workPaths(e process) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if e.dead || e.terminal {
 			return
 		}
-		// The handle stays with this process even if its number is reused.
+		// The descriptor refers to this process even if its number is reused.
 		proc, err := unix.Open(procDir+"/"+strconv.Itoa(e.pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// On these systems orphans are not reparented to us, so there are none to reap or to
-// find.
+// On these systems orphans are not reparented to us, so we cannot find or reap them.
 
 func adopt() error { return nil }
 
@@ -18,7 +17,7 @@ func (c *child) identity(s Spec) Identity {
 	return Identity{PID: c.cmd.Process.Pid, Folder: s.Reserved.Folder}
 }
 
-// reap has nothing to do: waiting took the exit status.
+// reap returns the error of await, which took the exit status.
 func (c *child) reap() error { return c.waited }
 
 func (c *child) release() {}

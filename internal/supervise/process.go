@@ -1,63 +1,63 @@
 // Package supervise runs child processes with limits for time and output, and ends them
 // together with everything they started.
 //
-// A child runs in a session of its own, without a terminal: it cannot stop to ask, and
-// terminal signals do not reach it. Its streams are files instead of pipes, so that a slow
-// reader does not cut its output, and a grandchild that holds them open does not block us.
+// A child runs in its own session, without a terminal: it cannot ask the user, and terminal
+// signals do not reach it. Its streams are files instead of pipes, so that a slow reader
+// cannot truncate the output, and a grandchild that keeps them open cannot block us.
 //
-// # What is ended
+// # Descendants
 //
-// However a child ends, its descendants are ended too: SIGTERM, a grace period, SIGKILL
-// repeated until none is left.
+// However a child ends, its descendants are ended too: with SIGTERM, and after a grace period
+// with SIGKILL, which is repeated until there are no more.
 //
-//   - Linux: the child, its process group and session, and all their descendants. A
-//     Supervisor makes this program a subreaper, so that orphans become our children.
-//     They are found in sessions of their own, without their parents and with a cleared
-//     environment, and do not stay zombies. If this program has no child at all, none
-//     can be left.
-//   - Other Unix systems: the process group. A process that left it is not found.
-//   - Windows: only the child, at once and without a soft signal.
+//   - Linux: the child, its process group and session, and all their descendants. A Supervisor
+//     makes this program a subreaper, so that orphans become our children. They are found even
+//     in other sessions, after their parents have ended and with a cleared environment, and do
+//     not remain as zombies. If this program has no child, there are no descendants.
+//   - Other Unix systems: the process group. A process that has left the group is not found.
+//   - Windows: only the child, which is killed at once.
 //
-// Services, containers or terminal servers that existed before and that a child only
-// talked to are not covered. Processes of another user are found but may survive; that is
-// process-lost.
+// Services, containers or terminal servers that existed before the child, and that it only
+// talked to, are not covered. Processes of another user are found but may survive; this is the
+// error process-lost.
 //
 // # Which child an orphan belongs to
 //
-// An orphan belongs to the child in whose session it is, that was seen among its ancestors,
-// whose marker it has in its environment, or in whose private folder it works. If none of
-// this decides, it is ended with a child as soon as it cannot belong to another one, because
-// it is older than all the others or no other one runs. So it may outlive its own child, but
-// not the last one.
+// An orphan belongs to a child if it is in the session of the child, was seen among its
+// descendants, has its marker in the environment, or works in its private directory. Otherwise
+// it is ended together with a child as soon as it cannot belong to another child, because it
+// is older than all others or no other child runs. So it may outlive its own child, but not
+// the last one.
 //
-// Other parts of this program may have children. These are neither signalled nor reaped if
+// Other parts of this program may have children. They are neither signalled nor reaped if
 //
-//   - they are in our own session, as with os/exec: a descendant of our children can never
-//     get there; or
+//   - they are in our own session, like children of os/exec: a descendant of our children can
+//     never enter it; or
 //   - they existed before the first of the children that now run.
 //
-// This assumes that, while a child runs, no other process with a session of its own becomes
-// our child: no daemon of another part of this program and, if this program is the first one
-// of a container, no orphan from elsewhere in it.
+// This assumes that, while a child runs, no other process with its own session becomes our
+// child: neither a daemon of another part of this program nor, if this program is the first
+// process of a container, an unrelated orphan.
 //
 // # If this program is killed
 //
-// Linux then sends SIGTERM to the child. The rest is done at the next start: the child's
-// Identity is written down before the start (Reserve) and after it (Spec.Started), and Sweep
-// ends what is left. Sweep finds the child, processes with its marker, processes that work
-// in its folder, their sessions, and all descendants.
+// Linux then sends SIGTERM to the child. The next start of this program does the rest: callers
+// store the child's Identity before its start (Reserve) and after it (Spec.Started), and Sweep
+// ends the remaining processes. It finds the child, processes that have its marker or work in
+// its directory, all processes in their sessions, and all descendants.
 //
-// A process works in a folder if its working directory, its program or a file that it has
-// open for writing is there. Unlike the marker this is no proof, so these are excluded:
+// A process works in a directory if its working directory, its program or a file that it has
+// open for writing is there. Unlike the marker this does not prove that it belongs to the
+// child, so Sweep leaves out
 //
-//   - processes that only read there, such as a user's tail or a backup. An orphan nearly
-//     always has a file open for writing.
-//   - processes with a terminal, such as a user's shell or editor.
-//   - processes that are older than the child, or of another user.
+//   - processes that only read files there, such as a user's tail or a backup. An orphan
+//     nearly always has a file open for writing;
+//   - processes with a terminal, such as a user's shell or editor;
+//   - processes that are older than the child, or of another user; and
 //   - this program and its ancestors.
 //
-// An orphan with a session, an environment and files of its own that works elsewhere is not
-// found.
+// Sweep does not find an orphan that has left the session, cleared its environment and works
+// in other directories.
 package supervise
 
 import (
@@ -83,30 +83,30 @@ type Spec struct {
 	// Env is the whole environment, nil for ours. On Linux, Run adds a variable whose
 	// name begins with SWITCHYARD_CHILD_.
 	Env []string
-	// Reserved is the result of Reserve for this child, or the zero value.
+	// Reserved is the result of Reserve for this child, or the zero Identity.
 	Reserved Identity
-	// Input is standard input, a regular file that is read from its current offset; nil
-	// is the null device. The child inherits the file itself, like Output and Errors;
-	// the caller closes it.
+	// Input is standard input, a regular file that is read from its current offset; nil is the
+	// null device. The child inherits the file, like Output and Errors; the caller closes it.
 	Input *os.File
 	// Output receives standard output, and Errors standard error; if Errors is nil,
 	// Output receives both. They must be different regular files, so that OutputLimit
 	// and Idle work.
 	Output, Errors *os.File
-	// OutputLimit is by how many bytes both files together may grow. It is polled, so a
-	// fast writer exceeds it.
+	// OutputLimit is the limit for the growth of both files together, in bytes. It is polled,
+	// so a fast writer can exceed it.
 	OutputLimit int64
-	// Timeout is how long the child may run, and Grace how long it and its descendants
-	// have between SIGTERM and SIGKILL. A child that goes on writing far beyond its
-	// limit has no grace.
+	// Timeout is the time limit of the child, and Grace the time between SIGTERM and SIGKILL
+	// for it and its descendants. A child that keeps writing far beyond its limit has no
+	// grace.
 	Timeout, Grace time.Duration
-	// Idle is how long neither file may change its size, 0 for any time.
+	// Idle is the time after which the child is ended if neither file changes its size, 0 for
+	// no limit.
 	Idle time.Duration
 	// Start starts the process instead of cmd.Start, for example in a sandbox. It may change
-	// what cmd runs, but not whose process it is. It may be nil.
+	// the program, but the process must be a child of this one. It may be nil.
 	Start func(*exec.Cmd) error
-	// Signal returns the signal that ended what Start started, 0 for none, if the process
-	// itself is only its parent. It is called after the end. It may be nil.
+	// Signal returns the signal that ended the program, 0 for none, if Start has started a
+	// parent of it. It is called after the end. It may be nil.
 	Signal func() syscall.Signal
 	// Started is called right after the start. If it fails, the child is ended, and Run
 	// returns the error. The child is not watched until it returns. It may be nil.
@@ -116,38 +116,38 @@ type Spec struct {
 	Watch func() End
 }
 
-// End is why a child ended. Spec.Watch may add its own reasons.
+// End is the reason for the end of a child. Spec.Watch may add more reasons.
 type End string
 
 // The ends of a child.
 const (
-	// Exited: by itself, with an exit code or by a signal that was not ours.
+	// Exited: it ended by itself, or by a signal that was not ours.
 	Exited End = "exited"
-	// TimedOut: after its time limit.
+	// TimedOut: it exceeded its time limit.
 	TimedOut End = "timed-out"
-	// Idle: it wrote nothing for too long.
+	// Idle: it did not write for too long.
 	Idle End = "idle"
 	// OutputLimit: it wrote more than allowed, even if it then ended by itself.
 	OutputLimit End = "output-limit"
 )
 
-// Result is how a child ended.
+// Result describes the end of a child.
 type Result struct {
 	PID int
 	// ExitCode is -1 if a signal ended the child.
 	ExitCode int
-	// Signal is the name of that signal, such as SIGKILL, else "".
+	// Signal is the name of that signal, such as SIGKILL, or "".
 	Signal string
 	// End takes precedence over ExitCode: a child that we end may still exit with 0.
 	End End
 	// Duration is the time from the start to the end, without cleaning up.
 	Duration time.Duration
-	// OutputBytes and ErrorBytes are by how much Output and Errors grew.
+	// OutputBytes and ErrorBytes are the growth of Output and Errors.
 	OutputBytes, ErrorBytes int64
 }
 
-// Identity identifies a process, also after our own death. On systems other than Linux it
-// has only the number, which may be reused, and the folder.
+// Identity identifies a process, even after this program has ended. On systems other than
+// Linux it has only the number, which may be reused, and the directory.
 type Identity struct {
 	// PID is 0 for a process that is not started yet.
 	PID int `json:"pid,omitzero"`
@@ -158,7 +158,7 @@ type Identity struct {
 	Boot string `json:"boot,omitzero"`
 	// EnvMarker is in the environment of the process and its descendants.
 	EnvMarker string `json:"mark,omitzero"`
-	// Folder is the absolute path, without symbolic links, of a private folder of the
+	// Folder is the absolute path, without symbolic links, of a private directory of the
 	// process, "" for none. Processes that work there may be ended with it.
 	Folder string `json:"folder,omitzero"`
 }
@@ -194,7 +194,7 @@ func (s Spec) check() error {
 	return errs.New(errs.ProcessStart, "%s is not started without %s", s.Argv[0], lacks).With("argv0", s.Argv[0])
 }
 
-// validFolder reports whether the folder can be private.
+// validFolder reports whether the directory can be private.
 func (id Identity) validFolder() bool {
 	f := id.Folder
 	return f == "" || filepath.IsAbs(f) && filepath.Clean(f) == f && filepath.Dir(f) != f

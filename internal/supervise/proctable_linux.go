@@ -41,23 +41,23 @@ type sharedSnapshot struct {
 	last  processTable
 }
 
-// take returns a snapshot that began after the call. It must not be modified.
-func (w *sharedSnapshot) take() (processTable, error) {
+// take returns a snapshot that was begun after the call. It must not be modified.
+func (s *sharedSnapshot) take() (processTable, error) {
 	asked := time.Now()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.began.After(asked) {
-		return w.last, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began.After(asked) {
+		return s.last, nil
 	}
 	began := time.Now()
 	now, err := readProcesses()
 	if err == nil {
-		w.began, w.last = began, now
+		s.began, s.last = began, now
 	}
 	return now, err
 }
 
-// orphans are our children outside of our own session: supervised children, and orphans
+// orphans returns our children outside of our own session: supervised children, and orphans
 // that were reparented to us.
 func (p processTable) orphans() []process {
 	var orphans []process
@@ -69,7 +69,7 @@ func (p processTable) orphans() []process {
 	return orphans
 }
 
-// ancestors are the numbers of this program and its ancestors.
+// ancestors returns the numbers of this program and its ancestors.
 func (p processTable) ancestors() map[int]bool {
 	parents := make(map[int]int, len(p.all))
 	for _, e := range p.all {
@@ -135,21 +135,21 @@ func readStats() ([]process, error) {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}
-		if e, ok := readStat(name, buffer); ok { // The others have ended meanwhile.
+		if e, ok := readStat(name, buffer); ok { // Otherwise it has ended meanwhile.
 			all = append(all, e)
 		}
 	}
 	return all, nil
 }
 
-// findProcess reads a process: its number, or "self".
+// findProcess reads the process with a number, or "self".
 func findProcess(name string) (process, bool) { return readStat(name, make([]byte, statSize)) }
 
 // statSize is more than a stat file can have: some 50 numbers and a short name.
 const statSize = 2048
 
-// readStat is findProcess with a buffer. A snapshot reads the stat file of every process,
-// so it uses system calls directly.
+// readStat is findProcess with a buffer. It uses system calls directly, since a snapshot reads
+// the stat files of all processes.
 func readStat(name string, buffer []byte) (process, bool) {
 	f, err := unix.Open(procDir+"/"+name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -175,7 +175,7 @@ const (
 )
 
 // parseStat parses /proc/PID/stat. The second field is the name in parentheses, which may
-// contain anything, also parentheses.
+// contain any characters, even parentheses.
 func parseStat(stat []byte) (process, bool) {
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
@@ -198,7 +198,7 @@ func parseStat(stat []byte) (process, bool) {
 		session: number(fields[statSession]),
 	}
 	e.terminal = number(fields[statTTY]) != 0
-	// A process looks dead if its first thread has ended, while others run.
+	// A process whose first thread has ended looks dead while other threads run.
 	ended := fields[statState][0] == 'Z' || fields[statState][0] == 'X'
 	e.dead = ended && number(fields[statThreads]) <= 1
 	start, err := strconv.ParseUint(string(fields[statStart]), 10, 64)
@@ -206,9 +206,8 @@ func parseStat(stat []byte) (process, bool) {
 	return e, ok && err == nil
 }
 
-// signal signals the process if it is still the same. If the kernel has process handles,
-// FindProcess opens one, and the number cannot be reused between the check and the
-// signal.
+// signal signals the process unless its number was reused. If the kernel has pidfds,
+// FindProcess opens one, so the number cannot be reused between the check and the signal.
 func (e process) signal(s syscall.Signal) {
 	p, err := os.FindProcess(e.pid)
 	if err != nil {

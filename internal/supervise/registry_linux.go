@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cleanup says what becomes of the processes that a child started. New was called before.
+// Cleanup describes in one sentence the fate of the processes that a child started. It must be
+// called after New.
 func Cleanup() string {
 	all := "whatever an agent or a command started ends with it"
 	if subreap() != nil {
@@ -20,13 +21,13 @@ func Cleanup() string {
 	return all
 }
 
-// shared is the only variable of this package. Linux reparents orphans to the program, so
-// all Supervisors have to know of each other's children: otherwise one would end those of
+// shared is the only variable of this package. Linux reparents orphans to the program, so all
+// Supervisors have to know each other's children. Otherwise one would end the children of
 // another.
 var shared registry
 
-// registry has all children of this program. Its lock is held during a scan of the
-// processes, never while starting or waiting.
+// registry has all children of this program. Its lock is held during a scan of the processes,
+// but never during a start or a wait.
 type registry struct {
 	mu          sync.Mutex
 	children    map[*child]struct{} // from before the start until the exit status is taken
@@ -35,13 +36,13 @@ type registry struct {
 	snapshots sharedSnapshot
 }
 
-// adopt makes this program the subreaper of its descendants. Files that it inherited
-// without need, such as a lock of its caller, stay with it.
+// adopt makes this program the subreaper of its descendants, and keeps descriptors that it
+// inherited, such as a lock of its caller, from its children.
 func adopt() error {
 	if self, ok := findProcess("self"); !ok || self.pid != os.Getpid() {
 		return fmt.Errorf("%s does not show this process", procDir)
 	}
-	// An older kernel does not have this; Go's own files are not inherited anyway.
+	// An older kernel does not have this. Files that Go opens are not inherited anyway.
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if err := subreap(); !errors.Is(err, unix.EINVAL) {
 		return err
@@ -53,12 +54,12 @@ func subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0
 
 // add registers a child that is about to be started. The first one records which children
 // exist already.
-func (h *registry) add(c *child) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.children) == 0 {
+func (r *registry) add(c *child) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.children) == 0 {
 		foreign := map[int]uint64{}
-		if !childless() {
+		if !isChildless() {
 			now, err := readProcesses()
 			if err != nil {
 				return err
@@ -67,33 +68,33 @@ func (h *registry) add(c *child) error {
 				foreign[e.pid] = e.start
 			}
 		}
-		h.children, h.preexisting = map[*child]struct{}{}, foreign
+		r.children, r.preexisting = map[*child]struct{}{}, foreign
 	}
-	h.children[c] = struct{}{}
+	r.children[c] = struct{}{}
 	return nil
 }
 
 // remove removes a child whose exit status was taken, or that was not started.
-func (h *registry) remove(c *child) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.children, c)
+func (r *registry) remove(c *child) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.children, c)
 }
 
-// scan finds the child, its descendants, and the orphans that can only be its own. It
-// remembers them, since one whose parent ends first could not be attributed later. It
-// reaps the dead ones that are ours.
-func (h *registry) scan(c *child) ([]process, error) {
-	now, err := h.snapshots.take()
+// scan finds the child, its descendants, and the orphans that cannot belong to another child.
+// It remembers them, since a process whose parent ends first could not be attributed later. It
+// reaps zombies that are our children.
+func (r *registry) scan(c *child) ([]process, error) {
+	now, err := r.snapshots.take()
 	if err != nil {
 		return nil, err
 	}
 	// Every child in the snapshot was registered before it.
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var found []process
 	for _, e := range now.orphans() {
-		if !h.isPreexisting(e) && h.belongs(e, c) {
+		if !r.isPreexisting(e) && r.belongs(e, c) {
 			found = append(found, e)
 		}
 	}
@@ -101,33 +102,33 @@ func (h *registry) scan(c *child) ([]process, error) {
 	for _, e := range found {
 		c.tree.seen[e.pid] = e.start
 	}
-	h.reap(found)
+	r.reap(found)
 	return found, nil
 }
 
 // reapOrphans reaps all dead orphans.
-func (h *registry) reapOrphans() {
-	now, err := h.snapshots.take()
+func (r *registry) reapOrphans() {
+	now, err := r.snapshots.take()
 	if err != nil {
-		return // Try again next time.
+		return // The next call tries again.
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, e := range now.orphans() {
-		if !h.isPreexisting(e) {
-			h.reap([]process{e})
+		if !r.isPreexisting(e) {
+			r.reap([]process{e})
 		}
 	}
 }
 
-func (h *registry) isPreexisting(e process) bool { return h.preexisting[e.pid] == e.start }
+func (r *registry) isPreexisting(e process) bool { return r.preexisting[e.pid] == e.start }
 
 // belongs reports whether a child of this program is c or one of its orphans.
-func (h *registry) belongs(e process, c *child) bool {
-	if owner := h.owner(e); owner != nil {
+func (r *registry) belongs(e process, c *child) bool {
+	if owner := r.owner(e); owner != nil {
 		return owner == c
 	}
-	for other := range h.children {
+	for other := range r.children {
 		root := other.tree.root
 		if other != c && (root.pid == 0 || root.start <= e.start) {
 			return false
@@ -136,29 +137,29 @@ func (h *registry) belongs(e process, c *child) bool {
 	return true
 }
 
-// owner returns the child that e is or comes from, nil if unknown.
-func (h *registry) owner(e process) *child {
-	for c := range h.children {
+// owner returns the child that e is or descends from, or nil if it is unknown.
+func (r *registry) owner(e process) *child {
+	for c := range r.children {
 		t := &c.tree
 		if t.root.pid != 0 && (e.pid == t.root.pid || e.session == t.root.pid) || t.seen[e.pid] == e.start {
 			return c
 		}
 	}
-	if len(h.children) == 1 {
-		return nil // No marker is needed to decide.
+	if len(r.children) == 1 {
+		return nil // belongs decides without a marker.
 	}
 	marks, starting := envMarkers(e.pid), false
-	for c := range h.children {
+	for c := range r.children {
 		if marks[c.tree.id.EnvMarker] {
 			return c
 		}
 		starting = starting || c.tree.root.pid == 0
 	}
 	if starting {
-		return nil // It may be e, which has all our files open until it executes its program.
+		return nil // e may be that child, which has all our files open until it executes its program.
 	}
 	for place := range workPaths(e) {
-		for c := range h.children {
+		for c := range r.children {
 			if within(place, c.tree.id.Folder) {
 				return c
 			}
@@ -167,12 +168,12 @@ func (h *registry) owner(e process) *child {
 	return nil
 }
 
-// reap reaps those of found that are dead and our direct children. The exit status of a
-// supervised child is taken by its Supervisor; of one that is being started we do not
-// know the number yet.
-func (h *registry) reap(found []process) {
+// reap reaps the zombies in found that are our children, except supervised children, whose
+// Supervisors take the exit status. While a child is being started, its number is unknown, and
+// reap does nothing.
+func (r *registry) reap(found []process) {
 	taken := map[int]bool{}
-	for c := range h.children {
+	for c := range r.children {
 		if c.tree.root.pid == 0 {
 			return
 		}
@@ -182,7 +183,7 @@ func (h *registry) reap(found []process) {
 		if !e.dead || e.parent != os.Getpid() || taken[e.pid] {
 			continue
 		}
-		// It may have been reaped since, and its number reused.
+		// It may have been reaped meanwhile, and its number reused.
 		if now, ok := findProcess(strconv.Itoa(e.pid)); ok && now == e {
 			_, _ = unix.Wait4(e.pid, nil, unix.WNOHANG, nil)
 		}

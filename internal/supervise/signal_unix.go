@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalOf is the signal that ended a process, 0 for none.
+// signalOf returns the signal that ended a process, 0 for none.
 func signalOf(state *os.ProcessState) syscall.Signal {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return status.Signal()
@@ -17,7 +17,7 @@ func signalOf(state *os.ProcessState) syscall.Signal {
 	return 0
 }
 
-// signalName is the name of a signal, "" for 0. Real-time signals have numbers only.
+// signalName returns the name of a signal, "" for 0. Real-time signals have only numbers.
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" || s == 0 {
 		return name

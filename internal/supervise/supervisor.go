@@ -13,14 +13,14 @@ import (
 // Supervisor runs children and ends them with all their descendants. It is safe for
 // concurrent use. All Supervisors of a program share the knowledge about their children.
 type Supervisor struct {
-	// killTimeout is how long SIGKILL is repeated before a survivor counts as lost.
+	// killTimeout is the time for which SIGKILL is repeated before a survivor counts as lost.
 	killTimeout time.Duration
 }
 
 const defaultKillTimeout = 10 * time.Second
 
-// New returns a Supervisor. On Linux it makes this program the subreaper of its
-// descendants, permanently. Nothing has to be closed.
+// New returns a Supervisor. On Linux it permanently makes this program the subreaper of its
+// descendants.
 //
 // # Errors
 //
@@ -33,14 +33,14 @@ func New() (*Supervisor, error) {
 	return &Supervisor{killTimeout: defaultKillTimeout}, nil
 }
 
-// Reserve returns an Identity for a child that is not started yet, to be written down
-// first and then passed to Run. folder is the child's private folder, "" for none; it
-// need not exist yet. See Identity.Folder.
+// Reserve returns an Identity for a child that is not started yet. The caller stores it and
+// then passes it to Run. folder is the child's private directory, "" for none; it need not
+// exist yet. See Identity.Folder.
 func (k *Supervisor) Reserve(folder string) Identity { return reserve(folder) }
 
-// Run runs a child to its end and cleans up after it. It returns at the latest some
-// seconds after Timeout and Grace, and the time that Started and Watch take. Concurrent
-// calls need separate files.
+// Run runs a child to its end and cleans up after it. It returns at most some seconds after
+// Timeout and Grace, plus the time that Started and Watch take. Concurrent calls need separate
+// files.
 //
 // # Errors
 //
@@ -75,8 +75,7 @@ func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	case end == "":
 		return Result{}, s.errStopped(context.Cause(ctx))
 	}
-	// Count what it wrote after the last poll too, so that the result does not depend on
-	// timing.
+	// Output after the last poll counts too, so that the result does not depend on timing.
 	if end == Exited && size.sum() > s.OutputLimit {
 		end = OutputLimit
 	}
@@ -97,10 +96,10 @@ func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	}, nil
 }
 
-// errStopped is the error of a child that was ended or not started because of err.
+// errStopped returns the error for a child that was ended or not started because of err.
 func (s Spec) errStopped(err error) error { return fmt.Errorf("run %s: %w", s.Argv[0], err) }
 
-// errLost is the error of a child that could not be accounted for because of err, if any.
+// errLost returns the error for a child that is lost because of err, or nil without err.
 func (s Spec) errLost(err error) error {
 	if err == nil {
 		return nil
@@ -108,11 +107,11 @@ func (s Spec) errLost(err error) error {
 	return errs.New(errs.ProcessLost, "%s was started and is lost: %w", s.Argv[0], err).With("argv0", s.Argv[0])
 }
 
-// Sweep ends what is left of a child whose supervisor was killed, with its descendants,
-// and returns how many processes that was. The child may also be reserved only. Sweep
-// must not be called for a child of a running Run, here or in another program. It returns
-// at the latest some seconds after grace. On systems other than Linux it does nothing,
-// since an Identity proves too little there.
+// Sweep ends a child whose supervisor was killed, with its descendants, and returns the number
+// of processes that it signalled. The child may be only reserved. Sweep must not be called for
+// a child of a running Run, here or in another program. It returns at most some seconds after
+// grace. On systems other than Linux it does nothing, since an Identity proves too little
+// there.
 //
 // # Errors
 //

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree is what is known of a child and its descendants. The first three fields are
-// guarded by the registry's lock.
+// tree describes a child and its descendants. The registry's lock guards the first three
+// fields.
 type tree struct {
-	root process        // the child itself, 0 until it is started
+	root process        // the child itself, zero until it is started
 	id   Identity       // as reserved: marker and folder
 	seen map[int]uint64 // processes found, with their start times
 
@@ -23,7 +23,7 @@ type tree struct {
 	reaped time.Time    // the last reapOrphans
 }
 
-// reapEvery is how long a dead orphan may stay a zombie while a child runs.
+// reapEvery is the interval at which dead orphans are reaped while a child runs.
 const reapEvery = time.Second
 
 // launch starts the child in a new session, with a marker.
@@ -41,7 +41,7 @@ func (c *child) launch(s Spec) error {
 		shared.remove(c)
 		return err
 	}
-	// The entry exists, since the exit status was not taken.
+	// Even if the child has ended, the entry exists until its exit status is taken.
 	root, ok := findProcess(fmt.Sprint(c.cmd.Process.Pid))
 	if !ok {
 		err := errors.Join(fmt.Errorf("%s does not show it", procDir), c.cmd.Process.Kill())
@@ -61,8 +61,8 @@ func (c *child) identity(Spec) Identity {
 	return id
 }
 
-// await waits without taking the exit status: until that is taken, the child's number,
-// which is also its group's, is not reused.
+// await waits without taking the exit status, so that the number of the child and its group is
+// not reused yet.
 func (c *child) await() error {
 	for {
 		err := unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -76,25 +76,26 @@ func (c *child) reap() error { return c.tree.wait() }
 
 func (c *child) release() { shared.remove(c) }
 
-// reapOrphans now and then reaps dead orphans, of which a child may leave any number.
+// reapOrphans reaps dead orphans from time to time, since a child may leave any number of
+// them.
 func (c *child) reapOrphans() {
 	if time.Since(c.tree.reaped) < reapEvery {
 		return
 	}
 	c.tree.reaped = time.Now()
-	if someoneDied() {
+	if hasZombie() {
 		shared.reapOrphans()
 	}
 }
 
-// signalAll signals the child and its descendants, and reports whether there may be any.
-// A scan can miss a process whose parent ends meanwhile, so two scans in a row have to
-// find nothing, unless the kernel knows that we have no children at all.
+// signalAll signals the child and its descendants, and reports whether there may be any. A
+// scan can miss a process whose parent ends meanwhile. So it returns false only after two
+// scans in a row without a process, or if the kernel says that we have no children.
 func (c *child) signalAll(s syscall.Signal) bool {
 	exited := c.hasExited()
 	if exited {
-		_ = c.reap() // finish returns the error.
-		if childless() {
+		_ = c.reap() // finish returns its error.
+		if isChildless() {
 			return false
 		}
 	}
@@ -109,7 +110,7 @@ func (c *child) signalAll(s syscall.Signal) bool {
 	}
 	root := c.cmd.Process.Pid
 	inGroup := func(e process) bool { return e.group == root }
-	// The kernel signals a group atomically, which no fork can outrun. The group's
+	// The kernel signals a group atomically, so a member cannot escape by a fork. The group's
 	// number is not reused while it has a member, even a zombie.
 	if !exited || slices.ContainsFunc(found, inGroup) {
 		_ = syscall.Kill(-root, s)
@@ -122,9 +123,9 @@ func (c *child) signalAll(s syscall.Signal) bool {
 	return true
 }
 
-// childless reports whether this program has no child, dead or alive. Then all
-// descendants have ended, since orphans would be our children.
-func childless() bool {
+// isChildless reports whether this program has no child, dead or alive. Then all descendants
+// have ended, since orphans would be our children.
+func isChildless() bool {
 	for {
 		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
 		if err != unix.EINTR {
@@ -133,8 +134,8 @@ func childless() bool {
 	}
 }
 
-// someoneDied reports whether a child of this program is a zombie.
-func someoneDied() bool {
+// hasZombie reports whether a child of this program is a zombie.
+func hasZombie() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
 	return err == nil && info.Signo != 0

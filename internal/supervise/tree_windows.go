@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Cleanup says what becomes of the processes that a child started.
+// Cleanup describes in one sentence the fate of the processes that a child started.
 func Cleanup() string {
 	return "what an agent or a command started may go on after it: there are no process groups on Windows"
 }
