@@ -26,23 +26,23 @@ import (
 const (
 	// maxOutput bounds standard output and standard error together, in bytes.
 	maxOutput = 64 << 20
-	// maxRead bounds what is read of standard output. A fast writer exceeds maxOutput
+	// maxRead bounds the part of standard output that is read. A fast writer exceeds maxOutput
 	// before it is ended.
 	maxRead = 2 * maxOutput
 	// maxFinal bounds a final message in a file, in bytes.
 	maxFinal = 8 << 20
-	// grace is how long an agent may take to end when it is asked to, and
-	// postResultGrace how long it may run after it reported its result.
+	// grace is the time between SIGTERM and SIGKILL, and postResultGrace the time that an
+	// agent may run after it reported its result.
 	grace, postResultGrace = 5 * time.Second, 15 * time.Second
-	// finalizeTimeout bounds judging and recording a run. It is longer than a scan of the
-	// working tree may take, since a scan that is cut short would count as a change.
+	// finalizeTimeout bounds judging and recording a run. It is longer than the limit of a
+	// scan of the working tree, since a scan that is cut short would count as a change.
 	finalizeTimeout = 4 * time.Minute
-	// stderrExcerpt is how many bytes of the end of standard error are kept, and
-	// stderrRead how many are searched for an error.
+	// stderrExcerpt is the number of bytes at the end of standard error that are recorded, and
+	// stderrRead the number that are searched for an error.
 	stderrExcerpt, stderrRead = 4 << 10, 64 << 10
 )
 
-// attempt is an attempt that is running.
+// attempt is a running attempt.
 type attempt struct {
 	*Spawner
 	job     Job
@@ -63,9 +63,9 @@ type attempt struct {
 	confined       *access.Process
 }
 
-// run runs an attempt from its private directory to its receipt, and returns what
-// follows. An error ends the job; if there was a process, its result is recorded anyway.
-// A process that could not be started is not an error: another adapter may work.
+// run runs an attempt, from its private directory to its receipt, and returns the result and
+// the next step. An error ends the job; if there was a process, its result is recorded anyway.
+// It is not an error if the process could not be started: another adapter may work.
 func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err error) {
 	if err := a.reserve(); err != nil {
 		return res, step, err
@@ -113,8 +113,8 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	return res, step, err
 }
 
-// prepare writes what the process needs, notes what is there before it, and returns its
-// invocation.
+// prepare writes the files that the process needs, takes the snapshots before it, and returns
+// its invocation.
 func (a *attempt) prepare(ctx context.Context) (inv adapter.Invocation, err error) {
 	if err := a.writeFiles(); err != nil {
 		return inv, err
@@ -141,8 +141,8 @@ func (a *attempt) prepare(ctx context.Context) (inv adapter.Invocation, err erro
 	return inv, err
 }
 
-// reserve records what the attempt would leave behind if we are killed, before any of it
-// exists.
+// reserve records the private directory and the process of the attempt before they exist, so
+// that they are cleaned up if we are killed.
 func (a *attempt) reserve() error {
 	path, err := newRunDirPath(a.Temp)
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *attempt) leaseRecord(child supervise.Identity) lease.Record {
 func (a *attempt) writeFiles() error {
 	a.at.Folder = a.dir.join(tempFolder)
 	if a.job.Profile == profile.Report {
-		a.at.Folder = a.dir.join(reportFolder) // The CLI is told to allow writing here.
+		a.at.Folder = a.dir.join(reportFolder) // The CLI gets permission to write here.
 		a.at.ReportPath = a.dir.join(reportFolder, fmt.Sprintf("critic-%s-r%d.json", a.job.Task, a.job.Round))
 	}
 	rendered, err := a.job.Prompt(a.at)
@@ -201,21 +201,21 @@ func (a *attempt) closeFiles() {
 	}
 }
 
-// snapshots is what an agent may change, at one time.
+// snapshots has the state of everything that an agent may change.
 type snapshots struct {
 	tree *worktree.Snapshot
-	// project has the files of the project's root that affect later rounds, nil if tree has
-	// them.
+	// project has the files in the project's root that affect later rounds. It is nil if tree
+	// has them.
 	project *worktree.Snapshot
 }
 
-// snapshots takes them, that of the tree only if it is not known. With reread, it does not
+// snapshots takes the snapshots. known is that of the tree, or nil. With reread, it does not
 // rely on the metadata of files.
 func (a *attempt) snapshots(ctx context.Context, known *worktree.Snapshot, reread bool) (s *snapshots, err error) {
 	s = &snapshots{tree: known}
 	tree := worktree.Tree{Root: a.Tree, Supervisor: a.Supervisor, Environ: a.Environ, Cache: a.Cache}
 	switch {
-	case reread && a.Tree != a.Root: // The host commits nothing but the draft.
+	case reread && a.Tree != a.Root: // The host commits only the draft.
 		tree.Reread = worktree.RereadDraft
 	case reread:
 		tree.Reread = worktree.RereadAll
@@ -231,7 +231,7 @@ func (a *attempt) snapshots(ctx context.Context, known *worktree.Snapshot, rerea
 	return s, err
 }
 
-// invocation asks the adapter how to call its CLI, and writes the files that it needs.
+// invocation returns the adapter's invocation of its CLI, and writes the files that it needs.
 func (a *attempt) invocation() (adapter.Invocation, error) {
 	dollars := ""
 	if n := a.job.MicroDollars; n > 0 {
@@ -258,7 +258,7 @@ func (a *attempt) invocation() (adapter.Invocation, error) {
 	return inv, nil
 }
 
-// environment is the agent's whole environment.
+// environment returns the agent's whole environment.
 func (a *attempt) environment(inv adapter.Invocation) []string {
 	env := childenv.Child(a.Environ, childenv.Policy{Credentials: inv.Pass, Extra: a.job.Env})
 	env = append(env, childenv.Marks(a.Environ, a.at.Run)...)
@@ -276,12 +276,12 @@ func (a *attempt) environment(inv adapter.Invocation) []string {
 	return append(env, inv.Env...)
 }
 
-// processResult is how a process ended, and what it wrote.
+// processResult has the end of a process and its output.
 type processResult struct {
 	supervise.Result
 	err        error
 	cancelled  bool  // err is the caller's cancellation
-	unconfined error // why it could not be confined, and so was not started
+	unconfined error // the reason why it could not be confined, and was not started
 	output     adapter.Output
 	start, end time.Time
 }
@@ -329,7 +329,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	}
 	r.end = a.Now()
 	if info, err := a.stdout.Stat(); err == nil && info.Size() > maxRead {
-		_ = a.stdout.Truncate(maxRead) // It was ended because of this; Job.Deliver need not read it all.
+		_ = a.stdout.Truncate(maxRead) // It was ended because of this. Job.Deliver need not read everything.
 	}
 	w.drain()
 	// Redact before cutting: a part of a secret does not look like one.
@@ -344,7 +344,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	return r
 }
 
-// finalMessage is the final message that the CLI wrote to a file, or nil.
+// finalMessage returns the final message that the CLI wrote to a file, or nil.
 func (a *attempt) finalMessage() []byte {
 	info, err := a.dir.root.Lstat(finalFile)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFinal {

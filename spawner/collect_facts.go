@@ -25,8 +25,8 @@ import (
 )
 
 // collect gathers the facts about a run, and judges them. ctx bounds the comparison of the
-// working tree, which may take long, and late everything else. If the agent edits, late
-// bounds the comparison too: the next run continues on the tree of one that was cancelled.
+// working tree, which may take long, and late bounds everything else. For an agent that edits,
+// late bounds the comparison too, since the next run continues on the tree of a cancelled one.
 func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	res := Result{Attempt: a.at, Output: r.output, SeesTools: a.adapter.SeesTools(), Stdout: a.stdout}
 	facts := outcome.Facts{
@@ -72,13 +72,12 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 	return res
 }
 
-// changes lists what differs in the working tree and among the project's own files that
-// affect later rounds, and returns the tree as it is now. A file that changed during an
-// earlier attempt also counts if it was rewritten with the same content: then it was this
-// agent.
+// changes lists the changes of the working tree and of the project's files that affect later
+// rounds, and returns the tree as it is now. If a file that changed during an earlier attempt
+// was rewritten with the same content, this is a change too, since this agent made it.
 func (a *attempt) changes(ctx context.Context) ([]worktree.Change, *worktree.Snapshot, error) {
 	if a.confined.LeavesTree() {
-		return nil, a.before.tree, nil // What others edited meanwhile is not its fault.
+		return nil, a.before.tree, nil // It did not cause changes that were made meanwhile.
 	}
 	edits := a.job.Profile == profile.Edit
 	// An agent that may edit has no reason to hide an edit behind unchanged metadata.
@@ -97,8 +96,8 @@ func (a *attempt) changes(ctx context.Context) ([]worktree.Change, *worktree.Sna
 	return changes, after.tree, nil
 }
 
-// treeState says what an agent that edits did to its working tree, from its changes or the
-// error of comparing it.
+// treeState returns the state of the working tree of an agent that edits, from its changes or
+// from the error of comparing it.
 func (a *attempt) treeState(changes []worktree.Change, err error) outcome.Tree {
 	if err != nil {
 		if info, statErr := os.Stat(a.Tree); errors.Is(statErr, fs.ErrNotExist) || statErr == nil && !info.IsDir() {
@@ -170,7 +169,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// endCause says why we ended a run, "" if it ended by itself.
+// endCause returns the reason why we ended a run, "" if it ended by itself.
 func endCause(r processResult) outcome.EndCause {
 	switch {
 	case r.cancelled:
@@ -263,17 +262,18 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 	return rec
 }
 
-// execAdapter runs a command of the user, which may print more than its answer.
+// execAdapter is the adapter that runs a command of the user, which may print more than its
+// answer.
 const execAdapter = "exec"
 
-// ignoreOutput makes a command of the user be judged by its files and its exit code. A
-// critic's report needs no envelope then, and neither a report nor edits need a message. A
-// model must say what it did, but a command may print nothing, or a long log.
+// ignoreOutput changes the facts so that a command of the user is judged by its files and its
+// exit code. A critic's report needs no envelope then, and neither a report nor edits need a
+// message: a model must describe its work, but a command may be silent or print a long log.
 func ignoreOutput(f *outcome.Facts) {
 	if !f.Edits && !f.Report {
 		return
 	}
-	f.Text, f.Failure = outcome.TextPresent, outcome.NoClass // Only too long an output is a failure here.
+	f.Text, f.Failure = outcome.TextPresent, outcome.NoClass // An output fails only if it is too long.
 	if f.Envelope == outcome.EnvelopeAbsent {
 		f.Envelope = outcome.EnvelopeOK
 	}
@@ -282,8 +282,8 @@ func ignoreOutput(f *outcome.Facts) {
 // maxSummary bounds Record.Summary, in bytes.
 const maxSummary = 8 << 10
 
-// summary is what an agent says that it did: its final message, and of a command of the
-// user the last line.
+// summary returns an agent's description of its work: its final message, or the last line of a
+// command of the user.
 func (a *attempt) summary(text string) string {
 	text = strings.TrimSpace(redact.Text(text))
 	if a.adapter.Name() == execAdapter {
@@ -299,10 +299,10 @@ func hashFile(f *os.File) (string, int64, error) {
 	return digest.Bare(digest.OfHash(h)), n, err
 }
 
-// maxText bounds a text of an agent in a record, in code points.
+// maxText bounds an agent's text in a record, in code points.
 const maxText = 300
 
-// excerpt shortens a text of an agent for a record. It redacts before it cuts.
+// excerpt shortens an agent's text for a record. It redacts before it cuts.
 func excerpt(text string) string { return textutil.Clip(redact.Text(text), maxText) }
 
 func excerpts(texts []string) (short []string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 )
 
-// site is where the agent runs.
+// site describes the place in which the agent runs.
 func (a *attempt) site() access.Site {
 	return access.Site{
 		Root: a.Root, Tree: a.Tree, State: a.State, Environ: a.Environ,
@@ -20,8 +20,8 @@ func (a *attempt) site() access.Site {
 	}
 }
 
-// needs are what the agent needs besides the tree. The other files of its private directory
-// are ours.
+// needs lists the paths and hosts that the agent needs besides the tree. All other files in
+// its private directory are ours.
 func (a *attempt) needs(inv adapter.Invocation) access.Needs {
 	n := access.Needs{
 		Program: a.bin, Edits: a.job.Profile == profile.Edit,
@@ -43,7 +43,7 @@ func (a *attempt) needs(inv adapter.Invocation) access.Needs {
 // maxRefused bounds Record.Refused.
 const maxRefused = 20
 
-// refused lists the hosts that the agent was not let connect to.
+// refused returns the hosts to which a connection was refused, and notes about limits.
 func (a *attempt) refused() (hosts []string, notes []string) {
 	notes, refusals := a.confined.Notes()
 	for _, r := range refusals {

@@ -13,44 +13,44 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Agent is the definition of an agent: its name, and the text that begins its prompt.
+// Agent is the definition of an agent. Its body is the beginning of the prompt.
 type Agent = definition.Definition
 
-// Job is one spawn: an agent with a prompt, over all its attempts.
+// Job is one spawn with all its attempts.
 type Job struct {
 	Agent Agent
 	// Prompt renders the prompt of an attempt, without the agent's own text.
 	Prompt func(Attempt) (string, error)
-	// Adapters are tried in turn: the first one, then its fallbacks.
+	// Adapters are tried in turn.
 	Adapters []string
 	// Model is requested from the first adapter, "" for its default.
 	Model string
-	// Command is what the adapter exec runs.
+	// Command is the command for the adapter exec.
 	Command []string
-	// Env names variables that the agent gets in addition to those of its adapter.
+	// Env names variables that are passed in addition to those of the adapter.
 	Env []string
-	// Web allows web searches and reading pages.
+	// Web permits web searches and reading pages.
 	Web bool
-	// Profile is what the agent may write. With profile.Report it has to write a critic's
+	// Profile is the agent's write access. With profile.Report it has to write a critic's
 	// report to Attempt.ReportPath; with profile.Edit it edits the working tree.
 	Profile profile.Profile
 	// Role is the value of SWITCHYARD_ROLE, "" to set none.
 	Role string
-	// Task and Round are what it runs for, "" and 0 for nothing.
+	// Task and Round are "" and 0 for an agent that runs without a task.
 	Task  string
 	Round int
-	// Run is the id of the first attempt, "" for a new one. Resumed says that an earlier
+	// Run is the id of the first attempt, "" for a new id. Resumed is set if an earlier
 	// attempt of this job was killed.
 	Run     string
 	Resumed bool
 	// Before is Attempt.Tree of the first attempt of a job that was killed, "" if unknown.
-	// Edits since then count as those of an agent that edits.
+	// Edits since then count as edits of the agent, if it may edit.
 	Before string
-	// Tree is the working tree as it was a moment ago, if nothing that the caller started has
-	// run there since. It saves scanning the tree before the first attempt; nil scans it.
-	// What others change meanwhile counts as the agent's.
+	// Tree is a recent snapshot of the working tree, which saves a scan before the first
+	// attempt; nil scans the tree. The caller must not have started anything there since.
+	// Changes by other processes since then count as the agent's.
 	Tree *worktree.Snapshot
-	// Check may reject a result that is good otherwise; its error says why. It may be nil.
+	// Check may reject a good result with an error that gives the reason. It may be nil.
 	Check func(context.Context, Result) error
 	Limits
 	Hooks
@@ -58,28 +58,28 @@ type Job struct {
 
 // Limits bound a job. Timeout and Concurrency are required.
 type Limits struct {
-	// Timeout is for all attempts together, without the time in the queue. Idle is how
-	// long an attempt may write nothing, 0 for any time.
+	// Timeout bounds all attempts together, without the time in the queue. Idle is the time
+	// that an attempt may run without output, 0 for no limit.
 	Timeout, Idle time.Duration
-	// Retries is how often an adapter may be retried, and Repeats how often an attempt is
-	// repeated because another process may have changed the working tree.
+	// Retries is the number of retries of an adapter, and Repeats the number of attempts that
+	// are repeated because another process may have changed the working tree.
 	Retries, Repeats int
-	// Concurrency is how many spawns of this agent may run in the project at once, and
-	// QueueTimeout how long to wait for one of them to end; 0 does not wait.
+	// Concurrency is the number of spawns of this agent that may run in the project at once,
+	// and QueueTimeout the time to wait for the end of one; 0 does not wait.
 	Concurrency  int
 	QueueTimeout time.Duration
-	// Tokens and MicroDollars (1e-6 $) are what one attempt may use, 0 for any amount.
+	// Tokens and MicroDollars (1e-6 $) bound each attempt, 0 for no limit.
 	Tokens, MicroDollars int64
 }
 
-// Hooks record what a job does. Each may be nil. An error of Begin, End or Deliver ends
-// the job.
+// Hooks are called at the steps of a job. Each may be nil. An error of Begin, End or Deliver
+// ends the job.
 type Hooks struct {
-	// Begin makes the intent of an attempt durable before its process starts, and End its
-	// receipt before its output is used.
+	// Begin must make the attempt durable before its process starts, and End its record before
+	// its output is used.
 	Begin func(context.Context, Attempt) error
 	End   func(context.Context, Result) error
-	// Deliver receives a result after End, unless the job was cancelled.
+	// Deliver receives the result after End, unless the job was cancelled.
 	Deliver func(Result) error
 	// Observe receives progress. It is called by one goroutine at a time.
 	Observe func(Progress)
@@ -88,20 +88,20 @@ type Hooks struct {
 // WhyRepeated is Attempt.Why after the working tree changed during the previous attempt.
 const WhyRepeated = string(outcome.Retry) + ":" + string(outcome.ReasonTreeChanged)
 
-// Attempt is one try of a job, before its process starts.
+// Attempt describes one attempt of a job before its process starts.
 type Attempt struct {
 	Run string
-	// N counts from 1 over retries and fallbacks, and Why is the reason for the attempt.
+	// N counts retries and fallbacks from 1, and Why is the reason for the attempt.
 	N       int
 	Why     string
 	Adapter string
-	// Timeout is how long it may take.
+	// Timeout is its time limit.
 	Timeout time.Duration
-	// ReportPath is where to write the report, "" for none.
+	// ReportPath is the path of the report to write, "" for none.
 	ReportPath string
-	// Note tells the agent what was wrong with the previous attempt, "" for nothing.
+	// Note tells the agent what was wrong with the previous attempt; it may be "".
 	Note string
-	// Folder is private to the attempt, and readable by the agent.
+	// Folder is a private directory of the attempt that the agent can read.
 	Folder string
 	// Prompt and Tree are the digests of the whole prompt and of the working tree. They
 	// are empty while the prompt is rendered.
@@ -119,19 +119,19 @@ type Result struct {
 	LogDigest string
 	Verdict   outcome.Verdict
 	Output    adapter.Output
-	// SeesTools says that the CLI's output lists the tools that were used.
+	// SeesTools is set if the CLI's output lists the tools that were used.
 	SeesTools bool
 	// Report is the report, if one was expected and written.
 	Report []byte
-	// StartErr is why there was no process, nil if there was one.
+	// StartErr is the error that prevented the start, nil if there was a process.
 	StartErr error
-	// Changes are those of the working tree while it ran, and After is the tree then, nil if
-	// it could not be compared.
+	// Changes are the changes of the working tree during the attempt, and After is the tree at
+	// its end, nil if it could not be compared.
 	Changes []worktree.Change
 	After   *worktree.Snapshot
 	// CheckErr is the error of Job.Check.
 	CheckErr error
-	// Next is what follows this attempt.
+	// Next is the action after this attempt.
 	Next outcome.Action
 	// Stdout is the CLI's standard output, open until Deliver has returned.
 	Stdout *os.File
@@ -156,25 +156,25 @@ type Progress struct {
 	Run     string
 	// Attempt counts from 1.
 	Attempt int
-	// Since is when the attempt began, and Limit how long it may take, 0 if unknown.
+	// Since is the start of the attempt, and Limit its time limit, 0 if unknown.
 	Since time.Time
 	Limit time.Duration
 	// Tokens counts the tokens used so far, 0 if unknown, and Tools the uses of tools.
 	Tokens int64
 	Tools  int
-	// Task is what it runs for, and Tool the last tool that it used, "" if unknown.
+	// Task is the agent's task, and Tool the last tool that it used. Both may be "".
 	Task, Tool string
-	// Outcome, Reason and Took are set when it has ended, Reason and Pause when it is
-	// retried.
+	// Outcome, Reason and Took are set in the phase Ended, Reason and Pause in Retrying.
 	Outcome, Reason string
 	Took, Pause     time.Duration
 }
 
 // Outcome is the result of a job.
 type Outcome struct {
-	// Results has every attempt that started a process; the last one counts.
+	// Results has the attempts that started a process. The last one counts.
 	Results []Result
-	// Skipped says for each adapter whose program is missing or could not be started, why.
+	// Skipped has an error for each adapter with a program that is missing or could not be
+	// started.
 	Skipped []error
 }
 

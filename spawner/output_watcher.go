@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// chunkSize is how many bytes of an output are read at a time.
+// chunkSize is the number of bytes of an output that are read at a time.
 const chunkSize = 64 << 10
 
 // outputWatcher passes a child's standard output to its adapter's reader while it grows.
@@ -22,13 +22,13 @@ type outputWatcher struct {
 	chunk     []byte
 	maxTokens int64 // 0 for no limit
 	now       func() time.Time
-	done      time.Time // the last output after the final result, zero before that
+	done      time.Time // the time of the last output since the final result, zero before that
 	progress  func(adapter.Progress)
 	reported  adapter.Progress
 	err       error
 }
 
-// check reads new output, and returns why the child has to end, or "".
+// check reads new output, and returns the reason to end the child, or "".
 func (w *outputWatcher) check() supervise.End {
 	grew := w.drain()
 	p := w.reader.Progress()

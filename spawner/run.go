@@ -20,17 +20,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Run spawns an agent. It tries the job's adapters in turn, each as often as that may
-// help, until an attempt succeeds or nothing is left to try. An attempt that failed is
-// not an error; see Result.Verdict.
+// Run spawns an agent. It tries the job's adapters in turn, and retries each as long as this
+// may help, until an attempt succeeds. A failed attempt is not an error; see Result.Verdict.
 //
 // # Errors
 //
-// spawn-job-invalid, spawn-reentrant, spawn-depth-exceeded, the errors of Agent.Spawnable,
-// adapter-unknown, those of Adapter.Invocation, spawn-locked, spawn-folder-failed,
-// tree-unreadable, spawn-trail-failed and those of Job.Prompt and the hooks. A program that is missing or cannot be started
-// is listed in Outcome.Skipped instead. If ctx is done, the error wraps its cause; the
-// current attempt is ended and recorded.
+// spawn-job-invalid, spawn-reentrant, spawn-depth-exceeded, adapter-unknown, spawn-locked,
+// spawn-folder-failed, tree-unreadable, spawn-trail-failed, and errors from Agent.Spawnable,
+// Adapter.Invocation, access.New, Job.Prompt and the hooks. A program that is missing or
+// cannot be started is listed in Outcome.Skipped instead. If ctx is done, the error wraps its
+// cause; the current attempt is ended and recorded.
 func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	links, out, err := s.chain(job)
 	if err != nil || len(links) == 0 {
@@ -77,7 +76,8 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	}
 }
 
-// resumedNote is Attempt.Note for an agent that edits, if an attempt was killed with us.
+// resumedNote is Attempt.Note for an agent that edits, if an earlier attempt was killed
+// together with us.
 const resumedNote = "An earlier attempt at this task was interrupted. The working tree is as that attempt left it: check its edits, and continue from there."
 
 // lease takes a lease for a job, and waits up to its QueueTimeout.
@@ -99,8 +99,8 @@ type link struct {
 	bin string
 }
 
-// chain finds the adapters of a job and their programs. An adapter without a program is
-// skipped.
+// chain finds the adapters of a job and their programs. It skips an adapter if its program is
+// missing.
 func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 	if err := childenv.Guard(s.Environ); err != nil {
 		return nil, out, err
@@ -126,7 +126,7 @@ func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 	return chain, out, nil
 }
 
-// firstReason is Attempt.Why of a job's first attempt.
+// firstReason returns Attempt.Why for a job's first attempt.
 func firstReason(job Job, with link) string {
 	switch {
 	case job.Resumed:
@@ -138,7 +138,7 @@ func firstReason(job Job, with link) string {
 	}
 }
 
-// plan is what a job has left to try.
+// plan has the remaining options of a job.
 type plan struct {
 	job      Job
 	chain    []link // the current adapter first
@@ -156,7 +156,7 @@ type plan struct {
 	random   func() float64
 }
 
-// step returns what follows a result, given the time that is left.
+// step returns the step after a result, given the time that is left.
 func (p *plan) step(res Result, left time.Duration) outcome.Step {
 	spent := outcome.Spent{
 		Retries: p.tried, OfClass: p.retries[res.Verdict.Class], MaxRetries: p.job.Retries, Fallbacks: len(p.chain) - 1, Left: left,

@@ -25,19 +25,18 @@ const (
 	finalFile = stateFolder + "/final-message"
 )
 
-// runDir is the private directory of one attempt, for us and the agent only. It is
-// removed with the attempt.
+// runDir is the private directory of one attempt. It is removed at the end of the attempt.
 type runDir struct {
 	path string
 	root *os.Root
 }
 
 // newRunDirPath returns the path of a runDir that does not exist yet. The name cannot be
-// guessed, and is short: agents create sockets below it, whose paths are limited to some
-// 100 bytes.
+// guessed, and is short: agents create sockets below it, and the path of a socket is limited
+// to some 100 bytes.
 func newRunDirPath(temp string) (string, error) {
-	// The temporary directory may be behind a link; the agent should see the same path
-	// that it reports later.
+	// The temporary directory may be behind a link. The agent should get the same path that it
+	// reports later.
 	resolved, err := filepath.EvalSymlinks(temp)
 	if err != nil {
 		return "", err

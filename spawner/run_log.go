@@ -15,15 +15,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// RunLogFile is the file in the state directory that has a line of JSON for every attempt
-// that started a process.
+// RunLogFile is the file in the state directory with a line of JSON for every attempt that
+// started a process.
 const RunLogFile = "spawns.jsonl"
 
 // maxLine bounds a line of the run log, in bytes: it is appended in one write, so that
 // lines of several processes do not mix.
 const maxLine = 16 << 10
 
-// AppendRunLog makes a record durable in the run log of a state folder, and returns the
+// AppendRunLog makes a record durable in the run log of a state directory, and returns the
 // digest of its line. ctx bounds the wait for another process that writes a line.
 func AppendRunLog(ctx context.Context, state string, r Record) (string, error) {
 	line, err := runLogLine(r)
@@ -56,7 +56,7 @@ func appendLine(ctx context.Context, state string, line []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	// A line that another process is writing looks like one that was cut off.
+	// Without the lock, a line that another process is writing would look cut off.
 	lock, err := safefile.WaitLock(ctx, root, RunLogFile)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func isTorn(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// runLogLine is the record as a line of the run log. If it is too long, lists and
+// runLogLine returns the record as a line of the run log. If it is too long, lists and
 // excerpts are shortened.
 func runLogLine(r Record) ([]byte, error) {
 	for _, shorten := range []func(){
@@ -105,7 +105,7 @@ func runLogLine(r Record) ([]byte, error) {
 	return nil, fmt.Errorf("the record has more than %d bytes", maxLine)
 }
 
-// maxListed is how many entries of a list a long record keeps.
+// maxListed bounds the lists of a record that is too long.
 const maxListed = 20
 
 func firstOf(list []string) []string {

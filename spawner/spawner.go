@@ -1,8 +1,8 @@
-// Package spawner runs the command lines of coding agents without a terminal, as
-// supervised subprocesses, and judges the result (ADR-0015).
+// Package spawner runs the command lines of coding agents as supervised subprocesses without a
+// terminal, and judges the result (ADR-0015).
 //
-// An agent is a prompt with a name; an adapter says how to call its CLI and how to read
-// its output. A Job names both, with limits for time, tokens and retries:
+// An agent is a prompt with a name; an adapter describes how to call a CLI and how to read its
+// output. A Job names both, with limits for time, tokens and retries:
 //
 //	s, err := spawner.New(spawner.Options{Root: project, State: filepath.Join(project, ".switchyard"), Environ: os.Environ()})
 //	...
@@ -13,9 +13,9 @@
 //	})
 //	if last := out.Last(); last != nil && last.Verdict.Good() { ... }
 //
-// Neither the exit code, nor a success in the output, nor the agent's own word counts
-// alone: the verdict is a function of everything that was observed (docs/verdict.md). When
-// Run returns, no process of the agent is left, and each attempt stands in the run log.
+// Neither the exit code, nor a success in the output, nor the agent's own claim is enough: the
+// verdict is a function of everything that was observed (docs/verdict.md). When Run returns,
+// all processes of the agent have ended, and each attempt is in the run log.
 package spawner
 
 import (
@@ -43,9 +43,9 @@ type Options struct {
 	Root, Tree string
 	// State is the project's state directory, which must exist.
 	State string
-	// Temp is where private directories of runs are made: os.TempDir() if empty.
+	// Temp is the directory for the private directories of runs: os.TempDir() if empty.
 	Temp string
-	// Scope says which changes of the working tree count.
+	// Scope defines which changes of the working tree count.
 	Scope worktree.Scope
 	// Cache remembers the files of working trees between jobs; nil for a new one.
 	Cache *worktree.Cache
@@ -53,27 +53,27 @@ type Options struct {
 	Supervisor *supervise.Supervisor
 	// Catalog has the adapters; nil for the embedded ones.
 	Catalog *adapter.Catalog
-	// Environ is this program's environment, from which those of agents are derived.
+	// Environ is this program's environment, from which the agents' environments are derived.
 	Environ []string
-	// Confine is what confines agents, and Sandbox starts them; nil for a new one, which does
-	// not know yet which levels there are.
+	// Confine has the settings for confined agents. Sandbox starts them; nil for a new one,
+	// which has to find out again which levels there are.
 	Confine access.Settings
 	Sandbox *sandbox.Sandbox
 	// Now is the clock, time.Now if nil. Random returns numbers in [0, 1) to spread
 	// retries, math/rand if nil.
 	Now    func() time.Time
 	Random func() float64
-	// Transcript keeps what an agent wrote to its standard output and returns the digest
-	// for Record.Transcript, "" if it was not kept. It is called once for each attempt
-	// that wrote something, before its record is made durable. It may be nil.
+	// Transcript stores an agent's standard output and returns the digest for
+	// Record.Transcript, "" if it was not stored. It is called once for each attempt with
+	// output, before its record is made durable. It may be nil.
 	Transcript func(ctx context.Context, stdout io.Reader) (digest string)
 	// Warn receives errors that do not affect a result, such as a failure to delete a
 	// private directory. It may be nil.
 	Warn func(error)
 }
 
-// Spawner runs agents in one project. It is safe for concurrent use, also by several
-// processes in one project.
+// Spawner runs agents in one project. It is safe for concurrent use, even by several
+// processes.
 type Spawner struct {
 	Options
 	pool *lease.Pool
@@ -126,8 +126,8 @@ func (s *Spawner) warn(err error) {
 	}
 }
 
-// errFolder is the error of a run's private directory, nil for none. It omits the path,
-// which is of no use to the user.
+// errFolder returns the error for a run's private directory, or nil without err. It omits the
+// path, which does not help the user.
 func errFolder(err error) error {
 	if err == nil {
 		return nil
