@@ -1,9 +1,9 @@
 // Package adapter describes the command lines of coding agents: how to call each without a
-// terminal, and how to read its output. Each adapter is a JSON file (docs/adapters.md); a
-// user's file can replace an embedded one.
+// terminal, and how to read its output. An adapter is a JSON file (docs/adapters.md); a user's
+// file can replace an embedded one.
 //
-// The package starts nothing. It builds the arguments and the environment of a process, and
-// reads its output as it grows.
+// The package does not start processes. It builds the arguments and the environment of a
+// process, and reads its output as it grows.
 package adapter
 
 import (
@@ -18,11 +18,11 @@ type Adapter struct {
 	digest string
 }
 
-// Needs is what a check of the installed program has to find.
+// Needs lists what a check of the installed program has to find.
 type Needs struct {
-	// Version are the arguments that print the version, nil for none.
+	// Version are the arguments that print the version, nil if there are none.
 	Version []string
-	// Help lists arguments that print help. Each of Flags has to be in one of these
+	// Help lists the arguments that print help texts. Each of Flags has to be in one of these
 	// texts.
 	Help  [][]string
 	Flags []string
@@ -50,8 +50,8 @@ func (a *Adapter) SearchTools() []string { return a.spec.SearchTools }
 
 func (a *Adapter) searches(tool string) bool { return slices.Contains(a.spec.SearchTools, tool) }
 
-// pattern compiles a regular expression at its first use: most commands start no agent,
-// and compiling all of them took a twelfth of the start-up time.
+// pattern compiles a regular expression at its first use: most commands do not start agents,
+// and compiling all expressions took a twelfth of the start-up time.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -14,9 +14,9 @@ import (
 
 // Binary returns the absolute path of the program to run: SWITCHYARD_<NAME>_BIN, else
 // NUBOS_PILOT_<NAME>_BIN, else the adapter's program, or the first word of command if the
-// adapter has none. A path is relative to root, in which the program runs; a bare name is
-// searched in PATH. Variables are those of environ. Relative directories in PATH are
-// skipped: they would find programs of the repository.
+// adapter has none. A path is relative to root; a bare name is searched in PATH. All variables
+// are taken from environ. Relative directories in PATH are skipped, since they would find
+// programs of the repository.
 //
 // # Errors
 //
@@ -45,8 +45,8 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 	}
 }
 
-// inPath searches a program. One that cannot be run is reported only if no later
-// directory has one that can.
+// inPath searches a program in directories. A file that cannot be run is reported only if no
+// later directory has the program.
 func (a *Adapter) inPath(name string, folders []string) (string, error) {
 	var unusable error
 	for _, folder := range folders {

@@ -9,16 +9,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// MaxDocument bounds a line or a multi-line JSON object of the output, in bytes. Longer
-// ones are skipped. It leaves room for a large report in a CLI's last event, and several
-// agents that print long lines at once do not add up to much memory.
+// MaxDocument bounds a line or a multi-line JSON object of the output, in bytes. Longer ones
+// are skipped. The limit leaves room for a large report in a CLI's last event, but several
+// agents that print long lines at once do not need much memory.
 const MaxDocument = 2 << 20
 
-// MaxText bounds an output that is text, in bytes. Of a longer one, the end is read, but
+// MaxText bounds an output that is text, in bytes. Only the end of a longer one is read, and
 // it does not count as a final message.
 const MaxText = 1 << 20
 
-// quoted is how many bytes of a line a note quotes.
+// quoted is the number of bytes of a line that a note quotes.
 const quoted = 160
 
 // documents finds the JSON objects in an output. An object is a whole line, or the lines
@@ -30,17 +30,17 @@ type documents struct {
 	// other is called with each part of the output that is not an object, or with nil if
 	// the part is too long. It may be nil.
 	other func([]byte)
-	// raw is the object that is emitted.
+	// raw is the object that is being emitted.
 	raw []byte
 	// line is the current line, and block the current object over several lines, nil for
 	// none.
 	line, block []byte
-	// long says that the current line or block is too long; its rest is dropped.
+	// long is set if the current line or block is too long. The rest of it is dropped.
 	long bool
 
 	begun bool // after the first line
-	// skipped counts lines and objects that were too long, broken those that are not
-	// objects; example is the first of these.
+	// skipped counts lines and objects that were too long, and broken the ones that are not
+	// objects. example is the first of these.
 	skipped, broken int
 	example         string
 }
@@ -100,8 +100,8 @@ func (d *documents) endLine() {
 	}
 }
 
-// inBlock continues a multi-line object. All lines but the last are indented; any other
-// line means that it was not an object.
+// inBlock continues a multi-line object. All lines but the last are indented; another line
+// means that it was not an object.
 func (d *documents) inBlock(line []byte) {
 	if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
 		d.block = append(append(d.block, line...), '\n')
@@ -167,14 +167,14 @@ func (d *documents) notes() []string {
 	return notes
 }
 
-// Terminal colours and white space at the start and at the end of a text.
+// Terminal colours and white space at the start and the end of a text.
 var (
 	leading  = pattern(`^(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+`)
 	trailing = pattern(`(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+$`)
 )
 
-// colours is how many bytes at the end of a line are searched for colours: searching a
-// line of megabytes from its start would be slow.
+// colours is the number of bytes at the end of a line that are searched for colours. Searching
+// a long line from its start would be slow.
 const colours = 64
 
 // bare removes white space and colours around a line.
@@ -188,7 +188,7 @@ func bare(line []byte) []byte {
 	return line[:len(line)-len(trailing().Find(tail))]
 }
 
-// excerpt is the start of a text, at most limit bytes, cut between characters.
+// excerpt returns the start of a text, at most limit bytes, cut between characters.
 func excerpt(text string, limit int) string {
 	if len(text) <= limit {
 		return text

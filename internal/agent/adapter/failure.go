@@ -31,15 +31,15 @@ type errorRule struct {
 	RetryMatch  groupFinder `field:"retry_match"`
 }
 
-// failed is an error that a rule has found.
-type failed struct {
+// foundError is an error that a rule has found.
+type foundError struct {
 	Failure
 	kinds []string
 }
 
 // find returns the error in an event.
-func (r errorRule) find(e event) *failed {
-	f := &failed{Failure: Failure{Class: r.Class, Message: strings.Join(r.Message.scalars(e), "; ")}, kinds: r.Kind.scalars(e)}
+func (r errorRule) find(e event) *foundError {
+	f := &foundError{Failure: Failure{Class: r.Class, Message: strings.Join(r.Message.scalars(e), "; ")}, kinds: r.Kind.scalars(e)}
 	f.Status = status(firstOf(r.Status.scalars(e), r.StatusMatch, f.Message))
 	f.RetryAfter = wait(firstOf(r.RetryAfter.scalars(e), r.RetryMatch, f.Message))
 	f.Message = excerpt(f.Message, MaxMessage)
@@ -59,7 +59,8 @@ func (p paths) scalars(e event) []string {
 	return all
 }
 
-// firstOf is the first of the values, else what the form finds in the message.
+// firstOf returns the first of the values, or otherwise the group that the form finds in the
+// message.
 func firstOf(values []string, form groupFinder, message string) string {
 	if len(values) > 0 {
 		return values[0]
@@ -72,7 +73,7 @@ func firstOf(values []string, form groupFinder, message string) string {
 	return ""
 }
 
-// status parses an HTTP status of an error, 0 for others.
+// status parses an HTTP status of an error. It returns 0 for other texts.
 func status(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 400 || n > 599 {
@@ -81,7 +82,7 @@ func status(text string) int {
 	return n
 }
 
-// maxWait bounds a time to wait.
+// maxWait is the longest time to wait that is believed.
 const maxWait = 366 * 24 * time.Hour
 
 // waitPart is a part of a time to wait.
@@ -109,7 +110,7 @@ func wait(text string) time.Duration {
 	return time.Duration(total)
 }
 
-// unit is the unit with a name, 0 for none.
+// unit returns the unit with a name, 0 if there is none.
 func unit(name string) time.Duration {
 	switch name {
 	case "ms":
@@ -135,14 +136,14 @@ type classRule struct {
 	Class outcome.Class `field:"class,required" form:"class"`
 }
 
-// classify sets an error's class: that of its rule, else of the first class rule that
-// matches, else of its status, else crashed.
-func (a *spec) classify(f *failed) *Failure {
+// classify sets an error's class to that of its rule, or else of the first class rule that
+// matches, or else of its status, or else crashed.
+func (a *spec) classify(f *foundError) *Failure {
 	f.Class = cmp.Or(f.Class, classOf(a.Classes, f), classOfStatus(f.Status), outcome.Crashed)
 	return &f.Failure
 }
 
-// statusIn is the last HTTP status in standard error, 0 for none.
+// statusIn returns the last HTTP status in standard error, 0 if there is none.
 func (a *spec) statusIn(errors []byte) int {
 	if a.StderrStatus.Regexp == nil {
 		return 0
@@ -154,8 +155,8 @@ func (a *spec) statusIn(errors []byte) int {
 	return status(string(found[len(found)-1][1]))
 }
 
-// classOf is the class of the first rule that matches, "" for none.
-func classOf(all []classRule, f *failed) outcome.Class {
+// classOf returns the class of the first rule that matches, "" if none does.
+func classOf(all []classRule, f *foundError) outcome.Class {
 	for _, c := range all {
 		if c.Match.Regexp != nil && c.Match.MatchString(f.Message) || c.Kind.Regexp != nil && slices.ContainsFunc(f.kinds, c.Kind.MatchString) {
 			return c.Class
@@ -164,7 +165,7 @@ func classOf(all []classRule, f *failed) outcome.Class {
 	return ""
 }
 
-// lastBytes is the end of a text, at most limit bytes, cut between characters.
+// lastBytes returns the end of a text, at most limit bytes, cut between characters.
 func lastBytes(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -175,7 +176,7 @@ func lastBytes(text string, limit int) string {
 // statusOverloaded is a nonstandard status of some model APIs.
 const statusOverloaded = 529
 
-// classOfStatus is the class of an HTTP status of a model API, "" if it is not a failure.
+// classOfStatus returns the class of an HTTP status of a model API, "" if it is not a failure.
 func classOfStatus(status int) outcome.Class {
 	switch status {
 	case http.StatusTooManyRequests:

@@ -18,22 +18,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Values are the values of a spawn for an adapter's templates. Paths are absolute.
+// Values are a spawn's values for an adapter's templates. Paths are absolute.
 type Values struct {
 	// Model is "" for the CLI's default.
 	Model   string
 	WorkDir string
-	// StateDir is a private directory for the CLI's configuration and state, TempDir one
+	// StateDir is a private directory for the CLI's configuration and state, and TempDir one
 	// for temporary files.
 	StateDir, TempDir string
-	// OutFile is where the CLI may write its final message.
+	// OutFile is the file to which the CLI may write its final message.
 	OutFile string
-	// ReportPath is the file that the agent may write, PromptFile contains its prompt.
+	// ReportPath is the file that the agent may write, and PromptFile contains its prompt.
 	ReportPath, PromptFile string
 	// MaxDollars limits the cost, as a decimal number of dollars, "" for no limit. Not
 	// all CLIs support it.
 	MaxDollars string
-	// Profile is what the agent may write: nothing, ReportPath, or the files of WorkDir.
+	// Profile is the agent's write access: none, ReportPath, or the files of WorkDir.
 	Profile profile.Profile
 	// Web allows web searches and reading pages.
 	Web bool
@@ -41,11 +41,11 @@ type Values struct {
 	Command []string
 	// Environ tells which credentials are available, as NAME=value.
 	Environ []string
-	// Confined says that a sandbox of ours confines the CLI.
+	// Confined is set if our sandbox confines the CLI.
 	Confined bool
 }
 
-// Invocation is how to start a CLI.
+// Invocation describes how to start a CLI.
 type Invocation struct {
 	// Argv are the arguments, without the program.
 	Argv []string
@@ -53,25 +53,26 @@ type Invocation struct {
 	Env []string
 	// Pass are variables to inherit, such as the credential and the endpoint.
 	Pass []string
-	// Files are to be created below Values.StateDir before the start: contents by
-	// relative path.
+	// Files are the contents, by relative path, of files to create below Values.StateDir
+	// before the start.
 	Files map[string]string
-	// Stdin says that the prompt goes to standard input; else the arguments name
+	// Stdin is set if the prompt goes to standard input. Otherwise the arguments name
 	// PromptFile.
 	Stdin bool
-	// Hosts are what the CLI connects to, and URLs are variables whose values name others.
+	// Hosts are the hosts that the CLI connects to, and URLs are the variables with URLs of
+	// other hosts.
 	Hosts, URLs []string
-	// State are the paths of the user's login and settings, unless the CLI has a private
-	// directory instead, and Protected are paths in it that it should not change.
+	// State are the paths of the user's login and settings, without those that are in a
+	// private directory instead. Protected are paths in them that the CLI should not change.
 	State, Protected []string
-	// Checkout are paths below the project's root that the CLI reads wherever it runs.
+	// Checkout are paths below the project's root that the CLI reads even if it runs in
+	// another tree.
 	Checkout []string
 }
 
 var placeholder = pattern(`\{([a-z_]+)\}`)
 
-// command is the placeholder for all arguments of Values.Command. It is an argument of
-// its own.
+// command is the argument that stands for all arguments of Values.Command.
 const command = "{command}"
 
 // Placeholders of Values.
@@ -91,24 +92,24 @@ func (v Values) named() map[string]string {
 	}
 }
 
-// Invocation says how to start the CLI for one spawn.
+// Invocation returns how to start the CLI for one spawn.
 //
 // # Errors
 //
-// adapter-invalid if a required argument has no value, a value cannot be passed to this
-// CLI, or the adapter lacks the profile. adapter-repository-settings if the repository has
-// settings that the CLI would apply.
+// adapter-invalid if a required argument has no value, a value cannot be passed to this CLI,
+// or the adapter lacks the profile. adapter-repository-settings if the repository has settings
+// that the CLI would apply.
 func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	values := v.named()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if err := a.accepts(name, values[name]); err != nil {
+		if err := a.checkValue(name, values[name]); err != nil {
 			return Invocation{}, err
 		}
 	}
-	if err := a.undisturbed(v.WorkDir); err != nil {
+	if err := a.checkForbidden(v.WorkDir); err != nil {
 		return Invocation{}, err
 	}
-	may, err := a.allowed(v.Profile)
+	may, err := a.profilePlaceholders(v.Profile)
 	if err != nil {
 		return Invocation{}, err
 	}
@@ -155,8 +156,8 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	return inv, nil
 }
 
-// state returns the paths of the user's login and settings, without those that variables of
-// the CLI move to its private directory.
+// state returns the paths of the user's login and settings, without those that variables move
+// to the private directory.
 func (a *Adapter) state(environ []string, moved map[string]string) (paths, protected []string) {
 	for _, s := range a.spec.Sandbox.State {
 		if _, ok := moved[s.Variable]; ok {
@@ -177,12 +178,12 @@ func (a *Adapter) state(environ []string, moved map[string]string) (paths, prote
 
 // Allows returns adapter-invalid if the adapter lacks the profile.
 func (a *Adapter) Allows(p profile.Profile) error {
-	_, err := a.allowed(p)
+	_, err := a.profilePlaceholders(p)
 	return err
 }
 
-// allowed returns the placeholders of a profile.
-func (a *Adapter) allowed(p profile.Profile) (map[string]string, error) {
+// profilePlaceholders returns the placeholders of a profile.
+func (a *Adapter) profilePlaceholders(p profile.Profile) (map[string]string, error) {
 	switch {
 	case p == profile.Report:
 		return a.spec.Profiles.Report, nil
@@ -195,8 +196,8 @@ func (a *Adapter) allowed(p profile.Profile) (map[string]string, error) {
 	return a.spec.Profiles.Edit, nil
 }
 
-// accepts refuses a value that this CLI would misinterpret.
-func (a *Adapter) accepts(name, value string) error {
+// checkValue refuses a value that this CLI would misinterpret.
+func (a *Adapter) checkValue(name, value string) error {
 	refuse := a.spec.Refuse[name]
 	switch {
 	case strings.ContainsRune(value, 0):
@@ -209,9 +210,9 @@ func (a *Adapter) accepts(name, value string) error {
 		With("adapter", a.spec.Name).With("problems", []Problem{{Path: "/refuse/" + name, Text: "refuses this value"}})
 }
 
-// undisturbed refuses settings of the repository. A file that cannot be checked counts as
+// checkForbidden refuses settings of the repository. A file that cannot be checked counts as
 // present.
-func (a *Adapter) undisturbed(dir string) error {
+func (a *Adapter) checkForbidden(dir string) error {
 	for _, name := range a.spec.Forbidden {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			return errs.New(errs.AdapterRepositorySettings, "%s would obey %s, which the repository brings", a.spec.Name, name).
@@ -240,9 +241,9 @@ func (a *Adapter) argv(own, values map[string]string, words []string) ([]string,
 	return argv, nil
 }
 
-// fill returns the arguments with their values. missing names a placeholder that is
-// empty. Outside of a group only those of the spawn have to be there: an empty one
-// of a profile is what the adapter says.
+// fill returns the arguments with their values. missing names a placeholder without a value.
+// Outside of a group, only the values of the spawn are required, since a profile may set a
+// placeholder to an empty text.
 func (arg argument) fill(own, values map[string]string) (filled []string, missing string) {
 	for _, text := range arg.texts {
 		value, empty := fill(text, own)
@@ -266,7 +267,7 @@ func fill(template string, values map[string]string) (filled, empty string) {
 	return filled, empty
 }
 
-// fillJSON fills the texts and names of a JSON value, and prints it.
+// fillJSON fills the texts and names of a JSON value, and encodes it.
 func fillJSON(template any, values map[string]string) (string, error) {
 	printed, err := json.Marshal(fillTree(template, values), json.Deterministic(true),
 		jsontext.AllowInvalidUTF8(true), jsontext.WithIndent("  "))

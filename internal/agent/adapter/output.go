@@ -6,10 +6,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// Output is what an agent's output says about its run. Unknown values are nil or "". None
-// of it proves success: an agent may end cheerfully without having done anything.
+// Output is an agent's own account of its run. Unknown values are nil or "". It never proves
+// success: an agent may report success without having done anything.
 type Output struct {
-	// Text is the final message, which may be empty; HasText says whether there is one.
+	// Text is the final message, which may be empty. HasText is set if there is one.
 	Text    string
 	HasText bool
 	// Model and Session are the CLI's names of its model and session.
@@ -17,20 +17,19 @@ type Output struct {
 	Tokens         Tokens
 	// Dollars is the cost by the CLI's own count, in micro-dollars (1e-6 $), rounded up.
 	Dollars *int64
-	// Tools are the uses of tools in order, at most MaxTools. ToolCount counts all of
-	// them.
+	// Tools are the uses of tools in order, at most MaxTools. ToolCount counts all uses.
 	Tools     []ToolUse
 	ToolCount int
 	// Denials name the tools that were refused, or their ids, at most MaxTools.
 	Denials []string
-	// Failure is the error that the output reports, nil for none.
+	// Failure is the error that the output reports, nil if there is none.
 	Failure *Failure
-	// Valid says that the output has the form that the adapter promises, to its end.
+	// Valid is set if the whole output has the form that the adapter describes.
 	Valid bool
-	// Done says that the output contains an event that ends a run.
+	// Done is set if the output contains an event that ends a run.
 	Done bool
-	// Notes describe what was skipped: warnings, lines that are not JSON, earlier
-	// results. They quote the output, so redact them.
+	// Notes have warnings, and describe lines that are not JSON and earlier results. They
+	// quote the output, so redact them.
 	Notes []string
 }
 
@@ -38,7 +37,7 @@ type Output struct {
 type Tokens struct {
 	// In includes tokens from the cache, and Out includes thoughts.
 	In, Out *int64
-	// Cached counts those of In that came from the cache.
+	// Cached counts the tokens of In that came from the cache.
 	Cached *int64
 }
 
@@ -46,7 +45,7 @@ type Tokens struct {
 type ToolUse struct {
 	// Name is the CLI's name of the tool.
 	Name string
-	// Search says that the tool searches; see Adapter.SearchTools.
+	// Search is set for a tool that searches; see Adapter.SearchTools.
 	Search bool
 }
 
@@ -57,31 +56,31 @@ type Failure struct {
 	Status int
 	// Message is the CLI's text, at most MaxMessage bytes. Redact it before it is shown.
 	Message string
-	// RetryAfter is how long the API asked to wait, 0 if it did not.
+	// RetryAfter is the time that the API asked to wait, 0 if it did not.
 	RetryAfter time.Duration
-	// ResetsAt is when a usage limit ends, the zero time if the output does not say.
+	// ResetsAt is the end of a usage limit, the zero time if it is unknown.
 	ResetsAt time.Time
 }
 
-// Progress is how far a run has come.
+// Progress is the progress of a run.
 type Progress struct {
 	// Tokens is 0 if unknown.
 	Tokens int64
-	// Tools counts uses of tools. Tool is the CLI's name of the last one, "" for none.
+	// Tools counts uses of tools. Tool is the CLI's name of the last one, "" before the first.
 	Tools int
 	Tool  string
-	// Done says that the run's last event has come. Others may follow.
+	// Done is set after an event that ends a run. More events may follow.
 	Done bool
 }
 
-// Ended is how an agent's process ended, and what it left beside standard output.
+// Ended describes the end of an agent's process, with its output besides standard output.
 type Ended struct {
-	// At is the time of the end, in the zone in which the CLI prints times. The zero time
-	// is unknown: then the ends of usage limits are, too.
+	// At is the time of the end, in the zone in which the CLI prints times. If it is zero, the
+	// ends of usage limits are unknown too.
 	At time.Time
 	// ExitCode is -1 if a signal ended the process.
 	ExitCode int
-	// Signal is "" for none.
+	// Signal is the name of that signal, or "".
 	Signal string
 	// Errors is the end of standard error.
 	Errors []byte

@@ -41,7 +41,7 @@ func Parse(data []byte) (*Adapter, error) {
 	return a, nil
 }
 
-// placeholders checks that what each placeholder names is there, in every case.
+// placeholders checks that each placeholder has a value in every case.
 func (s *schema) placeholders(a *Adapter, members map[string]any) {
 	spawn := (Values{}).named()
 	named := maps.Clone(spawn)
@@ -78,7 +78,7 @@ func (s *schema) placeholders(a *Adapter, members map[string]any) {
 	}
 }
 
-// check checks what depends on several fields.
+// check checks the rules that concern several fields.
 func (s *schema) check(a *Adapter, members map[string]any) {
 	argv, _ := members["argv"].([]any)
 	switch runsCommand := slices.Contains(argv, any(command)); {

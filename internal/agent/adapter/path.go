@@ -8,15 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// path is a place in a JSON value: names joined by dots, each followed by [*] for all
-// elements of an array or values of an object, or by [name=text] for the elements with
+// path leads to places in a JSON value: names joined by dots. A name may be followed by [*]
+// for all elements of an array or values of an object, or by [name=text] for the elements with
 // that member.
 type path []step
 
 type step struct {
 	name string
 	each bool
-	// key and text choose elements if key is not "".
+	// key and text select elements if key is not "".
 	key, text string
 }
 
@@ -36,7 +36,7 @@ func (p *path) parse(text string) error {
 	return nil
 }
 
-// event is an object of the output, split into its members: most rules begin with one,
+// event is an object of the output, split into its members: most rules begin with a member,
 // and parsing a large object for each rule would be slow.
 type event []named
 
@@ -63,7 +63,7 @@ func (e event) member(name string) jsontext.Value {
 	return nil
 }
 
-// values returns the values at the path in order. They are parts of the event.
+// values returns the values at the path in order. They share the memory of the event.
 func (p path) values(e event) []jsontext.Value {
 	found := p[0].follow(e.member(p[0].name), nil)
 	for _, s := range p[1:] {
@@ -76,7 +76,7 @@ func (p path) values(e event) []jsontext.Value {
 	return found
 }
 
-// follow appends what the step chooses of a value.
+// follow appends the values that the step selects.
 func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value {
 	switch {
 	case at == nil:
@@ -96,7 +96,7 @@ func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value
 	return found
 }
 
-// member returns an object's member, nil for none.
+// member returns an object's member, nil if there is none.
 func member(v jsontext.Value, name string) jsontext.Value {
 	var found jsontext.Value
 	if v.Kind() == '{' {

@@ -18,7 +18,7 @@ const (
 	// maxWarnings bounds the warnings in an Output, and maxWarning each of them, in
 	// bytes.
 	maxWarnings, maxWarning = 16, 512
-	// maxErrors is how many bytes of the end of standard error are read.
+	// maxErrors is the number of bytes at the end of standard error that are read.
 	maxErrors = 64 << 10
 )
 
@@ -32,7 +32,7 @@ type Reader struct {
 	spec    *spec
 
 	documents documents
-	plain     []byte // an output that is text, or its end
+	plain     []byte // the output, or its end, if it is text
 	long      bool   // a required text is too long
 
 	result, model, session           *texts
@@ -41,8 +41,8 @@ type Reader struct {
 	lastTool                         string
 	toolCount, events, ends, skipped int // skipped is documents.skipped at the last end
 	denials, warnings                []string
-	failures                         []*failed // by error rule
-	resets                           []string  // by reset rule, what an event has
+	failures                         []*foundError // by error rule
+	resets                           []string      // by reset rule, the text that it found
 }
 
 // NewReader returns a reader for one run.
@@ -52,7 +52,7 @@ func (a *Adapter) NewReader() *Reader {
 		result: newTexts(a.spec.Result), model: newTexts(a.spec.Model), session: newTexts(a.spec.Session),
 		in: newNumbers(a.spec.Usage.In), out: newNumbers(a.spec.Usage.Out), cached: newNumbers(a.spec.Usage.Cached),
 		cost: newNumbers(a.spec.Cost), progress: newNumbers(a.spec.Progress),
-		failures: make([]*failed, len(a.spec.Error)), resets: make([]string, len(a.spec.Resets)),
+		failures: make([]*foundError, len(a.spec.Error)), resets: make([]string, len(a.spec.Resets)),
 	}
 	r.documents.emit = r.event
 	return r
@@ -128,7 +128,8 @@ func appendUpTo(all []string, count, size int, more []string) []string {
 	return all
 }
 
-// fail applies the error rules to an event of the output or of standard error.
+// fail applies the error rules to an event of the output, or of standard error if errors is
+// set.
 func (r *Reader) fail(e event, errors bool) {
 	for i, rule := range r.spec.Error {
 		switch {
@@ -166,13 +167,13 @@ func (r *Reader) Finish(end Ended) Output {
 	o.Text, o.HasText = r.text(end.File)
 	o.Failure = r.failure(end)
 	r.findReset(o.Failure, end.At)
-	if o.Valid = r.valid(o); !o.Valid && o.Failure == nil && r.tooLong() {
-		o.Failure = &Failure{Class: outcome.Malformed, Message: fmt.Sprintf("too long: what has to be read has more than %d bytes", r.most())}
+	if o.Valid = r.valid(o); !o.Valid && o.Failure == nil && r.isTooLong() {
+		o.Failure = &Failure{Class: outcome.Malformed, Message: fmt.Sprintf("too long: what has to be read has more than %d bytes", r.limit())}
 	}
 	return o
 }
 
-// text is the final message: from the output, else from the file.
+// text returns the final message from the output, or otherwise from the file.
 func (r *Reader) text(file []byte) (string, bool) {
 	if r.spec.Output == formText {
 		message := message(r.plain)
@@ -185,7 +186,7 @@ func (r *Reader) text(file []byte) (string, bool) {
 	return text, has && !r.long
 }
 
-// message cleans a text: no byte order mark, surrounding spaces or invalid UTF-8.
+// message returns a text without a byte order mark, surrounding spaces and invalid UTF-8.
 func message(b []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(strings.TrimPrefix(string(b), "\ufeff"), "\ufffd"))
 }
@@ -195,20 +196,20 @@ func (r *Reader) valid(o Output) bool {
 	if r.spec.Output == formText {
 		return o.HasText
 	}
-	return r.events > 0 && (o.Done || len(r.spec.Done) == 0) && !r.tooLong()
+	return r.events > 0 && (o.Done || len(r.spec.Done) == 0) && !r.isTooLong()
 }
 
-// most is the limit that applies, in bytes.
-func (r *Reader) most() int {
+// limit returns the limit that applies, in bytes.
+func (r *Reader) limit() int {
 	if r.spec.Output == formText {
 		return MaxText
 	}
 	return MaxDocument
 }
 
-// tooLong reports whether a part of the result may be missing: of its text, or anything
-// after the last event that ends a run.
-func (r *Reader) tooLong() bool { return r.long || r.documents.skipped > r.skipped }
+// isTooLong reports whether a part of the result may be missing: of its text, or after the
+// last event that ends a run.
+func (r *Reader) isTooLong() bool { return r.long || r.documents.skipped > r.skipped }
 
 func (r *Reader) notes() []string {
 	notes := append(r.documents.notes(), r.warnings...)
@@ -218,12 +219,12 @@ func (r *Reader) notes() []string {
 	return notes
 }
 
-// failure is the error in the output, else what standard error and the exit code of a
-// failed run say.
+// failure returns the error in the output, or otherwise the one in standard error or of the
+// exit code of a failed run.
 func (r *Reader) failure(end Ended) *Failure {
 	bad := end.ExitCode != 0 || end.Signal != ""
 	errors := end.Errors[max(0, len(end.Errors)-maxErrors):]
-	if bad { // After a success, errors there do not count.
+	if bad { // After a success, standard error does not count.
 		d := documents{emit: func(e event) { r.fail(e, true) }}
 		_, _ = d.Write(errors)
 		d.finish()
@@ -236,7 +237,7 @@ func (r *Reader) failure(end Ended) *Failure {
 		}
 	}
 	text := message(errors)
-	f := &failed{Failure: Failure{Class: said.class, Status: said.status, Message: lastBytes(text, MaxMessage)}}
+	f := &foundError{Failure: Failure{Class: said.class, Status: said.status, Message: lastBytes(text, MaxMessage)}}
 	switch {
 	case !bad || end.Signal != "":
 	case known:

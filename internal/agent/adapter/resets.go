@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	// longWait is how long an API may ask to wait at a rate limit. If it asks for more, a
-	// quota is used up.
+	// longWait is the longest wait at a rate limit. If the API asks for more, a quota is used
+	// up.
 	longWait = 10 * time.Minute
 	// A usage limit ends at most maxPast before the output reports it, and at most maxAhead
 	// after that. Other times were misread.
 	maxPast, maxAhead = 24 * time.Hour, 8 * 24 * time.Hour
-	// justPast is how long ago a time of day may have passed. If it passed before that,
-	// the one of the next day is meant.
+	// justPast is the longest time since which a time of day may have passed. An earlier one
+	// means the next day.
 	justPast = 10 * time.Minute
 )
 
-// resetRule finds when a usage limit ends: at Path in an event, or with Match in the
-// message of an error.
+// resetRule finds the end of a usage limit at Path in an event, or with Match in the message
+// of an error.
 type resetRule struct {
 	Where where       `field:"where"`
 	Path  paths       `field:"path"`
 	Match groupFinder `field:"match"`
 	// Forms are tried in turn.
 	Forms []timeForm `field:"forms,required"`
-	// Zone is that of times without one: nil for the CLI's. A group of Match with the name
-	// zone finds another.
+	// Zone is the zone of times that do not have one, nil for the CLI's zone. A group of Match
+	// with the name zone takes precedence.
 	Zone zone `field:"zone"`
 }
 
-// zone is a time zone by its IANA name, nil for none.
+// zone is a time zone with an IANA name. The Location may be nil.
 type zone struct{ *time.Location }
 
 func (z *zone) parse(text string) (err error) {
@@ -45,7 +45,7 @@ func (z *zone) parse(text string) (err error) {
 	return nil
 }
 
-// location returns a time zone. It knows none of Go's names for this computer's zone.
+// location returns a time zone by its IANA name. It refuses Go's names for the local zone.
 func location(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {
 		return nil, errors.New("not the name of a zone")
@@ -53,7 +53,7 @@ func location(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// resetTime is what the first rule finds that finds a time. found are the texts that the
+// resetTime returns the time of the first rule that finds one. found has the texts that the
 // rules found in events, by rule.
 func (a *spec) resetTime(found []string, message string, at time.Time) time.Time {
 	for i, r := range a.Resets {
@@ -83,7 +83,7 @@ func (a *spec) resetTime(found []string, message string, at time.Time) time.Time
 	return time.Time{}
 }
 
-// findReset finds when the usage limit ends that a failure is about, if it is about one.
+// findReset sets the end of the usage limit that caused a failure.
 func (r *Reader) findReset(f *Failure, at time.Time) {
 	if f == nil || f.Class != outcome.Quota && f.Class != outcome.RateLimit {
 		return
@@ -112,7 +112,7 @@ func plausible(t, at time.Time) time.Time {
 // hour, perhaps a day, and then perhaps a year.
 type timeForm struct {
 	layout string // "" for Unix seconds
-	// zoned says that the layout has the offset from UTC.
+	// zoned is set if the layout has the offset from UTC.
 	day, year, zoned bool
 }
 
@@ -136,9 +136,9 @@ func (f *timeForm) parse(text string) error {
 	return nil
 }
 
-// time parses a text, and returns the zero time for one that is of another form,
-// ambiguous or implausible. What the text lacks is that of the time that is nearest to at,
-// in whose zone it is.
+// time parses a text in the zone of at. It takes a missing year or day from the time nearest
+// to at. It returns the zero time for a text that has another form, is ambiguous or is
+// implausible.
 func (f timeForm) time(text string, at time.Time) time.Time {
 	if f.layout == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
@@ -173,8 +173,8 @@ func (f timeForm) time(text string, at time.Time) time.Time {
 	return time.Time{}
 }
 
-// onDay returns that time of a day, or the zero time if the clock shows it twice or never,
-// because it is changed on that day.
+// onDay returns a time of a day, or the zero time if the clock shows it twice or never because
+// it is changed on that day.
 func onDay(clock time.Time, year int, month time.Month, day int, in *time.Location) time.Time {
 	t := time.Date(year, month, day, clock.Hour(), clock.Minute(), clock.Second(), 0, in)
 	if t.Day() != day || t.Hour() != clock.Hour() || t.Minute() != clock.Minute() {
@@ -193,8 +193,8 @@ var (
 	meridiem = pattern(`(?i)(\d)\s*([ap])\.?m\b\.?`)
 )
 
-// plainTime returns a time as layouts have it: with single spaces, without ordinals, and
-// with AM and PM in capitals next to the digits.
+// plainTime normalizes a time for layouts: with single spaces, without ordinals, and with AM
+// and PM in capitals next to the digits.
 func plainTime(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	text = ordinal().ReplaceAllString(text, "$1")

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pick says which of several values counts. Without one, it is that of the last event; if
-// that has no value, there is none.
+// pick selects one of several values. Without it, the value of the last event counts, even if
+// that is missing.
 type pick string
 
 const (
@@ -23,17 +23,17 @@ const (
 	pickKeys pick = "keys"
 )
 
-// rule finds texts or numbers in the events that Where chooses.
+// rule finds texts or numbers in the events that Where selects.
 type rule struct {
 	Where where `field:"where"`
 	Path  paths `field:"path,required"`
 }
 
-// history says how the values of several events are combined.
+// history defines how the values of several events are combined.
 type history struct {
-	// Reset chooses events that discard what was found. It may be nil.
+	// Reset selects events that discard earlier values. It may be nil.
 	Reset where `field:"reset"`
-	// Once leads to a text: of consecutive events with the same text, only the first one
+	// Once is the path of a text. Of consecutive events with the same text, only the first one
 	// counts. It may be nil.
 	Once path `field:"once"`
 }
@@ -55,7 +55,7 @@ type (
 	}
 )
 
-// texts is what several rules find; the first rule that has a value wins.
+// texts has the texts that several rules found. The first rule that has a value wins.
 type texts struct {
 	rules []textRule
 	found []foundText
@@ -105,7 +105,7 @@ func (t *texts) get() (string, bool) {
 	return "", false
 }
 
-// text is what the rule finds in one event.
+// text returns the text that the rule finds in one event.
 func (r textRule) text(e event) (string, bool) {
 	var b strings.Builder
 	has := false
@@ -137,7 +137,7 @@ func names(v jsontext.Value) (string, bool) {
 // maxNumber is the largest number that a float64 represents exactly.
 const maxNumber = 1 << 53
 
-// numbers is what several rules find; the first rule that has a value wins.
+// numbers has the numbers that several rules found. The first rule that has a value wins.
 type numbers struct {
 	rules []numberRule
 	found []foundNumber
@@ -198,8 +198,8 @@ func (n *numbers) get() (float64, bool) {
 	return 0, false
 }
 
-// number is what the rule finds in one event. Each path has to lead to numbers that are
-// not negative.
+// number returns the number that the rule finds in one event. Each path has to lead to numbers
+// that are not negative.
 func (r rule) number(e event) (float64, bool) {
 	sum := 0.0
 	for _, p := range r.Path {
@@ -218,7 +218,7 @@ func (r rule) number(e event) (float64, bool) {
 	return sum, true
 }
 
-// whole is the number as an integer, nil if unknown.
+// whole returns the number as an integer, nil if it is unknown.
 func (n *numbers) whole() *int64 {
 	value, has := n.get()
 	if !has || value != math.Trunc(value) {
@@ -228,8 +228,8 @@ func (n *numbers) whole() *int64 {
 	return &count
 }
 
-// micros is the number of dollars in micro-dollars, rounded up. It drops noise of
-// floating-point sums below a thousandth.
+// micros returns a number of dollars in micro-dollars, rounded up. It drops the noise of
+// floating-point sums below a thousandth of a micro-dollar.
 func (n *numbers) micros() *int64 {
 	value, has := n.get()
 	const micro, noise = 1e6, 1e3

@@ -16,8 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// spec is an adapter's file. The tag form names a form of a text, keys one of the names in
-// an object, and words lists the possible texts.
+// spec is an adapter's file. The tag form names the form of a text, keys the form of the names
+// in an object, and words lists the possible texts.
 type spec struct {
 	Name    string     `field:"name,required" form:"name"`
 	Bin     string     `field:"bin" form:"program"`
@@ -42,28 +42,28 @@ type spec struct {
 	EnvSet map[string]string `field:"env_set" keys:"variable"`
 	// EnvPass are variables to inherit.
 	EnvPass []string `field:"env_pass" form:"variable"`
-	// StateDirEnv are variables that move the CLI's state to Values.StateDir. If
-	// credentials are named, they are set only if one of those is set: else the user has
+	// StateDirEnv are variables that move the CLI's state to Values.StateDir. If there are
+	// Credentials, the variables are set only if one of those is set. Otherwise the user has
 	// logged in, and the login is in the CLI's default place.
 	StateDirEnv []string       `field:"state_dir_env" form:"variable"`
 	Credentials []string       `field:"credentials" form:"variable"`
 	Files       map[string]any `field:"files" keys:"inside"`
-	// Sandbox says what the CLI needs if we confine it.
+	// Sandbox lists what the CLI needs if we confine it.
 	Sandbox struct {
-		// Hosts are those of its API, and URLs are variables with others.
+		// Hosts are the hosts of its API, and URLs the variables with URLs of other hosts.
 		Hosts []string `field:"hosts"`
 		URLs  []string `field:"urls" form:"variable"`
-		// State has the folders of a user's login and settings.
+		// State has the places of the user's login and settings.
 		State []state `field:"state"`
-		// Checkout are paths that the CLI reads in the project's checkout if it runs in another
-		// working tree, and without which it fails.
+		// Checkout are paths in the project's checkout that the CLI must be able to read even
+		// if it runs in another working tree.
 		Checkout []string `field:"checkout" form:"inside"`
-		// Off replaces placeholders so that the CLI's own sandbox, which cannot be set up
-		// within ours, is off.
+		// Off replaces placeholders so that the CLI's own sandbox is off, since it cannot be
+		// set up within ours.
 		Off map[string]string `field:"off" keys:"own"`
 	} `field:"sandbox"`
 	// Forbidden are paths below Values.WorkDir of repository settings, such as hooks, that
-	// cannot be switched off.
+	// cannot be disabled.
 	Forbidden []string `field:"forbidden" form:"inside"`
 
 	Output      string     `field:"output,required" words:"json,text"`
@@ -82,9 +82,9 @@ type spec struct {
 	} `field:"usage"`
 	Cost     []numberRule `field:"cost"`
 	Progress []numberRule `field:"progress"`
-	// Transcript says what to show to a person besides Result, Tools, Notes and Error:
-	// messages, the inputs of tools in the order of Tools, and what they returned. Skip
-	// chooses events that say nothing to a person.
+	// Transcript finds what to show to a person besides Result, Tools, Notes and Error:
+	// messages, and the inputs and outputs of tools in the order of Tools. Skip selects events
+	// that are not shown.
 	Transcript struct {
 		Text   []rule  `field:"text"`
 		Input  []rule  `field:"input"`
@@ -93,27 +93,27 @@ type spec struct {
 	} `field:"transcript"`
 
 	Error []errorRule `field:"error"`
-	// Resets find when a usage limit ends.
+	// Resets find the end of a usage limit.
 	Resets  []resetRule `field:"resets"`
 	Classes []classRule `field:"classes"`
-	// Silent classifies a run that failed without any event by its standard error, if
-	// Classes do not.
+	// Silent classifies a run that failed without an event by its standard error, if Classes
+	// do not match.
 	Silent []classRule     `field:"silent"`
 	Exits  map[string]exit `field:"exits" keys:"exit"`
 	// StderrStatus finds the last HTTP status in standard error, for an error in the output
-	// without a status.
+	// that has no status.
 	StderrStatus groupFinder `field:"stderr_status"`
 }
 
-// state is a file or a folder in which a CLI has a user's login and settings.
+// state is a file or directory with a user's login and settings for a CLI.
 type state struct {
-	// Variable names the variable that moves it, "" for none. Home is where it is
-	// otherwise, below the home directory, "" for that itself.
+	// Variable is the variable that moves it, "" if there is none. Home is its default path
+	// below the home directory, "" for the home directory itself.
 	Variable string `field:"variable" form:"variable"`
 	Home     string `field:"home" form:"inside"`
-	// Below is the part of the path that the variable does not have.
+	// Below is the part of the path after the value of the variable.
 	Below string `field:"below" form:"inside"`
-	// Protect are paths in it that make the CLI run something in other sessions.
+	// Protect are paths in it with which the CLI runs commands in other sessions.
 	Protect []string `field:"protect" form:"inside"`
 }
 
@@ -152,7 +152,7 @@ func under(at, name string) string {
 	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// decode decodes the value at a pointer into what to refers to.
+// decode decodes the value at a pointer into the variable to.
 func (s *schema) decode(at string, from any, to reflect.Value, tag reflect.StructTag) {
 	switch leaf := to.Addr().Interface().(type) {
 	case interface{ parse(text string) error }:
@@ -261,7 +261,7 @@ func (s *schema) object(at string, from any, to reflect.Value) {
 	}
 }
 
-// problemOf says what a text must be by its tag, "" if it is that.
+// problemOf returns what is wrong with a text according to its tag, or "".
 func problemOf(text string, tag reflect.StructTag) string {
 	if words := tag.Get("words"); words != "" && !slices.Contains(strings.Split(words, ","), text) {
 		return "must be one of " + strings.ReplaceAll(words, ",", ", ")
@@ -274,7 +274,7 @@ func problemOf(text string, tag reflect.StructTag) string {
 	return ""
 }
 
-// forms describe what a text of a form is, if the given one is not.
+// forms return "" for a text that has the form, and otherwise a description of the form.
 var forms = map[string]func(text string) string{
 	"name":     matches(`^[a-z][a-z0-9-]*$`, 32, "1 to 32 lower-case letters, digits and dashes"),
 	"variable": matches(`^[A-Za-z_][A-Za-z0-9_]*$`, 128, "the name of a variable"),
@@ -297,7 +297,7 @@ var forms = map[string]func(text string) string{
 		if text != "" && filepath.Base(text) == text && text != "." && text != ".." {
 			return ""
 		}
-		return "the name of a program, and no path"
+		return "the name of a program, not a path"
 	},
 	"inside": func(text string) string {
 		if filepath.IsLocal(text) && text != "." {
@@ -318,7 +318,7 @@ var forms = map[string]func(text string) string{
 var ownName = matches(`^[a-z_]+$`, 32, "1 to 32 lower-case letters and _")
 
 // matches returns a form with a regular expression and a length of at most limit bytes. A
-// counted repetition would take the expression long to compile.
+// counted repetition in the expression would be slow to compile.
 func matches(form string, limit int, described string) func(string) string {
 	compiled := pattern(form)
 	return func(text string) string {
@@ -329,8 +329,8 @@ func matches(form string, limit int, described string) func(string) string {
 	}
 }
 
-// finder is a regular expression (RE2), groupFinder one whose first group is what it finds,
-// and wholeFinder one for a whole text.
+// finder is a regular expression (RE2), groupFinder one that finds the text of its first
+// group, and wholeFinder one for a whole text.
 type (
 	finder      struct{ *regexp.Regexp }
 	groupFinder struct{ *regexp.Regexp }
@@ -340,7 +340,7 @@ type (
 func (f *finder) parse(text string) (err error) {
 	if f.Regexp, err = regexp.Compile(text); err != nil {
 		f.Regexp = new(regexp.Regexp) // Its field is set.
-		return fmt.Errorf("is no regular expression: %w", err)
+		return fmt.Errorf("is not a regular expression: %w", err)
 	}
 	return nil
 }
@@ -348,7 +348,7 @@ func (f *finder) parse(text string) (err error) {
 func (f *groupFinder) parse(text string) error {
 	err := (*finder)(f).parse(text)
 	if err == nil && f.NumSubexp() < 1 {
-		err = fmt.Errorf("needs a group, which is what it finds")
+		err = fmt.Errorf("needs a group for the text that it finds")
 	}
 	return err
 }
@@ -360,8 +360,7 @@ func (f *wholeFinder) parse(text string) error {
 	return (*finder)(f).parse(`^(?:` + text + `)$`)
 }
 
-// argument is one argument, or a group that is left out if one of its placeholders is
-// empty.
+// argument is one argument, or a group that is omitted if one of its placeholders is empty.
 type argument struct {
 	texts []string
 	group bool

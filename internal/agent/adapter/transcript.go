@@ -36,11 +36,11 @@ const (
 const maxPiece = 1 << 20
 
 // ReadTranscript calls show for each part of an output, in order. It needs memory of a few
-// times MaxDocument; a note stands for a longer line.
+// times MaxDocument, and shows a note instead of a longer line.
 //
 // # Errors
 //
-// Those of r.
+// Errors from r.
 func (a *Adapter) ReadTranscript(r io.Reader, show func(Part)) error {
 	if a.spec.Output == formText {
 		return readLines(r, show)
@@ -74,9 +74,9 @@ type transcript struct {
 	documents
 	spec *spec
 	show func(Part)
-	// pieces are those of a message that comes in several events.
+	// pieces has the text so far of a message that comes in several events.
 	pieces strings.Builder
-	// last is the last message. The final one often comes twice.
+	// last is the last message, since the final one often comes twice.
 	last string
 }
 
@@ -87,7 +87,8 @@ func (t *transcript) flush() {
 	}
 }
 
-// unexplained passes on what is not a JSON object, nil for what was too long.
+// unexplained shows a part that is not a JSON object, or a note for nil, which stands for a
+// part that was too long.
 func (t *transcript) unexplained(line []byte) {
 	t.flush()
 	text := string(line)
@@ -131,7 +132,7 @@ func (t *transcript) event(e event) {
 	names, inputs := allOf(t.spec.Tools, e), valuesOf(rules.Input, e)
 	for i, name := range names {
 		p := Part{Kind: PartTool, Name: name}
-		if len(inputs) == len(names) { // Else it is unknown whose input they are.
+		if len(inputs) == len(names) { // Otherwise the inputs cannot be assigned.
 			p.Text = inputs[i]
 		}
 		show(p)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// where chooses events: all its terms hold.
+// where selects the events for which all terms hold.
 type where []term
 
 // term is a condition: "path" (the value exists and is not null), "path=text",
@@ -64,7 +64,7 @@ func parseTerm(text string) (term, error) {
 	return t, err
 }
 
-// holds reports whether w chooses an event. Without terms it chooses all.
+// holds reports whether w selects an event. Without terms it selects all events.
 func (w where) holds(e event) bool {
 	for _, t := range w {
 		if !t.holds(e) {
