@@ -1,8 +1,8 @@
-// Package childenv builds the environment of a spawned agent: which of our variables it
-// gets, and how it learns that it was spawned.
+// Package childenv builds the environment of a spawned agent: our variables that it gets, and
+// variables that say that it was spawned.
 //
 // An agent runs commands of a model in a shell that inherits this environment. So a variable
-// is passed only if a rule names it.
+// is passed only if a rule allows it.
 package childenv
 
 import (
@@ -13,24 +13,24 @@ import (
 	"strings"
 )
 
-// Policy is what one agent needs in addition to the common variables.
+// Policy lists the variables that one agent needs in addition to the common ones.
 type Policy struct {
-	// Credentials are the exact names of the variables with the CLI's credentials.
+	// Credentials are the names of the variables with the CLI's credentials.
 	Credentials []string
-	// Extra are further exact names, which may be secrets: the user listed each of them.
+	// Extra are further names, which may be of secrets: the user listed each of them.
 	Extra []string
 }
 
-// passthrough is the variable in which the user lists further ones, separated by commas or
-// white space. A child does not get it.
+// passthrough is the variable in which the user lists further variables, separated by commas
+// or white space. A child does not get it.
 const passthrough = "NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH"
 
 // markPrefix begins the markers of package supervise. The rest of such a name is random,
 // and may look like a secret's name.
 const markPrefix = "SWITCHYARD_CHILD_"
 
-// Child returns a child's whole environment, as sorted NAME=value, each name once. The
-// last value of a name counts. The caller appends the variables of Marks.
+// Child returns a child's whole environment as sorted NAME=value, each name once. The last
+// value of a name counts. The caller appends the variables of Marks.
 //
 // A variable is passed if it is named by the policy or by NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH;
 // if it is one of the common variables; if it has a known prefix and its name does not look
@@ -39,14 +39,14 @@ func Child(environ []string, p Policy) []string {
 	values := table(environ)
 	named := set(p.Credentials, p.Extra, names(values[fold(passthrough)].value))
 	hidden := set([]string{passthrough, "SWITCHYARD_CONFINE_READ", "SWITCHYARD_CONFINE_WRITE"})
-	usual, session := set(common()), set(ofTheCaller())
+	usual, session := set(common()), set(claudeSession())
 	var child []string
 	for key, v := range values {
 		switch {
 		case hidden[key]:
 		case named[key], usual[key], strings.HasPrefix(key, markPrefix):
 			child = append(child, v.name+"="+v.value)
-		case !session[key] && hasPrefix(key) && !smells(key):
+		case !session[key] && hasPrefix(key) && !isSecretName(key):
 			child = append(child, v.name+"="+v.value)
 		}
 	}
@@ -54,7 +54,7 @@ func Child(environ []string, p Policy) []string {
 	return child
 }
 
-// Value returns the value of a variable, "" for none. The last one wins.
+// Value returns the value of a variable, "" if it is not set. The last one wins.
 func Value(environ []string, name string) string {
 	for _, entry := range slices.Backward(environ) {
 		if n, value, _ := strings.Cut(entry, "="); fold(n) == fold(name) {
@@ -64,8 +64,8 @@ func Value(environ []string, name string) string {
 	return ""
 }
 
-// LookPath finds a program in the absolute directories of the environment's PATH, "" if it
-// is in none.
+// LookPath finds a program in the absolute directories of the environment's PATH. It returns
+// "" if they do not have it.
 func LookPath(environ []string, program string) string {
 	for _, dir := range filepath.SplitList(Value(environ, "PATH")) {
 		if path, err := exec.LookPath(filepath.Join(dir, program)); err == nil && filepath.IsAbs(dir) {
@@ -77,8 +77,8 @@ func LookPath(environ []string, program string) string {
 
 type variable struct{ name, value string }
 
-// table has the last value of each variable, by its folded name. Entries without a name,
-// as Windows has them for drives, are skipped.
+// table has the last value of each variable, by its folded name. Entries without a name, which
+// Windows has for drives, are skipped.
 func table(environ []string) map[string]variable {
 	values := make(map[string]variable, len(environ))
 	for _, entry := range environ {

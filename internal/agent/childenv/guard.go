@@ -7,28 +7,27 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The variables that tell a process that it was spawned: ours, and those of nubos-pilot
-// for its hooks.
+// The variables that tell a process that it was spawned: ours, and the ones that nubos-pilot
+// has for its hooks.
 const (
 	headless      = "SWITCHYARD_HEADLESS"
 	nubosHeadless = "NUBOS_PILOT_HEADLESS"
 	depth         = "SWITCHYARD_DEPTH"
 	nubosDepth    = "NUBOS_PILOT_HOOK_DEPTH"
 	runID         = "SWITCHYARD_RUN"
-	// maxDepth is how deep hooks may be nested; the user may set it.
+	// maxDepth is set by the user to the depth to which hooks may be nested.
 	maxDepth        = "NUBOS_PILOT_MAX_HOOK_DEPTH"
 	defaultMaxDepth = 1
 )
 
-// Guard refuses a spawn from within a spawned agent, since an agent that starts the
-// command that started it never ends. It prevents accidents; a process that removes the
-// variables gets past it.
+// Guard refuses a spawn from within a spawned agent, since an agent that starts the command
+// that started it never ends. It prevents accidents, but a process that removes the variables
+// can evade it.
 //
 // # Errors
 //
-// spawn-reentrant if a variable is exactly "1". spawn-depth-exceeded if the depth has
-// reached NUBOS_PILOT_MAX_HOOK_DEPTH (1 if that is not a number from 0), or is not a
-// number.
+// spawn-reentrant if a variable is exactly "1". spawn-depth-exceeded if the depth is not a
+// number, or has reached NUBOS_PILOT_MAX_HOOK_DEPTH, which is 1 if that is not a number.
 func Guard(environ []string) error {
 	values := table(environ)
 	for _, name := range []string{headless, nubosHeadless} {
@@ -53,15 +52,15 @@ func Guard(environ []string) error {
 	return nil
 }
 
-// Inside refuses what a spawned agent must not do: decide, or attest for another agent.
-// On Linux it also checks the environments of our ancestors, which an agent that clears
-// its own cannot change; an ancestor whose parent has ended is not found.
+// Inside returns an error within a spawned agent, which must not decide, or attest for another
+// agent. On Linux it also checks the environments of our ancestors, which an agent cannot
+// change. It does not find the ancestors of a process whose parent has ended.
 //
 // # Errors
 //
 // spawn-reentrant.
 func Inside(environ []string) error {
-	for _, env := range append([][]string{environ}, above()...) {
+	for _, env := range append([][]string{environ}, ancestors()...) {
 		if table(env)[fold(headless)].value == "1" {
 			return errs.New(errs.SpawnReentrant, "this runs inside a spawned agent: %s is 1", headless).With("variable", headless)
 		}
@@ -69,8 +68,8 @@ func Inside(environ []string) error {
 	return nil
 }
 
-// Marks returns the variables that tell a child that it was spawned, how deep it is
-// nested and by which run. environ is our own environment.
+// Marks returns the variables that tell a child that it was spawned, its depth and its run.
+// environ is our own environment.
 func Marks(environ []string, run string) []string {
 	values := table(environ)
 	ours, _ := number(values[fold(depth)].value)

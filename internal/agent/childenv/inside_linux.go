@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// maxAbove is how many ancestors are checked.
+// maxAbove is the number of ancestors that are checked.
 const maxAbove = 64
 
-// above returns the environments of our ancestors, as far as they can be read.
-func above() [][]string {
+// ancestors returns the environments of our ancestors, as far as they can be read.
+func ancestors() [][]string {
 	var all [][]string
 	pid := os.Getppid()
 	for range maxAbove {
@@ -29,7 +29,7 @@ func above() [][]string {
 		if err != nil {
 			break
 		}
-		// The process's name may contain anything, also parentheses.
+		// The process's name may contain any characters, even parentheses.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 2 {
 			break

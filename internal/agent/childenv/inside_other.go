@@ -2,5 +2,5 @@
 
 package childenv
 
-// above returns nothing: other environments cannot be read here.
-func above() [][]string { return nil }
+// ancestors returns nil: other environments cannot be read here.
+func ancestors() [][]string { return nil }

@@ -8,10 +8,10 @@ import (
 // common are the variables that every agent gets.
 //
 // They contain no secrets, except for a password in a proxy's address, which is needed.
-// None of them makes a program load code, run another command or read another
-// configuration: NODE_OPTIONS, NODE_PATH, LD_PRELOAD, LD_LIBRARY_PATH, BASH_ENV,
-// PYTHONPATH and GIT_CONFIG_COUNT are missing on purpose. Nor does an agent get
-// SSH_AUTH_SOCK. PWD is missing because the child's directory differs.
+// Variables that make a program load code, run another command or read another configuration
+// are missing on purpose: NODE_OPTIONS, NODE_PATH, LD_PRELOAD, LD_LIBRARY_PATH, BASH_ENV,
+// PYTHONPATH and GIT_CONFIG_COUNT. So is SSH_AUTH_SOCK. PWD is missing because the child's
+// directory differs.
 func common() []string {
 	return []string{
 		// The user and the shell.
@@ -40,9 +40,9 @@ func common() []string {
 	}
 }
 
-// ofTheCaller are variables of a session of the claude CLI. A child with them would take
+// claudeSession are the variables of a session of the claude CLI. A child with them would take
 // part in that session.
-func ofTheCaller() []string {
+func claudeSession() []string {
 	return []string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_ENV_FILE"}
 }
 
@@ -53,9 +53,9 @@ func hasPrefix(name string) bool {
 	})
 }
 
-// smells reports whether a name looks like a secret's. False positives can be listed in
-// spawn.env.
-func smells(name string) bool {
+// isSecretName reports whether a name looks like that of a secret. False positives can be
+// listed in spawn.env.
+func isSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	words := []string{
 		"API_KEY", "TOKEN", "SECRET", "PASSWORD", "PWD", "CREDENTIAL", "AUTH", "BEARER", "COOKIE", "SESSION", "USERPASS", "DSN", "PRIVATE_KEY", "JWT",
