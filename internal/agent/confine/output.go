@@ -12,16 +12,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Output is a file for a spawn's output. Its directory stays open, so that it writes to
-// the directory that was checked. It is valid until its Bases are closed.
+// Output is a file for a spawn's output. It keeps its directory open, so that it writes to the
+// directory that was checked. It is valid until its Bases are closed.
 type Output struct {
 	folder *os.Root
 	name   string
 	path   string
 }
 
-// Output prepares an output file: its directory exists, and the file is regular or does
-// not exist. Nothing is written.
+// Output checks that the directory of an output file exists, and that the file is regular or
+// does not exist. It does not write.
 //
 // # Errors
 //

@@ -1,7 +1,7 @@
-// Package confine opens the files of a spawn: the prompt that it reads and the output that
-// it writes. Both must be in the project or in the temporary directory, whose contents an
-// agent may have prepared. So files are used through open directories, which no symbolic
-// link leaves, instead of paths that were checked before.
+// Package confine opens the files of a spawn: the prompt that it reads and the output that it
+// writes. Both must be in the project or in the temporary directory. An agent may have
+// prepared the contents of these, so files are opened through open directories, which symbolic
+// links cannot leave, instead of paths that were checked before.
 package confine
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Bases are the directories that files may be in. They are not for concurrent use.
+// Bases are the directories that may contain the files. They are not for concurrent use.
 type Bases struct {
 	dir     string
 	roots   []base
@@ -27,8 +27,8 @@ type base struct {
 	info fs.FileInfo
 }
 
-// Open opens the project and the temporary directory. Relative paths start at dir, which
-// may be elsewhere. The caller must close the result.
+// Open opens the project and the temporary directory. Relative paths start at dir, which may
+// be another directory. The caller must close the result.
 //
 // # Errors
 //
@@ -49,7 +49,7 @@ func Open(project, temp, dir string) (*Bases, error) {
 	return b, nil
 }
 
-// Close closes the directories, and those of the outputs.
+// Close closes the directories, including those of the outputs.
 func (b *Bases) Close() error {
 	var err error
 	for _, o := range b.outputs {
@@ -61,7 +61,7 @@ func (b *Bases) Close() error {
 	return err
 }
 
-// abs returns the absolute path of what the user named.
+// abs returns the absolute path for a path of the user.
 func (b *Bases) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -90,7 +90,7 @@ func (b *Bases) find(real string) (*os.Root, string, bool) {
 	}
 }
 
-// missing is the error of a path that does not exist. That it is outside takes
+// missing returns the error for a path that does not exist. spawn-path-outside takes
 // precedence.
 func (b *Bases) missing(code errs.Code, full string, err error) error {
 	if _, _, inside := b.find(filepath.Dir(full)); !inside {
@@ -114,7 +114,7 @@ func unusable(code errs.Code, path string, err error) *errs.Error {
 	return errs.New(code, "%s: %w", name, safefile.Reason(err)).With("path", name)
 }
 
-// errKind is the error of a file that is not regular.
+// errKind returns the error for a file that is not regular.
 func errKind(mode fs.FileMode) error {
 	switch {
 	case mode&fs.ModeSymlink != 0:

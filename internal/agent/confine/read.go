@@ -48,7 +48,7 @@ func (b *Bases) open(path string) (*os.File, error) {
 	if !inside {
 		return nil, outside(full)
 	}
-	// The path is resolved, so any link that is met now was put there since.
+	// The path is resolved, so a link that is found now was put there since.
 	f, err := safefile.OpenFile(root, below, os.O_RDONLY)
 	if err != nil {
 		return nil, unusable(errs.SpawnPromptUnreadable, full, err)
