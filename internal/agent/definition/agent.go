@@ -1,8 +1,8 @@
-// Package definition reads agent definitions: Markdown files with front matter, a project's
-// own and the built-in ones (docs/agents.md).
+// Package definition reads agent definitions, which are Markdown files with front matter:
+// those of a project and the built-in ones (docs/agents.md).
 //
-// A definition grants nothing: the adapter decides what an agent may do. The listed tools
-// are only used to refuse agents that edit files.
+// A definition does not grant rights: the adapter decides about those. The listed tools are
+// only used to refuse agents that edit files.
 package definition
 
 import (
@@ -25,16 +25,15 @@ type Definition struct {
 	Path string
 	// Description says what the agent is for.
 	Description string
-	// Tools are the tools that it lists.
+	// Tools are the listed tools.
 	Tools []string
-	// Profile is what it may write. Parse sets the default of its name if its file does
-	// not say.
+	// Profile is its write access. If the file has none, Parse sets the default for the name.
 	Profile profile.Profile
-	// Module says that the text is a part of another agent's prompt.
+	// Module is set if the text is a part of another agent's prompt.
 	Module bool
 	// Body is the text below the front matter, trimmed and not empty, with LF line ends.
 	Body string
-	// Digest is that of the whole file, as "sha256:" and 64 hex digits.
+	// Digest is the digest of the whole file, as "sha256:" and 64 hex digits.
 	Digest string
 }
 
@@ -43,13 +42,13 @@ type Definition struct {
 // # Errors
 //
 // agent-is-module for a module. agent-may-not-edit for profile.Edit if the definition has
-// another profile. With another profile agent-edits, for an agent that edits the code
-// under review, by its name, its profile or a tool that it lists: its review would be
+// another profile. agent-edits for another profile if the agent's name, profile or a listed
+// tool says that it edits: the review of an agent that edits the code under review would be
 // worthless.
 func (d Definition) Spawnable(p profile.Profile) error {
 	switch {
 	case d.Module:
-		return errs.New(errs.AgentIsModule, "%s is a module of another agent's prompt and no agent", d.Name).With("agent", d.Name)
+		return errs.New(errs.AgentIsModule, "%s is a module of another agent's prompt, not an agent", d.Name).With("agent", d.Name)
 	case p == profile.Edit && d.Profile != profile.Edit:
 		return errs.New(errs.AgentMayNotEdit, "the profile of %s is not edit, so it may not edit the working tree", d.Name).With("agent", d.Name)
 	case p == profile.Edit:
@@ -86,7 +85,7 @@ const maxShown = 64
 // prefix begins the names of nubos-pilot's agents.
 const prefix = "np-"
 
-// defaultProfile returns the profile of an agent whose definition names none.
+// defaultProfile returns the profile of an agent if its definition does not have one.
 func defaultProfile(name string) profile.Profile {
 	switch strings.TrimPrefix(strings.ToLower(name), prefix) {
 	case "executor", "build-fixer":
@@ -97,9 +96,9 @@ func defaultProfile(name string) profile.Profile {
 	return profile.Readonly
 }
 
-// editors are the tools that edit files in the known CLIs, in lower case without
-// separators. Writing whole files is not one of them: a critic needs it for its report,
-// and the adapter confines it to that path.
+// editors are the tools that edit files in the known CLIs, in lower case without separators. A
+// tool that writes whole files is not among them: a critic needs it for its report, and the
+// adapter confines it to that path.
 var editors = []string{
 	"edit", "multiedit", "notebookedit", "editfile", "editfiles", "editnotebook",
 	"applypatch", "applydiff", "patch", "replace", "searchreplace", "replaceinfile", "inserteditintofile",

@@ -50,12 +50,12 @@ func fenceOf(line string) string {
 }
 
 // Raised returns the categories that the project's critic can raise, each with the sorted
-// names of the definitions that define it: the built-in ones, or their replacements in
-// the project, and the modules that the project adds.
+// names of the definitions that define it. These are the built-in definitions, or their
+// replacements in the project, and the modules that the project adds.
 //
 // # Errors
 //
-// The first one of Find.
+// The first error from Find.
 func (l Library) Raised() (map[string][]string, error) {
 	names := Names()
 	added, err := l.Added()
@@ -87,7 +87,7 @@ const addedPrefix = "critic-"
 //
 // # Errors
 //
-// The first one of Find, since a broken definition may have been meant as a module.
+// The first error from Find, since a broken definition may be meant as a module.
 func (l Library) Added() ([]Definition, error) {
 	ours := Names()
 	var added []Definition

@@ -20,35 +20,34 @@ const ending = ".md"
 // maxDefinition bounds a definition's file, in bytes.
 const maxDefinition = 1 << 20
 
-// maxListed is how many entries of a folder List reads.
+// maxListed is the number of entries of a directory that List reads.
 const maxListed = 1000
 
-// Folder has a project's own definitions, relative to its root.
+// Folder is the directory of a project's own definitions, relative to its root.
 const Folder = ".switchyard/agents"
 
 // folders are searched in this order.
 func folders() []string { return []string{Folder, ".nubos-pilot/agents", ".claude/agents"} }
 
-// Library finds definitions: a project's own, then the built-in ones.
+// Library finds definitions in a project and then among the built-in ones.
 type Library struct {
 	// Root is the project's root; "" for the built-in definitions only.
 	Root string
 }
 
-// Find returns the definition of an agent. The first folder with a file of that name
+// Find returns the definition of an agent. The first directory with a file of that name
 // decides, even if that file is broken, so that a replacement is never ignored silently.
 //
 // A built-in agent NAME is also found as np-NAME, unless the project has a file of that
 // name.
 //
-// Files are opened through the project's root, so that no symbolic link leads out of it.
-// Only regular files are read.
+// Find reads only regular files, and follows symbolic links only within the project's root.
 //
 // # Errors
 //
-// agent-name-invalid, agent-not-found, and those of Parse; agent-invalid-definition also
-// for a file that cannot be read, is too large or is outside. They have the path, if
-// there is one.
+// agent-name-invalid, agent-not-found, and errors from Parse; agent-invalid-definition also
+// for a file that cannot be read, is too large or is outside. The error has the path, if there
+// is one.
 func (l Library) Find(name string) (Definition, error) {
 	if !nameForm().MatchString(name) {
 		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is not an agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
@@ -79,7 +78,7 @@ func (l Library) Find(name string) (Definition, error) {
 		WithHint("write " + path.Join(Folder, name+ending) + "; docs/agents.md has its form, and switchyard doctor lists the agents that there are")
 }
 
-// open returns the project's root, nil for none.
+// open returns the project's root, nil without a project.
 func (l Library) open() (*os.Root, error) {
 	if l.Root == "" {
 		return nil, nil
@@ -91,7 +90,7 @@ func (l Library) open() (*os.Root, error) {
 	return root, nil
 }
 
-// read reads a definition from a folder, and reports whether the folder has one.
+// read reads a definition from a directory, and reports whether the directory has it.
 func read(root *os.Root, dir, name string) (Definition, bool, error) {
 	if root == nil {
 		return Definition{}, false, nil
@@ -123,9 +122,9 @@ type Listed struct {
 	Err        error
 }
 
-// List returns everything that Find finds, sorted by name. A broken definition is listed
-// with its error; files without a valid name are skipped. It reads the first 1000 entries
-// of a folder.
+// List returns everything that Find finds, sorted by name. A broken definition is listed with
+// its error; files without a valid name are skipped. It reads the first 1000 entries of a
+// directory.
 func (l Library) List() []Listed {
 	names := Names()
 	if root, err := l.open(); err == nil && root != nil {
@@ -144,7 +143,7 @@ func (l Library) List() []Listed {
 	return all
 }
 
-// inFolder returns the names of the definitions in a folder, none if it cannot be read.
+// inFolder returns the names of the definitions in a directory, or nil if it cannot be read.
 func inFolder(root *os.Root, dir string) []string {
 	f, err := root.Open(dir)
 	if err != nil {
@@ -161,7 +160,7 @@ func inFolder(root *os.Root, dir string) []string {
 	return names
 }
 
-// ours holds the definitions that are built in.
+// ours has the built-in definitions.
 //
 //go:embed agents/*.md
 var ours embed.FS
@@ -170,7 +169,7 @@ var ours embed.FS
 func Names() []string {
 	entries, err := ours.ReadDir("agents")
 	if err != nil {
-		return nil // cannot happen with an embedded folder
+		panic(err) // The directory is embedded.
 	}
 	var names []string
 	for _, e := range entries {
@@ -180,8 +179,7 @@ func Names() []string {
 	return names
 }
 
-// Files returns the built-in definitions: their text, by the path that they would have in
-// a project.
+// Files returns the text of the built-in definitions by their paths in a project.
 func Files() map[string][]byte {
 	files := make(map[string][]byte)
 	for _, name := range Names() {

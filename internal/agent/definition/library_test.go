@@ -106,7 +106,7 @@ func TestFindRefuses(t *testing.T) {
 		"other": {errs.AgentInvalidDefinition, `"another"`}, "endless": {errs.AgentInvalidDefinition, "no end"}, "notyaml": {errs.AgentInvalidDefinition, "line 2"},
 		"twice": {errs.AgentInvalidDefinition, "line 3"}, "list": {errs.AgentInvalidDefinition, "a mapping"}, "word": {errs.AgentInvalidDefinition, "true or false"},
 		"two": {errs.AgentInvalidDefinition, "more than one document"}, "map": {errs.AgentInvalidDefinition, "tools must be"}, "bytes": {errs.AgentInvalidDefinition, "UTF-8"},
-		"profile": {errs.AgentInvalidDefinition, "\"write\" is none of"}, "list-profile": {errs.AgentInvalidDefinition, "must be text"},
+		"profile": {errs.AgentInvalidDefinition, "\"write\" is not readonly"}, "list-profile": {errs.AgentInvalidDefinition, "must be text"},
 		"huge": {errs.AgentInvalidDefinition, "larger than"}, "folder": {errs.AgentInvalidDefinition, "not a regular file"}, "absent": {errs.AgentNotFound, "absent"},
 	} {
 		d, err := definition.Library{Root: root}.Find(name)

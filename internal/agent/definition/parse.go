@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// header is a front matter. Other keys, such as tier and model, are for people or other
+// header is the front matter. Other keys, such as tier and model, are for people or other
 // programs.
 type header struct {
 	Name        string          `yaml:"name"`
@@ -46,8 +46,7 @@ func (t *tools) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Parse parses a definition of the agent name. Without front matter, all of data is the
-// body.
+// Parse parses the definition of an agent. Without front matter, all of data is the body.
 //
 // # Errors
 //
@@ -73,7 +72,7 @@ func Parse(name string, data []byte) (Definition, error) {
 	case "":
 		h.Profile = defaultProfile(name)
 	default:
-		return Definition{}, invalid(name, "the profile %q is none of readonly, report and edit", textutil.Clip(string(h.Profile), maxShown))
+		return Definition{}, invalid(name, "the profile %q is not readonly, report or edit", textutil.Clip(string(h.Profile), maxShown))
 	}
 	if body == "" {
 		return Definition{}, errs.New(errs.AgentEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)
@@ -87,8 +86,8 @@ func Parse(name string, data []byte) (Definition, error) {
 // fence is the line before and after a front matter.
 const fence = "---"
 
-// cut separates the front matter and the body. The front matter keeps its first line, so
-// that line numbers in errors are those of the file.
+// cut separates the front matter and the body. The front matter keeps its first line, so that
+// errors have the line numbers of the file.
 func cut(data []byte) (front []byte, body string, err error) {
 	text := strings.TrimPrefix(string(data), "\uFEFF")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
