@@ -35,7 +35,7 @@ func (p *Pool) open() (*os.Root, error) {
 	return root, nil
 }
 
-// lockSlot locks a slot, and returns nil if it is held.
+// lockSlot locks a slot. It returns nil if another holder has the lock.
 func lockSlot(root *os.Root, slot string) (*safefile.Lock, error) {
 	lock, err := safefile.TryLock(root, slot)
 	if err != nil {
@@ -44,8 +44,8 @@ func lockSlot(root *os.Root, slot string) (*safefile.Lock, error) {
 	return lock, nil
 }
 
-// read returns a slot's record, nil for none. A power loss may leave an empty file or
-// zeros; that is no record, since its processes have ended too.
+// read returns a slot's record, nil if there is none. A power loss may leave an empty file or
+// zeros, which are ignored, since the power loss ended the processes too.
 func read(root *os.Root, slot string) (*Record, error) {
 	name := recordName(slot)
 	f, err := safefile.OpenFile(root, name, os.O_RDONLY)
@@ -70,7 +70,7 @@ func read(root *os.Root, slot string) (*Record, error) {
 	return &record, nil
 }
 
-// decode parses a record strictly, because it names processes to end.
+// decode parses a record strictly, because the processes that it names will be ended.
 func decode(data []byte) (Record, error) {
 	var record Record
 	if err := json.Unmarshal(data, &record, json.RejectUnknownMembers(true)); err != nil {
@@ -100,8 +100,8 @@ func write(root *os.Root, slot string, record Record) error {
 	return nil
 }
 
-// remove removes a slot's record. It need not be durable: a record that comes back names
-// processes that a power loss has ended.
+// remove removes a slot's record. This need not be durable: after a power loss, the processes
+// of a record that reappears have ended.
 func remove(root *os.Root, slot string) error {
 	for _, name := range []string{draftName(slot), recordName(slot)} {
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +111,7 @@ func remove(root *os.Root, slot string) error {
 	return nil
 }
 
-// unusable gives an error its code and the name of the file, "" for the directory.
+// unusable returns err with its code and the name of the file, "" for the directory.
 func unusable(name string, err error) error {
 	if name == "" {
 		return errs.New(errs.SpawnSlotUnusable, "the folder of the slots cannot be used: %w", safefile.Reason(err))

@@ -9,11 +9,11 @@
 //	slot.critic.0.json  the record of the spawn that runs; removed when it has ended
 //	slot.critic.0.new   a record that is being written
 //
-// The record exists before anything that it describes: the holder first records the
-// private directory that it will make and the marker that its process will have, and then
-// the process. So nothing is left without a record if a holder is killed. If a lock is
-// free and its record exists, the holder is dead: its processes are ended, its private
-// directory is removed, and then the record.
+// The record is written first: the holder records the private directory that it will make and
+// the marker that its process will have, and later the process. So if a holder is killed,
+// there is a record of everything that remains. If a lock is free and its record exists, the
+// holder is dead: its processes are ended, and its private directory and then the record are
+// removed.
 package lease
 
 import (
@@ -37,7 +37,7 @@ const Folder = "run"
 // MaxLimit is the largest number of leases of an agent.
 const MaxLimit = 100
 
-// Sweeper ends what is left of a process whose supervisor was killed; see
+// Sweeper ends the remaining processes after their supervisor was killed; see
 // supervise.Supervisor.
 type Sweeper interface {
 	Sweep(ctx context.Context, id supervise.Identity, grace time.Duration) (swept int, err error)
@@ -49,9 +49,9 @@ type Pool struct {
 	sweeper   Sweeper
 }
 
-// Open returns the pool in the directory dir, and creates it, for its owner only, if it
-// does not exist; its parent must exist. temp is the directory of private directories:
-// nothing outside of it is removed.
+// Open returns the pool in the directory dir, and creates dir, for its owner only, if it does
+// not exist; its parent must exist. temp is the directory of the private directories. Nothing
+// outside of it is removed.
 //
 // # Errors
 //
@@ -67,10 +67,10 @@ func Open(dir, temp string, s Sweeper) (*Pool, error) {
 
 // Record describes the spawn that holds a lease.
 type Record struct {
-	// Process is the agent's process, without a PID before it is started. Its folder is the
+	// Process is the agent's process, without a PID before it is started. Its Folder is the
 	// private directory, directly below the pool's temp.
 	Process supervise.Identity `json:"process"`
-	// Run identifies the spawn. Task is "" for none.
+	// Run identifies the spawn. Task is "" for a spawn without a task.
 	Run  string `json:"run"`
 	Task string `json:"task,omitempty"`
 	// Began is in RFC 3339.
@@ -88,14 +88,14 @@ type Lease struct {
 // Forever is the wait of a Take that ends only with its context.
 const Forever time.Duration = -1
 
-// Take takes one of limit leases of an agent, and first cleans up what a dead holder left
-// in it. If none is free, it retries for as long as wait says, which may be Forever. The
-// caller must release the lease. If callers use different limits, the largest one holds.
+// Take takes one of limit leases of an agent, and first cleans up after a dead holder of it.
+// If all are held, it retries until wait, which may be Forever, has passed. The caller must
+// release the lease. If callers use different limits, the largest one applies.
 //
 // # Errors
 //
 // spawn-locked, and spawn-slot-unusable, also for an invalid name or limit. If ctx is done,
-// the error wraps its cause, and is spawn-locked if it had to wait.
+// the error wraps its cause, and is spawn-locked if Take had to wait.
 func (p *Pool) Take(ctx context.Context, agent string, limit int, wait time.Duration) (*Lease, error) {
 	switch {
 	case !regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`).MatchString(agent):
@@ -150,9 +150,9 @@ func (p *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, err
 	return nil, errors.Join(locked.With("agent", agent).With("limit", limit).With("pids", pids), root.Close())
 }
 
-// Record replaces the record. It survives our death and, if the process is running, a power
-// loss: that would end one that is to be started, and leave a temporary directory at worst.
-// On an error, the old or the new record is there, complete.
+// Record replaces the record. The record survives our death. It survives a power loss only if
+// the process is running; otherwise a power loss leaves at most a temporary directory. After
+// an error, the old or the new record is there, complete.
 //
 // # Errors
 //
@@ -166,8 +166,8 @@ func (l *Lease) Record(rec Record) error {
 	return write(l.root, l.name, rec)
 }
 
-// Release removes the record and releases the lease, the latter even on an error. Calling
-// it again has no effect.
+// Release removes the record and releases the lease, even if the former fails. Calling it
+// again has no effect.
 //
 // # Errors
 //

@@ -14,15 +14,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// sweepGrace is how long processes of a dead holder have to end after a soft signal.
+// sweepGrace is the time between SIGTERM and SIGKILL for processes of a dead holder.
 const sweepGrace = 2 * time.Second
 
-// privatePrefix begins the names of private directories, and a number ends them. Other
-// directories, such as a user's clones, may begin with it too.
+// privatePrefix and a number are the name of a private directory. Other directories, such as a
+// user's clones, may begin with it too.
 const privatePrefix = "switchyard-"
 
-// PrivateName is the name that a spawn's private directory must have for Recover to
-// remove it; number must be random.
+// PrivateName returns the name that a spawn's private directory must have for Recover to
+// remove it. number must be random.
 func PrivateName(number uint64) string { return privatePrefix + strconv.FormatUint(number, 10) }
 
 // Recover cleans up after every dead holder and returns their records. Leases that are
@@ -30,9 +30,9 @@ func PrivateName(number uint64) string { return privatePrefix + strconv.FormatUi
 //
 // # Errors
 //
-// spawn-slot-unusable and those of the sweeper, joined; the other leases are recovered
-// anyway. A private directory that does not look like ours is left and named in the
-// error; its record is in the result.
+// spawn-slot-unusable and errors from the sweeper, joined; the other leases are recovered
+// anyway. A private directory that does not look like ours is not removed, and is an error;
+// its record is in the result.
 func (p *Pool) Recover(ctx context.Context) ([]Record, error) {
 	root, err := p.open()
 	if err != nil {
@@ -70,8 +70,8 @@ func (p *Pool) recoverSlot(ctx context.Context, root *os.Root, name string) (*Re
 	return record, errors.Join(err, lock.Release())
 }
 
-// cleanUp ends what the last holder of a slot, which we have locked, left behind, and
-// returns its record, nil for none.
+// cleanUp ends the processes and removes the files of the last holder of a slot, which we have
+// locked. It returns the holder's record, nil if there is none.
 func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record, error) {
 	record, err := read(root, name)
 	if err != nil {
@@ -83,8 +83,7 @@ func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record
 	left := record.Process
 	path, foreign := p.privatePath(left.Folder)
 	left.Folder = path
-	// The record stays until all processes have ended, so that the next caller tries
-	// again.
+	// The record stays until all processes have ended, so that the next caller tries again.
 	if _, err := p.sweeper.Sweep(ctx, left, sweepGrace); err != nil {
 		return nil, fmt.Errorf("end what run %s left: %w", record.Run, err)
 	}
@@ -99,9 +98,9 @@ func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record
 	return record, nil
 }
 
-// privatePath returns the path, without symbolic links, of a private directory in a
-// record, "" for none. A record may come with a repository, so only a direct child of
-// temp with a name like ours is accepted: no process is ended for working elsewhere.
+// privatePath returns the path, without symbolic links, of a record's private directory, "" if
+// it has none. A record may come with a repository. So the directory must be a direct child of
+// temp with a name like ours, since processes that work there are ended.
 func (p *Pool) privatePath(path string) (string, error) {
 	if path == "" {
 		return "", nil
