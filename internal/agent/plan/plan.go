@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
 )
 
-// The limits of an answer, in bytes but for maxChoices.
+// The limits of an answer, in bytes except for maxChoices.
 const (
 	maxPlan     = 256 << 10
 	maxQuestion = 4 << 10
@@ -20,21 +20,21 @@ const (
 	maxChoice   = 200
 )
 
-// Answer is what a plan-checker answers: a plan or a question, never both. Its texts are
-// foreign. Plan and Question are trimmed.
+// Answer is a plan-checker's answer: a plan or a question, never both. Its texts are foreign.
+// Plan and Question are trimmed.
 type Answer struct {
 	// Plan is the whole revised plan in Markdown, "" for a question.
 	Plan string `json:"plan"`
-	// Question is for the user, "" for a plan. Default is one of Choices if there are
+	// Question is for the user, "" if there is a plan. Default is one of Choices if there are
 	// any; both may be empty.
 	Question string   `json:"question"`
 	Choices  []string `json:"choices"`
 	Default  string   `json:"default"`
 }
 
-// Parse parses the answer in a plan-checker's final message: an object with the member
-// plan or question, alone, in a code fence or in prose. It may be repeated, but two
-// different ones are invalid. Other members, such as a summary, are ignored.
+// Parse parses the answer in a plan-checker's final message: an object with the member plan or
+// question, alone, in a code fence or in prose. It may be repeated, but two different answers
+// are invalid. Other members, such as a summary, are ignored.
 //
 // # Errors
 //
@@ -61,9 +61,9 @@ func Parse(text string) (Answer, error) {
 	case slices.ContainsFunc(append(slices.Clone(a.Choices), a.Default), func(choice string) bool { return len(choice) > maxChoice }):
 		return Answer{}, invalid("a choice or the default has more than %d bytes", maxChoice)
 	case slices.ContainsFunc(a.Choices, func(choice string) bool { return strings.TrimSpace(choice) == "" }):
-		return Answer{}, invalid("a choice says nothing")
+		return Answer{}, invalid("a choice is empty")
 	case a.Default != "" && len(a.Choices) > 0 && !slices.Contains(a.Choices, a.Default):
-		return Answer{}, invalid("the default is none of the choices")
+		return Answer{}, invalid("the default is not one of the choices")
 	}
 	return a, nil
 }
