@@ -11,9 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
 )
 
-// Expect is what a critic was asked for. Envelope and report are checked against it.
+// Expect describes the report that a critic was asked for. Envelope and report are checked
+// against it.
 type Expect struct {
-	// Critic is the report's critic, "" for any.
+	// Critic is the report's critic, "" for any critic.
 	Critic string
 	Task   string
 	Round  int
@@ -21,10 +22,10 @@ type Expect struct {
 	RunID string
 	// ReportPath is absolute.
 	ReportPath string
-	// SameFile reports whether two absolute paths name one file, because temporary
+	// SameFile reports whether two absolute paths lead to the same file, since temporary
 	// directories are often reached through a link. It may be nil.
 	SameFile func(a, b string) bool
-	// Began is when the agent was started. An older report is stale.
+	// Began is the start of the agent. An older report is stale.
 	Began time.Time
 }
 
@@ -69,8 +70,8 @@ func ReadEnvelope(text string, e Expect) (Envelope, *EnvelopeBody) {
 	return body.check(e), body
 }
 
-// decodeEnvelope reads an envelope strictly: no duplicate keys, no missing keys, no
-// values of another type.
+// decodeEnvelope decodes an envelope strictly: duplicate keys, missing keys and values of
+// another type are errors.
 func decodeEnvelope(o jsonscan.Object) (*EnvelopeBody, bool) {
 	var wire struct {
 		Critic     *string        `json:"critic"`
@@ -102,7 +103,7 @@ func decodeEnvelope(o jsonscan.Object) (*EnvelopeBody, bool) {
 	}, true
 }
 
-// check checks the envelope against what was asked for.
+// check compares the envelope with e.
 func (b *EnvelopeBody) check(e Expect) Envelope {
 	switch {
 	case b.Error != "" || b.ReportPath == "":
@@ -124,8 +125,8 @@ func (b *EnvelopeBody) check(e Expect) Envelope {
 	}
 }
 
-// isReportPath reports whether path names the report. A relative path does not: only the
-// agent knows what it is relative to.
+// isReportPath reports whether path is the path of the report. A relative path is not: only
+// the agent knows its base.
 func (e Expect) isReportPath(path string) bool {
 	if !filepath.IsAbs(path) {
 		return false
@@ -138,7 +139,8 @@ func passes(verdict string) (passed, ok bool) {
 	return verdict == "passed", verdict == "passed" || verdict == "issues_found"
 }
 
-// count parses a number of plain digits. Programs disagree about 1e3 and 1.0.
+// count parses a number of plain digits. It refuses 1e3 and 1.0, about which programs
+// disagree.
 func count(v jsontext.Value) (int, bool) {
 	n, err := strconv.ParseUint(string(v), 10, 31)
 	return int(n), err == nil

@@ -1,40 +1,41 @@
 package outcome
 
-// Facts is all that a verdict depends on. The zero value and all unknown values are
+// Facts are the facts on which a verdict depends. The zero value and all unknown values are
 // failures.
 type Facts struct {
-	// Started says that there was a process.
+	// Started is set if there was a process.
 	Started bool
-	// Killed says why we ended the process, NotKilled if it ended by itself.
+	// Killed is the reason why we ended the process, NotKilled if it ended by itself.
 	Killed EndCause
 	// Failure is the class of the error that the output reports.
 	Failure Class
 	Exit    Exit
 	// Text is the agent's final message.
 	Text Text
-	// Denials says that a tool was refused to the agent.
+	// Denials is set if the agent was refused a tool.
 	Denials bool
-	// Rejected says that the caller's own check did not accept the answer or report.
+	// Rejected is set if the caller's own check rejected the answer or report.
 	Rejected bool
-	// Changed says that the working tree differs from before the run.
+	// Changed is set if the working tree changed during the run.
 	Changed bool
 
-	// Edits says that the agent is to edit the working tree. Then Tree counts, and Changed
-	// does not.
+	// Edits is set for an agent that is to edit the working tree. Then Tree counts instead of
+	// Changed.
 	Edits bool
 	Tree  Tree
 
-	// Report says that the agent has to write a report. What follows counts only then.
+	// Report is set if the agent has to write a report. The following fields count only then.
 	Report bool
-	// Envelope is the result of ReadEnvelope, and File of CheckReport.
+	// Envelope is the result of ReadEnvelope, and File the result of CheckReport.
 	Envelope Envelope
 	File     File
-	// Passed is Summary.Passed: the contents of the report, not the agent's word.
+	// Passed is Summary.Passed, which depends on the report's contents, not on the agent's
+	// claim.
 	Passed bool
 }
 
-// EndCause is why we ended a process. It outweighs everything the process said: some
-// CLIs exit with 0 and report success on the signal that killed them.
+// EndCause is the reason why we ended a process. It takes precedence over the output: some
+// CLIs exit with 0 and report success on the signal that ended them.
 type EndCause string
 
 // The causes.
@@ -49,10 +50,10 @@ const (
 	KilledLost            EndCause = "lost"              // We were killed, and it was cleaned up later.
 )
 
-// Tree is what an agent that edits has done to its working tree.
+// Tree is the state of the working tree of an agent that edits.
 type Tree string
 
-// The states of a working tree. The first that applies counts.
+// The states of a working tree. The first one that applies counts.
 const (
 	TreeGone             Tree = "gone"
 	TreeUnreadable       Tree = "unreadable"        // It cannot be compared.
@@ -62,10 +63,10 @@ const (
 	TreeUnchanged        Tree = "unchanged"
 )
 
-// Exit is how a process ended.
+// Exit is the kind of a process's exit.
 type Exit string
 
-// The kinds of exit.
+// The kinds of exits.
 const (
 	ExitZero    Exit = "zero"
 	ExitNonzero Exit = "nonzero"

@@ -1,13 +1,13 @@
 package outcome
 
-// Judge weighs the facts, the most reliable first: what we did ourselves, what the
-// output admits, how the process ended, what it left behind. The first objection
-// decides. Without one, the contents of the report decide or, if no report is expected,
-// the existence of an answer.
+// Judge examines the facts in order of reliability: our own actions, errors in the output, the
+// exit of the process, and its results. The first objection decides. Without an objection, the
+// contents of the report decide or, if no report is expected, the existence of an answer.
 //
-// A refused tool outweighs a complete report: the critic might have seen more with it. It
-// is nothing against an agent that edited files: verification and review judge those. What
-// such an agent must not have changed outweighs all that it says, and how it ended.
+// A refused tool is an objection even to a complete report: the critic might have seen more
+// with the tool. It is not an objection to an agent that edited files, since verification and
+// review judge the edits. For such an agent, forbidden changes take precedence over its output
+// and its exit.
 func Judge(f Facts) Verdict {
 	v := Verdict{Changed: f.Changed && !f.Edits}
 	v.Reason, v.Class = f.objection()
@@ -37,8 +37,8 @@ func (f Facts) objection() (Reason, Class) {
 	switch {
 	case !f.Started && f.Killed != KilledCancelled: // A cancelled run may not have started.
 		return ReasonStartFailed, Config
-	case f.Edits && f.Started && f.spoiled() != Nothing:
-		return f.spoiled(), NoClass
+	case f.Edits && f.Started && f.treeReason() != Nothing:
+		return f.treeReason(), NoClass
 	case f.Killed != NotKilled:
 		r := known(string(f.Killed), ReasonKilled)
 		return r, r.endClass()
@@ -74,9 +74,9 @@ func (f Facts) objection() (Reason, Class) {
 	}
 }
 
-// spoiled says why nothing may build on the tree of an agent that edits, Nothing if it is
-// as it should be. After a run that was cancelled or lost, it may be unknown.
-func (f Facts) spoiled() Reason {
+// treeReason returns the reason why the tree of an agent that edits cannot be used, or
+// Nothing. After a run that was cancelled or lost, the tree may be unknown.
+func (f Facts) treeReason() Reason {
 	switch f.Tree {
 	case TreeEdited, TreeUnchanged:
 		return Nothing
@@ -93,7 +93,7 @@ func (f Facts) spoiled() Reason {
 	return ReasonTreeUnreadable
 }
 
-// known returns the reason with this text, or otherwise if there is no such reason.
+// known returns the reason with this text, or the reason otherwise if there is none.
 func known(text string, otherwise Reason) Reason {
 	if r := Reason(text); r.Message() != "" {
 		return r
@@ -101,7 +101,7 @@ func known(text string, otherwise Reason) Reason {
 	return otherwise
 }
 
-// endClass is the class of a run that we ended for this reason.
+// endClass returns the class of a run that we ended for this reason.
 func (r Reason) endClass() Class {
 	switch r {
 	case ReasonTimedOut, ReasonIdle, ReasonHungAfterResult:

@@ -2,7 +2,7 @@ package outcome
 
 import "time"
 
-// Action is what to do after an attempt, as it stands in the run log.
+// Action is the action after an attempt, as it is written to the run log.
 type Action string
 
 // The actions.
@@ -13,39 +13,39 @@ const (
 	Stop     Action = "stop"     // No further attempt can help, or is allowed.
 )
 
-// Spent is what was tried already, and what is left.
+// Spent has the numbers of earlier attempts, and the remaining limits.
 type Spent struct {
-	// Retries counts the retries of the current adapter, and OfClass those after an error
-	// of the verdict's class. MaxRetries is the limit for an adapter.
+	// Retries counts the retries of the current adapter, and OfClass the retries after an
+	// error of the verdict's class. MaxRetries is the limit for an adapter.
 	Retries, OfClass, MaxRetries int
-	// Repeats is how often an attempt may still be repeated because the working tree
-	// changed. Repeats are not retries.
+	// Repeats is the remaining number of attempts that may be repeated because the working
+	// tree changed. Repeats are not retries.
 	Repeats int
-	// Fallbacks is how many more adapters the chain has.
+	// Fallbacks is the number of adapters that remain in the chain.
 	Fallbacks int
-	// RetryAfter is how long the server asked to wait, 0 if it did not.
+	// RetryAfter is the time that the server asked to wait, 0 if it did not.
 	RetryAfter time.Duration
-	// Left is what is left of the job's time.
+	// Left is the remaining time of the job.
 	Left time.Duration
 }
 
 // Step is the result of Next.
 type Step struct {
 	Action Action
-	// Pause is how long to wait before a Retry.
+	// Pause is the time to wait before a Retry.
 	Pause time.Duration
-	// Note tells the agent what was wrong, to be appended to the prompt of a Retry, or of
-	// the Fallback after partial edits. It is empty if the agent could not have done better.
+	// Note tells the agent what was wrong. It is appended to the prompt of a Retry, or of the
+	// Fallback after partial edits. It is empty if the agent was not at fault.
 	Note string
 }
 
-// Next says what to do after a verdict: retry if the same may succeed later, try another
-// adapter if only that may help, and stop if neither can help or no time is left. An
-// attempt during which the working tree changed is repeated if nothing else was wrong,
-// since another process may have changed it; otherwise it is the last one, because no
-// attempt may build on changes of an agent. An agent that is to edit continues from the
-// edits of the attempt before, unless it changed what it must not. random returns a number
-// in [0, 1).
+// Next returns the step after a verdict: retry if the same adapter may succeed later, try
+// another adapter if only that may help, and stop if neither can help or the time is over. If
+// the working tree changed and there is no other objection, the attempt is repeated, since
+// another process may have changed the tree. With another objection it is the last attempt,
+// because an attempt must not start from changes of an agent. An agent that is to edit
+// continues from the edits of the previous attempt, unless that made forbidden changes. random
+// returns a number in [0, 1).
 func Next(v Verdict, spent Spent, random func() float64) Step {
 	if v.Good() {
 		return Step{Action: Done}
@@ -72,11 +72,11 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 	return step
 }
 
-// retryPolicy is what helps against a class of errors.
+// retryPolicy says what helps against a class of errors.
 type retryPolicy struct {
 	retries   retryLimit
 	base      time.Duration // the first pause before a retry
-	otherwise Action        // without a retry, or after the last
+	otherwise Action        // if there is no retry, or after the last one
 }
 
 type retryLimit int
@@ -113,11 +113,12 @@ func (v Verdict) retryPolicy() retryPolicy {
 	}
 }
 
-// maxBackoff bounds our own pauses. What a server asks for is bounded by the job's time.
+// maxBackoff bounds our own pauses. A pause that a server asks for is bounded by the job's
+// time.
 const maxBackoff = time.Minute
 
-// backoff returns what the server asked for plus a random part of a time that doubles
-// with every retry.
+// backoff returns the pause that the server asked for, plus a random part of a time that
+// doubles with every retry.
 func backoff(base time.Duration, spent Spent, random func() float64) time.Duration {
 	ceiling := base
 	for range spent.Retries {

@@ -1,11 +1,11 @@
 package outcome
 
-// Reason is the fact that decided a verdict, as a stable slug. If the agent's output
-// reported an error, it is the class of that error; those of an envelope, a report and an
-// exit are the values of Envelope, File and Exit with a prefix.
+// Reason is the fact that decided a verdict, as a stable slug. If the agent's output reported
+// an error, it is the class of the error. For an envelope, a report or an exit it is the value
+// of Envelope, File or Exit with a prefix.
 type Reason string
 
-// The reasons that the code names; messages has all.
+// The reasons that have a name in the code. messages has all reasons.
 const (
 	Nothing                Reason = ""
 	ReasonStartFailed      Reason = "start-failed"
@@ -99,8 +99,8 @@ var messages = map[Reason]string{
 	Reason(Lost):       "the spawner was killed, and it is not known how the agent ended",
 }
 
-// note tells the agent what was wrong with its last attempt, if it could do better, and
-// whether the working tree has edits of that attempt.
+// note tells the agent what was wrong with its last attempt, if it was at fault, and whether
+// the working tree has edits of that attempt.
 func (v Verdict) note() string {
 	if v.Class != Malformed && v.Reason != ReasonTreeChanged && !v.Partial {
 		return ""

@@ -24,7 +24,7 @@ type Record struct {
 	PID        int    `json:"pid"`
 	ExitCode   int    `json:"exit_code"`
 	Signal     string `json:"signal,omitzero"`
-	// End is "exited", or why we ended it.
+	// End is "exited", or the reason why we ended the process.
 	End      string `json:"end"`
 	TimedOut bool   `json:"timed_out"`
 	// The prompt is standard input, and the response standard output. Digests are 64 hex
@@ -45,32 +45,32 @@ type Record struct {
 	TokensCached     *int64  `json:"tokens_cached"`
 	CostMicroDollars *int64  `json:"cost_microdollars"`
 	Session          string  `json:"session_id,omitzero"`
-	// PayloadParseOK says that the output has the form that its adapter promises.
+	// PayloadParseOK is set if the output has the form that its adapter describes.
 	PayloadParseOK bool    `json:"payload_parse_ok"`
 	Outcome        Outcome `json:"outcome"`
 	Reason         Reason  `json:"reason,omitzero"`
 	Class          Class   `json:"class,omitzero"`
 	// Next is retry, fallback, or "" if this attempt counts.
 	Next string `json:"next,omitzero"`
-	// ToolUses counts the uses of tools in the output, and Searches the searches among
-	// them.
+	// ToolUses counts the uses of tools in the output, and Searches counts the searches among
+	// these.
 	ToolUses int      `json:"tool_uses"`
 	Searches int      `json:"searches"`
 	Denials  []string `json:"denials,omitzero"`
-	// Changed lists what differs in the working tree.
+	// Changed lists the changes of the working tree.
 	Changed      []string `json:"changed,omitzero"`
 	ReportSHA256 string   `json:"report_sha256,omitzero"`
 	Notes        []string `json:"notes,omitzero"`
-	// ResetsAt is when a usage limit ends, in RFC 3339, "" if unknown.
+	// ResetsAt is the end of a usage limit in RFC 3339, "" if unknown.
 	ResetsAt string `json:"resets_at,omitzero"`
-	// Summary is what an agent that may edit says that it did, at most 8 KiB.
+	// Summary is the description of its work by an agent that may edit, at most 8 KiB.
 	Summary string `json:"summary,omitzero"`
-	// Transcript is the digest of what the agent said, "" if it was not kept.
+	// Transcript is the digest of the stored output, "" if it was not stored.
 	Transcript string `json:"transcript,omitzero"`
 }
 
-// Said returns why an attempt failed: denied tools, then the agent's own notes.
-// It is empty for a successful attempt.
+// Said returns the agent's account of a failed attempt: denied tools, then its own notes. It
+// is empty for a successful attempt.
 func (r Record) Said() []string {
 	words := []string{}
 	if r.Outcome.Good() {

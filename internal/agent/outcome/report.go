@@ -17,20 +17,20 @@ type Summary struct {
 	Findings int
 	// Unsatisfied counts the criteria that are not satisfied or lack information.
 	Unsatisfied int
-	// Blockers is the number that an envelope must repeat: findings of severity fail and
-	// unsatisfied criteria, without those that lack information.
+	// Blockers is the number that an envelope must repeat: the findings of severity fail and
+	// the unsatisfied criteria, without criteria that lack information.
 	Blockers int
-	// Passed says that there are neither findings nor unsatisfied criteria.
+	// Passed is set if there are neither findings nor unsatisfied criteria.
 	Passed bool
 }
 
-// CheckReport checks the bytes of a report file, last modified at that time, against
-// what was asked for and against the envelope, if any. It does not check whether the
-// findings are well formed: the np-critic plugin does. The caller checks that the file is
-// regular; the first MaxReport+1 bytes are enough. The summary is valid with FileOK only.
+// CheckReport compares a report file, given by its content and modification time, with e and
+// with the envelope, if any. It does not check whether the findings are well formed: the
+// np-critic plugin does. The caller checks that the file is regular; the first MaxReport+1
+// bytes are enough. The summary is valid only with FileOK.
 func CheckReport(data []byte, modified time.Time, e Expect, env *EnvelopeBody) (File, Summary) {
 	switch {
-	case !fresh(modified, e.Began):
+	case !isFresh(modified, e.Began):
 		return FileStale, Summary{}
 	case len(data) > MaxReport:
 		return FileTooLarge, Summary{}
@@ -38,16 +38,16 @@ func CheckReport(data []byte, modified time.Time, e Expect, env *EnvelopeBody) (
 	return readReport(data, e, env)
 }
 
-// Time stamps of files are coarser than the clock: the kernel updates them at worst every
-// 10 ms, and some file systems keep whole seconds, FAT every second one.
+// Time stamps of files are coarser than the clock: the kernel updates them every 10 ms at
+// worst, and some file systems store whole seconds, FAT only even ones.
 const (
 	tick        = 10 * time.Millisecond
 	coarseStamp = 2 * time.Second
 )
 
-// fresh reports whether a file with that time can have been written since began.
-func fresh(modified, began time.Time) bool {
-	began = began.Round(0) // Files know no monotonic clock.
+// isFresh reports whether a file with that time can have been written since began.
+func isFresh(modified, began time.Time) bool {
+	began = began.Round(0) // Files have no monotonic clock.
 	slack := tick
 	if modified.Nanosecond() == 0 {
 		slack = coarseStamp
@@ -100,7 +100,7 @@ func readReport(data []byte, e Expect, env *EnvelopeBody) (File, Summary) {
 	return FileOK, s
 }
 
-// checkSubject checks what the report is about.
+// checkSubject checks the critic, the task and the round of the report.
 func (r *reportBody) checkSubject(e Expect, env *EnvelopeBody) File {
 	round, ok1 := count(r.Round)
 	_, ok2 := passes(r.Verdict)
@@ -118,8 +118,8 @@ func (r *reportBody) checkSubject(e Expect, env *EnvelopeBody) File {
 	}
 }
 
-// summarize counts what the report holds. Like the np-critic plugin, it fails if a list
-// is not one, an item is not an object, or nothing was judged.
+// summarize counts the contents of the report. Like the np-critic plugin, it fails if findings
+// or criteria are not a list, if an item is not an object, or if the report judges nothing.
 func (r *reportBody) summarize() (Summary, bool) {
 	var findings []struct {
 		Severity jsontext.Value `json:"severity"`
@@ -152,7 +152,7 @@ func (r *reportBody) summarize() (Summary, bool) {
 		case "Satisfied":
 		case "Information-Missing":
 			s.Unsatisfied++
-		default: // An unknown word does not count as satisfied.
+		default: // An unknown word counts as unsatisfied.
 			s.Unsatisfied++
 			s.Blockers++
 		}

@@ -1,16 +1,16 @@
 // Package outcome judges the result of an agent's run.
 //
 // Judge is a pure function over small enumerations, so that a test can enumerate all
-// combinations; docs/verdict.md has the table. Neither an exit code of 0, nor a success
-// in the output, nor the agent's own word counts alone, and every contradiction is an
-// error, never a clean review. Next decides what follows a verdict. ReadEnvelope and
-// CheckReport gather the facts about a critic's report.
+// combinations; docs/verdict.md has the table. An exit code of 0, a success in the output or
+// the agent's own claim is never enough, and every contradiction is an error, never a clean
+// review. Next decides on the step after a verdict. ReadEnvelope and CheckReport gather the
+// facts about a critic's report.
 //
-// The order of judgement follows the known CLIs: each has been seen to exit with 0, or
-// to report success, when nothing was done.
+// The order of the facts follows from the known CLIs: each has been seen to exit with 0, or to
+// report success, without having done anything.
 package outcome
 
-// Outcome is the result of a spawn, as it stands in the run log and in metrics.
+// Outcome is the result of a spawn, as it is written to the run log and to metrics.
 type Outcome string
 
 // The outcomes.
@@ -18,23 +18,23 @@ const (
 	Clean       Outcome = "clean"        // The critic's report is complete and has no findings.
 	Findings    Outcome = "findings"     // The critic's report is complete and has findings or unsatisfied criteria.
 	OK          Outcome = "ok"           // An agent without a report has answered.
-	Edited      Outcome = "edited"       // An agent that may edit changed its working tree, and nothing else.
-	NoChange    Outcome = "no-change"    // An agent that may edit ended well and changed nothing.
-	CriticError Outcome = "critic-error" // There is no report to rely on.
+	Edited      Outcome = "edited"       // An agent that may edit changed only its working tree.
+	NoChange    Outcome = "no-change"    // An agent that may edit succeeded without a change.
+	CriticError Outcome = "critic-error" // There is no reliable report.
 	Failed      Outcome = "failed"       // An agent without a report has not answered.
 )
 
-// Class groups errors by what helps against them. The spawner takes it from the agent's
-// output, and Judge from everything else.
+// Class groups errors by their remedies. The spawner takes it from the agent's output, and
+// Judge from everything else.
 type Class string
 
 // The classes.
 const (
-	NoClass    Class = ""           // No error, or none that another attempt could fix.
+	NoClass    Class = ""           // There is no error, or another attempt cannot help.
 	RateLimit  Class = "rate-limit" // Too many requests for now.
 	Overloaded Class = "overloaded" // The model's server is busy, broken or unreachable.
-	Quota      Class = "quota"      // What was paid for is used up.
-	Auth       Class = "auth"       // No login, or one without permission.
+	Quota      Class = "quota"      // The paid amount is used up.
+	Auth       Class = "auth"       // There is no login, or it lacks the permission.
 	NotFound   Class = "not-found"  // There is no such model or program.
 	Config     Class = "config"     // The CLI refuses its flags or settings.
 	Input      Class = "input"      // The prompt is refused, for example because it is too long.
@@ -56,10 +56,10 @@ type Verdict struct {
 	Outcome
 	Reason Reason
 	Class  Class
-	// Changed says that the working tree changed though the agent was not to edit it,
+	// Changed is set if the working tree changed although the agent was not to edit it,
 	// whichever fact decided.
 	Changed bool
-	// Partial says that an agent that edits failed, and that its working tree has edits.
+	// Partial is set if an agent that edits failed, and its working tree has edits.
 	Partial bool
 }
 
