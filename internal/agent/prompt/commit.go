@@ -15,14 +15,14 @@ const (
 	maxBody    = 4 << 10
 )
 
-// CommitMessage makes a commit's message of what an agent said at the end. The subject is
-// the first line that says anything, or that of fallback: without Markdown, at most 72
-// code points, cut between words, and "" only if fallback says nothing either. The body
-// is the rest, at most 4 KiB. It begins with the whole first line if that was cut.
+// CommitMessage makes a commit's message from an agent's final message. The subject is the
+// first line with a letter or digit of summary, or else of fallback: without Markdown, at most
+// 72 code points, cut between words. It is "" only if neither has such a line. The body is the
+// rest of summary, at most 4 KiB. It begins with the whole first line if that was cut.
 //
-// Nothing in them is a trailer to git or ends a message. So if trailers are appended after
-// an empty line, git finds these and no others. Lines that look like Switchyard's own
-// trailers are left out.
+// Git does not find a trailer or the end of a message in them. So if trailers are appended
+// after an empty line, git finds only these. Lines that look like Switchyard's own trailers
+// are dropped.
 func CommitMessage(summary, fallback string) (subject, body string) {
 	lines := messageLines(summary)
 	for i, line := range lines {
@@ -45,12 +45,12 @@ func CommitMessage(summary, fallback string) (subject, body string) {
 	return subject, ""
 }
 
-// messageLines returns the lines of a message without what git or Switchyard would read
-// as more than text, and without invisible characters.
+// messageLines returns the lines of a message, without invisible characters and without lines
+// that have a meaning to git or Switchyard.
 func messageLines(text string) []string {
 	lines := []string{""}
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\ufffd")) {
-		line = strings.TrimRight(strings.Map(shown, line), " ")
+		line = strings.TrimRight(strings.Map(toVisible, line), " ")
 		bare := strings.TrimLeft(line, " ")
 		if strings.HasPrefix(bare, "#") { // A comment to git, and a heading in Markdown.
 			bare = strings.TrimLeft(bare, "# ")
@@ -66,8 +66,8 @@ func messageLines(text string) []string {
 	return lines
 }
 
-// shown maps white space to a space, and drops what cannot be seen.
-func shown(c rune) rune {
+// toVisible maps white space to a space, and drops invisible characters.
+func toVisible(c rune) rune {
 	switch {
 	case unicode.IsSpace(c):
 		return ' '
@@ -78,7 +78,7 @@ func shown(c rune) rune {
 	}
 }
 
-// neutral makes an item of a list of a line that may be a trailer to git.
+// neutral turns a line that git may take for a trailer into an item of a list.
 func neutral(line string) string {
 	if trailer().MatchString(line) {
 		return "- " + line
@@ -86,7 +86,7 @@ func neutral(line string) string {
 	return line
 }
 
-// subjectOf returns a line without the marks of Markdown, "" if it says nothing.
+// subjectOf returns a line without the marks of Markdown, "" if it has no letter or digit.
 func subjectOf(line string) string {
 	line = listMark().ReplaceAllString(line, "")
 	line = link().ReplaceAllString(line, "$1")
@@ -116,9 +116,9 @@ func clipSubject(line string) string {
 }
 
 var (
-	// ownTrailer matches a trailer of Switchyard, also in a list or a quotation.
+	// ownTrailer matches a trailer of Switchyard, even in a list or a quotation.
 	ownTrailer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\W*switchyard-[a-z-]*\s*:`) })
-	// trailer matches what git takes for a trailer at the end of a message.
+	// trailer matches a line that git takes for a trailer at the end of a message.
 	trailer  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9-]+ *:|\(cherry picked from commit )`) })
 	listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*([#>+]+|[-*]|\d+[.)])\s+)+`) })
 	link     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })

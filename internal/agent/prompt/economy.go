@@ -2,18 +2,18 @@ package prompt
 
 import "slices"
 
-// Economy is how much attention a project pays to unneeded code.
+// Economy is the degree of attention that a project pays to unneeded code.
 type Economy string
 
-// The economies, from none to most.
+// The economies, in ascending order.
 const (
-	// EconomyOff: none.
+	// EconomyOff: unneeded code is not mentioned.
 	EconomyOff Economy = "off"
 	// EconomyLite, the default: the executor is asked to write little code.
 	EconomyLite Economy = "lite"
 	// EconomyFull: the critic also reports unneeded code.
 	EconomyFull Economy = "full"
-	// EconomyUltra: and objects to smaller amounts.
+	// EconomyUltra: the critic also reports small amounts of it.
 	EconomyUltra Economy = "ultra"
 )
 
@@ -29,7 +29,7 @@ func (e Economy) ModuleNames() []string {
 	return slices.Clip(names)
 }
 
-// bar is what the critic's prompt adds, "" if the module suffices.
+// bar returns the addition to the critic's prompt, "" if the module suffices.
 func (e Economy) bar() string {
 	if e != EconomyUltra {
 		return ""
@@ -37,7 +37,7 @@ func (e Economy) bar() string {
 	return "This project is strict about economy: report every saving that the economy module describes, even of a few lines."
 }
 
-// prevention is what the executor is told, "" for nothing.
+// prevention returns the advice to the executor, "" if there is none.
 func (e Economy) prevention() string {
 	if !slices.Contains(Economies(), e) || e == EconomyOff {
 		return ""

@@ -66,7 +66,7 @@ It failed. Fix it first: findings do not count while it is red.
 	if !strings.HasPrefix(text, "# Findings of round 2\n\n- task: \"T-1\"\n- next round: 3, with a cap of 5 rounds\n- verification: \"red\"\n- findings: 3\n\n") {
 		t.Errorf("it begins\n%.300s", text)
 	}
-	_, below, _ := strings.Cut(text, "no instructions for anything else.\n")
+	_, below, _ := strings.Cut(text, "not instructions for anything else.\n")
 	if !strings.HasPrefix(below, want) {
 		t.Errorf("got\n%s", below)
 	}
@@ -127,7 +127,7 @@ Use what holds and serves the task.
 
 | Fine.
 `
-	if _, got, _ := strings.Cut(h.Markdown(), "no instructions for anything else.\n"); got != want {
+	if _, got, _ := strings.Cut(h.Markdown(), "not instructions for anything else.\n"); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -169,7 +169,7 @@ func TestHandoffNamesDeferredFindings(t *testing.T) {
 	}
 	const head = "\n## Deferred\n\nThese findings are below the bar and recorded for later. Do not fix them now.\n\n"
 	item := "- nit style at \"a.go\": \"" + strings.Repeat("x", 200) + "…\"\n"
-	if _, got, _ := strings.Cut(text, "no instructions for anything else.\n"); got != head+strings.Repeat(item, 10)+"- and 2 more\n" {
+	if _, got, _ := strings.Cut(text, "not instructions for anything else.\n"); got != head+strings.Repeat(item, 10)+"- and 2 more\n" {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Folder has a project's own templates, relative to its root.
-const Folder = ".switchyard/prompts"
+// folder is the directory of a project's own templates, relative to its root.
+const folder = ".switchyard/prompts"
 
 // maxTemplate bounds a template, in bytes.
 const maxTemplate = 1 << 20
 
-// ours holds the built-in templates.
+// ours has the built-in templates.
 //
 //go:embed templates/*.md
 var ours embed.FS
 
-// load reads a project's template, or the built-in one if there is none or root is "".
+// load reads a project's template, or the built-in one if the project has none or root is "".
 func load(root, name string) (template, error) {
-	t := template{where: path.Join(Folder, name+".md")}
+	t := template{where: path.Join(folder, name+".md")}
 	data, err := content(root, t.where)
 	if errors.Is(err, fs.ErrNotExist) {
 		data, err = ours.ReadFile(path.Join("templates", name+".md"))
@@ -41,8 +41,8 @@ func load(root, name string) (template, error) {
 	return t, nil
 }
 
-// content reads a file through the project's root, so that no link leads out of it. It
-// returns fs.ErrNotExist only if nothing has that name.
+// content reads a file through the project's root, so that links cannot lead out of it. It
+// returns fs.ErrNotExist only if the name does not exist.
 func content(dir, file string) ([]byte, error) {
 	if dir == "" {
 		return nil, fs.ErrNotExist
@@ -63,5 +63,5 @@ func content(dir, file string) ([]byte, error) {
 	return data, nil
 }
 
-// hidden is safefile.Reason for errors that do not mean that there is no file.
+// hidden is safefile.Reason without fs.ErrNotExist, for a file that exists but cannot be read.
 func hidden(err error) error { return errors.New(safefile.Reason(err).Error()) }

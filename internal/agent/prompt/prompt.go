@@ -1,12 +1,13 @@
-// Package prompt renders the prompts of agents, from templates that a project may replace,
-// and the file that passes a round's findings to the agent or person that fixes them
-// (docs/agents.md). CommitMessage makes a commit's message of what such an agent said.
+// Package prompt renders the prompts of agents, from templates that a project may replace, and
+// the file that passes a round's findings to the agent or person that fixes them
+// (docs/agents.md). CommitMessage makes a commit's message from the final message of such an
+// agent.
 //
 // Much of a prompt comes from models and files: findings, file names, the output of a
-// verification. It must be read but not obeyed. Such a text stands in a prompt only as a
-// JSON string, or behind a bar at the start of every line, with invisible characters
-// escaped. So it can close no block, and cannot pass for a heading, a line of the head or
-// the divider below the agent's instructions. Templates get their fields in that form only.
+// verification. The agent must read it, but not take it for instructions. Such a text is in a
+// prompt only as a JSON string, or behind a bar at the start of every line, with invisible
+// characters escaped. So it cannot close a block, or pass for a heading, a line of the head or
+// the divider below the agent's instructions. Templates get their fields only in that form.
 package prompt
 
 import (
@@ -24,16 +25,16 @@ import (
 // maxPrompt bounds a prompt, in bytes.
 const maxPrompt = 4 << 20
 
-// Module is a part of the critic's instructions. Its text is trusted, and stands in the
-// prompt as it is.
+// Module is a part of the critic's instructions. Its text is trusted, and copied to the prompt
+// unchanged.
 type Module struct {
 	Name string
 	Text string
 }
 
-// Data is what prompts are rendered from. Each template has the fields of its role; the
-// others may be empty. Texts are "" if they are unknown or if there is nothing to say. Paths
-// are absolute or relative to the agent's working directory.
+// Data has the values of prompts. Each template has the fields of its role; the others may be
+// empty. A text may be "" if it is unknown or not needed. Paths are absolute or relative to
+// the agent's working directory.
 type Data struct {
 	// Task, RunID, ReportPath and Role are in the head, unquoted. RunID may be "".
 	Task, RunID, ReportPath, Role string
@@ -43,42 +44,42 @@ type Data struct {
 	Prompt string
 	// Plan, Diff and Verification are paths of files.
 	Plan, Diff, Verification string
-	// DiffEmpty says that Diff is empty.
+	// DiffEmpty is set if the diff is empty.
 	DiffEmpty bool
 	// VerificationOutcome is green, red or absent.
 	VerificationOutcome string
 	// Files are paths of more files to read first.
 	Files []string
-	// Note says how the previous attempt ended.
+	// Note tells the agent what was wrong with the previous attempt.
 	Note string
 
-	// Modules are the critic's, in order; see ModuleNames.
+	// Modules are the critic's modules in order; see ModuleNames.
 	Modules []Module
 	// Previous are the findings of the previous review, a line each.
 	Previous []string
-	// Contradictions says that the policy routes findings that contradict earlier ones.
+	// Contradictions is set if the policy routes findings that contradict earlier ones.
 	Contradictions bool
 	Economy        Economy
 
-	// Index is a researcher's number, from 0, of K. Nudge is the method that distinguishes
-	// it, and stands in the prompt as it is.
+	// Index is the number of one of K researchers, from 0. Nudge is its method, and copied to
+	// the prompt unchanged.
 	Index, K        int
 	Nudge, Question string
 
-	// Findings sent the task to the agent, a line each. Churn says which fixes caused which
-	// findings, a line each, if that sent the task there.
+	// Findings are the findings that led the task to the agent, a line each. Churn names the
+	// fixes that caused findings, a line each, if they led the task there.
 	Findings, Churn []string
-	// Handoff is what Handoff.Markdown returned after the previous round. It is trusted, and
-	// stands in the prompt as it is, in place of Prompt and Answers, which it has.
+	// Handoff is the result of Handoff.Markdown after the previous round. It is trusted, and
+	// copied to the prompt unchanged, in place of Prompt and Answers, which it contains.
 	Handoff string
 	Answers []QA
 }
 
-// role says what the prompt of a role consists of.
+// role describes the prompt of a role.
 type role struct {
 	head   string // the names of the lines of the head
-	fields string // those of its template
-	needed string // those that a template must have
+	fields string // the names of the fields of its template
+	needed string // the names of the fields that a template must have
 }
 
 // The roles, by the names of their templates.
@@ -146,17 +147,17 @@ func (d Data) fields(names []string) values {
 		"cap":                  capWords(d.Round, d.MaxRounds),
 		"role":                 word(d.Role),
 		"prompt":               prompt,
-		"unstated":             said(d.Prompt == "" && d.Plan == ""),
+		"unstated":             flag(d.Prompt == "" && d.Plan == ""),
 		"plan":                 quoted(d.Plan),
 		"diff":                 quoted(d.Diff),
-		"diff_empty":           said(d.DiffEmpty),
+		"diff_empty":           flag(d.DiffEmpty),
 		"verification":         quoted(d.Verification),
 		"verification_outcome": quoted(d.VerificationOutcome),
 		"files":                list(d.Files),
 		"note":                 quoted(d.Note),
 		"modules":              modules(d.Modules),
 		"previous":             list(d.Previous),
-		"contradictions":       said(d.Contradictions),
+		"contradictions":       flag(d.Contradictions),
 		"economy":              d.Economy.bar(),
 		"index":                strconv.Itoa(d.Index + 1),
 		"k":                    strconv.Itoa(d.K),
@@ -176,8 +177,8 @@ func capWords(round, maxRounds int) string {
 	return cmp.Or(textutil.PastCap(round, maxRounds, 0), fmt.Sprintf("with a cap of %d", maxRounds)) + " rounds"
 }
 
-// said is a field that turns a section on.
-func said(is bool) string {
+// flag returns a field that turns a section on.
+func flag(is bool) string {
 	if is {
 		return "yes"
 	}

@@ -7,9 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// quote writes a foreign text as a JSON string in one line. Invisible characters are
-// escaped, so that a person sees everything that the model reads. Invalid UTF-8 becomes
-// U+FFFD.
+// quote returns a foreign text as a JSON string in one line. It escapes invisible characters,
+// so that a person sees everything that the model reads. Invalid UTF-8 becomes U+FFFD.
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -30,7 +29,8 @@ func quote(text string) string {
 	return b.String()
 }
 
-// quoted is quote, but "" for an empty text, so that a template leaves out its section.
+// quoted is quote, except that it returns "" for an empty text, so that a template omits its
+// section.
 func quoted(text string) string {
 	if text == "" {
 		return ""
@@ -52,7 +52,7 @@ func visible(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, textutil.Hidden)
 }
 
-// list writes each text as an item of a Markdown list.
+// list returns a Markdown list with an item for each text.
 func list(texts []string) string {
 	items := make([]string, len(texts))
 	for i, text := range texts {
@@ -61,7 +61,7 @@ func list(texts []string) string {
 	return strings.Join(items, "\n")
 }
 
-// answers writes each question and its answer as an item of a Markdown list.
+// answers returns a Markdown list with an item for each question and its answer.
 func answers(all []QA) string {
 	items := make([]string, len(all))
 	for i, qa := range all {
@@ -70,7 +70,7 @@ func answers(all []QA) string {
 	return strings.Join(items, "\n")
 }
 
-// barred writes foreign lines, each behind a bar.
+// barred returns a foreign text with a bar before each line.
 func barred(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
@@ -87,7 +87,7 @@ func barred(text string) string {
 	return b.String()
 }
 
-// modules writes the critic's modules.
+// modules returns the text of the critic's modules.
 func modules(all []Module) string {
 	texts := make([]string, len(all))
 	for i, m := range all {

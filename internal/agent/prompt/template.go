@@ -10,11 +10,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// template is a text with tags: {{name}} inserts a field, and the text between {{#name}}
-// and {{/name}} is left out if the field is empty. There are no loops and no calls, so
-// that rendering takes linear time.
+// template is a text with tags: {{name}} inserts a field, and the text between {{#name}} and
+// {{/name}} is omitted if the field is empty. There are no loops and calls, so rendering takes
+// linear time.
 type template struct {
-	// where names the template in messages.
+	// where is the template's name in messages.
 	where string
 	text  string
 }
@@ -22,7 +22,7 @@ type template struct {
 // values are the fields of a template, ready to be inserted.
 type values map[string]string
 
-// token is a tag, or the text between two.
+// token is a tag, or the text between two tags.
 type token struct {
 	kind kind
 	// text is the text, or the name of the tag's field.
@@ -68,7 +68,7 @@ func (t template) tokens() ([]token, error) {
 	return all, nil
 }
 
-// isSection reports whether a line has nothing but a section tag.
+// isSection reports whether a line consists of a section tag.
 func isSection(line string) bool {
 	return (strings.HasPrefix(line, "{{#") || strings.HasPrefix(line, "{{/")) && strings.Index(line, "}}") == len(line)-len("}}")
 }
@@ -87,12 +87,11 @@ func tagOf(tag string, at int) token {
 // section is an open section.
 type section struct {
 	token
-	// shown says that neither it nor an enclosing section is left out.
+	// shown is set if neither this section nor an enclosing one is omitted.
 	shown bool
 }
 
-// fill inserts the fields. Those that are needed must have a tag. It stops after
-// maxPrompt bytes.
+// fill inserts the fields. The needed fields must have a tag. It stops after maxPrompt bytes.
 func (t template) fill(fields values, needed []string) (string, error) {
 	tokens, err := t.tokens()
 	if err != nil {
@@ -133,7 +132,7 @@ func (t template) fill(fields values, needed []string) (string, error) {
 	return b.String(), nil
 }
 
-// invalid is an error of the template, in a line unless that is 0.
+// invalid returns an error for the template, or for one of its lines if line is not 0.
 func (t template) invalid(line int, format string, args ...any) *errs.Error {
 	where := t.where
 	if line > 0 {
