@@ -16,7 +16,7 @@ func (c Consensus) Markdown(task string, round int, question string) string {
 	p.title("Research for %s, round %d", line(task), round)
 	p.text("Question: %s", orNone(question))
 	p.text("%s, agreement %.3f, %s without a majority.",
-		count(c.Meta.K, "researcher", "researchers"), c.Meta.AgreementScore, count(c.Meta.FlaggedCount, "decision", "decisions"))
+		textutil.Count(c.Meta.K, "researcher"), c.Meta.AgreementScore, textutil.Count(c.Meta.FlaggedCount, "decision"))
 
 	p.section("Decisions")
 	for _, d := range c.Decisions {
@@ -53,8 +53,8 @@ func (c Consensus) Markdown(task string, round int, question string) string {
 	return p.String()
 }
 
-// page builds a page. An empty section says so, since a missing one could be read as an
-// omission.
+// page builds a page. An empty section has the text None, since a missing section could be
+// taken for an omission.
 type page struct {
 	b     strings.Builder
 	empty bool // the current section
@@ -108,11 +108,4 @@ func marked(l Level) string {
 		return ""
 	}
 	return string(l) + ": "
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -11,13 +11,13 @@ import (
 // differ only in case and white space; two sources, if their addresses are the same.
 //
 //   - A decision is accepted if at least half of the researchers asked made it. Failed
-//     ones count as asked: otherwise the only one of three that did not fail would be a
+//     researchers count as asked: otherwise one successful researcher of three would be a
 //     majority.
-//   - A pattern is accepted if at least two saw it, or the only one asked.
-//   - Risks, questions and sources are united, with the highest level of any.
+//   - A pattern is accepted if at least two researchers saw it, or the only one asked.
+//   - Risks, questions and sources are united, each with its highest level.
 //
-// Wording and confidence are those of the answer with the lowest index. A decision or
-// pattern is verified if one answer verified it; agreement verifies nothing. Entries are
+// Wording and confidence are taken from the answer with the lowest index. A decision or
+// pattern is verified if one answer verified it; agreement does not verify it. Entries are
 // ordered by descending agreement, then by text.
 func Merge(answers []Answer) Consensus {
 	answers = slices.SortedFunc(slices.Values(answers), func(a, b Answer) int { return cmp.Compare(a.Index, b.Index) })
@@ -64,7 +64,7 @@ func (c *Consensus) decide(answers []Answer, majority int) {
 // entry points to an entry of a list.
 type entry[T any] interface {
 	*T
-	// key is what the same entries have in common.
+	// key returns the text by which entries are recognized as the same.
 	key() string
 	// join merges an entry with the same key into this one.
 	join(other T)
@@ -101,7 +101,7 @@ func gather[T any, P entry[T]](answers []Answer, list func(*Output) []T) []T {
 				P(&all[at]).join(item)
 			} else {
 				at, known[key] = len(all), len(all)
-				P(&item).seen().SeenBy = nil // The answer's own word does not count.
+				P(&item).seen().SeenBy = nil // A value in the answer does not count.
 				all = append(all, item)
 			}
 			if s := P(&all[at]).seen(); !slices.Contains(s.SeenBy, v.Index) {
@@ -115,7 +115,7 @@ func gather[T any, P entry[T]](answers []Answer, list func(*Output) []T) []T {
 	return all
 }
 
-// norm returns the part of a text that is compared.
+// norm returns the text in the form that is compared.
 func norm(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }

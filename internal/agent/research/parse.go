@@ -15,9 +15,9 @@ import (
 const answerKey = "decisions"
 
 // Parse parses the answer in a researcher's final message: an object with the member
-// decisions, alone, in a code fence or in prose. It may be repeated, but two different
-// ones are invalid. A level is low, medium, high or critical, or missing; a provenance
-// other than [VERIFIED] and [CITED] is [ASSUMED]; a missing list is empty.
+// decisions, alone, in a code fence or in prose. It may be repeated, but two different answers
+// are invalid. A level is low, medium, high or critical, or missing; a provenance other than
+// [VERIFIED] and [CITED] is [ASSUMED]; a missing list is empty.
 //
 // # Errors
 //
@@ -41,10 +41,10 @@ func invalid(format string, args ...any) *errs.Error {
 	return errs.New(errs.ResearchOutputInvalid, format, args...)
 }
 
-// check checks a decoded answer and normalizes its words.
+// check checks a decoded answer and normalizes its levels and provenances.
 func (o *Output) check() error {
 	if o.Decisions == nil {
-		return invalid("%s is null; a researcher who found none gives an empty list", answerKey)
+		return invalid("%s is null; a researcher without decisions gives an empty list", answerKey)
 	}
 	for i := range o.Decisions {
 		d := &o.Decisions[i]
@@ -65,11 +65,11 @@ func (o *Output) check() error {
 	)
 }
 
-// check checks the entries of a list: their texts and, if they have one, their levels.
+// check checks the entries of a list: their texts and, if there are any, their levels.
 func check[T any, P entry[T]](list string, entries []T, level func(*T) *Level) error {
 	for i := range entries {
 		if norm(P(&entries[i]).key()) == "" {
-			return invalid("an entry of %s says nothing", list).With("ref", place(list, i))
+			return invalid("an entry of %s has no text", list).With("ref", place(list, i))
 		}
 		if level == nil {
 			continue

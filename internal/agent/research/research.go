@@ -1,7 +1,7 @@
 // Package research merges the answers of several researchers to one question.
 //
-// All get the same question, with different methods. Statements with enough agreement are
-// accepted; the others are kept and marked. A failed researcher is reported.
+// All researchers get the same question, with different methods. Statements with enough
+// agreement are accepted, and the others are marked. A failed researcher is reported.
 //
 // The package is pure: no I/O, no clock, and the result does not depend on the order of
 // the answers.
@@ -9,7 +9,7 @@ package research
 
 import "slices"
 
-// Level is a severity or credibility. "" is unknown and below all others.
+// Level is a severity or credibility. "" is unknown, and below all others.
 type Level string
 
 // The levels.
@@ -20,7 +20,7 @@ const (
 	Critical Level = "critical"
 )
 
-// rank orders levels. It is negative for invalid ones.
+// rank returns the position in the order of levels. It is negative for an invalid level.
 func (l Level) rank() int { return slices.Index([]Level{"", Low, Medium, High, Critical}, l) }
 
 // Provenance is the basis of a statement.
@@ -47,7 +47,7 @@ type Output struct {
 
 // Seen is the part of an entry that Merge adds.
 type Seen struct {
-	// SeenBy has the sorted indexes of the researchers that have it.
+	// SeenBy has the sorted indexes of the researchers with this entry.
 	SeenBy []int `json:"seen_by"`
 }
 
@@ -91,27 +91,27 @@ type Pattern struct {
 
 // Answer is the result of one researcher.
 type Answer struct {
-	// Index is the perspective's. It is unique.
+	// Index is the index of the researcher's perspective. It is unique.
 	Index int
 	// Output is nil if the researcher failed.
 	Output *Output
-	// Failure says why there is no output.
+	// Failure is the reason why there is no output.
 	Failure string
 }
 
 // Consensus is the merged result.
 type Consensus struct {
 	Meta Meta `json:"meta"`
-	// Decisions have a majority, Flagged do not.
+	// Decisions have a majority. Flagged decisions do not.
 	Decisions []Decision `json:"decisions"`
 	Flagged   []Decision `json:"flagged"`
-	// Risks, Questions and Sources are the union of all, with the highest level that any
-	// researcher gave.
+	// Risks, Questions and Sources are the union over all researchers, each with its highest
+	// level.
 	Risks     []Risk     `json:"risks"`
 	Questions []Question `json:"questions"`
 	Sources   []Source   `json:"sources"`
-	// Patterns were seen by at least two researchers, or by the only one asked. Demoted
-	// are the others, as assumptions.
+	// Patterns were seen by at least two researchers, or by the only one asked. Demoted has
+	// the other patterns, as assumptions.
 	Patterns []Pattern `json:"patterns"`
 	Demoted  []Pattern `json:"demoted"`
 	// Silent are the researchers that failed.
@@ -135,8 +135,8 @@ type Silence struct {
 	Failure string `json:"failure"`
 }
 
-// The limits on how many researchers may be asked at once.
-const minAnswers, maxAnswers = 1, 5
+// maxAnswers is the maximum number of researchers.
+const maxAnswers = 5
 
 // Perspective is one researcher's method.
 type Perspective struct {
@@ -146,8 +146,8 @@ type Perspective struct {
 	Nudge string
 }
 
-// Perspectives returns the first k of five perspectives. k is clamped to minAnswers and
-// maxAnswers.
+// Perspectives returns the first k of five perspectives. k is clamped to the range from 1 to
+// 5.
 //
 // A nudge is about method and never about a topic: researchers of different parts of a
 // question cannot agree.
@@ -159,7 +159,7 @@ func Perspectives(k int) []Perspective {
 		"Report a point as a decision only if you checked it yourself. Report every other point as a question.",
 		"Assume that the preferred way was taken and failed a month later: find the most probable cause, and what would have shown it in time.",
 	}
-	k = min(max(k, minAnswers), maxAnswers)
+	k = min(max(k, 1), maxAnswers)
 	all := make([]Perspective, k)
 	for i := range all {
 		all[i] = Perspective{Index: i + 1, Nudge: nudges[i]}
