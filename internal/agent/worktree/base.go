@@ -13,13 +13,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Base returns the id of the commit that a draft is compared with: of rev, else of the
-// merge base of HEAD and branch, else of HEAD if both are "". Before the first commit it
-// is that of the empty tree.
+// Base returns the id of the commit that a draft is compared with: rev, or else the merge base
+// of HEAD and branch, or HEAD if both are "". Before the first commit it is the id of the
+// empty tree.
 //
 // # Errors
 //
-// tree-no-git, tree-base-unknown, tree-unreadable and those of the supervisor. If ctx is
+// tree-no-git, tree-base-unknown, tree-unreadable and errors from the supervisor. If ctx is
 // done, the error wraps its cause.
 func (t Tree) Base(ctx context.Context, rev, branch string) (commit string, err error) {
 	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) (err error) {
@@ -36,10 +36,10 @@ func (s *scanner) comparedRepo(ctx context.Context) (*repo, error) {
 	}
 	r, err := s.enclosingRepo(ctx)
 	if err == nil && r == nil {
-		err = errs.New(errs.TreeNoGit, "the project is in no git repository, so that nothing can be compared")
+		err = errs.New(errs.TreeNoGit, "the project is not in a git repository, so that nothing can be compared")
 	}
 	if err == nil {
-		err = s.git.ready(*r)
+		err = s.git.checkFiles(*r)
 	}
 	return r, err
 }
@@ -76,7 +76,7 @@ func (s *scanner) commit(ctx context.Context, r repo, base string) (string, erro
 		base = "HEAD"
 	}
 	commit := ""
-	// Other forms of revisions search, or do not name a commit.
+	// Other forms of revisions search commits, or do not name one.
 	if regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`).MatchString(base) {
 		var err error
 		if commit, err = s.id(ctx, r, "rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {
@@ -86,10 +86,10 @@ func (s *scanner) commit(ctx context.Context, r repo, base string) (string, erro
 	switch {
 	case commit != "":
 		return commit, nil
-	case base != "HEAD" || !r.unborn():
+	case base != "HEAD" || !r.isUnborn():
 		return "", errs.New(errs.TreeBaseUnknown, "git knows no commit %.200q to compare with", base).With("base", base)
 	}
-	// The format of ids is the repository's.
+	// The format of ids depends on the repository.
 	empty, err := s.id(ctx, r, "hash-object", "-t", "tree", "--no-filters", os.DevNull)
 	if err == nil && empty == "" {
 		err = unreadable(gitFolder, errBroken)
@@ -103,7 +103,7 @@ var emptyTrees = []string{
 	"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 
-// id returns the id that a git command prints, "" if it fails.
+// id returns the id that a git command prints, "" if the command fails.
 func (s *scanner) id(ctx context.Context, r repo, args ...string) (string, error) {
 	out, err := s.git.run(ctx, r.command(args...))
 	if id := strings.TrimSuffix(out.Output, "\n"); err == nil && out.ExitCode == 0 && isID(id) {
@@ -112,13 +112,13 @@ func (s *scanner) id(ctx context.Context, r repo, args ...string) (string, error
 	return "", err
 }
 
-// isID reports whether a text is a whole id of an object, in one of the formats.
+// isID reports whether a text is the full id of an object in one of the formats.
 func isID(text string) bool {
 	return regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`).MatchString(text)
 }
 
-// unborn reports whether HEAD names a branch without a commit.
-func (r repo) unborn() bool {
+// isUnborn reports whether HEAD names a branch without a commit.
+func (r repo) isUnborn() bool {
 	names, err := r.head()
 	if err != nil || len(names) == 0 {
 		return false

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// Cache remembers the contents of files between the snapshots of a process, so that files
-// that did not change are not read again. A file did not change if its size, times, mode
-// and inode are the same, and if it was not so new when it was read that the clock of its
-// file system could hide a change, as in git's index. It does not see a content that is
-// replaced without a change of these (see Tree.Reread). The zero value is ready. It is
-// safe for concurrent use.
+// Cache remembers the contents of files between the snapshots of a process, so that unchanged
+// files are not read again. A file is unchanged if its size, times, mode and inode are the
+// same, and if it was old enough when it was read that the clock of its file system would show
+// a change, as in git's index. Cache does not detect a content that is replaced without a
+// change of these (see Tree.Reread). The zero value is ready. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.Mutex
 	trees map[string]cached // by root
 }
 
-// cached is what is known of a tree: its latest snapshot, and what Diff knows.
+// cached has the information about a tree: its latest snapshot, and Diff's comparison.
 type cached struct {
 	latest   *Snapshot
 	compared *comparison
@@ -26,7 +25,7 @@ type cached struct {
 // maxCached bounds the number of trees that a cache remembers.
 const maxCached = 32
 
-// get returns what is known of a tree.
+// get returns the information about a tree.
 func (c *Cache) get(root string) cached {
 	if c == nil {
 		return cached{}
@@ -36,7 +35,7 @@ func (c *Cache) get(root string) cached {
 	return c.trees[root]
 }
 
-// update changes what is known of a tree, and forgets the others if there are too many.
+// update changes the information about a tree, and forgets other trees if there are too many.
 func (c *Cache) update(root string, change func(*cached)) {
 	if c == nil {
 		return
@@ -51,11 +50,11 @@ func (c *Cache) update(root string, change func(*cached)) {
 	c.trees[root] = tree
 }
 
-// CheckedOut says that the tree was just checked out from a commit, whose id is base, so
-// that the next snapshot of it is that commit's.
+// CheckedOut records that the tree was just checked out from the commit with the id base, so
+// the next snapshot has the files of that commit.
 func (c *Cache) CheckedOut(root, base string) { c.compared(root, &comparison{base: base}) }
 
-// snapshotTaken notes the first snapshot after CheckedOut.
+// snapshotTaken records the first snapshot after CheckedOut.
 func (c *Cache) snapshotTaken(root string, s *Snapshot) {
 	c.update(root, func(tree *cached) {
 		if is := tree.compared; is != nil && is.shot == nil {
@@ -68,16 +67,16 @@ func (c *Cache) compared(root string, is *comparison) {
 	c.update(root, func(tree *cached) { tree.compared = is })
 }
 
-// comparison is what Diff knows about a tree: all files but paths were those of the commit
-// base when the snapshot was taken. There is no snapshot yet after CheckedOut.
+// comparison is a result of Diff: when the snapshot was taken, all files except paths were the
+// same as in the commit base. The snapshot is nil after CheckedOut.
 type comparison struct {
 	base  string
 	shot  *Snapshot
 	paths []string
 }
 
-// since returns the paths that may differ now, unless that is not known: git's own files
-// may decide what differs.
+// since returns the paths that may differ now. They are not known if git's own files changed,
+// which can affect what differs.
 func (c *comparison) since(base string, now *Snapshot) (paths []string, known bool) {
 	if c == nil || c.base != base || c.shot == nil {
 		return nil, false
@@ -95,7 +94,7 @@ func (c *comparison) since(base string, now *Snapshot) (paths []string, known bo
 	return slices.Compact(paths), true
 }
 
-// rereads returns which files are read again.
+// rereads returns a function that reports whether a file is read again.
 func (t Tree) rereads() func(path string) bool {
 	if t.Reread == RereadDraft {
 		if was := t.Cache.get(t.Root).compared; was != nil {
@@ -118,7 +117,7 @@ func (s stat) settled(now time.Time) bool {
 	return now.UnixNano()-latest > int64(step)
 }
 
-// isUnchanged reports whether a file has the content that was read before.
+// isUnchanged reports whether a file still has the content that was read before.
 func (was *file) isUnchanged(is *file) bool {
 	return was != nil && is != nil && was.settled && was.stat == is.stat && was.mode == is.mode && is.hashed
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is how something changed.
+// Kind is the kind of a change.
 type Kind string
 
 // The kinds of changes.
@@ -19,14 +19,14 @@ const (
 	Git     Kind = "git"  // git's own files
 )
 
-// Area is what a change affects.
+// Area is the area that a change affects.
 type Area string
 
 // The areas.
 const (
 	Files    Area = "files"    // The project's files.
-	Index    Area = "index"    // Entries of git's index, which decide nothing for us.
-	Records  Area = "records"  // All else of git's own files.
+	Index    Area = "index"    // Entries of git's index, which do not affect rounds.
+	Records  Area = "records"  // Git's other files.
 	Deciding Area = "deciding" // Files that affect later rounds, and .gitmodules.
 )
 
@@ -37,16 +37,16 @@ type Change struct {
 	Path string
 	Kind Kind
 	Area Area
-	// Detail says more if the path does not say everything, else "".
+	// Detail describes the change if the path and the kind are not enough.
 	Detail string
-	// Ordinary says that normal work in a tree makes this change: a file is written or
-	// added that affects no later round, or something is staged or committed. Other
-	// changes may remove something, run something, or affect later rounds.
+	// Ordinary is set for changes of normal work in a tree: a file that does not affect later
+	// rounds is written or added, or changes are staged or committed. Other changes may remove
+	// files, run a program, or affect later rounds.
 	Ordinary bool
 }
 
-// Compare lists the differences, sorted by path, kind and detail. It is empty exactly if
-// the digests are equal.
+// Compare lists the differences, sorted by path, kind and detail. The list is empty if and
+// only if the digests are equal.
 func Compare(before, after *Snapshot) []Change {
 	var changes []Change
 	b, a := before.files, after.files
@@ -70,7 +70,7 @@ func Compare(before, after *Snapshot) []Change {
 		switch {
 		case is.file == nil:
 			changes = append(changes, Change{Path: was.path, Kind: Removed, Area: after.area(was.path)})
-		case was.file != is.file: // Snapshots share what did not change.
+		case was.file != is.file: // Snapshots share unchanged files.
 			for _, kind := range was.changes(is.file) {
 				c := Change{Path: is.path, Kind: kind, Area: after.area(is.path)}
 				c.Ordinary = (kind == Content || kind == Added) && is.mode.IsRegular() && !after.affects(is.path)
@@ -105,7 +105,7 @@ func compareGit(changes []Change, before, after map[gitKey]gitValue) []Change {
 	return changes
 }
 
-// area is what a change to a file affects.
+// area returns the area that a change to a file affects.
 func (s *Snapshot) area(path string) Area {
 	if path == gitModules || s.affects(path) {
 		return Deciding
@@ -116,16 +116,15 @@ func (s *Snapshot) area(path string) Area {
 // Decides reports whether a file affects later rounds.
 func (s *Snapshot) Decides(path string) bool { return s.area(path) == Deciding }
 
-// affects reports whether a file affects later rounds: it is one of those that always
-// count, or in the place of a directory that has some.
+// affects reports whether a file affects later rounds: it is one of the files that always
+// count, below one, or in place of a directory that has one.
 func (s *Snapshot) affects(path string) bool {
 	return slices.ContainsFunc(s.alwaysTracked, func(o string) bool {
 		return path == o || below(path, o) || below(o, path)
 	})
 }
 
-// Rewritten lists those of paths that were rewritten with the same content between two
-// snapshots.
+// Rewritten lists the paths that were rewritten with the same content between two snapshots.
 func Rewritten(before, after *Snapshot, paths []string) []Change {
 	var changes []Change
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -137,7 +136,7 @@ func Rewritten(before, after *Snapshot, paths []string) []Change {
 	return changes
 }
 
-// gitKey is something of git that counts: a file, or a part of one.
+// gitKey names a file of git that counts, or a part of one.
 type gitKey struct {
 	path string
 	of   string // an index entry or a setting, "" for the whole file
@@ -150,11 +149,11 @@ func compareKeys(a, b gitKey) int {
 // gitValue is the value of a gitKey.
 type gitValue struct {
 	text string
-	// tag is that of an index entry, see git-ls-files(1), -v; else 0.
+	// tag is the tag of an index entry (git-ls-files(1), -v), 0 for other values.
 	tag byte
 }
 
-// change is that of a key that has this tag now.
+// change returns the change of a key that has this tag now.
 func (k gitKey) change(detail string, tag byte) Change {
 	if k.of != "" {
 		detail = k.of + ": " + detail
@@ -168,7 +167,7 @@ func (k gitKey) change(detail string, tag byte) Change {
 	return c
 }
 
-// difference says how a value changed: the flags of an index entry can hide its file.
+// difference describes how a value changed. The flags of an index entry can hide its file.
 func (was gitValue) difference(is gitValue) string {
 	if was.tag == is.tag {
 		return "changed"

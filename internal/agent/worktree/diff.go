@@ -10,21 +10,21 @@ import (
 // cutNotice is the last line of a diff that was cut.
 const cutNotice = "[cut here: the diff is longer than it may be]\n"
 
-// Diff writes git's diff of the tree against the commit base, as Base names it, "" for
-// HEAD: all that counts, with untracked files as additions, and files that the index is
-// told to hide. Paths are relative to the root. Before the first commit all files are
-// additions. It writes at most limit bytes in whole lines; if there are more, the last
-// line says so.
+// Diff writes git's diff between the commit base, as returned by Base or "" for HEAD, and the
+// tree. The diff has all files that count, with untracked files as additions, and files that
+// flags of the index hide. Paths are relative to the root. Before the first commit all files
+// are additions. Diff writes at most limit bytes in whole lines. If it has to cut the diff,
+// the last line says so.
 //
-// .gitattributes has no say in filters and binary files, so that a draft cannot hide in
-// it. A file that a filter stores elsewhere, such as git-lfs, is shown with its content
-// here once it was touched. Files above 16 MiB are binary. Of a submodule the commit is
+// It ignores filters and binary files in .gitattributes, so that a draft cannot hide changes
+// there. A file that a filter such as git-lfs stores outside of git is shown with its content
+// after it was touched. Files above 16 MiB are binary. For a submodule, the commit is
 // compared.
 //
 // # Errors
 //
-// tree-no-git, tree-base-unknown, tree-unreadable, those of the supervisor and of w. If
-// ctx is done, the error wraps its cause.
+// tree-no-git, tree-base-unknown, tree-unreadable, and errors from the supervisor and from w.
+// If ctx is done, the error wraps its cause.
 func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) error {
 	paths, all, err := t.candidates(ctx, base)
 	if err != nil || !all && len(paths) == 0 {
@@ -39,15 +39,15 @@ func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) e
 	})
 }
 
-// maxCandidates bounds the paths that git diff is given.
+// maxCandidates bounds the paths that are passed to git diff.
 const maxCandidates = 1000
 
 // maxNames bounds a list of names, in bytes.
 const maxNames = 1 << 20
 
-// candidates returns all paths that may differ from the commit base, so that git reads no
-// others: those that differed before, and those that changed since. all is set if that is
-// not known, or if there are too many.
+// candidates returns all paths that may differ from the commit base, because they differed
+// before or have changed since, so that git does not read others. all is set if they are not
+// known, or if there are too many.
 func (t Tree) candidates(ctx context.Context, base string) (paths []string, all bool, err error) {
 	if t.Cache == nil || t.Now == nil {
 		return nil, true, nil
@@ -61,7 +61,7 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 	if !known || len(paths) > maxCandidates {
 		return nil, true, nil
 	}
-	if isID(base) { // A name may get another commit.
+	if isID(base) { // A name may lead to another commit later.
 		t.Cache.compared(t.Root, &comparison{base: base, shot: t.Now, paths: paths})
 	}
 	return paths, false, nil
@@ -81,7 +81,7 @@ func (t Tree) differing(ctx context.Context, base string) (paths []string, whole
 	return paths[:len(paths)-1], true, nil
 }
 
-// literal returns pathspecs that match the paths alone.
+// literal returns pathspecs that match only the paths.
 func literal(paths []string) []string {
 	specs := make([]string, len(paths))
 	for i, path := range paths {
@@ -96,7 +96,7 @@ func literal(paths []string) []string {
 //
 // # Errors
 //
-// Those of Diff.
+// The errors of Diff.
 func (t Tree) Differs(ctx context.Context, base string, patterns []string) (differs bool, err error) {
 	paths := make([]string, len(patterns))
 	for i, pattern := range patterns {
@@ -110,9 +110,9 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 	return differs, err
 }
 
-// diff runs git diff with these arguments for what these pathspecs match, everything if
-// there are none, and returns its output up to the limit. only lists the paths that they
-// can match, nil for any.
+// diff runs git diff with these arguments for the files that the pathspecs match, or for all
+// files without pathspecs, and returns its output up to the limit. only lists the paths that
+// the pathspecs can match, nil for any.
 func (s *scanner) diff(ctx context.Context, base string, limit int64, args, specs, only []string) (string, error) {
 	m, l, err := s.draftShadow(ctx)
 	if err != nil {
@@ -129,8 +129,8 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, spec
 	}
 	command := m.command(s.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
 		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, specs)...)
-	command.limit = max(limit, 0) + 1                                    // Then it is known whether there is more.
-	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are our own patterns.
+	command.limit = max(limit, 0) + 1                                    // One byte more shows that there is more output.
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The pathspecs are our patterns.
 	out, err := s.git.run(ctx, command)
 	if err == nil && out.ExitCode != 0 && !out.truncated {
 		err = out.failure(command)
@@ -138,8 +138,7 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, spec
 	return out.Output, err
 }
 
-// cut returns a diff. If it is longer than limit, it is as many whole lines as fit, and a
-// notice.
+// cut returns a diff, or its first lines and a notice if it is longer than limit.
 func cut(text string, limit int64) string {
 	if int64(len(text)) <= limit {
 		return text
@@ -149,8 +148,8 @@ func cut(text string, limit int64) string {
 	return text[:min(int64(len(text)), max(limit, 0))]
 }
 
-// draftShadow returns a shadow of the repository with which the tree is compared, and what
-// git lists of the tree.
+// draftShadow returns a shadow of the repository with which the tree is compared, and git's
+// listing of the tree.
 func (s *scanner) draftShadow(ctx context.Context) (*shadowRepo, *listing, error) {
 	r, err := s.comparedRepo(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // is not for concurrent use.
 type dirCache struct {
 	root *os.Root
-	// open are the open directories, each in the one before; the first is the root, "".
+	// opened are the open directories, each in the previous one. The first is the root, "".
 	opened []openDir
 }
 
@@ -22,7 +22,7 @@ type openDir struct {
 	dirHandle
 }
 
-// at returns the directory at a path; "" and "." are the root. If there is none, the
+// at returns the directory at a path; "" and "." are the root. If it is not a directory, the
 // error is fs.ErrNotExist.
 func (c *dirCache) at(dir string) (dirHandle, error) {
 	if dir == "." {
@@ -75,8 +75,8 @@ func (c *dirCache) lstat(name string) (*file, error) {
 	return nil, unreadable(name, err)
 }
 
-// there is lstat that returns nil for directories.
-func (c *dirCache) there(name string) (*file, error) {
+// lstatFile is lstat, except that it returns nil for directories.
+func (c *dirCache) lstatFile(name string) (*file, error) {
 	f, err := c.lstat(name)
 	if f != nil && f.mode.IsDir() {
 		return nil, err

@@ -16,21 +16,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// The limits of a stored draft, in bytes: of a file, from which on git calls it binary, of
-// all files, and of the comparison of two drafts.
+// The limits of a stored draft, in bytes: of a file, which is the size above which git takes
+// it for binary, of all files, and of the comparison of two drafts.
 const maxDraftFile, maxDraftFiles, maxDraftDiff = 16 << 20, 64 << 20, 64 << 20
 
-// Draft stores the draft as a git tree: the commit base, as Diff names it, with the files
-// that differ from it. Files are stored as they are, without larger ones. It returns the
-// tree's id and what changed since previous, the tree of an earlier draft: nil if that is
-// "" or gone.
+// Draft stores the draft as a git tree: the commit base, as in Diff, with the files that
+// differ from it. Files are stored unchanged, except that files above the limit are left out.
+// Draft returns the tree's id and the changes since previous, the tree of an earlier draft.
+// They are nil if previous is "" or no longer exists.
 //
-// The tree is in the repository's own objects. Nothing refers to it, so that git gc removes
-// it, by default after two weeks.
+// The tree is stored in the repository's objects. No ref leads to it, so git gc removes it, by
+// default after two weeks.
 //
 // # Errors
 //
-// Those of Diff.
+// The errors of Diff.
 func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, changes linediff.Changes, err error) {
 	paths, all, err := t.candidates(ctx, base)
 	if err == nil && all {
@@ -74,7 +74,7 @@ func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, l *listing, bas
 	}
 	tree, _ = strings.CutPrefix(strings.TrimSuffix(out, "\t\n"), "040000 tree ")
 	if !isID(tree) {
-		return "", unreadable(".", fmt.Errorf("git fast-import: %.200q is no tree", out))
+		return "", unreadable(".", fmt.Errorf("git fast-import: %.200q is not a tree", out))
 	}
 	return tree, nil
 }
@@ -119,17 +119,17 @@ func (s *scanner) draftCommands(ctx context.Context, m *shadowRepo, l *listing, 
 		}
 	}
 	from := "from " + base + "\n"
-	if slices.Contains(emptyTrees, base) { // It is no commit.
+	if slices.Contains(emptyTrees, base) { // It is not a commit.
 		from = ""
 	}
-	// A file can be in the place of a directory that was removed, and the reverse.
+	// Removals come first: a file can replace a directory that was removed, and the reverse.
 	return fmt.Sprintf("commit refs/heads/draft\nmark :1\ncommitter switchyard <> 0 +0000\ndata 0\n%s%s%s\nls :1 \"\"\n", from, &removed, &added), nil
 }
 
-// draftFile returns a file's mode in git and its content, or "" if the draft does not have
-// it. Of a submodule there are no lines to compare.
+// draftFile returns a file's mode in git and its content, or "" if the draft does not have it.
+// A submodule has no lines to compare.
 func (s *scanner) draftFile(name string) (mode string, text []byte, err error) {
-	f, err := s.dirs.there(name)
+	f, err := s.dirs.lstatFile(name)
 	switch {
 	case err != nil || f == nil || f.stat.size > maxDraftFile:
 		return "", nil, err
@@ -148,9 +148,9 @@ func (s *scanner) draftFile(name string) (mode string, text []byte, err error) {
 	return gitMode(f.mode), text, err
 }
 
-// compareDrafts returns what changed between two trees, nil if one is gone.
+// compareDrafts returns the changes between two trees, nil if one no longer exists.
 func (s *scanner) compareDrafts(ctx context.Context, m *shadowRepo, before, after string) (linediff.Changes, error) {
-	// Git has converted line ends in the files of the base.
+	// Git may have converted line ends in the files of the base.
 	command := m.command(s.real, "diff-tree", "-r", "-p", "-U0", "--no-renames", "--ignore-cr-at-eol", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
 		"--src-prefix=a/", "--dst-prefix=b/", before, after)
 	command.limit = maxDraftDiff

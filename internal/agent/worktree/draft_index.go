@@ -16,8 +16,7 @@ import (
 	"strconv"
 )
 
-// currentListing returns what git lists of the tree: what it listed for Tree.Now if that
-// is known.
+// currentListing returns git's listing of the tree, or the one of Tree.Now if that is known.
 func (s *scanner) currentListing(ctx context.Context, r repo) (*listing, error) {
 	if s.now != nil && s.now.listing != nil {
 		return s.now.listing, nil
@@ -32,10 +31,9 @@ func (s *scanner) currentListing(ctx context.Context, r repo) (*listing, error) 
 	return s.ask(ctx, "", r, settings)
 }
 
-// writeIndex gives the shadow an index of its own, for the paths in only, or for all that
-// count if that is nil: with untracked files, and without flags and times that hide a
-// change. The author of the draft could also write the repository's index, and git trusts
-// its times.
+// writeIndex writes a separate index for the shadow, for the paths in only, or for all that
+// count if only is nil. It has untracked files, but no flags and times that hide a change: the
+// author of the draft can write the repository's index, and git trusts its times.
 func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, only []string) error {
 	prefix, err := filepath.Rel(m.repo.top, s.real)
 	if err != nil {
@@ -76,14 +74,14 @@ func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, onl
 	return nil
 }
 
-// indexEntry returns the entry of a file in an index of the draft, "" for none. The draft has
-// the object of a hidden entry, whatever the file is.
+// indexEntry returns the entry of a file in an index of the draft, "" if it has none. For a
+// hidden entry, the draft has the object of the entry instead of the file.
 func (s *scanner) indexEntry(m *shadowRepo, l *listing, name string) (what string, hidden bool, err error) {
 	is, tracked := l.index[gitKey{gitIndex, name}]
 	_, counts := slices.BinarySearch(l.names, name)
 	hidden = tracked && !counts
 	if counts && !tracked || is.tag == 'h' || is.tag == 's' || is.tag == 'S' {
-		f, err := s.dirs.there(name)
+		f, err := s.dirs.lstatFile(name)
 		switch {
 		case err != nil:
 			return "", false, err
@@ -96,8 +94,8 @@ func (s *scanner) indexEntry(m *shadowRepo, l *listing, name string) (what strin
 	return is.text, hidden, nil
 }
 
-// ignoredIgnoreFiles returns those untracked ignore files that are ignored: they count,
-// but are no part of a draft.
+// ignoredIgnoreFiles returns the untracked ignore files that are ignored: they count, but are
+// not part of a draft.
 func (s *scanner) ignoredIgnoreFiles(ctx context.Context, m *shadowRepo, l *listing, names []string) (map[string]bool, error) {
 	var untracked []string
 	for _, name := range names {
@@ -105,10 +103,10 @@ func (s *scanner) ignoredIgnoreFiles(ctx context.Context, m *shadowRepo, l *list
 			untracked = append(untracked, name)
 		}
 	}
-	return s.areIgnored(ctx, m, "", untracked)
+	return s.ignoredOf(ctx, m, "", untracked)
 }
 
-// emptyBlob is the id of an empty file.
+// emptyBlob returns the id of an empty file.
 func (m *shadowRepo) emptyBlob() string {
 	if m.format == sha256Format {
 		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
@@ -116,7 +114,7 @@ func (m *shadowRepo) emptyBlob() string {
 	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 }
 
-// gitMode is git's name for a file's type and permissions.
+// gitMode returns git's name for a file's type and permissions.
 func gitMode(mode fs.FileMode) string {
 	switch {
 	case mode.Type() == fs.ModeSymlink:
@@ -144,8 +142,8 @@ func newIndexFile(format string) *indexFile {
 	return f
 }
 
-// add adds an entry, in the order of the paths. what is its mode and the id of its object.
-// Git compares the object of a hidden entry, whatever the file is.
+// add adds an entry. Entries must be added in the order of their paths. what is the mode and
+// the id of the object. For a hidden entry, git compares the object instead of the file.
 func (f *indexFile) add(name, what string, hidden bool) error {
 	mode, err := strconv.ParseUint(what[:min(len(what), 6)], 8, 32)
 	if err != nil {
@@ -153,7 +151,7 @@ func (f *indexFile) add(name, what string, hidden bool) error {
 	}
 	id, err := hex.DecodeString(what[min(len(what), 7):])
 	if err != nil || len(id) != f.sum.Size() {
-		return fmt.Errorf("%.200q is no object", what)
+		return fmt.Errorf("%.200q is not an object", what)
 	}
 	const sizes, beforeMode = 40, 24
 	start := len(f.text)

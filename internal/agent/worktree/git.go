@@ -27,7 +27,7 @@ const (
 	gitGrace  = time.Second
 )
 
-// git runs git. All files that it writes for us are in a private directory.
+// git runs git. Its temporary files are in a private directory.
 type git struct {
 	supervisor *supervise.Supervisor
 	environ    []string
@@ -38,8 +38,8 @@ type git struct {
 const (
 	// tempPrefix begins the names of the private directories.
 	tempPrefix = "switchyard-tree-"
-	// maxTempAge is the age from which a private directory is that of a killed process: no
-	// scan takes that long.
+	// maxTempAge is the age above which a private directory belongs to a killed process, since
+	// a scan never takes as long.
 	maxTempAge = time.Hour
 )
 
@@ -47,7 +47,7 @@ func newGit(s *supervise.Supervisor, environ []string) *git {
 	return &git{supervisor: s, environ: environ, bin: childenv.LookPath(environ, "git")}
 }
 
-// private creates the private directory if there is none yet, and removes those of killed
+// private creates the private directory unless it exists, and removes those of killed
 // processes.
 func (g *git) private() error {
 	if g.temp != "" {
@@ -74,7 +74,7 @@ func (g *git) close() error {
 	return os.RemoveAll(g.temp)
 }
 
-// userFile is the default path of a file of the user's settings.
+// userFile returns the default path of a file of the user's settings.
 func (g *git) userFile(name string) string {
 	if dir := childenv.Value(g.environ, "XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", name)
@@ -90,18 +90,18 @@ func (g *git) expand(name string) string {
 	return filepath.FromSlash(name)
 }
 
-// inherited are the variables that git gets: its path, the user's settings, and what
-// Windows needs. Git's own variables are not passed, since the caller may be a hook of
+// inherited are the variables that git gets: the path, the user's settings, and the variables
+// that Windows needs. Git's own variables are not passed, since the caller may be a hook of
 // another repository.
 var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR"}
 
-// environment is the environment of every git command.
+// environment returns the environment of a git command.
 func (g *git) environment(more []string) []string {
 	env := []string{
 		"LC_ALL=C",
 		"GIT_OPTIONAL_LOCKS=0", // do not lock or refresh the index
 		"GIT_TERMINAL_PROMPT=0",
-		"GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch missing objects
+		"GIT_ALLOW_PROTOCOL=none", // in a partial clone git would fetch missing objects
 		"GIT_NO_LAZY_FETCH=1",     // the same, for newer versions
 		"GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_GRAFT_FILE=" + os.DevNull,
@@ -129,7 +129,7 @@ type gitCommand struct {
 	limit int64
 }
 
-// verb is the name of the command.
+// verb returns the name of the command.
 func (c gitCommand) verb() string {
 	args := c.args
 	for args[0] == "-c" {
@@ -144,7 +144,7 @@ type gitResult struct {
 	truncated bool // it exceeded the output limit
 }
 
-// failure is the error of a command that failed.
+// failure returns the error for a command that failed.
 func (r gitResult) failure(c gitCommand) error {
 	return unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", c.verb(), textutil.ClipBytes(strings.TrimSpace(r.Stderr), 2<<10), r.ExitCode))
 }
@@ -165,8 +165,8 @@ func (g *git) run(ctx context.Context, c gitCommand) (gitResult, error) {
 	return gitResult{result, result.End == supervise.OutputLimit}, nil
 }
 
-// runOK runs a command that must succeed completely, and returns its output. Git only warns
-// about a directory that it cannot open, whose files would be missing.
+// runOK runs a command that must succeed completely, and returns its output. A warning about a
+// directory that git cannot open is an error, since the files of that would be missing.
 func (g *git) runOK(ctx context.Context, c gitCommand) (string, error) {
 	out, err := g.run(ctx, c)
 	switch {
@@ -180,9 +180,8 @@ func (g *git) runOK(ctx context.Context, c gitCommand) (string, error) {
 	return out.Output, nil
 }
 
-// ready refuses a repository with a file that would block git: one of its own, or one of
-// settings.
-func (g *git) ready(r repo) error {
+// checkFiles refuses a repository if one of its files, or a file of settings, would block git.
+func (g *git) checkFiles(r repo) error {
 	files := []string{g.userFile("ignore"), g.userFile("attributes")}
 	for _, dir := range []string{r.dir, r.common} {
 		for _, name := range []string{"HEAD", "index", packedRefs, "shallow", "info/exclude", "info/attributes", "info/grafts", "info/sparse-checkout", "objects/info/alternates"} {
@@ -217,7 +216,7 @@ func checkNotSpecial(name string) error {
 // each, in bytes.
 const maxIncluded, maxSettings = 100, 1 << 20
 
-// checkConfig refuses a file of settings that would block git, also if it is included.
+// checkConfig refuses a file of settings that would block git, or that includes such a file.
 func (g *git) checkConfig(name string, checked map[string]bool) error {
 	if checked[name] || len(checked) > maxIncluded {
 		return nil
@@ -232,7 +231,7 @@ func (g *git) checkConfig(name string, checked map[string]bool) error {
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
-	// This finds the files that settings may include. It need not be exact.
+	// The expression finds the files that settings may include. It need not be exact.
 	included := regexp.MustCompile(`(?im)^[^#;\n]*\bpath\s*=\s*"?([^"#;\r\n]+)`)
 	for _, found := range included.FindAllSubmatch(text, -1) {
 		err = errors.Join(err, g.checkConfig(resolve(filepath.Dir(name), g.expand(strings.TrimSpace(string(found[1])))), checked))
@@ -243,9 +242,9 @@ func (g *git) checkConfig(name string, checked map[string]bool) error {
 type setting struct{ name, value string }
 
 // settings returns all settings that apply to a repository: its own, the user's and the
-// system's, with included files. Reading them runs nothing.
+// system's, with included files. Git does not run other programs to read them.
 func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
-	if err := g.ready(r); err != nil {
+	if err := g.checkFiles(r); err != nil {
 		return nil, err
 	}
 	out, err := g.runOK(ctx, r.command("config", "-z", "--list"))
@@ -267,9 +266,9 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	return found, err
 }
 
-// counts reports whether a setting can change what git does in a working tree whose HEAD
-// leads through these refs. Settings unknown to git cannot, and neither can those of
-// other branches, which git writes when a branch is created for another working tree.
+// counts reports whether a setting can affect git in a working tree with a HEAD that leads
+// through these refs. Settings that git does not know cannot, and neither can settings of
+// other branches, which git writes when it creates a branch for another working tree.
 func (s setting) counts(head []string) bool {
 	section, rest, _ := strings.Cut(s.name, ".")
 	if section != "branch" {
@@ -279,8 +278,8 @@ func (s setting) counts(head []string) bool {
 	return i < 0 || slices.Contains(head, "refs/heads/"+rest[:i]) && slices.Contains(branchSettings, rest[i+1:])
 }
 
-// sections are the first parts of git's settings (git help --config) and those of common
-// companions; branchSettings are the last parts of a branch's.
+// sections are the first parts of the settings of git (git help --config) and of common
+// extensions. branchSettings are the last parts of the settings of a branch.
 var (
 	sections = strings.Fields(`add advice alias am annex apply attr author blame browser bundle checkout clean clone color column commit
 		commitgraph committer completion core credential credentialcache credentialstore diff difftool extensions fastimport feature fetch

@@ -15,23 +15,23 @@ import (
 	"strings"
 )
 
-// listing is what git lists of a repository. It is immutable once it is complete.
+// listing is git's listing of a repository. It is immutable when it is complete.
 type listing struct {
-	// key identifies all that the listing depends on, 0 if that may change unnoticed.
+	// key identifies everything that the listing depends on. It is 0 if that may change
+	// unnoticed.
 	key   [sha256.Size]byte
 	names []string // of the files that count, sorted
 	// nested are directories that may be repositories.
 	nested []string
 	index  map[gitKey]gitValue // the entries of git's index
 	sum    [sha256.Size]byte   // of the index
-	// settings are those with which git listed.
+	// settings are the settings that git used.
 	settings []setting
 }
 
-// list adds the files of a repository and the entries of its index. It asks git, unless
-// nothing changed since the latest snapshot that the list depends on: the names and types
-// of all files, what is ignored, and git's records. That is a matter of contents, not of
-// times.
+// list adds the files of a repository and the entries of its index. It runs git only if
+// something changed since the latest snapshot that the list depends on: the names and types of
+// all files, the ignore rules, and git's records. It compares contents instead of times.
 func (s *scanner) list(ctx context.Context, dir string, r repo, settings []setting, w walked) error {
 	if s.depth > 1 || s.cache == nil {
 		l, err := s.ask(ctx, dir, r, settings)
@@ -47,7 +47,7 @@ func (s *scanner) list(ctx context.Context, dir string, r repo, settings []setti
 		if l, err = s.ask(ctx, dir, r, settings); err != nil {
 			return err
 		}
-		// The list is of the time between two walks that found the same.
+		// If the walks before and after found the same, it also applies to the list.
 		again, err := s.walkAll(ctx, dir)
 		if err != nil {
 			return err
@@ -60,13 +60,14 @@ func (s *scanner) list(ctx context.Context, dir string, r repo, settings []setti
 	return s.addListing(ctx, dir, r, l, w)
 }
 
-// ask asks git for the files of the repository at dir, which must have been walked over.
+// ask returns git's listing of the repository at dir. A walk must have checked that no file
+// blocks git.
 func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []setting) (*listing, error) {
 	m, err := s.git.shadow(r, settings)
 	if err != nil {
 		return nil, err
 	}
-	// This pattern comes first: .gitignore files count even if they ignore themselves,
+	// The pattern comes first, so that .gitignore files count even if they ignore themselves,
 	// unless git does not enter their directory.
 	out, err := s.git.runOK(ctx, m.command(filepath.Join(s.real, filepath.FromSlash(dir)),
 		"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
@@ -81,7 +82,7 @@ func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []settin
 			return unreadable(dir, err)
 		}
 		name := path.Join(dir, e.path)
-		if !e.untracked() {
+		if !e.isUntracked() {
 			of := e.path
 			if e.stage != "0" {
 				of += " in stage " + e.stage
@@ -102,7 +103,8 @@ func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []settin
 	return l, err
 }
 
-// addListing adds what is listed, and what was found that git does not list.
+// addListing adds the files of the listing, special files, which git does not list, and nested
+// repositories.
 func (s *scanner) addListing(ctx context.Context, dir string, r repo, l *listing, w walked) error {
 	if s.depth == 1 {
 		s.listing = l
@@ -125,8 +127,8 @@ func (s *scanner) addListing(ctx context.Context, dir string, r repo, l *listing
 	return nil
 }
 
-// listingKey identifies what the list of the outermost repository depends on. It is not
-// known if there is something that it does not see.
+// listingKey returns a key for everything that the list of the outermost repository depends
+// on. known is false if the key cannot cover all of it.
 func (s *scanner) listingKey(r repo, settings []setting, w walked) (key [sha256.Size]byte, known bool) {
 	index, err := digestFile(filepath.Join(r.dir, "index"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +138,7 @@ func (s *scanner) listingKey(r repo, settings []setting, w walked) (key [sha256.
 	fmt.Fprintf(h, "%x %s %q %q %q\n", w.sum, index, settings, s.ignored, s.alwaysTracked)
 	for _, set := range settings {
 		if set.name == "core.excludesfile" && !filepath.IsAbs(s.git.expand(set.value)) {
-			return key, false // Its content is none of the items.
+			return key, false // The items do not have its content.
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(s.items), compareKeys)
@@ -146,18 +148,18 @@ func (s *scanner) listingKey(r repo, settings []setting, w walked) (key [sha256.
 	return [sha256.Size]byte(h.Sum(nil)), w.whole
 }
 
-// walked is what a walk over all directories found, also over ignored ones.
+// walked is the result of a walk over all directories, including ignored ones.
 type walked struct {
 	// special lists the files that are not regular files, links or directories, such as
 	// pipes and sockets, which git does not report.
 	special []string
-	// sum identifies the names and types of all files, and the contents of ignore files, if
-	// whole is true: if every directory could be read and belongs to one repository.
+	// sum identifies the names and types of all files, and the contents of ignore files. It is
+	// valid if whole is set: every directory could be read, and belongs to the repository.
 	sum   [sha256.Size]byte
 	whole bool
 }
 
-// errWaits is the error of a special file that would block git.
+// errWaits is the error for a special file that would block git.
 var errWaits = errors.New("it is neither a file nor a folder, and git would wait for it")
 
 // gitReads are the files of a working tree that git itself reads.
@@ -168,7 +170,7 @@ var gitReads = []string{ignoreFile, ".gitattributes", gitModules, ".mailmap"}
 //
 // # Errors
 //
-// tree-unreadable if a file would block git. The cause of ctx if that is done.
+// tree-unreadable if a file would block git. If ctx is done, its cause.
 func (s *scanner) walkAll(ctx context.Context, dir string) (w walked, err error) {
 	walk := &walker{scanner: s, top: dir, dirs: dirCache{root: s.root}, hash: sha256.New()}
 	defer walk.dirs.close()
@@ -185,7 +187,7 @@ type walker struct {
 	top     string
 	dirs    dirCache
 	hash    hash.Hash
-	line    []byte // what is hashed of a directory
+	line    []byte // the hashed description of a directory
 }
 
 func (w *walker) enter(ctx context.Context, dir string) error {
@@ -194,7 +196,7 @@ func (w *walker) enter(ctx context.Context, dir string) error {
 	}
 	entries, err := w.dirs.entries(dir)
 	if err != nil {
-		w.whole = false // Git cannot open it either, and reports it if it matters.
+		w.whole = false // Git cannot open it either, and reports this if it matters.
 	}
 	if dir != w.top && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), gitFolder) }) {
 		w.whole = false

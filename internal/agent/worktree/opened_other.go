@@ -17,7 +17,7 @@ func openTop(root *os.Root) (dirHandle, error) {
 	return dirHandle{top}, err
 }
 
-// folder opens a subdirectory. If there is none, the error is fs.ErrNotExist.
+// folder opens a subdirectory. If the name is not one, the error is fs.ErrNotExist.
 func (o dirHandle) folder(name string) (dirHandle, error) {
 	info, err := o.Lstat(name)
 	if err == nil && !info.IsDir() {
@@ -70,7 +70,7 @@ func (c fileHandle) stat() (*file, error) {
 
 func (c fileHandle) close() { _ = c.Close() }
 
-// newFile has no inode number here; size and time have to suffice for a large file.
+// newFile returns no inode number here, so only size and time identify a large file.
 func newFile(info fs.FileInfo) *file {
 	return &file{mode: info.Mode(), stat: stat{size: info.Size(), modified: info.ModTime().UnixNano()}}
 }

@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirHandle is an open directory. Each access is a single system call that follows no
-// link; os.Root and os.File need several, which dominates a scan of many small files.
+// dirHandle is an open directory. Each access is a single system call that does not follow
+// links. os.Root and os.File need several calls, which would dominate a scan of many small
+// files.
 type dirHandle struct{ file *os.File }
 
 func openTop(root *os.Root) (dirHandle, error) {
@@ -22,7 +23,7 @@ func openTop(root *os.Root) (dirHandle, error) {
 	return dirHandle{f}, err
 }
 
-// folder opens a subdirectory. If there is none, the error is fs.ErrNotExist.
+// folder opens a subdirectory. If the name is not one, the error is fs.ErrNotExist.
 func (o dirHandle) folder(name string) (dirHandle, error) {
 	fd, err := o.openat(name, unix.O_DIRECTORY)
 	if slices.Contains([]error{unix.ENOTDIR, unix.ELOOP, unix.EMLINK}, err) { // Some systems return the latter two for a link.

@@ -13,19 +13,19 @@ import (
 	"sync/atomic"
 )
 
-// file is what is known of a file.
+// file describes a file.
 type file struct {
 	mode fs.FileMode // type and permissions
-	// stat replaces the content if that was not hashed.
+	// stat is compared instead of the content if that was not hashed.
 	stat   stat
 	hashed bool
 	sum    [sha256.Size]byte // of the content, or of a link's target
-	// settled says that the content cannot change without a change of stat.
+	// settled is set if the content cannot change without a change of stat.
 	settled bool
 }
 
-// stat is metadata that changes with a file's content, with exceptions; see reader.hash.
-// The inode's change time cannot be set back, but need not advance.
+// stat is metadata that changes with a file's content, with exceptions; see reader.hash. The
+// change time of the inode cannot be set back, but need not advance.
 type stat struct {
 	size int64
 	// modified and changed are the times of the content and of the inode, in nanoseconds
@@ -33,7 +33,7 @@ type stat struct {
 	modified, changed, number int64
 }
 
-// changes lists how a file differs from f, which is nil if it did not exist.
+// changes lists the differences between f, which is nil if the file did not exist, and is.
 func (f *file) changes(is *file) []Kind {
 	if f == nil {
 		return []Kind{Added}
@@ -51,7 +51,8 @@ func (f *file) changes(is *file) []Kind {
 	return kinds
 }
 
-// readers is how many files are read concurrently: system calls take most of the time.
+// readers returns the number of files to read concurrently. System calls take most of the
+// time.
 func readers() int { return min(max(runtime.GOMAXPROCS(0), 2), 8) }
 
 // entry is a file of a snapshot.
@@ -60,8 +61,8 @@ type entry struct {
 	*file
 }
 
-// lstat reads the metadata of files, nil for those that do not exist. It takes what is in
-// latestNow.
+// lstat returns the metadata of files, nil for files that do not exist. It uses latestNow if
+// that has the file.
 func (s *scanner) lstat(ctx context.Context, names []string) ([]*file, error) {
 	found := make([]*file, len(names))
 	err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
@@ -71,15 +72,15 @@ func (s *scanner) lstat(ctx context.Context, names []string) ([]*file, error) {
 				return nil
 			}
 		}
-		found[i], err = r.there(names[i])
+		found[i], err = r.lstatFile(names[i])
 		return err
 	})
 	return found, err
 }
 
-// read reads the metadata and contents of the files that were found, sorted by path. A
-// file that was removed meanwhile does not exist. Files that are as they were in the latest
-// snapshot are those of it.
+// read reads the metadata and contents of the files that were found, and returns them sorted
+// by path. It skips files that were removed meanwhile, and shares unchanged files with the
+// latest snapshot.
 func (s *scanner) read(ctx context.Context) (files []entry, err error) {
 	names := slices.Compact(slices.Sorted(slices.Values(s.names)))
 	found := s.latestNow
@@ -93,7 +94,7 @@ func (s *scanner) read(ctx context.Context) (files []entry, err error) {
 		if f == nil || !f.mode.IsRegular() {
 			continue
 		}
-		// Which files are hashed depends only on the tree, not on timing.
+		// The choice of the files to hash depends only on the tree, not on timing.
 		if f.hashed = f.stat.size <= maxContent && content+f.stat.size <= maxContents; f.hashed {
 			content += f.stat.size
 		} else {
@@ -129,10 +130,11 @@ func (s *scanner) read(ctx context.Context) (files []entry, err error) {
 	return files, nil
 }
 
-// batchSize is how many consecutive files one reader takes, since they share directories.
+// batchSize is the number of consecutive files that one reader takes, since they share
+// directories.
 const batchSize = 64
 
-// each calls do with the numbers below n, concurrently, and stops at the first error.
+// each calls do concurrently with the numbers from 0 to n-1, and stops at the first error.
 func (s *scanner) each(ctx context.Context, n int, do func(r *reader, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -167,8 +169,8 @@ type reader struct {
 	buffer []byte
 }
 
-// content reads a file's content or a link's target. If it changes meanwhile, it tries
-// again, up to three times.
+// content reads a file's content or a link's target. If that changes meanwhile, it tries
+// again, up to three times in all.
 func (r *reader) content(ctx context.Context, name string, f *file) (*file, error) {
 	for range 3 {
 		if f == nil {
@@ -189,8 +191,8 @@ func (r *reader) content(ctx context.Context, name string, f *file) (*file, erro
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		// The file changed. The current state is what matters.
-		now, again := r.there(name)
+		// The file changed, so read its current state.
+		now, again := r.lstatFile(name)
 		if again != nil {
 			return nil, again
 		}

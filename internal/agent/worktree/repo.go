@@ -13,26 +13,26 @@ import (
 
 // repo is a git repository.
 type repo struct {
-	// top contains .git, dir is the git directory of this working tree, and common that
-	// of the whole repository. They are absolute; dir and common differ in a linked
-	// working tree only.
+	// top contains .git, dir is the git directory of this working tree, and common the git
+	// directory of the whole repository. They are absolute; dir and common differ only in a
+	// linked working tree.
 	top, dir, common string
 }
 
-// command is a git command that uses the repository's own configuration, and must run
-// nothing of it.
+// command returns a git command that uses the repository's own configuration. It must be one
+// that does not run programs from there.
 func (r repo) command(args ...string) gitCommand {
 	return gitCommand{dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, args: args, limit: 4 << 20}
 }
 
-// linked reports whether this is a linked working tree that the repository knows.
-func (r repo) linked() bool {
+// isLinked reports whether this is a linked working tree that the repository knows.
+func (r repo) isLinked() bool {
 	back, err := line(filepath.Join(r.dir, "gitdir"))
 	return err == nil && r.dir != r.common && resolve(r.dir, back) == filepath.Join(r.top, gitFolder)
 }
 
-// head lists the refs that HEAD leads through; the last one has a commit or does not
-// exist yet. It is empty if HEAD is detached.
+// head returns the refs that HEAD leads through. The last one has a commit or does not exist
+// yet. There are no refs if HEAD is detached.
 func (r repo) head() (names []string, err error) {
 	text, err := line(filepath.Join(r.dir, "HEAD"))
 	for err == nil {
@@ -46,7 +46,7 @@ func (r repo) head() (names []string, err error) {
 		text, err = line(filepath.Join(r.common, filepath.FromSlash(name)))
 	}
 	if errors.Is(err, fs.ErrNotExist) && len(names) > 0 {
-		err = nil // It is packed, or unborn.
+		err = nil // The ref is packed, or does not exist yet.
 	}
 	return names, err
 }
@@ -54,10 +54,10 @@ func (r repo) head() (names []string, err error) {
 // maxSymbolic bounds a chain of symbolic refs, as git does.
 const maxSymbolic = 5
 
-// errBroken is the error of a repository that git would not accept.
+// errBroken is the error for a repository that git would not accept.
 var errBroken = errors.New("it is not a valid git repository")
 
-// find finds the repository at a directory of the root.
+// find returns the repository at a directory of the root, or nil.
 func (s *scanner) find(dir string) (*repo, error) {
 	repo, err := find(filepath.Join(s.real, filepath.FromSlash(dir)))
 	if err != nil {
@@ -66,9 +66,9 @@ func (s *scanner) find(dir string) (*repo, error) {
 	return repo, nil
 }
 
-// find finds the repository at a directory. An empty .git, or a directory without any
-// part of a repository, is none; an incomplete repository is an error, because git would
-// look further up.
+// find returns the repository at a directory, or nil. A .git directory without any part of a
+// repository is ignored. An incomplete repository is an error, because git would search the
+// parent directories.
 func find(top string) (*repo, error) {
 	link := filepath.Join(top, gitFolder)
 	info, err := os.Stat(link) // Git follows a link here.
@@ -116,7 +116,7 @@ func find(top string) (*repo, error) {
 	}
 }
 
-// resolve resolves a path that stands in a file of a directory.
+// resolve returns the absolute path for a path in a file of a directory.
 func resolve(dir, name string) string {
 	name = filepath.FromSlash(name)
 	if filepath.IsAbs(name) {
@@ -128,7 +128,7 @@ func resolve(dir, name string) string {
 // maxLine bounds a file that holds a path, in bytes.
 const maxLine = 16 << 10
 
-// line reads a small file with one line.
+// line returns the text of a small file with one line.
 func line(name string) (string, error) {
 	f, err := safefile.OpenPath(name)
 	if err != nil {
@@ -139,8 +139,8 @@ func line(name string) (string, error) {
 	return strings.TrimRight(string(data), "\r\n"), err
 }
 
-// GitFolders returns the absolute paths of the git directories that a folder's repository
-// has: none without one, and two in a linked working tree.
+// GitFolders returns the absolute paths of the git directories of a directory's repository:
+// two in a linked working tree, and nil without a repository.
 func GitFolders(folder string) []string {
 	for dir := folder; ; dir = filepath.Dir(dir) {
 		switch r, err := find(dir); {

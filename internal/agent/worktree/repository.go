@@ -14,8 +14,8 @@ import (
 	"sync"
 )
 
-// enclosingRepo returns the repository that contains the root, nil for none, and adds the
-// ignore files in the directories above the root.
+// enclosingRepo returns the repository that contains the root, or nil, and adds the ignore
+// files in the directories above the root.
 func (s *scanner) enclosingRepo(ctx context.Context) (r *repo, err error) {
 	for dir := s.real; ; dir = filepath.Dir(dir) {
 		if r, err = find(dir); err != nil {
@@ -28,7 +28,7 @@ func (s *scanner) enclosingRepo(ctx context.Context) (r *repo, err error) {
 	if r == nil || r.top == s.real {
 		return r, nil
 	}
-	if ignored, err := s.rootIgnored(ctx, *r); err != nil || ignored {
+	if ignored, err := s.isRootIgnored(ctx, *r); err != nil || ignored {
 		return nil, err
 	}
 	for dir, name := s.real, ignoreFile; dir != r.top; {
@@ -44,9 +44,9 @@ func (s *scanner) enclosingRepo(ctx context.Context) (r *repo, err error) {
 	return r, nil
 }
 
-// rootIgnored reports whether a repository above the root ignores the root, as one of a
-// whole home directory may: then it has no say.
-func (s *scanner) rootIgnored(ctx context.Context, r repo) (bool, error) {
+// isRootIgnored reports whether a repository above the root ignores the root. Such a
+// repository, for example of a whole home directory, does not count.
+func (s *scanner) isRootIgnored(ctx context.Context, r repo) (bool, error) {
 	if s.git.bin == "" {
 		return false, nil
 	}
@@ -78,7 +78,7 @@ func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir, input string,
 	return out, err
 }
 
-// maxNested bounds how deep repositories may be nested.
+// maxNested bounds the nesting of repositories.
 const maxNested = 8
 
 // repository scans a repository whose working tree is at dir, and those below it.
@@ -90,7 +90,7 @@ func (s *scanner) repository(ctx context.Context, dir string, r repo) error {
 	s.repos[dir] = true
 	if s.depth == 1 {
 		s.common = r.common
-	} else if r.common == s.common && r.linked() {
+	} else if r.common == s.common && r.isLinked() {
 		// The contents of another working tree of the same repository do not count.
 		s.items[gitKey{path: path.Join(dir, gitFolder)}] = gitValue{text: "another working tree"}
 		return nil
@@ -167,7 +167,7 @@ func (s *scanner) addSettings(dir string, r repo, settings []setting) error {
 // maxSpecial bounds the special files in a repository's working tree.
 const maxSpecial = 1000
 
-// addSpecial adds those special files that the repository does not ignore.
+// addSpecial adds the special files that the repository does not ignore.
 func (s *scanner) addSpecial(ctx context.Context, dir string, r repo, settings []setting, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -179,7 +179,7 @@ func (s *scanner) addSpecial(ctx context.Context, dir string, r repo, settings [
 	if err != nil {
 		return err
 	}
-	ignored, err := s.areIgnored(ctx, m, dir, names)
+	ignored, err := s.ignoredOf(ctx, m, dir, names)
 	if err != nil {
 		return err
 	}
@@ -193,8 +193,8 @@ func (s *scanner) addSpecial(ctx context.Context, dir string, r repo, settings [
 	return nil
 }
 
-// areIgnored returns those of names that the repository at dir ignores.
-func (s *scanner) areIgnored(ctx context.Context, m *shadowRepo, dir string, names []string) (map[string]bool, error) {
+// ignoredOf returns the names that the repository at dir ignores.
+func (s *scanner) ignoredOf(ctx context.Context, m *shadowRepo, dir string, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -218,7 +218,7 @@ func (s *scanner) areIgnored(ctx context.Context, m *shadowRepo, dir string, nam
 // tracked files. Their settings apply to git commands that run there.
 func (s *scanner) findHiddenRepos(ctx context.Context) error {
 	if s.listed {
-		return nil // There are none.
+		return nil // A listing that is used again has no nested repositories.
 	}
 	folders := make(map[string]bool)
 	for _, name := range s.names {
@@ -256,7 +256,7 @@ type indexEntry struct {
 	mode, oid, stage string
 }
 
-func (e indexEntry) untracked() bool { return e.tag == '?' }
+func (e indexEntry) isUntracked() bool { return e.tag == '?' }
 
 // parseEntry parses a record of git ls-files -z -v --stage.
 func parseEntry(text string) (indexEntry, error) {
@@ -264,7 +264,7 @@ func parseEntry(text string) (indexEntry, error) {
 		return indexEntry{}, malformed(text)
 	}
 	e := indexEntry{tag: text[0], path: text[2:]}
-	if !e.untracked() {
+	if !e.isUntracked() {
 		meta, name, ok1 := strings.Cut(text[2:], "\t")
 		mode, rest, ok2 := strings.Cut(meta, " ")
 		oid, stage, ok3 := strings.Cut(rest, " ")
@@ -273,7 +273,7 @@ func parseEntry(text string) (indexEntry, error) {
 		}
 		e.path, e.mode, e.oid, e.stage = name, mode, oid, stage
 	}
-	// A path that is not clean and local would lead elsewhere.
+	// A path that is not clean and local could lead out of the tree.
 	if clean := strings.TrimSuffix(e.path, "/"); clean == "." || !filepath.IsLocal(clean) || path.Clean(clean) != clean {
 		return indexEntry{}, malformed(text)
 	}

@@ -26,9 +26,9 @@ const (
 	gitModules = ".gitmodules"
 )
 
-// EffectiveFiles are our files that affect later rounds, relative to the root: what people
-// write in the state directory, and files outside of it. An agent must not be able to
-// replace the critic in an ignored file.
+// EffectiveFiles returns our files that affect later rounds, relative to the root: the files
+// in the state directory that people write, and files outside of it. They count even if git
+// ignores them, since an agent must not replace the critic in an ignored file.
 func EffectiveFiles() []string {
 	return []string{
 		stateFolder + "/agents", stateFolder + "/prompts", stateFolder + "/" + ignoreFile,
@@ -36,11 +36,11 @@ func EffectiveFiles() []string {
 	}
 }
 
-// scanner collects what to compare. Paths are relative to the root, with slashes; "" is
+// scanner collects the files to compare. Paths are relative to the root, with slashes; "" is
 // the root.
 type scanner struct {
-	// root is the scanned directory, which no link leaves; given and real are its path,
-	// as it was given and without links.
+	// root is the scanned directory, which links cannot leave. given is its path as the caller
+	// gave it, and real the path without links.
 	root        *os.Root
 	given, real string
 	ignored     []string
@@ -56,11 +56,12 @@ type scanner struct {
 	depth         int // of nested repositories
 	cache         *Cache
 	reread        func(path string) bool
-	latest, now   *Snapshot // the latest one of the cache, and Tree.Now
+	latest, now   *Snapshot // the latest snapshot in the cache, and Tree.Now
 	listing       *listing  // of the outermost repository
-	listed        bool      // listing is that of the latest snapshot
+	listed        bool      // listing is the one of the latest snapshot
 	began         time.Time // before any file was looked at
-	// latestNow is the metadata of the latest snapshot's files now, nil if it was not read.
+	// latestNow is the current metadata of the latest snapshot's files, nil if it was not
+	// read.
 	latestNow []*file
 }
 
@@ -91,7 +92,7 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 	return errors.Join(do(ctx, s), s.git.close())
 }
 
-// local cleans paths, and drops those outside of the root. It keeps a trailing slash.
+// local cleans paths, and drops paths outside of the root. It keeps a trailing slash.
 func (s *scanner) local(paths []string) []string {
 	var local []string
 	for _, name := range paths {
@@ -118,7 +119,7 @@ func (s *scanner) local(paths []string) []string {
 	return local
 }
 
-// counts reports whether a path may count, apart from git's rules.
+// counts reports whether a path may count, without regard to git's rules.
 func (s *scanner) counts(name string) bool {
 	for _, a := range s.ignored {
 		if dir, whole := strings.CutSuffix(a, "/"); name == dir || whole && below(name, dir) {
@@ -168,7 +169,8 @@ func (s *scanner) walkDeciding(ctx context.Context) error {
 	return nil
 }
 
-// snapshot is the snapshot of what was found: the latest one if nothing changed.
+// snapshot returns a snapshot of the files that were found, or the latest snapshot if there is
+// no change.
 func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
 	latest := s.latest
 	files, err := s.read(ctx)

@@ -13,8 +13,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// shadowRepo is a directory that git uses instead of a repository's own: with its index
-// and objects, and without its configuration.
+// shadowRepo is a directory that git uses instead of the repository's .git: with its index and
+// objects, but without its configuration.
 type shadowRepo struct {
 	repo   repo
 	dir    string
@@ -29,8 +29,8 @@ const (
 	sha256Format = "sha256"
 )
 
-// shadowedSettings affect which files are ignored and how they are compared. No other
-// settings are copied.
+// shadowedSettings affect which files are ignored and how they are compared. Other settings
+// are not copied.
 var shadowedSettings = []string{
 	"core.autocrlf", "core.eol", "core.excludesfile", "core.filemode", "core.ignorecase", "core.longpaths", "core.precomposeunicode",
 	"core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks",

@@ -20,11 +20,11 @@ import (
 // maxGitFiles bounds the files of git that are read in one repository.
 const maxGitFiles = 100_000
 
-// ownState and commonState are git's files that count, for one working tree and for all:
-// files and whole directories, which need not exist. Of the refs, those count that belong
-// to the working tree itself, such as a bisection's, that replace objects, or that HEAD
-// leads to; others may belong to other working trees. Logs, caches and objects do not
-// count, since objects are reached through refs.
+// ownState and commonState are git's files and directories that count, for one working tree
+// and for all. They need not exist. A ref counts if it belongs to the working tree itself,
+// such as a bisection's, if it replaces objects, or if HEAD leads to it. Other refs may belong
+// to other working trees. Logs, caches and objects do not count, since objects are reached
+// through refs.
 var (
 	ownState = []string{
 		"HEAD", "commondir", "info", "refs/bisect", "refs/rewritten", "refs/worktree", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG",
@@ -36,11 +36,11 @@ var (
 // replacements contains the refs that replace objects.
 const replacements = "refs/replace"
 
-// gitFiles collects what counts of the files in .git, by their names there.
+// gitFiles has the values of the files in .git that count, by their names there.
 type gitFiles map[string]string
 
-// addGitFiles adds git's files of a repository, without running git. With configs, files
-// of settings count by their content.
+// addGitFiles adds git's files of a repository without running git. With configs, the contents
+// of files of settings count.
 func (s *scanner) addGitFiles(ctx context.Context, dir string, r repo, configs bool) error {
 	files := make(gitFiles)
 	head, err := r.head()
@@ -68,7 +68,7 @@ func (s *scanner) addGitFiles(ctx context.Context, dir string, r repo, configs b
 }
 
 func (g gitFiles) read(ctx context.Context, r repo, head []string, configs bool) error {
-	// Where .git leads if it is not a directory.
+	// If .git is not a directory, its target counts.
 	link := filepath.Join(r.top, gitFolder)
 	info, err := os.Lstat(link)
 	if err != nil {
@@ -170,7 +170,7 @@ func (g gitFiles) add(ctx context.Context, root *os.Root, name string) error {
 
 const packedRefs = "packed-refs"
 
-// packedRefs returns the ids of those packed refs that count.
+// packedRefs returns the ids of the packed refs that count.
 func (r repo) packedRefs(counts func(ref string) bool) (map[string]string, error) {
 	f, err := safefile.OpenPath(filepath.Join(r.common, packedRefs))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,35 +1,34 @@
-// Package worktree finds out what a process changed in a working tree, and what a draft
-// changes in it.
+// Package worktree finds the changes of a process, or of a draft, in a working tree.
 //
 // # What counts
 //
-// In a git repository, tracked files and files that are neither tracked nor ignored;
-// elsewhere all files. Nested repositories and submodules follow the same rules. Of our own
-// directory .switchyard only agents/, prompts/ and .gitignore count, ignored or not; the
-// rest is our state, which other processes may write, unless the tree is a task's. Other files that affect later rounds
-// always count: our configuration, and the agents in .nubos-pilot and .claude. Directories
-// do not count. A repository that ignores the root itself has no say.
+// In a git repository, tracked files and untracked files that are not ignored count; elsewhere
+// all files. Nested repositories and submodules follow the same rules. In our own directory
+// .switchyard, only agents/, prompts/ and .gitignore count, ignored or not; the rest is our
+// state, which other processes may write, unless the tree belongs to a task. Other files that
+// affect later rounds always count: our configuration, and the agents in .nubos-pilot and
+// .claude. Directories do not count. A repository that ignores the root itself is not used.
 //
-// A .gitignore counts even if it ignores itself, unless its whole directory is ignored from
-// outside: otherwise one file could hide a directory and itself with it.
+// A .gitignore counts even if it ignores itself, unless a file outside of its directory
+// ignores that. Otherwise one file could hide a directory together with itself.
 //
-// Of git itself these count: HEAD and its commit, refs that replace objects, the index's
-// entries and flags, the settings that apply here including the user's, hooks, the files of
-// info/, an operation in progress, and other files that decide what is ignored. The times
+// Of git itself, the following count: HEAD and its commit, refs that replace objects, the
+// entries and flags of the index, the settings that apply here including the user's, hooks,
+// the files of info/, an operation in progress, and other files with ignore rules. The times
 // in the index do not count, so that git status is not a change.
 //
-// What belongs to another working tree of the same repository does not count: other
-// branches and their settings, tags, the stash, and its files if it is inside of this one.
-// If a repository keeps its refs as a reftable, all of them count.
+// Things that belong to other working trees of the same repository do not count: other
+// branches and their settings, tags, the stash, and the files of a working tree that is inside
+// of this one. If a repository stores its refs as a reftable, all refs count.
 //
 // # How it is scanned
 //
-// Contents are hashed as they are, by us, so that no filter runs. Git is only asked for the
-// list of files, and never sees the repository's configuration then: it gets a shadow
-// directory instead of .git, with the repository's index and objects. So nothing that a
-// repository may bring can run: no hook, file system monitor, filter, external diff, text
-// conversion, pager, credential or transport helper, in submodules neither. It takes no
-// lock.
+// We hash the contents of files ourselves, so that filters do not run. Git only lists the
+// files, and does not see the repository's configuration: it gets a shadow directory instead
+// of .git, with the repository's index and objects. So it cannot run programs that a
+// repository may bring, such as hooks, file system monitors, filters, external diffs, text
+// conversions, pagers, credential and transport helpers, in submodules either. It does not
+// take locks.
 package worktree
 
 import (
@@ -48,8 +47,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The limits of a scan. Whatever exceeds them is an error or noted, and never counts as
-// unchanged.
+// The limits of a scan. A tree that exceeds them is an error, or has a note, and never counts
+// as unchanged.
 const (
 	// scanTimeout bounds a scan.
 	scanTimeout = 2 * time.Minute
@@ -74,7 +73,7 @@ func (s *Snapshot) find(path string) (int, bool) {
 	return slices.BinarySearchFunc(s.files, path, func(e entry, path string) int { return strings.Compare(e.path, path) })
 }
 
-// file returns the file at a path, nil if there is none.
+// file returns the file at a path, or nil.
 func (s *Snapshot) file(path string) *file {
 	if i, ok := s.find(path); ok {
 		return s.files[i].file
@@ -82,7 +81,7 @@ func (s *Snapshot) file(path string) *file {
 	return nil
 }
 
-// paths lists the paths of all files.
+// paths returns the paths of all files.
 func (s *Snapshot) paths() []string {
 	paths := make([]string, len(s.files))
 	for i, e := range s.files {
@@ -91,8 +90,8 @@ func (s *Snapshot) paths() []string {
 	return paths
 }
 
-// Scope says what counts in addition to git's rules. Paths are relative to the root, or
-// absolute; those outside of it are ignored.
+// Scope defines what counts in addition to git's rules. Paths are relative to the root, or
+// absolute; paths outside of the root are ignored.
 type Scope struct {
 	// IgnorePaths are files that do not count. A path that ends with a slash is a
 	// directory with all its contents.
@@ -100,20 +99,20 @@ type Scope struct {
 	// AlwaysTracked are files and directories that affect later rounds. They count even
 	// if git ignores them.
 	AlwaysTracked []string
-	// TaskTree says that the tree is not the project's root, but that of a task. Then
-	// nothing of ours writes to its .switchyard, and all of that counts.
+	// TaskTree is set if the tree belongs to a task and is not the project's root. We do not
+	// write to its .switchyard, so all files there count.
 	TaskTree bool
 }
 
-// Reread says which files are read again although their metadata did not change.
+// Reread selects the files that are read again although their metadata did not change.
 type Reread int
 
 // The choices.
 const (
 	RereadNone Reread = iota
-	// RereadDraft reads those that differed from the base at the last call of Diff, or all
-	// if there was none. Only these get into a commit of the draft with what is on the
-	// disk.
+	// RereadDraft selects the files that differed from the base at the last call of Diff, or
+	// all files before the first call. Only these get into a commit of the draft with their
+	// contents on the disk.
 	RereadDraft
 	RereadAll
 )
@@ -123,15 +122,15 @@ type Tree struct {
 	Root string
 	// Supervisor runs git.
 	Supervisor *supervise.Supervisor
-	// Environ is the caller's environment: it says where git and its settings are.
+	// Environ is the caller's environment, by which git and its settings are found.
 	Environ []string
-	// Cache has what was read before, nil for nothing. Reread reads files again, whatever
-	// the cache has: the snapshot after an agent that was to change nothing must not rely
-	// on metadata.
+	// Cache has the contents from earlier snapshots; it may be nil. Reread selects files that
+	// are read even if the cache has them: the snapshot after an agent that was not to change
+	// anything must not rely on metadata.
 	Cache  *Cache
 	Reread Reread
-	// Now is the latest snapshot of the tree, nil if it is not known. With a Cache, Diff
-	// then reads only the files that changed since its last call.
+	// Now is the latest snapshot of the tree, nil if unknown. With it and a Cache, Diff reads
+	// only the files that changed since its last call.
 	Now *Snapshot
 }
 
@@ -141,7 +140,7 @@ type Tree struct {
 //
 // # Errors
 //
-// tree-unreadable, and those of the supervisor. If ctx is done, the error wraps its cause.
+// tree-unreadable, and errors from the supervisor. If ctx is done, the error wraps its cause.
 func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error) {
 	err = t.scan(ctx, scope, func(ctx context.Context, scanner *scanner) (err error) {
 		s, err = scanner.take(ctx)
@@ -153,13 +152,13 @@ func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error
 	return s, err
 }
 
-// Deciding is Snapshot for the files alone that affect later rounds: Scope.AlwaysTracked,
-// our configuration, and the definitions and prompts of agents. The tree is the project's
-// root, whatever Scope.TaskTree says.
+// Deciding is Snapshot for only the files that affect later rounds: Scope.AlwaysTracked, our
+// configuration, and the definitions and prompts of agents. It takes the tree for the
+// project's root and ignores Scope.TaskTree.
 //
 // # Errors
 //
-// Those of Snapshot.
+// The errors of Snapshot.
 func (t Tree) Deciding(ctx context.Context, scope Scope) (s *Snapshot, err error) {
 	scope.TaskTree, t.Cache = false, nil
 	err = t.scan(ctx, scope, func(ctx context.Context, scanner *scanner) error {
@@ -172,15 +171,15 @@ func (t Tree) Deciding(ctx context.Context, scope Scope) (s *Snapshot, err error
 	return s, err
 }
 
-// Digest identifies all that counts, as "sha256:" and 64 hex digits. For a file that is
-// too large to be hashed, its size, times and inode number stand for its content.
+// Digest identifies everything that counts, as "sha256:" and 64 hex digits. For a file that is
+// too large to be hashed, it covers the size, times and inode number instead of the content.
 func (s *Snapshot) Digest() string { return s.digest }
 
-// Notes says what was compared less closely than usual, and why.
+// Notes describes files that were compared less closely than usual, and why.
 func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
 
-// newSnapshot computes the digest. Names and values are quoted, so that the encoding is
-// unambiguous.
+// newSnapshot returns a snapshot with its digest. The digest quotes names and values, so that
+// the encoding is unambiguous.
 func newSnapshot(files []entry, git map[gitKey]gitValue, l *listing, alwaysTracked, notes []string) *Snapshot {
 	h := sha256.New()
 	var line []byte
@@ -211,7 +210,7 @@ func newSnapshot(files []entry, git map[gitKey]gitValue, l *listing, alwaysTrack
 	return &Snapshot{files: files, git: git, listing: l, alwaysTracked: alwaysTracked, notes: notes, digest: "sha256:" + hex.EncodeToString(h.Sum(nil))}
 }
 
-// appendQuoted is strconv.AppendQuote, which is slow for what most names are.
+// appendQuoted is strconv.AppendQuote, but faster for most names.
 func appendQuoted(line []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -221,7 +220,7 @@ func appendQuoted(line []byte, text string) []byte {
 	return append(append(append(line, '"'), text...), '"')
 }
 
-// unreadable gives an error its code and a path relative to the root, with slashes.
+// unreadable returns err with its code and a path relative to the root, with slashes.
 func unreadable(path string, err error) *errs.Error {
 	return errs.New(errs.TreeUnreadable, "%q in the working tree cannot be looked at: %w", path, safefile.Reason(err)).With("path", path)
 }
