@@ -21,9 +21,9 @@ type Call struct {
 	Dir  string   `json:"dir"`
 	Env  []string `json:"env"`
 	PID  int      `json:"pid"`
-	// Stdin is the part of the prompt that was read, from any source; nil for nothing.
+	// Stdin is the part of the prompt that was read, nil if it was not read.
 	Stdin []byte `json:"-"`
-	// Children are the ids of the processes that it left behind, Signals the signals that
+	// Children are the ids of the processes that it left behind, and Signals the signals that
 	// it survived.
 	Children []int    `json:"-"`
 	Signals  []string `json:"-"`
@@ -39,7 +39,7 @@ func (c Call) Variable(name string) (string, bool) {
 	return "", false
 }
 
-// The files in a call's folder. A child's file is named after its number.
+// The files in a call's directory. A child's file is named after its number.
 const (
 	seenFile    = "seen.json"
 	promptFile  = "stdin"
@@ -47,7 +47,7 @@ const (
 	childPrefix = "child-"
 )
 
-// claim takes the first free number for a call and creates its folder.
+// claim takes the first free number for a call and creates its directory.
 func claim(calls string) (number int, folder string, err error) {
 	if err := os.MkdirAll(calls, 0o700); err != nil {
 		return 0, "", err
@@ -79,8 +79,8 @@ func (c Call) record(folder string) error {
 	return os.Rename(path+"~", path)
 }
 
-// ReadCalls reads the folder of calls beside a script. A missing folder has no calls. A
-// call that has just begun may be missing.
+// ReadCalls reads the directory of a script's calls. A missing directory has no calls. A call
+// that has just begun may be missing.
 func ReadCalls(folder string) ([]Call, error) {
 	var calls []Call
 	for n := 1; begun(folder, n); n++ {

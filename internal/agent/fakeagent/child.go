@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// childFlag runs the program as a process that an agent left behind. The child and its
-// folder are arguments, because it may have no environment.
+// childFlag runs the program as a process that an agent leaves behind. The child and its
+// directory are arguments, because it may have no environment.
 const childFlag = "--fake-child"
 
 // start starts the child and returns once it runs.
@@ -42,7 +42,7 @@ func (c Child) start(folder string) error {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return fmt.Errorf("child %d does not say that it runs", cmd.Process.Pid)
+	return fmt.Errorf("child %d does not report that it runs", cmd.Process.Pid)
 }
 
 func (c Child) command(folder, place string) (*exec.Cmd, error) {

@@ -16,11 +16,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// clisJSON has the output of each CLI: lists of events for each step. An event is an
-// object or a line of text; a line that begins with "!" goes to standard error. In both,
-// "$name" stands for a value; a member without a value is omitted. The members $cut,
-// $stderr and $with mean that the event may be cut, goes to standard error, or extends
-// another one. A list may include the events of "say".
+// clisJSON has the output of each CLI: lists of events for each step. An event is an object or
+// a line of text; a line that begins with "!" goes to standard error. In both, "$name" stands
+// for a value; a member without a value is omitted. The members $cut, $stderr and $with mean
+// that the event may be cut, goes to standard error, or extends another event. A list may
+// include the events of "say".
 //
 //go:embed clis.json
 var clisJSON []byte
@@ -90,7 +90,7 @@ func (c *cliOutput) use(tool Tool) {
 	c.write(kind, 0, map[string]any{"name": tool.Name, "input": tool.Input, "denied": tool.Denied})
 }
 
-// final writes the final message, cut after that many bytes unless cut is 0.
+// final writes the final message, cut after cut bytes unless cut is 0.
 func (c *cliOutput) final(text string, cut int) error {
 	c.write("final", cut, map[string]any{"text": text})
 	if c.outFile == "" {

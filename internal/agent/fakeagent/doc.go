@@ -2,7 +2,7 @@
 // programs that spawn agents. It writes the output of the real CLIs and reproduces all of
 // their observed failures.
 //
-// The program is in the folder fakeagent below this package. A test builds it with Build
+// The program is in the directory fakeagent below this package. A test builds it with Build
 // and writes its script with Write; Calls returns a description of each call. A release has
 // only ReadBrief and Critique, for switchyard demo.
 //
@@ -17,14 +17,14 @@
 //	 "calls": [{"play": "rate-limit"},
 //	           {"steps": [{"read": {}}, {"report": {}}, {"final": {}}]}]}
 //
-// The first call runs the first entry of calls, the second the second, and each call
-// beyond the last repeats the last. Calls are counted across processes: each one takes
-// its own folder, 1, 2 and so on, in the script's path with .calls added. A call writes
-// its description into its folder. With --version alone, or with --help among its
-// arguments, the program prints that text and counts nothing.
+// The first call runs the first entry of calls, the second the second, and each call beyond
+// the last repeats the last. Calls are counted across processes: each one takes its own
+// directory, 1, 2 and so on, below the script's path with .calls added. A call writes its
+// description into its directory. With --version alone, or with --help among its arguments,
+// the program prints that text and counts nothing.
 //
-// A script may have scenarios for roles in addition, in "roles": a call for such a role
-// runs the entry of its round, so that agents of several tasks can run at once.
+// A script may also have scenarios for roles, in "roles". A call for such a role runs the
+// entry of its round, so that agents of several tasks can run at once.
 //
 //	{"roles": {"executor": [{"play": "executor"}],
 //	           "critic": [{"play": "findings"}, {"play": "clean"}]}}
@@ -42,8 +42,8 @@
 //
 // # Prompts
 //
-// A critic finds its task in its prompt: the last lines that begin with "task_id: ",
-// "round: ", "run_id: " and "report_path: ". What the prompt omits is taken from the
-// variables SWITCHYARD_TASK, _ROUND, _RUN and _REPORT. In the paths and texts of
-// steps, {task_id}, {round}, {run_id} and {report_path} stand for those values.
+// A critic finds its task in its prompt: the last lines that begin with "task_id: ", "round:
+// ", "run_id: " and "report_path: ". Missing values are taken from the variables
+// SWITCHYARD_TASK, _ROUND, _RUN and _REPORT. In the paths and texts of steps, {task_id},
+// {round}, {run_id} and {report_path} stand for those values.
 package fakeagent

@@ -239,24 +239,24 @@ func TestScriptWithTheProgram(t *testing.T) {
 func TestBrokenScripts(t *testing.T) {
 	for script, want := range map[string]string{
 		`{`: "EOF", `{"calls":[]}`: "no calls", `{"calls":[{}],"x":1}`: "x",
-		`{"calls":[{"steps":[{}]}]}`:                                      "one thing, not 0",
-		`{"calls":[{"steps":[{"hang":true,"exit":0}]}]}`:                  "one thing, not 2",
+		`{"calls":[{"steps":[{}]}]}`:                                      "one member, not 0",
+		`{"calls":[{"steps":[{"hang":true,"exit":0}]}]}`:                  "one member, not 2",
 		`{"calls":[{"steps":[{"final":{"warp":"fence"}}]}]}`:              "warp",
 		`{"calls":[{"steps":[{"final":{"wrap":"paper"}}]}]}`:              "paper",
 		`{"calls":[{"steps":[{"sleep":"soon"}]}]}`:                        "soon",
-		`{"calls":[{"steps":[{"tool":{}}]}]}`:                             "a tool has a name",
-		`{"calls":[{"steps":[{"beat":{"every":"0s"}}]}]}`:                 "time between",
+		`{"calls":[{"steps":[{"tool":{}}]}]}`:                             "either a name",
+		`{"calls":[{"steps":[{"beat":{"every":"0s"}}]}]}`:                 "positive interval",
 		`{"calls":[{"steps":[{"print":{"to":"nowhere"}}]}]}`:              "stdout or stderr",
-		`{"calls":[{"steps":[{"flood":{"bytes":0}}]}]}`:                   "an end",
+		`{"calls":[{"steps":[{"flood":{"bytes":0}}]}]}`:                   "positive size",
 		`{"calls":[{"steps":[{"fail":{"kind":"bad luck"}}]}]}`:            "bad luck",
 		`{"calls":[{"steps":[{"run":{"argv":[]}}]}]}`:                     "no command",
 		`{"calls":[{"cli":"clod"}]}`:                                      "clod",
 		`{"calls":[{"term":"maybe"}]}`:                                    "maybe",
 		`{"calls":[{"play":"nothing of this name"}]}`:                     "nothing of this name",
-		`{"calls":[{"play":"clean","cli":"codex"}]}`:                      "stands alone",
+		`{"calls":[{"play":"clean","cli":"codex"}]}`:                      "cannot have other members",
 		`{"calls":[{"steps":[{"report":{}}]}]}`:                           "no report_path",
 		`{"calls":[{"steps":[{"kill":"9"}]}]}`:                            `"9"`,
-		`{"calls":[{"steps":[{"await":{"file":"never","for":"20ms"}}]}]}`: "did not come",
+		`{"calls":[{"steps":[{"await":{"file":"never","for":"20ms"}}]}]}`: "did not hold",
 	} {
 		s := newStage(t, fakeagent.Clean())
 		if err := os.WriteFile(s.script, []byte(script), 0o600); err != nil {

@@ -48,7 +48,7 @@ func edit(path string) *File { return &File{Path: path, Text: "# round {round}\n
 
 func git(args ...string) Step { return Step{Run: &Run{Argv: append([]string{"git"}, args...)}} }
 
-// Executes returns an executor that takes these steps, and says so.
+// Executes returns an executor that takes these steps, and then reports that.
 func Executes(steps ...Step) Scenario {
 	text := "Do the task of round {round}"
 	steps = append([]Step{{Read: &Read{}}}, steps...)
@@ -77,7 +77,7 @@ func Finds(findings ...Finding) Scenario {
 // Fails returns an agent that ends with an error.
 func Fails(f Failure) Scenario { return Plays(Step{Read: &Read{}}, Step{Fail: &f}) }
 
-// CannotWrite returns a critic that was denied writing its report, and says so.
+// CannotWrite returns a critic that was not allowed to write its report, and reports that.
 func CannotWrite() Scenario {
 	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Name: "Write", Denied: true}}, Step{Final: &Final{Object: Object{Set: map[string]any{
 		"report_path": nil, "verdict": "issues_found", "blockers_count": 1, "error": "the report cannot be written"}}}})

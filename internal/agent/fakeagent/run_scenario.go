@@ -32,7 +32,7 @@ const (
 // brokenScript is the exit code for an invalid script.
 const brokenScript = 70
 
-// forever limits how long a call hangs, so that a failed test does not leave it running
+// forever bounds the time that a call hangs, so that a failed test does not leave it running
 // for long.
 const forever = 10 * time.Minute
 
@@ -90,13 +90,14 @@ func scriptPath() (string, error) {
 // player runs the scenario of one call.
 type player struct {
 	scenario *Scenario
-	// base is the script's folder, calls the folder of all calls, and folder this call's.
+	// base is the directory of the script, calls the directory of all calls, and folder the
+	// one of this call.
 	base, calls, folder string
 	number              int
 	out                 *cliOutput
 
-	// mu is held while anything is written or changed, so that a signal's handler finds
-	// whole lines.
+	// mu is held during a write or a change of the fields, so that a signal's handler writes
+	// after whole lines.
 	mu                 sync.Mutex
 	brief              Brief
 	reportPath, status string
@@ -130,7 +131,7 @@ func (p *player) play() int {
 	if p.scenario.Launcher && os.Getenv(launchedVariable) == "" {
 		return p.launch()
 	}
-	p.heed()
+	p.handleTerm()
 	dir, err := os.Getwd()
 	if err != nil {
 		return complain(err)
@@ -166,8 +167,8 @@ func (p *player) launch() int {
 	return max(cmd.ProcessState.ExitCode(), 0)
 }
 
-// heed handles the soft signal as the scenario says.
-func (p *player) heed() {
+// handleTerm handles SIGTERM according to the scenario.
+func (p *player) handleTerm() {
 	if p.scenario.Term == "" {
 		return
 	}
@@ -189,7 +190,7 @@ func (p *player) heed() {
 	}()
 }
 
-// note records that a signal came. If it fails, the test misses the note.
+// note records a signal. If this fails, the test does not find the signal.
 func note(folder string, s os.Signal) {
 	if f, err := os.OpenFile(filepath.Join(folder, signalsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
 		fmt.Fprintln(f, s)

@@ -11,14 +11,14 @@ import (
 
 // Script is the content of a script file.
 type Script struct {
-	// Version and Help are printed for --version and --help; "" stands for a text that
-	// belongs to no CLI.
+	// Version and Help are printed for --version and --help. The default texts do not belong
+	// to a real CLI.
 	Version string `json:"version,omitzero"`
 	Help    string `json:"help,omitzero"`
 	// Calls has a scenario for each call. Calls beyond the end repeat the last.
 	Calls []Scenario `json:"calls,omitzero"`
-	// Roles has the scenarios of the calls for a role, SWITCHYARD_ROLE: one for each round,
-	// SWITCHYARD_ROUND. Rounds beyond the end repeat the last. Calls is for other roles.
+	// Roles has the scenarios of the calls for a role (SWITCHYARD_ROLE), one for each round
+	// (SWITCHYARD_ROUND). Rounds beyond the end repeat the last. Calls applies to other roles.
 	Roles map[string][]Scenario `json:"roles,omitzero"`
 }
 
@@ -29,8 +29,8 @@ type Scenario struct {
 	// CLI is the CLI to imitate: claude, codex, gemini, opencode, copilot or exec, which
 	// is plain text. "" derives it from the arguments.
 	CLI string `json:"cli,omitzero"`
-	// Term is the reaction to a soft signal: "" dies of it; "ignore" continues; "exit"
-	// ends with code 0; "result" writes the final message before that.
+	// Term is the reaction to SIGTERM: "" dies from it; "ignore" continues; "exit" ends with
+	// code 0; "result" writes the final message before that.
 	Term string `json:"term,omitzero"`
 	// Launcher makes the call a launcher, which runs the actual agent as its child and
 	// ends with its status.
@@ -46,7 +46,7 @@ type Scenario struct {
 	Steps []Step `json:"steps,omitzero"`
 }
 
-// Usage is in tokens. In includes those from the cache.
+// Usage is in tokens. In includes tokens from the cache.
 type Usage struct {
 	In     int64 `json:"in"`
 	Out    int64 `json:"out"`
@@ -72,8 +72,9 @@ type Step struct {
 	// Print writes any text; Flood writes a large amount.
 	Print *Print `json:"print,omitzero"`
 	Flood *Flood `json:"flood,omitzero"`
-	// Write writes a file, and Append adds to one. Remove removes a file or a directory, also
-	// the working folder itself. Run runs a command. Hook writes the git hook of that name.
+	// Write writes a file, and Append appends to one. Remove removes a file or a directory,
+	// which may be the working directory. Run runs a command. Hook writes the git hook of that
+	// name.
 	Write  *File  `json:"write,omitzero"`
 	Append *File  `json:"append,omitzero"`
 	Remove string `json:"remove,omitzero"`
@@ -81,7 +82,7 @@ type Step struct {
 	Hook   string `json:"hook,omitzero"`
 	// Child leaves a process behind.
 	Child *Child `json:"child,omitzero"`
-	// Sleep waits, Hang waits permanently, and Await waits for a condition.
+	// Sleep waits for some time, Hang until the call is ended, and Await for a condition.
 	Sleep Duration `json:"sleep,omitzero"`
 	Hang  bool     `json:"hang,omitzero"`
 	Await *Await   `json:"await,omitzero"`
@@ -103,9 +104,9 @@ type Tool struct {
 	// the CLI's web search.
 	Name   string `json:"name,omitzero"`
 	Search bool   `json:"search,omitzero"`
-	// Input is the input of the tool, nil for none.
+	// Input is the input of the tool; it may be nil.
 	Input map[string]any `json:"input,omitzero"`
-	// Denied: the CLI did not permit the use.
+	// Denied is set if the CLI did not permit the use.
 	Denied bool `json:"denied,omitzero"`
 }
 
@@ -116,7 +117,7 @@ type Keepalive struct {
 	Times int `json:"times,omitzero"`
 }
 
-// Object is the differences between a JSON object and the default one.
+// Object has the differences from the default JSON object.
 type Object struct {
 	// Set replaces and adds members.
 	Set map[string]any `json:"set,omitzero"`
@@ -131,7 +132,7 @@ type Report struct {
 	Path string `json:"path,omitzero"`
 	// Findings are the findings of the report.
 	Findings []Finding `json:"findings,omitzero"`
-	// Object is the differences to a correct report.
+	// Object has the differences from a correct report.
 	Object Object `json:"object,omitzero"`
 	// Text replaces the report, even if it is "".
 	Text *string `json:"text,omitzero"`
@@ -149,7 +150,7 @@ type Finding struct {
 	File        string `json:"file,omitzero"`
 	Line        int    `json:"line,omitzero"`
 	Remediation string `json:"remediation"`
-	// Question is what the critic asks the user.
+	// Question is the critic's question to the user.
 	Question *Question `json:"question_to_user,omitzero"`
 }
 
@@ -164,7 +165,7 @@ type Question struct {
 type Final struct {
 	// Text replaces the envelope, even if it is "".
 	Text *string `json:"text,omitzero"`
-	// Object is the differences to the correct envelope.
+	// Object has the differences from the correct envelope.
 	Object Object `json:"object,omitzero"`
 	// Wrap surrounds the envelope: "fence", "prose", or "twice", which repeats it.
 	Wrap string `json:"wrap,omitzero"`
@@ -178,7 +179,7 @@ type Failure struct {
 	Status int `json:"status,omitzero"`
 	// Message is the text; "" uses the CLI's text for the status.
 	Message string `json:"message,omitzero"`
-	// Kind is limit, a usage limit that ends after RetryAfter, or a failure without an
+	// Kind is limit, for a usage limit that ends after RetryAfter, or a failure without an
 	// answer of the API: max-turns, budget, refusal, or usage, which is only a line on
 	// standard error. CLIs other than claude support only limit and usage.
 	Kind string `json:"kind,omitzero"`
@@ -191,20 +192,20 @@ type Print struct {
 	To    string `json:"to,omitzero"`
 	Text  string `json:"text,omitzero"`
 	Bytes []byte `json:"bytes,omitzero"`
-	// File is relative to the script's folder.
+	// File is relative to the script's directory.
 	File string `json:"file,omitzero"`
 }
 
-// Flood writes Bytes bytes, in lines of Line bytes, or in one line if Line is 0. It is
-// always limited, since it could fill a disk.
+// Flood writes Bytes bytes, in lines of Line bytes, or in one line if Line is 0. It has no
+// default, since it could fill a disk.
 type Flood struct {
 	To    string `json:"to,omitzero"`
 	Bytes int64  `json:"bytes"`
 	Line  int    `json:"line,omitzero"`
 }
 
-// File is a file to write, with its parent folders. Paths are relative to the agent's
-// working folder.
+// File is a file to write, with its parent directories. Paths are relative to the agent's
+// working directory.
 type File struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitzero"`
@@ -229,12 +230,12 @@ type Child struct {
 	Clear bool `json:"clear,omitzero"`
 	// Orphan removes its parent.
 	Orphan bool `json:"orphan,omitzero"`
-	// Stubborn makes it ignore soft signals.
+	// Stubborn makes it ignore signals other than SIGKILL.
 	Stubborn bool `json:"stubborn,omitzero"`
 }
 
-// Await waits for a condition, and at most For, a minute by default; then the script
-// fails.
+// Await waits for a condition. The script fails if that does not hold within For, a minute by
+// default.
 type Await struct {
 	// Calls waits until that many calls have begun, including this one.
 	Calls int `json:"calls,omitzero"`
@@ -299,10 +300,10 @@ func (s *Scenario) check() error {
 	if s.Play != "" {
 		ready, ok := Presets()[s.Play]
 		if !ok {
-			return fmt.Errorf("there is no ready scenario %q", s.Play)
+			return fmt.Errorf("there is no preset %q", s.Play)
 		}
 		if !reflect.DeepEqual(*s, Scenario{Play: s.Play}) {
-			return fmt.Errorf("play stands alone")
+			return fmt.Errorf("play cannot have other members")
 		}
 		*s = ready
 	}
@@ -328,22 +329,22 @@ func (s Step) check() error {
 		}
 	}
 	if set != 1 {
-		return fmt.Errorf("a step does one thing, not %d", set)
+		return fmt.Errorf("a step must have one member, not %d", set)
 	}
 	outs := []string{"", "stdout", "stderr"}
 	switch {
 	case s.Print != nil && !slices.Contains(outs, s.Print.To), s.Flood != nil && !slices.Contains(outs, s.Flood.To):
-		return fmt.Errorf("output goes to stdout or stderr")
+		return fmt.Errorf("output must go to stdout or stderr")
 	case s.Final != nil && !slices.Contains([]string{"", "fence", "prose", "twice"}, s.Final.Wrap):
 		return fmt.Errorf("wrap cannot be %q", s.Final.Wrap)
 	case s.Fail != nil && !slices.Contains([]string{"", "limit", "max-turns", "budget", "refusal", "usage"}, s.Fail.Kind):
 		return fmt.Errorf("kind cannot be %q", s.Fail.Kind)
 	case s.Tool != nil && (s.Tool.Name == "") != s.Tool.Search:
-		return fmt.Errorf("a tool has a name, or it is the search")
+		return fmt.Errorf("a tool must have either a name or search")
 	case s.Tick != nil && s.Tick.Every <= 0:
-		return fmt.Errorf("a beat needs a time between two signs")
+		return fmt.Errorf("a beat must have a positive interval")
 	case s.Flood != nil && s.Flood.Bytes <= 0:
-		return fmt.Errorf("a flood has an end")
+		return fmt.Errorf("a flood must have a positive size")
 	case s.Run != nil && len(s.Run.Argv) == 0:
 		return fmt.Errorf("there is no command to run")
 	}

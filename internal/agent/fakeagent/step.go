@@ -20,7 +20,7 @@ func (p *player) take(s Step) error {
 		return nil
 	case s.Hang:
 		time.Sleep(forever)
-		return errors.New("it hung for too long")
+		return errors.New("the call was not ended while it hung")
 	case s.Await != nil:
 		return p.await(s.Await)
 	case s.Tick != nil:
@@ -78,14 +78,14 @@ func (p *player) await(a *Await) error {
 			return nil
 		}
 	}
-	return errors.New("what was awaited did not come")
+	return errors.New("the awaited condition did not hold in time")
 }
 
 func (p *player) tick(b *Keepalive) error {
 	end := time.Now().Add(forever)
 	for n := 0; b.Times == 0 || n < b.Times; n++ {
 		if time.Now().After(end) {
-			return errors.New("it beat for too long")
+			return errors.New("the keep-alive events were not stopped")
 		}
 		p.mu.Lock()
 		p.out.keepalive()

@@ -11,14 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TB is what this package needs of a testing.TB, which switchyard demo must not import.
+// TB is the part of testing.TB that this package needs. switchyard demo must not import
+// package testing.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
 	TempDir() string
 }
 
-// callsSuffix is appended to a script's path to name its folder of calls.
+// callsSuffix is appended to a script's path to name the directory of its calls.
 const callsSuffix = ".calls"
 
 // programVariable is the path of the program that Prebuilt has built.
@@ -81,7 +82,7 @@ func Build(t TB) string {
 	return path
 }
 
-// Runner runs tests, as a *testing.M does.
+// Runner runs tests, like *testing.M.
 type Runner interface{ Run() int }
 
 // Prebuilt returns a runner that builds the program once for all tests of m, for a
