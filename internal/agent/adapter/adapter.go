@@ -8,7 +8,6 @@ package adapter
 
 import (
 	"regexp"
-	"slices"
 	"sync"
 )
 
@@ -47,8 +46,6 @@ func (a *Adapter) SeesTools() bool { return len(a.spec.Tools) > 0 }
 
 // SearchTools lists the CLI's names of tools that search.
 func (a *Adapter) SearchTools() []string { return a.spec.SearchTools }
-
-func (a *Adapter) searches(tool string) bool { return slices.Contains(a.spec.SearchTools, tool) }
 
 // pattern compiles a regular expression at its first use: most commands do not start agents,
 // and compiling all expressions took a twelfth of the start-up time.

@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// MaxMessage bounds a failure's message, in bytes.
-const MaxMessage = 4 << 10
+// maxMessage bounds a failure's message, in bytes.
+const maxMessage = 4 << 10
 
 // errorRule finds an error.
 type errorRule struct {
@@ -42,7 +42,7 @@ func (r errorRule) find(e event) *foundError {
 	f := &foundError{Failure: Failure{Class: r.Class, Message: strings.Join(r.Message.scalars(e), "; ")}, kinds: r.Kind.scalars(e)}
 	f.Status = status(firstOf(r.Status.scalars(e), r.StatusMatch, f.Message))
 	f.RetryAfter = wait(firstOf(r.RetryAfter.scalars(e), r.RetryMatch, f.Message))
-	f.Message = excerpt(f.Message, MaxMessage)
+	f.Message = excerpt(f.Message, maxMessage)
 	return f
 }
 
@@ -163,14 +163,6 @@ func classOf(all []classRule, f *foundError) outcome.Class {
 		}
 	}
 	return ""
-}
-
-// lastBytes returns the end of a text, at most limit bytes, cut between characters.
-func lastBytes(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[len(text)-limit:], "")
 }
 
 // statusOverloaded is a nonstandard status of some model APIs.

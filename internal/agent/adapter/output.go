@@ -54,7 +54,7 @@ type Failure struct {
 	Class outcome.Class
 	// Status is the HTTP status of the model API, 0 if unknown.
 	Status int
-	// Message is the CLI's text, at most MaxMessage bytes. Redact it before it is shown.
+	// Message is the CLI's text, at most maxMessage bytes. Redact it before it is shown.
 	Message string
 	// RetryAfter is the time that the API asked to wait, 0 if it did not.
 	RetryAfter time.Duration

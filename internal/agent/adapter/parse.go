@@ -87,7 +87,7 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 	case !runsCommand && a.spec.Bin == "":
 		s.note("/bin", "is missing: argv has no %s", command)
 	}
-	if a.spec.Prompt != "stdin" && !a.uses(atPromptFile) {
+	if a.spec.Prompt != "stdin" && !a.spec.uses(atPromptFile) {
 		s.note("/argv", "must have {%s}: the prompt is not passed on standard input", atPromptFile)
 	}
 	for i, rule := range a.spec.Error {
@@ -108,7 +108,7 @@ func (s *schema) check(a *Adapter, members map[string]any) {
 		}
 	}
 	if a.spec.Output == formJSON {
-		if len(a.spec.Result) == 0 && !a.uses(atOutFile) {
+		if len(a.spec.Result) == 0 && !a.spec.uses(atOutFile) {
 			s.note("/result", "is missing, and argv has no {%s}", atOutFile)
 		}
 		return
@@ -142,8 +142,8 @@ func (s *schema) templates(at string, v any, known map[string]string) {
 }
 
 // uses reports whether an argument has a placeholder.
-func (a *Adapter) uses(name string) bool {
-	return slices.ContainsFunc(a.spec.Argv, func(arg argument) bool {
+func (a *spec) uses(name string) bool {
+	return slices.ContainsFunc(a.Argv, func(arg argument) bool {
 		return slices.ContainsFunc(arg.texts, func(text string) bool {
 			return slices.Contains(placeholder().FindAllString(text, -1), "{"+name+"}")
 		})

@@ -28,8 +28,7 @@ const formJSON, formText = "json", "text"
 // Reader reads one run's standard output as it grows. Its memory is bounded by a few
 // times MaxDocument. It is not for concurrent use.
 type Reader struct {
-	adapter *Adapter
-	spec    *spec
+	spec *spec
 
 	documents documents
 	plain     []byte // the output, or its end, if it is text
@@ -48,8 +47,7 @@ type Reader struct {
 // NewReader returns a reader for one run.
 func (a *Adapter) NewReader() *Reader {
 	r := &Reader{
-		adapter: a, spec: &a.spec,
-		result: newTexts(a.spec.Result), model: newTexts(a.spec.Model), session: newTexts(a.spec.Session),
+		spec: &a.spec, result: newTexts(a.spec.Result), model: newTexts(a.spec.Model), session: newTexts(a.spec.Session),
 		in: newNumbers(a.spec.Usage.In), out: newNumbers(a.spec.Usage.Out), cached: newNumbers(a.spec.Usage.Cached),
 		cost: newNumbers(a.spec.Cost), progress: newNumbers(a.spec.Progress),
 		failures: make([]*foundError, len(a.spec.Error)), resets: make([]string, len(a.spec.Resets)),
@@ -117,7 +115,7 @@ func (r *Reader) tool(name string) {
 	if r.toolCount++; r.toolCount > MaxTools {
 		return
 	}
-	r.tools = append(r.tools, ToolUse{Name: name, Search: r.adapter.searches(name)})
+	r.tools = append(r.tools, ToolUse{Name: name, Search: slices.Contains(r.spec.SearchTools, name)})
 }
 
 // appendUpTo appends up to a total of count texts.
@@ -180,7 +178,7 @@ func (r *Reader) text(file []byte) (string, bool) {
 		return message, message != "" && !r.long
 	}
 	text, has := r.result.get()
-	if !has && r.adapter.uses(atOutFile) && file != nil && len(file) <= MaxDocument {
+	if !has && r.spec.uses(atOutFile) && file != nil && len(file) <= MaxDocument {
 		text, has = message(file), true
 	}
 	return text, has && !r.long
@@ -237,7 +235,7 @@ func (r *Reader) failure(end Ended) *Failure {
 		}
 	}
 	text := message(errors)
-	f := &foundError{Failure: Failure{Class: said.class, Status: said.status, Message: lastBytes(text, MaxMessage)}}
+	f := &foundError{Failure: Failure{Class: said.class, Status: said.status, Message: strings.ToValidUTF8(text[max(0, len(text)-maxMessage):], "")}}
 	switch {
 	case !bad || end.Signal != "":
 	case known:
