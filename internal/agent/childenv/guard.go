@@ -29,18 +29,17 @@ const (
 // spawn-reentrant if a variable is exactly "1". spawn-depth-exceeded if the depth is not a
 // number, or has reached NUBOS_PILOT_MAX_HOOK_DEPTH, which is 1 if that is not a number.
 func Guard(environ []string) error {
-	values := table(environ)
 	for _, name := range []string{headless, nubosHeadless} {
-		if values[fold(name)].value == "1" {
+		if Value(environ, name) == "1" {
 			return errs.New(errs.SpawnReentrant, "this runs inside a spawned agent: %s is 1", name).With("variable", name)
 		}
 	}
-	most, ok := number(values[fold(maxDepth)].value)
-	if !ok || values[fold(maxDepth)].value == "" {
+	most, ok := number(Value(environ, maxDepth))
+	if !ok || Value(environ, maxDepth) == "" {
 		most = defaultMaxDepth
 	}
 	for _, name := range []string{depth, nubosDepth} {
-		value := values[fold(name)].value
+		value := Value(environ, name)
 		switch n, ok := number(value); {
 		case !ok:
 			return errs.New(errs.SpawnDepthExceeded, "%s is %q, which is not a depth", name, textutil.Clip(value, maxShown)).With("variable", name)
@@ -61,7 +60,7 @@ func Guard(environ []string) error {
 // spawn-reentrant.
 func Inside(environ []string) error {
 	for _, env := range append([][]string{environ}, ancestors()...) {
-		if table(env)[fold(headless)].value == "1" {
+		if Value(env, headless) == "1" {
 			return errs.New(errs.SpawnReentrant, "this runs inside a spawned agent: %s is 1", headless).With("variable", headless)
 		}
 	}
@@ -71,9 +70,8 @@ func Inside(environ []string) error {
 // Marks returns the variables that tell a child that it was spawned, its depth and its run.
 // environ is our own environment.
 func Marks(environ []string, run string) []string {
-	values := table(environ)
-	ours, _ := number(values[fold(depth)].value)
-	theirs, _ := number(values[fold(nubosDepth)].value)
+	ours, _ := number(Value(environ, depth))
+	theirs, _ := number(Value(environ, nubosDepth))
 	next := strconv.Itoa(max(ours, theirs) + 1)
 	return []string{
 		nubosHeadless + "=1", nubosDepth + "=" + next,
