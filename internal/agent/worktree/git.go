@@ -43,10 +43,6 @@ const (
 	maxTempAge = time.Hour
 )
 
-func newGit(s *supervise.Supervisor, environ []string) *git {
-	return &git{supervisor: s, environ: environ, bin: childenv.LookPath(environ, "git")}
-}
-
 // private creates the private directory unless it exists, and removes those of killed
 // processes.
 func (g *git) private() error {

@@ -51,10 +51,6 @@ func (f *file) changes(is *file) []Kind {
 	return kinds
 }
 
-// readers returns the number of files to read concurrently. System calls take most of the
-// time.
-func readers() int { return min(max(runtime.GOMAXPROCS(0), 2), 8) }
-
 // entry is a file of a snapshot.
 type entry struct {
 	path string
@@ -140,7 +136,7 @@ func (s *scanner) each(ctx context.Context, n int, do func(r *reader, i int) err
 	defer cancel(nil)
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range readers() {
+	for range min(max(runtime.GOMAXPROCS(0), 2), 8) { // System calls take most of the time.
 		workers.Go(func() {
 			r := &reader{dirCache: dirCache{root: s.root}, digest: sha256.New(), buffer: make([]byte, 64<<10)}
 			defer r.close()

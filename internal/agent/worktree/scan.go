@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 )
 
 const (
@@ -88,7 +90,7 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 	}
 	s.dirs.root = s.root
 	defer s.dirs.close()
-	s.git = newGit(t.Supervisor, t.Environ)
+	s.git = &git{supervisor: t.Supervisor, environ: t.Environ, bin: childenv.LookPath(t.Environ, "git")}
 	return errors.Join(do(ctx, s), s.git.close())
 }
 
