@@ -51,8 +51,9 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Li
 		cmd.Dir, cmd.ExtraFiles = "", append(cmd.ExtraFiles, end)
 		separate(cmd)
 	}
+	refused := []error{unix.EPERM, unix.ENOSPC, unix.EINVAL, unix.EACCES}
 	switch err := cmd.Start(); {
-	case o.Namespaces && isOneOf(err, unix.EPERM, unix.ENOSPC, unix.EINVAL, unix.EACCES):
+	case o.Namespaces && slices.ContainsFunc(refused, func(e error) bool { return errors.Is(err, e) }):
 		return nil, unavailable(confinement.Network, "namespaces are not allowed: %w", err)
 	case err != nil:
 		return nil, err
@@ -72,10 +73,6 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Li
 		_ = cmd.Wait()
 	}
 	return listeners, err
-}
-
-func isOneOf(err error, list ...error) bool {
-	return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
 }
 
 // separate makes a command start in new namespaces.
