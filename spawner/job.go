@@ -27,14 +27,14 @@ type Job struct {
 	Model string
 	// Command is the command for the adapter exec.
 	Command []string
-	// Env names variables that are passed in addition to those of the adapter.
+	// Env names variables that are passed in addition to the adapter's.
 	Env []string
 	// Web permits web searches and reading pages.
 	Web bool
 	// Profile is the agent's write access. With profile.Report it has to write a critic's
 	// report to Attempt.ReportPath; with profile.Edit it edits the working tree.
 	Profile profile.Profile
-	// Role is the value of SWITCHYARD_ROLE, "" to set none.
+	// Role is the value of SWITCHYARD_ROLE, which is not set if Role is "".
 	Role string
 	// Task and Round are "" and 0 for an agent that runs without a task.
 	Task  string
@@ -97,7 +97,7 @@ type Attempt struct {
 	Adapter string
 	// Timeout is its time limit.
 	Timeout time.Duration
-	// ReportPath is the path of the report to write, "" for none.
+	// ReportPath is the path of the report to write, or "".
 	ReportPath string
 	// Note tells the agent what was wrong with the previous attempt; it may be "".
 	Note string

@@ -90,7 +90,7 @@ func (p *Process) release() {
 	}
 }
 
-// Signal returns the signal that ended the process, 0 for none. See sandbox.Confined.Signal.
+// Signal returns the signal that ended the process, or 0. See sandbox.Confined.Signal.
 func (p *Process) Signal() syscall.Signal {
 	if p.confined == nil {
 		return 0

@@ -51,7 +51,7 @@ type Site struct {
 	Environ []string
 }
 
-// Needs describes what a process needs besides the working tree.
+// Needs lists the needs of a process besides the working tree.
 type Needs struct {
 	// Program is the absolute path of its program.
 	Program string
@@ -93,7 +93,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 	decide := append(deciding(site), site.State)
 	protected, hasLedger := links.real(decide), within(site.State, site.Tree)
 	if !n.Edits || hasLedger {
-		// Everything but the ledger: a rule for a directory would include what is below it.
+		// Everything except the ledger: a rule for the whole directory would include that.
 		p.spec.List = []string{site.Tree}
 		p.spec.Read = children(site.Tree, site.State)
 	}
@@ -154,8 +154,8 @@ func (s Site) real(links links) Site {
 	return s
 }
 
-// checkout returns the absolute paths of those in the project's root that do not lead
-// through a symbolic link: the repository says where a link leads.
+// checkout returns the absolute paths for paths in the project's root. It drops a path that
+// leads through a symbolic link, because the repository chose the target.
 func (s Site) checkout(links links, paths []string) (all []string) {
 	for _, path := range paths {
 		path = filepath.Join(s.Root, path)
@@ -223,8 +223,8 @@ func gitFolders(s Site, home string) []string {
 		filepath.Join(settings, "config"), filepath.Join(settings, "ignore"), filepath.Join(settings, "attributes"))
 }
 
-// programs returns the directories of the program and of those that it can call. It omits a
-// directory that contains the home directory, the project or the ledger.
+// programs returns the directories of the program and of the programs that it can call. It
+// omits a directory that contains the home directory, the project or the ledger.
 func (s Site) programs(links links, program, home string) []string {
 	private := links.real([]string{home, s.Root, s.Tree, s.State})
 	return slices.DeleteFunc(links.real(slices.Concat(toolFolders(s.Environ, home), programFolders(program, s.Environ))), func(folder string) bool {
@@ -232,7 +232,7 @@ func (s Site) programs(links links, program, home string) []string {
 	})
 }
 
-// children returns the paths in a directory except those in without. If without has a path in
+// children returns the paths in a directory that are not in without. If without has a path in
 // a subdirectory, it returns the children of that instead of the subdirectory.
 func children(folder string, without ...string) []string {
 	entries, err := os.ReadDir(folder)

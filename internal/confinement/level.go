@@ -1,10 +1,10 @@
-// Package confinement names the levels at which a process can be confined, and what a
-// project asks for (docs/confinement.md). Package sandbox confines processes.
+// Package confinement names the levels at which a process can be confined
+// (docs/confinement.md). Package sandbox confines processes.
 package confinement
 
 import "slices"
 
-// Level says what confines a process. The zero value is not a level.
+// Level is a degree of confinement. The zero value is not a level.
 type Level string
 
 // The levels, lowest first. Each includes the restrictions of the levels before it.
@@ -30,7 +30,7 @@ func (l Level) Known() bool { return l.rank() >= 0 }
 // than all.
 func (l Level) AtLeast(other Level) bool { return l.rank() >= other.rank() }
 
-// Lowest returns the lowest of the levels, or None if there are none.
+// Lowest returns the lowest of the levels, or None without arguments.
 func Lowest(levels ...Level) Level {
 	if len(levels) == 0 {
 		return None

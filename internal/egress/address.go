@@ -6,7 +6,7 @@ import (
 )
 
 // isForbidden reports whether the proxy never connects to an address, even if the user listed
-// it: link-local, multicast and unspecified addresses, and those of metadata services.
+// it: link-local, multicast and unspecified addresses, and addresses of metadata services.
 func isForbidden(a netip.Addr) bool {
 	a = embedded(a)
 	return a.IsLinkLocalUnicast() || a.IsMulticast() || isIn(a,

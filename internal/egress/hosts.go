@@ -31,9 +31,9 @@ type target struct {
 
 func (t target) String() string { return net.JoinHostPort(t.host, strconv.Itoa(int(t.port))) }
 
-// ParseHosts parses the hosts that adapters have built in and those that the user named. A
-// host is a name or an address, with an optional port, 443 by default. *.example.com is every
-// name below example.com.
+// ParseHosts parses the built-in hosts of adapters and the hosts that the user named. A host
+// is a name or an address, with an optional port, 443 by default. *.example.com is every name
+// below example.com.
 //
 // Built-in hosts must have public addresses. Hosts of the user can have private ones.
 //

@@ -128,7 +128,7 @@ func Decide(s api.SessionResult) Output {
 	return Output{Message: "switchyard lets this session end: " + textutil.List(words, 3)}
 }
 
-// state says what is wrong with a task.
+// state describes the problems of a task.
 func state(t api.SessionTask) string {
 	switch found := textutil.Count(len(t.Findings), "open finding"); {
 	case !t.Red:
@@ -140,7 +140,7 @@ func state(t api.SessionTask) string {
 	}
 }
 
-// reason tells the agent what is left to do.
+// reason tells the agent what to do before its session can end.
 func reason(tasks []api.SessionTask) string {
 	var b strings.Builder
 	b.WriteString("Switchyard has recorded problems that are not fixed yet. Fix them, then run `switchyard round TASK` to have them reviewed.\n" +

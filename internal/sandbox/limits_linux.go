@@ -62,7 +62,7 @@ func limitProcesses(o *helper.Order, most int64, note func(what string)) {
 		note("processes are not limited, since the kernel does not limit those of root")
 		return
 	}
-	if !o.Namespaces { // Those of the user count too.
+	if !o.Namespaces { // The user's other processes count too.
 		running, err := tasksOfUser(os.Getuid())
 		if err != nil {
 			note("processes are not limited, since those of the user cannot be counted")

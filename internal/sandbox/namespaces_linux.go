@@ -25,8 +25,8 @@ import (
 // helperTimeout is the time limit of the helper, in seconds.
 const helperTimeout = 30
 
-// proxyPort is the port of the proxy in the namespace, which has no other listeners except
-// those for Forward.
+// proxyPort is the port of the proxy in the namespace, which otherwise has only the listeners
+// for Forward.
 const proxyPort = 3128
 
 // startHelper starts the helper instead of the process, sends it the order, and waits until it
@@ -178,8 +178,8 @@ func freePort(forward []uint16) uint16 {
 	return port
 }
 
-// Signal returns the signal that ended the process, 0 for none, once it has ended. In
-// namespaces the exit status is that of the helper.
+// Signal returns the signal that ended the process, or 0. The process must have ended. In
+// namespaces its own exit status is only that of the helper.
 func (c *Confined) Signal() syscall.Signal {
 	if c.ended == nil {
 		return 0

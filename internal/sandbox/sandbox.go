@@ -29,16 +29,16 @@ import (
 // Spec says what a confined process may do. All paths are absolute. Paths that do not exist,
 // or that contain symbolic links, are ignored.
 type Spec struct {
-	// Want is the level to reach. With none, nothing is confined.
+	// Want is the level to reach. The level none starts the process without confinement.
 	Want confinement.Want
-	// The process may list the directories of List and all below them, read and execute the
-	// files and directories of Read, and also change those of Write.
+	// The process may list the directories of List and all directories below them. It may read
+	// and execute the files in Read, and also change the files in Write.
 	List, Read, Write []string
 	// Protected are paths below Write that it must not change. Only files+network enforces
 	// this.
 	Protected []string
-	// Private is a directory that only this process uses, "" for none. Files can be moved
-	// between the paths of Write that are in it.
+	// Private is a directory that only this process uses, or "". Files can be moved between
+	// the paths of Write that are in it.
 	Private string
 	// FixedMetadata makes calls that change modes, owners, times or attributes of any file
 	// report success without an effect.

@@ -70,7 +70,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Spec says what to run. Argv, Output, OutputLimit and Timeout are required.
+// Spec describes a child to run. Argv, Output, OutputLimit and Timeout are required.
 type Spec struct {
 	// Argv is the program and its arguments. A program without a path separator is
 	// searched in this program's PATH.
@@ -80,8 +80,8 @@ type Spec struct {
 	CommandLine string
 	// Dir is the working directory, "" for ours.
 	Dir string
-	// Env is the whole environment, nil for ours. On Linux, Run adds a variable whose
-	// name begins with SWITCHYARD_CHILD_.
+	// Env is the whole environment, nil for ours. On Linux, Run adds a variable with the
+	// prefix SWITCHYARD_CHILD_.
 	Env []string
 	// Reserved is the result of Reserve for this child, or the zero Identity.
 	Reserved Identity
@@ -105,8 +105,8 @@ type Spec struct {
 	// Start starts the process instead of cmd.Start, for example in a sandbox. It may change
 	// the program, but the process must be a child of this one. It may be nil.
 	Start func(*exec.Cmd) error
-	// Signal returns the signal that ended the program, 0 for none, if Start has started a
-	// parent of it. It is called after the end. It may be nil.
+	// Signal returns the signal that ended the program, or 0, if Start has started a parent of
+	// it. It is called after the end. It may be nil.
 	Signal func() syscall.Signal
 	// Started is called right after the start. If it fails, the child is ended, and Run
 	// returns the error. The child is not watched until it returns. It may be nil.
@@ -159,7 +159,7 @@ type Identity struct {
 	// EnvMarker is in the environment of the process and its descendants.
 	EnvMarker string `json:"mark,omitzero"`
 	// Folder is the absolute path, without symbolic links, of a private directory of the
-	// process, "" for none. Processes that work there may be ended with it.
+	// process, or "". Processes that work there may be ended with it.
 	Folder string `json:"folder,omitzero"`
 }
 

@@ -74,7 +74,7 @@ func (r *registry) add(c *child) error {
 	return nil
 }
 
-// remove removes a child whose exit status was taken, or that was not started.
+// remove removes a child after its exit status was taken, or after a failed start.
 func (r *registry) remove(c *child) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -168,9 +168,9 @@ func (r *registry) owner(e process) *child {
 	return nil
 }
 
-// reap reaps the zombies in found that are our children, except supervised children, whose
-// Supervisors take the exit status. While a child is being started, its number is unknown, and
-// reap does nothing.
+// reap reaps the zombies in found that are our children. It skips supervised children, because
+// their Supervisors take the exit status. It returns if a child is being started, because the
+// number of that is not known yet.
 func (r *registry) reap(found []process) {
 	taken := map[int]bool{}
 	for c := range r.children {

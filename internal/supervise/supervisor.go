@@ -34,8 +34,8 @@ func New() (*Supervisor, error) {
 }
 
 // Reserve returns an Identity for a child that is not started yet. The caller stores it and
-// then passes it to Run. folder is the child's private directory, "" for none; it need not
-// exist yet. See Identity.Folder.
+// then passes it to Run. folder is the child's private directory, or ""; it need not exist
+// yet. See Identity.Folder.
 func (k *Supervisor) Reserve(folder string) Identity { return reserve(folder) }
 
 // Run runs a child to its end and cleans up after it. It returns at most some seconds after

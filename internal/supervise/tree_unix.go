@@ -9,7 +9,7 @@ func Cleanup() string {
 	return "what an agent or a command started ends with it, except what left its process group: only Linux finds that"
 }
 
-// tree is the child's process group, whose number is the child's.
+// tree is the child's process group, which has the number of the child.
 type tree struct{}
 
 func (c *child) launch(s Spec) error {

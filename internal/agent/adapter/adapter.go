@@ -17,9 +17,9 @@ type Adapter struct {
 	digest string
 }
 
-// Needs lists what a check of the installed program has to find.
+// Needs lists the things that a check of the installed program has to find.
 type Needs struct {
-	// Version are the arguments that print the version, nil if there are none.
+	// Version are the arguments that print the version, or nil.
 	Version []string
 	// Help lists the arguments that print help texts. Each of Flags has to be in one of these
 	// texts.

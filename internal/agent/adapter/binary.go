@@ -14,9 +14,9 @@ import (
 
 // Binary returns the absolute path of the program to run: SWITCHYARD_<NAME>_BIN, else
 // NUBOS_PILOT_<NAME>_BIN, else the adapter's program, or the first word of command if the
-// adapter has none. A path is relative to root; a bare name is searched in PATH. All variables
-// are taken from environ. Relative directories in PATH are skipped, since they would find
-// programs of the repository.
+// adapter does not name a program. A path is relative to root; a bare name is searched in
+// PATH. All variables are taken from environ. Relative directories in PATH are skipped, since
+// they would find programs of the repository.
 //
 // # Errors
 //

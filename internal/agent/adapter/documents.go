@@ -32,8 +32,7 @@ type documents struct {
 	other func([]byte)
 	// raw is the object that is being emitted.
 	raw []byte
-	// line is the current line, and block the current object over several lines, nil for
-	// none.
+	// line is the current line, and block the current object over several lines, or nil.
 	line, block []byte
 	// long is set if the current line or block is too long. The rest of it is dropped.
 	long bool
@@ -155,7 +154,7 @@ func (d *documents) passOther(b []byte) {
 	}
 }
 
-// notes describes what was skipped.
+// notes describes the skipped parts of the output.
 func (d *documents) notes() []string {
 	var notes []string
 	if d.broken > 0 {

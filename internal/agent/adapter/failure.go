@@ -110,7 +110,7 @@ func wait(text string) time.Duration {
 	return time.Duration(total)
 }
 
-// unit returns the unit with a name, 0 if there is none.
+// unit returns the unit with a name, 0 for an unknown name.
 func unit(name string) time.Duration {
 	switch name {
 	case "ms":
@@ -143,7 +143,7 @@ func (a *spec) classify(f *foundError) *Failure {
 	return &f.Failure
 }
 
-// statusIn returns the last HTTP status in standard error, 0 if there is none.
+// statusIn returns the last HTTP status in standard error, or 0.
 func (a *spec) statusIn(errors []byte) int {
 	if a.StderrStatus.Regexp == nil {
 		return 0
@@ -155,7 +155,7 @@ func (a *spec) statusIn(errors []byte) int {
 	return status(string(found[len(found)-1][1]))
 }
 
-// classOf returns the class of the first rule that matches, "" if none does.
+// classOf returns the class of the first rule that matches, or "".
 func classOf(all []classRule, f *foundError) outcome.Class {
 	for _, c := range all {
 		if c.Match.Regexp != nil && c.Match.MatchString(f.Message) || c.Kind.Regexp != nil && slices.ContainsFunc(f.kinds, c.Kind.MatchString) {

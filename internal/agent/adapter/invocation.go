@@ -62,8 +62,8 @@ type Invocation struct {
 	// Hosts are the hosts that the CLI connects to, and URLs are the variables with URLs of
 	// other hosts.
 	Hosts, URLs []string
-	// State are the paths of the user's login and settings, without those that are in a
-	// private directory instead. Protected are paths in them that the CLI should not change.
+	// State are the paths of the user's login and settings, except paths that variables move
+	// to a private directory. Protected are paths in them that the CLI should not change.
 	State, Protected []string
 	// Checkout are paths below the project's root that the CLI reads even if it runs in
 	// another tree.
@@ -156,8 +156,7 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	return inv, nil
 }
 
-// state returns the paths of the user's login and settings, without those that variables move
-// to the private directory.
+// state returns Invocation.State and Protected. moved has the variables that move a path.
 func (a *Adapter) state(environ []string, moved map[string]string) (paths, protected []string) {
 	for _, s := range a.spec.Sandbox.State {
 		if _, ok := moved[s.Variable]; ok {
@@ -255,7 +254,7 @@ func (arg argument) fill(own, values map[string]string) (filled []string, missin
 	return filled, missing
 }
 
-// fill replaces placeholders, and returns the first one whose value is empty.
+// fill replaces placeholders, and returns the first one with an empty value.
 func fill(template string, values map[string]string) (filled, empty string) {
 	filled = placeholder().ReplaceAllStringFunc(template, func(at string) string {
 		name := at[1 : len(at)-1]

@@ -22,7 +22,7 @@ type Output struct {
 	ToolCount int
 	// Denials name the tools that were refused, or their ids, at most MaxTools.
 	Denials []string
-	// Failure is the error that the output reports, nil if there is none.
+	// Failure is the error that the output reports, or nil.
 	Failure *Failure
 	// Valid is set if the whole output has the form that the adapter describes.
 	Valid bool

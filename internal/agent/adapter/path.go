@@ -96,7 +96,7 @@ func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value
 	return found
 }
 
-// member returns an object's member, nil if there is none.
+// member returns an object's member, or nil.
 func member(v jsontext.Value, name string) jsontext.Value {
 	var found jsontext.Value
 	if v.Kind() == '{' {

@@ -151,8 +151,7 @@ func (r *Reader) Progress() Progress {
 	return p
 }
 
-// Finish ends the run and returns what its output says. Nothing may be written
-// afterwards.
+// Finish ends the run and returns its Output. Write must not be called afterwards.
 func (r *Reader) Finish(end Ended) Output {
 	r.documents.finish()
 	o := Output{

@@ -48,7 +48,7 @@ type spec struct {
 	StateDirEnv []string       `field:"state_dir_env" form:"variable"`
 	Credentials []string       `field:"credentials" form:"variable"`
 	Files       map[string]any `field:"files" keys:"inside"`
-	// Sandbox lists what the CLI needs if we confine it.
+	// Sandbox lists the needs of the CLI if we confine it.
 	Sandbox struct {
 		// Hosts are the hosts of its API, and URLs the variables with URLs of other hosts.
 		Hosts []string `field:"hosts"`
@@ -82,7 +82,7 @@ type spec struct {
 	} `field:"usage"`
 	Cost     []numberRule `field:"cost"`
 	Progress []numberRule `field:"progress"`
-	// Transcript finds what to show to a person besides Result, Tools, Notes and Error:
+	// Transcript finds more parts to show to a person than Result, Tools, Notes and Error:
 	// messages, and the inputs and outputs of tools in the order of Tools. Skip selects events
 	// that are not shown.
 	Transcript struct {
@@ -107,8 +107,8 @@ type spec struct {
 
 // state is a file or directory with a user's login and settings for a CLI.
 type state struct {
-	// Variable is the variable that moves it, "" if there is none. Home is its default path
-	// below the home directory, "" for the home directory itself.
+	// Variable is the variable that moves it, or "". Home is its default path below the home
+	// directory, "" for the home directory itself.
 	Variable string `field:"variable" form:"variable"`
 	Home     string `field:"home" form:"inside"`
 	// Below is the part of the path after the value of the variable.
@@ -261,7 +261,7 @@ func (s *schema) object(at string, from any, to reflect.Value) {
 	}
 }
 
-// problemOf returns what is wrong with a text according to its tag, or "".
+// problemOf returns the requirement of its tag that a text does not meet, or "".
 func problemOf(text string, tag reflect.StructTag) string {
 	if words := tag.Get("words"); words != "" && !slices.Contains(strings.Split(words, ","), text) {
 		return "must be one of " + strings.ReplaceAll(words, ",", ", ")

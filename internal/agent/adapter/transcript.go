@@ -14,8 +14,7 @@ type Part struct {
 	Kind PartKind
 	// Name is the name of a tool.
 	Name string
-	// Text is the message, the input of the tool, what it returned, the error, or the
-	// line.
+	// Text is the message, the input or output of the tool, the error, or the line.
 	Text string
 }
 

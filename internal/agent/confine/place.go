@@ -49,7 +49,7 @@ func Open(project, temp, dir string) (*Bases, error) {
 	return b, nil
 }
 
-// Close closes the directories, including those of the outputs.
+// Close closes the directories, including the directories of the outputs.
 func (b *Bases) Close() error {
 	var err error
 	for _, o := range b.outputs {

@@ -1,8 +1,8 @@
-// Package definition reads agent definitions, which are Markdown files with front matter:
-// those of a project and the built-in ones (docs/agents.md).
+// Package definition reads the agent definitions of a project and the built-in ones
+// (docs/agents.md). They are Markdown files with front matter.
 //
-// A definition does not grant rights: the adapter decides about those. The listed tools are
-// only used to refuse agents that edit files.
+// A definition does not grant rights: the adapter decides on them. The listed tools are only
+// used to refuse agents that edit files.
 package definition
 
 import (
@@ -23,11 +23,12 @@ type Definition struct {
 	// Path is relative to the project's root, with slashes; "" for a built-in
 	// definition.
 	Path string
-	// Description says what the agent is for.
+	// Description is the agent's purpose.
 	Description string
 	// Tools are the listed tools.
 	Tools []string
-	// Profile is its write access. If the file has none, Parse sets the default for the name.
+	// Profile is its write access. If the file does not set it, Parse sets the default for the
+	// name.
 	Profile profile.Profile
 	// Module is set if the text is a part of another agent's prompt.
 	Module bool

@@ -117,7 +117,7 @@ func read(root *os.Root, dir, name string) (Definition, bool, error) {
 // Listed is an agent or module that List found.
 type Listed struct {
 	Name string
-	// Definition is what Find returns for the name, and Err its error.
+	// Definition and Err are the results of Find for the name.
 	Definition Definition
 	Err        error
 }

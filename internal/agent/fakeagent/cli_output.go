@@ -201,7 +201,7 @@ func (c *cliOutput) print(line string, isErr bool, cut int) {
 	_, _ = out.WriteString(line)
 }
 
-// values adds the scenario's values to those of a step.
+// values adds the scenario's values to the values of a step.
 func (c *cliOutput) values(step map[string]any) map[string]any {
 	denials := []any{}
 	for i, tool := range c.tools {

@@ -21,7 +21,7 @@ const (
 	ScenarioVariable = "SWITCHYARD_FAKE_SCENARIO"
 	// launchedVariable is the number of the call that a launcher has begun.
 	launchedVariable = "SWITCHYARD_FAKE_LAUNCHED"
-	// The others say what an agent was spawned for.
+	// The others are set for every agent.
 	roleVariable   = "SWITCHYARD_ROLE"
 	taskVariable   = "SWITCHYARD_TASK"
 	roundVariable  = "SWITCHYARD_ROUND"

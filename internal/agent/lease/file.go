@@ -44,8 +44,8 @@ func lockSlot(root *os.Root, slot string) (*safefile.Lock, error) {
 	return lock, nil
 }
 
-// read returns a slot's record, nil if there is none. A power loss may leave an empty file or
-// zeros, which are ignored, since the power loss ended the processes too.
+// read returns a slot's record, or nil. A power loss may leave an empty file or zeros, which
+// are ignored, since the power loss ended the processes too.
 func read(root *os.Root, slot string) (*Record, error) {
 	name := recordName(slot)
 	f, err := safefile.OpenFile(root, name, os.O_RDONLY)

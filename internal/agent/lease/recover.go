@@ -71,7 +71,7 @@ func (p *Pool) recoverSlot(ctx context.Context, root *os.Root, name string) (*Re
 }
 
 // cleanUp ends the processes and removes the files of the last holder of a slot, which we have
-// locked. It returns the holder's record, nil if there is none.
+// locked. It returns the holder's record, or nil.
 func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record, error) {
 	record, err := read(root, name)
 	if err != nil {
@@ -98,9 +98,9 @@ func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record
 	return record, nil
 }
 
-// privatePath returns the path, without symbolic links, of a record's private directory, "" if
-// it has none. A record may come with a repository. So the directory must be a direct child of
-// temp with a name like ours, since processes that work there are ended.
+// privatePath returns the path, without symbolic links, of a record's private directory, or
+// "". A record may come with a repository. So the directory must be a direct child of temp
+// with a name like ours, since processes that work there are ended.
 func (p *Pool) privatePath(path string) (string, error) {
 	if path == "" {
 		return "", nil

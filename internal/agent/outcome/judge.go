@@ -93,7 +93,7 @@ func (f Facts) treeReason() Reason {
 	return ReasonTreeUnreadable
 }
 
-// known returns the reason with this text, or the reason otherwise if there is none.
+// known returns the reason with this text if it exists, and the reason otherwise if not.
 func known(text string, otherwise Reason) Reason {
 	if r := Reason(text); r.Message() != "" {
 		return r

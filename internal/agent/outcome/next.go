@@ -72,7 +72,7 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 	return step
 }
 
-// retryPolicy says what helps against a class of errors.
+// retryPolicy is the remedy for a class of errors.
 type retryPolicy struct {
 	retries   retryLimit
 	base      time.Duration // the first pause before a retry

@@ -37,7 +37,7 @@ func (e Economy) bar() string {
 	return "This project is strict about economy: report every saving that the economy module describes, even of a few lines."
 }
 
-// prevention returns the advice to the executor, "" if there is none.
+// prevention returns the advice to the executor, or "".
 func (e Economy) prevention() string {
 	if !slices.Contains(Economies(), e) || e == EconomyOff {
 		return ""

@@ -23,7 +23,8 @@ const maxTemplate = 1 << 20
 //go:embed templates/*.md
 var ours embed.FS
 
-// load reads a project's template, or the built-in one if the project has none or root is "".
+// load reads a project's template. It falls back to the built-in one, and uses only that if
+// root is "".
 func load(root, name string) (template, error) {
 	t := template{where: path.Join(folder, name+".md")}
 	data, err := content(root, t.where)

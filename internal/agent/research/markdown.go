@@ -9,8 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Markdown renders the consensus for the next agent. Every entry is one line, whatever
-// its content.
+// Markdown renders the consensus for the next agent. Every entry is one line.
 func (c Consensus) Markdown(task string, round int, question string) string {
 	var p page
 	p.title("Research for %s, round %d", line(task), round)

@@ -120,7 +120,7 @@ type Consensus struct {
 
 // Meta has the numbers of the consensus.
 type Meta struct {
-	// K is the number of researchers asked, including those that failed.
+	// K is the number of researchers asked, including failed ones.
 	K int `json:"k"`
 	// AgreementScore is the mean share of the K researchers that made a decision, over
 	// all decisions: from 0 to 1, to three decimals, 0 without decisions.

@@ -74,8 +74,8 @@ func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, onl
 	return nil
 }
 
-// indexEntry returns the entry of a file in an index of the draft, "" if it has none. For a
-// hidden entry, the draft has the object of the entry instead of the file.
+// indexEntry returns the entry of a file in an index of the draft, or "". For a hidden entry,
+// the draft has the object of the entry instead of the file.
 func (s *scanner) indexEntry(m *shadowRepo, l *listing, name string) (what string, hidden bool, err error) {
 	is, tracked := l.index[gitKey{gitIndex, name}]
 	_, counts := slices.BinarySearch(l.names, name)

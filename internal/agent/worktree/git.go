@@ -43,7 +43,7 @@ const (
 	maxTempAge = time.Hour
 )
 
-// private creates the private directory unless it exists, and removes those of killed
+// private creates the private directory unless it exists, and removes directories of killed
 // processes.
 func (g *git) private() error {
 	if g.temp != "" {

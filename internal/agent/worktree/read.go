@@ -204,7 +204,7 @@ func (r *reader) content(ctx context.Context, name string, f *file) (*file, erro
 
 var errChanging = errors.New("it keeps changing")
 
-// hash hashes a regular file, whose metadata must not change meanwhile.
+// hash hashes a regular file. It fails if the metadata of the file changes meanwhile.
 //
 // Without a Cache, or with Tree.Reread, every scan hashes every file, even if its metadata
 // did not change: metadata need not reveal a changed content. On ext4, for example, a

@@ -81,7 +81,7 @@ func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir, input string,
 // maxNested bounds the nesting of repositories.
 const maxNested = 8
 
-// repository scans a repository whose working tree is at dir, and those below it.
+// repository scans the repository with its working tree at dir, and the repositories below it.
 func (s *scanner) repository(ctx context.Context, dir string, r repo) error {
 	if s.depth++; s.depth > maxNested {
 		return unreadable(dir, fmt.Errorf("repositories lie more than %d deep in each other", maxNested))
@@ -214,8 +214,8 @@ func (s *scanner) ignoredOf(ctx context.Context, m *shadowRepo, dir string, name
 	return ignored, err
 }
 
-// findHiddenRepos adds repositories that git does not report: those in a directory with
-// tracked files. Their settings apply to git commands that run there.
+// findHiddenRepos adds the repositories in directories with tracked files, which git does not
+// report. Their settings apply to git commands that run there.
 func (s *scanner) findHiddenRepos(ctx context.Context) error {
 	if s.listed {
 		return nil // A listing that is used again has no nested repositories.

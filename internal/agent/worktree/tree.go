@@ -62,7 +62,7 @@ const (
 type Snapshot struct {
 	files         []entry             // sorted by path
 	git           map[gitKey]gitValue // without the index of the outermost repository
-	listing       *listing            // of the outermost repository, nil if there is none
+	listing       *listing            // of the outermost repository, or nil
 	alwaysTracked []string
 	notes         []string
 	digest        string

@@ -48,7 +48,7 @@ type FileRule struct {
 	Folder, File uint64
 }
 
-// Limit is a limit of the kernel for one process and what it starts.
+// Limit is a resource limit (setrlimit) of the process, which its descendants inherit.
 type Limit struct{ Resource, Value uint64 }
 
 // Encode returns the order as the helper reads it.
@@ -171,7 +171,7 @@ type Answer byte
 const (
 	Started Answer = 's'
 	// Failed says that the process cannot be confined, Unavailable that the system does not
-	// offer what the level needs, and NotStarted that the program cannot be run.
+	// support the level, and NotStarted that the program cannot be run.
 	Failed      Answer = 'f'
 	Unavailable Answer = 'u'
 	NotStarted  Answer = 'n'

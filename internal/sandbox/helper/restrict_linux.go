@@ -35,7 +35,7 @@ func (o *Order) restrict() (doing string, err error) {
 	return "", nil
 }
 
-// dropCapabilities drops all capabilities except those of the order.
+// dropCapabilities drops all capabilities except Order.Capabilities.
 func (o *Order) dropCapabilities() error {
 	const last = 63
 	for c := range uintptr(last + 1) {
