@@ -105,7 +105,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 		p.spec.Write = append(p.spec.Write, site.Tree)
 		p.spec.Protected = append(p.spec.Protected, protected...)
 	}
-	given := func(paths []string, name string) ([]string, error) {
+	resolveAll := func(paths []string, name string) ([]string, error) {
 		var all []string
 		for _, path := range slices.Concat(paths, filepath.SplitList(childenv.Value(site.Environ, name))) {
 			resolved, err := resolve(path, site.Root, home)
@@ -116,12 +116,12 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 		}
 		return all, nil
 	}
-	more, err := given(s.Read, ReadVariable)
+	more, err := resolveAll(s.Read, ReadVariable)
 	if err != nil {
 		return p, err
 	}
 	p.spec.Read = append(p.spec.Read, links.real(append(read, more...))...)
-	if more, err = given(s.Write, WriteVariable); err != nil {
+	if more, err = resolveAll(s.Write, WriteVariable); err != nil {
 		return p, err
 	}
 	more = append(more, links.real(n.State)...)

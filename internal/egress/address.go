@@ -8,7 +8,7 @@ import (
 // isForbidden reports whether the proxy never connects to an address, even if the user listed
 // it: link-local, multicast and unspecified addresses, and addresses of metadata services.
 func isForbidden(a netip.Addr) bool {
-	a = embedded(a)
+	a = embeddedIPv4(a)
 	return a.IsLinkLocalUnicast() || a.IsMulticast() || isIn(a,
 		"0.0.0.0/8", "240.0.0.0/4", "::/128",
 		"64:ff9b:1::/48",     // local NAT64, in which the IPv4 address can be anywhere
@@ -22,13 +22,13 @@ func isForbidden(a netip.Addr) bool {
 
 // isPrivate reports whether an address belongs to this machine or to a private network.
 func isPrivate(a netip.Addr) bool {
-	a = embedded(a)
+	a = embeddedIPv4(a)
 	return a.IsLoopback() || a.IsPrivate() || isIn(a, "100.64.0.0/10")
 }
 
-// embedded returns the IPv4 address in an IPv6 address, or otherwise the address itself,
+// embeddedIPv4 returns the IPv4 address in an IPv6 address, or otherwise the address itself,
 // without its zone.
-func embedded(a netip.Addr) netip.Addr {
+func embeddedIPv4(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("") // a prefix contains no address that has a zone
 	if isIn(a, "64:ff9b::/96") {
 		b := a.As16()

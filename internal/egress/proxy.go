@@ -109,7 +109,7 @@ func New(o Options) *Proxy {
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
 		p.mu.Lock()
-		p.own = append(p.own, unmapped(a.AddrPort()))
+		p.own = append(p.own, unmap(a.AddrPort()))
 		p.mu.Unlock()
 	}
 	return p.untilClosed(ctx, l, p.server.Serve)
@@ -292,7 +292,7 @@ func (p *Proxy) connect(t target, user bool) (net.Conn, error) {
 	var allowed []netip.AddrPort
 	var reason string
 	for _, a := range addrs {
-		address := unmapped(netip.AddrPortFrom(a, t.port))
+		address := unmap(netip.AddrPortFrom(a, t.port))
 		if r := p.refusalReason(address, user); r != "" {
 			reason = r
 		} else {
@@ -339,4 +339,4 @@ func (p *Proxy) refusalReason(a netip.AddrPort, user bool) string {
 	return ""
 }
 
-func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }

@@ -61,7 +61,7 @@ func Install(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return indented(added, text)
+	return reindent(added, text)
 }
 
 // Uninstall removes our Stop hook from the text of a program's settings, and then members that
@@ -118,7 +118,7 @@ func Uninstall(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(rest, &all); err == nil && len(all) == 0 {
 		return nil, nil
 	}
-	return indented(rest, text)
+	return reindent(rest, text)
 }
 
 // isOurs reports whether a hook runs our command, with or without flags.
@@ -129,8 +129,8 @@ func isOurs(hook jsontext.Value) bool {
 	return json.Unmarshal(hook, &h) == nil && strings.HasPrefix(h.Command, command)
 }
 
-// indented indents settings in the same way as like.
-func indented(text jsontext.Value, like []byte) ([]byte, error) {
+// reindent indents settings in the same way as like.
+func reindent(text jsontext.Value, like []byte) ([]byte, error) {
 	indent := "  "
 	if m := regexp.MustCompile(`^\s*\{\s*\n( +|\t)"`).FindSubmatch(like); m != nil {
 		indent = string(m[1])

@@ -43,7 +43,7 @@ func TestDelegated(t *testing.T) {
 					}
 				}
 			}
-			got, err := delegated(self, mount, []string{"cpu", "memory", "pids"})
+			got, err := delegatedGroup(self, mount, []string{"cpu", "memory", "pids"})
 			switch {
 			case c.want != "" && (err != nil || got != filepath.Join(mount, c.want)):
 				t.Errorf("got %s, %v", got, err)

@@ -27,7 +27,7 @@ func limit(o *helper.Order, l Limits, notes *[]string) group {
 	if l == (Limits{}) {
 		return group{}
 	}
-	parent, err := delegated(procSelfCgroup, cgroupMount, l.controllers())
+	parent, err := delegatedGroup(procSelfCgroup, cgroupMount, l.controllers())
 	if err == nil {
 		var g group
 		if g, err = newGroup(parent, l); err == nil {
@@ -89,9 +89,9 @@ const (
 	cgroupMount    = "/sys/fs/cgroup"
 )
 
-// delegated returns a group in which this process may create groups with the controllers: its
+// delegatedGroup returns a group in which this process may create groups with the controllers: its
 // own group, or the parent of that, since a group with processes cannot delegate controllers.
-func delegated(self, mount string, controllers []string) (string, error) {
+func delegatedGroup(self, mount string, controllers []string) (string, error) {
 	text, err := os.ReadFile(self)
 	if err != nil {
 		return "", err

@@ -116,7 +116,7 @@ func sendOrder(control *os.File, o helper.Order) ([]net.Listener, error) {
 	answer := buffer[:n]
 	if oobn > 0 {
 		answer = nil
-		if listeners, err = received(oob[:oobn]); err != nil {
+		if listeners, err = parseListeners(oob[:oobn]); err != nil {
 			return failed(err)
 		}
 	}
@@ -146,8 +146,8 @@ func sendOrder(control *os.File, o helper.Order) ([]net.Listener, error) {
 	return nil, err
 }
 
-// received returns the listeners in a control message.
-func received(oob []byte) (listeners []net.Listener, err error) {
+// parseListeners returns the listeners in a control message.
+func parseListeners(oob []byte) (listeners []net.Listener, err error) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) != 1 {
 		return nil, fmt.Errorf("read the listeners: %d messages, %w", len(messages), err)

@@ -75,7 +75,7 @@ func instructions(version int, fixedMetadata, portsOnly bool) []bpf.Instruction 
 		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: 0x40000000, SkipTrue: 1},
 		refuse, // The x32 numbers.
 	}
-	for _, number := range refused() {
+	for _, number := range refusedCalls() {
 		c.call(number, refuse)
 	}
 	if version < abiTruncate {
@@ -88,7 +88,7 @@ func instructions(version int, fixedMetadata, portsOnly bool) []bpf.Instruction 
 		c.call(unix.SYS_OPENAT2, ret(unix.ENOSYS)) // Its flags are in memory.
 	}
 	if fixedMetadata {
-		for _, number := range metadata() {
+		for _, number := range metadataCalls() {
 			c.call(number, ret(0))
 		}
 	}
@@ -192,10 +192,10 @@ func sockets(portsOnly bool) []bpf.Instruction {
 	}
 }
 
-// refused are calls that agents do not need and that reach beyond their files: other
+// refusedCalls are calls that agents do not need and that reach beyond their files: other
 // processes, the kernel's settings, memory shared with other programs, and input and output
 // that the filter does not see.
-func refused() []uintptr {
+func refusedCalls() []uintptr {
 	return append(refusedHere(), []uintptr{
 		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
 		unix.SYS_FSPICK, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS,
@@ -211,9 +211,9 @@ func refused() []uintptr {
 	}...)
 }
 
-// metadata are the calls that change metadata, which Landlock does not restrict. A call for
+// metadataCalls are the calls that change metadata, which Landlock does not restrict. A call for
 // file attributes can change a mode too.
-func metadata() []uintptr {
+func metadataCalls() []uintptr {
 	return append(metadataHere(), []uintptr{
 		unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,

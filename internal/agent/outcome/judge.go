@@ -40,7 +40,7 @@ func (f Facts) objection() (Reason, Class) {
 	case f.Edits && f.Started && f.treeReason() != Nothing:
 		return f.treeReason(), NoClass
 	case f.Killed != NotKilled:
-		r := known(string(f.Killed), ReasonKilled)
+		r := reasonOr(string(f.Killed), ReasonKilled)
 		return r, r.endClass()
 	case f.Failure != NoClass:
 		if Reason(f.Failure).Message() == "" {
@@ -48,7 +48,7 @@ func (f Facts) objection() (Reason, Class) {
 		}
 		return Reason(f.Failure), f.Failure
 	case f.Exit != ExitZero:
-		return known("exit-"+string(f.Exit), ReasonExitUnknown), Crashed
+		return reasonOr("exit-"+string(f.Exit), ReasonExitUnknown), Crashed
 	case f.Text == TextAbsent:
 		return ReasonNoResult, Malformed
 	case f.Text == TextEmpty:
@@ -58,9 +58,9 @@ func (f Facts) objection() (Reason, Class) {
 	case f.Denials && !(f.Edits && f.Tree == TreeEdited):
 		return ReasonDenied, Malformed
 	case f.Report && f.Envelope != EnvelopeOK:
-		return known("envelope-"+string(f.Envelope), ReasonEnvelopeInvalid), Malformed
+		return reasonOr("envelope-"+string(f.Envelope), ReasonEnvelopeInvalid), Malformed
 	case f.Report && f.File != FileOK:
-		return known("report-"+string(f.File), ReasonReportInvalid), Malformed
+		return reasonOr("report-"+string(f.File), ReasonReportInvalid), Malformed
 	case f.Rejected && f.Report:
 		return ReasonReportInvalid, Malformed
 	case f.Rejected:
@@ -93,8 +93,8 @@ func (f Facts) treeReason() Reason {
 	return ReasonTreeUnreadable
 }
 
-// known returns the reason with this text if it exists, and the reason otherwise if not.
-func known(text string, otherwise Reason) Reason {
+// reasonOr returns the reason with this text, or the reason otherwise if the text is not one.
+func reasonOr(text string, otherwise Reason) Reason {
 	if r := Reason(text); r.Message() != "" {
 		return r
 	}

@@ -136,7 +136,7 @@ func Render(root, name string, d Data) (string, error) {
 
 // fields returns the fields with these names.
 func (d Data) fields(names []string) values {
-	prompt, asked := strings.TrimRight(barred(d.Prompt), "\n"), answers(d.Answers)
+	prompt, asked := strings.TrimRight(withBars(d.Prompt), "\n"), answers(d.Answers)
 	if d.Handoff != "" {
 		prompt, asked = "", ""
 	}
@@ -148,13 +148,13 @@ func (d Data) fields(names []string) values {
 		"role":                 word(d.Role),
 		"prompt":               prompt,
 		"unstated":             flag(d.Prompt == "" && d.Plan == ""),
-		"plan":                 quoted(d.Plan),
-		"diff":                 quoted(d.Diff),
+		"plan":                 quoteUnlessEmpty(d.Plan),
+		"diff":                 quoteUnlessEmpty(d.Diff),
 		"diff_empty":           flag(d.DiffEmpty),
-		"verification":         quoted(d.Verification),
-		"verification_outcome": quoted(d.VerificationOutcome),
+		"verification":         quoteUnlessEmpty(d.Verification),
+		"verification_outcome": quoteUnlessEmpty(d.VerificationOutcome),
 		"files":                list(d.Files),
-		"note":                 quoted(d.Note),
+		"note":                 quoteUnlessEmpty(d.Note),
 		"modules":              modules(d.Modules),
 		"previous":             list(d.Previous),
 		"contradictions":       flag(d.Contradictions),
@@ -162,7 +162,7 @@ func (d Data) fields(names []string) values {
 		"index":                strconv.Itoa(d.Index + 1),
 		"k":                    strconv.Itoa(d.K),
 		"nudge":                d.Nudge,
-		"question":             quoted(d.Question),
+		"question":             quoteUnlessEmpty(d.Question),
 		"findings":             list(d.Findings),
 		"churn":                list(d.Churn),
 		"handoff":              strings.TrimSpace(d.Handoff),

@@ -29,9 +29,9 @@ func quote(text string) string {
 	return b.String()
 }
 
-// quoted is quote, except that it returns "" for an empty text, so that a template omits its
+// quoteUnlessEmpty is quote, except that it returns "" for an empty text, so that a template omits its
 // section.
-func quoted(text string) string {
+func quoteUnlessEmpty(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -70,8 +70,8 @@ func answers(all []QA) string {
 	return strings.Join(items, "\n")
 }
 
-// barred returns a foreign text with a bar before each line.
-func barred(text string) string {
+// withBars returns a foreign text with a bar before each line.
+func withBars(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		b.WriteString("| ")

@@ -27,7 +27,7 @@ func (c Consensus) Markdown(task string, round int, question string) string {
 	}
 	p.section("Risks")
 	for _, r := range c.Risks {
-		p.item("%s%s", marked(r.Severity), line(r.Text))
+		p.item("%s%s", levelPrefix(r.Severity), line(r.Text))
 	}
 	p.section("Open questions")
 	for _, q := range c.Questions {
@@ -43,7 +43,7 @@ func (c Consensus) Markdown(task string, round int, question string) string {
 	}
 	p.section("Sources")
 	for _, s := range c.Sources {
-		p.item("%s%s", marked(s.Credibility), line(s.Title+" "+s.URL))
+		p.item("%s%s", levelPrefix(s.Credibility), line(s.Title+" "+s.URL))
 	}
 	p.section("Researchers who failed")
 	for _, s := range c.Silent {
@@ -102,7 +102,7 @@ func line(text string) string {
 
 func orNone(text string) string { return cmp.Or(line(text), "none given") }
 
-func marked(l Level) string {
+func levelPrefix(l Level) string {
 	if l == "" {
 		return ""
 	}

@@ -13,11 +13,11 @@ import (
 // change of these (see Tree.Reread). The zero value is ready. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.Mutex
-	trees map[string]cached // by root
+	trees map[string]treeInfo // by root
 }
 
-// cached has the information about a tree: its latest snapshot, and Diff's comparison.
-type cached struct {
+// treeInfo has the information about a tree: its latest snapshot, and Diff's comparison.
+type treeInfo struct {
 	latest   *Snapshot
 	compared *comparison
 }
@@ -26,9 +26,9 @@ type cached struct {
 const maxCached = 32
 
 // get returns the information about a tree.
-func (c *Cache) get(root string) cached {
+func (c *Cache) get(root string) treeInfo {
 	if c == nil {
-		return cached{}
+		return treeInfo{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,15 +36,15 @@ func (c *Cache) get(root string) cached {
 }
 
 // update changes the information about a tree, and forgets other trees if there are too many.
-func (c *Cache) update(root string, change func(*cached)) {
+func (c *Cache) update(root string, change func(*treeInfo)) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tree := c.trees[root]
-	if c.trees == nil || len(c.trees) >= maxCached && tree == (cached{}) {
-		c.trees = make(map[string]cached)
+	if c.trees == nil || len(c.trees) >= maxCached && tree == (treeInfo{}) {
+		c.trees = make(map[string]treeInfo)
 	}
 	change(&tree)
 	c.trees[root] = tree
@@ -56,7 +56,7 @@ func (c *Cache) CheckedOut(root, base string) { c.compared(root, &comparison{bas
 
 // snapshotTaken records the first snapshot after CheckedOut.
 func (c *Cache) snapshotTaken(root string, s *Snapshot) {
-	c.update(root, func(tree *cached) {
+	c.update(root, func(tree *treeInfo) {
 		if is := tree.compared; is != nil && is.shot == nil {
 			tree.compared = &comparison{base: is.base, shot: s}
 		}
@@ -64,7 +64,7 @@ func (c *Cache) snapshotTaken(root string, s *Snapshot) {
 }
 
 func (c *Cache) compared(root string, is *comparison) {
-	c.update(root, func(tree *cached) { tree.compared = is })
+	c.update(root, func(tree *treeInfo) { tree.compared = is })
 }
 
 // comparison is a result of Diff: when the snapshot was taken, all files except paths were the

@@ -32,7 +32,7 @@ type listing struct {
 // list adds the files of a repository and the entries of its index. It runs git only if
 // something changed since the latest snapshot that the list depends on: the names and types of
 // all files, the ignore rules, and git's records. It compares contents instead of times.
-func (s *scanner) list(ctx context.Context, dir string, r repo, settings []setting, w walked) error {
+func (s *scanner) list(ctx context.Context, dir string, r repo, settings []setting, w walkResult) error {
 	if s.depth > 1 || s.cache == nil {
 		l, err := s.ask(ctx, dir, r, settings)
 		if err != nil {
@@ -105,7 +105,7 @@ func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []settin
 
 // addListing adds the files of the listing, special files, which git does not list, and nested
 // repositories.
-func (s *scanner) addListing(ctx context.Context, dir string, r repo, l *listing, w walked) error {
+func (s *scanner) addListing(ctx context.Context, dir string, r repo, l *listing, w walkResult) error {
 	if s.depth == 1 {
 		s.listing = l
 	} else {
@@ -129,7 +129,7 @@ func (s *scanner) addListing(ctx context.Context, dir string, r repo, l *listing
 
 // listingKey returns a key for everything that the list of the outermost repository depends
 // on. known is false if the key cannot cover all of it.
-func (s *scanner) listingKey(r repo, settings []setting, w walked) (key [sha256.Size]byte, known bool) {
+func (s *scanner) listingKey(r repo, settings []setting, w walkResult) (key [sha256.Size]byte, known bool) {
 	index, err := digestFile(filepath.Join(r.dir, "index"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return key, false
@@ -148,8 +148,8 @@ func (s *scanner) listingKey(r repo, settings []setting, w walked) (key [sha256.
 	return [sha256.Size]byte(h.Sum(nil)), w.whole
 }
 
-// walked is the result of a walk over all directories, including ignored ones.
-type walked struct {
+// walkResult is the result of a walk over all directories, including ignored ones.
+type walkResult struct {
 	// special lists the files that are not regular files, links or directories, such as
 	// pipes and sockets, which git does not report.
 	special []string
@@ -171,18 +171,18 @@ var gitReads = []string{ignoreFile, ".gitattributes", gitModules, ".mailmap"}
 // # Errors
 //
 // tree-unreadable if a file would block git. If ctx is done, its cause.
-func (s *scanner) walkAll(ctx context.Context, dir string) (w walked, err error) {
+func (s *scanner) walkAll(ctx context.Context, dir string) (w walkResult, err error) {
 	walk := &walker{scanner: s, top: dir, dirs: dirCache{root: s.root}, hash: sha256.New()}
 	defer walk.dirs.close()
 	walk.whole = true
 	err = walk.enter(ctx, dir)
 	walk.hash.Sum(walk.sum[:0])
-	return walk.walked, err
+	return walk.walkResult, err
 }
 
 // walker walks over directories.
 type walker struct {
-	walked
+	walkResult
 	scanner *scanner
 	top     string
 	dirs    dirCache

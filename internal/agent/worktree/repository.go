@@ -102,7 +102,7 @@ func (s *scanner) repository(ctx context.Context, dir string, r repo) error {
 		return s.walk(ctx, dir)
 	}
 	var settings []setting
-	var w walked
+	var w walkResult
 	var found []*file
 	err := together(
 		func() (err error) { settings, err = s.git.settings(ctx, r); return err },

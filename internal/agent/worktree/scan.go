@@ -184,7 +184,7 @@ func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
 		return latest, nil
 	}
 	shot := newSnapshot(files, s.items, s.listing, s.alwaysTracked, s.notes)
-	s.cache.update(s.real, func(tree *cached) { tree.latest = shot })
+	s.cache.update(s.real, func(tree *treeInfo) { tree.latest = shot })
 	return shot, nil
 }
 
