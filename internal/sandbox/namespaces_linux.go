@@ -34,16 +34,20 @@ const proxyPort = 3128
 func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Listener, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+		return nil, confineError(err)
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer ours.Close()
 	defer theirs.Close()
+	// The helper takes a millisecond, unless a path is on a file system that does not answer.
+	if err := unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: helperTimeout}); err != nil {
+		return nil, confineError(err)
+	}
 	cmd.Path, cmd.Args, cmd.Env, cmd.ExtraFiles = "/proc/self/exe", []string{helper.Name}, []string{}, []*os.File{theirs}
 	if o.Namespaces {
 		ended, end, err := os.Pipe()
 		if err != nil {
-			return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
+			return nil, confineError(err)
 		}
 		defer end.Close()
 		c.ended = ended
@@ -63,16 +67,21 @@ func (c *Confined) startHelper(cmd *exec.Cmd, o helper.Order, g group) ([]net.Li
 	if err := g.enter(cmd.Process.Pid); err != nil {
 		c.Notes = append(c.Notes, fmt.Sprintf("no limit holds, since the control group cannot be entered: %s", err))
 	}
-	// It takes a millisecond, unless a path is on a file system that does not answer.
-	if err := unix.SetsockoptTimeval(int(ours.Fd()), unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: helperTimeout}); err != nil {
-		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
-	}
 	listeners, err := sendOrder(ours, o)
 	if err != nil {
+		for _, l := range listeners {
+			_ = l.Close()
+		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		return nil, err
 	}
-	return listeners, err
+	return listeners, nil
+}
+
+// confineError returns the error for a process that cannot be confined.
+func confineError(err error) error {
+	return errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
 }
 
 // separate makes a command start in new namespaces.
@@ -90,16 +99,14 @@ func separate(cmd *exec.Cmd) {
 	}
 }
 
-// sendOrder sends the helper its order, and returns the listeners in its namespace.
-func sendOrder(control *os.File, o helper.Order) ([]net.Listener, error) {
-	failed := func(err error) ([]net.Listener, error) {
-		return nil, errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
-	}
+// sendOrder sends the helper its order, and returns the listeners in its namespace. They must
+// be closed even after an error.
+func sendOrder(control *os.File, o helper.Order) (listeners []net.Listener, err error) {
 	if _, err := control.Write(o.Encode()); err != nil {
-		return failed(err)
+		return nil, confineError(err)
 	}
 	if err := unix.Shutdown(int(control.Fd()), unix.SHUT_WR); err != nil {
-		return failed(err)
+		return nil, confineError(err)
 	}
 	// In namespaces the first message has the listeners, and the second says that the process
 	// runs. Without namespaces the end of the socket means that the process runs, since the
@@ -110,19 +117,18 @@ func sendOrder(control *os.File, o helper.Order) ([]net.Listener, error) {
 		n, oobn, _, _, err = unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
 	}
 	if err != nil {
-		return failed(err)
+		return nil, confineError(err)
 	}
-	var listeners []net.Listener
 	answer := buffer[:n]
 	if oobn > 0 {
 		answer = nil
 		if listeners, err = parseListeners(oob[:oobn]); err != nil {
-			return failed(err)
+			return listeners, confineError(err)
 		}
 	}
 	rest, err := io.ReadAll(control)
 	if err != nil {
-		return failed(err)
+		return listeners, confineError(err)
 	}
 	if answer = append(answer, rest...); len(answer) == 0 {
 		if !o.Namespaces {
@@ -134,16 +140,12 @@ func sendOrder(control *os.File, o helper.Order) ([]net.Listener, error) {
 	case helper.Started:
 		return listeners, nil
 	case helper.Unavailable:
-		err = unavailable(confinement.Network, "%s", text)
+		return listeners, unavailable(confinement.Network, "%s", text)
 	case helper.NotStarted:
-		err = fmt.Errorf("%s: %s", o.Path, text)
+		return listeners, fmt.Errorf("%s: %s", o.Path, text)
 	default:
-		_, err = failed(errors.New(text))
+		return listeners, confineError(errors.New(text))
 	}
-	for _, l := range listeners {
-		_ = l.Close()
-	}
-	return nil, err
 }
 
 // parseListeners returns the listeners in a control message.
