@@ -42,7 +42,6 @@ const (
 	stderrExcerpt, stderrRead = 4 << 10, 64 << 10
 )
 
-// attempt is a running attempt.
 type attempt struct {
 	*Spawner
 	job     Job
@@ -156,7 +155,6 @@ func (a *attempt) leaseRecord(child supervise.Identity) lease.Record {
 	return lease.Record{Process: child, Run: a.at.Run, Task: a.job.Task, Began: a.Now().UTC().Format(time.RFC3339)}
 }
 
-// writeFiles fills the private directory.
 func (a *attempt) writeFiles() error {
 	a.at.Folder = a.dir.join(tempFolder)
 	if a.job.Profile == profile.Report {
@@ -258,7 +256,6 @@ func (a *attempt) invocation() (adapter.Invocation, error) {
 	return inv, nil
 }
 
-// environment returns the agent's whole environment.
 func (a *attempt) environment(inv adapter.Invocation) []string {
 	env := childenv.Child(a.Environ, childenv.Policy{Credentials: inv.Pass, Extra: a.job.Env})
 	env = append(env, childenv.Marks(a.Environ, a.at.Run)...)
@@ -365,7 +362,6 @@ func (a *attempt) observe(p Progress) {
 	a.job.Observe(p)
 }
 
-// redactedTail returns the end of a file without secrets.
 func redactedTail(f *os.File, limit int) (string, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -120,7 +120,6 @@ func (a *attempt) treeState(changes []worktree.Change, err error) outcome.Tree {
 	}
 }
 
-// checkReport checks the final message and the report.
 func (a *attempt) checkReport(res *Result, facts *outcome.Facts) {
 	expect := outcome.Expect{
 		Task: a.job.Task, Round: a.job.Round, RunID: a.at.Run, ReportPath: a.at.ReportPath, Began: a.began, SameFile: sameFile,
@@ -159,7 +158,6 @@ func (a *attempt) readReport(name string) ([]byte, time.Time, outcome.File) {
 	return data, info.ModTime(), outcome.FileOK
 }
 
-// sameFile reports whether two paths lead to one file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

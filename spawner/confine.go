@@ -12,7 +12,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 )
 
-// site describes the place in which the agent runs.
 func (a *attempt) site() access.Site {
 	return access.Site{
 		Root: a.Root, Tree: a.Tree, State: a.State, Environ: a.Environ,
@@ -40,7 +39,6 @@ func (a *attempt) needs(inv adapter.Invocation) access.Needs {
 	return n
 }
 
-// maxRefused bounds Record.Refused.
 const maxRefused = 20
 
 // refused returns the hosts to which a connection was refused, and notes about limits.

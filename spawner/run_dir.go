@@ -66,12 +66,10 @@ func (d *runDir) join(names ...string) string {
 	return filepath.Join(append([]string{d.path}, names...)...)
 }
 
-// create creates a new file.
 func (d *runDir) create(name string) (*os.File, error) {
 	return d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
-// write writes a file, and creates its parent directories.
 func (d *runDir) write(name string, content []byte) error {
 	if err := d.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

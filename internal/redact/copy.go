@@ -52,7 +52,6 @@ func Copy(w io.Writer, r io.Reader) error {
 	}
 }
 
-// copier is the state of a Copy.
 type copier struct {
 	w    io.Writer
 	text []byte

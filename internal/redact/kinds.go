@@ -6,7 +6,6 @@ import "strings"
 // keys.
 const minKey = 16
 
-// prefixed finds keys with a known prefix.
 func prefixed(s string, i int) (secret, bool) {
 	isID := func(c byte) bool { return isUpper(c) || isDigit(c) }
 	for _, p := range [...]struct {

@@ -140,7 +140,6 @@ func missingController(shared []byte, controllers []string) string {
 	return ""
 }
 
-// newGroup creates a group below a parent.
 func newGroup(parent string, l Limits) (group, error) {
 	g := group{path: filepath.Join(parent, "switchyard-"+strings.ToLower(rand.Text()))}
 	failed := func(err error) (group, error) {
@@ -189,7 +188,6 @@ func (g group) remove() {
 	_ = os.Remove(g.path)
 }
 
-// tasksOfUser counts the processes and threads of a user.
 func tasksOfUser(uid int) (int64, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -84,7 +84,6 @@ func confineError(err error) error {
 	return errs.New(errs.ConfineFailed, "the process cannot be confined: %w", err)
 }
 
-// separate makes a command start in new namespaces.
 func separate(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -148,7 +147,6 @@ func sendOrder(control *os.File, o helper.Order) (listeners []net.Listener, err 
 	}
 }
 
-// parseListeners returns the listeners in a control message.
 func parseListeners(oob []byte) (listeners []net.Listener, err error) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) != 1 {
@@ -194,7 +192,6 @@ func (c *Confined) Signal() syscall.Signal {
 	return syscall.Signal(number[0])
 }
 
-// hasCapability reports whether this process has a capability.
 func hasCapability(capability int) bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

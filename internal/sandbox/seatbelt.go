@@ -49,7 +49,6 @@ func seatbelt(level confinement.Level, spec Spec, proxy uint16) string {
 	return b.String()
 }
 
-// macFolders have the programs, libraries and settings of macOS.
 func macFolders() []string {
 	return []string{
 		"/usr", "/bin", "/sbin", "/System", "/Library", "/opt", "/dev", "/private/etc", "/private/var/db/timezone", "/Applications/Xcode.app",

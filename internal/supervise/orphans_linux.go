@@ -12,7 +12,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// sweep implements Sweep.
 func (k *Supervisor) sweep(ctx context.Context, id Identity, grace time.Duration) (int, error) {
 	who := fmt.Sprintf("process %d", id.PID)
 	if id.PID == 0 {

@@ -106,7 +106,6 @@ func (r *registry) scan(c *child) ([]process, error) {
 	return found, nil
 }
 
-// reapOrphans reaps all dead orphans.
 func (r *registry) reapOrphans() {
 	now, err := r.snapshots.take()
 	if err != nil {

@@ -154,7 +154,6 @@ func (d *documents) passOther(b []byte) {
 	}
 }
 
-// notes describes the skipped parts of the output.
 func (d *documents) notes() []string {
 	var notes []string
 	if d.broken > 0 {

@@ -14,7 +14,6 @@ import (
 // maxMessage bounds a failure's message, in bytes.
 const maxMessage = 4 << 10
 
-// errorRule finds an error.
 type errorRule struct {
 	Stream string `field:"stream" words:"stdout,stderr"`
 	Where  where  `field:"where,required"`
@@ -31,13 +30,11 @@ type errorRule struct {
 	RetryMatch  groupFinder `field:"retry_match"`
 }
 
-// foundError is an error that a rule has found.
 type foundError struct {
 	Failure
 	kinds []string
 }
 
-// find returns the error in an event.
 func (r errorRule) find(e event) *foundError {
 	f := &foundError{Failure: Failure{Class: r.Class, Message: strings.Join(r.Message.scalars(e), "; ")}, kinds: r.Kind.scalars(e)}
 	f.Status = status(firstOf(r.Status.scalars(e), r.StatusMatch, f.Message))
@@ -85,7 +82,6 @@ func status(text string) int {
 // maxWait is the longest time to wait that is believed.
 const maxWait = 366 * 24 * time.Hour
 
-// waitPart is a part of a time to wait.
 var waitPart = pattern(`^[\s,]*(?:and\s+)?(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]*)`)
 
 // wait parses a time to wait: seconds, or numbers with units, such as 1.5s, 5h32m or

@@ -181,7 +181,6 @@ func (a *Adapter) Allows(p profile.Profile) error {
 	return err
 }
 
-// profilePlaceholders returns the placeholders of a profile.
 func (a *Adapter) profilePlaceholders(p profile.Profile) (map[string]string, error) {
 	switch {
 	case p == profile.Report:

@@ -22,7 +22,6 @@ type step struct {
 
 var stepForm = pattern(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
 
-// paths is one path or several.
 type paths []path
 
 func (p *path) parse(text string) error {
@@ -76,7 +75,6 @@ func (p path) values(e event) []jsontext.Value {
 	return found
 }
 
-// follow appends the values that the step selects.
 func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value {
 	switch {
 	case at == nil:
@@ -96,7 +94,6 @@ func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value
 	return found
 }
 
-// member returns an object's member, or nil.
 func member(v jsontext.Value, name string) jsontext.Value {
 	var found jsontext.Value
 	if v.Kind() == '{' {

@@ -69,7 +69,6 @@ func (r *Reader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// event handles a JSON object of the output.
 func (r *Reader) event(e event) {
 	r.events++
 	r.long = !r.result.see(e) || r.long
@@ -188,7 +187,6 @@ func message(b []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(strings.TrimPrefix(string(b), "\ufeff"), "\ufffd"))
 }
 
-// valid implements Output.Valid.
 func (r *Reader) valid(o Output) bool {
 	if r.spec.Output == formText {
 		return o.HasText

@@ -229,7 +229,6 @@ func (s *schema) decode(at string, from any, to reflect.Value, tag reflect.Struc
 	}
 }
 
-// members checks that a value is an object.
 func (s *schema) members(at string, from any) map[string]any {
 	members, ok := from.(map[string]any)
 	if !ok {
@@ -238,7 +237,6 @@ func (s *schema) members(at string, from any) map[string]any {
 	return members
 }
 
-// object decodes a struct.
 func (s *schema) object(at string, from any, to reflect.Value) {
 	members := s.members(at, from)
 	known := map[string]bool{}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 )
 
-// maxAbove is the number of ancestors that are checked.
 const maxAbove = 64
 
 // ancestors returns the environments of our ancestors, as far as they can be read.

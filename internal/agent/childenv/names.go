@@ -46,7 +46,6 @@ func claudeSession() []string {
 	return []string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_ENV_FILE"}
 }
 
-// hasPrefix reports whether a name has a known prefix.
 func hasPrefix(name string) bool {
 	return slices.ContainsFunc([]string{"SWITCHYARD_", "NUBOS_PILOT_", "CLAUDE_", "ANTHROPIC_"}, func(prefix string) bool {
 		return strings.HasPrefix(name, prefix)

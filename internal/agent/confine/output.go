@@ -67,7 +67,6 @@ func (o *Output) Write(data io.Reader) error {
 	return nil
 }
 
-// check checks the existing file.
 func (o *Output) check() error {
 	info, err := o.folder.Lstat(o.name)
 	switch {

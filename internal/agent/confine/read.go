@@ -37,7 +37,6 @@ func (b *Bases) Read(ctx context.Context, path string, limit int64) ([]byte, err
 	return data, err
 }
 
-// open opens a regular file for reading.
 func (b *Bases) open(path string) (*os.File, error) {
 	full := b.abs(path)
 	real, err := filepath.EvalSymlinks(full)

@@ -66,7 +66,6 @@ func begun(calls string, n int) bool {
 	return err == nil
 }
 
-// record writes the call's file atomically.
 func (c Call) record(folder string) error {
 	data, err := json.Marshal(c)
 	if err != nil {

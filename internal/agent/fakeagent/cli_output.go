@@ -141,7 +141,6 @@ func (c *cliOutput) setting(name, otherwise string) string {
 	return strings.Trim(string(raw), `"`)
 }
 
-// write writes the events of a step.
 func (c *cliOutput) write(kind string, cut int, values map[string]any) {
 	if !c.began {
 		c.began = true

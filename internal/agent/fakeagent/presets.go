@@ -1,6 +1,5 @@
 package fakeagent
 
-// answer is a researcher's answer.
 const answer = `{"decisions":[{"text":"Use the standard library","confidence":0.9,"provenance":"[VERIFIED]"}],
 "risks":[{"text":"It is slow on large files","severity":"low"}],"questions":[],
 "sources":[{"url":"https://example.com/doc","title":"The documentation","credibility":"high"}],"patterns":[]}`

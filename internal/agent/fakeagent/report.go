@@ -71,7 +71,6 @@ func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int)
 	return encode(r.Object.apply(report), jsontext.Multiline(true)), verdict, blockers
 }
 
-// put writes the report's content to its path.
 func (r *Report) put(path string, content []byte, b Brief) error {
 	if r.Link != "" {
 		target, err := filepath.Abs(b.fill(r.Link))
@@ -107,7 +106,6 @@ func envelope(b Brief, path, verdict string, blockers int) map[string]any {
 	return e
 }
 
-// text returns the final message of the agent.
 func (f *Final) text(b Brief, fitting map[string]any) string {
 	if f.Text != nil {
 		return b.fill(*f.Text)

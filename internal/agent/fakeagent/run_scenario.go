@@ -29,7 +29,6 @@ const (
 	reportVariable = "SWITCHYARD_REPORT"
 )
 
-// brokenScript is the exit code for an invalid script.
 const brokenScript = 70
 
 // forever bounds the time that a call hangs, so that a failed test does not leave it running
@@ -73,7 +72,6 @@ func complain(err error) int {
 	return brokenScript
 }
 
-// scriptPath returns the absolute path of the script.
 func scriptPath() (string, error) {
 	if path := os.Getenv(ScenarioVariable); path != "" {
 		return filepath.Abs(path)
@@ -150,7 +148,6 @@ func (p *player) play() int {
 	return p.code
 }
 
-// launch runs the actual agent as a child.
 func (p *player) launch() int {
 	program, err := os.Executable()
 	if err != nil {
@@ -167,7 +164,6 @@ func (p *player) launch() int {
 	return max(cmd.ProcessState.ExitCode(), 0)
 }
 
-// handleTerm handles SIGTERM according to the scenario.
 func (p *player) handleTerm() {
 	if p.scenario.Term == "" {
 		return

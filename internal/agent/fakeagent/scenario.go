@@ -257,7 +257,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// parse parses and checks a script.
 func parse(data []byte) (*Script, error) {
 	var s Script
 	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {

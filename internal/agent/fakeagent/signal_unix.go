@@ -12,7 +12,6 @@ import (
 // detach starts a child in a new session.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// kill ends this process with a signal.
 func kill(name string) error {
 	s, ok := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT,
 		"SEGV": syscall.SIGSEGV, "ABRT": syscall.SIGABRT}[name]

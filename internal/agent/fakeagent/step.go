@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// take executes one step.
 func (p *player) take(s Step) error {
 	switch {
 	case s.Sleep != 0:
@@ -170,7 +169,6 @@ func flood(f *Flood) error {
 	return nil
 }
 
-// write writes a file with this flag of os.OpenFile.
 func (p *player) write(f *File, flag int) error {
 	path := p.brief.fill(f.Path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -25,7 +25,6 @@ const callsSuffix = ".calls"
 // programVariable is the path of the program that Prebuilt has built.
 const programVariable = "SWITCHYARD_FAKE_PROGRAM"
 
-// program is the package of the fake agent's program.
 const program = "github.com/switchyard-dev/switchyard/internal/agent/fakeagent/fakeagent"
 
 // Write writes a script of these scenarios into a new file in dir and returns its path,

@@ -82,7 +82,6 @@ func decode(data []byte) (Record, error) {
 	return record, nil
 }
 
-// write replaces a slot's record.
 func write(root *os.Root, slot string, record Record) error {
 	data, err := json.Marshal(record)
 	if err == nil {

@@ -122,7 +122,6 @@ func (p *Pool) Take(ctx context.Context, agent string, limit int, wait time.Dura
 	return nil, locked.Because(cmp.Or(context.Cause(ctx), context.DeadlineExceeded))
 }
 
-// tryAll tries each lease once.
 func (p *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, error) {
 	root, err := p.open()
 	if err != nil {

@@ -103,7 +103,6 @@ func decodeEnvelope(o jsonscan.Object) (*EnvelopeBody, bool) {
 	}, true
 }
 
-// check compares the envelope with e.
 func (b *EnvelopeBody) check(e Expect) Envelope {
 	switch {
 	case b.Error != "" || b.ReportPath == "":
@@ -134,7 +133,6 @@ func (e Expect) isReportPath(path string) bool {
 	return filepath.Clean(path) == filepath.Clean(e.ReportPath) || e.SameFile != nil && e.SameFile(path, e.ReportPath)
 }
 
-// passes parses a verdict.
 func passes(verdict string) (passed, ok bool) {
 	return verdict == "passed", verdict == "passed" || verdict == "issues_found"
 }
@@ -146,7 +144,6 @@ func count(v jsontext.Value) (int, bool) {
 	return int(n), err == nil
 }
 
-// textOrNull parses a string or null.
 func textOrNull(v jsontext.Value) (string, bool) {
 	switch v.Kind() {
 	case 'n':

@@ -32,7 +32,6 @@ func Judge(f Facts) Verdict {
 	return v
 }
 
-// objection returns the first objection and its class.
 func (f Facts) objection() (Reason, Class) {
 	switch {
 	case !f.Started && f.Killed != KilledCancelled: // A cancelled run may not have started.

@@ -108,7 +108,6 @@ const (
 	maxDeferredText = 200
 )
 
-// deferred lists the first deferred findings.
 func (h Handoff) deferred() string {
 	if len(h.Deferred) == 0 {
 		return ""
@@ -138,7 +137,6 @@ func (h Handoff) section(b *strings.Builder, title, text string) {
 	}
 }
 
-// item renders a finding.
 func item(f finding.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- severity: %s\n", word(string(f.Severity)))

@@ -134,7 +134,6 @@ func Render(root, name string, d Data) (string, error) {
 	return b.String(), nil
 }
 
-// fields returns the fields with these names.
 func (d Data) fields(names []string) values {
 	prompt, asked := strings.TrimRight(withBars(d.Prompt), "\n"), answers(d.Answers)
 	if d.Handoff != "" {
@@ -172,7 +171,6 @@ func (d Data) fields(names []string) values {
 	return all
 }
 
-// capWords compares a round with the cap.
 func capWords(round, maxRounds int) string {
 	return cmp.Or(textutil.PastCap(round, maxRounds, 0), fmt.Sprintf("with a cap of %d", maxRounds)) + " rounds"
 }

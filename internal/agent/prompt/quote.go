@@ -87,7 +87,6 @@ func withBars(text string) string {
 	return b.String()
 }
 
-// modules returns the text of the critic's modules.
 func modules(all []Module) string {
 	texts := make([]string, len(all))
 	for i, m := range all {

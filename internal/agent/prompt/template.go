@@ -40,7 +40,6 @@ const (
 	end
 )
 
-// tokens splits the template.
 func (t template) tokens() ([]token, error) {
 	var all []token
 	at := 0
@@ -84,7 +83,6 @@ func tagOf(tag string, at int) token {
 	return token{k, strings.TrimSpace(tag), at}
 }
 
-// section is an open section.
 type section struct {
 	token
 	// shown is set if neither this section nor an enclosing one is omitted.

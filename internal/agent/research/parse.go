@@ -82,7 +82,6 @@ func check[T any, P entry[T]](list string, entries []T, level func(*T) *Level) e
 	return nil
 }
 
-// place returns the JSON Pointer of an entry.
 func place(list string, i int) string { return fmt.Sprintf("/%s/%d", list, i) }
 
 // read returns Assumed for an unknown provenance.

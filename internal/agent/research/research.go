@@ -135,7 +135,6 @@ type Silence struct {
 	Failure string `json:"failure"`
 }
 
-// maxAnswers is the maximum number of researchers.
 const maxAnswers = 5
 
 // Perspective is one researcher's method.

@@ -25,7 +25,6 @@ type treeInfo struct {
 // maxCached bounds the number of trees that a cache remembers.
 const maxCached = 32
 
-// get returns the information about a tree.
 func (c *Cache) get(root string) treeInfo {
 	if c == nil {
 		return treeInfo{}

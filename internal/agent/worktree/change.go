@@ -88,7 +88,6 @@ func Compare(before, after *Snapshot) []Change {
 	return changes
 }
 
-// compareGit adds the changes of git's own files.
 func compareGit(changes []Change, before, after map[gitKey]gitValue) []Change {
 	for key, is := range after {
 		if was, ok := before[key]; !ok {
@@ -146,7 +145,6 @@ func compareKeys(a, b gitKey) int {
 	return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.of, b.of))
 }
 
-// gitValue is the value of a gitKey.
 type gitValue struct {
 	text string
 	// tag is the tag of an index entry (git-ls-files(1), -v), 0 for other values.

@@ -53,7 +53,6 @@ func (c *dirCache) at(dir string) (dirHandle, error) {
 	}
 }
 
-// entries lists a directory.
 func (c *dirCache) entries(dir string) ([]fs.DirEntry, error) {
 	d, err := c.at(dir)
 	if err != nil {

@@ -106,7 +106,6 @@ func (s *scanner) ignoredIgnoreFiles(ctx context.Context, m *shadowRepo, l *list
 	return s.ignoredOf(ctx, m, "", untracked)
 }
 
-// emptyBlob returns the id of an empty file.
 func (m *shadowRepo) emptyBlob() string {
 	if m.format == sha256Format {
 		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
@@ -168,7 +167,6 @@ func (f *indexFile) add(name, what string, hidden bool) error {
 	return nil
 }
 
-// finish returns the file.
 func (f *indexFile) finish() []byte {
 	copy(f.text, "DIRC\x00\x00\x00\x02")
 	binary.BigEndian.PutUint32(f.text[8:], f.entries)

@@ -62,7 +62,6 @@ func (g *git) private() error {
 	return nil
 }
 
-// close removes the private directory.
 func (g *git) close() error {
 	if g.temp == "" {
 		return nil
@@ -91,7 +90,6 @@ func (g *git) expand(name string) string {
 // another repository.
 var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR"}
 
-// environment returns the environment of a git command.
 func (g *git) environment(more []string) []string {
 	env := []string{
 		"LC_ALL=C",
@@ -125,7 +123,6 @@ type gitCommand struct {
 	limit int64
 }
 
-// verb returns the name of the command.
 func (c gitCommand) verb() string {
 	args := c.args
 	for args[0] == "-c" {
@@ -134,13 +131,11 @@ func (c gitCommand) verb() string {
 	return args[0]
 }
 
-// gitResult is the result of a git command.
 type gitResult struct {
 	gitcmd.Result
 	truncated bool // it exceeded the output limit
 }
 
-// failure returns the error for a command that failed.
 func (r gitResult) failure(c gitCommand) error {
 	return unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", c.verb(), textutil.ClipBytes(strings.TrimSpace(r.Stderr), 2<<10), r.ExitCode))
 }

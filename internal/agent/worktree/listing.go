@@ -180,7 +180,6 @@ func (s *scanner) walkAll(ctx context.Context, dir string) (w walkResult, err er
 	return walk.walkResult, err
 }
 
-// walker walks over directories.
 type walker struct {
 	walkResult
 	scanner *scanner

@@ -115,7 +115,6 @@ func newFile(s *unix.Stat_t) *file {
 	}
 }
 
-// modeOf converts a Unix mode.
 func modeOf(mode uint32) fs.FileMode {
 	m := fs.FileMode(mode & 0o777)
 	if kind := mode & unix.S_IFMT; kind != unix.S_IFREG {

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 )
 
-// file describes a file.
 type file struct {
 	mode fs.FileMode // type and permissions
 	// stat is compared instead of the content if that was not hashed.
@@ -51,7 +50,6 @@ func (f *file) changes(is *file) []Kind {
 	return kinds
 }
 
-// entry is a file of a snapshot.
 type entry struct {
 	path string
 	*file

@@ -11,7 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// repo is a git repository.
 type repo struct {
 	// top contains .git, dir is the git directory of this working tree, and common the git
 	// directory of the whole repository. They are absolute; dir and common differ only in a

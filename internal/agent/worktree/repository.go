@@ -66,7 +66,6 @@ func (s *scanner) isRootIgnored(ctx context.Context, r repo) (bool, error) {
 	return err == nil && out.ExitCode == 0, err
 }
 
-// checkIgnore runs git check-ignore.
 func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir, input string, args ...string) (gitResult, error) {
 	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
 	command.input = input

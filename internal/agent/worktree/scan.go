@@ -138,7 +138,6 @@ func below(name, dir string) bool {
 	return len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
 }
 
-// take makes a snapshot.
 func (s *scanner) take(ctx context.Context) (*Snapshot, error) {
 	if s.git.bin == "" {
 		s.notes = append(s.notes, "git is not installed: all files count, ignored ones too, and the index does not")
@@ -188,7 +187,6 @@ func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
 	return shot, nil
 }
 
-// add adds a file.
 func (s *scanner) add(name string) error {
 	if !s.counts(name) {
 		return nil

@@ -80,7 +80,6 @@ func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	return m, nil
 }
 
-// fill writes the files.
 func (m *shadowRepo) fill() error {
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 	if m.format == sha256Format {
@@ -129,7 +128,6 @@ func (m *shadowRepo) copyShared() error {
 	return err
 }
 
-// copy copies a file of the repository.
 func (m *shadowRepo) copy(from *os.Root, name string) error {
 	source, err := safefile.Open(from, filepath.FromSlash(name))
 	if err != nil {

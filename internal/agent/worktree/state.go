@@ -33,7 +33,6 @@ var (
 	commonState = []string{"hooks", "info", "objects/info/alternates", replacements, "reftable", "shallow"}
 )
 
-// replacements contains the refs that replace objects.
 const replacements = "refs/replace"
 
 // gitFiles has the values of the files in .git that count, by their names there.

@@ -73,7 +73,6 @@ func (s *Snapshot) find(path string) (int, bool) {
 	return slices.BinarySearchFunc(s.files, path, func(e entry, path string) int { return strings.Compare(e.path, path) })
 }
 
-// file returns the file at a path, or nil.
 func (s *Snapshot) file(path string) *file {
 	if i, ok := s.find(path); ok {
 		return s.files[i].file
@@ -81,7 +80,6 @@ func (s *Snapshot) file(path string) *file {
 	return nil
 }
 
-// paths returns the paths of all files.
 func (s *Snapshot) paths() []string {
 	paths := make([]string, len(s.files))
 	for i, e := range s.files {

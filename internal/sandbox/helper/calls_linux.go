@@ -59,7 +59,6 @@ func prctl(option int, args ...uintptr) error {
 	return call(syscall.SYS_PRCTL, append([]uintptr{uintptr(option)}, args...)...)
 }
 
-// ignore makes this process ignore a signal.
 func ignore(s syscall.Signal) error {
 	const ignored, maskSize = 1, 8
 	action := struct {

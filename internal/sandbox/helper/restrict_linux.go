@@ -35,7 +35,6 @@ func (o *Order) restrict() (doing string, err error) {
 	return "", nil
 }
 
-// dropCapabilities drops all capabilities except Order.Capabilities.
 func (o *Order) dropCapabilities() error {
 	const last = 63
 	for c := range uintptr(last + 1) {
@@ -66,7 +65,6 @@ func (o *Order) dropCapabilities() error {
 	return call(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&data)))
 }
 
-// restrictFiles applies the rules of Landlock.
 func (o *Order) restrictFiles() (doing string, err error) {
 	set, err := value(sysLandlockCreate, uintptr(unsafe.Pointer(unsafe.SliceData(o.Ruleset))), uintptr(len(o.Ruleset)))
 	if err != nil {
