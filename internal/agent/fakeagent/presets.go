@@ -1,6 +1,7 @@
 package fakeagent
 
-const answer = `{"decisions":[{"text":"Use the standard library","confidence":0.9,"provenance":"[VERIFIED]"}],
+// researchAnswer is the final message of the preset researcher.
+var researchAnswer = `{"decisions":[{"text":"Use the standard library","confidence":0.9,"provenance":"[VERIFIED]"}],
 "risks":[{"text":"It is slow on large files","severity":"low"}],"questions":[],
 "sources":[{"url":"https://example.com/doc","title":"The documentation","credibility":"high"}],"patterns":[]}`
 
@@ -22,7 +23,7 @@ func Presets() map[string]Scenario {
 		"empty":           Plays(Step{Read: &Read{}}),
 		"no-report":       Plays(Step{Read: &Read{}}, Step{Final: &Final{}}),
 		"cannot-write":    CannotWrite(),
-		"researcher":      Researches(answer),
+		"researcher":      Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Search: true, Input: map[string]any{"query": "x"}}}, Step{Final: &Final{Text: &researchAnswer}}),
 		"researcher-mute": Plays(Step{Read: &Read{}}, Step{Exit: new(1)}),
 
 		"executor":            Edits(),
@@ -80,10 +81,4 @@ func Fails(f Failure) Scenario { return Plays(Step{Read: &Read{}}, Step{Fail: &f
 func CannotWrite() Scenario {
 	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Name: "Write", Denied: true}}, Step{Final: &Final{Object: Object{Set: map[string]any{
 		"report_path": nil, "verdict": "issues_found", "blockers_count": 1, "error": "the report cannot be written"}}}})
-}
-
-// Researches returns a researcher that searched, with text as its final message.
-func Researches(text string) Scenario {
-	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Search: true, Input: map[string]any{"query": "x"}}},
-		Step{Final: &Final{Text: &text}})
 }
