@@ -40,7 +40,7 @@ func Lowest(levels ...Level) Level {
 
 func (l Level) rank() int { return slices.Index(Levels(), l) }
 
-// Want is the confinement that a project asks for. The zero value is no confinement.
+// Want is the confinement that a project asks for. The zero value wants no confinement.
 type Want struct {
 	// Level is the highest level to try.
 	Level Level

@@ -15,9 +15,9 @@ const (
 	lookBehind = 64
 )
 
-// Copy copies r to w without secrets, as Text does, in constant memory. A secret may have
-// any length, except for a private key, which ends after 64 KiB at the latest. A line that
-// is a JSON object is a text of its own: a key without an end does not hide the next line.
+// Copy copies r to w without secrets, as Text does, in constant memory. A secret may have any
+// length, except for a private key, which ends after 64 KiB at the latest. A line that is a
+// JSON object is a separate text: a key without an end does not hide the next line.
 //
 // # Errors
 //

@@ -39,7 +39,7 @@ type Values struct {
 	Web bool
 	// Command is the program and arguments for an adapter that runs any command.
 	Command []string
-	// Environ tells which credentials are available, as NAME=value.
+	// Environ is the environment with the available credentials, as NAME=value.
 	Environ []string
 	// Confined is set if our sandbox confines the CLI.
 	Confined bool

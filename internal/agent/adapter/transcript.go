@@ -86,8 +86,8 @@ func (t *transcript) flush() {
 	}
 }
 
-// unexplained shows a part that is not a JSON object, or a note for nil, which stands for a
-// part that was too long.
+// unexplained shows a part that is not a JSON object, or a note for nil, which means that the
+// part was too long.
 func (t *transcript) unexplained(line []byte) {
 	t.flush()
 	text := string(line)

@@ -25,8 +25,8 @@ const privatePrefix = "switchyard-"
 // remove it. number must be random.
 func PrivateName(number uint64) string { return privatePrefix + strconv.FormatUint(number, 10) }
 
-// Recover cleans up after every dead holder and returns their records. Leases that are
-// held are left alone.
+// Recover cleans up after every dead holder and returns their records. It skips leases that
+// are held.
 //
 // # Errors
 //

@@ -124,7 +124,7 @@ func resolve(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// maxLine bounds a file that holds a path, in bytes.
+// maxLine bounds a file with a path, in bytes.
 const maxLine = 16 << 10
 
 // line returns the text of a small file with one line.

@@ -217,7 +217,7 @@ func (s *scanner) ignoredOf(ctx context.Context, m *shadowRepo, dir string, name
 // report. Their settings apply to git commands that run there.
 func (s *scanner) findHiddenRepos(ctx context.Context) error {
 	if s.listed {
-		return nil // A listing that is used again has no nested repositories.
+		return nil // A listing is reused only if there are no other repositories.
 	}
 	folders := make(map[string]bool)
 	for _, name := range s.names {

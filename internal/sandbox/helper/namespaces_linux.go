@@ -139,7 +139,7 @@ func listen(port int) (int, error) {
 	return fd, syscall.Listen(fd, syscall.SOMAXCONN)
 }
 
-// below reports whether a clean path is one of the folders or lies below one.
+// below reports whether a clean path is one of the directories or below one.
 func below(path string, folders []string) bool {
 	for _, f := range folders {
 		if f == "/" || path == f || len(path) > len(f) && path[:len(f)] == f && path[len(f)] == '/' {

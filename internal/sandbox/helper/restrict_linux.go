@@ -85,10 +85,10 @@ func (o *Order) restrictFiles() (doing string, err error) {
 	return "apply a Landlock ruleset", call(sysLandlockRestrict, set)
 }
 
-// add adds a rule. A path that does not exist is ignored: nothing there can be reached,
-// even if it is created later. So is a path with a symbolic link, which a repository may
-// bring, or another process may have put there since the path was chosen: its target needs
-// a rule of its own.
+// add adds a rule. A path that does not exist is ignored: nothing there can be reached, even
+// if it is created later. So is a path with a symbolic link: a repository may bring the link,
+// or another process may have put it there since the path was chosen. The target needs a
+// separate rule.
 func (r *FileRule) add(set uintptr) error {
 	fd, err := openWithoutLinks(r.Path)
 	switch err {
