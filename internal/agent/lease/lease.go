@@ -131,13 +131,14 @@ func (p *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, err
 	for n := range limit {
 		name := slotName(agent, n)
 		lock, err := lockSlot(root, name)
-		if err == nil && lock == nil {
+		switch {
+		case err != nil:
+		case lock == nil:
 			if record, err := read(root, name); err == nil && record != nil && record.Process.PID != 0 {
 				pids = append(pids, record.Process.PID)
 			}
 			continue
-		}
-		if err == nil {
+		default:
 			if _, err = p.cleanUp(ctx, root, name); err == nil {
 				return &Lease{root: root, lock: lock, name: name}, nil
 			}
