@@ -139,6 +139,14 @@ func TestToolsReadTheSameInBothForms(t *testing.T) {
 	})
 }
 
+// A percent sign in a name is text.
+func TestParseNamesTheDefinition(t *testing.T) {
+	_, err := definition.Parse("100%d", []byte("---\nname: [\n---\nx"))
+	if err == nil || !strings.HasPrefix(err.Error(), "the definition of 100%d: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // FuzzParse: whatever a file holds, it is a definition that keeps its promises, or a
 // typed error.
 func FuzzParse(f *testing.F) {

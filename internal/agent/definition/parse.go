@@ -131,7 +131,7 @@ func plainly(err error) string {
 }
 
 func invalid(name, format string, args ...any) *errs.Error {
-	return errs.New(errs.AgentInvalidDefinition, "the definition of "+name+": "+format, args...).With("agent", name)
+	return errs.New(errs.AgentInvalidDefinition, "the definition of %s: "+format, append([]any{name}, args...)...).With("agent", name)
 }
 
 // split splits a list of tools. A comma in brackets is part of a tool's arguments.

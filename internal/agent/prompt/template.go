@@ -136,7 +136,7 @@ func (t template) invalid(line int, format string, args ...any) *errs.Error {
 	if line > 0 {
 		where = fmt.Sprintf("%s: line %d", where, line)
 	}
-	f := errs.New(errs.PromptTemplateInvalid, where+": "+format, args...).With("path", t.where)
+	f := errs.New(errs.PromptTemplateInvalid, "%s: "+format, append([]any{where}, args...)...).With("path", t.where)
 	if line > 0 {
 		f = f.With("line", line)
 	}
