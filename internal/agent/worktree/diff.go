@@ -103,7 +103,7 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 		paths[i] = ":(glob)" + pattern
 	}
 	err = t.scan(ctx, Scope{}, func(ctx context.Context, s *scanner) error {
-		out, err := s.diff(ctx, base, 1, []string{"--name-only"}, paths, nil)
+		out, err := s.diff(ctx, base, maxNames, []string{"--name-only"}, paths, nil)
 		differs = out != ""
 		return err
 	})
@@ -132,7 +132,8 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, spec
 	command.limit = max(limit, 0) + 1                                    // One byte more shows that there is more output.
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The pathspecs are our patterns.
 	out, err := s.git.run(ctx, command)
-	if err == nil && out.ExitCode != 0 && !out.truncated {
+	// The limit includes git's warnings, which can be about each file.
+	if err == nil && (out.ExitCode != 0 && !out.truncated || out.truncated && int64(len(out.Output)) < command.limit) {
 		err = out.failure(command)
 	}
 	return out.Output, err

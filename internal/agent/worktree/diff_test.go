@@ -3,6 +3,7 @@
 package worktree_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,23 @@ func TestDiff(t *testing.T) {
 	}
 	if n := strings.Count(text, "diff --git "); n != 6 {
 		t.Errorf("it shows %d files:\n%s", n, text)
+	}
+}
+
+// Git warns of line ends before it prints the names of files, which must not hide them.
+func TestDiffersDespiteWarnings(t *testing.T) {
+	s := newRepository(t)
+	for _, text := range []string{"one\r\n", "two\n"} {
+		s.commit()
+		s.git(".", "config", "core.autocrlf", "true")
+		for i := range 100 {
+			s.write(fmt.Sprintf("%d.txt", i), text)
+		}
+	}
+	for range 5 {
+		if differs, err := s.tree().Differs(s.Context(), "", []string{"*.txt"}); err != nil || !differs {
+			t.Fatalf("%t, %v", differs, err)
+		}
 	}
 }
 
