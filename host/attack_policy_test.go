@@ -285,7 +285,7 @@ func TestEditedAdoptionIsDetected(t *testing.T) {
 		t.Fatalf("the ledger is sound: %+v, %v", report, err)
 	}
 	for _, p := range report.Problems {
-		if p.Task != "_policies" || p.Kind != ledger.ProblemFold || !strings.Contains(p.Message, "adopted after") {
+		if p.Task != "_policies" || p.Kind != ledger.ProblemFold || !strings.Contains(p.Message, "adopted to replace") {
 			t.Errorf("it tells %+v", p)
 		}
 	}

@@ -98,7 +98,6 @@ func (g *git) environment(more []string) []string {
 		"GIT_ALLOW_PROTOCOL=none", // in a partial clone git would fetch missing objects
 		"GIT_NO_LAZY_FETCH=1",     // the same, for newer versions
 		"GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_GRAFT_FILE=" + os.DevNull,
 		"GIT_LITERAL_PATHSPECS=1", // a file may be called :(top)
 		"GIT_PAGER=cat",
 	}
