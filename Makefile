@@ -158,8 +158,7 @@ site: ## write the documentation as a static site to dist/site (needs Node.js)
 	SWITCHYARD_COMMANDS=$(CURDIR)/site/commands $(GO) test -count=1 -run '^TestCommandPages$$' ./cmd/switchyard
 	cd site && npm ci && npx vitepress build
 
-# The other files of a release are made in bin/release. The programs are built one after the
-# other, because an archive has them in the order in which they were ready.
+# The other files of a release are made in bin/release.
 release: export GORELEASER_CURRENT_TAG = $(VERSION)
 release: build ## build a release in dist/release: make release VERSION=v1.0.0 SIGNING_KEY=FILE; without a key it is not signed
 	@test -n '$(VERSION)' || { echo 'name the version: make release VERSION=v1.0.0'; exit 1; }
@@ -176,7 +175,7 @@ release: build ## build a release in dist/release: make release VERSION=v1.0.0 S
 		sed "s|^.key = 'none'|\$$key = '$$key'|" scripts/install.ps1 >bin/release/install.ps1
 	cd tools/release && $(GO) run . -root ../.. -out ../../bin/release -version $(VERSION)
 	GOFLAGS="$$GOFLAGS $(SMALL)" SIGNING_KEY='$(SIGNING_KEY)' $(GO) tool -modfile=tools/release/go.mod goreleaser release \
-		--config tools/release/goreleaser.yaml --clean --parallelism 1 --release-notes bin/release/notes.md \
+		--config tools/release/goreleaser.yaml --clean --parallelism 2 --release-notes bin/release/notes.md \
 		--skip validate,publish,announce$(if $(SIGNING_KEY),,$(COMMA)sign)
 	cp bin/release/install.* scripts/Containerfile dist/release
 	@$(if $(SIGNING_KEY),:,echo 'It is not signed: its installers refuse to install it. SIGNING_KEY=FILE names an SSH key.')
