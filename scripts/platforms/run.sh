@@ -36,7 +36,10 @@ windows() {
 	echo 'windows/amd64, by Wine'
 	export WINEPREFIX="$work/wine" WINEDEBUG=-all WINEDLLOVERRIDES='bcryptprimitives=n;mscoree=;mshtml='
 	trap '/usr/lib/wine/wineserver64 -k || true; rm -rf "$work"' EXIT
-	$wine cmd /c exit >/dev/null 2>&1
+	for _ in 1 2 3; do # Wine sometimes fails to create its directory.
+		$wine cmd /c exit >/dev/null 2>&1 && break
+		rm -rf "$WINEPREFIX"
+	done
 	x86_64-w64-mingw32-gcc -O1 -Wall -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" scripts/platforms/bcryptprimitives.c -ladvapi32
 	GOOS=windows go build -o "$work/fakeagent.exe" ./internal/agent/fakeagent/fakeagent
 	export GOOS=windows SWITCHYARD_FAKE_PROGRAM="Z:$work/fakeagent.exe"
