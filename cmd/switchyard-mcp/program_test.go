@@ -515,7 +515,7 @@ func TestMissingServer(t *testing.T) {
 	s := newSite(t, nil)
 	alone := filepath.Join(t.TempDir(), "switchyard")
 	if err := os.Link(filepath.Join(programFolder, "switchyard"), alone); err != nil {
-		t.Skip(err)
+		t.Skipf("the program cannot be linked into the temporary directory: %v", err)
 	}
 	c := exec.Command(alone, "mcp")
 	c.Dir, c.Env = s.dir, append(s.env, "PATH="+t.TempDir())
