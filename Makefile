@@ -11,7 +11,7 @@ COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/
 	github.com/switchyard-dev/switchyard/cmd/... github.com/switchyard-dev/switchyard/internal/render \
 	github.com/switchyard-dev/switchyard/internal/stats github.com/vektah/... go.yaml.in/... google.golang.org/protobuf/... net/http
 SMALL   := $(COLD:%=-gcflags=%=-l)
-BUILD   := CGO_ENABLED=0 $(GO) build $(SMALL) -trimpath -ldflags='$(LDFLAGS)'
+BUILD   := CGO_ENABLED=0 $(GO) build $(SMALL) -ldflags='$(LDFLAGS)'
 TOOL    := $(GO) tool -modfile=tools/go.mod
 # The time-out is for tests that hang. Slow machines do not reach it.
 TEST    := $(GO) test -timeout 60m
@@ -24,6 +24,8 @@ COMMA   := ,
 # named host or internal, so the patterns begin with the module's directory here.
 DEPGUARD = mkdir -p bin/depguard && sed "s|\(\"!*\)\*\*/|\1$$PWD/{**/,}|g" .depguard.yaml >bin/depguard/.depguard.yaml && \
 	cd bin/depguard && $(GO) tool -modfile=$(CURDIR)/tools/go.mod depguard ../../...
+# Without paths in them, a checkout in another directory finds all packages in the cache.
+export GOFLAGS += -trimpath
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
@@ -173,7 +175,7 @@ release: build ## build a release in dist/release: make release VERSION=v1.0.0 S
 	key=$(if $(SIGNING_KEY),"$$(cut -d' ' -f1,2 '$(SIGNING_KEY).pub')",none) && \
 		sed "s|^key=none|key='$$key'|" scripts/install.sh >bin/release/install.sh && \
 		sed "s|^.key = 'none'|\$$key = '$$key'|" scripts/install.ps1 >bin/release/install.ps1
-	cd tools/release && $(GO) run . -root ../.. -out ../../bin/release -version $(VERSION)
+	cd tools/release && $(GO) run -trimpath=false . -root ../.. -out ../../bin/release -version $(VERSION)
 	GOFLAGS="$$GOFLAGS $(SMALL)" SIGNING_KEY='$(SIGNING_KEY)' $(GO) tool -modfile=tools/release/go.mod goreleaser release \
 		--config tools/release/goreleaser.yaml --clean --parallelism 2 --release-notes bin/release/notes.md \
 		--skip validate,publish,announce$(if $(SIGNING_KEY),,$(COMMA)sign)
