@@ -183,7 +183,7 @@ release: build ## build a release in dist/release: make release VERSION=v1.0.0 S
 	@$(if $(SIGNING_KEY),:,echo 'It is not signed: its installers refuse to install it. SIGNING_KEY=FILE names an SSH key.')
 
 # It also tries the Debian package, as root on Debian.
-release-check: ## build a release twice, in different directories, compare the bytes, and try the programs
+release-check: ## build a release, build a part again in another directory, compare the bytes, and try the programs
 	sh scripts/release-check.sh
 
 clean: ## remove all files of the build

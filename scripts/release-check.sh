@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds a release here and in another directory and compares the bytes. Then it tries the
-# signature, install.sh, the program on an empty root, and the Debian package.
+# Builds a release here, and two of its targets in another directory, and compares the bytes.
+# Then it tries the signature, install.sh, the program on an empty root, and the Debian package.
 set -eu
 cd "$(dirname "$0")/.."
 version=v0.0.1
@@ -10,12 +10,15 @@ ssh-keygen -q -t ed25519 -N '' -C '' -f "$tmp/key"
 
 [ -z "$(git status --porcelain)" ] || echo 'The second release is built from the last commit, but some files are changed since.'
 git clone -q . "$tmp/other"
+# These two have every kind of archive and package.
+sed -i 's/^    targets: .*/    targets: [linux_amd64, windows_arm64]/' "$tmp/other/tools/release/goreleaser.yaml"
 for dir in . "$tmp/other"; do
 	make -C "$dir" release VERSION=$version SIGNING_KEY="$tmp/key"
 done
-for file in SHA256SUMS SHA256SUMS.sig homebrew/Formula/switchyard.rb scoop/switchyard.json; do
-	diff "dist/release/$file" "$tmp/other/dist/release/$file" || { echo "$file differs between directories"; exit 1; }
-done
+if grep -vxFf dist/release/SHA256SUMS "$tmp/other/dist/release/SHA256SUMS"; then
+	echo 'These differ between directories.'
+	exit 1
+fi
 echo 'Both releases have the same bytes.'
 (cd tools/release && go vet . && go test -count=1 .)
 
