@@ -40,6 +40,9 @@ not run, and nothing is recorded. docs/gate.md has the details.`,
 		if err := cli.CheckRequired(flags, "last"); err != nil {
 			return err
 		}
+		if page == api.Stdin {
+			return cli.Usagef("--page needs the name of a file")
+		}
 		if page != "" {
 			if err := checkPage(a.project, page); err != nil {
 				return err // Fail before any work.
