@@ -68,6 +68,9 @@ func TestFirstRoundAdoptsItsPolicy(t *testing.T) {
 }
 
 func TestAnotherPolicyNeedsAnAct(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	s := newSummarized(t)
 	s.withPolicy("mine")
 	s.write("switchyard.yaml", "policy: mine\n")

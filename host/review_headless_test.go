@@ -95,6 +95,9 @@ func TestManualFallbacksOfTwoTasksShareNoFile(t *testing.T) {
 // round is decided. If the decision fails, the next command makes it without another
 // critic, which would judge what this one may have left in the tree.
 func TestFailedReviewIsNotForgotten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	t.Parallel()
 	edits := fakeagent.Clean()
 	edits.Steps = append([]fakeagent.Step{{Write: &fakeagent.File{Path: "a.go", Text: "package ours\n"}}}, edits.Steps...)

@@ -241,6 +241,9 @@ func TestRunAsksTheUser(t *testing.T) {
 
 // TestRunEndsWhateverAgentsSay repeats findings forever. A cap ends each loop.
 func TestRunEndsWhateverAgentsSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	t.Parallel()
 	for _, category := range []string{"style", "missing-test", "infrastructure-mismatch", "information-missing"} {
 		for _, advances := range []bool{true, false} {

@@ -44,6 +44,9 @@ func runs(argv ...string) fakeagent.Step { return fakeagent.Step{Run: &fakeagent
 // worktree, or less, leaves a task that is stuck for a reason, that nothing of it is
 // committed before a person resumes the task, and that the task can end with a commit.
 func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	t.Parallel()
 	preset := fakeagent.Presets()
 	git, protected := "executor-git-changed", "executor-protected-changed"
@@ -130,6 +133,9 @@ func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
 // TestRunContinuesAfterAFailedExecutor checks that an executor that crashes, hangs or
 // writes too much fails the run, and that the next attempt continues from its edits.
 func TestRunContinuesAfterAFailedExecutor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		plays fakeagent.Scenario

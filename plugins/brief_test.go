@@ -50,6 +50,9 @@ func TestMessagesAreShort(t *testing.T) {
 
 // TestAnswersOfManyEntries has a plugin answer with too many entries.
 func TestAnswersOfManyEntries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	r := newRuntime(t, plugins.Config{})
 	puppet := load(t, r, "puppet")
 	many := strings.Repeat("{},", 1_000_000) + "{}"

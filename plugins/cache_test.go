@@ -130,6 +130,9 @@ func TestCacheSurvivesKilledProcesses(t *testing.T) {
 // TestCacheSurvivesDamage flips bits all over an entry. wazero alone would jump to
 // wrong places, or ask for all the memory there is.
 func TestCacheSurvivesDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	dir := t.TempDir()
 	mustNormalize(t, dir)
 	code := codeFile(t, dir)

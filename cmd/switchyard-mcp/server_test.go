@@ -174,6 +174,9 @@ func TestFloodOfADeafClient(t *testing.T) {
 // TestLargeRequests tests that requests are refused by their size too, whatever part of
 // them is large.
 func TestLargeRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for part, call := range map[string]func(n int, large string) string{
 		"arguments": func(n int, large string) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"status","arguments":{},"_meta":{"x":"%s"}}}`, n, large)

@@ -130,6 +130,9 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 // TestEveryCodeIsProvoked fails if no test expects a documented code: a script of the
 // real program, a conformance vector, or a Go test that names its constant.
 func TestEveryCodeIsProvoked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	var expectations strings.Builder
 	walk(t, ".", func(path, text string) {
 		switch {

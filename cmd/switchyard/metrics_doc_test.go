@@ -13,6 +13,9 @@ import (
 
 // TestMetricsPage follows the page in a project with a finished task and an open one.
 func TestMetricsPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	t.Parallel()
 	run := newProject(t, "")
 	if out, err := run("switchyard round M001-S001-T0001 --report trace.json && switchyard round M001-S001-T0001 --report clean.json --verify green && switchyard round B --report gosec-logrus.sarif"); err != nil {

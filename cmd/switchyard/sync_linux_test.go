@@ -10,6 +10,9 @@ import (
 // TestSyncs counts how often recorded rounds wait for the disk: twice, but once in about 16
 // rounds, which write the ledger's log into its database, four times.
 func TestSyncs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	p := newProgram(t)
 	report, err := filepath.Abs("../../testdata/reports/twenty.json")
 	if err != nil {

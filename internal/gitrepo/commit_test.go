@@ -176,6 +176,9 @@ func TestCommit(t *testing.T) {
 
 // A killed git leaves its lock, which is removed where only a task's git takes it.
 func TestLockOfKilledGit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	s := newScene(t)
 	r, head := s.open(), s.git(s.dir, "rev-parse", "HEAD")
 	w := s.worktree("T")
@@ -210,6 +213,9 @@ func TestLockOfKilledGit(t *testing.T) {
 }
 
 func TestCommitRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	s := newScene(t)
 	r := s.open()
 	w := s.add(r, "T")

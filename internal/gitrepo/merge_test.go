@@ -209,6 +209,9 @@ func TestAdvanceKeepsIgnoredFiles(t *testing.T) {
 }
 
 func TestMergeInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	s := newScene(t)
 	s.git(s.dir, "switch", "-q", "-c", "mine")
 	r := s.open()
@@ -262,6 +265,9 @@ func TestRemoveWorktree(t *testing.T) {
 }
 
 func TestRemoveWorktreeInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	s := newScene(t)
 	w := s.add(s.open(), "T")
 	s.interrupted(

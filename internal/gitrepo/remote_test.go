@@ -231,6 +231,9 @@ func TestRestoreOfTwoTasks(t *testing.T) {
 // Whatever an agent has done to its worktree, the next order has its draft there: restored,
 // or in a new one.
 func TestRestoreAfterAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for name, damage := range map[string]func(s *scene, w gitrepo.Worktree){
 		"files": func(s *scene, w gitrepo.Worktree) {
 			s.write(s.file(w, "x.log"), "x")
@@ -298,6 +301,9 @@ func TestRestoreAfterAgent(t *testing.T) {
 }
 
 func TestRestoreInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	s := newScene(t)
 	base := s.git(s.dir, "rev-parse", "main")
 	w, draft := s.draft(s.open(), "T", base)

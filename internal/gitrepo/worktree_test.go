@@ -68,6 +68,9 @@ func TestAddWorktree(t *testing.T) {
 }
 
 func TestAddWorktreeRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for name, c := range map[string]struct {
 		prepare func(s *scene, w gitrepo.Worktree)
 		code    errs.Code
@@ -213,6 +216,9 @@ func TestAddWorktreeKilledGit(t *testing.T) {
 
 // The user's repository may be of any kind that git knows.
 func TestKindsOfRepositories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for name, prepare := range map[string]func(s *scene){
 		"linked worktree": func(s *scene) {
 			other := filepath.Join(s.base, "other")

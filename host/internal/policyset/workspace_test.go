@@ -35,6 +35,9 @@ func (f *countingFS) Open(name string) (fs.File, error) {
 
 // TestCheckLoadsEachPolicyOnce checks that checking all versions loads each of them once.
 func TestCheckLoadsEachPolicyOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	root := t.TempDir()
 	p := project.Project{Root: root, Dir: root}
 	files := &countingFS{FS: policies.Files(), opens: make(map[string]int)}

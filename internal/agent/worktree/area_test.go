@@ -13,6 +13,9 @@ import (
 
 // TestAreas: what a change affects, in a linked working tree as well.
 func TestAreas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	const files, index, records, deciding = worktree.Files, worktree.Index, worktree.Records, worktree.Deciding
 	for name, c := range map[string]struct {
 		do   func(s scene)

@@ -211,6 +211,9 @@ func TestDiffIsCut(t *testing.T) {
 // TestDiffContinues checks that a diff and a draft which only read what changed since the last
 // one are those of the whole tree: since the first diff, and since the tree was checked out.
 func TestDiffContinues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	t.Run("diff", func(t *testing.T) { testDiffContinues(t, func(worktree.Tree, string) {}) })
 	t.Run("checkout", func(t *testing.T) {
 		testDiffContinues(t, func(tree worktree.Tree, base string) {

@@ -25,6 +25,9 @@ func (s scene) draft(tree worktree.Tree, previous string) (string, linediff.Chan
 }
 
 func TestDraft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for _, c := range []struct {
 		name          string
 		before, after func(s scene)

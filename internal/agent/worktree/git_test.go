@@ -32,6 +32,9 @@ func newRepository(t testing.TB) scene {
 }
 
 func TestChangedGit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for name, c := range map[string]struct {
 		do   func(s scene)
 		want []string

@@ -35,6 +35,9 @@ func refuses(to, condition string) string {
 
 // A policy may refuse to commit below a confinement level.
 func TestAPolicyThatNeedsConfinementPasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for _, to := range []string{"stuck", "askuser"} {
 		p := barred(t, commits, refuses(to, `input.confinement in {"none", "files", "files+ports"}`)+commits)
 		r := verify(t, p, check.Options{Raised: raisedFor(p)})
@@ -70,6 +73,9 @@ func TestTheInvariantsOfABarNeedOne(t *testing.T) {
 // Each mutation of the bar, or of what routing 1.3.0 decides on its facts, breaks one
 // invariant.
 func TestMutationsOfABar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	const three = `bar := "fail" if {` + "\n\tinput.reviews_since_low >= 3\n}"
 	for name, tc := range map[string]struct {
 		mutation []string

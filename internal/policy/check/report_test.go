@@ -18,6 +18,9 @@ import (
 )
 
 func TestReleasedVersionsPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for _, ref := range policies.Versions() {
 		if !exhaustive.Enabled() && ref != policies.Default {
 			continue // The latest version stands for all.

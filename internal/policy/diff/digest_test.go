@@ -13,6 +13,9 @@ import (
 
 // The digest covers everything that has a meaning, so no two of these are equal.
 func TestDifferentDiffsHaveDifferentDigests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	seen := make(map[string]string)
 	for name, p := range map[string]*routing.Policy{
 		"nothing":               small(t),

@@ -106,6 +106,9 @@ _stalled if {
 }
 
 func TestTextsOfEqualMeaningDoNotDiffer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	released := load(t, "routing@1.2.0")
 	for name, p := range equals(t) {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,9 @@ import (
 
 // Changes of the small policy, with the steps that ADR-0016 requires.
 func TestSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for name, tc := range map[string]struct {
 		change  []string
 		step    diff.Step

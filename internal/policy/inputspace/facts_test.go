@@ -114,6 +114,9 @@ func factKey(d *Domain, u uses, in routing.Input) string {
 // Of whatever a policy reads, every possible input has a class, and the inputs of a class
 // are consistent and alike.
 func TestEveryFactHasAClass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		u := anyUses(t)
 		d, err := of(names[:1], u)

@@ -28,6 +28,9 @@ func reviewed() routing.Input {
 }
 
 func TestBar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	induced := 2
 	known := reviewed()
 	known.InducedCount = &induced

@@ -76,6 +76,9 @@ func TestMatchReturnsWhatTheDecisionOutranks(t *testing.T) {
 
 // The first matching branch gives the decision of Decide for every input.
 func TestTheFirstBranchThatHoldsDecides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
 		n := 0

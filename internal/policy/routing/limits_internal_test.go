@@ -21,6 +21,9 @@ const maxWork = 256 << 20
 // Whatever its arguments, a built-in function fails, or returns a value within the limits
 // using a bounded amount of memory.
 func TestNoBuiltInTakesAllMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	made := make(map[int]hostile) // by size
 	for _, b := range ast.Builtins {
 		if disallowed(b) || !isLimited(b) || topdown.GetBuiltin(b.Name) == nil || b.Name == "internal.print" { // the compiler removes it

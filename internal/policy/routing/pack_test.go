@@ -108,6 +108,9 @@ func TestABundleKeepsToThePackagesThatItHas(t *testing.T) {
 
 // OPA evaluates policy.wasm if a bundle has one, and makes the same decisions.
 func TestOPADecidesAsWeDo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for _, ref := range policies.Versions() {
 		for _, wasm := range []bool{false, true} {
 			path := pack(t, load(t, ref), routing.PackOptions{Wasm: wasm})
