@@ -330,7 +330,7 @@ func TestSpawnedAgent(t *testing.T) {
 // for.
 func TestCancelRound(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the verification is for sh")
+		t.Skip("the verification needs sh, which Windows does not have")
 	}
 	t.Run("verification", func(t *testing.T) {
 		s := newSite(t, map[string]string{"switchyard.yaml": "verify:\n  command: sleep 60\n"})
@@ -481,7 +481,7 @@ func TestDeafClient(t *testing.T) {
 // TestSignal tests that a signal to switchyard ends the server.
 func TestSignal(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("signals")
+		t.Skip("Windows has no signals")
 	}
 	s := newSite(t, nil)
 	c := s.command("mcp")
