@@ -382,7 +382,7 @@ func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, t
 }
 
 // verifyDraft verifies the draft. A green verification that the engine ran on this working
-// tree is reused.
+// tree is reused if its command ran as often as the project asks for.
 func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
 	if !verification.Runs(rr.req.Verify, rr.config) {
 		return verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true)
@@ -392,8 +392,8 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	} else if err := rr.readTree(ctx); err != nil {
 		return api.Verification{}, err
 	}
-	command := verification.Command(rr.req.Verify.Command, rr.config).Command
-	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
+	wanted := verification.Command(rr.req.Verify.Command, rr.config)
+	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == wanted.Command && v.Runs >= wanted.Runs && v.Tree == rr.tree {
 		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
 	}
 	// A review of this tree stays valid, whatever the verification's result.
