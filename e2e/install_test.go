@@ -57,7 +57,7 @@ func (c tool) install(t *testing.T) string {
 	if cache == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
-			t.Skip("there is no cache folder to install into:", err)
+			t.Skip("there is no cache directory to install into:", err)
 		}
 		cache = filepath.Join(base, "switchyard-e2e")
 	}

@@ -187,7 +187,7 @@ func (p *project) untouched(t *testing.T) {
 		t.Error(err)
 	}
 	for _, entry := range left {
-		t.Errorf("%s is left in the temporary folder", entry.Name())
+		t.Errorf("%s is left in the temporary directory", entry.Name())
 	}
 	for _, pid := range p.processes() {
 		t.Errorf("process %d is left", pid)

@@ -53,7 +53,7 @@ func (s *summarized) trust(id, file string) {
 	s.write("switchyard.yaml", fmt.Sprintf("policy_trust:\n  keys:\n    - {id: %s, algorithm: ES256, file: %s}\n", id, file))
 }
 
-// signed packs the policy of a folder and signs it.
+// signed packs the policy of a directory and signs it.
 func (s *summarized) signed(dir, file, id, key string) {
 	s.Helper()
 	p, err := policies.Load(s.Context(), filepath.Join(s.root, dir))

@@ -200,7 +200,7 @@ func TestStaleOrders(t *testing.T) {
 	outside := *p.Order
 	outside.Files = []host.StateFile{{Path: ".switchyard/reports/../../x"}}
 	if _, err := hosttest.Engine(t, f.worker, f.options()).Carry(t.Context(), outside, nil); errs.CodeOf(err) != errs.StateUnsafe {
-		t.Errorf("an order with a file outside of its folder gets %v", err)
+		t.Errorf("an order with a file outside of its directory gets %v", err)
 	}
 	r := f.carry(t, *p.Order)
 	r.Events[0].Kind = string(task.KindDecided)

@@ -61,7 +61,7 @@ func TestPoliciesInUseAreListed(t *testing.T) {
 	s.review("A", "style")
 	all, refs := s.inventory()
 	if !slices.Equal(refs, policies.Versions()) || !all.Policies[3].Adopted || !all.Policies[3].Configured || all.Configured != "own" {
-		t.Fatalf("with a policy that is the default in a folder: %v, %+v", refs, all)
+		t.Fatalf("with a policy that is the default in a directory: %v, %+v", refs, all)
 	}
 
 	s.withPolicy("own", styleToUser...)

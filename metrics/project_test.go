@@ -21,7 +21,7 @@ func TestLockPush(t *testing.T) {
 	}
 	unlock()
 	if _, err := os.Stat(p.State); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a push has created the state folder: %v", err)
+		t.Errorf("a push has created the state directory: %v", err)
 	}
 	if err := os.Mkdir(p.State, 0o700); err != nil {
 		t.Fatal(err)

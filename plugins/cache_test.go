@@ -17,7 +17,7 @@ import (
 )
 
 // coldStart makes this test's program a process that normalises one report with
-// the cache in that folder, and says how many findings there were.
+// the cache in that directory, and says how many findings there were.
 const coldStart = "SWITCHYARD_TEST_COLD_START"
 
 func beColdStart(dir string) int {
@@ -151,7 +151,7 @@ func TestCacheSurvivesDamage(t *testing.T) {
 		"code is there twice": func() error {
 			return os.WriteFile(code+"2", good, 0o600)
 		},
-		"a folder for code": func() error {
+		"a directory for code": func() error {
 			if err := os.Remove(code); err != nil {
 				return err
 			}

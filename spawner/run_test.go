@@ -364,7 +364,7 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 		{"no slot", func(_ *scene, j *spawner.Job) { j.Concurrency = 0 }, errs.SpawnJobInvalid, 0, nil},
 		{"no adapter", func(_ *scene, j *spawner.Job) { j.Adapters = nil }, errs.SpawnJobInvalid, 0, nil},
 		{"no prompt", func(_ *scene, j *spawner.Job) { j.Prompt = nil }, errs.SpawnJobInvalid, 0, nil},
-		{"no folder", func(s *scene, _ *spawner.Job) { s.Temp = filepath.Join(s.Temp, "none") }, errs.SpawnFolderFailed, 0, nil},
+		{"no directory", func(s *scene, _ *spawner.Job) { s.Temp = filepath.Join(s.Temp, "none") }, errs.SpawnFolderFailed, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

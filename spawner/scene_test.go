@@ -61,7 +61,7 @@ func newScene(t testing.TB, calls ...fakeagent.Scenario) *scene {
 	s.write(t, "a.go", "package a\n")
 	t.Cleanup(func() {
 		if left, err := os.ReadDir(s.Temp); err != nil || len(left) > 0 {
-			t.Errorf("private folders are left: %v %v", left, err)
+			t.Errorf("private directories are left: %v %v", left, err)
 		}
 		if records, err := filepath.Glob(filepath.Join(s.State, "run", "*.json")); err != nil || len(records) > 0 {
 			t.Errorf("slots have records still: %v %v", records, err)

@@ -132,5 +132,5 @@ func errFolder(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errs.New(errs.SpawnFolderFailed, "the run's private folder cannot be used: %w", safefile.Reason(err))
+	return errs.New(errs.SpawnFolderFailed, "the run's private directory cannot be used: %w", safefile.Reason(err))
 }

@@ -149,7 +149,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("run %s was told that it is %s", r.RunID, run)
 	}
 	if temp, _ := call.Variable("TMPDIR"); !strings.HasPrefix(temp, s.Temp) || temp == s.Temp {
-		t.Errorf("its temporary folder is %s", temp)
+		t.Errorf("its temporary directory is %s", temp)
 	}
 }
 

@@ -324,7 +324,7 @@ func TestEnvironmentOfAgents(t *testing.T) {
 }
 
 // TestFoldersInACommandAreNotReadable: the files that a command names are readable, such as
-// its script. A folder can be any argument.
+// its script. A directory can be any argument.
 func TestFoldersInACommandAreNotReadable(t *testing.T) {
 	t.Parallel()
 	if err := sandbox.Available(confinement.Files); err != nil {

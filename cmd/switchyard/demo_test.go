@@ -29,7 +29,7 @@ git add -A && git commit -q -m Begin`)
 	interruptOnce(t, temp, exec.Command("switchyard", "-C", project, "evaluate", "--last", "1"), filepath.Join(temp, "switchyard-evaluate-*", "*", "begun"))
 }
 
-// interruptOnce starts a command with the folder temp for temporary files, and interrupts
+// interruptOnce starts a command with the directory temp for temporary files, and interrupts
 // it once a file has appeared that matches a pattern. Nothing may be left, neither a file
 // nor a process.
 func interruptOnce(t *testing.T, temp string, cmd *exec.Cmd, pattern string) {
@@ -70,7 +70,7 @@ func interruptOnce(t *testing.T, temp string, cmd *exec.Cmd, pattern string) {
 	}
 	left, err := os.ReadDir(temp)
 	if err != nil || len(left) > 0 {
-		t.Errorf("left in the folder for temporary files: %v, %v", left, err)
+		t.Errorf("left in the directory for temporary files: %v, %v", left, err)
 	}
 	if runtime.GOOS != "linux" {
 		return // Others do not show what processes are about.

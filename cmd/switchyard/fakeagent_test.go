@@ -200,7 +200,7 @@ func fakeProcesses(ts *testscript.TestScript) (pids []int) {
 		ts.Check(err)
 		for _, process := range processes {
 			// A process can end meanwhile. The format of stat is PID (NAME) STATE; a zombie does
-			// not run. A child that has no environment has its folder as an argument.
+			// not run. A child that has no environment has its directory as an argument.
 			stat, _ := os.ReadFile(filepath.Join(process, "stat"))
 			environ, _ := os.ReadFile(filepath.Join(process, "environ"))
 			args, _ := os.ReadFile(filepath.Join(process, "cmdline"))

@@ -65,7 +65,7 @@ func TestGuideShowsRealOutput(t *testing.T) {
 	follow(t, "docs/guide.md", false, newProject(t, ""))
 }
 
-// TestTutorial follows docs/tutorial.md in an empty folder, with the real go and staticcheck.
+// TestTutorial follows docs/tutorial.md in an empty directory, with the real go and staticcheck.
 func TestTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: a page's commands run one after another")

@@ -311,7 +311,7 @@ func (b *bench) killed(t *testing.T) {
 	// The next write removes the files that killed processes left in node_exporter's directory.
 	left, err := os.ReadDir(b.textfiles)
 	if err != nil || len(left) != 1 || left[0].Name() != "switchyard.prom" {
-		t.Errorf("the folder of text files has %v (%v)", left, err)
+		t.Errorf("the directory of text files has %v (%v)", left, err)
 	}
 	for _, w := range []way{served(), filed()} {
 		b.noResets(t, w)

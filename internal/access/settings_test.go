@@ -178,7 +178,7 @@ func TestWithoutHome(t *testing.T) {
 	}
 }
 
-// TestWritableSettings tests which folders of the settings a process may write to.
+// TestWritableSettings tests which directories of the settings a process may write to.
 func TestWritableSettings(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -106,13 +106,13 @@ func TestFilesOutsideThatAreNoLedger(t *testing.T) {
 		path string
 		code errs.Code
 	}{
-		"nothing":              {filepath.Join(dir, "nothing"), errs.StateUnwritable},
-		"a folder":             {dir, errs.StateUnsafe},
-		"a text":               {text, errs.LedgerCorrupt},
-		"a foreign database":   {foreign, errs.LedgerCorrupt},
-		"a newer one":          {newer, errs.LedgerNewer},
-		"a rollback journal":   {journal, errs.StateUnsafe},
-		"a folder for the log": {log, errs.StateUnsafe},
+		"nothing":                 {filepath.Join(dir, "nothing"), errs.StateUnwritable},
+		"a directory":             {dir, errs.StateUnsafe},
+		"a text":                  {text, errs.LedgerCorrupt},
+		"a foreign database":      {foreign, errs.LedgerCorrupt},
+		"a newer one":             {newer, errs.LedgerNewer},
+		"a rollback journal":      {journal, errs.StateUnsafe},
+		"a directory for the log": {log, errs.StateUnsafe},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := ledger.OpenFile(t.Context(), c.path)

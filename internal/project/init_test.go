@@ -72,7 +72,7 @@ func TestInitMakesAProject(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(filepath.Join(dir, ".switchyard")); err != nil || info.Mode() != fs.ModeDir|0o700 {
-		t.Errorf("the state's folder is %v, %v", info.Mode(), err)
+		t.Errorf("the state's directory is %v, %v", info.Mode(), err)
 	}
 	if c := configOf(t, dir); !reflect.DeepEqual(c, unset()) {
 		t.Errorf("a new configuration sets %+v", c)
@@ -178,7 +178,7 @@ func TestInitGoesOnWhereItStopped(t *testing.T) {
 		created []string
 		code    errs.Code
 	}{
-		"the folder alone":           {map[string]string{".switchyard/ledger.db": "x"}, settings, all, ""},
+		"the directory alone":        {map[string]string{".switchyard/ledger.db": "x"}, settings, all, ""},
 		"a draft was left":           {map[string]string{".switchyard/.switchyard.yaml.0": "x", ".switchyard/.a.md.0": "x"}, settings, all, ""},
 		"the .gitignore alone":       {map[string]string{all[0]: "*\n"}, settings, all[1:], ""},
 		"an own .gitignore":          {map[string]string{all[0]: "ledger.db\n"}, settings, all[1:], ""},
@@ -273,7 +273,7 @@ func TestInitFollowsNoLinks(t *testing.T) {
 		t.Errorf("outside are %v, %v", files, err)
 	}
 	if _, err := project.Init(t.Context(), filepath.Join(dir, "none"), project.Settings{}, given()); errs.CodeOf(err) != errs.FileUnwritable {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("no directory: %v", err)
 	}
 }
 

@@ -107,13 +107,13 @@ func TestLockThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.WriteLock(project.Lock{}); errs.CodeOf(err) != errs.FileUnwritable {
-		t.Errorf("over a folder: %v", err)
+		t.Errorf("over a directory: %v", err)
 	}
 	if files, err := os.ReadDir(p.Root); err != nil || len(files) != 1 {
 		t.Errorf("left are %v, %v", files, err)
 	}
 	p.Root = filepath.Join(p.Root, "gone")
 	if err := p.WriteLock(project.Lock{}); errs.CodeOf(err) != errs.FileUnwritable {
-		t.Errorf("in no folder: %v", err)
+		t.Errorf("in no directory: %v", err)
 	}
 }

@@ -48,10 +48,10 @@ func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	}
 	switch {
 	case len(modules) == 0:
-		return nil, errs.New(errs.FileNotFound, "%s: the folder holds no %s file", path, ModuleSuffix).With("path", path).
-			WithHint("name the folder that the modules are in; folders below it are not searched")
+		return nil, errs.New(errs.FileNotFound, "%s: the directory holds no %s file", path, ModuleSuffix).With("path", path).
+			WithHint("name the directory that the modules are in; directories below it are not searched")
 	case len(modules) > maxModules:
-		return nil, errs.New(errs.FileTooLarge, "%s: the folder holds more than %d plugins", path, maxModules).With("path", path).With("limit", maxModules)
+		return nil, errs.New(errs.FileTooLarge, "%s: the directory holds more than %d plugins", path, maxModules).With("path", path).With("limit", maxModules)
 	}
 	return modules, nil
 }

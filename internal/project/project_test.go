@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// tree creates a folder with files; a path that ends in a slash is a folder.
+// tree creates a directory with files; a path that ends in a slash is a directory.
 func tree(t *testing.T, paths ...string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -190,7 +190,7 @@ func TestStateMDThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	if err := (project.Project{Root: filepath.Join(t.TempDir(), "none")}).UpdateStateMD("T", "x"); errs.CodeOf(err) != errs.MarkerUnwritable {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("no directory: %v", err)
 	}
 }
 

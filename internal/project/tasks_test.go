@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// tasksOf reads a tasks file in the folder plan of a project with a file plan/login.md.
+// tasksOf reads a tasks file in the directory plan of a project with a file plan/login.md.
 func tasksOf(t *testing.T, text string) ([]project.Task, error) {
 	t.Helper()
 	root := t.TempDir()

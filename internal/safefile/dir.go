@@ -21,7 +21,7 @@ import (
 
 // The reasons not to use a directory or a file.
 var (
-	ErrNotFolder  = errors.New("not a folder")
+	ErrNotFolder  = errors.New("not a directory")
 	ErrNotRegular = errors.New("not a regular file")
 	ErrReplaced   = errors.New("replaced while it was opened")
 	ErrForeign    = errors.New("belongs to another user")

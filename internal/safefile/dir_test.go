@@ -21,7 +21,7 @@ func open(t *testing.T, path string) *os.Root {
 	return root
 }
 
-// names lists what lies in a folder.
+// names lists what lies in a directory.
 func names(t *testing.T, path string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(path)
@@ -51,7 +51,7 @@ func TestMakeDirMakesAFolderForItsOwner(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	if _, err := safefile.MakeDir(filepath.Join(path, "no", "such")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder in a folder that is missing: %v", err)
+		t.Errorf("a directory in a directory that is missing: %v", err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// state opens a state folder and closes it again.
+// state opens a state directory and closes it again.
 func state(path string) error {
 	root, err := safefile.OpenState(path)
 	if err != nil {
@@ -66,12 +66,12 @@ func TestStateIsItsOwnersAlone(t *testing.T) {
 		}
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("a folder can be given to somebody else by root alone")
+		t.Skip("a directory can be given to somebody else by root alone")
 	}
 	if err := os.Chown(path, 4711, -1); err != nil {
 		t.Fatal(err)
 	}
 	if err := state(path); !errors.Is(err, safefile.ErrForeign) {
-		t.Errorf("the folder of somebody else: %v", err)
+		t.Errorf("the directory of somebody else: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func TestReplaceLeavesTheNewFileAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := safefile.Replace(root, "folder", nil, 0o600); err == nil {
-		t.Error("a folder was replaced")
+		t.Error("a directory was replaced")
 	}
 	if got := names(t, dir); len(got) != 2 {
 		t.Errorf("left behind: %q", got)
@@ -88,7 +88,7 @@ func TestReplaceTakesTheLongestName(t *testing.T) {
 	}
 }
 
-// TestReplaceWithKeepsTheOldFileUntilTheEnd looks at the folder while the content is
+// TestReplaceWithKeepsTheOldFileUntilTheEnd looks at the directory while the content is
 // still being read.
 func TestReplaceWithKeepsTheOldFileUntilTheEnd(t *testing.T) {
 	dir := t.TempDir()
@@ -154,7 +154,7 @@ func TestReplaceWithRemovesAnOldDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := safefile.ReplaceWith(root, "f", strings.NewReader("newer"), safefile.Options{Mode: 0o600, Temp: "draft"}); err == nil {
-		t.Error("a folder was replaced")
+		t.Error("a directory was replaced")
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "f")); string(got) != "new" {
 		t.Errorf("%q, %v", got, err)

@@ -26,7 +26,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
-// scene is a folder with what a process may read, write, and not reach.
+// scene is a directory with what a process may read, write, and not reach.
 type scene struct {
 	*testing.T
 	dir, readable, writable, secret string
@@ -92,7 +92,7 @@ func TestAProcessReachesOnlyItsFiles(t *testing.T) {
 				t.Errorf("exit code %d:\n%s", code, out)
 			}
 			if _, err := os.Stat(filepath.Join(s.readable, "new")); err == nil {
-				t.Error("it wrote to a folder that it may only read")
+				t.Error("it wrote to a directory that it may only read")
 			}
 			if got := strings.Contains(out, "http://127.0.0.1:"); got != (level != confinement.Files) {
 				t.Errorf("its environment names a proxy: %v\n%s", got, out)

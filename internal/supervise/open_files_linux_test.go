@@ -233,7 +233,7 @@ func TestStartsWithFolders(t *testing.T) {
 // BenchmarkSweep measures how long it takes to find that no process is left.
 func BenchmarkSweep(b *testing.B) {
 	s := newScene(b)
-	for name, folder := range map[string]string{"mark alone": "", "and folder": s.dir} {
+	for name, folder := range map[string]string{"mark alone": "", "and directory": s.dir} {
 		b.Run(name, func(b *testing.B) {
 			id := s.keeper.Reserve(folder)
 			id.Start = 1 // so that all processes are examined

@@ -187,7 +187,7 @@ func (s Spec) check() error {
 	case s.Input != nil && !regular(s.Input):
 		lacks = "a regular file for its input"
 	case !s.Reserved.validFolder():
-		lacks = "a proper path for its folder"
+		lacks = "a proper path for its directory"
 	default:
 		return nil
 	}

@@ -349,17 +349,17 @@ func TestStartErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*supervise.Spec){
-		"no program":      func(s *supervise.Spec) { s.Argv = nil },
-		"empty program":   func(s *supervise.Spec) { s.Argv = []string{""} },
-		"unknown program": func(s *supervise.Spec) { s.Argv = []string{"no-such-program-anywhere"} },
-		"a folder":        func(s *supervise.Spec) { s.Argv = []string{"/"} },
-		"NUL":             func(s *supervise.Spec) { s.Argv = []string{"sh", "a\x00b"} },
-		"no such folder":  func(s *supervise.Spec) { s.Dir = filepath.Join(s.Dir, "none") },
-		"no output":       func(s *supervise.Spec) { s.Output = nil },
-		"closed output":   func(s *supervise.Spec) { s.Output = closed },
-		"no output limit": func(s *supervise.Spec) { s.OutputLimit = 0 },
-		"no time limit":   func(s *supervise.Spec) { s.Timeout = 0 },
-		"unsure folder":   func(s *supervise.Spec) { s.Reserved.Folder = "here" },
+		"no program":        func(s *supervise.Spec) { s.Argv = nil },
+		"empty program":     func(s *supervise.Spec) { s.Argv = []string{""} },
+		"unknown program":   func(s *supervise.Spec) { s.Argv = []string{"no-such-program-anywhere"} },
+		"a directory":       func(s *supervise.Spec) { s.Argv = []string{"/"} },
+		"NUL":               func(s *supervise.Spec) { s.Argv = []string{"sh", "a\x00b"} },
+		"no such directory": func(s *supervise.Spec) { s.Dir = filepath.Join(s.Dir, "none") },
+		"no output":         func(s *supervise.Spec) { s.Output = nil },
+		"closed output":     func(s *supervise.Spec) { s.Output = closed },
+		"no output limit":   func(s *supervise.Spec) { s.OutputLimit = 0 },
+		"no time limit":     func(s *supervise.Spec) { s.Timeout = 0 },
+		"unsure directory":  func(s *supervise.Spec) { s.Reserved.Folder = "here" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := s.spec("echo it ran")

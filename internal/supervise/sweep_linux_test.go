@@ -142,9 +142,9 @@ func TestSweepTouchesNoneElse(t *testing.T) {
 		"no mark":                     {func(i *supervise.Identity) { i.EnvMarker = "" }, errs.ProcessLost},
 		"a mark that everybody has":   {func(i *supervise.Identity) { i.EnvMarker = "PATH" }, errs.ProcessLost},
 		"a mark with something added": {func(i *supervise.Identity) { i.EnvMarker += "=1\x00" }, errs.ProcessLost},
-		"everybody's folder":          {func(i *supervise.Identity) { i.Folder = "/" }, errs.ProcessLost},
-		"no certain folder":           {func(i *supervise.Identity) { i.Folder = "/tmp/x/.." }, errs.ProcessLost},
-		"a folder of ours":            {func(i *supervise.Identity) { i.Folder = "tmp" }, errs.ProcessLost},
+		"everybody's directory":       {func(i *supervise.Identity) { i.Folder = "/" }, errs.ProcessLost},
+		"no certain directory":        {func(i *supervise.Identity) { i.Folder = "/tmp/x/.." }, errs.ProcessLost},
+		"a directory of ours":         {func(i *supervise.Identity) { i.Folder = "tmp" }, errs.ProcessLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			claim := id

@@ -190,7 +190,7 @@ func TestOldestAreRemoved(t *testing.T) {
 	}
 }
 
-// TestSaveAtTheSameTime tests that processes that save into one folder leave the latest.
+// TestSaveAtTheSameTime tests that processes that save into one directory leave the latest.
 func TestSaveAtTheSameTime(t *testing.T) {
 	dir, path := folder(t)
 	limits := transcript.Limits{Age: day, Size: 5 * 4 << 10}

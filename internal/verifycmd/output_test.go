@@ -117,7 +117,7 @@ func TestHiddenFolderIsRefused(t *testing.T) {
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	p := plan(t, "touch ran")
-	must(t, os.MkdirAll(filepath.Join(logPath(p), "full"), 0o700)) // A folder with content is not removed.
+	must(t, os.MkdirAll(filepath.Join(logPath(p), "full"), 0o700)) // A directory with content is not removed.
 	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.VerifyOutputFailed {
 		t.Errorf("got %v", err)
 	}

@@ -1,4 +1,4 @@
-// Package mixin checks the recording rules, alerts and dashboard in this folder
+// Package mixin checks the recording rules, alerts and dashboard in this directory
 // against the metrics that Switchyard exposes.
 package mixin
 

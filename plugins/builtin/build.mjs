@@ -16,7 +16,7 @@ import binaryen from "binaryen";
 const CHECK = process.argv.includes("--check");
 const NAMED = process.argv.slice(2).filter((arg) => !arg.startsWith("-"));
 
-/** Every folder with a guest.ts is a guest. */
+/** Every directory with a guest.ts is a guest. */
 async function guests() {
   if (NAMED.length == 1 && NAMED[0] == "hostile") return [];
   const names = [];

@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
-// cases creates a folder of n cases for the puppet with the given behaviour.
+// cases creates a directory of n cases for the puppet with the given behaviour.
 func cases(t *testing.T, dir string, n int, do string) string {
 	t.Helper()
 	for i := range n {

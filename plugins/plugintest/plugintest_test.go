@@ -21,7 +21,7 @@ func hostile(t *testing.T, name string) []byte {
 	return wasm
 }
 
-// corpus creates a folder with one case.
+// corpus creates a directory with one case.
 func corpus(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()

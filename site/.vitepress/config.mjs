@@ -22,7 +22,7 @@ function isPage(file) {
 }
 
 // address returns the address of a page below the site's root. The pages of the repository's
-// root get a folder: SECURITY.md is not docs/security.md.
+// root get a directory: SECURITY.md is not docs/security.md.
 function address(file) {
   return file.replace(/^(?!README)([A-Z]+\.md)$/, 'project/$1').replace(/^docs\//, '').replace(/^site\//, '').replace(/README\.md$/, 'index.md')
 }
@@ -70,7 +70,7 @@ export default defineConfig({
   rewrites: address,
   markdown: { html: false, config: (md) => md.use(rewriteLinks).use(escapeBraces), languageAlias: { rego: 'python' } },
   vite: {
-    // The pages lie outside the folder in which Vue is installed.
+    // The pages lie outside the directory in which Vue is installed.
     resolve: { alias: { 'vue/server-renderer': installed('vue/server-renderer/index.mjs'), vue: installed('vue/dist/vue.runtime.esm-bundler.js') } },
     build: { chunkSizeWarningLimit: 4000 }, // The index of the search is large, and is loaded with it.
   },

@@ -87,7 +87,7 @@ func drawScenario(t *rapid.T) scenario {
 			}
 			s.later[role.name] = append(s.later[role.name], role.of[name])
 			if strings.HasPrefix(name, "executor-") {
-				confine = "off" // Confined, it could not do what it tries, and would only name the folder in its error.
+				confine = "off" // Confined, it could not do what it tries, and would only name the directory in its error.
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func ignoredPaths(config project.Config, tree string) (ignored []string, err err
 	}
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
-		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files cannot be used: %w", safefile.Reason(err))
+		return nil, errs.New(errs.SpawnFolderFailed, "the directory for temporary files cannot be used: %w", safefile.Reason(err))
 	}
 	root, err := filepath.EvalSymlinks(tree)
 	if err != nil {
@@ -109,7 +109,7 @@ func ignoredPaths(config project.Config, tree string) (ignored []string, err err
 	case err != nil || !filepath.IsLocal(rel):
 		return ignored, nil
 	case rel == ".":
-		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the working tree itself, so an agent's changes could not be detected")
+		return nil, errs.New(errs.SpawnFolderFailed, "the directory for temporary files is the working tree itself, so an agent's changes could not be detected")
 	default:
 		return append(ignored, rel+"/"), nil
 	}

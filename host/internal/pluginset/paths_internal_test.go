@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// makeTree creates folders and files in a new folder and returns its real path. A name
-// that ends in a slash is a folder, and "a -> b" a link.
+// makeTree creates directories and files in a new directory and returns its real path. A name
+// that ends in a slash is a directory, and "a -> b" a link.
 func makeTree(t *testing.T, names ...string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

@@ -138,7 +138,7 @@ func TestBinaryIsFoundInOrder(t *testing.T) {
 		"nowhere":                {cli: "claude", code: errs.SpawnBinaryMissing},
 		"a relative PATH":        {cli: "claude", environ: []string{path("", ".")}, code: errs.SpawnBinaryMissing},
 		"not executable":         {cli: "claude", environ: []string{path("plain", "none")}, code: errs.SpawnBinaryUnusable},
-		"a folder":               {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + dir}, code: errs.SpawnBinaryUnusable},
+		"a directory":            {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + dir}, code: errs.SpawnBinaryUnusable},
 		"an override is missing": {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=/no/such", path("bin")}, code: errs.SpawnBinaryMissing},
 		"a zero byte":            {cli: "exec", command: []string{"a\x00b"}, code: errs.SpawnBinaryMissing},
 		"a command":              {cli: "exec", environ: []string{path("bin")}, command: []string{"tool", "-x"}, want: tool},

@@ -274,7 +274,7 @@ func TestGeminiSeesTheFolderOfItsReport(t *testing.T) {
 	if got := after(invoke(t, "gemini", v).Argv, "--include-directories"); got != nil {
 		t.Errorf("without a report it sees %q", got)
 	}
-	// A comma would make two folders of one.
+	// A comma would make two directories of one.
 	v.ReportPath = "/project/a,b/report.json"
 	if _, err := embedded(t, "gemini").Invocation(v); errs.CodeOf(err) != errs.AdapterInvalid {
 		t.Errorf("a comma: %v", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// recorded is the folder of what real CLIs printed.
+// recorded is the directory of what real CLIs printed.
 const recorded = "testdata/outputs"
 
 // envelope is the final message of the runs that wrote a report.

@@ -301,7 +301,7 @@ var forms = map[string]func(text string) string{
 		if filepath.IsLocal(text) && text != "." {
 			return ""
 		}
-		return "a path inside the folder"
+		return "a path inside the directory"
 	},
 	"class": func(text string) string {
 		classes := outcome.Classes()

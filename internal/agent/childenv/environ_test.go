@@ -197,6 +197,6 @@ func TestValueAndLookPath(t *testing.T) {
 	}
 	t.Chdir(dir)
 	if got := childenv.LookPath([]string{"PATH=."}, "tool"); got != "" {
-		t.Errorf("a program in a relative folder is %q", got)
+		t.Errorf("a program in a relative directory is %q", got)
 	}
 }

@@ -30,7 +30,7 @@ func (b *Bases) Output(path string) (*Output, error) {
 	full := b.abs(path)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(full))
 	if err != nil {
-		return nil, b.missing(errs.SpawnOutputUnwritable, full, fmt.Errorf("its folder: %w", safefile.Reason(err)))
+		return nil, b.missing(errs.SpawnOutputUnwritable, full, fmt.Errorf("its directory: %w", safefile.Reason(err)))
 	}
 	root, below, inside := b.find(dir)
 	if !inside {

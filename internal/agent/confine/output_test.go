@@ -20,7 +20,7 @@ func content(t *testing.T, path string) string {
 	return string(data)
 }
 
-// only holds that a folder has these names and no others.
+// only holds that a directory has these names and no others.
 func only(t *testing.T, folder string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -117,7 +117,7 @@ func TestOutputRefuses(t *testing.T) {
 }
 
 // TestOutputFollowsNoLinkThatCameLater is the gap between the check and the use: an
-// agent puts a link in the output's place, or in its folder's.
+// agent puts a link in the output's place, or in its directory's.
 func TestOutputFollowsNoLinkThatCameLater(t *testing.T) {
 	w := newWorld(t)
 	b := w.open(t)
@@ -129,7 +129,7 @@ func TestOutputFollowsNoLinkThatCameLater(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(w.project, "sub", "new")))
 	if runtime.GOOS == "windows" {
-		t.Skip("an open folder cannot be renamed here")
+		t.Skip("an open directory cannot be renamed here")
 	}
 	must(t, os.Rename(filepath.Join(w.project, "sub"), filepath.Join(w.project, "moved")))
 	link(t, w.outside, filepath.Join(w.project, "sub"))
@@ -143,7 +143,7 @@ func TestOutputFollowsNoLinkThatCameLater(t *testing.T) {
 	}
 }
 
-// TestAFailedOutputLeavesNothing: the content ends with an error, or the folder is
+// TestAFailedOutputLeavesNothing: the content ends with an error, or the directory is
 // gone.
 func TestAFailedOutputLeavesNothing(t *testing.T) {
 	w := newWorld(t)
@@ -162,13 +162,13 @@ func TestAFailedOutputLeavesNothing(t *testing.T) {
 		t.Errorf("it holds %q", got)
 	}
 	if runtime.GOOS == "windows" {
-		t.Skip("an open folder cannot be removed here")
+		t.Skip("an open directory cannot be removed here")
 	}
 	o, err := b.Output("sub/new")
 	must(t, err)
 	must(t, os.RemoveAll(filepath.Join(w.project, "sub")))
 	if err := o.Write(strings.NewReader("x")); errs.CodeOf(err) != errs.SpawnOutputUnwritable {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("no directory: %v", err)
 	}
 	only(t, w.project, "f")
 }

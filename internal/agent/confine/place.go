@@ -101,7 +101,7 @@ func (b *Bases) missing(code errs.Code, full string, err error) error {
 
 func outside(path string) *errs.Error {
 	name := filepath.Base(path)
-	return errs.New(errs.SpawnPathOutside, "%s lies neither in the project nor in the temporary folder", name).With("path", name)
+	return errs.New(errs.SpawnPathOutside, "%s lies neither in the project nor in the temporary directory", name).With("path", name)
 }
 
 // unusable gives an error of the file system its code, and drops the path. A link out of
@@ -120,7 +120,7 @@ func errKind(mode fs.FileMode) error {
 	case mode&fs.ModeSymlink != 0:
 		return errors.New("it is a symbolic link")
 	case mode.IsDir():
-		return errors.New("it is a folder")
+		return errors.New("it is a directory")
 	}
 	return fmt.Errorf("it is not a regular file (%s)", mode.Type())
 }

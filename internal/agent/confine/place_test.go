@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// world is a project, a temporary folder and a folder elsewhere, each with a file f
-// that holds the folder's name.
+// world is a project, a temporary directory and a directory elsewhere, each with a file f
+// that holds the directory's name.
 type world struct{ project, temp, outside string }
 
 func newWorld(t *testing.T) world {
@@ -62,7 +62,7 @@ func (w world) open(t *testing.T) *confine.Bases {
 	return b
 }
 
-// holdDetails holds that an error tells no folder.
+// holdDetails holds that an error tells no directory.
 func holdDetails(t *testing.T, err error) {
 	t.Helper()
 	f, ok := errors.AsType[*errs.Error](err)

@@ -121,7 +121,7 @@ func TestNoPathLeadsOut(t *testing.T) {
 	})
 }
 
-// TestNoGapBetweenCheckAndUse lets a folder become a link to elsewhere and back
+// TestNoGapBetweenCheckAndUse lets a directory become a link to elsewhere and back
 // while files are read through it.
 func TestNoGapBetweenCheckAndUse(t *testing.T) {
 	w := newWorld(t)

@@ -38,7 +38,7 @@ func find(t *testing.T, root, name string) definition.Definition {
 	return d
 }
 
-// TestFindLooksInOrder takes away the folders from the first on, until ours is left.
+// TestFindLooksInOrder takes away the directories from the first on, until ours is left.
 func TestFindLooksInOrder(t *testing.T) {
 	folders := []string{".switchyard/agents", ".nubos-pilot/agents", ".claude/agents"}
 	files := map[string]string{}
@@ -95,7 +95,7 @@ func TestFindRefuses(t *testing.T) {
 		at + "profile.md": "---\nprofile: write\n---\nx", at + "list-profile.md": "---\nprofile: [edit]\n---\nx",
 		at + "map.md": "---\ntools: {edit: false}\n---\nx", at + "bytes.md": "a\xffb", at + "huge.md": strings.Repeat("x", 1<<20+1),
 		at + "folder.md/x": "", at + "largest.md": strings.Repeat("x", 1<<20),
-		// A broken file of an earlier folder hides a good one of a later.
+		// A broken file of an earlier directory hides a good one of a later.
 		at + "hidden.md": "", ".claude/agents/hidden.md": "x",
 	})
 	for name, want := range map[string]struct {
@@ -180,11 +180,11 @@ func TestFindFollowsNoLinkOut(t *testing.T) {
 	if d := find(t, root, "inside"); d.Body != "x" {
 		t.Errorf("inside: %+v", d)
 	}
-	// A folder that is a link out is refused for every name in it.
+	// A directory that is a link out is refused for every name in it.
 	root = project(t, nil)
 	link(root, filepath.Dir(outside), ".claude/agents")
 	if d, err := (definition.Library{Root: root}).Find("secret"); errs.CodeOf(err) != errs.AgentInvalidDefinition || d.Body != "" {
-		t.Errorf("by its folder: %+v, %v", d, err)
+		t.Errorf("by its directory: %+v, %v", d, err)
 	}
 }
 

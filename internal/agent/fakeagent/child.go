@@ -70,7 +70,7 @@ func (c Child) command(folder, place string) (*exec.Cmd, error) {
 // beChild is the main function of such a process. It returns the exit code.
 func beChild(args []string) int {
 	if len(args) != 3 {
-		return complain(fmt.Errorf("%s needs a place, a folder and a child", childFlag))
+		return complain(fmt.Errorf("%s needs a place, a directory and a child", childFlag))
 	}
 	place, folder := args[0], args[1]
 	var c Child

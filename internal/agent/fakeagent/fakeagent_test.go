@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(fakeagent.Prebuilt(m).Run()) }
 
-// runner is a folder with a script, in which the fake agent is called.
+// runner is a directory with a script, in which the fake agent is called.
 type runner struct {
 	dir, script string
 }
@@ -30,7 +30,7 @@ func newStage(t *testing.T, scenarios ...fakeagent.Scenario) runner {
 	return runner{dir, fakeagent.Write(t, dir, scenarios...)}
 }
 
-// path returns the path of a file in the runner's folder.
+// path returns the path of a file in the runner's directory.
 func (s runner) path(name string) string { return filepath.Join(s.dir, name) }
 
 // prompt returns a prompt for round 2 of task T-1.

@@ -113,7 +113,7 @@ func remove(root *os.Root, slot string) error {
 // unusable returns err with its code and the name of the file, "" for the directory.
 func unusable(name string, err error) error {
 	if name == "" {
-		return errs.New(errs.SpawnSlotUnusable, "the folder of the slots cannot be used: %w", safefile.Reason(err))
+		return errs.New(errs.SpawnSlotUnusable, "the directory of the slots cannot be used: %w", safefile.Reason(err))
 	}
-	return errs.New(errs.SpawnSlotUnusable, "%s in the folder of the slots cannot be used: %w", name, safefile.Reason(err)).With("path", name)
+	return errs.New(errs.SpawnSlotUnusable, "%s in the directory of the slots cannot be used: %w", name, safefile.Reason(err)).With("path", name)
 }

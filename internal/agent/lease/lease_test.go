@@ -208,7 +208,7 @@ func TestRecordIsWhole(t *testing.T) {
 	s.must(held.Release())
 	s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.json"), text, 0o600))
 	found, err := s.pool.Recover(t.Context())
-	if errs.CodeOf(err) != errs.SpawnSlotUnusable || !reflect.DeepEqual(found, []lease.Record{want}) { // The folder is not in temp.
+	if errs.CodeOf(err) != errs.SpawnSlotUnusable || !reflect.DeepEqual(found, []lease.Record{want}) { // The directory is not in temp.
 		t.Errorf("got %+v, %v", found, err)
 	}
 }
@@ -288,7 +288,7 @@ func TestPrivateFolder(t *testing.T) {
 			if len(found) != 1 || (err == nil) != c.removed {
 				t.Errorf("got %v, %v", found, err)
 			}
-			// Who works in a folder that is none of ours is not ended.
+			// Who works in a directory that is none of ours is not ended.
 			if !c.removed {
 				r.Process.Folder = ""
 			}
@@ -296,7 +296,7 @@ func TestPrivateFolder(t *testing.T) {
 				t.Errorf("swept: %+v", s.sweeper.swept)
 			}
 			if _, err := os.Stat(folder); (err != nil) != c.removed {
-				t.Errorf("the folder: %v", err)
+				t.Errorf("the directory: %v", err)
 			}
 			if left := s.records(); left != nil {
 				t.Errorf("left: %q", left)
@@ -346,7 +346,7 @@ func TestPrivateFolder(t *testing.T) {
 	})
 	t.Run("locked", func(t *testing.T) {
 		if os.Getuid() == 0 {
-			t.Skip("no folder is locked for root")
+			t.Skip("no directory is locked for root")
 		}
 		s := newScene(t)
 		r := record(4711, "r1")

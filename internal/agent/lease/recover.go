@@ -93,7 +93,7 @@ func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record
 		return nil, errors.Join(err, stored)
 	}
 	if stored != nil {
-		return record, unusable("", fmt.Errorf("the folder of run %s was left where it is: %w", record.Run, stored))
+		return record, unusable("", fmt.Errorf("the directory of run %s was left where it is: %w", record.Run, stored))
 	}
 	return record, nil
 }
@@ -112,7 +112,7 @@ func (p *Pool) privatePath(path string) (string, error) {
 	}
 	parent, name := filepath.Split(filepath.Clean(path))
 	if parent = filepath.Clean(parent); parent != temp && parent != filepath.Clean(p.temp) {
-		return "", errors.New("it is not in the folder for temporary files")
+		return "", errors.New("it is not in the directory for temporary files")
 	}
 	if !regexp.MustCompile(`^` + privatePrefix + `[0-9]+$`).MatchString(name) {
 		return "", errors.New("its name is not one of ours")
@@ -138,7 +138,7 @@ func removePrivate(path string) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return errors.New("it is not a folder")
+		return errors.New("it is not a directory")
 	case !safefile.OwnedByUser(info):
 		return errors.New("it belongs to another user")
 	}

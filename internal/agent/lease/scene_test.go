@@ -24,7 +24,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// holderVar makes a copy of this program a holder of slots: it names the folder,
+// holderVar makes a copy of this program a holder of slots: it names the directory,
 // the agent, the limit, and what to do with the slot.
 const holderVar = "SLOT_TEST_HOLDER"
 

@@ -17,13 +17,13 @@ import (
 
 // The moments at which a holder is killed.
 const (
-	atAnnounced = "announced" // its private folder is not there yet
-	atMade      = "made"      // the folder is, and its process not yet
+	atAnnounced = "announced" // its private directory is not there yet
+	atMade      = "made"      // the directory is, and its process not yet
 	atStarted   = "started"   // the process is, and is not recorded
 	atRecorded  = "recorded"  // all is
 )
 
-// litter writes its number into a folder, and so does an orphan that nothing ties to
+// litter writes its number into a directory, and so does an orphan that nothing ties to
 // it but its output. Neither ends when it is asked to.
 const leftovers = `trap "" TERM; echo $$ >"$0/root"
 (env -i PATH="$PATH" setsid sh -c 'trap "" TERM; echo $$ >"$0/orphan"; while :; do sleep 0.05; done' "$0" &)

@@ -161,7 +161,7 @@ func TestReadEnvelopeBody(t *testing.T) {
 	}
 }
 
-// TestReadEnvelopeThroughALink: a temporary folder has two names on some systems,
+// TestReadEnvelopeThroughALink: a temporary directory has two names on some systems,
 // and an agent may write either.
 func TestReadEnvelopeThroughALink(t *testing.T) {
 	e := expect()

@@ -81,7 +81,7 @@ func TestTemplatesComeFromTheProjectAlone(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("secret {{modules}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"out": outside, "nowhere": "none.md", "itself": "critic.md", "a folder": "."} {
+	for name, target := range map[string]string{"out": outside, "nowhere": "none.md", "itself": "critic.md", "a directory": "."} {
 		root := templated(t, "other.md", "")
 		if err := os.Symlink(target, filepath.Join(root, ".switchyard", "prompts", "critic.md")); err != nil {
 			t.Skipf("this system makes no symbolic links: %v", err)

@@ -33,7 +33,7 @@ func TestEffectiveFilesAlwaysCount(t *testing.T) {
 	}), "added .claude/agents/critic.md", "added .nubos-pilot/agents/np-critic.md", "added switchyard.lock", "content switchyard.yaml")
 }
 
-// Git does not tell of a repository in a folder of which it tracks files, and yet
+// Git does not tell of a repository in a directory of which it tracks files, and yet
 // obeys its settings there.
 func TestRepositoryHiddenAmongTrackedFiles(t *testing.T) {
 	hidden := func(s scene) {
@@ -72,7 +72,7 @@ func TestCommonDirOutsideCounts(t *testing.T) {
 	s.want(s.changed(func() { s.write(".git/commondir", outside+"\n") }), "git .git/commondir added")
 }
 
-// A file that does not count must not become a folder in which nothing counts.
+// A file that does not count must not become a directory in which nothing counts.
 func TestFolderInPlaceOfAFileThatDoesNotCount(t *testing.T) {
 	kinds(t, func(_ *testing.T, s scene) {
 		s.want(s.changed(func() { s.write("STATE.md", "x") }, "STATE.md"))
@@ -89,7 +89,7 @@ func TestFolderInPlaceOfAFileThatDoesNotCount(t *testing.T) {
 	})
 }
 
-// A project in a folder of a repository obeys the rules of the folders above it.
+// A project in a directory of a repository obeys the rules of the directories above it.
 func TestHiddenFromAbove(t *testing.T) {
 	s := newScene(t)
 	s.write("x/project/a", "x")
@@ -109,7 +109,7 @@ func TestHiddenFromAbove(t *testing.T) {
 
 // A home directory may be a repository that ignores everything except some files.
 func TestProjectThatARepositoryAboveIgnores(t *testing.T) {
-	for name, rules := range map[string]string{"by everything": "*\n", "by its name": "/x/\n", "by its own folder": "/x/pro*ect\n"} {
+	for name, rules := range map[string]string{"by everything": "*\n", "by its name": "/x/\n", "by its own directory": "/x/pro*ect\n"} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			s.write(".gitignore", rules)

@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 )
 
-// A tree of 10,000 files in 200 folders.
+// A tree of 10,000 files in 200 directories.
 func BenchmarkTake(b *testing.B) {
 	for _, kind := range []string{"git", "plain", "cached"} {
 		b.Run(kind, func(b *testing.B) {

@@ -60,7 +60,7 @@ func TestCacheSeesFiles(t *testing.T) {
 		s.must(os.Symlink("elsewhere", s.path("link")))
 		same("link")
 		s.write("src/new/x", "")
-		same("new folder")
+		same("new directory")
 		s.must(os.Remove(s.path("src/new/x")))
 		s.must(os.Symlink("/", s.path("src/new/x")))
 		same("type")
@@ -85,7 +85,7 @@ func TestCacheSeesGit(t *testing.T) {
 	}{
 		{"an ignore file", func() { s.write(".gitignore", "*.log\n") }},
 		{"another one of the same size", func() { s.write(".gitignore", "*.txt\n") }},
-		{"one in a folder", func() { s.write("sub/.gitignore", "!*.log\n") }},
+		{"one in a directory", func() { s.write("sub/.gitignore", "!*.log\n") }},
 		{"a link in its place", func() {
 			s.must(os.Rename(s.path("sub/.gitignore"), s.path("sub/other")))
 			s.must(os.Symlink("other", s.path("sub/.gitignore")))

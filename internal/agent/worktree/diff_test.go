@@ -250,7 +250,7 @@ func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)
 		func() { s.git(".", "rm", "-q", "-f", ".gitignore") },
 		func() { s.write(".cache/.gitignore", "*\n"); s.write("sub/.gitignore", "x\n") },
 		func() { s.write("nested/x", "x"); s.git("nested", "init", "-q") },
-		func() { s.must(os.Remove(s.path("a.txt"))); s.write("a.txt/a", "a folder in the place of a link") },
+		func() { s.must(os.Remove(s.path("a.txt"))); s.write("a.txt/a", "a directory in the place of a link") },
 		func() { s.must(os.RemoveAll(s.path("nested"))); s.git(".", "rm", "-q", "-r", "-f", "--cached", ".") },
 		func() {
 			s.write("b.txt", "two\n")

@@ -77,7 +77,7 @@ func TestChangedFiles(t *testing.T) {
 			s.must(os.Rename(s.path("src/deep"), filepath.Join(s.home, "deep")))
 			s.must(os.Symlink(filepath.Join(s.home, "deep"), s.path("src/deep")))
 		}, []string{"added src/deep", "removed src/deep/b.go"}},
-		"file to folder": {func(s scene) {
+		"file to directory": {func(s scene) {
 			s.must(os.Remove(s.path("run.sh")))
 			s.write("run.sh/run.sh", "exit 0\n")
 		}, []string{"removed run.sh", "added run.sh/run.sh"}},

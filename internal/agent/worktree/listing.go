@@ -160,7 +160,7 @@ type walkResult struct {
 }
 
 // errWaits is the error for a special file that would block git.
-var errWaits = errors.New("it is neither a file nor a folder, and git would wait for it")
+var errWaits = errors.New("it is neither a file nor a directory, and git would wait for it")
 
 // gitReads are the files of a working tree that git itself reads.
 var gitReads = []string{ignoreFile, ".gitattributes", gitModules, ".mailmap"}

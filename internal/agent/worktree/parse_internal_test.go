@@ -71,7 +71,7 @@ func TestParseEntry(t *testing.T) {
 	}
 }
 
-// Whatever git prints, no path leads out of the folder.
+// Whatever git prints, no path leads out of the directory.
 func FuzzParseEntry(f *testing.F) {
 	for _, text := range []string{"? a", "H 100644 e69de29b 0\ta", "? ../a", "? a/", "M 1 2 3\t\t"} {
 		f.Add(text)

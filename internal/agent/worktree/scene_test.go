@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// scene is a project, and a user with a home and a folder for temporary files.
+// scene is a project, and a user with a home and a directory for temporary files.
 type scene struct {
 	testing.TB
 	dir, home string

@@ -21,7 +21,7 @@ import (
 
 const id = "M001-S001-T0001"
 
-// folder creates a .nubos-pilot folder with files.
+// folder creates a .nubos-pilot directory with files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), nubospilot.Folder)
@@ -321,7 +321,7 @@ func TestReadStaysInTheFolder(t *testing.T) {
 			t.Errorf("%s is not among what is left: %v", what, got.Left)
 		}
 	}
-	// The folders may be links, too.
+	// The directories may be links, too.
 	for name, target := range map[string]string{"checkpoints": filepath.Dir(at("")), "config.json": secret} {
 		dir := folder(t, nil)
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {

@@ -90,14 +90,14 @@ type Waive struct {
 // Name returns the name of the record with that number.
 func Name(number int) string { return fmt.Sprintf("ADR-%04d", number) }
 
-// The largest record, and the largest total of a folder's records, in bytes: List returns
+// The largest record, and the largest total of a directory's records, in bytes: List returns
 // all of them at once.
 const (
 	maxBytes    = 1 << 20
 	maxAllBytes = 16 << 20
 )
 
-// Found is a file in a folder of records.
+// Found is a file in a directory of records.
 type Found struct {
 	// File is its path below the listed root.
 	File string
@@ -109,12 +109,12 @@ type Found struct {
 	Err error
 }
 
-// List reads the records of a folder below root, sorted by file name. It reads files
-// whose names end in .md and begin with a digit. A missing folder counts as empty.
+// List reads the records of a directory below root, sorted by file name. It reads files
+// whose names end in .md and begin with a digit. A missing directory counts as empty.
 //
 // # Errors
 //
-// Errors of the file system for the folder itself. The error of a single file is in its
+// Errors of the file system for the directory itself. The error of a single file is in its
 // Found.
 func List(root *os.Root, dir string) ([]Found, error) {
 	entries, err := fs.ReadDir(root.FS(), dir) // sorted by name

@@ -368,7 +368,7 @@ func TestList(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if all, err := adr.List(root, "missing"); err != nil || len(all) != 0 {
-		t.Errorf("a folder that is not there: %+v, %v", all, err)
+		t.Errorf("a directory that is not there: %+v, %v", all, err)
 	}
 }
 

@@ -75,7 +75,7 @@ func untar(r io.Reader, l Limits) ([]File, error) {
 }
 
 // entryName returns the name of an entry within the bundle. It accepts only files and
-// folders: a link can lead out of the bundle, and the holes of a sparse file take more
+// directories: a link can lead out of the bundle, and the holes of a sparse file take more
 // space than the archive.
 func entryName(header *tar.Header) (string, error) {
 	switch header.Typeflag {
@@ -85,7 +85,7 @@ func entryName(header *tar.Header) (string, error) {
 	case tar.TypeGNUSparse:
 		return "", malformedFile(header.Name, "it is a sparse file")
 	default:
-		return "", malformedFile(header.Name, "it is neither a file nor a folder")
+		return "", malformedFile(header.Name, "it is neither a file nor a directory")
 	}
 	for key := range header.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {

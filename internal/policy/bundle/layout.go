@@ -26,9 +26,9 @@ func checkLayout(files []File) error {
 		case path.Base(f.Name) == patchName:
 			return malformedFile(f.Name, "it is part of a delta bundle, and a policy has to be whole")
 		case isSignatures(f.Name) && f.Name != signaturesName:
-			return malformedFile(f.Name, "the signatures belong into the bundle's topmost folder")
+			return malformedFile(f.Name, "the signatures belong into the bundle's topmost directory")
 		case isManifest(f.Name) && f.Name != manifestName && f.Name != manifestProtoName:
-			return malformedFile(f.Name, "OPA would take it for the manifest, which is the file %s in the topmost folder", manifestName)
+			return malformedFile(f.Name, "OPA would take it for the manifest, which is the file %s in the topmost directory", manifestName)
 		case bundle.IsYAMLDataFile(f.Name):
 			return malformedFile(f.Name, "data in YAML is not read")
 		}
@@ -109,7 +109,7 @@ func checkName(entry, name string, folder bool) error {
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return malformedFile(entry, "its name has characters that do not show")
 	case strings.Contains(name, `\`):
-		return malformedFile(entry, "its name has a backslash, which separates folders on some systems")
+		return malformedFile(entry, "its name has a backslash, which separates directories on some systems")
 	case len(name) > 1 && name[1] == ':', strings.HasPrefix(name, "/"):
 		return malformedFile(entry, "its name is absolute")
 	case strings.Contains("/"+name+"/", "/../"):
@@ -140,7 +140,7 @@ func (s nameSet) add(name string) error {
 // isRego reports whether a file is a module or a test.
 func isRego(name string) bool { return strings.HasSuffix(name, ".rego") }
 
-// isManifest reports whether OPA treats the file as the manifest, in whatever folder.
+// isManifest reports whether OPA treats the file as the manifest, in whatever directory.
 func isManifest(name string) bool {
 	return strings.HasSuffix(name, manifestName) || strings.HasSuffix(name, manifestProtoName)
 }

@@ -41,7 +41,7 @@ type Limits struct {
 	Packed, Unpacked int64
 	// Module bounds each Rego file, in bytes.
 	Module int64
-	// Entries bounds the number of files and folders.
+	// Entries bounds the number of files and directories.
 	Entries int
 }
 
@@ -73,7 +73,7 @@ type Contents struct {
 // Read rejects OPA's delta bundles, since a policy is read as a whole, and data in YAML.
 // Names in the archive may begin with a slash, as written by OPA's tools, or with "./",
 // as written by tar; any other name that is not a clean path within the bundle is
-// rejected, and so is everything that is not a file or folder.
+// rejected, and so is everything that is not a file or directory.
 //
 // # Errors
 //

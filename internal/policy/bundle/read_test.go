@@ -77,7 +77,7 @@ func TestNamesAreTakenAsTheyAreMeant(t *testing.T) {
 	folders := tarred(t, tar.Header{Name: "./", Typeflag: tar.TypeDir}, tar.Header{Name: "/", Typeflag: tar.TypeDir},
 		tar.Header{Name: "./lib/", Typeflag: tar.TypeDir}, entry("./lib/p.rego", rego))
 	if got, err := bundle.Read(zipped(t, folders), limits(), nil); err != nil || len(got.Files) != 1 {
-		t.Errorf("with folders: got %+v, %v", got.Files, err)
+		t.Errorf("with directories: got %+v, %v", got.Files, err)
 	}
 }
 
@@ -130,9 +130,9 @@ func hostile(t testing.TB) map[string]struct {
 		"sparse and endless":         {zipped(t, sparse("p.rego", 1<<40)), ""},
 		"symbolic link":              {kind(tar.TypeSymlink), "p.rego: it is a link"},
 		"hard link":                  {kind(tar.TypeLink), "p.rego: it is a link"},
-		"device":                     {kind(tar.TypeChar), "neither a file nor a folder"},
-		"block device":               {kind(tar.TypeBlock), "neither a file nor a folder"},
-		"pipe":                       {kind(tar.TypeFifo), "neither a file nor a folder"},
+		"device":                     {kind(tar.TypeChar), "neither a file nor a directory"},
+		"block device":               {kind(tar.TypeBlock), "neither a file nor a directory"},
+		"pipe":                       {kind(tar.TypeFifo), "neither a file nor a directory"},
 		"leads out":                  {named("../p.rego"), "leads out of the bundle"},
 		"leads out from the root":    {named("/../d/p.rego"), "leads out of the bundle"},
 		"leads out in the middle":    {named("a/../../p.rego"), "leads out of the bundle"},
@@ -147,7 +147,7 @@ func hostile(t testing.TB) map[string]struct {
 		"not UTF-8":                  {named("p\xff.rego"), "characters that do not show"},
 		"dot inside":                 {named("a/./p.rego"), "shortest form"},
 		"two dots and slashes":       {named("././p.rego"), "shortest form"},
-		"empty folder name":          {named("a//p.rego"), "shortest form"},
+		"empty directory name":       {named("a//p.rego"), "shortest form"},
 		"long name":                  {named(strings.Repeat("a", 1020) + ".rego"), "longer than 1024 bytes"},
 		"folder that leads out":      {zipped(t, tarred(t, tar.Header{Name: "../a/", Typeflag: tar.TypeDir})), "leads out"},
 		"twice":                      {files("p.rego", rego), "twice"},
@@ -159,7 +159,7 @@ func hostile(t testing.TB) map[string]struct {
 		"manifest below":             {files("a/.manifest", manifest), "OPA would take it for the manifest"},
 		"manifest by its ending":     {files("a.manifest", manifest), "OPA would take it for the manifest"},
 		"two manifests":              {files(".manifest", manifest, ".manifest.pb", ""), "multiple manifest files"},
-		"signatures below":           {files("a/.signatures.json", "{}"), "topmost folder"},
+		"signatures below":           {files("a/.signatures.json", "{}"), "topmost directory"},
 		"YAML data":                  {files("data.yaml", "a: 1"), "YAML"},
 		"broken data":                {files("data.json", "{"), "data.json: it is not one JSON value"},
 		"two data values":            {files("data.json", "{} {}"), "data.json: it is not one JSON value"},

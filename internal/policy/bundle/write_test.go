@@ -207,7 +207,7 @@ func TestDraftsThatMakeNoBundleAreRefused(t *testing.T) {
 		"leads out":            {func(d *bundle.Draft) { d.Files[0].Name = "../p.rego" }, "leads out"},
 		"absolute":             {func(d *bundle.Draft) { d.Files[0].Name = "/p.rego" }, "absolute"},
 		"no name":              {func(d *bundle.Draft) { d.Files[0].Name = "" }, "shortest form"},
-		"the folder itself":    {func(d *bundle.Draft) { d.Files[0].Name = "." }, "shortest form"},
+		"the directory itself": {func(d *bundle.Draft) { d.Files[0].Name = "." }, "shortest form"},
 		"a manifest":           {func(d *bundle.Draft) { d.Files[0].Name = ".manifest" }, "has a field for it"},
 		"a signature":          {func(d *bundle.Draft) { d.Files[0].Name = ".signatures.json" }, "has a field for it"},
 		"wasm as a file":       {func(d *bundle.Draft) { d.Files[0].Name = "policy.wasm" }, "has a field for it"},

@@ -145,7 +145,7 @@ func declaration(d routing.Destination) string {
 	return fmt.Sprintf("%s, %s", d.Kind, round)
 }
 
-// placeOf formats a location without its folder, which differs between machines.
+// placeOf formats a location without its directory, which differs between machines.
 func placeOf(p routing.Location) string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Row) }
 
 // firstVersion is the version of a policy without a predecessor.

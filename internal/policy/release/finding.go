@@ -18,7 +18,7 @@ type Finding struct {
 	Policy string `json:"policy,omitzero"`
 	// ADR is the decision record with the defect.
 	ADR string `json:"adr,omitzero"`
-	// File is the file or folder with the defect, relative to the tree's root.
+	// File is the file or directory with the defect, relative to the tree's root.
 	File string `json:"file,omitzero"`
 	// Location is the line in it, if known.
 	Location *routing.Location `json:"place,omitzero"`
@@ -93,9 +93,9 @@ func compareReferences(a, b string) int {
 // Rule is a property that Lint checks. The names are stable.
 type Rule string
 
-// Rules for the folder of a version.
+// Rules for the directory of a version.
 const (
-	// FolderName: the folder has the name of the version in its METADATA.
+	// FolderName: the directory has the name of the version in its METADATA.
 	FolderName Rule = "folder-name"
 	// Loads: the policy loads.
 	Loads Rule = "loads"
@@ -113,7 +113,7 @@ const (
 
 // Rules for its decision record.
 const (
-	// RecordValid: a file in the records folder is a valid record, and the only one of
+	// RecordValid: a file in the records directory is a valid record, and the only one of
 	// its number.
 	RecordValid Rule = "adr-valid"
 	// RecordNamed: the record that METADATA names exists and is only about that version.

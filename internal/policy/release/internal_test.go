@@ -82,7 +82,7 @@ func TestLockStaysSorted(t *testing.T) {
 	})
 }
 
-// TestReferencesHaveOneOrder checks the order for arbitrary folder names.
+// TestReferencesHaveOneOrder checks the order for arbitrary directory names.
 func TestReferencesHaveOneOrder(t *testing.T) {
 	refs := rapid.OneOf(rapid.StringMatching(`routing@[0-9]{1,2}(\.[0-9]{1,2}){1,2}(-rc)?`), rapid.SampledFrom([]string{"", "routing@old", "routing@"}))
 	rapid.Check(t, func(t *rapid.T) {

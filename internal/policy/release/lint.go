@@ -57,7 +57,7 @@ type Version struct {
 //
 // # Errors
 //
-// policy-tree-unreadable if the tree cannot be read or has no versions folder, the errors
+// policy-tree-unreadable if the tree cannot be read or has no versions directory, the errors
 // of the Replayer, and the error of ctx. Defects of the tree's contents are Findings, not
 // errors.
 func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
@@ -111,7 +111,7 @@ func noTree() error {
 // checkShared checks the parts of the tree that do not belong to one version.
 func (l *linter) checkShared() {
 	for _, name := range l.stray {
-		l.add(finding(FolderName, name, "it is neither a folder nor a file").hint("versions are folders: put one there, or remove it"))
+		l.add(finding(FolderName, name, "it is neither a directory nor a file").hint("versions are directories: put one there, or remove it"))
 	}
 	files := make(map[int]string)
 	for _, r := range l.records {
@@ -146,7 +146,7 @@ func (l *linter) checkLock() {
 			}
 			f = finding(Unchanged, lockPath, "%s is built in with another digest", ref).hint("restore from version control whichever was changed: the line, or %s", versionDir(identity(ref).Version))
 		} else {
-			f = finding(Stored, lockPath, "%s was released, and its folder is gone", ref).hint("restore %s from version control", versionDir(identity(ref).Version))
+			f = finding(Stored, lockPath, "%s was released, and its directory is gone", ref).hint("restore %s from version control", versionDir(identity(ref).Version))
 		}
 		f.Policy = ref
 		l.add(f)

@@ -143,7 +143,7 @@ func (w *versionLinter) checkStep(change diff.Diff, seen *Version) {
 			again += " --major"
 		}
 		w.say(finding(Step, w.folder, "the step from %s is too small and needs a %s one: %s", w.before.ref, step, strings.Join(why, "; ")).
-			hint("it has to be %s: rename the folder, custom.version and the record's policy, or remove folder and record and begin again with %s", next, again))
+			hint("it has to be %s: rename the directory, custom.version and the record's policy, or remove directory and record and begin again with %s", next, again))
 		return
 	}
 	w.say(finding(Step, w.folder, "it does not follow %s: a number is left out", w.before.ref).hint("the next version is %s, as the change is", next))

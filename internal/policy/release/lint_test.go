@@ -78,21 +78,21 @@ func changed(more ...string) []string {
 
 func TestLintOfAVersion(t *testing.T) {
 	check(t, map[string]broken{
-		"a syntax error":    {change(rego, "_open if", "_open iff"), []string{v2 + "loads"}, ""},
-		"no title":          {change(rego, "# title: Small\n", ""), []string{v2 + "loads"}, "title"},
-		"not formatted":     {change(rego, "_open if", "_open  if"), changed(v2 + "formatted"), "opa fmt"},
-		"tests not so":      {change(tests, "failed ==", "failed  =="), []string{v2 + "formatted"}, `"\tfailed == set()"`},
-		"a table untitled":  {change(rego, "# METADATA\n# title: Precedence\n", ""), changed(v2 + "metadata"), "precedence"},
-		"another version":   {change(rego, "version: 0.2.0", "version: 0.2.1"), changed(v2+"folder-name", v2+"adr-diff"), "0.2.1"},
-		"an empty folder":   {put("policies/routing/0.3.0/README", ""), []string{"routing@0.3.0 loads"}, ""},
-		"no tests":          {remove(tests), []string{v2 + "tested"}, "no tests"},
-		"an empty test":     {put(tests, "package switchyard.routing_test\n"), []string{v2 + "tested", v2 + "covered"}, "no tests"},
-		"a failing test":    {change(tests, `== "stuck"`, `== "fixer"`), []string{v2 + "tested"}, `line 7 does not hold: routing.precedence[0] == "fixer"`},
-		"a test to come":    {add(tests, "\ntodo_test_later := true\n"), []string{v2 + "tested"}, "still to be written"},
-		"tests in no Rego":  {add(tests, "\ntest_x if {\n"), []string{v2 + "tested"}, ""},
-		"an impure test":    {add(tests, "\ntest_success_x if time.now_ns() > 0\n"), []string{v2 + "tested"}, "time.now_ns"},
-		"a rule uncovered":  {add(rego, "\n_unused if input.round > 1000\n"), changed(v2 + "covered"), "routing.rego:"},
-		"no version's name": {put("policies/routing/old/routing.rego", small), []string{"routing@old folder-name", "routing@old tested", "routing@old locked", "routing@old adr-named"}, "three numbers"},
+		"a syntax error":     {change(rego, "_open if", "_open iff"), []string{v2 + "loads"}, ""},
+		"no title":           {change(rego, "# title: Small\n", ""), []string{v2 + "loads"}, "title"},
+		"not formatted":      {change(rego, "_open if", "_open  if"), changed(v2 + "formatted"), "opa fmt"},
+		"tests not so":       {change(tests, "failed ==", "failed  =="), []string{v2 + "formatted"}, `"\tfailed == set()"`},
+		"a table untitled":   {change(rego, "# METADATA\n# title: Precedence\n", ""), changed(v2 + "metadata"), "precedence"},
+		"another version":    {change(rego, "version: 0.2.0", "version: 0.2.1"), changed(v2+"folder-name", v2+"adr-diff"), "0.2.1"},
+		"an empty directory": {put("policies/routing/0.3.0/README", ""), []string{"routing@0.3.0 loads"}, ""},
+		"no tests":           {remove(tests), []string{v2 + "tested"}, "no tests"},
+		"an empty test":      {put(tests, "package switchyard.routing_test\n"), []string{v2 + "tested", v2 + "covered"}, "no tests"},
+		"a failing test":     {change(tests, `== "stuck"`, `== "fixer"`), []string{v2 + "tested"}, `line 7 does not hold: routing.precedence[0] == "fixer"`},
+		"a test to come":     {add(tests, "\ntodo_test_later := true\n"), []string{v2 + "tested"}, "still to be written"},
+		"tests in no Rego":   {add(tests, "\ntest_x if {\n"), []string{v2 + "tested"}, ""},
+		"an impure test":     {add(tests, "\ntest_success_x if time.now_ns() > 0\n"), []string{v2 + "tested"}, "time.now_ns"},
+		"a rule uncovered":   {add(rego, "\n_unused if input.round > 1000\n"), changed(v2 + "covered"), "routing.rego:"},
+		"no version's name":  {put("policies/routing/old/routing.rego", small), []string{"routing@old folder-name", "routing@old tested", "routing@old locked", "routing@old adr-named"}, "three numbers"},
 	})
 }
 
@@ -176,7 +176,7 @@ func TestLintOfTheVersionsTogether(t *testing.T) {
 		"not locked":       {lockLine("routing@0.2.0", ""), []string{v2 + "locked"}, "does not have it"},
 		"another digest":   {lockLine("routing@0.2.0", "routing@0.2.0 "+digest+"\n"), []string{v2 + "unchanged"}, "released as " + digest},
 		"another built-in": {add(lockFile, "routing@1.1.0 "+digest+"\n"), []string{"routing@1.1.0 unchanged"}, "built in"},
-		"gone":             {remove(rego, tests), []string{v2 + "kept", "adr-named", "routing@0.1.0 proven"}, "its folder is gone"},
+		"gone":             {remove(rego, tests), []string{v2 + "kept", "adr-named", "routing@0.1.0 proven"}, "its directory is gone"},
 		"the first one gone": {
 			remove(first+"routing.rego", first+"routing_test.rego"), []string{"routing@0.1.0 kept", "adr-named", v2 + "adr-supersedes", v2 + "adr-diff"}, "routing@0.1.0",
 		},
@@ -365,8 +365,8 @@ func TestLintPassesErrorsOn(t *testing.T) {
 
 func TestWhatIsNoTree(t *testing.T) {
 	for name, tree := range map[string]release.Tree{
-		"an empty folder": {Root: t.TempDir()},
-		"no folder":       {Root: filepath.Join(t.TempDir(), "missing")},
+		"an empty directory": {Root: t.TempDir()},
+		"no directory":       {Root: filepath.Join(t.TempDir(), "missing")},
 	} {
 		if _, err := tree.Lint(t.Context(), everything()); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
 			t.Errorf("%s: %v", name, err)
@@ -374,7 +374,7 @@ func TestWhatIsNoTree(t *testing.T) {
 	}
 }
 
-// TestLintWithoutVersions checks a tree whose only folder is not named as a version, without
+// TestLintWithoutVersions checks a tree whose only directory is not named as a version, without
 // built-in versions.
 func TestLintWithoutVersions(t *testing.T) {
 	tree := plant(t, files{"policies/routing/later/routing.rego": small})

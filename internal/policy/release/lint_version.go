@@ -36,7 +36,7 @@ func (w *versionLinter) check(ctx context.Context) (Version, error) {
 	_, released := w.lock.digests[w.ref]
 	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released}
 	if !isVersion(w.ref) {
-		w.say(finding(FolderName, w.folder, "the name of a version's folder must be three numbers, such as 1.3.0").hint("rename it, or move it elsewhere"))
+		w.say(finding(FolderName, w.folder, "the name of a version's directory must be three numbers, such as 1.3.0").hint("rename it, or move it elsewhere"))
 	}
 	if w.err != nil {
 		w.say(problems(finding(Loads, w.folder, ""), w.err)...)
@@ -44,7 +44,7 @@ func (w *versionLinter) check(ctx context.Context) (Version, error) {
 	}
 	seen.Policy = w.policy.Identity()
 	if got := seen.Policy.String(); got != w.ref {
-		w.say(finding(FolderName, w.folder, "its METADATA says that it is %s", got).hint("rename the folder, or correct custom.version"))
+		w.say(finding(FolderName, w.folder, "its METADATA says that it is %s", got).hint("rename the directory, or correct custom.version"))
 	}
 	w.checkMetadata()
 	if err := w.checkTests(ctx, &seen); err != nil {
@@ -196,7 +196,7 @@ func (w *versionLinter) checkUnchanged(seen *Version) {
 	case ok:
 	case begins && ours != "" && ours != digest:
 		w.say(finding(Unchanged, w.folder, "this program has it built in as %s, and it is %s here", ours, digest).
-			hint("a version has only one digest: remove folder and record and begin again with switchyard policy new, or rename the folder, custom.version and the record's policy, and remove its supersedes"))
+			hint("a version has only one digest: remove directory and record and begin again with switchyard policy new, or rename the directory, custom.version and the record's policy, and remove its supersedes"))
 	default:
 		w.say(finding(Locked, w.folder, "%s does not have it", lockPath).hint("switchyard policy release %s", w.ref))
 	}

@@ -40,7 +40,7 @@ type Created struct {
 	From   string `json:"from"`
 	Before string `json:"before"`
 	// BeforeRef is Before in the form that other commands accept: the same for a built-in
-	// version, else its folder, relative to the tree's root.
+	// version, else its directory, relative to the tree's root.
 	BeforeRef string `json:"before_ref"`
 	// ADR is the name of its decision record.
 	ADR string `json:"adr"`
@@ -48,7 +48,7 @@ type Created struct {
 	Files []string `json:"files"`
 }
 
-// New creates the next version: its folder with a copy of another version's rules and
+// New creates the next version: its directory with a copy of another version's rules and
 // tests, its decision record with status proposed, and the lock if it is missing. The
 // number follows the latest version, whichever version is copied.
 //
@@ -213,7 +213,7 @@ func renumbered(ctx context.Context, from *version, number, record string) ([]ro
 }
 
 // create writes all of the files, or removes them after an error. It fails if one exists
-// already, and creates missing folders.
+// already, and creates missing directories.
 func create(root *os.Root, files []routing.Source) (err error) {
 	var made []string
 	defer func() {
@@ -241,7 +241,7 @@ func create(root *os.Root, files []routing.Source) (err error) {
 	return nil
 }
 
-// mkdirs creates a folder with its parents, and returns those that did not exist.
+// mkdirs creates a directory with its parents, and returns those that did not exist.
 func mkdirs(root *os.Root, name string) ([]string, error) {
 	if name == "." {
 		return nil, nil

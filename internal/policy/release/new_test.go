@@ -187,7 +187,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestNewIsAllOrNothing checks that the version's folder is removed if the record cannot
+// TestNewIsAllOrNothing checks that the version's directory is removed if the record cannot
 // be written.
 func TestNewIsAllOrNothing(t *testing.T) {
 	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}

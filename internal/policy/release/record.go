@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// records are the files of the records folder, by name.
+// records are the files of the records directory, by name.
 type records []adr.Found
 
 func readRecords(root *os.Root) (records, error) {

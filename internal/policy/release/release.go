@@ -28,7 +28,7 @@ type ReleaseOptions struct {
 // Released is the result of Release.
 type Released struct {
 	Policy routing.Identity `json:"policy"`
-	// Folder is the version's folder, relative to the tree's root.
+	// Folder is the version's directory, relative to the tree's root.
 	Folder string `json:"folder"`
 	// Record is the version's updated decision record.
 	Record adr.Record `json:"record"`

@@ -172,7 +172,7 @@ func write(root string, all files) error {
 	return nil
 }
 
-// content returns all files in a tree. The names of empty folders end in a slash.
+// content returns all files in a tree. The names of empty directories end in a slash.
 func content(t *testing.T, tree release.Tree) files {
 	t.Helper()
 	all, err := read(tree.Root)

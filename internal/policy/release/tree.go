@@ -1,8 +1,8 @@
-// Package release manages the versions of a policy: a version is a folder with its tests,
+// Package release manages the versions of a policy: a version is a directory with its tests,
 // its decision record and its line in versions.lock, and it is checked before it is
 // released (docs/amending.md).
 //
-// A tree is the folders of a project that hold versions, ours or a user's. The built-in
+// A tree is the directories of a project that hold versions, ours or a user's. The built-in
 // versions come before a tree's first one. Everything is read and written through an
 // os.Root, so no symbolic link leads out of it.
 package release
@@ -25,9 +25,9 @@ import (
 const policyName = "routing"
 
 // Tree locates versions and their decision records: versions.lock and routing/VERSION/ in
-// the folder policies, and the records in docs/adr.
+// the directory policies, and the records in docs/adr.
 type Tree struct {
-	// Root is the folder of the project; all access stays below it.
+	// Root is the directory of the project; all access stays below it.
 	Root string
 	// BuiltIn holds the versions that come before the tree's first one; see
 	// routing.Loader.

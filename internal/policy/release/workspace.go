@@ -20,8 +20,8 @@ import (
 type workspace struct {
 	tree     Tree
 	root     *os.Root
-	versions []*version // oldest first; folders without a version's name last
-	stray    []string   // other entries next to the version folders, such as links
+	versions []*version // oldest first; directories without a version's name last
+	stray    []string   // other entries next to the version directories, such as links
 	records  records
 	lock     lock
 	builtIn  []*version
@@ -32,7 +32,7 @@ type workspace struct {
 
 // version is a version of a tree, or a built-in one before them.
 type version struct {
-	ref     string   // the name of its folder
+	ref     string   // the name of its directory
 	folder  string   // "" for a built-in version
 	before  *version // the previous version of the line, nil for the first
 	modules []routing.Source
@@ -207,7 +207,7 @@ const (
 type Listed struct {
 	// Folder is relative to the tree's root.
 	Folder string
-	// Policy is nil if the folder has no policy that loads; Err is then the reason.
+	// Policy is nil if the directory has no policy that loads; Err is then the reason.
 	Policy *routing.Policy
 	Err    error
 	State  State

@@ -60,7 +60,7 @@ func TestWasmCodeIsCached(t *testing.T) {
 	}
 }
 
-// TestWasmCacheOfOthersIsRefused checks that a cache folder of another user is not used:
+// TestWasmCacheOfOthersIsRefused checks that a cache directory of another user is not used:
 // its content would be executed.
 func TestWasmCacheOfOthersIsRefused(t *testing.T) {
 	dir := t.TempDir()

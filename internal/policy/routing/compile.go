@@ -9,7 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Every policy has the same name, which is also the folder of the released versions, and
+// Every policy has the same name, which is also the directory of the released versions, and
 // the same Rego package.
 const (
 	policyName  = "routing"

@@ -25,7 +25,7 @@ const (
 	// maxNesting bounds the nesting of brackets in a Rego file. The compiler's time can
 	// double with every level.
 	maxNesting = 16
-	// MaxEntries is the largest number of files and folders of any type in a directory or
+	// MaxEntries is the largest number of files and directories of any type in a directory or
 	// a bundle.
 	MaxEntries = 2000
 	// MaxBundleBytes bounds a bundle, in bytes, both packed and unpacked.
@@ -40,7 +40,7 @@ type Loader struct {
 	Released fs.FS
 	// Engine evaluates the policy; "" means EngineRego.
 	Engine Engine
-	// CacheDir is the folder in which EngineWasm caches machine code, shared with the
+	// CacheDir is the directory in which EngineWasm caches machine code, shared with the
 	// plugins; "" disables the cache.
 	CacheDir string
 	// Trust holds the keys that may sign bundles. If it is nil, bundles need no signature.

@@ -125,7 +125,7 @@ func TestEmbeddedDirectoryAndBundleAreTheSamePolicy(t *testing.T) {
 	}
 }
 
-// A policy may consist of several files, folders and helper packages.
+// A policy may consist of several files, directories and helper packages.
 var spread = map[string]string{
 	"tables.rego":        goodMetadata + goodTables,
 	"decision.rego":      "package switchyard.routing\n\nimport data.lib.names\n\ndecision := {\"next_action\": names.fixer, \"reason\": \"routed\"}\n",
@@ -197,7 +197,7 @@ func TestLoadTellsWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// A folder whose name looks like a release reference can be loaded by a path.
+// A directory whose name looks like a release reference can be loaded by a path.
 func TestADirectoryNamedLikeAReference(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("mine@1.0.0", 0o700); err != nil {
@@ -279,7 +279,7 @@ func TestSymbolicLinksLeadNowhereOutside(t *testing.T) {
 			wantCode(t, err, errs.PolicyUnreadable)
 		})
 	}
-	t.Run("linked folders are not followed", func(t *testing.T) {
+	t.Run("linked directories are not followed", func(t *testing.T) {
 		dir := t.TempDir()
 		if err := os.Symlink(outside, filepath.Join(dir, "lib")); err != nil {
 			t.Skip(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// LockFile is the lock's name, next to the folder of the versions.
+// LockFile is the lock's name, next to the directory of the versions.
 const LockFile = "versions.lock"
 
 // ParseLock parses a lock. Each line is a reference, a space and a digest; lines that are

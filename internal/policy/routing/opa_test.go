@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// opaCommand runs the real opa in a folder. Building it takes half a minute, so the tests
+// opaCommand runs the real opa in a directory. Building it takes half a minute, so the tests
 // do not build it: make opa does, and then runs these tests with it.
 func opaCommand(t *testing.T) func(dir string, args ...string) (string, error) {
 	t.Helper()

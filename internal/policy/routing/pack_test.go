@@ -160,7 +160,7 @@ func TestPackSaysWhatCannotBePacked(t *testing.T) {
 	t.Run("a name that no bundle may have", func(t *testing.T) {
 		dir := writeDir(t, map[string]string{"back\\slash.rego": goodPolicy})
 		if _, err := os.Stat(filepath.Join(dir, `back\slash.rego`)); err != nil {
-			t.Skip("here a backslash separates folders: ", err)
+			t.Skip("here a backslash separates directories: ", err)
 		}
 		_, err := load(t, dir).Pack(t.Context(), routing.PackOptions{})
 		wantCode(t, err, errs.PolicyInvalid)

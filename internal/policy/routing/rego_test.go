@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// versionDirs lists the folders of the released versions. It fails if there are none, so
+// versionDirs lists the directories of the released versions. It fails if there are none, so
 // that no loop over it passes without checking anything.
 func versionDirs(t *testing.T) []string {
 	t.Helper()
@@ -26,7 +26,7 @@ func versionDirs(t *testing.T) []string {
 		t.Fatalf("no versions found: %v", err)
 	}
 	if got, want := len(dirs), len(policies.Versions()); got != want {
-		t.Fatalf("%d version folders, but %d are embedded", got, want)
+		t.Fatalf("%d version directories, but %d are embedded", got, want)
 	}
 	return dirs
 }
@@ -183,7 +183,7 @@ func documentScope(set *ast.AnnotationSet, rule *ast.Rule) []*ast.Annotations {
 	return nil
 }
 
-// A version is one folder, one METADATA version, one reference, one ADR.
+// A version is one directory, one METADATA version, one reference, one ADR.
 func TestVersionsAreWhatTheirFoldersSay(t *testing.T) {
 	adrs := make(map[string]string)
 	for _, ref := range policies.Versions() {

@@ -111,8 +111,8 @@ func ReadDir(dir string, wanted func(name string) bool) ([]Source, error) {
 	return ReadFiles(root, ".", dir, wanted)
 }
 
-// ReadFiles reads the wanted Rego files below a folder of root, in lexical order and named
-// by their paths in that folder. Links to files are followed if they stay within root. ref
+// ReadFiles reads the wanted Rego files below a directory of root, in lexical order and named
+// by their paths in that directory. Links to files are followed if they stay within root. ref
 // names the policy in errors.
 //
 // # Errors

@@ -104,7 +104,7 @@ func TestReadDirHoldsTheLimits(t *testing.T) {
 	}{
 		"nothing there":  {filepath.Join(linked, "nowhere"), errs.PolicyUnreadable},
 		"a link outside": {linked, errs.PolicyUnreadable},
-		"a folder":       {writeDir(t, map[string]string{"a_test.rego/b": ""}), ""},
+		"a directory":    {writeDir(t, map[string]string{"a_test.rego/b": ""}), ""},
 		"too much":       {writeDir(t, map[string]string{"a_test.rego": large, "b_test.rego": "##"}), errs.PolicyInvalid},
 		"just enough":    {writeDir(t, map[string]string{"a_test.rego": large, "b_test.rego": "#"}), ""},
 	} {

@@ -74,7 +74,7 @@ func eventsIn(t *testing.T, path string) int64 {
 	return int64(f.Metric[0].Counter.GetValue())
 }
 
-// alone checks that the file is the only one in its folder.
+// alone checks that the file is the only one in its directory.
 func alone(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -315,7 +315,7 @@ func TestHiddenLocks(t *testing.T) {
 	for name, plant := range map[string]func(draft, target string) error{
 		"a link":      func(draft, target string) error { return os.Symlink(target, draft) },
 		"a hard link": func(draft, target string) error { return os.Link(target, draft) },
-		"a folder":    func(draft, _ string) error { return os.Mkdir(draft, 0o700) },
+		"a directory": func(draft, _ string) error { return os.Mkdir(draft, 0o700) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

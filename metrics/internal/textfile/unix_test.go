@@ -41,7 +41,7 @@ func TestOthersMayRead(t *testing.T) {
 	}
 }
 
-// TestPipesAreNotWaitedFor checks pipes in place of the file, its lock and its folder.
+// TestPipesAreNotWaitedFor checks pipes in place of the file, its lock and its directory.
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "switchyard.prom")
@@ -58,7 +58,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 		t.Errorf("a pipe for a lock: %v", err)
 	}
 	if _, err := writeMetrics(t.Context(), filepath.Join(lockOf(path), "switchyard.prom"), metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
-		t.Errorf("a pipe for a folder: %v", err)
+		t.Errorf("a pipe for a directory: %v", err)
 	}
 }
 

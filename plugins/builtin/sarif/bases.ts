@@ -1,5 +1,5 @@
 /**
- * Base ids: the names by which a log calls the folders that its relative
+ * Base ids: the names by which a log calls the directories that its relative
  * references start from.
  *
  * A base may start from another. What findings need is the path from the last

@@ -29,7 +29,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
-// languages are the examples' folders.
+// languages are the examples' directories.
 var languages = []string{"assemblyscript", "c", "go"}
 
 // module returns an example's module: the committed one, or that of Go, which is

@@ -182,7 +182,7 @@ func TestWriteRefuses(t *testing.T) {
 		t.Errorf("a refusal leaves %v behind", left)
 	}
 	if p, err := scaffold.Write(empty, scaffold.C, "x"); err != nil || p.Module != "x.wasm" {
-		t.Errorf("an empty folder will not do: %v", err)
+		t.Errorf("an empty directory will not do: %v", err)
 	}
 }
 
