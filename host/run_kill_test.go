@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -159,7 +160,10 @@ func (s *runSite) wants(c child) child {
 // killed.
 func (s *runSite) kill(t testing.TB, c child) int {
 	t.Helper()
-	out, _ := s.child(t, s.wants(c)).Output()
+	out, err := s.child(t, s.wants(c)).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		t.Logf("the run ended with %s: %s", exit, exit.Stderr)
+	}
 	n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
 	return n
 }

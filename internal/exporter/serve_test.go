@@ -3,6 +3,7 @@ package exporter_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -52,6 +53,7 @@ func start(t *testing.T, o exporter.Options) *served {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
 	}
+	o.Timeout = cmp.Or(o.Timeout, time.Hour) // A busy machine can take longer than the default.
 	o.Warn = func(err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
