@@ -131,9 +131,7 @@ func newKillSite(t *testing.T) *runSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.bin, "git"), fmt.Appendf(nil, killer, s.bin, program), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, filepath.Join(s.bin, "git"), fmt.Sprintf(killer, s.bin, program))
 	s.before = s.checkout(t)
 	return s
 }

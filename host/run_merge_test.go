@@ -114,9 +114,7 @@ func TestRunWithHooks(t *testing.T) {
 			if err := os.MkdirAll(hooks, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(hooks+"/pre-commit", []byte("#!/bin/sh\n"+c.hook+"\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			writeProgram(t, hooks+"/pre-commit", "#!/bin/sh\n"+c.hook+"\n")
 			if c.code != "" {
 				s.fails(t, api.RunRequest{}, c.code)
 				if state := s.state(t); state.Status != task.Committed || state.Commit != nil {

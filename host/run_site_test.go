@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -135,6 +136,19 @@ func (s *runSite) environ() []string {
 	return []string{
 		"PATH=" + path, "HOME=" + s.home, "GIT_CONFIG_NOSYSTEM=1",
 		"SWITCHYARD_CLAUDE_BIN=" + s.agent, "SWITCHYARD_CODEX_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script, access.WriteVariable + "=" + filepath.Dir(s.script),
+	}
+}
+
+// writeProgram writes a program that the test runs. Meanwhile no process starts: until it
+// executes its own program it would have the file open for writing, and such a file cannot be
+// executed.
+func writeProgram(t testing.TB, path, text string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, []byte(text), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
