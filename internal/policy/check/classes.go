@@ -130,12 +130,11 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 	}
 	// Representatives with equal values in the fields that the policy reads share an answer.
 	// The samples, which are all decided, show whether that is correct.
-	decideOnce := routing.Remember(p, routing.DecisionRule, func(in routing.Input) (answer, error) { return decide(ctx, p, in), nil })
 	d.Each(func(i int) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		a.states[i], _ = decideOnce(d.At(i))
+		a.states[i] = answerOf(p.AskOnce(ctx, routing.DecisionRule, d.At(i)))
 		if !timedOut(i) {
 			a.probes[i] = decide(ctx, p, d.Sample(i, seed))
 		}
@@ -160,7 +159,10 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 
 // decide asks the policy about an input.
 func decide(ctx context.Context, p *routing.Policy, in routing.Input) answer {
-	made, err := p.Ask(ctx, routing.DecisionRule, in)
+	return answerOf(p.Ask(ctx, routing.DecisionRule, in))
+}
+
+func answerOf(made routing.Decision, err error) answer {
 	if err != nil {
 		return answer{code: errs.CodeOf(err), message: err.Error()}
 	}

@@ -104,15 +104,15 @@ func askAll(ctx context.Context, d *inputspace.Domain, rule routing.Rule, from, 
 	var first sync.Once
 	var failure error
 	outcomes := make([]outcome, d.Len())
-	ask := func(p *routing.Policy) func(routing.Input) (routing.Decision, error) {
-		return routing.Remember(p, rule, func(in routing.Input) (routing.Decision, error) { return p.AskOrCode(ctx, rule, in) })
+	ask := func(p *routing.Policy, in routing.Input) (routing.Decision, error) {
+		d, err := p.AskOnce(ctx, rule, in)
+		return routing.OrCode(ctx, d, err)
 	}
-	before, after := ask(from), ask(to)
 	d.Each(func(i int) bool {
 		o, in := &outcomes[i], d.At(i)
 		var err error
-		if o.from, err = before(in); err == nil {
-			o.to, err = after(in)
+		if o.from, err = ask(from, in); err == nil {
+			o.to, err = ask(to, in)
 		}
 		if err != nil {
 			first.Do(func() { failure = err })

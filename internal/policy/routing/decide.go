@@ -131,6 +131,11 @@ const Undecided = "undecided"
 // slow for all, and this varies between runs.
 func (p *Policy) AskOrCode(ctx context.Context, rule Rule, in Input) (Decision, error) {
 	d, err := p.Ask(ctx, rule, in)
+	return OrCode(ctx, d, err)
+}
+
+// OrCode converts the result of Ask or AskOnce to that of AskOrCode.
+func OrCode(ctx context.Context, d Decision, err error) (Decision, error) {
 	if code := errs.CodeOf(err); err != nil && ctx.Err() == nil && code != errs.PolicyTimeout {
 		return Decision{NextAction: Undecided, Reason: string(code)}, nil
 	}

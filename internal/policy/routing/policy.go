@@ -88,6 +88,7 @@ type Policy struct {
 	lazyMu     sync.Mutex // guards the lazily computed fields
 	branches   map[Rule]*Branches
 	thresholds map[Rule]*Thresholds
+	memories   map[Rule]*memory
 }
 
 // Identity returns the policy's identity.

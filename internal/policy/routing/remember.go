@@ -1,35 +1,67 @@
 package routing
 
 import (
+	"context"
 	"slices"
 	"sync"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Remember returns ask with a cache. Inputs that differ only in fields that the rule does
-// not read share an answer, as half of the representatives of an exhaustive check do.
-// Errors are not cached. The result is safe for concurrent use if ask is.
-func Remember[T any](p *Policy, rule Rule, ask func(Input) (T, error)) func(Input) (T, error) {
+// memory holds the answers of a rule by the fields that the rule reads.
+type memory struct {
+	fields  []string
+	mu      sync.Mutex
+	answers map[string]remembered
+}
+
+// remembered is the result of Ask.
+type remembered struct {
+	decision Decision
+	err      error
+}
+
+// AskOnce is Ask with a memory as old as the policy. Inputs that differ only in fields that
+// the rule does not read share an answer: half of the representatives of an exhaustive check
+// do, and nearly all of a check and a comparison of the same policy. It does not remember
+// errors of ctx or of a policy that is too slow; the detail input of another error is of the
+// first such input. The memory is not bounded.
+func (p *Policy) AskOnce(ctx context.Context, rule Rule, in Input) (Decision, error) {
+	m := p.memory(rule)
+	seen, err := p.Read(in)
+	if m == nil || err != nil {
+		return p.Ask(ctx, rule, in)
+	}
+	key := string(seen.AppendKey(nil, m.fields))
+	m.mu.Lock()
+	a, ok := m.answers[key]
+	m.mu.Unlock()
+	if ok {
+		return a.decision, a.err
+	}
+	d, err := p.Ask(ctx, rule, in)
+	if ctx.Err() == nil && errs.CodeOf(err) != errs.PolicyTimeout {
+		m.mu.Lock()
+		m.answers[key] = remembered{d, err}
+		m.mu.Unlock()
+	}
+	return d, err
+}
+
+// memory returns the memory of a rule, or nil if it is not known which fields it reads.
+func (p *Policy) memory(rule Rule) *memory {
 	t := p.Thresholds(rule)
 	if len(t.Unknown) > 0 {
-		return ask // it is not known which fields the rule reads
+		return nil
 	}
-	fields := slices.Concat(t.Reads, []string{"finding_count", "verify"}) // the host reads these
-	var mu sync.Mutex
-	answers := make(map[string]T)
-	return func(in Input) (T, error) {
-		key := string(in.AppendKey(nil, fields))
-		mu.Lock()
-		a, ok := answers[key]
-		mu.Unlock()
-		if ok {
-			return a, nil
+	p.lazyMu.Lock()
+	defer p.lazyMu.Unlock()
+	if p.memories[rule] == nil {
+		if p.memories == nil {
+			p.memories = make(map[Rule]*memory)
 		}
-		a, err := ask(in)
-		if err == nil {
-			mu.Lock()
-			answers[key] = a
-			mu.Unlock()
-		}
-		return a, err
+		fields := slices.Concat(t.Reads, []string{"finding_count", "verify"}) // the host reads these
+		p.memories[rule] = &memory{fields: fields, answers: make(map[string]remembered)}
 	}
+	return p.memories[rule]
 }
