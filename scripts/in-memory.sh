@@ -10,7 +10,7 @@ free=$(df -k $memory 2>/dev/null | awk 'END { print $4 + 0 }')
 if [ -z "${TMPDIR:-}" ] && [ "${free:-0}" -gt 4194304 ] && mkdir -p $dir && [ -O $dir ]; then
 	printf '#!/bin/sh\n' >$dir/program && chmod +x $dir/program
 	if $dir/program 2>/dev/null; then
-		export TMPDIR=$dir GOTMPDIR=/tmp # what the go command builds can be large
+		export TMPDIR=$dir # GOTMPDIR would be for what the go command builds, but t.TempDir uses it too
 	fi
 fi
 exec "$@"
