@@ -13,8 +13,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// evalTimeout bounds one decision. The embedded policies take some 30 microseconds; a
-// policy that needs a second is broken.
+// evalTimeout bounds an attempt at a decision. The embedded policies take some 30
+// microseconds; a policy that needs a second is broken, unless the machine was too busy to
+// run it. So a second attempt decides.
 const evalTimeout = time.Second
 
 // Decision is the next destination of a task and the reason.
@@ -26,7 +27,7 @@ type Decision struct {
 	Reason string `json:"reason"`
 }
 
-// Decide evaluates the policy for in. It takes at most evalTimeout and ends with ctx. It
+// Decide evaluates the policy for in. It takes at most twice evalTimeout and ends with ctx. It
 // is safe for concurrent use, does not retain in, and is deterministic.
 //
 // # Errors
@@ -100,22 +101,13 @@ func (p *Policy) Read(in Input) (Input, error) {
 	return in, in.check(p.tables)
 }
 
-// Ask is Decide or Bar for thousands of calls in a row: it retries a timeout once, so that a
-// busy machine is not reported as a slow policy. For the rule bar, NextAction is the bar and
-// Reason is empty.
+// Ask is Decide or Bar. For the rule bar, NextAction is the bar and Reason is empty.
 func (p *Policy) Ask(ctx context.Context, rule Rule, in Input) (Decision, error) {
-	ask := p.Decide
 	if rule == BarRule {
-		ask = func(ctx context.Context, in Input) (Decision, error) {
-			bar, err := p.Bar(ctx, in)
-			return Decision{NextAction: string(bar)}, err
-		}
+		bar, err := p.Bar(ctx, in)
+		return Decision{NextAction: string(bar)}, err
 	}
-	d, err := ask(ctx, in)
-	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
-		return ask(ctx, in)
-	}
-	return d, err
+	return p.Decide(ctx, in)
 }
 
 // Undecided replaces the next action if a policy fails for an input; the reason is then the
@@ -142,8 +134,18 @@ func OrCode(ctx context.Context, d Decision, err error) (Decision, error) {
 	return d, err
 }
 
-// evaluate evaluates e for value with the deadline of a decision. in is for errors.
+// evaluate evaluates e for value, in a second attempt if the first takes too long. in is for
+// errors.
 func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input, value ast.Value) (answer, error) {
+	a, err := p.attempt(ctx, e, in, value)
+	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
+		return p.attempt(ctx, e, in, value)
+	}
+	return a, err
+}
+
+// attempt evaluates e for value within evalTimeout.
+func (p *Policy) attempt(ctx context.Context, e evaluator, in Input, value ast.Value) (answer, error) {
 	ctx, stop := context.WithTimeout(ctx, evalTimeout)
 	defer stop()
 	// A small policy would finish before ctx is checked.
