@@ -125,7 +125,7 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 
 // TestQuotesAreBounded has thousands of findings refer to the whole report.
 func TestQuotesAreBounded(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Output: 8 << 20}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: time.Minute, Output: 8 << 20}})
 	puppet := load(t, r, "puppet")
 	doc := jsonDocument(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
 	whole := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":""}`
@@ -136,7 +136,7 @@ func TestQuotesAreBounded(t *testing.T) {
 }
 
 func TestReportLargerThanTheGuestsMemory(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Memory: 1 << 20}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Memory: 1 << 20, Time: time.Minute}})
 	puppet := load(t, r, "puppet")
 	doc := jsonDocument(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
 	if _, err := puppet.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != errs.PluginMemory {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -96,7 +97,7 @@ func TestCompileBombsAreOversized(t *testing.T) {
 func TestHostileGuestsHaveTypedErrors(t *testing.T) {
 	for _, how := range []string{"compiled", "interpreted"} {
 		r := newRuntime(t, plugins.Config{
-			Limits: abi.Limits{Memory: 64 << 20, Output: 1 << 20}, Interpret: how == "interpreted",
+			Limits: abi.Limits{Memory: 64 << 20, Time: time.Minute, Output: 1 << 20}, Interpret: how == "interpreted",
 		})
 		doc := jsonDocument(t, `{"findings":[]}`)
 		for _, c := range []struct {
