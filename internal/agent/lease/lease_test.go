@@ -288,7 +288,7 @@ func TestPrivateFolder(t *testing.T) {
 			if len(found) != 1 || (err == nil) != c.removed {
 				t.Errorf("got %v, %v", found, err)
 			}
-			// Who works in a directory that is none of ours is not ended.
+			// A process in a directory that is not ours is not ended.
 			if !c.removed {
 				r.Process.Folder = ""
 			}
