@@ -111,18 +111,11 @@ func (w *versionLinter) compare(ctx context.Context) (diff.Diff, bool, error) {
 
 // diff returns the changes from the previous version.
 func (v *version) diff(ctx context.Context) (diff.Diff, error) {
-	if v.changes != nil {
-		return *v.changes, nil
-	}
 	var from *routing.Policy
 	if v.before != nil {
 		from = v.before.policy
 	}
-	changes, err := diff.Compare(ctx, from, v.policy)
-	if err == nil {
-		v.changes = &changes
-	}
-	return changes, err
+	return diff.Compare(ctx, from, v.policy)
 }
 
 // checkStep requires the version's step to be large enough for its changes.

@@ -39,7 +39,6 @@ type version struct {
 	tests   []routing.Source
 	policy  *routing.Policy // nil if it does not load
 	err     error           // of loading it
-	changes *diff.Diff      // from the version before, nil until they are known
 }
 
 // beforeRef returns the reference of the previous version, or "" for the first.
