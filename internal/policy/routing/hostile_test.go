@@ -169,9 +169,9 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 	long40 := `s := "` + strings.Repeat("x", 40<<10) + `"` + "\n\n"
 	for name, c := range map[string]struct{ value, rules, want string }{
-		"concat":           {`count(concat(s, [sprintf("%d", [i]) | some i in numbers.range(1, 2000)]))`, long40, "concat: its result can have more than"},
+		"concat":           {`count(concat(s, [sprintf("%d", [i]) | some i in numbers.range(1, 20)]))`, long40, "concat: its result can have more than"},
 		"concat of itself": {`count(concat("", [s, s]))`, long40, "concat: its arguments have more than"},
-		"upper":            {`count([upper(t) | some i in numbers.range(1, 5000)])`, `t := "` + strings.Repeat("x", 1<<10) + `"` + "\n\n", "upper: together, the results"},
+		"trim_prefix":      {`count([trim_prefix(s, "y") | some i in numbers.range(1, 60)])`, long40, "trim_prefix: together, the results"},
 		"sprintf":          {`count(sprintf("%1000000d", [1]))`, "", "sprintf: its result can have"},
 		"sprintf by *":     {`count(sprintf("%*d", [900000, 1]))`, "", "sprintf: its result can have"},
 		"sprintf by index": {`count(sprintf("%[1]s%[1]s%[1]s%[1]s", [s]))`, long40, "sprintf: its result can have"},
