@@ -18,7 +18,8 @@ const MaxBytes = 1 << 20
 // Object is a JSON object in a message, or the beginning of one.
 type Object struct {
 	// Text is the object as written. It may have duplicate keys or invalid UTF-8, so
-	// decode it strictly. If Whole is false, it ends where it stops being an object.
+	// decode it strictly. If Whole is false, it goes on until the next object can begin: it
+	// may hide an object, as a stray quote makes the beginning of one look like a string.
 	Text jsontext.Value
 	// Whole reports whether this is one JSON object, and the text after it cannot belong to
 	// it: it does not go on with a closing bracket, or with a letter, digit or quote without
@@ -37,23 +38,32 @@ func Objects(text string) []Object {
 	var found []Object
 	var d jsontext.Decoder
 	data := []byte(text)
-	for at := 0; ; {
+	for at := nextObject(data, 0); at < len(data); {
+		length, whole := extent(&d, data[at:])
+		end := at + length
+		if !whole {
+			end = nextObject(data, end)
+		}
+		found = append(found, Object{
+			Text:  bytes.Clone(data[at:end]),
+			Whole: whole && isBoundary(data[end:]),
+		})
+		at = nextObject(data, end)
+	}
+	return found
+}
+
+// nextObject returns the index of the first brace at or after from that can begin an object,
+// or len(data).
+func nextObject(data []byte, from int) int {
+	for at := from; ; at++ {
 		next := bytes.IndexByte(data[at:], '{')
 		if next < 0 {
-			return found
+			return len(data)
 		}
-		at += next
-		if !isObjectStart(data[at+1:]) {
-			at++
-			continue
+		if at += next; isObjectStart(data[at+1:]) {
+			return at
 		}
-		length, whole := extent(&d, data[at:])
-		rest := data[at+length:]
-		found = append(found, Object{
-			Text:  bytes.Clone(data[at : at+length]),
-			Whole: whole && isBoundary(rest),
-		})
-		at += length
 	}
 }
 
