@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
@@ -231,7 +234,7 @@ func TestRunTwiceAtOnce(t *testing.T) {
 		e := s.engine(t)
 		wait.Go(func() {
 			r, err := e.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
-			if r.NextAction != "commit" && !slices.Contains([]errs.Code{errs.TaskStarted, errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, errs.CodeOf(err)) {
+			if r.NextAction != "commit" && !slices.Contains([]errs.Code{errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, errs.CodeOf(err)) {
 				t.Errorf("a run ends with %s, %v", r.NextAction, err)
 			}
 		})
@@ -240,6 +243,53 @@ func TestRunTwiceAtOnce(t *testing.T) {
 	s.ends(t, api.RunRequest{}, "commit", "")
 	s.committed(t, 2)
 	s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
+}
+
+// TestRunAfterAnotherStarted: another run starts the task and creates its worktree while
+// this one looks at the repository.
+func TestRunAfterAnotherStarted(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: the git that waits is a shell script")
+	}
+	s := newRunSite(t, once, twoRounds())
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(s.home, "bin")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	asks, goesOn := filepath.Join(dir, "asks"), filepath.Join(dir, "goes-on")
+	writeProgram(t, filepath.Join(dir, "git"), fmt.Sprintf(`#!/bin/sh
+case "$*" in *--symbolic-full-name*)
+	: >%s
+	while [ ! -e %s ]; do sleep 0.01; done
+esac
+exec %s "$@"
+`, asks, goesOn, program))
+	s.bin = dir
+	late := s.engine(t)
+	s.bin = ""
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if _, err := late.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt}); errs.CodeOf(err) != errs.RoundShifted {
+			t.Errorf("the later run ends with %v", err)
+		}
+	})
+	for {
+		if _, err := os.Stat(asks); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.ends(t, api.RunRequest{}, "commit", "")
+	if err := os.WriteFile(goesOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wait.Wait()
+	s.committed(t, 2)
 }
 
 // tasks returns tasks with this prefix of their ids.

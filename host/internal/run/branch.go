@@ -37,6 +37,10 @@ func (w *work) start(ctx context.Context) error {
 		err = w.checkMachine(ctx, repo, branch)
 	}
 	if err != nil {
+		if w.tx.Begin(ctx) == nil {
+			// The branch and the worktree may be those of another run of the task.
+			return cmp.Or(w.checkNew(), err)
+		}
 		return err
 	}
 	if w.req.Merge && branch.Onto == "" {
@@ -48,7 +52,7 @@ func (w *work) start(ctx context.Context) error {
 	}
 	w.tx.Prompt, w.tx.BaseRev = w.req.Prompt, branch.Base
 	result, err := w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
-		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: w.config.MaxRounds, HardCap: w.config.HardCap, Branch: branch}, event.Full{}, nil
+		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: w.config.MaxRounds, HardCap: w.config.HardCap, Branch: branch}, event.Full{}, w.checkNew()
 	})
 	if err != nil {
 		return err
@@ -57,6 +61,14 @@ func (w *work) start(ctx context.Context) error {
 	w.emit(api.RunEvent{Event: api.RunStarted, Round: result.Round, Branch: branch})
 	if len(dirty) > 0 {
 		w.notice("the task starts from commit %.12s, without the changes in your checkout: %s", branch.Base, textutil.List(dirty, round.MaxNamedChanges))
+	}
+	return nil
+}
+
+// checkNew fails if the task exists, because another run was the first to start it.
+func (w *work) checkNew() error {
+	if s := w.tx.Status.State; s.Status != task.NoTask {
+		return tasktx.ErrLostRace(1, s)
 	}
 	return nil
 }
