@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -59,11 +60,16 @@ const (
 // plugin-cache-unsafe if others may write to the directory, because its machine code would
 // run as the user. Otherwise the error of compile; a panic of compile is an error too.
 func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) error {
+	readVersion()
 	if done, err := compileOnDisk(ctx, dir, wasm, compile); done || err != nil {
 		return err
 	}
 	return compileIn(ctx, wazero.NewCompilationCache(), compile)
 }
+
+// readVersion makes wazero look up its version, which it stores without synchronization at
+// the first use. The call creates nothing: no path has a zero byte.
+var readVersion = sync.OnceFunc(func() { _, _ = wazero.NewCompilationCacheWithDir("\x00") })
 
 // compileOnDisk is Compile without the cache in memory. It reports whether it succeeded.
 func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) (done bool, err error) {
