@@ -272,23 +272,28 @@ exec %s "$@"
 	s.bin = dir
 	late := s.engine(t)
 	s.bin = ""
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		if _, err := late.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt}); errs.CodeOf(err) != errs.RoundShifted {
-			t.Errorf("the later run ends with %v", err)
-		}
-	})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := late.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
+		ended <- err
+	}()
 	for {
 		if _, err := os.Stat(asks); err == nil {
 			break
 		}
-		time.Sleep(time.Millisecond)
+		select {
+		case err := <-ended:
+			t.Fatalf("the later run ends first, with %v", err)
+		case <-time.After(time.Millisecond):
+		}
 	}
 	s.ends(t, api.RunRequest{}, "commit", "")
 	if err := os.WriteFile(goesOn, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.Wait()
+	if err := <-ended; errs.CodeOf(err) != errs.RoundShifted {
+		t.Errorf("the later run ends with %v", err)
+	}
 	s.committed(t, 2)
 }
 
