@@ -1,9 +1,12 @@
 package exporter
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// Hurried limits the time for reading a request's header.
-func Hurried(o Options, head time.Duration) Options {
-	o.head = head
+// HeaderTime limits the time for reading a request's header, unless o has a limit.
+func HeaderTime(o Options, limit time.Duration) Options {
+	o.head = cmp.Or(o.head, limit)
 	return o
 }

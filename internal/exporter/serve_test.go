@@ -53,7 +53,9 @@ func start(t *testing.T, o exporter.Options) *served {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
 	}
-	o.Timeout = cmp.Or(o.Timeout, time.Hour) // A busy machine can take longer than the default.
+	// A busy machine can take longer than the defaults.
+	o.Timeout = cmp.Or(o.Timeout, time.Hour)
+	o = exporter.HeaderTime(o, time.Minute)
 	o.Warn = func(err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -531,7 +533,7 @@ func TestTheGraceIsNotEndless(t *testing.T) {
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const head = 500 * time.Millisecond
-	s := start(t, exporter.Hurried(exporter.Options{Gather: gathers}, head))
+	s := start(t, exporter.HeaderTime(exporter.Options{Gather: gathers}, head))
 	var slow []net.Conn
 	for range 20 {
 		c, err := net.Dial("tcp", s.address())
