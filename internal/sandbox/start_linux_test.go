@@ -191,7 +191,8 @@ func TestAProcessEndsWithItsProgram(t *testing.T) {
 			}
 			defer r.Close()
 			cmd := exec.Command("/proc/self/exe", "-test.run=TestAProcessEndsWithItsProgram")
-			cmd.Env = append(os.Environ(), levelVar+"="+string(level))
+			// The program is killed, so that it does not remove its own temporary directory.
+			cmd.Env = append(os.Environ(), levelVar+"="+string(level), "TMPDIR="+t.TempDir())
 			cmd.Stdout = w
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -202,7 +203,7 @@ func TestAProcessEndsWithItsProgram(t *testing.T) {
 			}
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
-			_ = r.SetReadDeadline(time.Now().Add(5 * time.Second))
+			_ = r.SetReadDeadline(time.Now().Add(30 * time.Second))
 			if rest, err := io.ReadAll(r); err != nil {
 				t.Errorf("it still runs: %q, %v", rest, err)
 			}
