@@ -705,7 +705,7 @@ func TestIdle(t *testing.T) {
 	})
 	t.Run("refused clients that do not send their content", func(t *testing.T) {
 		n := prepare(t, echo)
-		n.Hurry(100*time.Millisecond, 200*time.Millisecond, time.Minute)
+		n.Hurry(2*time.Second, 200*time.Millisecond, time.Minute)
 		n.run(t)
 		for range 256 {
 			n.send(t, "POST http://evil.example/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")

@@ -532,7 +532,7 @@ func TestTheGraceIsNotEndless(t *testing.T) {
 // answered meanwhile.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
-	const head = 500 * time.Millisecond
+	const head = 2 * time.Second
 	s := start(t, exporter.HeaderTime(exporter.Options{Gather: gathers}, head))
 	var slow []net.Conn
 	for range 20 {

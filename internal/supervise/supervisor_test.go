@@ -130,7 +130,7 @@ func TestIdle(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			spec := s.spec(script)
-			spec.Errors, spec.Idle = s.file("errors", ""), 400*time.Millisecond
+			spec.Errors, spec.Idle = s.file("errors", ""), 2*time.Second
 			if r := s.run(spec); r.End != supervise.Idle || r.Signal != "SIGTERM" || r.Duration < spec.Idle {
 				t.Errorf("got %+v", r)
 			}
@@ -144,8 +144,8 @@ func TestHeartbeatKeepsAlive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			spec := s.spec("for i in 1 2 3 4 5 6 7 8 9 10; do echo $i >&" + stream + "; sleep 0.15; done")
-			spec.Errors, spec.Idle = s.file("errors", ""), 1200*time.Millisecond
+			spec := s.spec("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo $i >&" + stream + "; sleep 0.2; done")
+			spec.Errors, spec.Idle = s.file("errors", ""), 3*time.Second
 			if r := s.run(spec); r.End != supervise.Exited || r.Duration < spec.Idle {
 				t.Errorf("got %+v", r)
 			}

@@ -134,7 +134,7 @@ func TestEveryRunHasToBeGreen(t *testing.T) {
 
 func TestTimeoutIsRed(t *testing.T) {
 	p := plan(t, "trap 'exit 0' TERM; echo begun; sleep 60 & wait")
-	p.Timeout, p.Runs = 300*time.Millisecond, 2
+	p.Timeout, p.Runs = 2*time.Second, 2
 	got := run(t, p)
 	if got.Green || len(got.Runs) != 1 || got.Runs[0].End != supervise.TimedOut || got.Runs[0].ExitCode != 0 {
 		t.Errorf("got %+v", got)
