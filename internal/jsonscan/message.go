@@ -18,8 +18,8 @@ const MaxBytes = 1 << 20
 // Object is a JSON object in a message, or the beginning of one.
 type Object struct {
 	// Text is the object as written. It may have duplicate keys or invalid UTF-8, so
-	// decode it strictly. If Whole is false, it goes on until the next object can begin: it
-	// may hide an object, as a stray quote makes the beginning of one look like a string.
+	// decode it strictly. The text of a broken object goes on until the next object can
+	// begin. It may hide one: a stray quote makes the beginning of an object look like a string.
 	Text jsontext.Value
 	// Whole reports whether this is one JSON object, and the text after it cannot belong to
 	// it: it does not go on with a closing bracket, or with a letter, digit or quote without
