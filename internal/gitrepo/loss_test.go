@@ -193,22 +193,29 @@ func TestLosesNoBuildToCleanMerge(t *testing.T) {
 }
 
 // A worktree that another git process adds or removes at that moment is no failure. Git
-// prints the message if the file goes between its listing and its reading.
+// prints the messages if it goes between the listing and the reading of its files.
 func TestLosesNoWorktreeToAnother(t *testing.T) {
-	s := newScene(t)
 	real, err := exec.LookPath("git")
-	s.must(err)
-	bin, once := filepath.Join(s.base, "bin"), filepath.Join(s.base, "once")
-	s.must(os.Mkdir(bin, 0o700))
-	s.must(os.WriteFile(filepath.Join(bin, "git"), []byte(`#!/bin/sh
-case " $* " in *" worktree add "*) if mkdir '`+once+`' 2>/dev/null; then
-	echo "fatal: failed to read '/project/.git/worktrees/T0/locked': No such file or directory" >&2; exit 128
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, message := range []string{
+		"failed to read '/project/.git/worktrees/T0/locked'",
+		"Invalid path '/project/.git/worktrees/T0'",
+	} {
+		s := newScene(t)
+		bin, once := filepath.Join(s.base, "bin"), filepath.Join(s.base, "once")
+		s.must(os.Mkdir(bin, 0o700))
+		s.must(os.WriteFile(filepath.Join(bin, "git"), []byte(`#!/bin/sh
+case " $* " in *" worktree add "*) if mkdir "`+once+`" 2>/dev/null; then
+	echo "fatal: `+message+`: No such file or directory" >&2; exit 128
 fi;; esac
 exec `+real+` "$@"
 `), 0o700))
-	s.environ[0] = "PATH=" + bin + ":" + os.Getenv("PATH")
-	s.add(s.open(), "T")
-	if _, err := os.Stat(once); err != nil {
-		t.Error("git was never asked to add a worktree")
+		s.environ[0] = "PATH=" + bin + ":" + os.Getenv("PATH")
+		s.add(s.open(), "T")
+		if _, err := os.Stat(once); err != nil {
+			t.Error("git was never asked to add a worktree")
+		}
 	}
 }

@@ -104,7 +104,7 @@ var (
 		return regexp.MustCompile(`(?s)(?:Unable to create '(.*?)\.lock'|could not lock config file (.*?)): File exists`)
 	})
 	halfPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)(failed to read|could not (open|read|create directory of)) .*worktrees`)
+		return regexp.MustCompile(`(?s)(failed to read|could not (open|read|create directory of)|Invalid path) .*worktrees`)
 	})
 )
 
