@@ -234,7 +234,7 @@ func TestRunTwiceAtOnce(t *testing.T) {
 		e := s.engine(t)
 		wait.Go(func() {
 			r, err := e.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
-			if r.NextAction != "commit" && !slices.Contains([]errs.Code{errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, errs.CodeOf(err)) {
+			if r.NextAction != "commit" && !slices.Contains([]errs.Code{errs.TaskCommitted, errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, errs.CodeOf(err)) {
 				t.Errorf("a run ends with %s, %v", r.NextAction, err)
 			}
 		})
@@ -249,10 +249,34 @@ func TestRunTwiceAtOnce(t *testing.T) {
 // this one looks at the repository.
 func TestRunAfterAnotherStarted(t *testing.T) {
 	t.Parallel()
+	s := newRunSite(t, once, twoRounds())
+	err := s.lateRun(t, "*--symbolic-full-name*", func() { s.ends(t, api.RunRequest{}, "commit", "") })
+	if errs.CodeOf(err) != errs.RoundShifted {
+		t.Errorf("the later run ends with %v", err)
+	}
+	s.committed(t, 2)
+}
+
+// TestRunAfterAnotherDrafted: another run makes the draft while this one is about to.
+func TestRunAfterAnotherDrafted(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, roles{"executor": {{}}})
+	s.fails(t, api.RunRequest{}, errs.SpawnFailed)
+	s.play(t, oneRound(fakeagent.Edits()))
+	if err := s.lateRun(t, "*", func() { s.ends(t, api.RunRequest{}, "commit", "") }); err != nil {
+		t.Errorf("the later run ends with %v", err)
+	}
+	s.committed(t, 1)
+	s.wasCalled(t, "executor 1", "critic 1")
+}
+
+// lateRun starts a run of task T, calls meanwhile when the run calls git with arguments of
+// the pattern, lets it go on, and returns its error.
+func (s *runSite) lateRun(t *testing.T, pattern string, meanwhile func()) error {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: the git that waits is a shell script")
 	}
-	s := newRunSite(t, once, twoRounds())
 	program, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
@@ -263,12 +287,12 @@ func TestRunAfterAnotherStarted(t *testing.T) {
 	}
 	asks, goesOn := filepath.Join(dir, "asks"), filepath.Join(dir, "goes-on")
 	writeProgram(t, filepath.Join(dir, "git"), fmt.Sprintf(`#!/bin/sh
-case "$*" in *--symbolic-full-name*)
+case "$*" in %s)
 	: >%s
 	while [ ! -e %s ]; do sleep 0.01; done
 esac
 exec %s "$@"
-`, asks, goesOn, program))
+`, pattern, asks, goesOn, program))
 	s.bin = dir
 	late := s.engine(t)
 	s.bin = ""
@@ -287,14 +311,11 @@ exec %s "$@"
 		case <-time.After(time.Millisecond):
 		}
 	}
-	s.ends(t, api.RunRequest{}, "commit", "")
+	meanwhile()
 	if err := os.WriteFile(goesOn, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; errs.CodeOf(err) != errs.RoundShifted {
-		t.Errorf("the later run ends with %v", err)
-	}
-	s.committed(t, 2)
+	return <-ended
 }
 
 // tasks returns tasks with this prefix of their ids.
