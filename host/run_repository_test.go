@@ -234,7 +234,7 @@ func TestRunTwiceAtOnce(t *testing.T) {
 		e := s.engine(t)
 		wait.Go(func() {
 			r, err := e.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
-			if r.NextAction != "commit" && !slices.Contains([]errs.Code{errs.TaskCommitted, errs.RoundRunning, errs.LedgerConflict, errs.RoundShifted}, errs.CodeOf(err)) {
+			if r.NextAction != "commit" && errs.CodeOf(err) != errs.RoundRunning && errs.CodeOf(err) != errs.RoundShifted {
 				t.Errorf("a run ends with %s, %v", r.NextAction, err)
 			}
 		})
@@ -245,34 +245,35 @@ func TestRunTwiceAtOnce(t *testing.T) {
 	s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
 }
 
+// TestRunDuringAnother: only one run drives a task, also before it runs an agent. Another
+// would otherwise merge the task and remove the worktree, which the first run has looked at.
+func TestRunDuringAnother(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, roles{"executor": {{}}})
+	s.fails(t, api.RunRequest{}, errs.SpawnFailed)
+	s.play(t, oneRound(fakeagent.Edits()))
+	if err := s.slowRun(t, "*", func() { s.fails(t, api.RunRequest{Merge: true}, errs.RoundRunning) }); err != nil {
+		t.Errorf("the first run ends with %v", err)
+	}
+	s.committed(t, 1)
+	s.wasCalled(t, "executor 1", "critic 1")
+}
+
 // TestRunAfterAnotherStarted: another run starts the task and creates its worktree while
 // this one looks at the repository.
 func TestRunAfterAnotherStarted(t *testing.T) {
 	t.Parallel()
 	s := newRunSite(t, once, twoRounds())
-	err := s.lateRun(t, "*--symbolic-full-name*", func() { s.ends(t, api.RunRequest{}, "commit", "") })
+	err := s.slowRun(t, "*--symbolic-full-name*", func() { s.ends(t, api.RunRequest{}, "commit", "") })
 	if errs.CodeOf(err) != errs.RoundShifted {
 		t.Errorf("the later run ends with %v", err)
 	}
 	s.committed(t, 2)
 }
 
-// TestRunAfterAnotherDrafted: another run makes the draft while this one is about to.
-func TestRunAfterAnotherDrafted(t *testing.T) {
-	t.Parallel()
-	s := newRunSite(t, once, roles{"executor": {{}}})
-	s.fails(t, api.RunRequest{}, errs.SpawnFailed)
-	s.play(t, oneRound(fakeagent.Edits()))
-	if err := s.lateRun(t, "*", func() { s.ends(t, api.RunRequest{}, "commit", "") }); err != nil {
-		t.Errorf("the later run ends with %v", err)
-	}
-	s.committed(t, 1)
-	s.wasCalled(t, "executor 1", "critic 1")
-}
-
-// lateRun starts a run of task T, calls meanwhile when the run calls git with arguments of
-// the pattern, lets it go on, and returns its error.
-func (s *runSite) lateRun(t *testing.T, pattern string, meanwhile func()) error {
+// slowRun starts a run of task T, calls meanwhile when it calls git with arguments of the
+// pattern, lets it go on, and returns its error.
+func (s *runSite) slowRun(t *testing.T, pattern string, meanwhile func()) error {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: the git that waits is a shell script")
@@ -294,11 +295,11 @@ esac
 exec %s "$@"
 `, pattern, asks, goesOn, program))
 	s.bin = dir
-	late := s.engine(t)
+	slow := s.engine(t)
 	s.bin = ""
 	ended := make(chan error, 1)
 	go func() {
-		_, err := late.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
+		_, err := slow.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
 		ended <- err
 	}()
 	for {
@@ -307,7 +308,7 @@ exec %s "$@"
 		}
 		select {
 		case err := <-ended:
-			t.Fatalf("the later run ends first, with %v", err)
+			t.Fatalf("the run ends first, with %v", err)
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -43,7 +43,6 @@ func (w *work) emitSpawns(all []api.SpawnSummary) {
 
 // runAgent runs the agent of a role. drafts is set if it makes the round's draft.
 func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error {
-	step := task.Next(w.tx.Status.State)
 	if drafts && w.tree == nil {
 		if err := w.restoreWorktree(ctx); err != nil {
 			return err
@@ -51,16 +50,10 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 	}
 	if w.tree == nil {
 		if err := w.checkBranch(ctx); err != nil {
-			if w.isOvertaken(ctx, step) {
-				return nil
-			}
 			return w.stopIfGone(ctx, err)
 		}
 	}
 	return w.recorder.WithAgents(ctx, func(runner spawns.Runner) error {
-		if w.isOvertaken(ctx, step) {
-			return nil
-		}
 		def, may, err := agents.FindForRun(runner.Library, string(role), drafts)
 		if err != nil {
 			return err
@@ -90,16 +83,6 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 			return w.tx.WithTaskID(agents.ErrFailed(*last, agents.Settings(w.config, def.Name, w.req.Adapter)))
 		}
 	})
-}
-
-// isOvertaken reports whether another run of the task has taken the step since this one read
-// the task. Then the tree may be another.
-func (w *work) isOvertaken(ctx context.Context, step task.Step) bool {
-	if w.tx.Begin(ctx) != nil || task.Next(w.tx.Status.State) == step {
-		return false
-	}
-	w.driver.tree = nil
-	return true
 }
 
 func (w *work) agentJob(ctx context.Context, def definition.Definition, role task.Role, may profile.Profile) (spawner.Job, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/host/internal/round"
-	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -65,7 +64,7 @@ func (w *work) start(ctx context.Context) error {
 	return nil
 }
 
-// checkNew fails if the task exists, because another run was the first to start it.
+// checkNew fails if the task exists, because another command was the first to start it.
 func (w *work) checkNew() error {
 	if s := w.tx.Status.State; s.Status != task.NoTask {
 		return tasktx.ErrLostRace(1, s)
@@ -121,11 +120,6 @@ func (w *work) createBranch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	held, err := spawns.LockRound(ctx, w.tx) // Another run of the task may create it.
-	if err != nil {
-		return err
-	}
-	defer w.project.Release(held)
 	b := w.tx.Status.Branch
 	isNew := !repo.HasWorktree(b.Worktree)
 	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
@@ -185,11 +179,6 @@ func (w *work) restoreWorktree(ctx context.Context) error {
 }
 
 func (w *work) commit(ctx context.Context) error {
-	held, err := spawns.LockRound(ctx, w.tx)
-	if err != nil {
-		return err
-	}
-	defer w.project.Release(held)
 	if err := w.restoreWorktree(ctx); err != nil {
 		return err
 	}

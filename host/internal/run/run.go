@@ -41,8 +41,9 @@ func New(p *core.Project, rounds *round.Engine) *Engine { return &Engine{p, roun
 //
 // # Errors
 //
-// task-no-text for a new task without a text, task-no-branch for a task that is worked on
-// in the checkout, and errors of the repository and of Round.
+// round-running if another run drives the task, task-no-text for a new task without a text,
+// task-no-branch for a task that is worked on in the checkout, and errors of the repository
+// and of Round.
 func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.RunResult, error) {
 	d := &driver{Engine: e, id: id, req: req}
 	err := tasktx.RecordFailure(ctx, e.project, id, d.run(ctx))
@@ -93,6 +94,14 @@ func (d *driver) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := d.startNew(ctx); err != nil {
+		return err
+	}
+	held, err := spawns.LockRun(ctx, d.project, d.id)
+	if err != nil {
+		return err
+	}
+	defer d.project.Release(held)
 	for {
 		over, err := d.step(ctx)
 		switch {
@@ -102,6 +111,20 @@ func (d *driver) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// startNew starts the task if it is new. It needs no lease, since only one of several runs can
+// append the first event. So a run that cannot start the task creates no file.
+func (d *driver) startNew(ctx context.Context) error {
+	w, err := d.open(ctx)
+	defer w.close()
+	if err != nil || task.Next(w.tx.Status.State).Kind != task.StepStart {
+		return err
+	}
+	if err := w.begin(task.StepStart); err != nil {
+		return err
+	}
+	return w.start(ctx)
 }
 
 // step carries out the task's next step, and reports whether the run is over.
@@ -116,8 +139,6 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	switch next.Kind {
-	case task.StepStart:
-		return false, w.start(ctx)
 	case task.StepBranch:
 		return false, w.createBranch(ctx)
 	case task.StepDraft:

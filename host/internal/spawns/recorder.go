@@ -43,7 +43,7 @@ func (rec *Recorder) WithAgents(ctx context.Context, f func(Runner) error) error
 	if err != nil {
 		return err
 	}
-	held, err := LockRound(ctx, rec.Tx)
+	held, err := lockRound(ctx, rec.Tx)
 	if err != nil {
 		return err
 	}

@@ -19,29 +19,46 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// lockTime is how long to wait for a round's lock. A process that holds it longer runs the
-// round. A child of a killed process holds it briefly, until it has executed its program.
+// lockTime is how long to wait for a task's lock. A process that holds it longer runs the
+// task. A child of a killed process holds it briefly, until it has executed its program.
 const lockTime = time.Second
 
-// LockRound prevents other processes from running the same task's round until the lease is
-// released.
-func LockRound(ctx context.Context, tx *tasktx.Tx) (*lease.Lease, error) {
-	pool, err := tx.Project.Leases()
-	if err != nil {
-		return nil, err
+// LockRun prevents other processes from driving the same task until the lease is released.
+// They can still run a round of it.
+//
+// # Errors
+//
+// round-running, and errors of leases.
+func LockRun(ctx context.Context, p *core.Project, id string) (*lease.Lease, error) {
+	held, err := lock(ctx, p, "run", id)
+	if errs.CodeOf(err) == errs.SpawnLocked {
+		return nil, errs.New(errs.RoundRunning, "another process runs task %s", id).With("task", id)
 	}
-	sum := sha256.Sum256([]byte(tx.ID))
-	held, err := pool.Take(ctx, fmt.Sprintf("task-%x", sum[:12]), 1, lockTime)
-	switch {
-	case err == nil:
-		return held, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errs.CodeOf(err) == errs.SpawnLocked:
+	return held, err
+}
+
+// lockRound prevents other processes from running the same task's round until the lease is
+// released.
+func lockRound(ctx context.Context, tx *tasktx.Tx) (*lease.Lease, error) {
+	held, err := lock(ctx, tx.Project, "round", tx.ID)
+	if errs.CodeOf(err) == errs.SpawnLocked {
 		round := max(tx.Status.Round, 1)
 		return nil, errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.ID).With("task", tx.ID).With("round", round)
 	}
-	return nil, err
+	return held, err
+}
+
+func lock(ctx context.Context, p *core.Project, kind, id string) (*lease.Lease, error) {
+	pool, err := p.Leases()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(id))
+	held, err := pool.Take(ctx, fmt.Sprintf("%s-%x", kind, sum[:12]), 1, lockTime)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return held, err
 }
 
 // CheckNotRunning ends processes that killed commands left in the project, since they
@@ -54,7 +71,7 @@ func CheckNotRunning(ctx context.Context, tx *tasktx.Tx) error {
 	if len(tx.Status.OpenRuns()) == 0 {
 		return nil
 	}
-	held, err := LockRound(ctx, tx)
+	held, err := lockRound(ctx, tx)
 	if err != nil {
 		return err
 	}
