@@ -3,6 +3,7 @@ package worktree
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,7 +24,8 @@ const maxDraftFile, maxDraftFiles, maxDraftDiff = 16 << 20, 64 << 20, 64 << 20
 // Draft stores the draft as a git tree: the commit base, as in Diff, with the files that
 // differ from it. Files are stored unchanged, except that files above the limit are left out.
 // Draft returns the tree's id and the changes since previous, the tree of an earlier draft.
-// They are nil if previous is "" or no longer exists.
+// They are nil if previous is "" or no longer exists. If Tree.Now is set, the draft is the one
+// of that snapshot: Draft fails if a file of it has changed since.
 //
 // The tree is stored in the repository's objects. No ref leads to it, so git gc removes it, by
 // default after two weeks.
@@ -32,6 +34,11 @@ const maxDraftFile, maxDraftFiles, maxDraftDiff = 16 << 20, 64 << 20, 64 << 20
 //
 // The errors of Diff.
 func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, changes linediff.Changes, err error) {
+	fresh := t.Now != nil // The list of paths will be the one of the tree as it is.
+	if fresh && t.Cache != nil {
+		_, known := t.Cache.get(t.Root).compared.since(base, t.Now)
+		fresh = !known
+	}
 	paths, all, err := t.candidates(ctx, base)
 	if err == nil && all {
 		if paths, all, err = t.differing(ctx, base); err == nil && !all {
@@ -51,8 +58,16 @@ func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, ch
 				return err
 			}
 		}
-		if tree, err = s.storeDraft(ctx, m, l, base, paths); err != nil || previous == "" {
+		if tree, err = s.storeDraft(ctx, m, l, base, paths); err != nil {
 			return err
+		}
+		if fresh {
+			if err := s.checkNow(ctx); err != nil {
+				return err
+			}
+		}
+		if previous == "" {
+			return nil
 		}
 		changes, err = s.compareDrafts(ctx, m, previous, tree)
 		return err
@@ -130,9 +145,46 @@ func (s *scanner) draftCommands(ctx context.Context, m *shadowRepo, l *listing, 
 // A submodule has no lines to compare.
 func (s *scanner) draftFile(name string) (mode string, text []byte, err error) {
 	f, err := s.dirs.lstatFile(name)
-	switch {
-	case err != nil || f == nil || f.stat.size > maxDraftFile:
+	if err != nil {
 		return "", nil, err
+	}
+	if s.now == nil {
+		return s.readDraft(name, f)
+	}
+	was := s.now.file(name)
+	if was == nil { // It was written after the snapshot.
+		return "", nil, nil
+	}
+	if mode, text, err = s.readDraft(name, f); err != nil || mode == "" && f != nil {
+		return mode, text, err
+	}
+	if f == nil || f.mode != was.mode || was.hashed && was.sum != sha256.Sum256(text) {
+		return "", nil, errChanged
+	}
+	return mode, text, nil
+}
+
+var errChanged = errors.New("it has changed since the draft was reviewed")
+
+// checkNow fails if a file of Tree.Now has changed since.
+func (s *scanner) checkNow(ctx context.Context) error {
+	s.names = s.now.paths()
+	files, err := s.read(ctx)
+	if err != nil {
+		return err
+	}
+	for i, was := range s.now.files {
+		if i >= len(files) || files[i].path != was.path || len(was.changes(files[i].file)) > 0 {
+			return unreadable(was.path, errChanged)
+		}
+	}
+	return nil
+}
+
+func (s *scanner) readDraft(name string, f *file) (mode string, text []byte, err error) {
+	switch {
+	case f == nil || f.stat.size > maxDraftFile:
+		return "", nil, nil
 	case f.mode.Type() == fs.ModeSymlink:
 		target, err := s.dirs.readlink(name)
 		return gitMode(f.mode), []byte(target), err

@@ -127,6 +127,46 @@ func TestDraft(t *testing.T) {
 	}
 }
 
+// TestDraftOfASnapshot: the draft of a snapshot has no later change.
+func TestDraftOfASnapshot(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s scene)
+		fails  bool
+	}{
+		"nothing":            {func(scene) {}, false},
+		"another file":       {func(s scene) { s.write("later", "x\n") }, false},
+		"a file of the base": {func(s scene) { s.write("b.txt", "x\n") }, true},
+		"the content":        {func(s scene) { s.write("a.txt", "1\n3\n") }, true},
+		"the mode":           {func(s scene) { s.must(os.Chmod(s.path("a.txt"), 0o700)) }, true},
+		"removed":            {func(s scene) { s.must(os.Remove(s.path("new"))) }, true},
+		"a link":             {func(s scene) { s.must(os.Remove(s.path("new"))); s.must(os.Symlink("1\n", s.path("new"))) }, true},
+		"back to the base":   {func(s scene) { s.write("a.txt", "one\n") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newRepository(t)
+			base, err := s.tree().Base(t.Context(), "", "")
+			s.must(err)
+			s.write("a.txt", "1\n2\n")
+			s.write("new", "1\n")
+			want, _, err := s.tree().Draft(t.Context(), base, "")
+			s.must(err)
+			for _, cache := range []*worktree.Cache{nil, {}} {
+				tree := s.tree()
+				tree.Cache = cache
+				tree.Now, err = tree.Snapshot(t.Context(), worktree.Scope{})
+				s.must(err)
+				if cache != nil {
+					c.change(s)
+				}
+				got, _, err := tree.Draft(t.Context(), base, "")
+				if fails := cache != nil && c.fails; fails != (errs.CodeOf(err) == errs.TreeUnreadable) || !fails && got != want {
+					t.Errorf("with a cache %t, the draft is %s, %v", cache != nil, got, err)
+				}
+			}
+		})
+	}
+}
+
 // TestDraftLeavesNoTrace checks that storing a draft adds nothing to a repository but
 // objects.
 func TestDraftLeavesNoTrace(t *testing.T) {
