@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,12 +44,19 @@ func checkMayReport(tx *tasktx.Tx, config project.Config) error {
 }
 
 // commandReports runs the project's report commands concurrently and returns their
-// reports. If one fails, all fail: a missing report is not a clean report.
-func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) ([]pluginset.Report, error) {
+// reports. If one fails, all fail: a missing report is not a clean report. The commands must
+// leave the tree as it was when it was verified.
+func (rr *roundRunner) commandReports(ctx context.Context) ([]pluginset.Report, error) {
 	commands, err := rr.dueReports(ctx)
 	if err != nil || len(commands) == 0 {
 		return nil, err
 	}
+	if rr.shot == nil {
+		if err := rr.readTree(ctx); err != nil {
+			return nil, err
+		}
+	}
+	before := cmp.Or(rr.judged, rr.shot.Digest())
 	rr.shot = nil
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -71,13 +79,11 @@ func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) (
 	if err := firstCause(failures); err != nil {
 		return nil, err
 	}
-	if v.Tree != "" {
-		if err := rr.readTree(ctx); err != nil {
-			return nil, err
-		}
-		if rr.tree != v.Tree {
-			return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
-		}
+	if err := rr.readTree(ctx); err != nil {
+		return nil, err
+	}
+	if rr.judged = rr.tree; rr.judged != before {
+		return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
 	}
 	resolver := rr.tx.Project.Plugins().Resolver(rr.config).In(rr.tx.Tree())
 	var found []pluginset.Report

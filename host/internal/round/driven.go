@@ -109,7 +109,7 @@ func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evide
 	}
 	_, err = rr.decide(ctx, decisionInput{
 		Evidence: ev, policy: rr.policy, round: rr.round, final: true, config: rr.config,
-		tree: func(context.Context, api.Verification) (string, error) {
+		tree: func(context.Context) (string, error) {
 			if ev.TreeFailure != nil {
 				return "", ev.TreeFailure
 			}

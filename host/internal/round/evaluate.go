@@ -216,10 +216,10 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		if err != nil {
 			return api.Decision{}, err
 		}
-		q.Verify, verified.Tree = verified.Outcome, rr.tree
+		q.Verify, verified.Tree, rr.judged = verified.Outcome, rr.tree, rr.tree
 	}
 	if q.Verify != policies.Red {
-		if q.Evidence, err = rr.commandReports(ctx, verified); err != nil {
+		if q.Evidence, err = rr.commandReports(ctx); err != nil {
 			return api.Decision{}, err
 		}
 		if len(q.Evidence) == 0 {

@@ -200,7 +200,7 @@ type decisionInput struct {
 	config project.Config
 	// tree returns the git tree of the verified draft, for a decision to commit. It may be
 	// nil.
-	tree func(context.Context, api.Verification) (string, error)
+	tree func(context.Context) (string, error)
 	// then is called before the decision is recorded; it may be nil.
 	then func(*api.Decision) error
 }
@@ -262,7 +262,7 @@ func decide(ctx context.Context, tx *tasktx.Tx, r decisionInput) (api.Decision, 
 		if r.tree == nil {
 			return api.Decision{}, tx.ErrNeedsRun()
 		}
-		if outcome.Tree, err = r.tree(ctx, r.Verification); err != nil {
+		if outcome.Tree, err = r.tree(ctx); err != nil {
 			return api.Decision{}, err
 		}
 	}

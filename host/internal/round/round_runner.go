@@ -55,6 +55,9 @@ type roundRunner struct {
 	// of it, nil once a process that we started may have changed it.
 	tree string
 	shot *worktree.Snapshot
+	// judged is the digest of the working tree that the verification and the report commands
+	// were about, "" if there were none.
+	judged string
 	// reviewing is the working tree at the start of the critic's first attempt, nil if it is
 	// not known.
 	reviewing *worktree.Snapshot
@@ -191,7 +194,7 @@ func (rr *roundRunner) reviewDraft(ctx context.Context, ev *Evidence) (result re
 	if ev.Verification, err = rr.verifyDraft(ctx); err != nil || ev.Verification.Outcome == policies.Red {
 		return result, err
 	}
-	reports, err := rr.commandReports(ctx, ev.Verification)
+	reports, err := rr.commandReports(ctx)
 	if err == nil && rr.critic {
 		rr.others = slices.Concat(ev.Reports, reports)
 		result, err = rr.review(ctx, ev.Verification)
@@ -199,7 +202,8 @@ func (rr *roundRunner) reviewDraft(ctx context.Context, ev *Evidence) (result re
 			return result, err // If it is red by now, the reports are about an earlier draft.
 		}
 		if slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated }) {
-			reports, err = rr.commandReports(ctx, ev.Verification) // The draft has changed since.
+			rr.judged = ev.Verification.Tree // The draft has changed since.
+			reports, err = rr.commandReports(ctx)
 		}
 	}
 	ev.Reports = append(ev.Reports, reports...)
@@ -228,7 +232,7 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 	ev.Spawns, ev.EmptyDraft, ev.WithoutCriteria = rr.recorder.Spawns, rr.emptyDraft, rr.withoutCriteria
 	if r.Verification.Outcome != policies.Red && r.Critic == nil {
 		var err error
-		if ev.Tree, err = rr.reviewedTree(ctx, r.Verification); err != nil {
+		if ev.Tree, err = rr.reviewedTree(ctx); err != nil {
 			var ok bool
 			if ev.TreeFailure, ok = errors.AsType[*errs.Error](err); !ok {
 				return api.RoundResult{}, err
@@ -251,13 +255,12 @@ func (rr *roundRunner) decide(ctx context.Context, r decisionInput) (api.RoundRe
 			return api.RoundResult{}, tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
-		switch tree := r.Verification.Tree; {
-		case r.Run == "":
-		case run == nil || run.Intent.Run != r.Run:
+		if r.Run != "" && (run == nil || run.Intent.Run != r.Run) {
 			return api.RoundResult{}, tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
-		case tree != "" && run.Tree != tree:
-			return api.RoundResult{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", rr.round.Number).
-				With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
+		}
+		// The home of a fleet knows only the verification's tree.
+		if tree := cmp.Or(rr.judged, r.Verification.Tree); r.Run != "" && tree != "" && run.Tree != tree {
+			return api.RoundResult{}, rr.errTreeChanged("between the verification and the review")
 		}
 		if len(r.Reports) > 0 && r.Critic == nil {
 			if err := rr.enter(task.Review); err != nil {
@@ -337,8 +340,8 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 
 // reviewedTree stores the draft of a task with its own branch as a git tree, to be
 // committed. The draft must still be the one that was verified and reviewed.
-func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (string, error) {
-	reviewed := v.Tree
+func (rr *roundRunner) reviewedTree(ctx context.Context) (string, error) {
+	reviewed := rr.judged
 	if run := rr.tx.Status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
 		reviewed = run.Tree
 	}
@@ -356,11 +359,16 @@ func (rr *roundRunner) reviewedTree(ctx context.Context, v api.Verification) (st
 	if err := rr.checkProtected(ctx, repo, tree); err != nil {
 		return "", err
 	}
-	if reviewed != "" && rr.tree != reviewed {
-		return "", errs.New(errs.RoundShifted, "the working tree changed after the review of round %d", rr.round.Number).
-			With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
+	if reviewed != "" && rr.tree != reviewed || rr.judged != "" && reviewed != rr.judged {
+		return "", rr.errTreeChanged("after the review")
 	}
 	return tree, nil
+}
+
+// errTreeChanged is the error of a round whose evidence is about different trees.
+func (rr *roundRunner) errTreeChanged(when string) *errs.Error {
+	return errs.New(errs.RoundShifted, "the working tree changed %s of round %d", when, rr.round.Number).
+		With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
 }
 
 // checkProtected fails if a draft of agents changes files that affect later rounds. A run
@@ -383,6 +391,9 @@ func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, t
 
 // verifyDraft verifies the draft. A green verification that the engine ran on this working
 // tree is reused if its command ran as often as the project asks for.
+//
+// If the tree changes meanwhile, a green result is not about the tree as it is then, so the
+// draft is verified once more. What changes each time is taken for the command's own files.
 func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
 	if !verification.Runs(rr.req.Verify, rr.config) {
 		return verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true)
@@ -394,6 +405,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	}
 	wanted := verification.Command(rr.req.Verify.Command, rr.config)
 	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == wanted.Command && v.Runs >= wanted.Runs && v.Tree == rr.tree {
+		rr.judged = rr.tree
 		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
 	}
 	// A review of this tree stays valid, whatever the verification's result.
@@ -408,16 +420,33 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	if begun != nil {
 		since = begun.N
 	}
-	rr.shot = nil
-	v, err := verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true)
-	if err != nil || v.Outcome != policies.Green {
-		return v, err
+	var v api.Verification
+	var first []string
+	for again := false; ; again = true {
+		before := rr.shot
+		rr.shot = nil
+		if v, err = verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true); err != nil || v.Outcome != policies.Green {
+			return v, err
+		}
+		if err := rr.readTree(ctx); err != nil {
+			return api.Verification{}, err
+		}
+		var changed, others []string
+		for _, c := range worktree.Compare(before, rr.shot) {
+			if changed = append(changed, c.Path); !slices.Contains(first, c.Path) {
+				others = append(others, c.Path)
+			}
+		}
+		if again && len(others) > 0 {
+			return api.Verification{}, rr.errTreeChanged("during each verification").
+				WithHint("leave the files alone, or let git ignore what the verification writes: " + textutil.List(others, MaxNamedChanges))
+		}
+		if again || len(changed) == 0 {
+			break
+		}
+		first = changed
 	}
-	// The command may have changed the tree, including untracked files.
-	if err := rr.readTree(ctx); err != nil {
-		return api.Verification{}, err
-	}
-	v.Tree = rr.tree
+	v.Tree, rr.judged = rr.tree, rr.tree
 	_, err = rr.recorder.Write(ctx, func() error {
 		newer, err := hasNewerDraft(ctx, rr.tx, since)
 		if err == nil && (newer || max(rr.tx.Status.Round, 1) != rr.round.Number) {
