@@ -49,7 +49,7 @@ func newEngine(t testing.TB, root string, now func() time.Time) *host.Engine {
 }
 
 // TestRoundIsDecidedOnce lets two engines decide the same round; the one that records
-// later must not use its report for the next round.
+// later must not use its report for the next round, or replace the executor's instructions.
 func TestRoundIsDecidedOnce(t *testing.T) {
 	for _, second := range []struct{ name, report string }{
 		{"the round advances", issues},
@@ -58,16 +58,25 @@ func TestRoundIsDecidedOnce(t *testing.T) {
 	} {
 		t.Run(second.name, func(t *testing.T) {
 			root := t.TempDir()
+			read := func(d api.RoundResult) string {
+				if d.Handoff == nil {
+					return ""
+				}
+				text, err := os.ReadFile(filepath.Join(root, *d.Handoff))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(text)
+			}
 			fast := newEngine(t, root, noon)
 			if _, err := fast.Round(t.Context(), "T", request(`{"critic":"critic","findings":[{"category":"infrastructure-mismatch"}]}`)); err != nil {
 				t.Fatal(err)
 			}
-			// The slow engine reads the clock when it loads the task, and again before it
-			// records its decision.
+			// The slow engine reads the clock after it has loaded the task.
 			decided, proceed := make(chan struct{}), make(chan struct{})
 			asked := 0
 			slow := newEngine(t, root, func() time.Time {
-				if asked++; asked == 2 {
+				if asked++; asked == 1 {
 					close(decided)
 					<-proceed
 				}
@@ -75,16 +84,21 @@ func TestRoundIsDecidedOnce(t *testing.T) {
 			})
 			failed := make(chan error, 1)
 			go func() {
-				_, err := slow.Round(t.Context(), "T", request(issues))
+				_, err := slow.Round(t.Context(), "T", request(strings.ReplaceAll(issues, "a.go", "slow.go")))
 				failed <- err
 			}()
 			<-decided
-			if _, err := fast.Round(t.Context(), "T", request(second.report)); err != nil {
+			d, err := fast.Round(t.Context(), "T", request(second.report))
+			if err != nil {
 				t.Fatal(err)
 			}
+			instructions := read(d)
 			close(proceed)
 			if err := <-failed; errs.CodeOf(err) != errs.RoundShifted {
 				t.Errorf("got %v, want %s", err, errs.RoundShifted)
+			}
+			if got := read(d); got != instructions {
+				t.Errorf("the executor's instructions are\n%s\nwant\n%s", got, instructions)
 			}
 			x, err := fast.Explain(t.Context(), "T", 0)
 			if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -304,11 +305,29 @@ func recordDecision(ctx context.Context, tx *tasktx.Tx, o task.DecideRound, d ap
 		}
 	}
 	at, err := tx.Commit(ctx, handOff)
+	if errs.CodeOf(err) == errs.LedgerConflict && d.Handoff != nil {
+		restoreHandoff(ctx, tx, r.config, *d.Handoff)
+	}
 	if err != nil {
 		return api.Decision{}, err
 	}
 	d.Event = at
 	return d, nil
+}
+
+// restoreHandoff writes the executor's instructions of the decision that came first, which a
+// later one has replaced before it was refused.
+func restoreHandoff(ctx context.Context, tx *tasktx.Tx, config project.Config, path string) {
+	if tx.Begin(ctx) != nil || tx.Status.Last == nil {
+		return // Another command than a decision came first.
+	}
+	first, err := tx.LastDecision(ctx)
+	if err == nil && first.Handoff != nil && *first.Handoff == path {
+		_, err = handoff.Write(tx, config, first)
+	}
+	if err != nil {
+		tx.Project.Warn(err)
+	}
 }
 
 // boundDigests returns the digests of the reports that name their round. Two honest
