@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/internal/hosttest"
@@ -14,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // fleet runs task T of a site like a fleet does: the site's engine is the home, and another
@@ -35,13 +37,19 @@ func newFleet(t testing.TB, s *runSite) *fleet {
 
 func (f *fleet) carry(t testing.TB, o host.Order) host.OrderResult {
 	t.Helper()
+	return f.carryUntil(t, t.Context(), o)
+}
+
+// carryUntil carries out an order until the context ends.
+func (f *fleet) carryUntil(t testing.TB, ctx context.Context, o host.Order) host.OrderResult {
+	t.Helper()
 	if _, err := os.Stat(f.tree); err != nil {
 		f.gitIn(t, f.worker, "worktree", "add", "-q", "-b", "switchyard/T", f.tree)
 	}
 	opts := f.options()
 	opts.Worktree = f.tree
 	e := hosttest.Engine(t, f.worker, opts)
-	r, err := e.Carry(t.Context(), o, nil)
+	r, err := e.Carry(ctx, o, nil)
 	if err != nil {
 		t.Fatalf("the order to %s %s fails: %s: %v", o.Step.Kind, o.Step.Role, errs.CodeOf(err), err)
 	}
@@ -227,6 +235,34 @@ func TestOneHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
+}
+
+// TestOrderThatEndsAsItIsCancelled: a draft that is recorded is not lost, although the worker
+// is stopped before its order has ended.
+func TestOrderThatEndsAsItIsCancelled(t *testing.T) {
+	f := newFleet(t, newRunSite(t, once, roles{"executor": {fakeagent.Edits()}}))
+	p, err := f.engine(t).Advance(t.Context(), "T", host.AdvanceRequest{
+		RunRequest: api.RunRequest{Prompt: runPrompt}, Publish: func(context.Context, task.Branch) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f.now = func() time.Time { // It is asked before the receipt, after the run log is written.
+		if _, err := os.Stat(filepath.Join(f.worker, ".switchyard", spawner.RunLogFile)); err == nil {
+			cancel()
+		}
+		return time.Now()
+	}
+	r := f.carryUntil(t, ctx, *p.Order)
+	drafted := false
+	for _, e := range r.Events {
+		drafted = drafted || e.Kind == string(task.KindSpawnEnded)
+	}
+	if ctx.Err() == nil || !drafted || r.Interrupted || r.Failure != nil {
+		t.Errorf("cancelled %v, drafted %v, interrupted %v, failure %v", ctx.Err(), drafted, r.Interrupted, r.Failure)
+	}
 }
 
 // TestOrderOfStoppedTask tests that what an agent has used is recorded, once, if somebody

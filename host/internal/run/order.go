@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/handoff"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -67,7 +68,7 @@ type OrderResult struct {
 	ManualFallback bool
 	// Failure is the error of a step that failed, or nil. Repeating the order does not help.
 	Failure *errs.Error
-	// Interrupted is set if the context of Carry ended: then the events only say how much the
+	// Interrupted is set if the context of Carry ended before the step: then the events only say how much the
 	// agents have used.
 	Interrupted bool
 }
@@ -117,7 +118,12 @@ func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResul
 	switch f, ok := errors.AsType[*errs.Error](err); {
 	case err == nil, ok && (f.Code == errs.TaskParked || f.Code == errs.TaskWaiting):
 	case ctx.Err() != nil:
-		r = OrderResult{Step: o.Step, After: r.After, Interrupted: true}
+		if r.Interrupted, err = d.isNext(context.WithoutCancel(ctx), o.Step); err != nil {
+			return r, err
+		}
+		if r.Interrupted {
+			r = OrderResult{Step: o.Step, After: r.After, Interrupted: true}
+		}
 	case !ok || slices.Contains(machineErrors, f.Code):
 		return r, err
 	default:
@@ -125,6 +131,11 @@ func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResul
 	}
 	r.Subject = d.subject
 	return r, e.send(context.WithoutCancel(ctx), o, &r)
+}
+
+// isNext reports whether a step is still the task's next one. Otherwise its end is recorded.
+func (d *driver) isNext(ctx context.Context, step task.Step) (bool, error) {
+	return core.WithTask(ctx, d.project, d.id, func(r *record.Task) (bool, error) { return task.Next(r.Status.State) == step, nil })
 }
 
 // machineErrors are the errors that may not occur on another machine.
