@@ -63,6 +63,51 @@ func TestRunMergesNothingOfOthers(t *testing.T) {
 	}
 }
 
+// TestRunMergeStopped: a merge that a person stops moves nothing, and is not verified if it
+// was stopped before.
+func TestRunMergeStopped(t *testing.T) {
+	t.Parallel()
+	for _, verified := range []bool{true, false} {
+		s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+		s.git(t, "branch", "trunk")
+		r := s.ends(t, api.RunRequest{Base: "trunk"}, "commit", "")
+		stop := func() {
+			if _, err := s.engine(t).Stop(t.Context(), "T", api.StopRequest{Reason: "enough"}); err != nil {
+				t.Error(err)
+			}
+		}
+		count := s.home + "/count"
+		req := api.RunRequest{Merge: true, Verify: "echo x >>'" + count + "'"}
+		var err error
+		if verified {
+			err = s.slowRun(t, req, "*--is-ancestor*", stop)
+		} else {
+			other := t.TempDir()
+			s.git(t, "worktree", "add", "-q", other, "trunk")
+			s.fails(t, api.RunRequest{Merge: true}, errs.BranchCheckedOut) // It goes on with the merge.
+			s.git(t, "worktree", "remove", other)
+			req.Observe = func(ev api.RunEvent) {
+				if ev.Event == api.RunResumed {
+					stop()
+				}
+			}
+			_, err = s.engine(t).Run(t.Context(), "T", req)
+		}
+		if errs.CodeOf(err) != errs.TaskStuck {
+			t.Errorf("the run ends with %v", err)
+		}
+		if got := s.git(t, "rev-parse", "trunk"); got != r.Branch.Base {
+			t.Errorf("trunk is at %s, and was at %s", got, r.Branch.Base)
+		}
+		if state := s.state(t); state.Status != task.Stuck || state.Stop.Reason != "enough" {
+			t.Errorf("the task is %s (%+v)", state.Status, state.Stop)
+		}
+		if text, _ := os.ReadFile(count); (string(text) == "x\n") != verified {
+			t.Errorf("the verification of the merge ran as %q", text)
+		}
+	}
+}
+
 // TestRunVerifiesAMergeAsItsDraft: a command of the caller runs as often for the merged
 // files as for the draft.
 func TestRunVerifiesAMergeAsItsDraft(t *testing.T) {

@@ -252,7 +252,7 @@ func TestRunDuringAnother(t *testing.T) {
 	s := newRunSite(t, once, roles{"executor": {{}}})
 	s.fails(t, api.RunRequest{}, errs.SpawnFailed)
 	s.play(t, oneRound(fakeagent.Edits()))
-	if err := s.slowRun(t, "*", func() { s.fails(t, api.RunRequest{Merge: true}, errs.RoundRunning) }); err != nil {
+	if err := s.slowRun(t, api.RunRequest{}, "*", func() { s.fails(t, api.RunRequest{Merge: true}, errs.RoundRunning) }); err != nil {
 		t.Errorf("the first run ends with %v", err)
 	}
 	s.committed(t, 1)
@@ -264,7 +264,7 @@ func TestRunDuringAnother(t *testing.T) {
 func TestRunAfterAnotherStarted(t *testing.T) {
 	t.Parallel()
 	s := newRunSite(t, once, twoRounds())
-	err := s.slowRun(t, "*--symbolic-full-name*", func() { s.ends(t, api.RunRequest{}, "commit", "") })
+	err := s.slowRun(t, api.RunRequest{}, "*--symbolic-full-name*", func() { s.ends(t, api.RunRequest{}, "commit", "") })
 	if errs.CodeOf(err) != errs.RoundShifted {
 		t.Errorf("the later run ends with %v", err)
 	}
@@ -273,7 +273,7 @@ func TestRunAfterAnotherStarted(t *testing.T) {
 
 // slowRun starts a run of task T, calls meanwhile when it calls git with arguments of the
 // pattern, lets it go on, and returns its error.
-func (s *runSite) slowRun(t *testing.T, pattern string, meanwhile func()) error {
+func (s *runSite) slowRun(t *testing.T, req api.RunRequest, pattern string, meanwhile func()) error {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: the git that waits is a shell script")
@@ -299,7 +299,8 @@ exec %s "$@"
 	s.bin = ""
 	ended := make(chan error, 1)
 	go func() {
-		_, err := slow.Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt})
+		req.Prompt = runPrompt
+		_, err := slow.Run(t.Context(), "T", req)
 		ended <- err
 	}()
 	for {

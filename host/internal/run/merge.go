@@ -79,6 +79,9 @@ func (w *work) merge(ctx context.Context) error {
 		return err
 	}
 	defer w.project.Release(held)
+	if err := w.tx.Begin(ctx); err != nil { // A person may have stopped the task meanwhile.
+		return err
+	}
 	repo, err := w.project.Repository(ctx)
 	if err != nil {
 		return err
@@ -148,9 +151,21 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 		return task.MergeEnded{Outcome: task.MergeRed}, nil
 	}
 	if !m.Has {
+		if err := w.checkMerging(ctx); err != nil {
+			return task.MergeEnded{}, err
+		}
 		if err := repo.Advance(ctx, b.Onto, m.Commit, m.Base); err != nil {
 			return task.MergeEnded{}, err
 		}
 	}
 	return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
+}
+
+// checkMerging fails if a person has stopped the merge meanwhile.
+func (w *work) checkMerging(ctx context.Context) error {
+	if err := w.tx.Begin(ctx); err != nil {
+		return err
+	}
+	_, err := task.Decide(w.tx.Status.State, task.EndMerge{})
+	return err
 }
