@@ -63,6 +63,24 @@ func TestRunMergesNothingOfOthers(t *testing.T) {
 	}
 }
 
+// TestRunAfterAMerge: a task that was merged starts again from its commit, whatever the
+// checkout is at, and its draft is compared with that.
+func TestRunAfterAMerge(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.git(t, "branch", "trunk")
+	first := s.ends(t, api.RunRequest{Base: "trunk", Merge: true}, "commit", "")
+	s.git(t, "commit", "-q", "--allow-empty", "-m", "other")
+	if again, err := s.engine(t).Start(t.Context(), "T", api.StartRequest{}); err != nil || again.Base != first.Commit {
+		t.Errorf("the draft is compared with %q, %v, want %s", again.Base, err, first.Commit)
+	}
+	r := s.ends(t, api.RunRequest{Merge: true}, "commit", "")
+	if got := s.git(t, "rev-parse", r.Commit+"^", "trunk"); got != first.Commit+"\n"+r.Commit {
+		t.Errorf("the commit's parent and trunk are %q, want %s and %s", got, first.Commit, r.Commit)
+	}
+	s.wasCalled(t, "executor 1", "critic 1", "executor 2", "critic 2")
+}
+
 // TestRunMergeStopped: a merge that a person stops moves nothing, and is not verified if it
 // was stopped before.
 func TestRunMergeStopped(t *testing.T) {

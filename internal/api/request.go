@@ -108,8 +108,8 @@ type StartRequest struct {
 	Query string
 	// MaxRounds is the task's cap, 0 for the project's.
 	MaxRounds int
-	// Base names the commit that the draft is compared with, "" for the configured base
-	// or the current commit.
+	// Base names the commit that the draft is compared with, "" for that of the task's
+	// branch, else the configured base or the current commit.
 	Base  string
 	Force *task.Force
 }

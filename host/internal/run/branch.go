@@ -160,8 +160,8 @@ func (w *work) checkBranch(ctx context.Context) error {
 		With("branch", b.Name).WithHint(fmt.Sprintf("take the commits back and keep what they change: run git reset --soft %.12s in %s, then run the task again", b.Head(), b.Worktree))
 }
 
-// restoreWorktree creates the worktree again if it is gone. Changes since the last commit are
-// lost.
+// restoreWorktree creates the worktree again if it is gone, and the branch, which a merge
+// removes too. Changes since the last commit are lost.
 func (w *work) restoreWorktree(ctx context.Context) error {
 	repo, err := w.project.Repository(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *work) restoreWorktree(ctx context.Context) error {
 	if repo.HasWorktree(b.Worktree) {
 		return nil
 	}
-	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Base); err != nil {
+	if err := repo.AddWorktree(ctx, worktreeOf(b), b.Head()); err != nil {
 		return err
 	}
 	w.notice("the worktree was gone, and was created again from %s: %s", b.Name, b.Worktree)

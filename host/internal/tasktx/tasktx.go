@@ -292,7 +292,8 @@ func (tx *Tx) RefreshStateMD(ctx context.Context, err error) {
 }
 
 // Base returns the commit that the task's draft is compared with: the one that the command
-// names, else a new one (see core.Project.NewBase) if the task begins, else the recorded one.
+// names, else a new one if the task begins, else the recorded one. A new one is the commit
+// that the task's branch is at; without a branch, see core.Project.NewBase.
 // It is "" without git or a recorded base; the draft is then compared with HEAD.
 func (tx *Tx) Base(ctx context.Context) (string, error) {
 	if tx.BaseCommit != "" {
@@ -300,6 +301,9 @@ func (tx *Tx) Base(ctx context.Context) (string, error) {
 	}
 	if tx.BaseRev == "" && !tx.isStart() {
 		return tx.Status.Base, nil
+	}
+	if b := tx.Status.Branch; b != nil && tx.BaseRev == "" {
+		return b.Head(), nil // The checkout may be at another commit.
 	}
 	config, err := tx.Project.Plugins().UncheckedConfig(ctx)
 	if err != nil {
