@@ -57,6 +57,35 @@ func TestRunByHand(t *testing.T) {
 	}
 }
 
+// TestRunCommitByHandAfterAReview: a commit of a person between the review and the commit of
+// a manual round is not undone.
+func TestRunCommitByHandAfterAReview(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {found("stuck-detected"), fakeagent.Clean()}})
+	tree := s.ends(t, api.RunRequest{}, "stuck", "stuck-finding").Branch.Worktree
+	if _, err := s.engine(t).Resume(t.Context(), "T", host.ResumeRequest{Mode: task.Manual}); err != nil {
+		t.Fatal(err)
+	}
+	s.git(t, "config", "commit.gpgSign", "true")
+	s.git(t, "config", "gpg.program", "false")
+	s.fails(t, api.RunRequest{}, errs.SigningFailed)
+	s.git(t, "config", "commit.gpgSign", "false")
+	if err := os.WriteFile(filepath.Join(tree, "mine.txt"), []byte("mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.gitIn(t, tree, "add", "mine.txt")
+	s.gitIn(t, tree, "commit", "-q", "-m", "by hand")
+	mine := s.gitIn(t, tree, "rev-parse", "HEAD")
+	s.fails(t, api.RunRequest{}, errs.BranchMoved)
+	if got := s.gitIn(t, tree, "rev-parse", "HEAD"); got != mine {
+		t.Errorf("the branch is at %s, want %s", got, mine)
+	}
+	s.gitIn(t, tree, "rm", "-q", "mine.txt")
+	s.gitIn(t, tree, "commit", "-q", "-m", "removed")
+	s.ends(t, api.RunRequest{}, "commit", "no-findings")
+	s.wasCalled(t, "executor 1", "critic 1", "critic 2")
+}
+
 // TestRunRefusesARepository checks that nothing is recorded and no agent runs if the
 // repository or the request does not allow it, and that the task begins once it does.
 func TestRunRefusesARepository(t *testing.T) {

@@ -187,6 +187,12 @@ func (w *work) commit(ctx context.Context) error {
 		return err
 	}
 	b, last := w.tx.Status.Branch, w.tx.Status.Last
+	parent := b.Head()
+	if w.tx.Status.DraftAgent() == "" {
+		if parent, err = w.parentByHand(ctx, repo); err != nil {
+			return err
+		}
+	}
 	decision, err := w.tx.LastDecision(ctx)
 	if err != nil {
 		return err
@@ -206,12 +212,6 @@ func (w *work) commit(ctx context.Context) error {
 		}
 	case len(hooks) > 0:
 		w.notice("the repository's hooks are not run: %s (run.hooks in %s)", strings.Join(hooks, ", "), project.ConfigFile)
-	}
-	parent := b.Head()
-	if w.tx.Status.DraftAgent() == "" { // A person may have committed.
-		if parent, err = repo.Tip(ctx, worktreeOf(b)); err != nil {
-			return err
-		}
 	}
 	deferred, err := w.tx.NameDeferred(ctx, decision.Event.N)
 	if err != nil {
@@ -234,6 +234,23 @@ func (w *work) commit(ctx context.Context) error {
 	w.subject, _, _ = strings.Cut(message, "\n")
 	w.emit(api.RunEvent{Event: api.RunCommitted, Round: last.Round, Branch: w.tx.Status.Branch, Commit: sha, Subject: w.subject})
 	return nil
+}
+
+// parentByHand returns the commit that the branch is at in a manual round, in which a person
+// may have committed. What a person has changed since the review would be undone by a commit
+// of the reviewed tree, so it fails then.
+func (w *work) parentByHand(ctx context.Context, repo *gitrepo.Repo) (string, error) {
+	b, last := w.tx.Status.Branch, w.tx.Status.Last
+	tip, err := repo.Tip(ctx, worktreeOf(b))
+	if err != nil || tip == b.Head() || tip == "" {
+		return tip, err
+	}
+	tree, err := repo.WriteTree(ctx, b.Worktree)
+	if err == nil && tree != last.Tree {
+		err = errs.New(errs.BranchMoved, "branch %s is at %.12s, and the files in its worktree are not those that were reviewed", b.Name, tip).
+			With("branch", b.Name).WithHint(fmt.Sprintf("take back what was changed since the review, which git diff %.12s in %s shows, then run the task again", last.Tree, b.Worktree))
+	}
+	return tip, err
 }
 
 // message returns the commit's message: the executor's summary, else the summary of the last
