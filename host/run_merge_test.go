@@ -89,16 +89,12 @@ func TestRunMergeStopped(t *testing.T) {
 		s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 		s.git(t, "branch", "trunk")
 		r := s.ends(t, api.RunRequest{Base: "trunk"}, "commit", "")
-		stop := func() {
-			if _, err := s.engine(t).Stop(t.Context(), "T", api.StopRequest{Reason: "enough"}); err != nil {
-				t.Error(err)
-			}
-		}
 		count := s.home + "/count"
 		req := api.RunRequest{Merge: true, Verify: "echo x >>'" + count + "'"}
+		var ended api.RunResult
 		var err error
 		if verified {
-			err = s.slowRun(t, req, "*--is-ancestor*", stop)
+			ended, err = s.slowRun(t, req, "*--is-ancestor*", func() { s.stop(t) })
 		} else {
 			other := t.TempDir()
 			s.git(t, "worktree", "add", "-q", other, "trunk")
@@ -106,19 +102,16 @@ func TestRunMergeStopped(t *testing.T) {
 			s.git(t, "worktree", "remove", other)
 			req.Observe = func(ev api.RunEvent) {
 				if ev.Event == api.RunResumed {
-					stop()
+					s.stop(t)
 				}
 			}
-			_, err = s.engine(t).Run(t.Context(), "T", req)
+			ended, err = s.engine(t).Run(t.Context(), "T", req)
 		}
-		if errs.CodeOf(err) != errs.TaskStuck {
-			t.Errorf("the run ends with %v", err)
+		if err != nil || ended.NextAction != "stuck" || ended.Reason != "enough" {
+			t.Errorf("the run ends with %s (%s), %v", ended.NextAction, ended.Reason, err)
 		}
 		if got := s.git(t, "rev-parse", "trunk"); got != r.Branch.Base {
 			t.Errorf("trunk is at %s, and was at %s", got, r.Branch.Base)
-		}
-		if state := s.state(t); state.Status != task.Stuck || state.Stop.Reason != "enough" {
-			t.Errorf("the task is %s (%+v)", state.Status, state.Stop)
 		}
 		if text, _ := os.ReadFile(count); (string(text) == "x\n") != verified {
 			t.Errorf("the verification of the merge ran as %q", text)

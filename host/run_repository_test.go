@@ -281,7 +281,7 @@ func TestRunDuringAnother(t *testing.T) {
 	s := newRunSite(t, once, roles{"executor": {{}}})
 	s.fails(t, api.RunRequest{}, errs.SpawnFailed)
 	s.play(t, oneRound(fakeagent.Edits()))
-	if err := s.slowRun(t, api.RunRequest{}, "*", func() { s.fails(t, api.RunRequest{Merge: true}, errs.RoundRunning) }); err != nil {
+	if _, err := s.slowRun(t, api.RunRequest{}, "*", func() { s.fails(t, api.RunRequest{Merge: true}, errs.RoundRunning) }); err != nil {
 		t.Errorf("the first run ends with %v", err)
 	}
 	s.committed(t, 1)
@@ -293,16 +293,42 @@ func TestRunDuringAnother(t *testing.T) {
 func TestRunAfterAnotherStarted(t *testing.T) {
 	t.Parallel()
 	s := newRunSite(t, once, twoRounds())
-	err := s.slowRun(t, api.RunRequest{}, "*--symbolic-full-name*", func() { s.ends(t, api.RunRequest{}, "commit", "") })
+	_, err := s.slowRun(t, api.RunRequest{}, "*--symbolic-full-name*", func() { s.ends(t, api.RunRequest{}, "commit", "") })
 	if errs.CodeOf(err) != errs.RoundShifted {
 		t.Errorf("the later run ends with %v", err)
 	}
 	s.committed(t, 2)
 }
 
+// stop makes task T stuck, as its user would.
+func (s *runSite) stop(t testing.TB) {
+	t.Helper()
+	if _, err := s.engine(t).Stop(t.Context(), "T", api.StopRequest{Reason: "enough"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRunStopped: a run ends with stuck if a person stops the task, whatever runs then.
+func TestRunStopped(t *testing.T) {
+	t.Parallel()
+	for _, during := range []string{"executor", "verification", "critic"} {
+		t.Run(during, func(t *testing.T) {
+			t.Parallel()
+			critic := fakeagent.Clean()
+			critic.Steps = append([]fakeagent.Step{runs("git", "-c", "a.b=critic", "version")}, critic.Steps...)
+			s := newRunSite(t, "spawn: {retries: 0, confine: off}\nverify: {command: git -c a.b=verification version, confine: off}\n",
+				roles{"executor": {fakeagent.Edits(runs("git", "-c", "a.b=executor", "version"))}, "critic": {critic}})
+			r, err := s.slowRun(t, api.RunRequest{}, "*a.b="+during+"*", func() { s.stop(t) })
+			if err != nil || r.NextAction != "stuck" || r.Reason != "enough" {
+				t.Errorf("the run ends with %s (%s), %v", r.NextAction, r.Reason, err)
+			}
+		})
+	}
+}
+
 // slowRun starts a run of task T, calls meanwhile when it calls git with arguments of the
-// pattern, lets it go on, and returns its error.
-func (s *runSite) slowRun(t *testing.T, req api.RunRequest, pattern string, meanwhile func()) error {
+// pattern, lets it go on, and returns how it ends.
+func (s *runSite) slowRun(t *testing.T, req api.RunRequest, pattern string, meanwhile func()) (api.RunResult, error) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: the git that waits is a shell script")
@@ -326,10 +352,12 @@ exec %s "$@"
 	s.bin = dir
 	slow := s.engine(t)
 	s.bin = ""
+	var r api.RunResult
 	ended := make(chan error, 1)
 	go func() {
+		var err error
 		req.Prompt = runPrompt
-		_, err := slow.Run(t.Context(), "T", req)
+		r, err = slow.Run(t.Context(), "T", req)
 		ended <- err
 	}()
 	for {
@@ -346,7 +374,8 @@ exec %s "$@"
 	if err := os.WriteFile(goesOn, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return <-ended
+	err = <-ended
+	return r, err
 }
 
 // tasks returns tasks with this prefix of their ids.

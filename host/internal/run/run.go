@@ -104,10 +104,12 @@ func (d *driver) run(ctx context.Context) error {
 	defer d.project.Release(held)
 	for {
 		over, err := d.step(ctx)
-		switch {
-		case errs.CodeOf(err) == errs.TaskParked || errs.CodeOf(err) == errs.TaskWaiting:
-			// The step ended with a usage limit or a question, which are steps of their own.
-		case err != nil || over:
+		switch errs.CodeOf(err) {
+		case errs.TaskParked, errs.TaskWaiting, errs.TaskStuck:
+			// A usage limit, a question or a person ended the step. The next step is about that.
+			continue
+		}
+		if err != nil || over {
 			return err
 		}
 	}
