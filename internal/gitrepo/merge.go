@@ -150,7 +150,7 @@ func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 //
 // branch-checked-out if that checkout has changes in tracked files, or if another worktree,
 // which would then not have the files of its HEAD, has the branch checked out; and
-// branch-moved. The branch has not moved then.
+// branch-moved. The branch has not moved then, unless somebody else moved it.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
 	all, err := r.worktrees(ctx)
 	if err != nil {
@@ -186,7 +186,16 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 		return errHeld(branch, r.checkout.top).WithHint("commit or stash what you changed there, or check out another branch, then run the task again with --merge")
 	}
 	// Git refuses to overwrite an untracked file, and with the option also an ignored one.
-	return r.runAll(ctx, r.checkout, []string{"merge", "--ff-only", "--quiet", "--no-overwrite-ignore", "--no-autostash", next})
+	args := []string{"merge", "--ff-only", "--quiet", "--no-overwrite-ignore", "--no-autostash", next}
+	// Options in the branch's settings, such as --squash, could keep the branch where it is.
+	env := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch." + branch + ".mergeOptions", "GIT_CONFIG_VALUE_0="}
+	if _, err := r.run(ctx, command{place: r.checkout, args: args, env: env, limit: slow}); err != nil {
+		return err
+	}
+	if tip, err = r.tip(ctx, branch); err == nil && tip != next {
+		err = errMoved(branch, tip, next)
+	}
+	return err
 }
 
 // RemoveMerge removes the worktree of a merge, with files that a verification left in it. A

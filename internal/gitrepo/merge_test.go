@@ -194,6 +194,24 @@ func TestAdvanceForwardsTheCheckout(t *testing.T) {
 	s.equal(string(text), "two\n")
 }
 
+// A setting of the branch can make git merge do something else.
+func TestAdvanceIgnoresMergeOptions(t *testing.T) {
+	for _, branch := range []string{"main", "a=b"} {
+		for _, option := range []string{"--squash", "-s ours"} {
+			s := newScene(t)
+			s.git(s.dir, "switch", "-q", "-C", branch)
+			s.git(s.dir, "config", "branch."+branch+".mergeOptions", option)
+			r := s.open()
+			w := s.add(r, "T")
+			old := s.git(s.dir, "rev-parse", "HEAD")
+			tip := s.edit(r, w, "b.txt", "two\n")
+			s.must(r.Advance(t.Context(), branch, tip, old))
+			s.equal(s.git(s.dir, "rev-parse", "HEAD", branch), tip+"\n"+tip)
+			s.equal(s.git(s.dir, "status", "--porcelain"), "")
+		}
+	}
+}
+
 // Git itself would write over a file that it ignores.
 func TestAdvanceKeepsIgnoredFiles(t *testing.T) {
 	s := newScene(t)
