@@ -291,8 +291,8 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 }
 
 // covers reports whether a review of a tree saw the whole change. It did if it compared the
-// tree with the files that the change starts from, or with an earlier commit from which every
-// file that the change touches differs too.
+// tree with the files that the change starts from, or with an earlier commit that has the same
+// version of every file that the change touches.
 func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered bool, why string, err error) {
 	if r.Base == c.from {
 		return true, "", nil
@@ -315,23 +315,23 @@ func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered 
 	if earlier, err := g.Repo.IsAncestor(ctx, r.Base, c.from); err != nil || !earlier {
 		return false, fmt.Sprintf("it was compared with %.12s, which is not before %.12s", r.Base, c.from), err
 	}
-	seen, err := g.Repo.Changed(ctx, base, c.tree)
+	since, err := g.Repo.Changed(ctx, base, from)
 	if err != nil {
 		return false, "", err
 	}
-	slices.Sort(seen)
+	slices.Sort(since)
 	changed, err := g.Repo.Changed(ctx, from, c.tree)
 	if err != nil {
 		return false, "", err
 	}
 	unseen := slices.DeleteFunc(changed, func(name string) bool {
-		_, ok := slices.BinarySearch(seen, name)
-		return ok
+		_, ok := slices.BinarySearch(since, name)
+		return !ok
 	})
 	if len(unseen) == 0 {
 		return true, "", nil
 	}
-	return false, fmt.Sprintf("compared with %.12s, %s was not part of it", c.from, textutil.Line(unseen[0])+textutil.AndMore(len(unseen)-1)), nil
+	return false, fmt.Sprintf("it was compared with %.12s, and %.12s has another version of %s", r.Base, c.from, textutil.Line(unseen[0])+textutil.AndMore(len(unseen)-1)), nil
 }
 
 func refuse(result api.GateVerdict, reason, missing string) api.GateVerdict {

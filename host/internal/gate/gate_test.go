@@ -135,6 +135,34 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// A review that compared the files with an earlier commit counts only if the commits since
+// then left every file alone that the commit changes.
+func TestEarlierBase(t *testing.T) {
+	s := newScene(t)
+	s.git("update-index", "--chmod=+x", "b.txt")
+	mode := s.git("commit-tree", "-p", s.tip, "-m", "m", s.git("write-tree"))
+	s.git("reset", "-q", "--hard")
+	from := s.commit("b.txt", "two, fixed\n\n\n\n\n\n\n\nend\n")
+	other := s.commit("a.txt", "changed\n")
+	s.git("reset", "-q", "--hard", s.tip)
+	undoes := s.commit("b.txt", "two\n\n\n\n\n\n\n\nnew end\n") + "^{tree}"
+	for name, c := range map[string]struct{ from, tree, want string }{
+		"other files changed":             {from, other + "^{tree}", api.GatePassed},
+		"it undoes a change of its file":  {from, undoes, api.GateNotReviewed},
+		"it undoes a new mode":            {mode, undoes, api.GateNotReviewed},
+		"it undoes a change of any file":  {other, from + "^{tree}", api.GateNotReviewed},
+		"it is compared with that commit": {s.tip, undoes, api.GatePassed},
+	} {
+		tree := s.git("rev-parse", c.tree)
+		commit := s.git("commit-tree", "-p", c.from, "-m", name, tree)
+		source := recorded{found: evidence.Found{Reviews: []evidence.Review{s.review(func(r *evidence.Review) { r.Trees, r.Base = []string{tree}, s.tip })}}}
+		got, err := gate.Gate{Repo: s.repo, Source: source}.Check(t.Context(), api.GateRequest{Commit: commit})
+		if err != nil || got.Outcome != c.want {
+			t.Errorf("%s: %+v, %v, want %s", name, got, err, c.want)
+		}
+	}
+}
+
 // TestMerges: the merge of a task passes for what the task's review covers, and for nothing
 // else that came to the branch.
 func TestMerges(t *testing.T) {
