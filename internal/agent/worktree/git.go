@@ -86,9 +86,15 @@ func (g *git) expand(name string) string {
 }
 
 // inherited are the variables that git gets: the path, the user's settings, and the variables
-// that Windows needs. Git's own variables are not passed, since the caller may be a hook of
+// that Windows needs. Git's other variables are not passed, since the caller may be a hook of
 // another repository.
-var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR"}
+var inherited = []string{
+	"PATH", "HOME", "XDG_CONFIG_HOME", configGlobal, configSystem, "GIT_CONFIG_NOSYSTEM", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR",
+}
+
+// configGlobal and configSystem name files of settings that replace the user's and the
+// system's.
+const configGlobal, configSystem = "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"
 
 func (g *git) environment(more []string) []string {
 	env := []string{
@@ -104,9 +110,11 @@ func (g *git) environment(more []string) []string {
 	if g.temp != "" {
 		env = append(env, "TMPDIR="+g.temp, "TMP="+g.temp, "TEMP="+g.temp)
 	}
-	for _, name := range inherited {
-		if value := childenv.Value(g.environ, name); value != "" {
-			env = append(env, name+"="+value)
+	for _, entry := range g.environ {
+		name, _, _ := strings.Cut(entry, "=")
+		// To git an empty variable is not the same as none. Names have no case on Windows.
+		if slices.ContainsFunc(inherited, func(n string) bool { return strings.EqualFold(n, name) }) {
+			env = append(env, entry)
 		}
 	}
 	return append(env, more...)
@@ -186,6 +194,7 @@ func (g *git) checkFiles(r repo) error {
 	checked := make(map[string]bool)
 	for _, name := range []string{
 		filepath.Join(r.common, "config"), filepath.Join(r.dir, "config.worktree"), g.expand("~/.gitconfig"), g.userFile("config"),
+		resolve(r.top, childenv.Value(g.environ, configGlobal)), resolve(r.top, childenv.Value(g.environ, configSystem)),
 	} {
 		if err := g.checkConfig(name, checked); err != nil {
 			return err
@@ -194,8 +203,11 @@ func (g *git) checkFiles(r repo) error {
 	return nil
 }
 
-// checkNotSpecial refuses an existing special file.
+// checkNotSpecial refuses an existing special file, except for the null device, which is empty.
 func checkNotSpecial(name string) error {
+	if name == os.DevNull {
+		return nil
+	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return unreadable(gitFolder, fmt.Errorf("%s: %w", filepath.Base(name), errWaits))
 	}

@@ -303,12 +303,14 @@ func TestPipes(t *testing.T) {
 // Git would wait for a writer to these, and never be told that it is waited for.
 func TestPipesThatGitReads(t *testing.T) {
 	for _, name := range []string{
-		".gitattributes", "new/.gitignore", ".switchyard/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes",
+		".gitattributes", "new/.gitignore", ".switchyard/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes", "../home/global", "../home/system",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)
 			s.git(".", "config", "core.excludesFile", filepath.Join(s.home, "excludes"))
 			s.git(".", "config", "include.path", "../included")
+			t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(s.home, "global"))
+			t.Setenv("GIT_CONFIG_SYSTEM", filepath.Join(s.home, "system"))
 			s.must(os.MkdirAll(filepath.Dir(s.path(name)), 0o700))
 			if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
@@ -346,6 +348,25 @@ func TestCancelledLook(t *testing.T) {
 	}
 	if err := s.tree().Diff(ctx, "", nil, 1); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The settings are those with which the draft is committed later.
+func TestUserNamesTheSettings(t *testing.T) {
+	for _, global := range []string{os.DevNull, "", "other"} {
+		s := newRepository(t)
+		s.must(os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte("[core]\nexcludesFile=~/mine\n"), 0o600))
+		s.must(os.WriteFile(filepath.Join(s.home, "mine"), []byte(".env\n"), 0o600))
+		s.want(s.changed(func() { s.write(".env", "x") }))
+		want := []string{"content .env"}
+		if global == "other" {
+			global = filepath.Join(s.home, global)
+			s.must(os.WriteFile(global, []byte("[include]\npath=.gitconfig\n"), 0o600))
+			want = nil
+		}
+		t.Setenv("GIT_CONFIG_GLOBAL", global)
+		s.want(s.changed(func() { s.write(".env", "y") }), want...)
+		s.must(os.Unsetenv("GIT_CONFIG_GLOBAL"))
 	}
 }
 
