@@ -131,6 +131,35 @@ func TestNestedRepository(t *testing.T) {
 	}
 }
 
+// Attributes that the commit does not have must not change it.
+func TestIgnoredAttributes(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, "src/ü/auth.py"), "x\n")
+	s.write(filepath.Join(s.dir, "attributed/.gitattributes"), "* text\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "second")
+	r := s.open()
+	w := s.add(r, "T")
+	s.write(s.file(w, "attributed/.gitattributes"), "* -text\n")
+	s.write(s.file(w, "ignored/.gitignore"), "*\n")
+	s.write(s.file(w, "ignored/.gitattributes"), "* ident\n") // It is about no file of the commit.
+	tree := s.tree(r, w)
+	for name, attributes := range map[string]string{"": "*.py working-tree-encoding=UTF-16LE\n", "src": "* filter=lfs\n", "src/ü": "auth.py ident\n"} {
+		ignore, file := filepath.Join(w.Path, name, ".gitignore"), filepath.Join(w.Path, name, ".gitattributes")
+		before, err := os.ReadFile(ignore)
+		s.write(ignore, ".gitignore\n.gitattributes\n")
+		s.write(file, attributes)
+		_, treeErr := r.WriteTree(t.Context(), w.Path)
+		s.want(treeErr, errs.DraftProtected)
+		s.must(os.Remove(file))
+		s.must(os.Remove(ignore))
+		if err == nil {
+			s.write(ignore, string(before))
+		}
+	}
+	s.equal(s.tree(r, w), tree)
+}
+
 func TestCommit(t *testing.T) {
 	s := newScene(t)
 	r := s.open()

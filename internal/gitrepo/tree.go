@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,14 +21,18 @@ import (
 // gitlink is the mode of a nested repository in an index.
 const gitlink = "160000"
 
+// attributesFile says how git converts the files in its directory and below.
+const attributesFile = ".gitattributes"
+
 // WriteTree stores the tracked files of a worktree, and the untracked ones that are not
 // ignored, and returns their tree. It only reads the worktree's index. Flags of the index
 // that hide a change of a file have no effect.
 //
 // # Errors
 //
-// worktree-missing, and repository-nested if the worktree has a repository that its commit
-// does not have, or a file in a submodule that is not checked out.
+// worktree-missing; repository-nested if the worktree has a repository that its commit does
+// not have, or a file in a submodule that is not checked out; and draft-protected if files
+// were stored as a .gitattributes says that the tree does not have.
 func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
 	p, err := r.place(path)
 	if err != nil {
@@ -225,17 +232,28 @@ func addAll(run onIndex) error {
 }
 
 // hiddenFiles returns the names, in a form that git reads, of the files of the working tree
-// that flags of the index hide from git. It fails at a nested repository.
+// that flags of the index hide from git. It fails at a nested repository, and at attributes
+// of files that the index does not have.
 func hiddenFiles(p place, run onIndex) (string, error) {
 	entries, err := run("", "ls-files", "-z", "-v", "--stage")
 	if err != nil {
 		return "", err
 	}
 	var hidden strings.Builder
+	attributed := make(map[string]bool) // by directory: whether the index has its .gitattributes
 	for _, entry := range records(entries) {
 		attributes, name, _ := strings.Cut(entry, "\t")
 		if len(attributes) < 2 {
 			continue
+		}
+		for dir := path.Dir(name); ; dir = path.Dir(dir) {
+			if _, ok := attributed[dir]; ok {
+				break
+			}
+			attributed[dir] = false
+		}
+		if path.Base(name) == attributesFile {
+			attributed[path.Dir(name)] = true
 		}
 		tag := attributes[0]
 		if tag == 'h' || tag == 's' || tag == 'S' && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
@@ -251,6 +269,13 @@ func hiddenFiles(p place, run onIndex) (string, error) {
 			if !strings.HasPrefix(was, gitlink) || !isEmpty(dir) && !exists(filepath.Join(dir, ".git")) {
 				return "", errNested(name)
 			}
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(attributed)) {
+		file := path.Join(dir, attributesFile)
+		if !attributed[dir] && exists(filepath.Join(p.top, filepath.FromSlash(file))) {
+			return "", errs.New(errs.DraftProtected, "git ignores %s, which changes how files are committed", textutil.Line(file)).
+				With("paths", []string{file})
 		}
 	}
 	return hidden.String(), nil

@@ -85,7 +85,7 @@ func (w *Worker) perform(ctx context.Context, o flow.Order) (flow.Done, error) {
 // finalCodes are the codes of errors that would occur on any worker.
 var finalCodes = map[errs.Code]bool{
 	errs.FleetDraftDiverged: true, errs.FleetDraftMissing: true, errs.FleetBlobMissing: true, errs.FleetBlobChanged: true, errs.FleetBlobTooLarge: true,
-	errs.OrderStale: true, errs.TaskInvalidID: true, errs.LedgerTampered: true, errs.StateUnsafe: true,
+	errs.DraftProtected: true, errs.OrderStale: true, errs.TaskInvalidID: true, errs.LedgerTampered: true, errs.StateUnsafe: true,
 }
 
 // carry carries out an order, or returns the result of an attempt that did.

@@ -279,11 +279,12 @@ func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)
 	}
 }
 
-// TestDiffLeavesOutIgnoredFiles checks that an ignore file which ignores itself is not
-// shown, although it counts.
+// TestDiffLeavesOutIgnoredFiles checks that ignored files of rules are not shown, although
+// they count.
 func TestDiffLeavesOutIgnoredFiles(t *testing.T) {
 	s := newRepository(t)
 	s.write(".cache/.gitignore", "*\n")
+	s.write(".cache/.gitattributes", "* ident\n")
 	s.write("sub/.gitignore", "x\n")
 	text, err := s.diff("", 1<<20)
 	s.must(err)

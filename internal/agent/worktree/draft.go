@@ -100,7 +100,7 @@ func (s *scanner) draftCommands(ctx context.Context, m *shadowRepo, l *listing, 
 	if err != nil {
 		return "", unreadable(".", err)
 	}
-	ignored, err := s.ignoredIgnoreFiles(ctx, m, l, paths)
+	ignored, err := s.ignoredRules(ctx, m, l, paths)
 	if err != nil {
 		return "", err
 	}

@@ -49,7 +49,7 @@ func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, onl
 		slices.Sort(only)
 		only = slices.Compact(only)
 	}
-	ignored, err := s.ignoredIgnoreFiles(ctx, m, l, only)
+	ignored, err := s.ignoredRules(ctx, m, l, only)
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,12 @@ func (s *scanner) indexEntry(m *shadowRepo, l *listing, name string) (what strin
 	return is.text, hidden, nil
 }
 
-// ignoredIgnoreFiles returns the untracked ignore files that are ignored: they count, but are
-// not part of a draft.
-func (s *scanner) ignoredIgnoreFiles(ctx context.Context, m *shadowRepo, l *listing, names []string) (map[string]bool, error) {
+// ignoredRules returns the untracked ignore and attributes files that are ignored: they count,
+// but are not part of a draft.
+func (s *scanner) ignoredRules(ctx context.Context, m *shadowRepo, l *listing, names []string) (map[string]bool, error) {
 	var untracked []string
 	for _, name := range names {
-		if _, tracked := l.index[gitKey{gitIndex, name}]; !tracked && path.Base(name) == ignoreFile {
+		if _, tracked := l.index[gitKey{gitIndex, name}]; !tracked && (path.Base(name) == ignoreFile || path.Base(name) == attributesFile) {
 			untracked = append(untracked, name)
 		}
 	}

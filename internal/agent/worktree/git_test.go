@@ -98,6 +98,10 @@ func TestChangedGit(t *testing.T) {
 		"hidden by info/exclude": {func(s scene) { s.write(".git/info/exclude", "*.x\n"); s.write("new.x", "") },
 			[]string{"git .git/info/exclude changed"}},
 		"hidden by itself": {func(s scene) { s.write("new/.gitignore", "*\n"); s.write("new/x", "") }, []string{"added new/.gitignore"}},
+		"attributes hidden by an ignore file": {func(s scene) {
+			s.write("src/.gitignore", ".gitignore\n.gitattributes\n")
+			s.write("src/.gitattributes", "* ident\n")
+		}, []string{"added src/.gitattributes", "added src/.gitignore"}},
 		"hidden by the user's settings": {func(s scene) {
 			s.must(os.MkdirAll(filepath.Join(s.home, ".config/git"), 0o700))
 			s.must(os.WriteFile(filepath.Join(s.home, ".config/git/ignore"), []byte("*.x\n"), 0o600))
@@ -128,6 +132,7 @@ func TestIgnoredFilesDoNotCount(t *testing.T) {
 		s.write("x.log", "x")
 		s.write("build/x", "x")
 		s.write("build/.gitignore", "*")
+		s.write("build/.gitattributes", "* ident")
 		s.write(".switchyard/agents/critic.md", "x")
 	}), "added .switchyard/agents/critic.md")
 }

@@ -67,10 +67,10 @@ func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []settin
 	if err != nil {
 		return nil, err
 	}
-	// The pattern comes first, so that .gitignore files count even if they ignore themselves,
-	// unless git does not enter their directory.
+	// The patterns come first, so that files of rules count even if they are ignored, unless git
+	// does not enter their directory.
 	out, err := s.git.runOK(ctx, m.command(filepath.Join(s.real, filepath.FromSlash(dir)),
-		"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
+		"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude=!"+attributesFile, "--exclude-standard"))
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ type walkResult struct {
 var errWaits = errors.New("it is neither a file nor a directory, and git would wait for it")
 
 // gitReads are the files of a working tree that git itself reads.
-var gitReads = []string{ignoreFile, ".gitattributes", gitModules, ".mailmap"}
+var gitReads = []string{ignoreFile, attributesFile, gitModules, ".mailmap"}
 
 // walkAll walks over all directories below dir. It enters ignored ones, since git may read
 // files there, but not other repositories.

@@ -21,6 +21,8 @@ const (
 	// stateFolder is our state directory.
 	stateFolder = ".switchyard"
 	ignoreFile  = ".gitignore"
+	// attributesFile says how git converts files.
+	attributesFile = ".gitattributes"
 	// gitFolder is git's directory, or a file that leads to it.
 	gitFolder = ".git"
 	gitIndex  = gitFolder + "/index"
