@@ -392,4 +392,40 @@ func TestHooks(t *testing.T) {
 	_, err = run("Subject")
 	s.want(err, errs.HookRefused)
 	s.equal(s.git(s.dir, "status", "--porcelain"), "")
+
+	// A hook of the worktree runs only if it is a part of the commit.
+	ran := filepath.Join(s.base, "ran")
+	hook(s.file(w, ".hooks"), "commit-msg", "echo x >>'"+ran+"'")
+	tree = s.tree(r, w)
+	if _, err = run("Subject"); err != nil || !isFile(ran) {
+		t.Error(err)
+	}
+	s.must(os.Remove(ran))
+	s.write(s.file(w, ".gitignore"), "*.log\n.hooks.log/\n.hooks\n")
+	s.must(os.Rename(s.file(w, ".hooks"), s.file(w, ".hooks.log")))
+	s.must(os.Symlink(".hooks.log", s.file(w, ".hooks")))
+	tree = s.tree(r, w)
+	link := filepath.Join(s.base, "link")
+	s.must(os.Symlink(s.file(w, ".hooks.log"), link))
+	for _, path := range []string{".hooks", ".hooks.log", s.file(w, ".hooks"), link} {
+		s.git(s.dir, "config", "core.hooksPath", path)
+		_, err = run("Subject")
+		s.want(err, errs.HookRefused)
+	}
+	s.must(os.Remove(s.file(w, ".hooks")))
+	s.write(s.file(w, ".gitignore"), "*.log\n.hooks.log/\n")
+	s.must(os.Mkdir(s.file(w, ".hooks"), 0o755))
+	s.must(os.Symlink("../.hooks.log/commit-msg", s.file(w, ".hooks/commit-msg")))
+	s.git(s.dir, "config", "core.hooksPath", ".hooks")
+	tree = s.tree(r, w)
+	_, err = run("Subject")
+	s.want(err, errs.HookRefused)
+	if isFile(ran) {
+		t.Error("a hook ran that is not in the commit")
+	}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

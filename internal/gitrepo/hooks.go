@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxMessage is the maximum size of a commit message that a hook wrote, in bytes.
@@ -25,40 +26,46 @@ func (r *Repo) Hooks(ctx context.Context, path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := r.run(ctx, command{place: p, args: []string{"rev-parse", "--git-path", "hooks"}, hooks: true})
+	_, hooks, err := r.hooks(ctx, p)
+	return hooks, err
+}
+
+// hooks returns the directory of hooks too.
+func (r *Repo) hooks(ctx context.Context, p place) (dir string, hooks []string, err error) {
+	dir, err = r.run(ctx, command{place: p, args: []string{"rev-parse", "--git-path", "hooks"}, hooks: true})
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	dir = filepath.FromSlash(strings.TrimSuffix(dir, "\n"))
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.top, dir)
 	}
-	var hooks []string
 	for _, name := range []string{"pre-commit", "prepare-commit-msg", "commit-msg"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
 			hooks = append(hooks, name)
 		}
 	}
-	return hooks, nil
+	return dir, hooks, nil
 }
 
 // RunHooks runs the hooks that git commit would run in the worktree, before the tree is
 // committed with the message. It returns the message, which a hook may have changed. The
-// hooks see a temporary index with the tree.
+// hooks see a temporary index with the tree. A hook in the worktree runs only if the tree has
+// it, because an agent could have written it.
 //
 // # Errors
 //
-// hook-refused; hook-changed if a hook changed the files or the index, so that the tree is
+// hook-refused, also if the tree does not have a hook of the worktree; hook-changed if a hook changed the files or the index, so that the tree is
 // no longer the reviewed one; and the errors of WriteTree and Hooks.
 func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string, error) {
-	hooks, err := r.Hooks(ctx, path)
-	if err != nil || len(hooks) == 0 {
-		return message, err
-	}
 	p, err := r.place(path)
 	if err != nil {
 		return "", err
+	}
+	source, hooks, err := r.hooks(ctx, p)
+	if err != nil || len(hooks) == 0 {
+		return message, err
 	}
 	err = inTemp(func(dir string) error {
 		index, file := filepath.Join(dir, "index"), filepath.Join(dir, "message")
@@ -79,6 +86,9 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 			return err
 		}
 		for _, name := range hooks {
+			if err := r.checkHook(ctx, p, env, source, name); err != nil {
+				return err
+			}
 			if err := r.runHook(ctx, p, env, name, file); err != nil {
 				return err
 			}
@@ -107,6 +117,33 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 		return nil
 	})
 	return message, err
+}
+
+// checkHook refuses a hook in the worktree unless the index has exactly this file.
+func (r *Repo) checkHook(ctx context.Context, p place, env []string, dir, name string) error {
+	below, err := filepath.Rel(p.top, dir)
+	if err != nil || !filepath.IsLocal(below) {
+		resolved, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return unwritable(err)
+		}
+		if below, err = filepath.Rel(p.top, resolved); err != nil || !filepath.IsLocal(below) {
+			return nil
+		}
+	}
+	file := filepath.ToSlash(filepath.Join(below, name))
+	entry, err := r.run(ctx, command{place: p, args: []string{"ls-files", "-z", "--stage", "--", ":(top,literal)" + file}, env: env})
+	if err != nil {
+		return err
+	}
+	id, err := r.output(ctx, p, "hash-object", "--no-filters", "--", filepath.Join(p.top, below, name))
+	if err != nil {
+		return err
+	}
+	if fields := strings.Fields(entry); len(fields) > 1 && strings.HasPrefix(fields[0], "100") && fields[1] == id {
+		return nil
+	}
+	return errs.New(errs.HookRefused, "the hook %s in the worktree is not run, because it is not a file of the commit", textutil.Line(file)).With("hook", name)
 }
 
 func (r *Repo) runHook(ctx context.Context, p place, env []string, name, message string) error {
