@@ -2,8 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -129,5 +127,5 @@ func (r repo) isUnborn() bool {
 		return false
 	}
 	_, err = os.Lstat(filepath.Join(r.common, filepath.FromSlash(branch)))
-	return errors.Is(err, fs.ErrNotExist)
+	return isMissing(err)
 }

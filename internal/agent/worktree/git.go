@@ -270,14 +270,16 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 
 // counts reports whether a setting can affect git in a working tree with a HEAD that leads
 // through these refs. Settings that git does not know cannot, and neither can settings of
-// other branches, which git writes when it creates a branch for another working tree.
+// other branches, which git writes when it creates a branch for another working tree, unless
+// the branch is not known.
 func (s setting) counts(head []string) bool {
 	section, rest, _ := strings.Cut(s.name, ".")
 	if section != "branch" {
 		return slices.Contains(sections, section)
 	}
 	i := strings.LastIndexByte(rest, '.')
-	return i < 0 || slices.Contains(head, "refs/heads/"+rest[:i]) && slices.Contains(branchSettings, rest[i+1:])
+	of := func(ref string) bool { return ref == noBranch || ref == "refs/heads/"+rest[:i] }
+	return i < 0 || slices.ContainsFunc(head, of) && slices.Contains(branchSettings, rest[i+1:])
 }
 
 // sections are the first parts of the settings of git (git help --config) and of common

@@ -461,6 +461,25 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 }
 
+// TestReftable has the files of a repository that stores its refs as a reftable. Versions of
+// git that do not know the format read them too, as a repository without a commit.
+func TestReftable(t *testing.T) {
+	s := newRepository(t)
+	s.write(".git/HEAD", "ref: refs/heads/.invalid\n")
+	s.must(os.RemoveAll(s.path(".git/refs/heads")))
+	s.write(".git/refs/heads", "this repository uses the reftable format\n")
+	s.write(".git/reftable/tables.list", "1.ref\n")
+	s.want(s.changed(func() {
+		s.write(".git/reftable/tables.list", "2.ref\n")
+		s.git(".", "config", "branch.x.remote", "origin")
+		s.write("a.txt", "x\n")
+	}), "git .git/config branch.x.remote: added", "git .git/reftable/tables.list changed", "content a.txt")
+	text, err := s.diff("", 1<<20)
+	if err != nil || !strings.Contains(text, "+++ b/b.txt\n@@ -0,0 +1 @@\n+two\n") {
+		t.Errorf("got %v and\n%s", err, text)
+	}
+}
+
 func TestSplitIndexAndOtherFormats(t *testing.T) {
 	for name, prepare := range map[string]func(s scene){
 		"split index":     func(s scene) { s.git(".", "update-index", "--split-index") },

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -44,10 +45,19 @@ func (r repo) head() (names []string, err error) {
 		}
 		text, err = line(filepath.Join(r.common, filepath.FromSlash(name)))
 	}
-	if errors.Is(err, fs.ErrNotExist) && len(names) > 0 {
-		err = nil // The ref is packed, or does not exist yet.
+	if isMissing(err) && len(names) > 0 {
+		err = nil // The ref is packed, in a reftable, or does not exist yet.
 	}
 	return names, err
+}
+
+// noBranch is the ref that HEAD names if the refs are in a reftable, which knows the branch.
+const noBranch = "refs/heads/.invalid"
+
+// isMissing reports whether err says that a file does not exist. With a reftable, refs/heads
+// is not a directory.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // maxSymbolic bounds a chain of symbolic refs, as git does.

@@ -125,7 +125,7 @@ func (g gitFiles) add(ctx context.Context, root *os.Root, name string) error {
 		return context.Cause(ctx)
 	}
 	info, err := root.Lstat(filepath.FromSlash(name))
-	if errors.Is(err, fs.ErrNotExist) {
+	if isMissing(err) {
 		return nil
 	}
 	if err != nil {
