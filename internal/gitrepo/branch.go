@@ -89,6 +89,9 @@ func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
 			all[len(all)-1].locked, all[len(all)-1].reason = true, value
 		}
 	}
+	if len(all) > 0 {
+		all[0].path = r.mainPlace().top // Git names the git directory if that is elsewhere.
+	}
 	return all, err
 }
 

@@ -194,6 +194,20 @@ func TestAdvanceForwardsTheCheckout(t *testing.T) {
 	s.equal(string(text), "two\n")
 }
 
+// In a submodule, and in a checkout whose git directory is elsewhere, git names the git
+// directory as the main worktree.
+func TestAdvanceWithSeparateGitDir(t *testing.T) {
+	s := newScene(t)
+	s.git(s.dir, "init", "-q", "--separate-git-dir", filepath.Join(s.base, "git dir"))
+	r := s.open()
+	w := s.add(r, "T")
+	old := s.git(s.dir, "rev-parse", "HEAD")
+	tip := s.edit(r, w, "b.txt", "two\n")
+	s.must(r.Advance(t.Context(), "main", tip, old))
+	s.equal(s.git(s.dir, "rev-parse", "HEAD"), tip)
+	s.equal(s.git(s.dir, "status", "--porcelain"), "")
+}
+
 // A setting of the branch can make git merge do something else.
 func TestAdvanceIgnoresMergeOptions(t *testing.T) {
 	for _, branch := range []string{"main", "a=b"} {
