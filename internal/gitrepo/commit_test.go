@@ -131,6 +131,32 @@ func TestNestedRepository(t *testing.T) {
 	}
 }
 
+// Files that were committed before their attributes are not converted as long as nobody
+// changes them.
+func TestUnconvertedFiles(t *testing.T) {
+	s := newScene(t)
+	for _, name := range []string{"crlf.txt", "d\n\\\"ü/crlf.txt", "edited.txt", "run.txt", "raw.bin"} {
+		s.write(filepath.Join(s.dir, name), "one\r\n")
+	}
+	s.git(s.dir, "add", "-A")
+	s.write(filepath.Join(s.dir, ".gitattributes"), "*.txt text\n*.bin filter=upper\n")
+	s.git(s.dir, "add", ".gitattributes")
+	s.git(s.dir, "commit", "-q", "-m", "second")
+	s.git(s.dir, "config", "filter.upper.clean", "tr a-z A-Z")
+	r := s.open()
+	w := s.add(r, "T")
+	for range 2 { // The second time there is a saved index.
+		s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+	}
+	s.write(s.file(w, "edited.txt"), "two\r\n")
+	s.must(os.Chmod(s.file(w, "run.txt"), 0o755))
+	commit := s.commit(r, w, "1")
+	s.equal(s.git(s.dir, "diff-tree", "-r", "--name-only", "main", commit), "edited.txt\nrun.txt")
+	s.equal(s.git(s.dir, "ls-tree", "--format=%(objectmode) %(objectname)", commit, "run.txt"), "100755 "+s.git(s.dir, "rev-parse", "HEAD:run.txt"))
+	s.equal(s.git(s.dir, "cat-file", "-s", commit+":edited.txt"), "4")
+	s.must(r.RemoveWorktree(t.Context(), w, commit))
+}
+
 // Attributes that the commit does not have must not change it.
 func TestIgnoredAttributes(t *testing.T) {
 	s := newScene(t)

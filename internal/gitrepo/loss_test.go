@@ -32,6 +32,10 @@ func TestLosesNoUncommittedFiles(t *testing.T) {
 			s.git(w.Path, "update-index", "--assume-unchanged", "a.txt")
 			s.write(s.file(w, "a.txt"), "x")
 		}, errs.WorktreeDirty},
+		"commits of another repository": {func(s *scene, w gitrepo.Worktree) {
+			s.must(os.Remove(s.file(w, ".git")))
+			s.git(w.Path, "init", "-q")
+		}, errs.WorktreeDirty},
 		"in a repository": {func(s *scene, w gitrepo.Worktree) { s.git(w.Path, "init", "-q", "nested") }, errs.RepositoryNested},
 		"on no branch": {func(s *scene, w gitrepo.Worktree) {
 			s.git(w.Path, "switch", "-q", "--detach")

@@ -67,12 +67,13 @@ func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) erro
 	return r.move(ctx, r.checkout, w.Branch, "", tip, "switchyard: merged")
 }
 
-// removeClean removes a worktree if it is on the branch and has no changes.
+// removeClean removes a worktree if it is on the branch and has no changes. It does not ask
+// git, which does not see files that flags of the index hide, takes a file for changed that
+// it would convert, and does not remove a worktree with submodules.
 func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) error {
 	if there.branch != branch {
 		return errSwitched(there.path, branch)
 	}
-	// Git's own check below does not see files that flags of the index hide.
 	tree, err := r.WriteTree(ctx, there.path)
 	if err != nil {
 		return err
@@ -84,49 +85,21 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	if tree != committed.Tree {
 		return errDirty(there.path, "")
 	}
-	links, err := r.gitlinks(ctx, there.path)
-	if err != nil {
-		return err
-	}
-	if len(links) > 0 {
-		return r.removeWithLinks(ctx, there, links)
-	}
-	err = r.unregister(ctx, there)
-	f := failureOf(err)
-	if f == nil {
-		return err
-	}
-	if err := r.lock(worktree{path: there.path}); err != nil {
-		return err
-	}
-	return errDirty(there.path, ": "+f.excerpt())
-}
-
-func (r *Repo) gitlinks(ctx context.Context, path string) ([]string, error) {
-	p, err := r.place(path)
-	if err != nil {
-		return nil, err
-	}
-	out, err := r.output(ctx, p, "ls-files", "-z", "--stage")
-	var links []string
-	for _, entry := range records(out) {
-		if attributes, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(attributes, gitlink) {
-			links = append(links, name)
-		}
-	}
-	return links, err
-}
-
-// removeWithLinks removes a worktree with submodules, which git does not remove. It fails
-// if a submodule is checked out or changes are staged.
-func (r *Repo) removeWithLinks(ctx context.Context, there worktree, links []string) error {
 	p, err := r.place(there.path)
 	if err != nil {
 		return err
 	}
-	for _, link := range links {
-		if !isEmpty(filepath.Join(p.top, filepath.FromSlash(link))) {
-			return errDirty(there.path, ": the submodule "+textutil.Line(link)+" is checked out")
+	if !isEmpty(filepath.Join(p.top, ".git")) { // In a worktree it is a file.
+		return errDirty(there.path, ": its .git is another repository")
+	}
+	entries, err := r.output(ctx, p, "ls-files", "-z", "--stage")
+	if err != nil {
+		return err
+	}
+	for _, entry := range records(entries) {
+		attributes, name, _ := strings.Cut(entry, "\t")
+		if strings.HasPrefix(attributes, gitlink) && !isEmpty(filepath.Join(p.top, filepath.FromSlash(name))) {
+			return errDirty(there.path, ": the submodule "+textutil.Line(name)+" is checked out")
 		}
 	}
 	if _, err := r.output(ctx, p, "diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--"); isNegative(err) {

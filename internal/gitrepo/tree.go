@@ -26,7 +26,8 @@ const attributesFile = ".gitattributes"
 
 // WriteTree stores the tracked files of a worktree, and the untracked ones that are not
 // ignored, and returns their tree. It only reads the worktree's index. Flags of the index
-// that hide a change of a file have no effect.
+// that hide a change of a file have no effect. A file with the bytes that HEAD has is stored
+// as there, even if git would convert it.
 //
 // # Errors
 //
@@ -55,7 +56,11 @@ func (r *Repo) CheckoutTree(ctx context.Context) (tree string, err error) {
 		if err := copyIndex(filepath.Join(r.checkout.git, "index"), index); err != nil {
 			return unwritable(err)
 		}
-		tree, err = treeOf(r.checkout, r.withIndex(ctx, r.checkout, index), stagedEntries)
+		run := r.withIndex(ctx, r.checkout, index)
+		if err := addFiles(r.checkout, run, stagedEntries); err != nil {
+			return err
+		}
+		tree, err = treeOf(run)
 		return err
 	})
 	return tree, err
@@ -113,7 +118,14 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 		if err := fill(index); err != nil {
 			return unwritable(err)
 		}
-		if tree, err = treeOf(p, r.withIndex(ctx, p, index), distrusted); err != nil {
+		run := r.withIndex(ctx, p, index)
+		if err := addFiles(p, run, distrusted); err != nil {
+			return err
+		}
+		if err := keepUnconverted(run); err != nil {
+			return err
+		}
+		if tree, err = treeOf(run); err != nil {
 			return err
 		}
 		if err := r.saveIndex(p, index); err != nil {
@@ -134,42 +146,76 @@ func (r *Repo) withIndex(ctx context.Context, p place, index string) onIndex {
 	}
 }
 
-// treeOf is WriteTree with an index. Git reads the files of the distrusted entries, and of
+// addFiles adds all files to an index. Git reads the files of the distrusted entries, and of
 // the others those whose times differ.
-func treeOf(p place, run onIndex, distrusted entryLister) (string, error) {
+func addFiles(p place, run onIndex, distrusted entryLister) error {
 	if distrusted != nil {
 		entries, err := distrusted(run)
 		if err == nil {
 			err = forgetTimes(p, run, entries)
 		}
 		if err != nil {
-			return "", err
+			return err
 		}
 	}
 	if err := addAll(run); err != nil {
-		return "", err
+		return err
 	}
 	hidden, err := hiddenFiles(p, run)
+	if err != nil || hidden == "" {
+		return err
+	}
+	// Each flag needs a command of its own.
+	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
+		if _, err := run(hidden, "update-index", flag, "-z", "--stdin"); err != nil {
+			return err
+		}
+	}
+	return addAll(run)
+}
+
+// keepUnconverted restores the entries of files whose bytes are those that HEAD has. Git
+// converts such a file if it was committed before its attributes, although nobody changed it.
+func keepUnconverted(run onIndex) error {
+	entries, err := stagedEntries(run)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if hidden != "" {
-		// Each flag needs a command of its own.
-		for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
-			if _, err := run(hidden, "update-index", flag, "-z", "--stdin"); err != nil {
-				return "", err
-			}
-		}
-		if err := addAll(run); err != nil {
-			return "", err
+	isOther := func(e indexEntry) bool { return e.was == e.id || !strings.HasPrefix(e.mode, "100") }
+	if entries = slices.DeleteFunc(entries, isOther); len(entries) == 0 {
+		return nil
+	}
+	var files, unconverted strings.Builder
+	for _, e := range entries {
+		files.WriteString(`"` + quote.Replace(e.name) + "\"\n")
+	}
+	out, err := run(files.String(), "hash-object", "--no-filters", "--stdin-paths")
+	if err != nil {
+		return err
+	}
+	for i, id := range strings.Fields(out) {
+		if e := entries[i]; id == e.was {
+			unconverted.WriteString(e.mode + " " + id + "\t" + e.name + "\x00")
 		}
 	}
+	if unconverted.Len() == 0 {
+		return nil
+	}
+	_, err = run(unconverted.String(), "update-index", "-z", "--index-info")
+	return err
+}
+
+// quote escapes a name for git's quotes.
+var quote = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// treeOf stores the tree of an index.
+func treeOf(run onIndex) (string, error) {
 	tree, err := run("", "write-tree")
 	return strings.TrimSpace(tree), err
 }
 
-// indexEntry is an entry of an index.
-type indexEntry struct{ mode, id, name string }
+// indexEntry is an entry of an index. was is its id in HEAD, zeros if HEAD does not have it.
+type indexEntry struct{ mode, id, name, was string }
 
 type entryLister func(onIndex) ([]indexEntry, error)
 
@@ -180,7 +226,7 @@ func allEntries(run onIndex) ([]indexEntry, error) {
 	for _, text := range records(out) {
 		attributes, name, _ := strings.Cut(text, "\t") // MODE ID STAGE
 		if fields := strings.Fields(attributes); len(fields) == 3 && fields[2] == "0" {
-			entries = append(entries, indexEntry{fields[0], fields[1], name})
+			entries = append(entries, indexEntry{mode: fields[0], id: fields[1], name: name})
 		}
 	}
 	return entries, err
@@ -193,7 +239,7 @@ func stagedEntries(run onIndex) ([]indexEntry, error) {
 	for found := records(out); len(found) > 1; found = found[2:] {
 		fields := strings.Fields(found[0]) // :MODE MODE ID ID LETTER
 		if len(fields) == 5 && strings.Contains("AMT", fields[4]) {
-			entries = append(entries, indexEntry{fields[1], fields[3], found[1]})
+			entries = append(entries, indexEntry{mode: fields[1], id: fields[3], name: found[1], was: fields[2]})
 		}
 	}
 	return entries, err
