@@ -53,6 +53,9 @@ func Key(algorithm, material, file string) bundle.Key {
 	return bundle.Key{ID: keyID, Algorithm: algorithm, Material: material, File: file, Scope: scope}
 }
 
+// verbatim keeps the text of bodies, because hashes and the signature cover their bytes.
+var verbatim = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+
 // Write writes a proof, signed with key unless it is nil. The same statement and key give the
 // same bytes.
 //
@@ -61,7 +64,7 @@ func Key(algorithm, material, file string) bundle.Key {
 // policy-key-invalid, and errors of w.
 func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	r.Format = format
-	text, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	text, err := json.Marshal(r, json.Deterministic(true), verbatim)
 	if err != nil {
 		return err
 	}
@@ -73,7 +76,7 @@ func Write(w io.Writer, r Statement, key *bundle.Key) error {
 		}
 		f.Signature = signed
 	}
-	proof, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
+	proof, err := json.Marshal(f, verbatim)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,17 @@ func TestReadProof(t *testing.T) {
 	}
 }
 
+// The ledger stores hidden characters escaped, and the hash covers the escapes.
+func TestAProofKeepsTheTextOfEvents(t *testing.T) {
+	bodies := []string{`{"a":"\ufe0f\u200d\u00a0\u200b"}`, `{"b":"é<\/\u0041"}`}
+	r := evidence.Statement{Task: "T", Events: chain("T", 3, bodies...), Policies: chain(evidence.PolicyChain, 1, bodies...)}
+	r.Head = r.Events[1].Hash
+	got, err := evidence.ReadProof(written(t, r), nil, time.Now)
+	if err != nil || string(got.Events[0].Body) != bodies[0] || string(got.Policies[1].Body) != bodies[1] {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
 func TestProofsThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*evidence.Statement)
