@@ -9,9 +9,10 @@ import (
 // not modify its argument, nor share a slice with it.
 //
 // A finding has the fields of its first occurrence. A duplicate adds its critics and
-// sources, each once, and raises Severity if its own is higher. Findings of the audit come
-// after the findings of critics. If a critic reported one too, the audit does not confirm
-// it, because it is not a second opinion.
+// sources, each once, and raises Severity if its own is graver: fail is the gravest, and an
+// unknown one is graver than risk and nit, because no bar defers it. Findings of the audit
+// come after the findings of critics. If a critic reported one too, the audit does not
+// confirm it, because it is not a second opinion.
 //
 // Merge is idempotent and takes n log n time.
 func Merge(findings []Finding) []Finding {
@@ -59,9 +60,7 @@ func (m *merger) add(f *Finding) {
 		m.merged = append(m.merged, entry{finding: first})
 	}
 	e := &m.merged[at]
-	if f.Severity.Rank() < e.finding.Severity.Rank() {
-		e.finding.Severity = f.Severity
-	}
+	e.finding.Severity = gravest(e.finding.Severity, f.Severity)
 	e.finding.Undoes = cmp.Or(e.finding.Undoes, f.Undoes)
 	if f.Critic != AuditCritic || e.finding.Critic == AuditCritic {
 		for _, critic := range f.ConfirmedBy {
@@ -70,6 +69,28 @@ func (m *merger) add(f *Finding) {
 	}
 	for _, source := range f.Sources {
 		addOnce(&e.finding.Sources, &e.sourced, source, Source.origin)
+	}
+}
+
+// gravest chooses a severity, whatever their order. Of two unknown ones it is the
+// first in the alphabet.
+func gravest(a, b Severity) Severity {
+	if cmp.Or(cmp.Compare(gravity(a), gravity(b)), cmp.Compare(b, a)) < 0 {
+		return b
+	}
+	return a
+}
+
+func gravity(s Severity) int {
+	switch s {
+	case Fail:
+		return 3
+	case Risk:
+		return 1
+	case Nit:
+		return 0
+	default:
+		return 2
 	}
 }
 

@@ -63,6 +63,23 @@ func TestMergeKeepsWhatAContradictionUndoes(t *testing.T) {
 	}
 }
 
+// An unknown severity is never deferred, so no duplicate may hide it.
+func TestAnUnknownSeverityIsNotHidden(t *testing.T) {
+	for _, c := range []struct{ a, b, want finding.Severity }{
+		{"critical", finding.Nit, "critical"},
+		{"critical", finding.Risk, "critical"},
+		{"critical", finding.Fail, finding.Fail},
+		{"critical", "blocker", "blocker"},
+	} {
+		for _, in := range [][2]finding.Severity{{c.a, c.b}, {c.b, c.a}} {
+			out := finding.Merge([]finding.Finding{one("style", "style", in[0], "a.go", "x", "/0"), one("tests", "style", in[1], "a.go", "x", "/0")})
+			if len(out) != 1 || out[0].Severity != c.want {
+				t.Errorf("%q: %+v, want %q", in, out, c.want)
+			}
+		}
+	}
+}
+
 func TestMergeOrder(t *testing.T) {
 	in := []finding.Finding{
 		one("style", "style", "whatever", "other.go", "other severity", "/0"),
@@ -134,7 +151,7 @@ func small() *rapid.Generator[[]finding.Finding] {
 		critic := rapid.SampledFrom([]string{"critic", "style", "tests", finding.AuditCritic}).Draw(t, "critic")
 		f := one(critic,
 			rapid.SampledFrom([]string{"style", "dead-code", "nobody-knows"}).Draw(t, "category"),
-			rapid.SampledFrom([]finding.Severity{finding.Fail, finding.Risk, finding.Nit, "odd"}).Draw(t, "severity"),
+			rapid.SampledFrom([]finding.Severity{finding.Fail, finding.Risk, finding.Nit, "odd", "other"}).Draw(t, "severity"),
 			rapid.SampledFrom([]string{"a.go", "A.go", "b.go"}).Draw(t, "file"),
 			rapid.SampledFrom([]string{"fix it", " Fix  it", "other"}).Draw(t, "remediation"),
 			fmt.Sprintf("/findings/%d", rapid.IntRange(0, 50).Draw(t, "ref")))
@@ -167,7 +184,7 @@ func TestMergeProperties(t *testing.T) {
 			if !ok {
 				t.Fatalf("lost a finding: %+v", f)
 			}
-			if got.Severity.Rank() > f.Severity.Rank() {
+			if grave := []finding.Severity{finding.Nit, finding.Risk, "other", "odd", finding.Fail}; slices.Index(grave, got.Severity) < slices.Index(grave, f.Severity) {
 				t.Fatalf("severity fell from %s to %s", f.Severity, got.Severity)
 			}
 			if !slices.ContainsFunc(got.Sources, func(s finding.Source) bool {
@@ -208,7 +225,7 @@ func before(a, b finding.Finding) bool {
 	if len(a.ConfirmedBy) != len(b.ConfirmedBy) {
 		return len(a.ConfirmedBy) > len(b.ConfirmedBy)
 	}
-	rank := map[finding.Severity]int{finding.Fail: 1, finding.Risk: 2, finding.Nit: 3, "odd": 4}
+	rank := map[finding.Severity]int{finding.Fail: 1, finding.Risk: 2, finding.Nit: 3, "odd": 4, "other": 4}
 	if rank[a.Severity] != rank[b.Severity] {
 		return rank[a.Severity] < rank[b.Severity]
 	}
