@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -137,20 +140,60 @@ func (l *Ledger) archiveTasks(ctx context.Context, db *sql.DB, heads []Head) (mo
 	if len(bodies) == 0 {
 		return moved, nil
 	}
-	if _, err := lstatRegular(string(l.archive())); err != nil { // A pipe would wait for a reader.
+	f, err := l.openArchive()
+	if err != nil {
 		return Archived{}, err
 	}
-	if moved.Archive, err = l.writeArchive(bodies); err != nil {
-		return Archived{}, unwritable(string(l.archive()), err)
+	defer f.Close()
+	start, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return Archived{}, unwritable(f.Name(), err)
+	}
+	if err := moveBodies(ctx, tx, f, start, bodies); err != nil {
+		_ = tx.Rollback()
+		return Archived{}, errors.Join(err, takeBack(ctx, db, f, start, err))
 	}
 	for _, b := range bodies {
 		moved.Events++
 		moved.Bodies += int64(len(b.text))
+		moved.Archive += b.size
+	}
+	return moved, nil
+}
+
+// moveBodies appends bodies to the archive, flushes it, and commits references to them.
+func moveBodies(ctx context.Context, tx *sql.Tx, f *os.File, start int64, bodies []archivedBody) error {
+	if err := writeBodies(f, start, bodies); err != nil {
+		return unwritable(f.Name(), err)
+	}
+	for _, b := range bodies {
 		if _, err := tx.ExecContext(ctx, "UPDATE events SET body = ? WHERE seq = ?", fmt.Sprintf(reference, b.offset, b.size), b.seq); err != nil {
-			return Archived{}, err
+			return err
 		}
 	}
-	return moved, tx.Commit()
+	return tx.Commit()
+}
+
+// takeBack removes what a failed transaction wrote to the archive from start on, or a full disk
+// would fill further with each attempt. The transaction's lock is gone: what another process
+// appended since stays, and so does what is before it.
+func takeBack(ctx context.Context, db *sql.DB, f *os.File, start int64, cause error) error {
+	if e, ok := errors.AsType[*sqlite.Error](cause); ok && e.Code()&0xff == sqlite3.SQLITE_IOERR {
+		return nil // The disk may have the commit nevertheless.
+	}
+	tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	written, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if end, err := f.Seek(0, io.SeekEnd); err != nil || end != written {
+		return err
+	}
+	return f.Truncate(start)
 }
 
 // archivedBody is a body to archive, and its position in the archive.
@@ -160,40 +203,47 @@ type archivedBody struct {
 	offset, size int64
 }
 
-// writeArchive appends bodies to the archive, flushes it, and returns the number of bytes.
-func (l *Ledger) writeArchive(bodies []archivedBody) (grown int64, err error) {
+func (l *Ledger) openArchive() (*os.File, error) {
+	path := string(l.archive())
+	if _, err := lstatRegular(path); err != nil { // A pipe would wait for a reader.
+		return nil, err
+	}
 	dir, err := safefile.OpenDir(l.dir)
 	if err != nil {
-		return 0, err
+		return nil, unwritable(path, err)
 	}
 	defer dir.Close()
 	f, err := dir.OpenFile(archiveName, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return 0, err
+		return nil, unwritable(path, err)
 	}
-	defer f.Close()
-	start, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0, err
+	if err := safefile.SyncDir(dir, "."); err != nil {
+		f.Close()
+		return nil, unwritable(path, err)
 	}
-	offset := start
+	return f, nil
+}
+
+// writeBodies writes bodies to the archive's end, which is at start, and flushes it. It sets
+// their positions.
+func writeBodies(f *os.File, start int64, bodies []archivedBody) error {
 	for i := range bodies {
 		var packed bytes.Buffer
 		w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // It fails only for an unknown level.
 		if _, err := w.Write(bodies[i].text); err != nil {
-			return 0, err
+			return err
 		}
 		if err := w.Close(); err != nil {
-			return 0, err
+			return err
 		}
 		n, err := f.Write(packed.Bytes())
 		if err != nil {
-			return 0, err
+			return err
 		}
-		bodies[i].offset, bodies[i].size = offset, int64(n)
-		offset += int64(n)
+		bodies[i].offset, bodies[i].size = start, int64(n)
+		start += int64(n)
 	}
-	return offset - start, errors.Join(f.Sync(), safefile.SyncDir(dir, "."))
+	return f.Sync()
 }
 
 func (l *Ledger) archive() archive { return archive(filepath.Join(filepath.Dir(l.path), archiveName)) }

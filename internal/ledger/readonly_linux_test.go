@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -88,6 +89,50 @@ func TestFullDiskForTheLog(t *testing.T) {
 			if e.Hash != e.Sum() {
 				t.Errorf("with %d pages of room, event %d became %.200s", pages, e.N, e.Body)
 			}
+		}
+	}
+}
+
+// TestFullDiskForTheArchive tests that an Archive that fails gives back the space it took.
+func TestFullDiskForTheArchive(t *testing.T) {
+	disk, dir := onDisk(t)
+	filler, packed := filepath.Join(disk, "filler"), filepath.Join(dir, "ledger.archive")
+	l := open(t, dir)
+	defer l.Close()
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := int64(16); n < 32; n++ {
+		body := make([]byte, 12_000)
+		for i := range body {
+			body[i] = byte('a' + random.IntN(26))
+		}
+		if _, err := l.Append(t.Context(), "a", n, clock(n), "note", fmt.Appendf(nil, "%q", body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pages := 0; pages < 100; pages += 2 {
+		smalldisk.Fill(t, filler, pages)
+		_, err := l.Archive(t.Context(), []ledger.Head{{Task: "a", N: 32}})
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		info, errStat := os.Stat(packed)
+		if errStat != nil {
+			t.Fatal(errStat)
+		}
+		if err == nil {
+			if pages == 0 || info.Size() < 100_000 {
+				t.Errorf("with %d pages of room, it archived %d bytes", pages, info.Size())
+			}
+			break
+		}
+		wantCode(t, err, errs.LedgerIO)
+		if info.Size() > 0 {
+			t.Errorf("with %d pages of room, it left %d bytes: %v", pages, info.Size(), err)
+		}
+	}
+	for _, e := range collect(t, l.EventsSince(t.Context(), 0)) {
+		if e.Hash != e.Sum() {
+			t.Errorf("event %d became %.200s", e.N, e.Body)
 		}
 	}
 }
