@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,8 +9,13 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -206,5 +212,35 @@ func TestPolicyThatCannotBeComparedCanBeReplaced(t *testing.T) {
 	}
 	if done.Diff != nil || !strings.Contains(done.Uncompared, "classes") {
 		t.Errorf("it was compared: %+v, %q", done.Diff, done.Uncompared)
+	}
+}
+
+// TestPolicyThatCannotBeLoadedCanBeReplaced checks that a stored policy that this program
+// refuses is not called tampered with.
+func TestPolicyThatCannotBeLoadedCanBeReplaced(t *testing.T) {
+	s := newSummarized(t)
+	l, err := ledger.Open(t.Context(), filepath.Join(s.root, project.StateDir), record.Fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "package routing"
+	id := fmt.Sprintf(`"ref": "old", "policy": {"name": "routing", "version": "0.9.0", "adr": "", "digest": %q}`, digest.Of(digest.Hex(text)+"\n"))
+	for n, e := range []ledger.NewEvent{
+		{Kind: "policy-kept", Body: fmt.Appendf(nil, `{%s, "sources": [{"name": "routing.rego", "text": %q}]}`, id, text)},
+		{Kind: "policy-adopted", Body: fmt.Appendf(nil, `{%s}`, id)},
+	} {
+		if _, err := l.AppendAll(t.Context(), noon(), ledger.Batch{Task: policyset.Chain, After: int64(n), Events: []ledger.NewEvent{e}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Review(t.Context(), "A", s.report("style")); errs.CodeOf(err) != errs.PolicyInvalid {
+		t.Errorf("a round gives %v", err)
+	}
+	done, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.3.0"})
+	if err != nil || done.Event == nil || done.Diff != nil || done.Uncompared == "" {
+		t.Errorf("adopting gives %+v, %v", done, err)
 	}
 }

@@ -178,9 +178,9 @@ const MaxDecisionProblems = 1000
 type DecisionsReport struct {
 	// Decisions is the number of decisions in the ledger.
 	Decisions int64 `json:"decisions"`
-	// Lost are the policies that are neither built in nor stored, in the order of their
-	// first decision, at most MaxDecisionProblems. Their decisions cannot be verified;
-	// Unchecked counts them.
+	// Lost are the policies that are neither built in nor stored, or that this program
+	// refuses, in the order of their first decision, at most MaxDecisionProblems. Their
+	// decisions cannot be verified; Unchecked counts them.
 	Lost      []replay.Used `json:"lost"`
 	Unchecked int64         `json:"unchecked,omitzero"`
 	// Problems are the signs of tampering in the order of recording, at most

@@ -3,6 +3,7 @@ package policyset
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -76,7 +77,6 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, req api.
 	if err != nil {
 		return a, err
 	}
-	var before *routing.Policy
 	unchanged := false
 	if head.adopted != nil {
 		from := *head.adopted
@@ -86,16 +86,12 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, req api.
 		if err := c.checkRollback(from); err != nil && !req.AllowRollback {
 			return a, err
 		}
-		// A lost policy cannot be compared.
-		if before, err = s.ByDigest(ctx, l, from.Policy.Digest); err != nil && errs.CodeOf(err) != errs.PolicyLost {
-			return a, err
-		}
 		a.From = &from.Policy
 		// The same policy may come from another place, or be signed since.
 		unchanged = from.Policy.Digest == a.Policy.Digest && from.Ref == c.place && from.Signer == c.Signer()
 	}
 	a.Changed = a.From == nil || a.From.Digest != a.Policy.Digest
-	if err := compare(ctx, &a, before, c.Policy); err != nil || req.DryRun || unchanged {
+	if err := s.compare(ctx, l, &a, c.Policy); err != nil || req.DryRun || unchanged {
 		return a, err
 	}
 	b, err := s.storeBatch(ctx, l, head, c)
@@ -121,14 +117,21 @@ func (c Selection) checkNamed(adopted api.Adopted) error {
 		With("adopted", adopted.Policy)
 }
 
-// compare sets the semantic difference of two policies. If the comparison takes too long, the
-// policy can still be adopted.
-func compare(ctx context.Context, a *api.Adoption, before, after *routing.Policy) error {
-	changes, err := diff.Compare(ctx, before, after)
-	switch code := errs.CodeOf(err); {
+// compare sets the semantic difference from the policy a.From. If that is lost, this program
+// cannot load it, or the comparison takes too long, the new one can still be adopted.
+func (s *Set) compare(ctx context.Context, l *ledger.Ledger, a *api.Adoption, after *routing.Policy) (err error) {
+	var before *routing.Policy
+	if a.From != nil {
+		before, err = s.ByDigest(ctx, l, a.From.Digest)
+	}
+	var changes diff.Diff
+	if err == nil {
+		changes, err = diff.Compare(ctx, before, after)
+	}
+	switch {
 	case err == nil:
 		a.Diff = &changes
-	case ctx.Err() == nil && (code == errs.PolicyDomainTooLarge || code == errs.PolicyTimeout):
+	case ctx.Err() == nil && slices.Contains([]errs.Code{errs.PolicyLost, errs.PolicyInvalid, errs.PolicyDomainTooLarge, errs.PolicyTimeout}, errs.CodeOf(err)):
 		a.Uncompared = err.Error()
 	default:
 		return err

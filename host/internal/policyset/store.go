@@ -162,7 +162,8 @@ func errTampered(format string, args ...any) error {
 //
 // # Errors
 //
-// policy-lost, ledger-tampered.
+// policy-lost, ledger-tampered, and errors of Loader.FromSources for a policy that this program
+// cannot load.
 func (s *Set) ByDigest(ctx context.Context, l *ledger.Ledger, digest string) (*routing.Policy, error) {
 	return s.loadOnce(digest, func() (*routing.Policy, error) { return s.find(ctx, l, digest) })
 }
@@ -215,14 +216,10 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 	if err := json.Unmarshal(e.Body, &event); err != nil {
 		return nil, errTampered("event %d cannot be read: %w", n, err)
 	}
-	p, err := s.opts.Loader.FromSources(ctx, event.Ref, event.Sources)
-	if err != nil {
-		return nil, errTampered("event %d does not hold a policy: %w", n, err)
-	}
-	if p.Identity().Digest != digest {
+	if routing.Digest(event.Sources) != digest {
 		return nil, errTampered("event %d holds another policy than %s", n, digest)
 	}
-	return p, nil
+	return s.opts.Loader.FromSources(ctx, event.Ref, event.Sources)
 }
 
 // Events returns the events to record with a policy's decision: the policy itself if the

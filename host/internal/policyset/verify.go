@@ -69,7 +69,7 @@ type decisionVerifier struct {
 	set      *Set
 	ledger   *ledger.Ledger
 	report   api.DecisionsReport
-	deciders map[string]*policyDecider // by the policy's digest, nil for a lost policy
+	deciders map[string]*policyDecider // by the policy's digest, nil for one that cannot be loaded
 	lost     map[routing.Identity]int  // index in the report
 }
 
@@ -169,7 +169,7 @@ func canFollow(d decisionRecord, to routing.Destination) bool {
 	}
 }
 
-// decider returns the policy with a digest, nil if the policy is lost.
+// decider returns the policy with a digest, nil if it is lost or this program refuses it.
 func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyDecider, error) {
 	if d, ok := v.deciders[digest]; ok {
 		return d, nil
@@ -177,7 +177,7 @@ func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyD
 	var d *policyDecider
 	p, err := v.set.ByDigest(ctx, v.ledger, digest)
 	switch errs.CodeOf(err) {
-	case errs.PolicyLost:
+	case errs.PolicyLost, errs.PolicyInvalid:
 	case errs.LedgerTampered:
 		v.problem(ledger.Event{Task: Chain}, api.ProblemPolicy, "%v", err)
 	default:

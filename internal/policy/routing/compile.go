@@ -30,7 +30,7 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	if p.contract, problems = readContract(c.modules, p.parsed); len(problems) > 0 {
 		return nil, p.invalid(problems...)
 	}
-	p.identity.Digest, p.identity.Revision = policyDigest(c.modules), c.revision
+	p.identity.Digest, p.identity.Revision = Digest(p.Sources()), c.revision
 
 	var err error
 	if p.compiler, err = p.compile(p.parsed); err != nil {

@@ -58,7 +58,7 @@ type Identity struct {
 	// Version is the semantic version in the package's METADATA.
 	Version string `json:"version"`
 	// Digest is "sha256:" and 64 hex digits over the policy's modules. Policies with the
-	// same digest make the same decisions. See policyDigest for how to compute it.
+	// same digest make the same decisions. The function Digest computes it.
 	Digest string `json:"digest"`
 	// ADR names the decision record that the package's METADATA points to.
 	ADR string `json:"adr"`
