@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -160,12 +161,22 @@ func TestForeignDatabasesAreRefused(t *testing.T) {
 func TestALedgerWithoutALogGetsOne(t *testing.T) {
 	dir := fill(t)
 	edit(t, dir, `PRAGMA journal_mode = DELETE`)
-	if _, err := ledger.Open(t.Context(), dir, nil); errs.CodeOf(err) != errs.LedgerCorrupt {
-		t.Errorf("for reading: %v", err)
+	path := filepath.Join(dir, "ledger.db")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := outside(t, path)
+	count := len(collect(t, reader.EventsSince(t.Context(), 0)))
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) || count == 0 {
+		t.Errorf("a reader of %d events changed the file, or %v", count, err)
 	}
 	l := open(t, dir)
 	add(t, l, "new", 0)
 	wantSound(t, l)
+	if again := len(collect(t, reader.EventsSince(t.Context(), 0))); again != count+1 {
+		t.Errorf("the reader has %d events of %d", again, count+1)
+	}
 }
 
 func TestFilesThatAreNoLedger(t *testing.T) {

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -103,18 +102,23 @@ func released() []version {
 func SchemaVersion() int { return len(released()) }
 
 // upgrade accepts a database of the latest version, migrates an older one in one
-// transaction, and refuses any other. Without a fold it does not migrate.
+// transaction, and refuses any other. It gives the database a log if it has none. Without a
+// fold it changes nothing.
 func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold, from archive) error {
 	at, err := inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
-	if errors.Is(err, errNotWAL) && fold != nil {
-		// A copy made with VACUUM INTO has no log.
-		if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
-			return err
-		}
-		at, err = inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
-	}
-	if err != nil || at == len(versions) || fold == nil {
+	if err != nil || fold == nil {
 		return err
+	}
+	// A copy made with VACUUM INTO has no log.
+	var journal string
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&journal); err != nil {
+		return err
+	}
+	if journal != "wal" {
+		return corrupt("its journal mode is %q, not wal", journal)
+	}
+	if at == len(versions) {
+		return nil
 	}
 	// Check again in a write transaction: another process may have migrated it.
 	_, err = inTx(ctx, db, versions, nil, func(tx *sql.Tx, at int) error {
@@ -160,20 +164,8 @@ func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var journal string
-	if _, err := queryRow(ctx, tx, []any{&journal}, "PRAGMA journal_mode"); err != nil {
-		return 0, err
-	}
-	if err := compare(ctx, tx, versions[at-1].objects); err != nil {
-		return 0, err
-	}
-	if journal != "wal" {
-		return 0, corrupt("its journal mode is %q, %w", journal, errNotWAL)
-	}
-	return at, nil
+	return at, compare(ctx, tx, versions[at-1].objects)
 }
-
-var errNotWAL = errors.New("not wal")
 
 // userVersion returns the database's schema version, from 1 to the latest known.
 func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
