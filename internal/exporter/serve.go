@@ -89,7 +89,7 @@ type Listening struct {
 // web-config-invalid and listen-failed, before Options.Started.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	secure, err := checkWebConfig(o.WebConfig)
+	secure, closed, err := checkWebConfig(o.WebConfig)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,9 @@ func Run(ctx context.Context, o Options) error {
 	quiet := log.New(warnings, "", 0)
 	handler := newHandler(o, warnings)
 	if o.WebConfig != "" {
-		handler = &passwords{path: o.WebConfig, next: handler, log: quiet, trial: make(chan struct{}, 1)}
+		p := &passwords{path: o.WebConfig, next: handler, log: quiet, trial: make(chan struct{}, 1)}
+		p.closed.Store(closed)
+		handler = p
 	}
 	server := &http.Server{
 		Handler:           newNames(o.Address, address.IP, handler),

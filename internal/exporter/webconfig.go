@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -106,20 +107,20 @@ func (c webConfig) tls(dir string) (*tls.Config, error) {
 }
 
 // checkWebConfig checks a web configuration file and the files it names before anything
-// is served, and reports whether it has TLS.
-func checkWebConfig(path string) (secure bool, err error) {
+// is served, and reports whether it has TLS, and users.
+func checkWebConfig(path string) (secure, closed bool, err error) {
 	if path == "" {
-		return false, nil
+		return false, false, nil
 	}
-	_, config, err := readWebConfig(path)
+	c, config, err := readWebConfig(path)
 	if err == nil {
-		return config != nil, nil
+		return config != nil, len(c.Users) > 0, nil
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path {
 		err = p.Err // The message already has the path.
 	}
 	text := strings.Join(strings.Fields(err.Error()), " ")
-	return false, errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
+	return false, false, errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
 }
 
 // unknownUserHash is the hash of a random password. It is compared with the passwords of
@@ -144,10 +145,18 @@ type passwords struct {
 	// trial has an element while a password is checked. A check keeps a core busy even if
 	// the password is wrong.
 	trial chan struct{}
+	// closed is set once the configuration had users: an editor may empty the file before it
+	// writes it.
+	closed atomic.Bool
 }
 
 func (p *passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c, _, err := readWebConfig(p.path)
+	if len(c.Users) > 0 {
+		p.closed.Store(true)
+	} else if err == nil && p.closed.Load() {
+		err = errors.New("it has no users any more")
+	}
 	if err != nil {
 		p.log.Printf("web configuration %s: %v", p.path, err)
 		http.Error(w, "the web configuration is invalid", http.StatusInternalServerError)

@@ -206,7 +206,8 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 func TestAWebConfigurationWithoutTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n")}})
+	config := "basic_auth_users: {scraper: " + hashed(t, "p") + "}\n"
+	s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{WebConfig: write(t, dir, "web.yml", config)}})
 	if !strings.HasPrefix(s.URL, "http://") {
 		t.Errorf("it serves %s", s.URL)
 	}
@@ -217,6 +218,33 @@ func TestAWebConfigurationWithoutTLS(t *testing.T) {
 	}
 	if got := ask(t, http.MethodGet, s.URL, "Authorization", "Basic c2NyYXBlcjpw"); got.status != 200 { // scraper:p
 		t.Errorf("with it: %d", got.status)
+	}
+	// An editor may empty the file before it writes it.
+	for _, text := range []string{"", "basic_auth_users: {}\n"} {
+		write(t, dir, "web.yml", text)
+		if got := ask(t, http.MethodGet, s.URL); got.status != 500 {
+			t.Errorf("with the configuration %q: %d", text, got.status)
+		}
+	}
+	write(t, dir, "web.yml", config)
+	if got := ask(t, http.MethodGet, s.URL, "Authorization", "Basic c2NyYXBlcjpw"); got.status != 200 {
+		t.Errorf("afterwards: %d", got.status)
+	}
+}
+
+// TestPasswordsThatAreAddedLater checks that they hold from then on.
+func TestPasswordsThatAreAddedLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{WebConfig: write(t, dir, "web.yml", "")}})
+	for _, c := range []struct {
+		text   string
+		status int
+	}{{"", 200}, {"basic_auth_users: {scraper: " + hashed(t, "p") + "}\n", 401}, {"", 500}} {
+		write(t, dir, "web.yml", c.text)
+		if got := ask(t, http.MethodGet, s.URL); got.status != c.status {
+			t.Errorf("with the configuration %q: %d, want %d", c.text, got.status, c.status)
+		}
 	}
 }
 
