@@ -211,7 +211,16 @@ func TestAProcessEndsWithItsProgram(t *testing.T) {
 	}
 }
 
-// TestNamespacesWithoutRoot runs a test of the level files+network as another user.
+// TestAPrivilegedPortIsForwarded forwards a port that only root can listen on.
+func TestAPrivilegedPortIsForwarded(t *testing.T) {
+	s := newScene(t, confinement.Network)
+	s.spec.Forward = []uint16{443}
+	if out, code := s.run("exit 7"); code != 7 {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// TestNamespacesWithoutRoot runs tests of the level files+network as another user.
 func TestNamespacesWithoutRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("skipped: the other tests run without root")
@@ -225,7 +234,7 @@ func TestNamespacesWithoutRoot(t *testing.T) {
 	if err := os.Chown(dir, user, user); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=TestAProcessReachesOnlyItsFiles/files.network")
+	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=TestAProcessReachesOnlyItsFiles/files.network|TestAPrivilegedPortIsForwarded")
 	cmd.Dir = dir
 	cmd.Env = []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
@@ -233,7 +242,8 @@ func TestNamespacesWithoutRoot(t *testing.T) {
 	if strings.Contains(string(out), "namespaces are not allowed") {
 		t.Skipf("skipped: %s", out)
 	}
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestAProcessReachesOnlyItsFiles/files+network") {
+	passes := func(test string) bool { return strings.Contains(string(out), "--- PASS: "+test) }
+	if err != nil || !passes("TestAProcessReachesOnlyItsFiles/files+network") || !passes("TestAPrivilegedPortIsForwarded") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
