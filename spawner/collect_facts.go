@@ -300,8 +300,11 @@ func hashFile(f *os.File) (string, int64, error) {
 // maxText bounds an agent's text in a record, in code points.
 const maxText = 300
 
-// excerpt shortens an agent's text for a record. It redacts before it cuts.
-func excerpt(text string) string { return textutil.Clip(redact.Text(text), maxText) }
+// excerpt shortens an agent's text for a record, which must be valid UTF-8; names of files need
+// not be. It redacts before it cuts.
+func excerpt(text string) string {
+	return textutil.Clip(redact.Text(strings.ToValidUTF8(text, "\ufffd")), maxText)
+}
 
 func excerpts(texts []string) (short []string) {
 	for _, text := range texts {

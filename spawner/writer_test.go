@@ -68,6 +68,8 @@ func TestEditors(t *testing.T) {
 	write := func(path string) fakeagent.Scenario {
 		return step(fakeagent.Step{Write: &fakeagent.File{Path: path, Text: "x"}})
 	}
+	// Git writes any name into its index, even where the file system refuses it.
+	notUTF8 := fakeagent.Step{Run: &fakeagent.Run{Argv: []string{"sh", "-c", `printf '100644 %040d\t"\\377"\n' 1 | git update-index --index-info`}}}
 	denied := fakeagent.Step{Tool: &fakeagent.Tool{Name: "WebFetch", Denied: true}}
 	for name, c := range map[string]struct {
 		call    fakeagent.Scenario
@@ -76,6 +78,7 @@ func TestEditors(t *testing.T) {
 	}{
 		"edits":                       {play("executor"), outcome.Edited, ""},
 		"stages":                      {play("executor-stages"), outcome.Edited, ""},
+		"stages what is not UTF-8":    {fakeagent.Edits(notUTF8), outcome.Edited, ""},
 		"removes":                     {step(fakeagent.Step{Remove: "a.go"}), outcome.Edited, ""},
 		"looks at the state":          {step(fakeagent.Step{Run: &fakeagent.Run{Argv: []string{"git", "status"}}}), outcome.NoChange, "no-change"},
 		"does nothing":                {play("executor-idle"), outcome.NoChange, "no-change"},
