@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -23,6 +25,9 @@ const quietPeriod = 300 * time.Millisecond
 // take silence for a hang.
 const heartbeat = time.Minute
 
+// brokenPipe receives SIGPIPE.
+var brokenPipe = make(chan os.Signal, 1)
+
 // showCount shows the progress that update reports, until done is called. update is safe for
 // concurrent use.
 func (a *app) showCount(what string) (update func(at, of int64), done func()) {
@@ -34,6 +39,9 @@ func (a *app) showCount(what string) (update func(at, of int64), done func()) {
 // showLines shows status lines until done is called. On a terminal it rewrites them every
 // second. Otherwise it writes a new line every minute, unless standard error is for JSON.
 func (a *app) showLines(lines func() []string) (done func()) {
+	// From now on, a write to a pipe whose reader has exited returns an error. By default,
+	// SIGPIPE would end this process before it has ended its agents and its verification.
+	signal.Notify(brokenPipe, syscall.SIGPIPE)
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
 	f, ok := a.interactive()

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -26,16 +23,10 @@ type runOutput struct {
 }
 
 // newRunOutput returns the output of a run and its context. The context ends if the output is
-// a pipe and its reader has exited. By default, SIGPIPE would end this process before it has
-// ended its agents. The caller must call cancel.
+// lost. The caller must call cancel.
 func (a *app) newRunOutput(ctx context.Context) (_ context.Context, _ *runOutput, cancel func()) {
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE) // A write returns an error then.
 	ctx, fail := context.WithCancelCause(ctx)
-	return ctx, &runOutput{app: a, fail: fail}, func() {
-		signal.Stop(pipe)
-		fail(nil)
-	}
+	return ctx, &runOutput{app: a, fail: fail}, func() { fail(nil) }
 }
 
 func (o *runOutput) writeEvent(e api.RunEvent) {
