@@ -41,7 +41,7 @@ func New(box *sandbox.Sandbox, s Settings, site Site, n Needs) (*Process, error)
 			return nil, err
 		}
 	}
-	if s.Level != confinement.None {
+	if s.Level.AtLeast(confinement.Files) {
 		var err error
 		if p.plan, err = planOf(s, site, n); err != nil {
 			return nil, err
