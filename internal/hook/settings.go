@@ -57,7 +57,11 @@ func Install(text []byte) ([]byte, error) {
 			return text, nil
 		}
 	}
-	added, err := sjson.SetRawBytes(text, "hooks.Stop.-1", []byte(group))
+	at, value := "hooks.Stop.-1", group
+	if len(s.Hooks.Stop) == 0 { // It may be null, to which nothing can be appended.
+		at, value = "hooks.Stop", "["+group+"]"
+	}
+	added, err := sjson.SetRawBytes(text, at, []byte(value))
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func TestSharedGroup(t *testing.T) {
 
 // TestNothingIsLeft tests that settings that had our hook alone are none.
 func TestNothingIsLeft(t *testing.T) {
-	for _, before := range []string{"", "{}\n", `{"hooks": {}}`} {
+	for _, before := range []string{"", "{}\n", `{"hooks": {}}`, `{"hooks": null}`, `{"hooks": {"Stop": null}}`, `{"hooks": {"Stop": []}}`} {
 		got, err := hook.Install([]byte(before))
 		if err != nil {
 			t.Fatal(err)
