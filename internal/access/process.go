@@ -6,7 +6,6 @@ import (
 	"net"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"sync"
 	"syscall"
 
@@ -72,7 +71,7 @@ func (p *Process) Start(ctx context.Context, cmd *exec.Cmd) (err error) {
 				_ = p.proxy.Serve(ctx, l)
 				return
 			}
-			_ = p.proxy.Forward(ctx, l, net.JoinHostPort("127.0.0.1", strconv.Itoa(int(forward))))
+			_ = p.proxy.Forward(ctx, l, forward)
 		})
 	}
 	if p.plan.cache != "" && Confines(spec.Want) {

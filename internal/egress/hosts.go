@@ -102,6 +102,21 @@ func (a Allow) Loopback() (ports []uint16) {
 	return slices.Compact(ports)
 }
 
+// loopback returns the addresses of the loopback interface that the user listed with a port.
+func (a Allow) loopback(port uint16) (targets []target) {
+	for _, e := range a.entries {
+		if !e.user || e.wildcard || e.port != port || !isLoopback(e.host) {
+			continue
+		}
+		if e.host == "localhost" { // Not every resolver knows both addresses.
+			targets = append(targets, target{"127.0.0.1", port}, target{"::1", port})
+			continue
+		}
+		targets = append(targets, e.target)
+	}
+	return targets
+}
+
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()

@@ -115,17 +115,19 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	return p.untilClosed(ctx, l, p.server.Serve)
 }
 
-// Forward connects each client of a listener with an address of this machine's loopback
-// interface, such as 127.0.0.1:4000. The user must have listed its port. The listener may have
-// the same address in the agent's network. Forward ends in the same way as Serve.
+// Forward connects each client of a listener with a port of this machine's loopback interface:
+// with the first address that the user listed with the port and that accepts the connection.
+// The listener may have the same address in the agent's network. Forward ends in the same way
+// as Serve.
 //
 // # Errors
 //
-// confine-host-invalid if the user did not list the address.
-func (p *Proxy) Forward(ctx context.Context, l net.Listener, address string) error {
-	t, err := parseTarget(address, 0)
-	if err != nil || !slices.Contains(p.options.Allow.Loopback(), t.port) || !isLoopback(t.host) {
-		return errs.New(errs.ConfineHostInvalid, "the host %q cannot be reached from within: the user did not list it", address).With("host", address)
+// confine-host-invalid if the user did not list the port.
+func (p *Proxy) Forward(ctx context.Context, l net.Listener, port uint16) error {
+	targets := p.options.Allow.loopback(port)
+	if len(targets) == 0 {
+		host := target{"localhost", port}.String()
+		return errs.New(errs.ConfineHostInvalid, "the host %q cannot be reached from within: the user did not list it", host).With("host", host)
 	}
 	return p.untilClosed(ctx, l, func(l net.Listener) error {
 		for {
@@ -134,12 +136,13 @@ func (p *Proxy) Forward(ctx context.Context, l net.Listener, address string) err
 				return err
 			}
 			go func() {
-				upstream, err := p.connect(t, true)
-				if err != nil {
-					_ = c.Close()
-					return
+				for _, t := range targets {
+					if upstream, err := p.connect(t, true); err == nil {
+						p.relay(c, upstream, nil, nil)
+						return
+					}
 				}
-				p.relay(c, upstream, nil, nil)
+				_ = c.Close()
 			}()
 		}
 	})

@@ -111,7 +111,7 @@ func sendOrder(control *os.File, o helper.Order) (listeners []net.Listener, err 
 	// In namespaces the first message has the listeners, and the second says that the process
 	// runs. Without namespaces the end of the socket means that the process runs, since the
 	// helper has become the process.
-	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*len(o.Listen)))
+	buffer, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*2*len(o.Listen)))
 	n, oobn, _, _, err := unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)
 	for err == unix.EINTR { // A call with a timeout is not restarted after a signal.
 		n, oobn, _, _, err = unix.Recvmsg(int(control.Fd()), buffer, oob, unix.MSG_CMSG_CLOEXEC)

@@ -46,8 +46,8 @@ type Spec struct {
 	// Limits bound the resources that it uses.
 	Limits Limits
 	// Listen is called, above the level files, with each listener that the process can connect
-	// to: one for its proxy, with forward 0, and one for each port of Forward. The callee
-	// closes them.
+	// to: one for its proxy, with forward 0, and one or two for each port of Forward. The
+	// callee closes them.
 	Listen func(l net.Listener, forward uint16)
 	// Forward are the ports of this machine's loopback interface that the process may connect
 	// to.

@@ -51,10 +51,10 @@ func start(level confinement.Level, cmd *exec.Cmd, spec Spec) (c *Confined, err 
 		spec.Listen(own, 0)
 	}
 	listeners, err := c.startHelper(cmd, o, group)
-	for i, l := range listeners {
-		forward := uint16(0)
-		if i > 0 {
-			forward = ports[i]
+	for _, l := range listeners {
+		forward := uint16(l.Addr().(*net.TCPAddr).Port)
+		if forward == ports[0] {
+			forward = 0
 		}
 		spec.Listen(l, forward)
 	}

@@ -4,6 +4,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -211,12 +213,27 @@ func TestAProcessEndsWithItsProgram(t *testing.T) {
 	}
 }
 
-// TestAPrivilegedPortIsForwarded forwards a port that only root can listen on.
-func TestAPrivilegedPortIsForwarded(t *testing.T) {
+// TestPortsAreForwarded forwards two ports at both addresses of the loopback interface. Only
+// root can listen on one of the ports.
+func TestPortsAreForwarded(t *testing.T) {
+	probe, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skipf("skipped: there is no IPv6: %v", err)
+	}
+	probe.Close()
 	s := newScene(t, confinement.Network)
-	s.spec.Forward = []uint16{443}
+	s.spec.Forward = []uint16{443, 3128}
+	var got []string
+	s.spec.Listen = func(l net.Listener, forward uint16) {
+		got = append(got, fmt.Sprintf("%s for %d", l.Addr(), forward))
+		l.Close()
+	}
 	if out, code := s.run("exit 7"); code != 7 {
 		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	want := []string{"127.0.0.1:3129 for 0", "127.0.0.1:443 for 443", "[::1]:443 for 443", "127.0.0.1:3128 for 3128", "[::1]:3128 for 3128"}
+	if !slices.Equal(got, want) {
+		t.Errorf("listens at %q, want %q", got, want)
 	}
 }
 
@@ -234,7 +251,7 @@ func TestNamespacesWithoutRoot(t *testing.T) {
 	if err := os.Chown(dir, user, user); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=TestAProcessReachesOnlyItsFiles/files.network|TestAPrivilegedPortIsForwarded")
+	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=TestAProcessReachesOnlyItsFiles/files.network|TestPortsAreForwarded")
 	cmd.Dir = dir
 	cmd.Env = []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
@@ -243,7 +260,7 @@ func TestNamespacesWithoutRoot(t *testing.T) {
 		t.Skipf("skipped: %s", out)
 	}
 	passes := func(test string) bool { return strings.Contains(string(out), "--- PASS: "+test) }
-	if err != nil || !passes("TestAProcessReachesOnlyItsFiles/files+network") || !passes("TestAPrivilegedPortIsForwarded") {
+	if err != nil || !passes("TestAProcessReachesOnlyItsFiles/files+network") || !passes("TestPortsAreForwarded") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

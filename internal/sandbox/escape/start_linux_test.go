@@ -25,7 +25,7 @@ func (w *world) serveProxy(t *testing.T, l net.Listener, forward uint16) {
 	proxy := egress.New(egress.Options{Allow: allow, Resolver: net.DefaultResolver})
 	t.Cleanup(proxy.Close)
 	if forward != 0 {
-		go func() { _ = proxy.Forward(t.Context(), l, w.Listed) }()
+		go func() { _ = proxy.Forward(t.Context(), l, forward) }()
 		return
 	}
 	go func() { _ = proxy.Serve(t.Context(), l) }()

@@ -21,12 +21,22 @@ func (o *Order) prepare() (doing string, err error) {
 		return "set up the loopback interface", err
 	}
 	var descriptors []int
-	for _, port := range o.Listen {
-		fd, err := listen(int(port))
+	for i, port := range o.Listen {
+		fd, err := listen(syscall.AF_INET, &syscall.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}})
 		if err != nil {
 			return "listen on a port", err
 		}
 		descriptors = append(descriptors, fd)
+		if i == 0 {
+			continue
+		}
+		switch fd, err = listen(syscall.AF_INET6, &syscall.SockaddrInet6{Port: int(port), Addr: [16]byte{15: 1}}); err {
+		case nil:
+			descriptors = append(descriptors, fd)
+		case syscall.EAFNOSUPPORT, syscall.EADDRNOTAVAIL: // There is no IPv6.
+		default:
+			return "listen on a port", err
+		}
 	}
 	if err := syscall.Sendmsg(controlFile, []byte{0}, syscall.UnixRights(descriptors...), nil, 0); err != nil {
 		return "send the listeners", err
@@ -127,13 +137,13 @@ func upLoopback() error {
 	return call(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request)))
 }
 
-// listen returns a socket that listens on a port of the loopback interface.
-func listen(port int) (int, error) {
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+// listen returns a socket that listens at an address.
+func listen(family int, address syscall.Sockaddr) (int, error) {
+	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
 	}
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := syscall.Bind(fd, address); err != nil {
 		return 0, err
 	}
 	return fd, syscall.Listen(fd, syscall.SOMAXCONN)

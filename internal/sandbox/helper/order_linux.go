@@ -35,7 +35,7 @@ type Order struct {
 	Writable, Protected []string
 	// MaxPID is written to /proc/sys/kernel/pid_max unless it is "".
 	MaxPID string
-	// Listen are the ports to listen on.
+	// Listen are the ports to listen on at 127.0.0.1, and except for the first one also at ::1.
 	Listen []uint64
 }
 
