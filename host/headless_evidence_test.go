@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,27 @@ func TestReportRefusedByThePlugin(t *testing.T) {
 	s = newSite(t, "spawn: {retries: 1}\n", broken)
 	if d, err = s.round(t); err != nil || d.NextAction != "stuck" || len(d.Spawns) != 2 {
 		t.Errorf("a critic that does not learn leads to %s after %d attempts, %v", d.NextAction, len(d.Spawns), err)
+	}
+}
+
+// TestVerificationsAreReportedByTask checks that the progress of verifications, which can run
+// at once, says which task each is of.
+func TestVerificationsAreReportedByTask(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, verifies, fakeagent.Clean(), fakeagent.Clean())
+	got := make(map[string]string)
+	e := s.observed(t, func(p spawner.Progress) {
+		if p.Adapter == "" {
+			got[p.Run] = p.Task
+		}
+	})
+	for _, id := range []string{"T", "U"} {
+		if _, err := e.Round(t.Context(), id, host.Request{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tasks := slices.Sorted(maps.Values(got)); !slices.Equal(tasks, []string{"T", "U"}) {
+		t.Errorf("verifications by run: %q", got)
 	}
 }
 

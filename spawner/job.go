@@ -164,7 +164,8 @@ type Progress struct {
 	Tools  int
 	// Task is the agent's task, and Tool the last tool that it used. Both may be "".
 	Task, Tool string
-	// Outcome, Reason and Took are set in the phase Ended, Reason and Pause in Retrying.
+	// Outcome, Reason and Took are set in the phase Ended, unless an error prevented the start,
+	// Reason and Pause in Retrying.
 	Outcome, Reason string
 	Took, Pause     time.Duration
 }

@@ -57,13 +57,13 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 		case res.LogDigest != "":
 			out.Results = append(out.Results, res)
 		}
-		if err != nil {
-			return out, err
-		}
 		a.observe(Progress{
 			Phase: Ended, Took: time.Duration(res.Record.DurationMS) * time.Millisecond, Tokens: tokens(res.Output), Tools: res.Output.ToolCount,
 			Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason),
 		})
+		if err != nil {
+			return out, err
+		}
 		if !p.advance(step, res) {
 			return out, nil
 		}
@@ -90,7 +90,10 @@ func (s *Spawner) lease(ctx context.Context, p *plan) (*lease.Lease, error) {
 	a := &attempt{job: job, at: Attempt{Run: p.run, Adapter: p.chain[0].Name(), N: 1}}
 	a.observe(Progress{Phase: Queued, Since: s.Now()})
 	p.tree = nil // Waiting takes long.
-	return s.pool.Take(ctx, job.Agent.Name, job.Concurrency, job.QueueTimeout)
+	if held, err = s.pool.Take(ctx, job.Agent.Name, job.Concurrency, job.QueueTimeout); err != nil {
+		a.observe(Progress{Phase: Ended})
+	}
+	return held, err
 }
 
 // link is an adapter of a chain with the path of its program.

@@ -209,8 +209,13 @@ func TestSlots(t *testing.T) {
 		t.Errorf("who does not wait gets %v", err)
 	}
 	impatient.QueueTimeout = 50 * time.Millisecond
+	var phases []spawner.Phase
+	impatient.Observe = func(p spawner.Progress) { phases = append(phases, p.Phase) }
 	if _, err := s.run(t, impatient); errs.CodeOf(err) != errs.SpawnLocked || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who waits too short gets %v", err)
+	}
+	if want := []spawner.Phase{spawner.Queued, spawner.Ended}; !slices.Equal(phases, want) {
+		t.Errorf("who waits too short reports %q", phases)
 	}
 	if got := len(s.calls(t)); got != 1 {
 		t.Errorf("%d agents ran beside each other", got-1)

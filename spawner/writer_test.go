@@ -210,14 +210,18 @@ func TestEditorIsComparedAfterACancel(t *testing.T) {
 		s := newEditor(t, call)
 		ctx, cancel := context.WithCancel(t.Context())
 		job := s.edits(t)
+		var last spawner.Progress
 		job.Observe = func(p spawner.Progress) {
-			if p.Tool == "Grep" {
+			if last = p; p.Tool == "Grep" {
 				cancel()
 			}
 		}
 		out, err := s.spawner(t).Run(ctx, job)
 		if !errors.Is(err, context.Canceled) || len(out.Results) != 1 || out.Last().Verdict.Reason != want {
 			t.Errorf("%s: %+v, %v", name, out.Results, err)
+		}
+		if last.Phase != spawner.Ended || last.Reason != string(want) {
+			t.Errorf("%s: the last report is %+v", name, last)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (p *progress) update(at spawner.Progress) {
 			attempt = fmt.Sprintf(", attempt %d", at.Attempt)
 		}
 		p.printLine("%s runs%s", agentName(at), attempt)
-	case at.Phase == spawner.Ended:
+	case at.Phase == spawner.Ended && at.Outcome != "":
 		ended := at.Outcome
 		if at.Reason != "" {
 			ended += ", " + at.Reason

@@ -216,7 +216,7 @@ func Run(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Ve
 		defer end()
 	}
 	// Without an adapter, it does not appear as an agent.
-	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.Project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
+	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification of " + tx.ID, Task: tx.ID, Since: tx.Project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
 	tx.Project.Observe(at)
 	defer func() {
 		at.Phase = spawner.Ended
