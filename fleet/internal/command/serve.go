@@ -55,13 +55,8 @@ type service struct {
 	metrics *metrics.Metrics
 }
 
-// The SDK delays a heartbeat by at most maxThrottle: until the first heartbeat that names an
-// agent, the agent is not counted if its machine dies. After a stop, a service waits at most
-// stopTime for its activities.
-const (
-	maxThrottle = 100 * time.Millisecond
-	stopTime    = 30 * time.Second
-)
+// stopTime is how long a service waits for its activities after a stop.
+const stopTime = 30 * time.Second
 
 // serve connects and works on the queues until ctx is done. Then it waits for running
 // activities.
@@ -94,7 +89,7 @@ func (a *app) serve(ctx context.Context, f serviceFlags, open func(service) ([]q
 	for _, q := range queues {
 		o := q.options
 		o.Interceptors = []interceptor.WorkerInterceptor{s.metrics.Orders()}
-		o.MaxHeartbeatThrottleInterval, o.WorkerStopTimeout = maxThrottle, stopTime
+		o.WorkerStopTimeout = stopTime
 		o.OnFatalError = func(err error) { fail(serverError(ctx, err)) }
 		w := worker.New(s.client, q.name, o)
 		q.register(w)

@@ -6,7 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/host"
@@ -14,11 +17,15 @@ import (
 )
 
 // heartbeat tells the server that the worker is alive and which agents it has started. It has
-// its own goroutine, because an agent may have no output for a long time.
+// its own goroutine, because an agent may have no output for a long time. It does not use the
+// SDK's heartbeats, which end the agents if the server has an outage, and are not sent while a
+// cancelled agent ends.
 type heartbeat struct {
 	ctx  context.Context
 	end  context.CancelFunc
 	over sync.WaitGroup
+	// began is notified when an agent begins: it must be counted even if the machine dies.
+	began chan struct{}
 
 	mu sync.Mutex
 	// before has the agents of earlier attempts, which died with their machine. now has the
@@ -26,21 +33,28 @@ type heartbeat struct {
 	before, now []flow.Progress
 }
 
-// newHeartbeat begins to send heartbeats. The caller must stop it.
+// newHeartbeat begins to send heartbeats, also after ctx has ended. The caller must stop it.
 func newHeartbeat(ctx context.Context) *heartbeat {
-	b := &heartbeat{}
-	b.ctx, b.end = context.WithCancel(ctx)
+	b := &heartbeat{began: make(chan struct{}, 1)}
+	b.ctx, b.end = context.WithCancel(context.WithoutCancel(ctx))
 	if activity.HasHeartbeatDetails(ctx) {
 		_ = activity.GetHeartbeatDetails(ctx, &b.before) // Details of another version may be unreadable.
 	}
-	b.send()
-	tick := time.NewTicker(max(activity.GetInfo(ctx).HeartbeatTimeout/4, 100*time.Millisecond))
+	interval := max(activity.GetInfo(ctx).HeartbeatTimeout/4, 100*time.Millisecond)
 	b.over.Go(func() {
-		defer tick.Stop()
-		for {
+		for cancelled := false; ; {
+			over, err := b.send(interval)
+			if over && !cancelled {
+				cancelled = true
+				activity.RecordHeartbeat(b.ctx, b.agents()) // It gets the same answer, and cancels the order.
+			}
+			wait := interval
+			if err != nil {
+				wait = min(wait, time.Second)
+			}
 			select {
-			case <-tick.C:
-				b.send()
+			case <-time.After(wait):
+			case <-b.began:
 			case <-b.ctx.Done():
 				return
 			}
@@ -54,11 +68,31 @@ func (b *heartbeat) stop() {
 	b.over.Wait()
 }
 
-func (b *heartbeat) send() {
+// agents returns the agents of all attempts.
+func (b *heartbeat) agents() []flow.Progress {
 	b.mu.Lock()
-	all := slices.Concat(b.before, b.now)
-	b.mu.Unlock()
-	activity.RecordHeartbeat(b.ctx, all)
+	defer b.mu.Unlock()
+	return slices.Concat(b.before, b.now)
+}
+
+// send sends a heartbeat once. over reports whether the server wants the order to end. Other
+// errors may be temporary.
+func (b *heartbeat) send(limit time.Duration) (over bool, err error) {
+	ctx, cancel := context.WithTimeout(b.ctx, limit)
+	defer cancel()
+	details, err := converter.GetDefaultDataConverter().ToPayloads(b.agents())
+	if err != nil {
+		return false, err
+	}
+	info := activity.GetInfo(ctx)
+	r, err := activity.GetClient(ctx).WorkflowService().RecordActivityTaskHeartbeat(ctx, &workflowservice.RecordActivityTaskHeartbeatRequest{
+		Namespace: info.Namespace, TaskToken: info.TaskToken, Details: details,
+	})
+	switch err.(type) {
+	case *serviceerror.NotFound, *serviceerror.NamespaceNotFound, *serviceerror.NamespaceNotActive:
+		return true, err
+	}
+	return r.GetCancelRequested() || r.GetActivityPaused() || r.GetActivityReset(), err
 }
 
 // observe follows the agents of this attempt.
@@ -75,8 +109,11 @@ func (b *heartbeat) observe(p spawner.Progress) {
 		b.now[i] = at
 	}
 	b.mu.Unlock()
-	if i < 0 { // The agent must be counted even if the machine dies now.
-		b.send()
+	if i < 0 {
+		select {
+		case b.began <- struct{}{}:
+		default:
+		}
 	}
 }
 
