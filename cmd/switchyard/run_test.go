@@ -23,6 +23,8 @@ func TestTasksExit(t *testing.T) {
 		"commit stuck blocked":    14,
 		"askuser commit askuser":  12,
 		"parked blocked":          16,
+		"commit blocked":          15,
+		"blocked":                 15,
 		"parked stuck":            15,
 		"spawn-agent-tool commit": 15,
 		"stuck failed":            1,

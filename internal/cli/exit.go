@@ -75,21 +75,26 @@ func GateExit(outcome string) int {
 }
 
 // TasksExit returns the exit code for several tasks: ExitFault if one failed, else the code
-// that all uncommitted tasks have, or ExitOther if they differ. A blocked task does not
-// count, since the task that it depends on does.
+// that all uncommitted tasks have, or ExitOther if they differ. A blocked task counts only if no
+// other explains it: the task that it depends on usually does.
 func TasksExit(results []api.RunResult) int {
-	all := ExitDone
+	all, blocked := ExitDone, false
 	for _, r := range results {
 		code := RunExit(r.NextAction)
 		switch {
 		case code == ExitFault:
 			return code
-		case code == ExitDone || r.NextAction == api.ActionBlocked:
+		case r.NextAction == api.ActionBlocked:
+			blocked = true
+		case code == ExitDone:
 		case all == ExitDone:
 			all = code
 		case all != code:
 			all = ExitOther
 		}
+	}
+	if all == ExitDone && blocked {
+		return ExitOther
 	}
 	return all
 }

@@ -27,7 +27,8 @@ Exit status:
   1   a fault; the error on standard error says which. With --tasks, a task failed
   2   the command line is wrong
   14  the task is stuck
-  15  an agent must be run by hand; with --tasks, tasks ended in different ways
+  15  an agent must be run by hand, or the task is blocked; with --tasks, tasks
+      ended in different ways
 `
 
 func newRunCmd(a *app) *cobra.Command {
