@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -78,6 +79,20 @@ func TestLostAgents(t *testing.T) {
 	if used := h.state(t).Spent; used.Task.Tokens != 540 {
 		t.Errorf("the task has used %+v, want 300 tokens for the lost run and 240", used)
 	}
+	h.finish(t)
+	h.wantCommitted(t, "executor", "critic")
+}
+
+// TestManyLostAgents repeats an order of which more agents died than can run at once.
+func TestManyLostAgents(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	var dead []flow.Progress
+	for i := range task.MaxOpenRuns + 1 {
+		dead = append(dead, flow.Progress{Run: fmt.Sprintf("run-%026d", i), Agent: "executor", Adapter: "claude"})
+	}
+	done := h.carry(t, "worker", dead...)
+	h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
 	h.finish(t)
 	h.wantCommitted(t, "executor", "critic")
 }

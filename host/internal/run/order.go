@@ -269,8 +269,12 @@ func (w *work) recordLost(ctx context.Context, role task.Role, lost []LostRun) e
 			if err := w.tx.Apply(task.ReserveRuns{Intents: []task.Intent{intent}}, event.Full{By: task.BySwitchyard}); err != nil {
 				return err
 			}
+			// One after the other, as their number is not limited, but that of open runs is.
+			if err := spawns.LoseRuns(w.tx, func(task.Run) bool { return true }); err != nil {
+				return err
+			}
 		}
-		return spawns.LoseRuns(w.tx, func(task.Run) bool { return true })
+		return nil
 	})
 	return err
 }
