@@ -90,6 +90,8 @@ type AnswerRequest struct {
 	// Choice is the number of the choice, from 1; 0 if Text is the answer.
 	Choice int
 	Text   string
+	// By is the user who answers, "" for the engine's user.
+	By string
 }
 
 // DraftRequest reports that a draft is done.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"go.temporal.io/sdk/activity"
 	sdk "go.temporal.io/sdk/worker"
@@ -74,7 +75,8 @@ func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 		req.Result = &r
 	}
 	for _, a := range m.Answers {
-		req.Answers = append(req.Answers, host.AnswerRequest{Question: a.Question, Choice: a.Choice, Text: a.Text})
+		by := textutil.Fit(strings.TrimSpace(textutil.Line(a.By)), maxUser)
+		req.Answers = append(req.Answers, host.AnswerRequest{Question: a.Question, Choice: a.Choice, Text: a.Text, By: by})
 	}
 	at, err := h.Engine.Advance(ctx, m.Task, req)
 	if err != nil {
@@ -153,10 +155,12 @@ func (h *Home) checkConfig(ctx context.Context, base string) error {
 }
 
 // maxText and maxChoice limit texts in a history, in code points. JSON may need six bytes for
-// each, and a payload must have less than 32 KiB (ADR-0023).
+// each, and a payload must have less than 32 KiB (ADR-0023). maxUser limits the name of a user,
+// which anyone can have signalled.
 const (
 	maxText   = 1000
 	maxChoice = 100
+	maxUser   = 128
 )
 
 func positionOf(at host.Position) flow.Position {

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -181,20 +182,23 @@ func TestAnswers(t *testing.T) {
 	}
 	q := h.at.Question.Fingerprint
 	move := flow.Move{Answers: []flow.Answer{
-		{Question: "sha256:00", Text: "x"}, {Question: q, Choice: 7}, {Question: q, Text: "the first"}, {Question: q, Text: "the first"}, {Question: q, Text: "the second"},
+		{Question: "sha256:00", Text: "x"}, {Question: q, Choice: 7}, {Question: q, Text: "the first", By: "alice\u202e\n"}, {Question: q, Text: "the first", By: "bob"}, {Question: q, Text: "the second"},
 	}}
 	for range 2 {
 		h.advance(t, move)
 	}
 	h.finish(t)
 	h.wantCommitted(t, "executor", "critic", "build-fixer", "critic")
-	n := 0
-	for _, kind := range h.kinds(t) {
-		if kind == string(task.KindAnswered) {
-			n++
+	var answers []string
+	for ev, err := range h.engine(t).Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Kind == string(task.KindAnswered) {
+			answers = append(answers, string(ev.Body))
 		}
 	}
-	if n != 1 {
-		t.Errorf("the home has recorded %d answers: %v", n, h.kinds(t))
+	if len(answers) != 1 || !strings.Contains(answers[0], `"by":"alice<U+202E>"`) {
+		t.Errorf("the home has recorded the answers %q, want one of alice", answers)
 	}
 }

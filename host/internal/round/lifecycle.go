@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/switchyard-dev/switchyard/host/internal/decision"
@@ -127,7 +128,7 @@ func (e *Engine) Answer(ctx context.Context, id string, req api.AnswerRequest) (
 	if err := e.project.Inside(); err != nil {
 		return api.TaskResult{}, err
 	}
-	return tasktx.Apply(ctx, e.project, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.project.By})
+	return tasktx.Apply(ctx, e.project, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: cmp.Or(req.By, e.project.By)})
 }
 
 // Audit records a manual attestation that an agent ran in the task's round, and checks it
