@@ -79,6 +79,13 @@ func (t *tracker) run(ctx workflow.Context) (Position, error) {
 	}
 }
 
+// The timeouts of Advance. A task's first push may take minutes; the death of a home is detected
+// by missing heartbeats.
+const (
+	homeHeartbeat  = 10 * time.Second
+	advanceTimeout = 15 * time.Minute
+)
+
 // advance lets the home decide. A cancellation of the workflow does not interrupt it, because
 // the workflow must know the home's records.
 func (t *tracker) advance(stop bool) (Position, *Failure) {
@@ -88,7 +95,8 @@ func (t *tracker) advance(stop bool) (Position, *Failure) {
 	}
 	ctx := workflow.WithActivityOptions(t.detached, workflow.ActivityOptions{
 		TaskQueue:           HomeQueue(t.in.Project),
-		StartToCloseTimeout: 10 * time.Second,
+		StartToCloseTimeout: advanceTimeout,
+		HeartbeatTimeout:    homeHeartbeat,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumInterval: 10 * time.Second},
 	})
 	var p Position

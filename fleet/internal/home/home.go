@@ -13,6 +13,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
+	"github.com/switchyard-dev/switchyard/fleet/internal/heartbeat"
 	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/fleet/internal/store"
 	"github.com/switchyard-dev/switchyard/host"
@@ -36,14 +37,18 @@ type Home struct {
 }
 
 // Options returns the options of a home's Temporal worker. All tasks of a project write to one
-// ledger, so that more activities at once would not be faster but reach their time limit.
+// ledger, so that more activities at once would not be faster.
 func Options() sdk.Options {
 	return sdk.Options{DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: 16}
 }
 
 // Register registers the activity of h at a Temporal worker.
 func Register(r sdk.ActivityRegistry, h *Home) {
-	r.RegisterActivityWithOptions(h.Advance, activity.RegisterOptions{Name: flow.Advance})
+	advance := func(ctx context.Context, m flow.Move) (flow.Position, error) {
+		defer heartbeat.Start(ctx, func() any { return nil }, nil)()
+		return h.Advance(ctx, m)
+	}
+	r.RegisterActivityWithOptions(advance, activity.RegisterOptions{Name: flow.Advance})
 }
 
 // Advance records the changes of a task and decides its next step.

@@ -131,12 +131,12 @@ func (s *site) remove(ctx context.Context) error {
 }
 
 // run carries out the order.
-func (s *site) run(ctx context.Context, hb *heartbeat) (host.OrderResult, error) {
+func (s *site) run(ctx context.Context, p *progress) (host.OrderResult, error) {
 	e := host.New(host.Options{
 		Project: host.Project{Root: s.root, Dir: s.root}, Worktree: s.tree.Path, Plugins: s.Plugins,
-		Now: time.Now, By: task.BySwitchyard, Environ: s.Environ, Observe: hb.observe, Warn: s.Warn,
+		Now: time.Now, By: task.BySwitchyard, Environ: s.Environ, Observe: p.observe, Warn: s.Warn,
 	})
-	result, err := e.Carry(ctx, s.order.Order, hb.lostRuns())
+	result, err := e.Carry(ctx, s.order.Order, p.lostRuns())
 	return result, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
 }
 

@@ -73,9 +73,9 @@ func (w *Worker) perform(ctx context.Context, o flow.Order) (flow.Done, error) {
 		case <-ctx.Done():
 		}
 	}()
-	hb := newHeartbeat(ctx)
-	defer hb.stop()
-	done, err := w.carry(ctx, o, hb)
+	p := newProgress(ctx)
+	defer p.stop()
+	done, err := w.carry(ctx, o, p)
 	if f, ok := errors.AsType[*errs.Error](err); ok && ctx.Err() == nil && finalCodes[f.Code] {
 		return done, flow.Final(f)
 	}
@@ -89,7 +89,7 @@ var finalCodes = map[errs.Code]bool{
 }
 
 // carry carries out an order, or returns the result of an attempt that did.
-func (w *Worker) carry(ctx context.Context, in flow.Order, hb *heartbeat) (flow.Done, error) {
+func (w *Worker) carry(ctx context.Context, in flow.Order, p *progress) (flow.Done, error) {
 	o, err := orderstore.Get[orderstore.Order](ctx, w.Store, in.Digest)
 	if err != nil {
 		return flow.Done{}, err
@@ -105,7 +105,7 @@ func (w *Worker) carry(ctx context.Context, in flow.Order, hb *heartbeat) (flow.
 	if err := site.restore(ctx); err != nil {
 		return flow.Done{}, err
 	}
-	result, err := site.run(ctx, hb)
+	result, err := site.run(ctx, p)
 	if err != nil {
 		return flow.Done{}, err
 	}
