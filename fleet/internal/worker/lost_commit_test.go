@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -44,5 +45,26 @@ func TestCommittedBefore(t *testing.T) {
 	h.git(t, h.path("project"), "fetch", "-q", h.path("remote.git"), "switchyard/T")
 	if h.advance(t, flow.Move{}); h.at.Subject != subject {
 		t.Errorf("the task ends with the subject %q, want %q", h.at.Subject, subject)
+	}
+}
+
+// TestNextPhase begins a committed task again, with another worker: its branch starts from the
+// commit.
+func TestNextPhase(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	h.finish(t)
+	first := h.at.Commit
+	if _, err := h.home(t).Engine.Start(t.Context(), "T", api.StartRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	h.advance(t, flow.Move{})
+	for h.at.NextAction == "" {
+		done := h.carry(t, "other")
+		h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+	}
+	base := h.git(t, h.path("project"), "rev-parse", "main")
+	if got, want := h.git(t, h.path("remote.git"), "rev-list", base+"..switchyard/T"), h.at.Commit+"\n"+first; got != want || h.at.Commit == first {
+		t.Errorf("the remote's branch has %q, want %q", got, want)
 	}
 }

@@ -154,7 +154,11 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow
 	if err != nil {
 		return flow.Done{}, err
 	}
-	commit, err := s.cache.CreateCommit(ctx, tree, []string{s.order.Draft}, fmt.Sprintf("%s %s\n\nA draft of a fleet.", r.Step.Kind, s.task), []gitrepo.Trailer{
+	parents := []string{s.order.Draft}
+	if r.Commit != "" { // The next phase starts from it, and workers fetch only the draft.
+		parents = append(parents, r.Commit)
+	}
+	commit, err := s.cache.CreateCommit(ctx, tree, parents, fmt.Sprintf("%s %s\n\nA draft of a fleet.", r.Step.Kind, s.task), []gitrepo.Trailer{
 		{Key: "Switchyard-Task", Value: s.task}, {Key: keyTrailer, Value: s.order.Key}, {Key: resultTrailer, Value: sum},
 	})
 	if err != nil {
