@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -24,6 +26,7 @@ type site struct {
 	task  string
 	lock  *sync.Mutex
 	cache *gitrepo.Repo
+	dir   string
 	// root is a checkout of the task's base, with the project's settings.
 	root   string
 	branch task.Branch
@@ -39,19 +42,53 @@ func (w *Worker) open(ctx context.Context, in flow.Order, o orderstore.Order) (*
 	if o.Task != in.Task || o.Branch.Name != gitrepo.TaskBranch(in.Task) {
 		return nil, errs.New(errs.OrderStale, "the order is not for task %s", in.Task).With("task", in.Task)
 	}
-	dir := filepath.Join(w.Dir, "tasks", in.Project, filepath.Base(o.Branch.Name))
-	lock, _ := w.locks.LoadOrStore(dir, new(sync.Mutex))
-	s := &site{
-		Worker: w, order: o, task: in.Task, lock: lock.(*sync.Mutex), branch: o.Branch, root: filepath.Join(dir, "root"),
-		tree: gitrepo.Worktree{Path: filepath.Join(dir, "tree"), Branch: o.Branch.Name},
-	}
+	w.removeOld(ctx)
+	s := w.site(filepath.Join(w.Dir, "tasks", in.Project, filepath.Base(o.Branch.Name)))
+	s.order, s.task, s.branch, s.tree.Branch = o, in.Task, o.Branch, o.Branch.Name
 	s.lock.Lock()
-	var err error
-	if s.cache, err = gitrepo.OpenCache(ctx, filepath.Join(w.Dir, "repositories", in.Project+".git"), s.git()); err != nil {
+	_ = os.Chtimes(s.dir, time.Time{}, time.Now()) // It need not exist.
+	if err := s.openCache(ctx); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// site returns the site of a task's directory, without its order and not opened.
+func (w *Worker) site(dir string) *site {
+	lock, _ := w.locks.LoadOrStore(dir, new(sync.Mutex))
+	return &site{
+		Worker: w, lock: lock.(*sync.Mutex), dir: dir, root: filepath.Join(dir, "root"), tree: gitrepo.Worktree{Path: filepath.Join(dir, "tree")},
+	}
+}
+
+func (s *site) openCache(ctx context.Context) (err error) {
+	s.cache, err = gitrepo.OpenCache(ctx, filepath.Join(s.Dir, "repositories", filepath.Base(filepath.Dir(s.dir))+".git"), s.git())
+	return err
+}
+
+// keepTime is how long a task's directory is kept after the worker's last order of the task
+// (docs/fleet.md). Its next order creates it again.
+const keepTime = 7 * 24 * time.Hour
+
+// removeOld removes the directories of tasks that have had no order for keepTime.
+func (w *Worker) removeOld(ctx context.Context) {
+	tasks := filepath.Join(w.Dir, "tasks")
+	names, _ := fs.Glob(os.DirFS(tasks), "*/*") // It only fails for a wrong pattern.
+	for _, name := range names {
+		s := w.site(filepath.Join(tasks, filepath.FromSlash(name)))
+		info, err := os.Stat(s.dir)
+		if err != nil || time.Since(info.ModTime()) < keepTime || !s.lock.TryLock() {
+			continue
+		}
+		if err = s.openCache(ctx); err == nil {
+			err = s.remove(ctx)
+		}
+		s.close()
+		if err != nil {
+			w.Warn(err)
+		}
+	}
 }
 
 func (s *site) close() { s.lock.Unlock() }
@@ -126,6 +163,9 @@ func (s *site) remove(ctx context.Context) error {
 		if err := s.cache.Discard(ctx, path); err != nil {
 			return err
 		}
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		return errs.New(errs.FileUnwritable, "the directory of a task cannot be removed: %w", err)
 	}
 	return nil
 }

@@ -242,3 +242,32 @@ func TestTask(t *testing.T) {
 		})
 	}
 }
+
+// TestOldSites tests that a worker removes the directory of a task that has had no order for a
+// week, and can carry out its next order.
+func TestOldSites(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	done := h.carry(t, "worker")
+	h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+	h.write(t, "worker/tasks/shop/T/old", "x")
+	h.write(t, "worker/tasks/shop/recent/root/x", "x")
+	h.write(t, "worker/tasks/other/T/root/x", "x")
+	for _, name := range []string{"shop/T", "other/T"} {
+		if err := os.Chtimes(h.path("worker/tasks/"+name), time.Time{}, time.Now().Add(-8*24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done = h.carry(t, "worker")
+	for name, want := range map[string]bool{"shop/T/old": false, "shop/T/tree": true, "shop/recent": true, "other/T": false} {
+		if _, err := os.Stat(h.path("worker/tasks/" + name)); (err == nil) != want {
+			t.Errorf("%s: %v, want it to be there: %t", name, err, want)
+		}
+	}
+	h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+	h.finish(t)
+	h.wantCommitted(t, "executor", "critic")
+	if _, err := os.Stat(h.path("worker/tasks/shop/T")); err == nil {
+		t.Error("the directory of the committed task is kept")
+	}
+}
