@@ -196,3 +196,49 @@ func TestSummaryListsUnreadableTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestAResetForgetsTheFindingsOfAStop covers a stop, because no review was decided before it.
+func TestAResetForgetsTheFindingsOfAStop(t *testing.T) {
+	s := newSummarized(t)
+	count := func() int {
+		t.Helper()
+		d, err := s.Task(t.Context(), "T")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Findings(t.Context(), "T", 0, false)
+		if err != nil || len(list.Findings) != len(d.Findings) {
+			t.Errorf("the task has %d findings, and the list %d, %v", len(d.Findings), len(list.Findings), err)
+		}
+		return len(d.Findings)
+	}
+	for _, c := range []struct {
+		name string
+		next func() error
+		left int
+	}{
+		{"replan", func() error {
+			_, err := s.Resume(t.Context(), "T", host.ResumeRequest{Mode: task.Replan})
+			return err
+		}, 1},
+		{"reset", func() error {
+			_, err := s.Resume(t.Context(), "T", host.ResumeRequest{Mode: task.Reset})
+			return err
+		}, 0},
+		{"restart", func() error { _, err := s.Start(t.Context(), "T", api.StartRequest{}); return err }, 0},
+	} {
+		s.stop("T", s.report("style"))
+		if got := count(); got != 1 {
+			t.Errorf("after the stop there are %d findings", got)
+		}
+		if err := c.next(); err != nil {
+			t.Fatal(err)
+		}
+		if got := count(); got != c.left {
+			t.Errorf("after a %s there are %d findings", c.name, got)
+		}
+	}
+	if report, err := s.Verify(t.Context()); err != nil || !report.Sound() {
+		t.Errorf("the ledger is %+v, %v", report.Problems, err)
+	}
+}

@@ -38,7 +38,20 @@ func (r *Task) Load(ctx context.Context) error {
 	if head.N != 0 {
 		r.Status, err = status(head)
 	}
-	return err
+	if err != nil || r.Status.FindingsEvent == 0 || r.Status.Reviews > r.Status.ResetReview {
+		return err
+	}
+	// The fold does not forget the findings of a stop at a reset without a review before it.
+	// It cannot, because events have the digest of the state.
+	for e, err := range r.Events(ctx, r.Status.FindingsEvent+1, task.KindStarted, task.KindResumed) {
+		if err != nil {
+			return err
+		}
+		if resumed, ok := e.Event.(*task.WorkResumed); !ok || resumed.Mode == task.Reset {
+			r.Status.FindingsEvent = 0
+		}
+	}
+	return nil
 }
 
 // LoadExisting is Load for a task that exists.
