@@ -96,3 +96,20 @@ func TestEveryPreviousFindingIsAnsweredFor(t *testing.T) {
 		t.Errorf("%d reports were refused, and the statuses were %v", refused, seen)
 	}
 }
+
+// TestFindingsThatShareAFingerprint lets a critic report findings that only a | distinguishes.
+// The ids of findings are unique, so neither is decided on, nor lost.
+func TestFindingsThatShareAFingerprint(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, t.TempDir(), time.Now)
+	req := hosttest.Request(`{"critic":"critic","findings":[
+		{"category":"style","file":"a.go|7","line":null,"remediation":"x"},
+		{"category":"style","file":"a.go","line":7,"remediation":"|x"}]}`)
+	_, err := e.Round(t.Context(), "T", req)
+	if errs.CodeOf(err) != errs.ReportAmbiguous || !strings.Contains(err.Error(), "category style in a.go|7 and of category style in a.go") {
+		t.Fatal(err)
+	}
+	if d, err := e.Round(t.Context(), "T", hosttest.Request(`{"critic":"critic","findings":[]}`)); err != nil || d.Round != 1 {
+		t.Errorf("the next report decides round %d, %v", d.Round, err)
+	}
+}

@@ -219,6 +219,7 @@ const (
 	RemoteUnknown                                    Code = "remote-unknown"
 	ReplayRecordInvalid                              Code = "replay-record-invalid"
 	ReplayTooVaried                                  Code = "replay-too-varied"
+	ReportAmbiguous                                  Code = "report-ambiguous"
 	ReportCommandFailed                              Code = "report-command-failed"
 	ReportDuplicateKey                               Code = "report-duplicate-key"
 	ReportEmpty                                      Code = "report-empty"

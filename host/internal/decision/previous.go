@@ -57,9 +57,12 @@ func readStatements(evidence []pluginset.Report, found []finding.Finding) (map[s
 //
 // # Errors
 //
-// report-previous-invalid if a statement contradicts another one or a finding, or is about
-// an unknown finding; errors of the ledger.
+// report-ambiguous as in Merge; report-previous-invalid if a statement contradicts another one
+// or a finding, or is about an unknown finding; errors of the ledger.
 func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Report, found []finding.Finding) ([]api.PreviousFinding, error) {
+	if err := checkFingerprints(found); err != nil {
+		return nil, err
+	}
 	stated, err := readStatements(evidence, found)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/linediff"
@@ -53,13 +54,15 @@ func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) 
 		d.Reports = append(d.Reports, summarize(ev))
 	}
 	d.Confinement = api.LowestConfinement(d.Reports)
-	d.Findings = Merge(q.Policy, append(found, q.Audits...))
+	var err error
+	if d.Findings, err = Merge(q.Policy, append(found, q.Audits...)); err != nil {
+		return api.Decision{}, nil, err
+	}
 	if _, err := readStatements(q.Evidence, d.Findings); err != nil {
 		return api.Decision{}, nil, err
 	}
 	past := comparison{findings: slices.Repeat([]task.Reviewed{{Status: task.New}}, len(d.Findings))}
 	if q.Task != nil {
-		var err error
 		if past, err = compareReview(ctx, q.Task, q.Evidence, d.Findings); err != nil {
 			return api.Decision{}, nil, err
 		}
@@ -81,12 +84,31 @@ func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) 
 }
 
 // Merge routes findings and merges duplicates.
-func Merge(policy *policies.Policy, found []finding.Finding) []finding.Finding {
+//
+// # Errors
+//
+// report-ambiguous if two different findings have the same fingerprint.
+func Merge(policy *policies.Policy, found []finding.Finding) ([]finding.Finding, error) {
 	classified := make([]finding.Finding, len(found))
 	for i, f := range found {
 		classified[i] = classify(policy, f)
 	}
-	return finding.Merge(classified)
+	merged := finding.Merge(classified)
+	return merged, checkFingerprints(merged)
+}
+
+// checkFingerprints requires that no two findings have the same fingerprint, because it is the
+// id of a finding in the ledger, in questions and in reports.
+func checkFingerprints(merged []finding.Finding) error {
+	seen := make(map[string]finding.Finding, len(merged))
+	for _, f := range merged {
+		if other, ok := seen[f.Fingerprint]; ok {
+			return errs.New(errs.ReportAmbiguous, "findings of %s and of %s have the same fingerprint", subject(other), subject(f)).
+				With("finding", f.Fingerprint)
+		}
+		seen[f.Fingerprint] = f
+	}
+	return nil
 }
 
 // classify routes a finding. A category that the policy does not know goes to stuck: any

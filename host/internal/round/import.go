@@ -39,7 +39,10 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done"})
 			continue
 		}
-		findings := decision.Merge(policy.Policy, t.Findings)
+		findings, err := decision.Merge(policy.Policy, t.Findings)
+		if err != nil {
+			return result, err
+		}
 		change := importOf(t, len(findings), config.MaxRounds, e.project.By)
 		change.HardCap = config.HardCap
 		imported, err := tasktx.Update(ctx, e.project, t.ID, func(*tasktx.Tx) (task.Command, event.Full, error) {

@@ -95,7 +95,10 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 		if _, err := pluginset.CheckSubject(all, id, max(tx.Status.Round, 1)); err != nil {
 			return nil, event.Full{}, err
 		}
-		findings := decision.Merge(policy.Policy, decision.Found(all))
+		findings, err := decision.Merge(policy.Policy, decision.Found(all))
+		if err != nil {
+			return nil, event.Full{}, err
+		}
 		halt.FindingCount = len(findings)
 		return halt, event.Full{Findings: findings}, nil
 	})
