@@ -56,8 +56,9 @@ func (r *Repo) hooks(ctx context.Context, p place) (dir string, hooks []string, 
 //
 // # Errors
 //
-// hook-refused, also if the tree does not have a hook of the worktree; hook-changed if a hook changed the files or the index, so that the tree is
-// no longer the reviewed one; and the errors of WriteTree and Hooks.
+// hook-refused, also if the tree does not have a hook of the worktree; hook-changed if a hook
+// changed the files or the index, so that the tree is no longer the reviewed one; and the errors
+// of WriteTree and Hooks.
 func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string, error) {
 	p, err := r.place(path)
 	if err != nil {
