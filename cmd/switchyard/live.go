@@ -25,7 +25,7 @@ const quietPeriod = 300 * time.Millisecond
 // take silence for a hang.
 const heartbeat = time.Minute
 
-// brokenPipe receives SIGPIPE.
+// brokenPipe receives SIGPIPE, which is a signal to the whole process.
 var brokenPipe = make(chan os.Signal, 1)
 
 // showCount shows the progress that update reports, until done is called. update is safe for
