@@ -131,8 +131,8 @@ func TestNestedRepository(t *testing.T) {
 	}
 }
 
-// Files that were committed before their attributes are not converted as long as nobody
-// changes them.
+// TestUnconvertedFiles: git does not convert an unchanged file, even if an attribute that was
+// added later asks for it.
 func TestUnconvertedFiles(t *testing.T) {
 	s := newScene(t)
 	for _, name := range []string{"crlf.txt", "d\n\\\"ü/crlf.txt", "edited.txt", "run.txt", "raw.bin"} {

@@ -174,8 +174,8 @@ func addFiles(p place, run onIndex, distrusted entryLister) error {
 	return addAll(run)
 }
 
-// keepUnconverted restores the entries of files whose bytes are those that HEAD has. Git
-// converts such a file if it was committed before its attributes, although nobody changed it.
+// keepUnconverted restores the entries of files that have the same bytes as in HEAD. If an
+// attribute was added after such a file was committed, git converts the file.
 func keepUnconverted(run onIndex) error {
 	entries, err := stagedEntries(run)
 	if err != nil {

@@ -396,7 +396,9 @@ func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, t
 // draft is verified once more. What changes each time is taken for the command's own files.
 func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
 	if !verification.Runs(rr.req.Verify, rr.config) {
-		return verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true)
+		v, err := verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true)
+		rr.judged = v.Tree // An attestation may name its tree.
+		return v, err
 	}
 	if rr.shot != nil {
 		rr.tree = rr.shot.Digest()
