@@ -352,16 +352,16 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 	}{
 		{"its prompt", func(_ *scene, j *spawner.Job) {
 			j.Prompt = func(spawner.Attempt) (string, error) { return "", errOver }
-		}, "", 0, nil},
+		}, "", 0, []string{"ended"}},
 		{"its intent", func(_ *scene, j *spawner.Job) {
 			j.Begin = func(context.Context, spawner.Attempt) error { return errOver }
-		}, "", 0, nil},
+		}, "", 0, []string{"ended"}},
 		{"its receipt", func(_ *scene, j *spawner.Job) {
 			j.End = func(context.Context, spawner.Result) error { return errOver }
-		}, "", 1, []string{"begin first", "running"}},
+		}, "", 1, []string{"begin first", "running", "ended"}},
 		{"its delivery", func(_ *scene, j *spawner.Job) {
 			j.Deliver = func(spawner.Result) error { return errOver }
-		}, "", 1, []string{"begin first", "running", "end clean"}},
+		}, "", 1, []string{"begin first", "running", "end clean", "ended"}},
 		{"inside of an agent", func(s *scene, _ *spawner.Job) {
 			s.Environ = append(s.Environ, "SWITCHYARD_HEADLESS=1")
 		}, errs.SpawnReentrant, 0, nil},
@@ -369,7 +369,7 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 		{"no slot", func(_ *scene, j *spawner.Job) { j.Concurrency = 0 }, errs.SpawnJobInvalid, 0, nil},
 		{"no adapter", func(_ *scene, j *spawner.Job) { j.Adapters = nil }, errs.SpawnJobInvalid, 0, nil},
 		{"no prompt", func(_ *scene, j *spawner.Job) { j.Prompt = nil }, errs.SpawnJobInvalid, 0, nil},
-		{"no directory", func(s *scene, _ *spawner.Job) { s.Temp = filepath.Join(s.Temp, "none") }, errs.SpawnFolderFailed, 0, nil},
+		{"no directory", func(s *scene, _ *spawner.Job) { s.Temp = filepath.Join(s.Temp, "none") }, errs.SpawnFolderFailed, 0, []string{"ended"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
