@@ -697,10 +697,10 @@ func TestIdle(t *testing.T) {
 		text := make([]byte, 64<<20)
 		_, _ = rand.Read(text)
 		n := prepare(t, func(c net.Conn) { _, _ = c.Write(text) })
-		n.Hurry(time.Second, time.Second, 2*time.Second)
+		n.Hurry(time.Second, time.Second, 12*time.Second)
 		n.run(t)
 		c := n.tunnel(t)
-		time.Sleep(time.Second) // longer than a read waits
+		time.Sleep(2 * time.Second) // longer than a read waits
 		if got, err := io.ReadAll(c); err != nil || !bytes.Equal(got, text) {
 			t.Errorf("%d of %d bytes came: %v", len(got), len(text), err)
 		}
