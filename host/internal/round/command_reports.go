@@ -83,7 +83,7 @@ func (rr *roundRunner) commandReports(ctx context.Context) ([]pluginset.Report, 
 		return nil, err
 	}
 	if rr.judged = rr.tree; rr.judged != before {
-		return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
+		return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that their reports may be about different files")
 	}
 	resolver := rr.tx.Project.Plugins().Resolver(rr.config).In(rr.tx.Tree())
 	var found []pluginset.Report

@@ -68,8 +68,8 @@ type OrderResult struct {
 	ManualFallback bool
 	// Failure is the error of a step that failed, or nil. Repeating the order does not help.
 	Failure *errs.Error
-	// Interrupted is set if the context of Carry ended before the step: then the events only say how much the
-	// agents have used.
+	// Interrupted is set if the context of Carry ended before the step: then the events only
+	// say how much the agents have used.
 	Interrupted bool
 }
 
