@@ -10,8 +10,7 @@ COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/
 	github.com/open-policy-agent/opa/v1/tester github.com/prometheus/... github.com/sirupsen/... github.com/spf13/... \
 	github.com/switchyard-dev/switchyard/cmd/... github.com/switchyard-dev/switchyard/internal/render \
 	github.com/switchyard-dev/switchyard/internal/stats github.com/vektah/... go.yaml.in/... google.golang.org/protobuf/... net/http
-SMALL   := $(COLD:%=-gcflags=%=-l)
-BUILD   := CGO_ENABLED=0 $(GO) build $(SMALL) -ldflags='$(LDFLAGS)'
+BUILD   := $(GO) build -ldflags='$(LDFLAGS)'
 TOOL    := $(GO) tool -modfile=tools/go.mod
 # The time-out is for tests that hang. Slow machines do not reach it.
 TEST    := $(GO) test -timeout 60m
@@ -25,8 +24,10 @@ COMMA   := ,
 # named host or internal, so the patterns begin with the module's directory here.
 DEPGUARD = mkdir -p bin/depguard && sed "s|\(\"!*\)\*\*/|\1$$PWD/{**/,}|g" .depguard.yaml >bin/depguard/.depguard.yaml && \
 	cd bin/depguard && $(GO) tool -modfile=$(CURDIR)/tools/go.mod depguard ../../...
-# Without paths in them, a checkout in another directory finds all packages in the cache.
-export GOFLAGS += -trimpath
+# Programs, tests and tools are compiled with the same options, so that each package is compiled
+# once. Without paths in them, a checkout in another directory finds all packages in the cache.
+export GOFLAGS += -trimpath $(COLD:%=-gcflags=%=-l)
+export CGO_ENABLED = 0
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
@@ -91,7 +92,7 @@ bench-report: build temporal ## measure whole processes beside other programs, a
 	$(BUILD) -o bin/empty ./host/internal/performance/empty
 	$(GO) build -modfile=tools/go.mod -o bin/opa github.com/open-policy-agent/opa
 	$(GO) build -modfile=tools/go.mod -o bin/reviewdog github.com/reviewdog/reviewdog/cmd/reviewdog
-	GOBIN=$(CURDIR)/bin CGO_ENABLED=0 $(GO) install github.com/open-policy-agent/conftest@v0.71.1
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/open-policy-agent/conftest@v0.71.1
 	$(GO) run ./host/internal/performance
 
 fuzz: ## run each fuzz test for 30 seconds
@@ -100,7 +101,7 @@ fuzz: ## run each fuzz test for 30 seconds
 			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime 30s -fuzzminimizetime 1x ./$${file%/*}; done; done
 
 opa: ## check bundles against the real opa command, built from tools/go.mod
-	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
+	CGO_ENABLED=1 $(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
 	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(TEST) -count=1 -run OPACommand ./internal/policy/routing
 
 reviewdog: ## let the real reviewdog command read our findings, built from tools/go.mod
@@ -180,7 +181,7 @@ release: build ## build a release in dist/release: make release VERSION=v1.0.0 S
 		sed "s|^key=none|key='$$key'|" scripts/install.sh >bin/release/install.sh && \
 		sed "s|^.key = 'none'|\$$key = '$$key'|" scripts/install.ps1 >bin/release/install.ps1
 	cd tools/release && $(GO) run -trimpath=false . -root ../.. -out ../../bin/release -version $(VERSION)
-	GOFLAGS="$$GOFLAGS $(SMALL)" SIGNING_KEY='$(SIGNING_KEY)' $(GO) tool -modfile=tools/release/go.mod goreleaser release \
+	SIGNING_KEY='$(SIGNING_KEY)' $(GO) tool -modfile=tools/release/go.mod goreleaser release \
 		--config tools/release/goreleaser.yaml --clean --parallelism 2 --release-notes bin/release/notes.md \
 		--skip validate,publish,announce$(if $(SIGNING_KEY),,$(COMMA)sign)
 	cp bin/release/install.* scripts/Containerfile dist/release
