@@ -11,10 +11,9 @@ import (
 func TestConfinement(t *testing.T) {
 	r := newRig(t)
 	r.build(t)
-	var box sandbox.Sandbox
 	for _, level := range confinement.Levels()[1:] {
 		t.Run(string(level), func(t *testing.T) {
-			if err := box.Probe(level); err != nil {
+			if err := sandbox.Probe(level); err != nil {
 				t.Skip(err)
 			}
 			for name := range tools() {

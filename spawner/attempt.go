@@ -131,7 +131,7 @@ func (a *attempt) prepare(ctx context.Context) (inv adapter.Invocation, err erro
 	if inv, err = a.invocation(); err != nil {
 		return inv, err
 	}
-	if a.confined, err = access.New(a.Sandbox, a.Confine, a.site(), a.needs(inv)); err != nil {
+	if a.confined, err = access.New(a.Confine, a.site(), a.needs(inv)); err != nil {
 		return inv, err
 	}
 	if a.job.Begin != nil {

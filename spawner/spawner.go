@@ -32,7 +32,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
@@ -55,10 +54,8 @@ type Options struct {
 	Catalog *adapter.Catalog
 	// Environ is this program's environment, from which the agents' environments are derived.
 	Environ []string
-	// Confine has the settings for confined agents. Sandbox starts them; nil for a new one,
-	// which has to find out again which levels there are.
+	// Confine has the settings for confined agents.
 	Confine access.Settings
-	Sandbox *sandbox.Sandbox
 	// Now is the clock, time.Now if nil. Random returns numbers in [0, 1) to spread
 	// retries, math/rand if nil.
 	Now    func() time.Time
@@ -97,9 +94,6 @@ func New(o Options) (*Spawner, error) {
 		if o.Supervisor, err = supervise.New(); err != nil {
 			return nil, err
 		}
-	}
-	if o.Sandbox == nil {
-		o.Sandbox = &sandbox.Sandbox{}
 	}
 	if o.Cache == nil {
 		o.Cache = &worktree.Cache{}

@@ -110,7 +110,7 @@ var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-repor
 // [confines:LEVEL], whether processes can be confined at that level.
 func condition(name string) (bool, error) {
 	if level, ok := strings.CutPrefix(name, "confines:"); ok {
-		return new(sandbox.Sandbox).Probe(confinement.Level(level)) == nil, nil
+		return sandbox.Probe(confinement.Level(level)) == nil, nil
 	}
 	if name == "root" {
 		return os.Geteuid() == 0, nil

@@ -20,7 +20,6 @@ import (
 // Process starts confined processes with the same access, one after the other. It is not safe
 // for concurrent use.
 type Process struct {
-	box      *sandbox.Sandbox
 	plan     plan
 	proxy    *egress.Proxy
 	confined *sandbox.Confined
@@ -32,9 +31,9 @@ type Process struct {
 // # Errors
 //
 // confine-path-invalid, confine-host-invalid, and confine-unavailable if the level is required
-// and known to be out of reach.
-func New(box *sandbox.Sandbox, s Settings, site Site, n Needs) (*Process, error) {
-	p := &Process{box: box, plan: plan{spec: sandbox.Spec{Want: s.Want}}}
+// and the system does not offer it.
+func New(s Settings, site Site, n Needs) (*Process, error) {
+	p := &Process{plan: plan{spec: sandbox.Spec{Want: s.Want}}}
 	if s.Required {
 		if err := sandbox.Available(s.Level); err != nil {
 			return nil, err
@@ -62,7 +61,7 @@ func Confines(w confinement.Want) bool {
 	return w.Level.AtLeast(confinement.Files) && sandbox.Available(confinement.Files) == nil
 }
 
-// Start starts the process; see sandbox.Sandbox.Start.
+// Start starts the process; see sandbox.Start.
 func (p *Process) Start(ctx context.Context, cmd *exec.Cmd) (err error) {
 	spec := p.plan.spec
 	spec.Listen = func(l net.Listener, forward uint16) {
@@ -78,7 +77,7 @@ func (p *Process) Start(ctx context.Context, cmd *exec.Cmd) (err error) {
 		cmd.Env = append(cmd.Environ(), "XDG_CACHE_HOME="+p.plan.cache)
 	}
 	p.release()
-	p.confined, err = p.box.Start(cmd, spec)
+	p.confined, err = sandbox.Start(cmd, spec)
 	return err
 }
 

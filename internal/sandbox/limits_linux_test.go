@@ -44,8 +44,7 @@ func TestForkStorm(t *testing.T) {
 			cmd := exec.Command("/bin/sh", "-c", `storm() { while :; do setsid sleep 300 & done; }; storm & storm & storm & wait; : >full; exec sleep 300`)
 			cmd.Dir, cmd.Env = s.writable, []string{"PATH=" + os.Getenv("PATH"), variable}
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-			var box sandbox.Sandbox
-			c, err := box.Start(cmd, s.spec)
+			c, err := sandbox.Start(cmd, s.spec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -82,14 +81,6 @@ func (c *Confined) Close() {
 	}
 }
 
-// Sandbox starts confined processes. It is safe for concurrent use. The zero value is
-// ready for use.
-type Sandbox struct {
-	mu sync.Mutex
-	// missing has the errors of the levels that could not be reached.
-	missing map[confinement.Level]error
-}
-
 // Start starts a process at the highest possible level up to Spec.Want. It changes cmd and
 // appends to its environment. The caller must close the result when the process has ended.
 //
@@ -97,26 +88,20 @@ type Sandbox struct {
 //
 // confine-unavailable if the level is required and cannot be reached, confine-failed, and
 // errors from cmd.Start.
-func (s *Sandbox) Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
+func Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 	for _, level := range descending(spec.Want.Level) {
-		if why := s.why(level); why == nil {
-			attempt := *cmd // A Cmd can be started once, and start changes it.
-			if cmd.SysProcAttr != nil {
-				attributes := *cmd.SysProcAttr
-				attempt.SysProcAttr = &attributes
-			}
-			c, err := start(level, &attempt, spec)
-			if err == nil {
-				*cmd = attempt
-				return c, nil
-			}
-			if errs.CodeOf(err) != errs.ConfineUnavailable {
-				return nil, err
-			}
-			s.set(level, err)
+		attempt := *cmd // A Cmd can be started once, and start changes it.
+		if cmd.SysProcAttr != nil {
+			attributes := *cmd.SysProcAttr
+			attempt.SysProcAttr = &attributes
 		}
-		if spec.Want.Required {
-			return nil, s.why(level)
+		c, err := start(level, &attempt, spec)
+		if err == nil {
+			*cmd = attempt
+			return c, nil
+		}
+		if errs.CodeOf(err) != errs.ConfineUnavailable || spec.Want.Required {
+			return nil, err
 		}
 	}
 	return &Confined{Level: confinement.None}, cmd.Start()
@@ -128,13 +113,13 @@ func (s *Sandbox) Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 // # Errors
 //
 // confine-unavailable and confine-failed.
-func (s *Sandbox) Probe(l confinement.Level) error {
+func Probe(l confinement.Level) error {
 	program, err := exec.LookPath("true")
 	if err != nil {
 		return Available(l)
 	}
 	cmd := exec.Command(program)
-	c, err := s.Start(cmd, Spec{
+	c, err := Start(cmd, Spec{
 		Want:     confinement.Want{Level: l, Required: true},
 		Listen:   func(l net.Listener, _ uint16) { _ = l.Close() },
 		ProxyEnv: func(string) []string { return nil },
@@ -154,21 +139,6 @@ func descending(highest confinement.Level) (levels []confinement.Level) {
 		}
 	}
 	return levels
-}
-
-func (s *Sandbox) why(l confinement.Level) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.missing[l]
-}
-
-func (s *Sandbox) set(l confinement.Level, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.missing == nil {
-		s.missing = make(map[confinement.Level]error)
-	}
-	s.missing[l] = err
 }
 
 // unavailable returns the error for a level that the system does not offer.

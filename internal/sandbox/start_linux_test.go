@@ -67,8 +67,7 @@ func (s scene) run(script string) (string, int) {
 	}
 	defer f.Close()
 	cmd.Stdout, cmd.Stderr = f, f
-	var box sandbox.Sandbox
-	c, err := box.Start(cmd, s.spec)
+	c, err := sandbox.Start(cmd, s.spec)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -178,8 +177,7 @@ func TestAProcessEndsWithItsProgram(t *testing.T) {
 		cmd := exec.Command("/bin/sh", "-c", "echo started; exec sleep 60")
 		cmd.Stdout = os.Stdout
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-		var box sandbox.Sandbox
-		if _, err := box.Start(cmd, s.spec); err != nil {
+		if _, err := sandbox.Start(cmd, s.spec); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
@@ -271,8 +269,7 @@ func TestFallsBackWithoutNamespaces(t *testing.T) {
 	if os.Getenv("SANDBOX_TEST_INNER") != "" {
 		cmd := exec.Command("/bin/true")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		var box sandbox.Sandbox
-		c, err := box.Start(cmd, sandbox.Spec{
+		c, err := sandbox.Start(cmd, sandbox.Spec{
 			Want:     confinement.Best(),
 			Listen:   func(l net.Listener, _ uint16) { t.Cleanup(func() { l.Close() }) },
 			ProxyEnv: func(string) []string { return nil },
@@ -298,13 +295,17 @@ func TestFallsBackWithoutNamespaces(t *testing.T) {
 }
 
 // TestAnUnavailableLevelIsKnownAsSuch lets the helper fail while it sets up its namespaces.
+// Another process, with other paths, can reach the level nevertheless.
 func TestAnUnavailableLevelIsKnownAsSuch(t *testing.T) {
 	s := newScene(t, confinement.Network)
 	s.spec.Write = append(s.spec.Write, "/"+strings.Repeat("x", 256))
-	var box sandbox.Sandbox
-	_, err := box.Start(exec.Command("/bin/true"), s.spec)
+	_, err := sandbox.Start(exec.Command("/bin/true"), s.spec)
 	if errs.CodeOf(err) != errs.ConfineUnavailable || !strings.Contains(err.Error(), "file name too long") {
 		t.Errorf("got %v", err)
+	}
+	s.spec.Write = s.spec.Write[:1]
+	if out, code := s.run("exit 7"); code != 7 {
+		t.Errorf("exit code %d:\n%s", code, out)
 	}
 }
 
@@ -315,8 +316,7 @@ func TestTheSignalOfAProcess(t *testing.T) {
 		for script, want := range map[string]syscall.Signal{"kill -SEGV $$": syscall.SIGSEGV, "exit 139": 0} {
 			s := newScene(t, level)
 			cmd := exec.Command("/bin/sh", "-c", script)
-			var box sandbox.Sandbox
-			c, err := box.Start(cmd, s.spec)
+			c, err := sandbox.Start(cmd, s.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -340,8 +340,7 @@ func TestAProgramThatCannotBeRun(t *testing.T) {
 		if err := os.WriteFile(path, []byte("no program"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		var box sandbox.Sandbox
-		_, err := box.Start(exec.Command(path), s.spec)
+		_, err := sandbox.Start(exec.Command(path), s.spec)
 		if err == nil || errs.CodeOf(err) != "" || !strings.Contains(err.Error(), "exec format error") {
 			t.Errorf("%s: %v", level, err)
 		}
@@ -366,20 +365,17 @@ func TestWithoutNamespaces(t *testing.T) {
 		}
 		return
 	}
-	var box sandbox.Sandbox
 	spec := sandbox.Spec{
 		Want:   confinement.Want{Level: confinement.Network, Required: true},
 		Listen: func(l net.Listener, _ uint16) { l.Close() }, ProxyEnv: func(string) []string { return nil },
 	}
-	for range 2 { // The second time it is known.
-		cmd := exec.Command("/bin/true")
-		if _, err := box.Start(cmd, spec); errs.CodeOf(err) != errs.ConfineUnavailable || cmd.Process != nil {
-			t.Errorf("required: %v, process %v", err, cmd.Process)
-		}
+	cmd := exec.Command("/bin/true")
+	if _, err := sandbox.Start(cmd, spec); errs.CodeOf(err) != errs.ConfineUnavailable || cmd.Process != nil {
+		t.Errorf("required: %v, process %v", err, cmd.Process)
 	}
 	spec.Want.Required = false
-	cmd := exec.Command("/bin/true")
-	c, err := box.Start(cmd, spec)
+	cmd = exec.Command("/bin/true")
+	c, err := sandbox.Start(cmd, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,10 +391,9 @@ func TestAProcessThatCannotBeConfinedIsNotStarted(t *testing.T) {
 		s := newScene(t, level)
 		s.spec.Read = append(s.spec.Read, "/a\x00b")
 		s.spec.Want.Required = false
-		var box sandbox.Sandbox
 		cmd := exec.Command("/bin/sh", "-c", "echo it runs >ran")
 		cmd.Dir = s.writable
-		if _, err := box.Start(cmd, s.spec); errs.CodeOf(err) != errs.ConfineFailed {
+		if _, err := sandbox.Start(cmd, s.spec); errs.CodeOf(err) != errs.ConfineFailed {
 			t.Errorf("%s: %v", level, err)
 		}
 		if _, err := os.Stat(filepath.Join(s.writable, "ran")); err == nil {
@@ -415,10 +410,9 @@ func BenchmarkStart(b *testing.B) {
 				Listen:   func(l net.Listener, _ uint16) { l.Close() },
 				ProxyEnv: func(string) []string { return nil },
 			}
-			var box sandbox.Sandbox
 			for b.Loop() {
 				cmd := exec.Command("/bin/true")
-				c, err := box.Start(cmd, spec)
+				c, err := sandbox.Start(cmd, spec)
 				if err != nil {
 					b.Fatal(err)
 				}

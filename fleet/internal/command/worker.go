@@ -162,6 +162,5 @@ func (a *app) workerQueues(ctx context.Context, s service, f workerFlags, o work
 
 // reachedLevels returns the levels at which a process starts on this machine.
 func reachedLevels() []confinement.Level {
-	var box sandbox.Sandbox
-	return slices.DeleteFunc(confinement.Levels(), func(l confinement.Level) bool { return l != confinement.None && box.Probe(l) != nil })
+	return slices.DeleteFunc(confinement.Levels(), func(l confinement.Level) bool { return l != confinement.None && sandbox.Probe(l) != nil })
 }

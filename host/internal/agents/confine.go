@@ -34,7 +34,7 @@ func CommandConfinement(c project.Confine) access.Settings {
 // confine-path-invalid, confine-host-invalid, confine-unavailable and confine-failed.
 func CheckConfinement(p *core.Project, config project.Config, id, tree string) error {
 	s := Confinement(config.Spawn)
-	process, err := access.New(&p.Sandbox, s, Site(p, config, id, tree), access.Needs{})
+	process, err := access.New(s, Site(p, config, id, tree), access.Needs{})
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func CheckConfinement(p *core.Project, config project.Config, id, tree string) e
 	if !s.Required {
 		return nil
 	}
-	return p.Sandbox.Probe(s.Level)
+	return sandbox.Probe(s.Level)
 }
 
 // Site returns where a process runs in a working tree, for the task id.

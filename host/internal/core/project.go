@@ -16,7 +16,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -65,8 +64,6 @@ type Project struct {
 	Supervisor func() (*supervise.Supervisor, error)
 	// Inside fails if an agent runs this process: see childenv.Inside.
 	Inside func() error
-	// Sandbox starts confined processes.
-	Sandbox sandbox.Sandbox
 	// Trees remembers working trees between their snapshots.
 	Trees worktree.Cache
 

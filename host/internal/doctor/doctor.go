@@ -29,6 +29,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -340,7 +341,7 @@ func (d *Doctor) showConfinement(h *diagnosis, config project.Config) {
 		if !settings.Level.AtLeast(level) {
 			break
 		}
-		if err := d.project.Sandbox.Probe(level); err != nil {
+		if err := sandbox.Probe(level); err != nil {
 			missing = append(missing, err.Error())
 			if reached == confinement.None {
 				break // Higher levels need more.

@@ -267,7 +267,7 @@ func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c
 		return nil, errs.New(errs.ConfineFailed, "failed to create a directory for temporary files: %w", safefile.Reason(err))
 	}
 	command.Env = append(command.Env, "TMPDIR="+private)
-	process, err := access.New(&tx.Project.Sandbox, agents.CommandConfinement(c),
+	process, err := access.New(agents.CommandConfinement(c),
 		agents.Site(tx.Project, config, tx.ID, command.Dir),
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
 	if err != nil {

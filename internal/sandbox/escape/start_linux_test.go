@@ -67,8 +67,7 @@ func start(t *testing.T, level confinement.Level, p profile, w *world, cmd *exec
 			spec.Protected = append(spec.Protected, filepath.Join(w.Tree, name))
 		}
 	}
-	var box sandbox.Sandbox
-	c, err := box.Start(cmd, spec)
+	c, err := sandbox.Start(cmd, spec)
 	if errs.CodeOf(err) == errs.ConfineUnavailable {
 		t.Skipf("skipped: %v", err)
 	}
