@@ -43,7 +43,7 @@ windows() {
 	export WINEPREFIX="$work/wine" WINEDEBUG=-all WINEDLLOVERRIDES='bcryptprimitives=n;mscoree=;mshtml='
 	trap '/usr/lib/wine/wineserver64 -k || true; rm -rf "$work"' EXIT
 	for _ in 1 2 3; do # Wine sometimes fails to create its directory.
-		$wine cmd /c exit >/dev/null 2>&1 && break
+		timeout 300 $wine cmd /c exit >/dev/null 2>&1 && break
 		rm -rf "$WINEPREFIX"
 	done
 	x86_64-w64-mingw32-gcc -O1 -Wall -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" scripts/platforms/bcryptprimitives.c -ladvapi32
