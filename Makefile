@@ -2,7 +2,6 @@
 
 GO      ?= go
 BIN     := bin/switchyard
-LDFLAGS := -s -w
 # Functions of these packages are not inlined, which makes the binary 1 MB smaller. It is not
 # slower: they run once, or only in servers.
 COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/... github.com/open-policy-agent/opa/internal/... \
@@ -10,10 +9,9 @@ COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/
 	github.com/open-policy-agent/opa/v1/tester github.com/prometheus/... github.com/sirupsen/... github.com/spf13/... \
 	github.com/switchyard-dev/switchyard/cmd/... github.com/switchyard-dev/switchyard/internal/render \
 	github.com/switchyard-dev/switchyard/internal/stats github.com/vektah/... go.yaml.in/... google.golang.org/protobuf/... net/http
-BUILD   := $(GO) build -ldflags='$(LDFLAGS)'
 TOOL    := $(GO) tool -modfile=tools/go.mod
-# The time-out is for tests that hang. Slow machines do not reach it.
-TEST    := $(GO) test -timeout 60m
+# The time-out is for tests that hang. Slow machines do not reach it. make vet looks at all packages.
+TEST    := $(GO) test -vet=off -timeout 60m
 MEMORY  := scripts/in-memory.sh
 GUESTS  := plugins/builtin
 SAMPLES := plugins/sdk/examples
@@ -26,7 +24,8 @@ DEPGUARD = mkdir -p bin/depguard && sed "s|\(\"!*\)\*\*/|\1$$PWD/{**/,}|g" .depg
 	cd bin/depguard && $(GO) tool -modfile=$(CURDIR)/tools/go.mod depguard ../../...
 # Programs, tests and tools are compiled with the same options, so that each package is compiled
 # once. Without paths in them, a checkout in another directory finds all packages in the cache.
-export GOFLAGS += -trimpath $(COLD:%=-gcflags=%=-l)
+# Without tables for debuggers, they are linked faster.
+export GOFLAGS += -trimpath '-ldflags=-s -w' $(COLD:%=-gcflags=%=-l)
 export CGO_ENABLED = 0
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
@@ -38,19 +37,19 @@ help: ## list the targets
 
 # A copy starts a tenth faster than the linker's file: it is cached in larger pieces.
 build: ## build bin/switchyard
-	$(BUILD) -o $(BIN).linked ./cmd/switchyard
+	$(GO) build -o $(BIN).linked ./cmd/switchyard
 	cp $(BIN).linked $(BIN).new && mv $(BIN).new $(BIN) && rm $(BIN).linked
 
 mcp: ## build bin/switchyard-mcp, which switchyard mcp runs
-	$(BUILD) -o bin/switchyard-mcp ./cmd/switchyard-mcp
+	$(GO) build -o bin/switchyard-mcp ./cmd/switchyard-mcp
 
 fleet: ## build bin/switchyard-fleet
-	$(FLEET) $(BUILD) -o ../bin/switchyard-fleet ./cmd/switchyard-fleet
+	$(FLEET) $(GO) build -o ../bin/switchyard-fleet ./cmd/switchyard-fleet
 
 temporal: bin/temporal ## build bin/temporal, the Temporal server of tests and trials, which takes minutes
 
 bin/temporal: fleet/tools/go.mod
-	cd fleet/tools && $(BUILD) -o ../../bin/temporal github.com/temporalio/cli/cmd/temporal
+	cd fleet/tools && $(GO) build -o ../../bin/temporal github.com/temporalio/cli/cmd/temporal
 
 demo: build ## show a whole run in a temporary project
 	@$(BIN) demo
@@ -60,7 +59,7 @@ fleet-demo: build fleet temporal ## run tasks on a fleet of processes, and kill 
 	@sh scripts/fleet-demo.sh bin/switchyard-fleet $(BIN) bin/fakeagent bin/temporal testdata
 
 # Collecting less often takes a sixth off the time of compilers and tests alike.
-test: export GOGC = 400
+test race e2e check platforms: export GOGC = 400
 test: ## run the tests, with a sample of the cases if there are many
 	$(MEMORY) $(TEST) ./...
 	$(FLEET) ../$(MEMORY) $(TEST) ./...
@@ -89,7 +88,7 @@ bench: build ## measure the decision, the merge, a guest call, the ledger, a scr
 
 # The version of conftest is fixed here, so that it needs no module of its own.
 bench-report: build temporal ## measure whole processes beside other programs, and write docs/performance.md; takes ten minutes, and 7 GB of disk
-	$(BUILD) -o bin/empty ./host/internal/performance/empty
+	$(GO) build -o bin/empty ./host/internal/performance/empty
 	$(GO) build -modfile=tools/go.mod -o bin/opa github.com/open-policy-agent/opa
 	$(GO) build -modfile=tools/go.mod -o bin/reviewdog github.com/reviewdog/reviewdog/cmd/reviewdog
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/open-policy-agent/conftest@v0.71.1
@@ -151,8 +150,8 @@ guests-check: ## check the committed guests against their sources
 
 cross: ## build for every platform
 	@set -e; for t in $(TARGETS); do echo "build $$t"; \
-		export GOOS=$${t%/*} GOARCH=$${t#*/}; $(BUILD) -o /dev/null ./cmd/switchyard; $(BUILD) -o /dev/null ./cmd/switchyard-mcp; \
-		($(FLEET) $(BUILD) -o /dev/null ./cmd/switchyard-fleet); done
+		export GOOS=$${t%/*} GOARCH=$${t#*/}; $(GO) build -o /dev/null ./cmd/switchyard; $(GO) build -o /dev/null ./cmd/switchyard-mcp; \
+		($(FLEET) $(GO) build -o /dev/null ./cmd/switchyard-fleet); done
 
 platforms: ## run the program and its packages' tests on linux/arm64 (QEMU) and windows/amd64 (Wine)
 	sh scripts/platforms/run.sh
