@@ -37,7 +37,7 @@ func (r *rig) failures(t *testing.T) {
 		p := r.newProject(t, r.model.url("busy", func(q request) reply {
 			time.Sleep(200 * time.Millisecond)
 			return reply{tool: "Read", input: map[string]any{"file_path": "a.go"}}
-		}), "spawn: {adapter: claude, timeout: 6s, idle_timeout: 5s, retries: 0}\n")
+		}), "spawn: {adapter: claude, timeout: 30s, idle_timeout: 25s, retries: 0}\n")
 		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error timed-out")
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 // config makes that adapter do all the work, within limits that suit a test.
 func config(adapter string, more ...string) string {
-	lines := append([]string{"spawn:", "  adapter: " + adapter, "  timeout: 90s", "  idle_timeout: 80s", "  model: " + models[adapter]}, more...)
+	lines := append([]string{"spawn:", "  adapter: " + adapter, "  timeout: 5m", "  idle_timeout: 4m", "  model: " + models[adapter]}, more...)
 	return strings.Join(lines, "\n") + "\n"
 }
 
