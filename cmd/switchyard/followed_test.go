@@ -82,6 +82,7 @@ var varying = []struct {
 	this string
 }{
 	{times, aTime},
+	{regexp.MustCompile(`(?m)^switchyard: .* (60 s|\d+ min)( of .*)?\n`), ""}, // the status of what takes long
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`), "2026-11-21"},
 	{regexp.MustCompile(`run-[a-z2-7]{26}`), "run-k3v5jq7w2mzt4xnc6ydb3r8ahf"},
 	{regexp.MustCompile(`(?m)\b(\d+m)?\d+(\.\d+)?m?s( +|[:,]|$)`), "20ms$3"},
