@@ -25,14 +25,14 @@ arm64() {
 	command -v qemu-aarch64 >/dev/null || { echo 'skipped linux/arm64: no qemu-aarch64 (Debian: qemu-user)'; return; }
 	echo 'linux/arm64, by QEMU'
 	GOARCH=arm64 go build -o "$work/switchyard" ./cmd/switchyard
-	SWITCHYARD_RUNNER="qemu-aarch64 $work/switchyard" go test -vet=off -count=1 -run "^TestScripts\$/^($emulated)\$" ./cmd/switchyard
+	SWITCHYARD_RUNNER="qemu-aarch64 $work/switchyard" go test -vet=off -timeout 60m -count=1 -run "^TestScripts\$/^($emulated)\$" ./cmd/switchyard
 	mkdir "$work/empty"
 	tries=3 # QEMU sometimes hangs when a program with threads starts another.
 	until timeout 60 qemu-aarch64 "$work/switchyard" -C "$work/empty" doctor; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ]
 	done
-	GOARCH=arm64 go test -vet=off -short -exec qemu-aarch64 $(list) ./internal/policy/opawasm
+	GOARCH=arm64 go test -vet=off -timeout 60m -short -exec qemu-aarch64 $(list) ./internal/policy/opawasm
 }
 
 windows() {
@@ -49,14 +49,14 @@ windows() {
 	x86_64-w64-mingw32-gcc -O1 -Wall -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" scripts/platforms/bcryptprimitives.c -ladvapi32
 	GOOS=windows go build -o "$work/fakeagent.exe" ./internal/agent/fakeagent/fakeagent
 	export GOOS=windows SWITCHYARD_FAKE_PROGRAM="Z:$work/fakeagent.exe"
-	go test -vet=off -count=1 -exec $wine -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
-	go test -vet=off -short -exec $wine $(list) ./internal/agent/lease ./internal/policy/opawasm
+	go test -vet=off -timeout 60m -count=1 -exec $wine -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
+	go test -vet=off -timeout 60m -short -exec $wine $(list) ./internal/agent/lease ./internal/policy/opawasm
 }
 
 # native tests the same on this system.
 native() {
-	go test -count=1 -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
-	go test -short $(list) ./internal/agent/lease ./internal/policy/opawasm
+	go test -timeout 60m -count=1 -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
+	go test -timeout 60m -short $(list) ./internal/agent/lease ./internal/policy/opawasm
 }
 
 trap 'rm -rf "$work"' EXIT
