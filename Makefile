@@ -10,7 +10,8 @@ COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/
 	github.com/switchyard-dev/switchyard/cmd/... github.com/switchyard-dev/switchyard/internal/render \
 	github.com/switchyard-dev/switchyard/internal/stats github.com/vektah/... go.yaml.in/... google.golang.org/protobuf/... net/http
 TOOL    := $(GO) tool -modfile=tools/go.mod
-# The time-out is for tests that hang. Slow machines do not reach it. make vet looks at all packages.
+# The time-out is for tests that hang. Slow machines do not reach it. Tests do
+# not vet their packages, since make vet does.
 TEST    := $(GO) test -vet=off -timeout 60m
 MEMORY  := scripts/in-memory.sh
 GUESTS  := plugins/builtin
@@ -73,10 +74,10 @@ e2e: temporal ## run whole rounds with real agent CLIs from npm, watch metrics w
 	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
 	$(FLEET) SWITCHYARD_TEMPORAL=$(CURDIR)/bin/temporal $(TEST) -count=1 -p 1 ./e2e ./internal/command ./internal/flow ./internal/metrics
 
-# Only packages that start goroutines are tested; what they call with a lock of its own is
-# watched in them. The packages of host/internal are tested in host, which also covers the code
-# that the scripts run. SQLite is translated from C, with locks of its own: to watch it multiplies
-# the time of every test with a ledger.
+# Only packages that start goroutines are tested. Packages that only hold locks are covered by the
+# tests of those that call them. The packages of host/internal are tested in host, which also covers
+# the code that the scripts run. SQLite is translated from C, with locks of its own: to watch it
+# multiplies the time of every test with a ledger.
 RACE := CGO_ENABLED=1 $(TEST) -race -short '-gcflags=modernc.org/...=-dwarf=false -race=false -d=checkptr=0'
 race: ## run the tests of concurrent packages under the race detector
 	$(RACE) -skip '^TestScripts$$' ./host $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=fleet '\<go (func|[a-z.]+\()|sync\.WaitGroup' . | xargs -n1 dirname | sort -u)
