@@ -19,11 +19,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -217,9 +215,7 @@ func TestDecisionTooLargeForTheLedger(t *testing.T) {
 		fmt.Fprintf(&b, "%s%d\"},", one, i)
 	}
 	b.WriteString(one + `last"}]}`)
-	// On a busy machine, the plugin takes longer than it may by default.
-	limits := abi.Limits{Time: time.Minute}
-	_, err := hosttest.Engine(t, root, host.Options{Now: noon, Plugins: plugins.Config{Limits: limits}}).Round(t.Context(), "T", request(b.String()))
+	_, err := hosttest.Engine(t, root, host.Options{Now: noon}).Round(t.Context(), "T", request(b.String()))
 	if errs.CodeOf(err) != errs.DecisionTooLarge {
 		t.Fatalf("got %v, want %s", err, errs.DecisionTooLarge)
 	}

@@ -26,7 +26,8 @@ import (
 type Options struct {
 	// Project is the project to work on. Its state directory is created once it is needed.
 	Project project.Project
-	// Plugins configures the plugin runtime; the project's limits replace its limits.
+	// Plugins configures the plugin runtime. Its limits are for what the project does not limit
+	// itself.
 	Plugins plugins.Config
 	// Now returns the time of new events.
 	Now func() time.Time

@@ -11,7 +11,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -29,7 +28,7 @@ func Noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 func Engine(t testing.TB, root string, o host.Options) *host.Engine {
 	t.Helper()
 	o.Project = project.Project{Root: root, Dir: root}
-	o.Plugins.Limits = plugins.Limits{Time: time.Minute} // The race detector is slow.
+	o.Plugins.Limits.Time = time.Minute // The race detector is slow.
 	e := host.New(o)
 	t.Cleanup(func() {
 		if err := e.Close(context.Background()); err != nil {

@@ -3,6 +3,7 @@
 package pluginset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -31,8 +32,8 @@ type pluginRuntime struct {
 	builtin *plugins.Catalog
 }
 
-// New returns the plugins of a project, with the project's limits instead of config's. The
-// caller must Close it.
+// New returns the plugins of a project. The limits of config are for what the project does not
+// limit itself. The caller must Close it.
 func New(p project.Project, config plugins.Config) *Set {
 	return &Set{project: p, config: config, runtimes: make(map[project.Limits]*pluginRuntime)}
 }
@@ -55,7 +56,11 @@ func (s *Set) runtime(limits project.Limits) *pluginRuntime {
 	r, ok := s.runtimes[limits]
 	if !ok {
 		config := s.config
-		config.Limits = plugins.Limits{Memory: limits.Memory, Time: limits.Time, Output: limits.Output}
+		config.Limits = plugins.Limits{
+			Memory: cmp.Or(limits.Memory, config.Limits.Memory),
+			Time:   cmp.Or(limits.Time, config.Limits.Time),
+			Output: cmp.Or(limits.Output, config.Limits.Output),
+		}
 		runtime := plugins.New(config)
 		r = &pluginRuntime{runtime, plugins.NewCatalog(runtime)}
 		s.runtimes[limits] = r
