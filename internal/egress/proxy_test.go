@@ -682,24 +682,27 @@ func TestIdle(t *testing.T) {
 		}
 	})
 	t.Run("client that reads too late", func(t *testing.T) {
-		text := make([]byte, 64<<20)
+		text := make([]byte, 16<<20) // more than all buffers take
 		_, _ = rand.Read(text)
 		n := prepare(t, func(c net.Conn) { _, _ = c.Write(text) })
 		n.Hurry(time.Second, time.Second, time.Second)
 		n.run(t)
 		c := n.tunnel(t)
+		_ = c.SetReadBuffer(64 << 10)
 		time.Sleep(1500 * time.Millisecond)
 		if got, _ := io.ReadAll(c); len(got) == len(text) || !bytes.HasPrefix(text, got) {
 			t.Errorf("got %d of %d bytes, or bytes are missing between others", len(got), len(text))
 		}
 	})
 	t.Run("client that reads late", func(t *testing.T) {
-		text := make([]byte, 64<<20)
+		text := make([]byte, 16<<20) // more than all buffers take
 		_, _ = rand.Read(text)
 		n := prepare(t, func(c net.Conn) { _, _ = c.Write(text) })
 		n.Hurry(time.Second, time.Second, 12*time.Second)
 		n.run(t)
 		c := n.tunnel(t)
+		_ = c.SetReadBuffer(64 << 10)
+		_ = c.SetDeadline(time.Now().Add(time.Minute))
 		time.Sleep(2 * time.Second) // longer than a read waits
 		if got, err := io.ReadAll(c); err != nil || !bytes.Equal(got, text) {
 			t.Errorf("%d of %d bytes came: %v", len(got), len(text), err)
