@@ -6,16 +6,29 @@ import (
 	"testing"
 )
 
-// others tests rounds with other CLIs than Claude Code, or with two.
+// others tests rounds with other CLIs than Claude Code, or with two. Whole tasks with each of
+// them are in TestRun, and the model's errors in TestContractErrors.
 func (r *rig) others(t *testing.T) {
 	for name, lax := range laxities() {
 		if name == "claude" {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel() // At a rate limit most of them wait.
+		t.Run(name+" writes in the project", func(t *testing.T) {
 			r.needs(t, name)
-			r.other(t, name, lax)
+			p := r.newProject(t, r.model.url(name+"-trespasser", trespasser), config(name, "  retries: 0", "  confine: off"))
+			d := p.round(t, "T-1")
+			switch {
+			case lax.writesProject:
+				d.goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error tree-changed", "critic "+name+" critic-error tree-changed")
+				if err := os.Remove(filepath.Join(p.dir, "new.go")); err != nil {
+					t.Error(err)
+				}
+			case lax.hidesDenials:
+				// It has reported so, and has written its report nevertheless.
+				d.goes(t, "commit").ran(t, "critic "+name+" clean")
+			default:
+				d.goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error denied")
+			}
 		})
 	}
 	t.Run("fallback", func(t *testing.T) {
@@ -28,38 +41,5 @@ func (r *rig) others(t *testing.T) {
 			return reply{status: 529}
 		}), config("claude", "  retries: 0", "  fallback_on_error: [codex]"))
 		p.round(t, "T-1").goes(t, "executor", "missing-test").ran(t, "critic claude critic-error overloaded", "critic codex findings")
-	})
-}
-
-// other tests rounds with one of the CLIs.
-func (r *rig) other(t *testing.T, name string, lax laxity) {
-	once := config(name, "  retries: 0")
-	t.Run("clean", func(t *testing.T) {
-		p := r.newProject(t, r.model.url(name+"-clean", critic()), once)
-		p.round(t, "T-1").goes(t, "commit").ran(t, "critic "+name+" clean")
-	})
-	t.Run("findings", func(t *testing.T) {
-		p := r.newProject(t, r.model.url(name+"-findings", critic(missingTest)), once)
-		p.round(t, "T-1").goes(t, "executor", "missing-test").ran(t, "critic "+name+" findings")
-	})
-	t.Run("write in the project", func(t *testing.T) {
-		p := r.newProject(t, r.model.url(name+"-trespasser", trespasser), config(name, "  retries: 0", "  confine: off"))
-		d := p.round(t, "T-1")
-		switch {
-		case lax.writesProject:
-			d.goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error tree-changed", "critic "+name+" critic-error tree-changed")
-			if err := os.Remove(filepath.Join(p.dir, "new.go")); err != nil {
-				t.Error(err)
-			}
-		case lax.hidesDenials:
-			// It has reported so, and has written its report nevertheless.
-			d.goes(t, "commit").ran(t, "critic "+name+" clean")
-		default:
-			d.goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error denied")
-		}
-	})
-	t.Run("rate limit", func(t *testing.T) {
-		p := r.newProject(t, r.model.url(name+"-limited", always(reply{status: 429})), once)
-		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error rate-limit")
 	})
 }

@@ -12,15 +12,7 @@ import (
 // verdicts tests the outcomes of agents that end.
 func (r *rig) verdicts(t *testing.T) {
 	r.needs(t, "claude")
-	t.Run("clean", func(t *testing.T) {
-		p := r.newProject(t, r.model.url("clean", critic()), config("claude"))
-		p.round(t, "T-1").goes(t, "commit").ran(t, "critic claude clean")
-	})
-	t.Run("findings", func(t *testing.T) {
-		p := r.newProject(t, r.model.url("findings", critic(missingTest)), config("claude"))
-		p.round(t, "T-1").goes(t, "executor", "missing-test").ran(t, "critic claude findings")
-	})
-	t.Run("second round", func(t *testing.T) {
+	t.Run("two rounds", func(t *testing.T) {
 		first := critic(missingTest)
 		p := r.newProject(t, r.model.url("second", func(q request) reply {
 			if fakeagent.ReadBrief(q.Text).Round == 1 {
@@ -28,8 +20,8 @@ func (r *rig) verdicts(t *testing.T) {
 			}
 			return critic()(q)
 		}), config("claude"))
-		p.round(t, "T-1").goes(t, "executor", "missing-test")
-		p.round(t, "T-1").goes(t, "commit")
+		p.round(t, "T-1").goes(t, "executor", "missing-test").ran(t, "critic claude findings")
+		p.round(t, "T-1").goes(t, "commit").ran(t, "critic claude clean")
 	})
 	t.Run("research", func(t *testing.T) {
 		lacks := critic(fakeagent.Finding{Category: "information-missing", Remediation: "Find out how webhooks are signed"})
