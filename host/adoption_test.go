@@ -74,9 +74,7 @@ func TestFirstRoundAdoptsItsPolicy(t *testing.T) {
 }
 
 func TestAnotherPolicyNeedsAnAct(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	s := newSummarized(t)
 	s.withPolicy("mine")
 	s.write("switchyard.yaml", "policy: mine\n")

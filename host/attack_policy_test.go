@@ -79,9 +79,7 @@ func (s *summarized) adopt(ref string) api.Adoption {
 // TestKeysHoldForTheAdoptedPolicy checks that keys also apply to a policy adopted before
 // them: the ledger's unsigned copy must not decide.
 func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	s := newSummarized(t)
 	s.withPolicy("mine", styleToUser...)
 	s.adopt("mine")
@@ -189,9 +187,7 @@ func TestPolicyWithANameThatIsNotUTF8(t *testing.T) {
 // TestReferencesAreRecordedFromTheRoot checks that references are recorded relative to the
 // project's root.
 func TestReferencesAreRecordedFromTheRoot(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	s := newSummarized(t)
 	s.withPolicy("mine", styleToUser...)
 	s.withPolicy("a@b", `"style": "executor"`, `"style": "researcher"`)
@@ -229,9 +225,7 @@ func TestReferencesAreRecordedFromTheRoot(t *testing.T) {
 // TestVeryManyPoliciesOfATask checks that a task lists the policies that decided last,
 // each with all of its decisions.
 func TestVeryManyPoliciesOfATask(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	s := newSummarized(t)
 	round := func(extra int) {
 		t.Helper()
@@ -267,9 +261,7 @@ func TestVeryManyPoliciesOfATask(t *testing.T) {
 // TestEditedAdoptionIsDetected checks that the chain reveals an edited adoption, also
 // after the next adoption has rewritten the state.
 func TestEditedAdoptionIsDetected(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	s := newSummarized(t)
 	s.adopt("routing@1.0.0")
 	s.adopt("routing@1.1.0")

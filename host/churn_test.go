@@ -81,9 +81,7 @@ func churning() roles {
 // TestChurnIsAsked answers the question about churn in a run, from elsewhere, and in a
 // fleet.
 func TestChurnIsAsked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	const land = "land with the residual risk"
 	ended := func(t *testing.T, s *runSite) {
@@ -146,9 +144,7 @@ func TestChurnIsAsked(t *testing.T) {
 // TestChurnIsAskedBesidesFindings checks that findings for a person are asked too, and that
 // the reason alone, from a policy that knows no induced reviews, asks an ordinary question.
 func TestChurnIsAskedBesidesFindings(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	agents := churning()
 	question := wrong()
@@ -193,9 +189,7 @@ func TestResearchersReadTheChurn(t *testing.T) {
 // TestLandingLeavesTheRisks checks that the next agent does not fix what the user has
 // deferred with the answer.
 func TestLandingLeavesTheRisks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	agents := churning()
 	failure, risk, asks := wrong(), wrong(), wrong()

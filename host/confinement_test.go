@@ -137,9 +137,7 @@ func TestGivenReportsHaveNoConfinement(t *testing.T) {
 // TestForgedConfinement checks that a changed level is detected, although all hashes match
 // and the record does not contradict itself.
 func TestForgedConfinement(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	s := reviewedAt(t, confinement.Files, once, fakeagent.Finds(wrong()))
 	if _, err := s.round(t); err != nil {

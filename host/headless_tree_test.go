@@ -14,9 +14,7 @@ import (
 // TestVerificationOfAChangingTree: a green verification counts for the tree that was verified.
 func TestVerificationOfAChangingTree(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	for name, c := range map[string]struct {
 		command string
 		runs    int

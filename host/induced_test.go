@@ -66,9 +66,7 @@ func growing() roles {
 var wantGrowing = []string{"unknown", "map[0:false 1:false 2:true]: 1", "map[1:false 2:false 3:true]: 1", "map[]: 0"}
 
 func TestInduced(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	for name, config := range map[string]string{"unverified": once, "verified": once + "verify: \"true\"\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -94,9 +92,7 @@ func TestInduced(t *testing.T) {
 // TestInducedInTheCheckout tests rounds in a person's checkout: of critics that Switchyard
 // runs, and of reports that it is given.
 func TestInducedInTheCheckout(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once+"max_rounds: 20\n", roles{"critic": {at(1), at(1, 2), at(2), at(1), at(2), at(2), at(2), at(4)}})
 	round := func(edit string, reports ...api.ReportRef) api.Decision {

@@ -104,9 +104,7 @@ func (s *runSite) kinds(t testing.TB) []string {
 
 // TestOrders tests that a fleet gives the same decisions and events as Run.
 func TestOrders(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	for _, c := range []struct {
 		name, config string
 		agents       roles

@@ -11,9 +11,7 @@ import (
 // TestAgentsAreCheckedAgainstTheLatestVersion checks that a project with its own versions is not
 // compared with newer built-in versions of a later program.
 func TestAgentsAreCheckedAgainstTheLatestVersion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	s := newSummarized(t)
 	s.write(".switchyard/agents/critic-a11y.md", "---\nname: critic-a11y\ndescription: Accessibility\nmodule: true\n---\n- `a11y`: it cannot be used without a mouse.\n")
 	asked := func(ref string) (asked, holds bool) {

@@ -52,9 +52,7 @@ func TestPoliciesAreListedOnce(t *testing.T) {
 // TestPoliciesInUseAreListed checks that an adopted policy and a configured one of the
 // same name are listed separately if its files have changed since.
 func TestPoliciesInUseAreListed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	s := newSummarized(t)
 	s.withPolicy("own")
 	s.write("switchyard.yaml", "policy: own\n")

@@ -225,9 +225,7 @@ func rerouted(t rapid.TB, category, to string) *policies.Policy {
 
 // TestReplayUnderAnotherTable compares a replay with a naive one.
 func TestReplayUnderAnotherTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	a := newArchive(t, 25)
 	decided := a.decided(t)
 	flipped := int64(0)

@@ -21,6 +21,7 @@ const handsBack = "spawn: {retries: 0, fallback_on_error: []}\n"
 // TestGreenIsOfItsTree checks that a green verification does not count for a draft that
 // was edited since, whichever critic reviews it.
 func TestGreenIsOfItsTree(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name, edit string
@@ -95,9 +96,7 @@ func TestManualFallbacksOfTwoTasksShareNoFile(t *testing.T) {
 // round is decided. If the decision fails, the next command makes it without another
 // critic, which would judge what this one may have left in the tree.
 func TestFailedReviewIsNotForgotten(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	edits := fakeagent.Clean()
 	edits.Steps = append([]fakeagent.Step{{Write: &fakeagent.File{Path: "a.go", Text: "package ours\n"}}}, edits.Steps...)

@@ -30,6 +30,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(fakeagent.Prebuilt(m))
 }
 
+// sequential skips a slow test whose code is not concurrent under the race detector.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
+}
+
 const (
 	issues = hosttest.Issues
 	clean  = hosttest.Clean

@@ -39,9 +39,7 @@ func (s *runSite) deferredTrailers(t testing.TB) string {
 // TestCommitNamesDeferredFindings tests the trailers of a run and of a fleet, which name
 // what any review of the task deferred, and the counters.
 func TestCommitNamesDeferredFindings(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	reviews := []fakeagent.Scenario{fakeagent.Finds(append(nits("a.go", 1), wrong())...), fakeagent.Finds(append(nits("b: c.go", 2), nits("draft.txt", 2)...)...)}
 	check := func(s *runSite) {
@@ -82,9 +80,7 @@ func TestCommitNamesDeferredFindings(t *testing.T) {
 }
 
 func TestCommitNamesTheFirstDeferredFindings(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	lines := make([]int, 1005)
 	for i := range lines {

@@ -175,6 +175,7 @@ func TestRunResearches(t *testing.T) {
 // TestRunMergesResearchAfterAKill checks that the answers of researchers reach the next
 // agent if the first run ends before it merges them, also if a researcher failed.
 func TestRunMergesResearchAfterAKill(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once+"research: {agents: 2}\n", nil)
 	s.plays(t, fakeagent.Edits(), fakeagent.Finds(missing()), fakeagent.Presets()["researcher"], fakeagent.Scenario{})
@@ -210,6 +211,7 @@ grep -qF -- %q "$file"`, prompt, line, content)
 
 // TestRunAsksTheUser checks a critic's question, with a user and without one.
 func TestRunAsksTheUser(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	agents := roles{"executor": {fakeagent.Edits()}, "critic": {found("question-to-user"), fakeagent.Clean()}, "build-fixer": {fakeagent.Edits()}}
 	for _, present := range []bool{true, false} {
@@ -241,9 +243,7 @@ func TestRunAsksTheUser(t *testing.T) {
 
 // TestRunEndsWhateverAgentsSay repeats findings forever. A cap ends each loop.
 func TestRunEndsWhateverAgentsSay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	for _, category := range []string{"style", "missing-test", "infrastructure-mismatch", "information-missing"} {
 		for _, advances := range []bool{true, false} {

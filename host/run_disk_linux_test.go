@@ -14,9 +14,7 @@ import (
 // TestRunOnAFullDisk drives a task on a disk with some free pages. It fails with a code,
 // and goes on to one commit when there is room.
 func TestRunOnAFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	for _, pages := range exhaustive.Sample([]int{0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96}, 5) {
 		t.Run(fmt.Sprint(pages), func(t *testing.T) {
 			disk := smalldisk.New(t, "8m")

@@ -44,9 +44,7 @@ func runs(argv ...string) fakeagent.Step { return fakeagent.Step{Run: &fakeagent
 // worktree, or less, leaves a task that is stuck for a reason, that nothing of it is
 // committed before a person resumes the task, and that the task can end with a commit.
 func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	preset := fakeagent.Presets()
 	git, protected := "executor-git-changed", "executor-protected-changed"
@@ -133,9 +131,7 @@ func TestRunWithAnExecutorThatMisbehaves(t *testing.T) {
 // TestRunContinuesAfterAFailedExecutor checks that an executor that crashes, hangs or
 // writes too much fails the run, and that the next attempt continues from its edits.
 func TestRunContinuesAfterAFailedExecutor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		plays fakeagent.Scenario
@@ -174,6 +170,7 @@ func TestRunContinuesAfterAFailedExecutor(t *testing.T) {
 // TestRunWithoutItsWorktree deletes the worktree at each step of a task. A draft that is
 // lost is never reviewed as an empty one.
 func TestRunWithoutItsWorktree(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {fakeagent.Presets()["auth"], fakeagent.Clean()}, "build-fixer": {fakeagent.Edits()}})
 	s.fails(t, api.RunRequest{}, errs.SpawnAuth)
@@ -194,6 +191,7 @@ func TestRunWithoutItsWorktree(t *testing.T) {
 // TestRunStopsOnAnEmptyDraft checks that a draft that ends as it began stops the task: the
 // next run of the round would end the same way.
 func TestRunStopsOnAnEmptyDraft(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, roles{
 		"executor":    {fakeagent.Edits()},
@@ -206,6 +204,7 @@ func TestRunStopsOnAnEmptyDraft(t *testing.T) {
 // TestRunCommitsNoProtectedFile checks that a rejected change that stays in the worktree is
 // in no commit after the task is resumed, except by a person's own draft.
 func TestRunCommitsNoProtectedFile(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, unconfined, oneRound(fakeagent.Presets()["executor-settings"]))
 	s.ends(t, api.RunRequest{}, "stuck", "executor-protected-changed")
@@ -224,6 +223,7 @@ func TestRunCommitsNoProtectedFile(t *testing.T) {
 // TestRunReviewsAgainAfterAFailedCritic checks that a draft whose critic failed is reviewed
 // again when the task is resumed, and not changed before.
 func TestRunReviewsAgainAfterAFailedCritic(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {fakeagent.Scenario{}, fakeagent.Clean()}})
 	s.ends(t, api.RunRequest{}, "stuck", "stuck-finding")

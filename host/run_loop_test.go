@@ -16,6 +16,7 @@ import (
 // TestRunCommitsWhatWasReviewed drives a task through two rounds to its commit. The user's
 // checkout, with a stash, staged and unstaged changes, stays as it was.
 func TestRunCommitsWhatWasReviewed(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once+"verify: test -s draft.txt\n", twoRounds())
 	s.write(t, "stashed.go", "package a\n")
@@ -71,6 +72,7 @@ func TestRunCommitsWhatWasReviewed(t *testing.T) {
 // TestRunFixesARedVerification checks that a red draft is not reviewed, and that the next
 // agent sees why it was red.
 func TestRunFixesARedVerification(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once+"verify: \"echo needs round 2; grep -q 'round 2' draft.txt\"\n", oneRound(twoRounds()["executor"][0]))
 	s.ends(t, api.RunRequest{}, "commit", "")
@@ -103,6 +105,7 @@ func TestRunMerges(t *testing.T) {
 
 // TestRunPushes pushes the task's branch and nothing else.
 func TestRunPushes(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, twoRounds())
 	remote := filepath.Join(s.home, "remote.git")
@@ -117,6 +120,7 @@ func TestRunPushes(t *testing.T) {
 // TestRunRequiresASearchOfWhoCanSearch checks that the search-before-write rule applies to
 // an executor only if its definition has a search tool: the built-in one has none.
 func TestRunRequiresASearchOfWhoCanSearch(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 	s.define(t, "executor", "profile: edit\ntools: [Read, Edit, WebSearch]\n")
@@ -129,6 +133,7 @@ func TestRunRequiresASearchOfWhoCanSearch(t *testing.T) {
 // TestRunCommands drives a task with a shell script, which parses no prompt and prints no
 // envelope.
 func TestRunCommands(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the agent is a shell script")
@@ -157,6 +162,7 @@ esac
 // TestRunNamesTheFaultOfACommandsReport checks that a report which does not hold is named
 // as the fault, and not that the command is silent.
 func TestRunNamesTheFaultOfACommandsReport(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the agent is a shell script")

@@ -51,6 +51,7 @@ func TestRunMergeFails(t *testing.T) {
 // TestRunMergesNothingOfOthers: what somebody committed on top of a task's commit, or into a
 // merge of it by hand, is not recorded as the task's merge.
 func TestRunMergesNothingOfOthers(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 	s.git(t, "branch", "trunk")
@@ -66,6 +67,7 @@ func TestRunMergesNothingOfOthers(t *testing.T) {
 // TestRunAfterAMerge: a task that was merged starts again from its commit, whatever the
 // checkout is at, and its draft is compared with that.
 func TestRunAfterAMerge(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 	s.git(t, "branch", "trunk")
@@ -84,6 +86,7 @@ func TestRunAfterAMerge(t *testing.T) {
 // TestRunMergeStopped: a merge that a person stops moves nothing, and is not verified if it
 // was stopped before.
 func TestRunMergeStopped(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	for _, verified := range []bool{true, false} {
 		s := newRunSite(t, once, oneRound(fakeagent.Edits()))
@@ -122,6 +125,7 @@ func TestRunMergeStopped(t *testing.T) {
 // TestRunVerifiesAMergeAsItsDraft: a command of the caller runs as often for the merged
 // files as for the draft.
 func TestRunVerifiesAMergeAsItsDraft(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once+"verify: {command: \"false\", runs: 2}\n", oneRound(fakeagent.Edits()))
 	s.git(t, "branch", "trunk")
@@ -135,6 +139,7 @@ func TestRunVerifiesAMergeAsItsDraft(t *testing.T) {
 // TestRunPushFails: a remote that does not exist is found before anything runs. If one cannot
 // be reached, the commit stays, and the next run pushes it.
 func TestRunPushFails(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 	s.fails(t, api.RunRequest{Push: "origin"}, errs.RemoteUnknown)

@@ -115,6 +115,7 @@ func TestRunParksAPlanChecker(t *testing.T) {
 
 // TestRunWaitsForALimit: with Wait it goes on by itself once the time is over.
 func TestRunWaitsForALimit(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s, clock := parkSite(t, once, nil)
 	s.plays(t, usageLimit(), fakeagent.Edits(), fakeagent.Clean())

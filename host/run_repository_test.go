@@ -24,6 +24,7 @@ import (
 
 // TestRunByHand: a person makes a draft in the worktree, and may commit it.
 func TestRunByHand(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	for _, commits := range []bool{false, true} {
 		s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {found("stuck-detected"), fakeagent.Clean()}})
@@ -60,6 +61,7 @@ func TestRunByHand(t *testing.T) {
 // TestRunCommitByHandAfterAReview: a commit of a person between the review and the commit of
 // a manual round is not undone.
 func TestRunCommitByHandAfterAReview(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {found("stuck-detected"), fakeagent.Clean()}})
 	tree := s.ends(t, api.RunRequest{}, "stuck", "stuck-finding").Branch.Worktree
@@ -156,6 +158,7 @@ func TestRunNeedsATextAndATask(t *testing.T) {
 
 // TestRunKeepsItsText: another text for the same task has no effect, which is said.
 func TestRunKeepsItsText(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 	s.ends(t, api.RunRequest{Prompt: "Add a login."}, "commit", "")
@@ -187,6 +190,7 @@ func TestRunOwnsItsTask(t *testing.T) {
 // TestRunFromADetachedHead: a task that starts from a detached HEAD runs, and has no branch
 // to be merged into.
 func TestRunFromADetachedHead(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 	s.git(t, "checkout", "-q", "--detach")
@@ -198,6 +202,7 @@ func TestRunFromADetachedHead(t *testing.T) {
 
 // TestRunWhereFilesAreInTheWay: a directory at the worktree's path is left alone.
 func TestRunWhereFilesAreInTheWay(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Presets()["auth"]))
 	s.fails(t, api.RunRequest{}, errs.SpawnAuth)
@@ -237,6 +242,7 @@ func TestRunOfASubfolder(t *testing.T) {
 
 // TestRunWithSubmodules says which are not checked out.
 func TestRunWithSubmodules(t *testing.T) {
+	sequential(t)
 	t.Parallel()
 	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 	s.git(t, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", s.root, "sub")

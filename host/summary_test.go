@@ -164,6 +164,7 @@ func TestSummaryBeyondTheCap(t *testing.T) {
 }
 
 func TestSummaryListsUnreadableTasks(t *testing.T) {
+	sequential(t)
 	for name, sabotage := range map[string]string{
 		"state":        `UPDATE tasks SET state = '{}' WHERE task = 'b'`,
 		"round":        `UPDATE tasks SET state = json_set(state, '$.round', -1) WHERE task = 'b'`,

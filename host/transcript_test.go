@@ -18,9 +18,7 @@ import (
 // TestTranscripts has a round with a critic that is retried and three researchers: each
 // run has its own transcript, and the latest of a role is found by the role.
 func TestTranscripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: it is slow, and tests no concurrency")
-	}
+	sequential(t)
 	t.Parallel()
 	researcher := fakeagent.Presets()["researcher"]
 	s := newSite(t, "spawn: {retries: 1}\n", fakeagent.Presets()["rate-limit"], fakeagent.Finds(missing()), researcher, researcher, researcher)

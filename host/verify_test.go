@@ -13,6 +13,7 @@ import (
 // TestVerifyFindsMalformedBodies changes bodies in parts that no fold needs. Verify does
 // not parse again what the fold has parsed.
 func TestVerifyFindsMalformedBodies(t *testing.T) {
+	sequential(t)
 	for _, c := range []struct {
 		name, body string
 		malformed  bool
