@@ -186,7 +186,7 @@ func runAgent() {
 }
 
 func runChild(n int) result {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), modeVar+"="+strconv.Itoa(n))
