@@ -365,6 +365,9 @@ func TestArchivesThatAreHostileAreRefused(t *testing.T) {
 		"outside the roots":   {[]entry{policy, {"/.manifest", `{"roots": ["elsewhere"]}`}}, "roots"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "unpacks too far" && testing.Short() {
+				t.Skip("short mode: under the race detector, unpacking 16 MiB can take longer than loading may")
+			}
 			_, err := policies.Load(t.Context(), archive(t, tc.entries...))
 			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
