@@ -37,6 +37,9 @@ func (s scene) comparer() func(what string) *worktree.Snapshot {
 // TestCacheSeesFiles: a snapshot with a cache sees every kind of change, also of a file
 // that is as new as the snapshot before.
 func TestCacheSeesFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	kinds(t, func(t *testing.T, s scene) {
 		same := s.comparer()
 		same("at first")
@@ -74,6 +77,9 @@ func TestCacheSeesFiles(t *testing.T) {
 
 // TestCacheSeesGit: what git lists is asked again if anything changes that it depends on.
 func TestCacheSeesGit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	s := newRepository(t)
 	s.write("x.log", "x")
 	s.write("sub/x.log", "x")

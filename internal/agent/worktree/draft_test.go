@@ -129,6 +129,9 @@ func TestDraft(t *testing.T) {
 
 // TestDraftOfASnapshot: the draft of a snapshot has no later change.
 func TestDraftOfASnapshot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	for name, c := range map[string]struct {
 		change func(s scene)
 		fails  bool

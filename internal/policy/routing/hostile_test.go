@@ -167,6 +167,9 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 
 // Values grow until a built-in function fails, and no further, on both engines.
 func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: it is slow, and tests no concurrency")
+	}
 	long40 := `s := "` + strings.Repeat("x", 40<<10) + `"` + "\n\n"
 	for name, c := range map[string]struct{ value, rules, want string }{
 		"concat":           {`count(concat(s, [sprintf("%d", [i]) | some i in numbers.range(1, 20)]))`, long40, "concat: its result can have more than"},
