@@ -181,7 +181,7 @@ release: build ## build a release in dist/release: make release VERSION=v1.0.0 S
 	key=$(if $(SIGNING_KEY),"$$(cut -d' ' -f1,2 '$(SIGNING_KEY).pub')",none) && \
 		sed "s|^key=none|key='$$key'|" scripts/install.sh >bin/release/install.sh && \
 		sed "s|^.key = 'none'|\$$key = '$$key'|" scripts/install.ps1 >bin/release/install.ps1
-	cd tools/release && $(GO) run -trimpath=false . -root ../.. -out ../../bin/release -version $(VERSION)
+	cd tools/release && $(GO) run . -root ../.. -out ../../bin/release -version $(VERSION)
 	SIGNING_KEY='$(SIGNING_KEY)' $(GO) tool -modfile=tools/release/go.mod goreleaser release \
 		--config tools/release/goreleaser.yaml --clean --parallelism 2 --release-notes bin/release/notes.md \
 		--skip validate,publish,announce$(if $(SIGNING_KEY),,$(COMMA)sign)

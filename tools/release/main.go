@@ -68,7 +68,11 @@ func cutNotes(changelog, version string) (string, error) {
 // dependencies returns the directories of the modules of the programs, on all systems, by path
 // and version.
 func dependencies(root string) (map[string]string, error) {
-	modules := map[string]string{"Go " + runtime.Version(): runtime.GOROOT()}
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %w", err)
+	}
+	modules := map[string]string{"Go " + runtime.Version(): strings.TrimSpace(string(goroot))}
 	for dir, packages := range map[string][]string{".": {"./cmd/switchyard", "./cmd/switchyard-mcp"}, "fleet": {"./cmd/switchyard-fleet"}} {
 		for _, system := range []string{"linux", "darwin", "windows"} {
 			list := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{with .Version}}{{$.Module.Path}} {{.}}\t{{$.Module.Dir}}{{end}}{{end}}"}, packages...)...)
