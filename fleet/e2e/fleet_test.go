@@ -106,7 +106,7 @@ func (f *fleet) serve() {
 			f.client = c
 			f.Cleanup(c.Close)
 		}
-		ctx, cancel := context.WithTimeout(f.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(f.Context(), time.Minute)
 		defer cancel()
 		_, err := f.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{})
 		return err == nil

@@ -38,8 +38,8 @@ func reviewed() fakeagent.Script {
 }
 
 // playOn runs the first task with a real worker, and then carries out the orders of all
-// others with its results: two hundred tasks with agents and git would take a small
-// machine too long. It returns the kinds of the first task's events.
+// others with its results: a hundred tasks with agents and git would take a small machine
+// too long. It returns the kinds of the first task's events.
 func (f *fleet) playOn() (kinds []string) {
 	f.Helper()
 	w := f.worker("worker", f.address)
@@ -143,11 +143,11 @@ func (f *fleet) repeated(runs []client.WorkflowRun) (n int) {
 	return n
 }
 
-// TestServerKilled kills the server three times while two hundred tasks run.
+// TestServerKilled kills the server three times while a hundred tasks run.
 func TestServerKilled(t *testing.T) {
 	f := newFleet(t, reviewed())
 	f.home().ready()
-	f.many(200, f.playOn(), func() {
+	f.many(100, f.playOn(), func() {
 		for range 3 {
 			time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond)
 			f.server.kill()

@@ -11,7 +11,7 @@ import (
 )
 
 // deadline is how long a test waits for something before it fails.
-const deadline = 5 * time.Minute
+const deadline = 10 * time.Minute
 
 // process is a running process of a fleet. It ends with the test.
 type process struct {
