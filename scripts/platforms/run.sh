@@ -51,13 +51,13 @@ windows() {
 	GOOS=windows go build -o "$work/fakeagent.exe" ./internal/agent/fakeagent/fakeagent
 	export GOOS=windows SWITCHYARD_FAKE_PROGRAM="Z:$work/fakeagent.exe"
 	go test -vet=off -timeout 60m -count=1 -exec $wine -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
-	go test -vet=off -timeout 60m -short -exec $wine $(list) ./internal/agent/lease ./internal/linediff ./internal/policy/opawasm
+	go test -vet=off -timeout 60m -short -exec $wine $(list) ./internal/agent/lease ./internal/policy/opawasm
 }
 
 # native tests the same on this system.
 native() {
 	go test -timeout 60m -count=1 -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
-	go test -timeout 60m -short $(list) ./internal/agent/lease ./internal/linediff ./internal/policy/opawasm
+	go test -timeout 60m -short $(list) ./internal/agent/lease ./internal/policy/opawasm
 }
 
 trap 'rm -rf "$work"' EXIT
