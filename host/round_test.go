@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(fakeagent.Prebuilt(m))
 }
 
-// sequential skips a slow test whose code is not concurrent under the race detector.
+// sequential skips a slow test in short mode, as in the run of the race detector, which has nothing
+// to find in it.
 func sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
