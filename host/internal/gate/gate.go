@@ -311,6 +311,8 @@ func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered 
 		return true, "", nil
 	case base == r.Base: // There was no commit yet.
 		return false, "it was compared with no commit", nil
+	case from == c.from:
+		return false, fmt.Sprintf("it was compared with %.12s, and this commit has no parent", r.Base), nil
 	}
 	if earlier, err := g.Repo.IsAncestor(ctx, r.Base, c.from); err != nil || !earlier {
 		return false, fmt.Sprintf("it was compared with %.12s, which is not before %.12s", r.Base, c.from), err
