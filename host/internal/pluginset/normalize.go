@@ -33,6 +33,10 @@ type Report struct {
 	Took time.Duration
 }
 
+// ReadsDraft reports whether a command or an agent that Switchyard started wrote the report.
+// A report that the caller gave does not say which files it is about.
+func (r Report) ReadsDraft() bool { return r.Command != "" || r.Run != "" }
+
 // ReportRef splits [PLUGIN=]FILE. The text before the first "=" is a plugin if it is a
 // plugin's name or a module's path, or if it exists and the whole text does not: then it
 // is a directory of plugins, or reading the report fails. Otherwise the whole text is a file

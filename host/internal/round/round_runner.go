@@ -222,7 +222,7 @@ func (rr *roundRunner) needsResearch(d api.Decision) bool {
 
 // conclude decides the round, or passes its evidence to the task's home, which decides.
 func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.RoundResult, error) {
-	if r.Verification.Outcome != policies.Red && r.Critic == nil {
+	if r.Verification.Outcome != policies.Red && r.Critic == nil && slices.ContainsFunc(r.Reports, pluginset.Report.ReadsDraft) {
 		r.Draft = rr.compareDraft(ctx, r.Reports)
 	}
 	if !rr.carry {
