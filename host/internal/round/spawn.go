@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
@@ -84,8 +86,8 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	if isWithin(e.project.State(), output.Path()) {
-		return SpawnResult{}, errs.New(errs.SpawnOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
+	if err := checkOutput(e.project, config, req.OutputPath, output.Path()); err != nil {
+		return SpawnResult{}, err
 	}
 	if err := agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter); err != nil {
 		return SpawnResult{}, err
@@ -166,14 +168,28 @@ func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawn
 	}
 }
 
-// isWithin reports whether a file is below a directory, also through links.
-func isWithin(folder, file string) bool {
-	ours, err := os.Stat(folder)
-	if err != nil {
-		return false // The directory does not exist.
+// checkOutput rejects an output in a git directory, in the project's state, and in place of a
+// file that affects later rounds: an agent must not write there.
+func checkOutput(p *core.Project, config project.Config, given, path string) error {
+	inGit := func(name string) bool { return strings.EqualFold(name, ".git") }
+	affects := func(name string) bool { return name != "." && isWithin(p.AtRoot().Abs(name), path) }
+	rel, err := filepath.Rel(p.Root, path)
+	if err == nil && slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), inGit) ||
+		slices.ContainsFunc(append(agents.Site(p, config, "", p.Root).Deciding, project.StateDir), affects) {
+		return errs.New(errs.SpawnOutputUnsafe, "%s belongs to git or to Switchyard", given).With("path", path)
 	}
-	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
-		if info, err := os.Stat(at); err == nil && os.SameFile(info, ours) {
+	return nil
+}
+
+// isWithin reports whether a path is another one or below it, also through links.
+func isWithin(outer, path string) bool {
+	info, err := os.Stat(outer)
+	if err != nil { // It does not exist, and must not be created.
+		rel, err := filepath.Rel(outer, path)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		if other, err := os.Stat(at); err == nil && os.SameFile(info, other) {
 			return true
 		}
 		if at == filepath.Dir(at) {
