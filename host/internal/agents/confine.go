@@ -102,8 +102,8 @@ func ignoredPaths(config project.Config, tree string) (ignored []string, err err
 		return nil, errs.New(errs.SpawnFolderFailed, "the directory for temporary files cannot be used: %w", safefile.Reason(err))
 	}
 	root, err := filepath.EvalSymlinks(tree)
-	if err != nil {
-		return nil, err
+	if err != nil { // A command may have removed it.
+		return nil, errs.New(errs.TreeUnreadable, "the working tree cannot be read: %w", safefile.Reason(err)).With("path", tree)
 	}
 	switch rel, err := filepath.Rel(root, temp); {
 	case err != nil || !filepath.IsLocal(rel):
