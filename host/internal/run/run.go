@@ -126,7 +126,11 @@ func (d *driver) startNew(ctx context.Context) error {
 	if err := w.begin(task.StepStart); err != nil {
 		return err
 	}
-	return w.start(ctx)
+	err = w.start(ctx)
+	if errs.CodeOf(err) == errs.RoundShifted {
+		return nil // Another command was first. LockRun fails if it is a run.
+	}
+	return err
 }
 
 // step carries out the task's next step, and reports whether the run is over.
