@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -22,6 +23,9 @@ const (
 	// maxRunning of calls that run.
 	maxWaiting = 32
 	maxRunning = 4
+	// endTime is how long the calls that run may still take once the client has closed
+	// its end.
+	endTime = 2 * time.Second
 	// codeBusy is the JSON-RPC code of a refused request, from the range for servers.
 	codeBusy = -32000
 )
@@ -37,16 +41,21 @@ type boundedConnection struct {
 	// waiting has the size in bytes of each request without an answer.
 	waiting map[jsonrpc.ID]int
 	bytes   int
+	// answered is sent to after an answer.
+	answered chan struct{}
 }
 
 // Connect implements mcp.Transport.
 func (c *boundedConnection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read implements mcp.Connection.
+// Read implements mcp.Connection. The end of the input would end all calls, so it returns
+// io.EOF only after their answers.
 func (c *boundedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := c.Connection.Read(ctx)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) {
+			c.awaitAnswers(ctx)
+		} else if err != nil {
 			err = errs.New(errs.MCPMessageInvalid, "the client sent something that is not a message of at most %d bytes: %w", maxMessage, err)
 		}
 		req, ok := msg.(*jsonrpc.Request)
@@ -90,9 +99,31 @@ func (c *boundedConnection) admit(req *jsonrpc.Request) bool {
 
 func (c *boundedConnection) remove(id jsonrpc.ID) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.bytes -= c.waiting[id]
 	delete(c.waiting, id)
+	c.mu.Unlock()
+	select {
+	case c.answered <- struct{}{}:
+	default:
+	}
+}
+
+// awaitAnswers returns when no request waits for its answer, or after endTime.
+func (c *boundedConnection) awaitAnswers(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, endTime)
+	defer stop()
+	for ctx.Err() == nil && c.isBusy() {
+		select {
+		case <-c.answered:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (c *boundedConnection) isBusy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting) > 0
 }
 
 // busy returns the error of a refused request.

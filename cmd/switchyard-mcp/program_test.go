@@ -444,6 +444,9 @@ func TestEnds(t *testing.T) {
 			} else if c.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), `"`+string(test.want)+`"`) {
 				t.Errorf("exit status %d: %s", c.ProcessState.ExitCode(), &stderr)
 			}
+			if name == "early close" && strings.Count(stdout.String(), `"result"`) != 2 {
+				t.Errorf("the answers are %s", &stdout)
+			}
 			for line := range strings.Lines(stdout.String()) {
 				if !strings.HasPrefix(line, `{"jsonrpc":"2.0",`) {
 					t.Errorf("standard output has %q", line)

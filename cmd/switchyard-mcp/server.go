@@ -53,7 +53,7 @@ func (s *server) serve(ctx context.Context, allowMutations bool, transport mcp.T
 	if err != nil {
 		return err
 	}
-	conn := &boundedConnection{Connection: inner, waiting: make(map[jsonrpc.ID]int)}
+	conn := &boundedConnection{Connection: inner, waiting: make(map[jsonrpc.ID]int), answered: make(chan struct{}, 1)}
 	// A closed connection makes the session cancel its calls; otherwise it waits for them.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	session, err := s.protocol(allowMutations).Connect(context.WithoutCancel(ctx), conn, nil)
