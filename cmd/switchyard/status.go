@@ -58,6 +58,11 @@ change is missed between two calls.`,
 			return cli.Usagef("%s needs --wait", names[0])
 		}
 		id := cli.FirstArg(args)
+		if len(args) > 0 { // An empty id would mean all tasks below.
+			if err := task.CheckID(id); err != nil {
+				return err
+			}
+		}
 		if wait {
 			if !flags.Changed("after") {
 				after = -1 // the latest
