@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -98,8 +99,9 @@ func (r *guestError) fault() *errs.Error {
 	f := errs.New(errs.Code(r.Code), "%s", r.Message).WithHint(r.Hint)
 	for name, text := range r.Details {
 		var value any
-		if err := json.Unmarshal(text, &value); err != nil {
-			value = text // A number that is too large for a float.
+		err := json.Unmarshal(text, &value)
+		if same, _ := json.Marshal(value); err != nil || text.Kind() == '0' && !bytes.Equal(same, text) {
+			value = text // A number that a float would change stays as it is.
 		}
 		f = f.With(name, value)
 	}
