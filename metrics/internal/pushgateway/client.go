@@ -34,6 +34,8 @@ type client struct {
 	timeout time.Duration // of a request
 	http    *http.Client
 	sent    int // bytes of the last request's body
+	// answered is the error of the last answer that was not a success.
+	answered error
 }
 
 func newClient(ctx context.Context, to Target, o Options) *client {
@@ -81,7 +83,8 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // It is needed only for the message.
 	_ = resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return nil, c.answerError(resp, oneLine(c.redact(body)))
+		c.answered = c.answerError(resp, oneLine(c.redact(body)))
+		return nil, c.answered
 	}
 	resp.StatusCode, resp.Body = http.StatusAccepted, http.NoBody // Pusher.Delete accepts no other status.
 	return resp, nil

@@ -141,6 +141,9 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return got, fmt.Errorf("push to %s: %w", to, context.Cause(ctx))
 		}
+		if errs.CodeOf(err) == errs.PushUnavailable && c.answered != nil {
+			err = c.answered // It says more than that the time ended during a later attempt.
+		}
 		if e, ok := errors.AsType[*errs.Error](err); ok && (e.Code == errs.PushRefused || e.Code == errs.PushUnavailable) {
 			err = e.With("attempts", got.Attempts)
 		}
