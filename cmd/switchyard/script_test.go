@@ -39,6 +39,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"refuseopen": refuseOpen,
 		"repository": commitAll,
 		"sqlite":     sqlite,
+		"terminal":   terminal,
 	}
 	maps.Copy(commands, agentCommands())
 	return commands
@@ -54,6 +55,23 @@ func commitAll(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, command := range []string{"init -q -b main", "config user.name ann", "config user.email ann@example.com", "add -A", "commit -q -m start"} {
 		ts.Check(ts.Exec("git", strings.Fields(command)...))
+	}
+}
+
+// terminal runs a command line of sh that writes to /dev/tty:
+//
+//	[!] terminal 'switchyard status > /dev/tty'
+//
+// Testscript closes the terminal when the command ends, and loses what it has not read by
+// then. So the command also fills the terminal's buffer, of 640 KiB, with empty lines: they
+// have room only once the lines before them were read.
+func terminal(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] terminal command")
+	}
+	err := ts.Exec("sh", "-c", args[0]+"\nstatus=$?\nhead -c 1000000 /dev/zero | tr '\\000' '\\n' > /dev/tty\nexit $status")
+	if failed := err != nil; failed != neg {
+		ts.Fatalf("the command fails: %t, %v", failed, err)
 	}
 }
 
