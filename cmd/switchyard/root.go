@@ -43,7 +43,7 @@ starts the agents itself and drives a task from its text to a commit.`,
 			return cli.ShowHelp(cmd, args)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			a.Parsed, a.BareErrors = true, cmd.GroupID == compatGroup
+			a.Parsed = true
 			switch {
 			case isShort(cmd):
 				deferGC()
@@ -73,6 +73,8 @@ starts the agents itself and drives a task from its text to a commit.`,
 		a.complete(root)
 	}
 	cli.LayOutHelp(root, commandGroups(), exitStatusOf)
+	cmd, _, err := root.Find(args)
+	a.BareErrors = err == nil && cmd.GroupID == compatGroup
 	return root
 }
 
