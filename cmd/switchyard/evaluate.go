@@ -20,7 +20,7 @@ func newEvaluateCmd(a *app) *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
 		Use:   "evaluate --last N",
-		Short: "Show what the gate would have decided on past commits",
+		Short: "Show what a first review of past commits would have decided",
 		Long: `Evaluate goes through the last N commits of the current branch, or with --merges
 through its last N merges, and shows for each what the first review of a task with
 this change would have decided: commit, another draft, a question, or stuck.

@@ -18,8 +18,8 @@ type EvaluateRequest struct {
 	Observe func(done, of int64)
 }
 
-// Evaluation has the decisions that the gate would have made on past commits. It is not
-// recorded.
+// Evaluation has the decisions that first reviews of past commits would have made. It is
+// not recorded.
 type Evaluation struct {
 	Policy routing.Identity `json:"policy"`
 	// Commits are the newest first.
@@ -32,9 +32,8 @@ type Evaluation struct {
 	Submodules []string `json:"submodules,omitzero"`
 }
 
-// Totals counts the commits that would pass, that would be refused, and that have no
-// decision.
-func (e Evaluation) Totals() (committed, refused, failed int64) {
+// Totals counts the decisions to commit, the other ones, and the commits without a decision.
+func (e Evaluation) Totals() (committed, others, failed int64) {
 	for _, o := range e.Outcomes {
 		switch o.NextAction {
 		case routing.Commit:
@@ -42,10 +41,10 @@ func (e Evaluation) Totals() (committed, refused, failed int64) {
 		case ActionFailed:
 			failed += o.Commits
 		default:
-			refused += o.Commits
+			others += o.Commits
 		}
 	}
-	return committed, refused, failed
+	return committed, others, failed
 }
 
 // EvaluatedCommit is a commit with the decision that its first review would have made.

@@ -10,7 +10,7 @@ import (
 // maxShownRules is the maximum number of rules of an evaluation that are shown; JSON has all.
 const maxShownRules = 10
 
-// Evaluation prints the decisions that the gate would have made on past commits.
+// Evaluation prints the decisions of an evaluation.
 func (p *Printer) Evaluation(e api.Evaluation) {
 	t := newTable("COMMIT", "DECISION", "REASON", "VERIFY", "FINDINGS", "SUBJECT")
 	for _, c := range e.Commits {
@@ -22,9 +22,9 @@ func (p *Printer) Evaluation(e api.Evaluation) {
 	}
 	p.table(t)
 	p.lineIf(len(e.Commits) > 0, "")
-	committed, refused, failed := e.Totals()
-	p.Line("%s by policy %s: %d would pass, %d would be refused, %d could not be decided",
-		textutil.Count(len(e.Commits), "commit"), policyName(e.Policy), committed, refused, failed)
+	committed, others, failed := e.Totals()
+	p.Line("%s by policy %s: %d would be committed, %d would not, %d could not be decided",
+		textutil.Count(len(e.Commits), "commit"), policyName(e.Policy), committed, others, failed)
 	outcomes := newTable("COMMITS", "DECISION", "REASON")
 	for _, o := range e.Outcomes {
 		outcomes.add(o.Commits, action(o.NextAction), o.Reason)

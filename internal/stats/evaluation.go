@@ -25,12 +25,12 @@ type evaluationView struct {
 func EvaluationHTML(w io.Writer, e api.Evaluation, p Page) error {
 	return p.write(w, "evaluation.html", func(style template.CSS) any {
 		all := int64(len(e.Commits))
-		committed, refused, failed := e.Totals()
+		committed, others, failed := e.Totals()
 		v := evaluationView{
 			Evaluation: e, Page: p, Style: style, Made: p.made(), Head: counted(all, "commit"),
 			Figures: []Figure{
-				{grouped(committed), "would pass", Percent(committed, all) + " of " + counted(all, "commit")},
-				{grouped(refused), "would be refused", Percent(refused, all)},
+				{grouped(committed), "would be committed", Percent(committed, all) + " of " + counted(all, "commit")},
+				{grouped(others), "would not", Percent(others, all)},
 				{grouped(failed), "not decided", "see the commits"},
 			},
 		}
