@@ -38,6 +38,13 @@ const maxVerifyOutput = 64 << 20
 // still passed on.
 const exitAgent = 2
 
+const spawnHeadlessStatus = `
+Exit status:
+  0  done
+  1  a fault; the error on standard error says which
+  2  the agent failed, or the command line is wrong
+`
+
 // compatVerb is one call of a verb of nubos-pilot. Package verbs has the flags, checks, codes
 // and results.
 type compatVerb struct {

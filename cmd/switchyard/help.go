@@ -28,6 +28,10 @@ func exitStatusOf(cmd *cobra.Command) string {
 		return runStatus
 	case "switchyard gate":
 		return gateStatus
+	case "switchyard hook stop":
+		return hookStopStatus
+	case "switchyard spawn-headless":
+		return spawnHeadlessStatus
 	}
 	if cmd.Flags().Lookup("exit-code") != nil {
 		return decisionStatus

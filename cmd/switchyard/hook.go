@@ -33,6 +33,11 @@ of its project has findings, or a red verification, that its agent must fix.`,
 	return cmd
 }
 
+const hookStopStatus = `
+Exit status:
+  0  always; the answer says whether the session may end
+`
+
 func newHookStopCmd(a *app) *cobra.Command {
 	var verify bool
 	limit := time.Minute
@@ -44,7 +49,7 @@ answer. Switchyard hook install makes them run it.
 
 It blocks only because of recorded findings, or a recorded red verification, that
 the session's agent must fix; docs/hooks.md has the rules. If stop itself fails, the
-session ends, and its user reads why. The exit status is always 0.
+session ends, and its user reads why.
 
 With --verify it first runs the project's verification, if files have changed.
 --limit is the time limit of the hook in the program's settings.`,

@@ -120,7 +120,7 @@ The reason is cut to 300 characters.`,
 			Name: SpawnHeadless, Args: "--agent NAME --prompt-path FILE --output-path FILE", Short: "Run an agent once and save its program's output",
 			Long: `Spawn-headless runs an agent as switchyard spawn does, once and with a single
 adapter. The program's output goes to the output file unchanged; of a stream of
-events, only the final result does. The exit status is 2 if the agent failed.`,
+events, only the final result does.`,
 			Flags: []Flag{
 				{Name: "agent", Usage: "the agent's `NAME`", Missing: errs.SpawnHeadlessMissingAgent},
 				{Name: "prompt-path", Usage: "read the prompt from `FILE`", Missing: errs.SpawnHeadlessMissingPromptPath},
