@@ -77,14 +77,14 @@ func taskFamilies() []Family {
 			withSeeds(func(Seed, [][]string) [][]string {
 				return combine([]string{"budget", "by-hand", "max-rounds", "no-progress", "stuck-finding"})
 			}),
-		counter("budget_stops_total", "Times that tasks became stuck since a budget was exhausted, by the budget.",
+		counter("budget_stops_total", "Times that tasks became stuck because a budget was exhausted, by the budget.",
 			counters.BudgetStops(), fixedLabel("budget", "round-dollars", "round-time", "round-tokens", "task-dollars", "task-rounds", "task-time", "task-tokens")),
 		gauge("budget_used_ratio_max", "Greatest used part of a budget among the tasks that are not committed, 1 for all of it.",
 			counters.BudgetUse(), greatest, fixedLabel("budget", "task-dollars", "task-rounds", "task-time", "task-tokens")).withUnit(1000),
 		counter("resumes_total", "Times that stuck tasks went on, by how.",
 			counters.Resumes(), fixedLabel("mode", "manual", "replan", "reset", "rounds")),
-		gauge("tasks", "Tasks, by where they stand.", counters.Tasks(), sums, fixedLabel("status", "committed", "merging", "open", "parked", "stuck", "waiting")),
-		gauge("tasks_oldest_timestamp_seconds", "Time since when the task stands there that has done so for the longest.",
+		gauge("tasks", "Tasks, by status.", counters.Tasks(), sums, fixedLabel("status", "committed", "merging", "open", "parked", "stuck", "waiting")),
+		gauge("tasks_oldest_timestamp_seconds", "Time at which the task that has had this status for the longest got it.",
 			counters.BlockedTasks(), oldest, fixedLabel("status", "stuck", "waiting")),
 		counter("commits_total", "Tasks that were committed, by the bar below which their findings were deferred.",
 			counters.Commits(), fixedLabel("bar", "all", "fail", "risk")),
@@ -163,8 +163,8 @@ func ledgerFamilies(others []Family) []Family {
 	overflow := counters.Measure{Name: ledger.OverflowMeasure, Labels: []counters.Dimension{{Name: "dimension"}}}
 	return []Family{
 		{Name: "ledger_events_total", Kind: Counter, aggregation: eventCount, Help: "Events in the ledger."},
-		gauge("ledger_last_event_timestamp_seconds", "Time of the newest event in the ledger.", none, latestEvent),
-		counter("label_overflow_total", "Label values that were counted as other, since the label has as many values as it may, or the value is too long.",
+		gauge("ledger_last_event_timestamp_seconds", "Time of the latest event in the ledger.", none, latestEvent),
+		counter("label_overflow_total", "Label values that were counted as other, because the label has as many values as it may, or the value is too long.",
 			overflow, openLabel("label")).
 			withSeeds(func(Seed, [][]string) [][]string { return combine(capped) }),
 		gauge("build_info", "The program that shows these metrics, always 1.", none, buildInfo, openLabel("version"), openLabel("goversion")),

@@ -194,7 +194,7 @@ func (p *Printer) Adoption(a api.Adoption, dry bool) {
 	}
 	switch {
 	case !a.Changed && a.Event != nil: // Its path or its signature changed.
-		p.Line("%s  %s says the same from where it is now", p.paint(green, verb), policyName(a.Policy))
+		p.Line("%s  %s, the same policy from another place", p.paint(green, verb), policyName(a.Policy))
 	case !a.Changed:
 		p.Line("%s  %s is the adopted policy already", p.paint(dim, "unchanged"), policyName(a.Policy))
 		return

@@ -46,7 +46,7 @@ func (c AttestAgent) decide(s State) (Event, error) {
 		return nil, nil
 	}
 	if len(s.Attestations) >= maxListed {
-		return nil, errs.New(errs.StampsTooMany, "round %d has %d stamps already", round, maxListed).With("limit", maxListed)
+		return nil, errs.New(errs.StampsTooMany, "round %d has %d attestations already", round, maxListed).With("limit", maxListed)
 	}
 	attestation := Attestation{
 		Round: round, Agent: c.Agent, Source: c.Source, By: c.By, Run: c.Run, Spawn: c.Spawn, ToolUses: len(c.Tools),

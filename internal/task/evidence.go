@@ -160,7 +160,7 @@ func (s State) checkEvidence(p Phase, required int) error {
 	}
 	if found := s.CountAttestations(agent); found < required {
 		round := max(s.Round, 1)
-		return errs.New(errs.EvidenceMissing, "%s of round %d needs evidence that %s ran: %d of %d stamps are there", p, round, agent, found, required).
+		return errs.New(errs.EvidenceMissing, "%s of round %d needs attestations of %s: %d of %d are recorded", p, round, agent, found, required).
 			With("phase", string(p)).With("agent", agent).With("round", round).With("required", required).With("found", found)
 	}
 	return nil

@@ -44,7 +44,7 @@ failed continues where its home recorded it. --prompt-file or --prompt says what
 new task is.
 
 --tasks runs the tasks of a file, which is that of switchyard run --tasks; its keys
-precede the flags. A task starts once those that it depends on are committed.
+override the flags. A task starts once those that it depends on are committed.
 
 Questions stay open until switchyard-fleet answer TASK answers them; run goes on
 with the task then. An interrupt ends run alone: the tasks go on. Switchyard-fleet

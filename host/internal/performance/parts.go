@@ -78,7 +78,7 @@ func allParts(bin string) []part {
 }
 
 func parts(ctx context.Context, b *bench) (string, error) {
-	rows := [][]string{{"part", "figure", "wished"}}
+	rows := [][]string{{"part", "figure", "goal"}}
 	seen := make(map[string][]byte)
 	for _, p := range allParts(b.bin) {
 		bench, _, _ := strings.Cut(p.name, "/")
