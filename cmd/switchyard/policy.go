@@ -131,9 +131,9 @@ func newPolicyAdoptCmd(a *app) *cobra.Command {
 		Long: `Adopt records that a policy is the active one from now on: POLICY, or the one that
 switchyard.yaml names, or the default. It shows the changes.
 
-A project's first round adopts the policy that decides it. If switchyard.yaml names
-another policy later, or its files change, the next round fails with policy-changed
-until the change is adopted. docs/policies.md explains it.
+A project's first round without --policy adopts the policy that decides it. If
+switchyard.yaml names another policy later, or its files change, the next round fails
+with policy-changed until the change is adopted. docs/policies.md explains it.
 
 A project with keys for policies (policy_trust in switchyard.yaml) refuses a policy
 that is older than the adopted one unless --allow-rollback is given.`,
