@@ -13,8 +13,7 @@ import (
 
 // Adapter describes an agent's command line. It is immutable.
 type Adapter struct {
-	spec   spec
-	digest string
+	spec spec
 }
 
 // Needs lists the things that a check of the installed program has to find.
@@ -33,9 +32,6 @@ func (a *Adapter) Name() string { return a.spec.Name }
 // Tested lists the versions of the program that the adapter was tested with, or prefixes
 // of them.
 func (a *Adapter) Tested() []string { return a.spec.Tested }
-
-// Digest is "sha256:" and 64 hex digits over the adapter's file.
-func (a *Adapter) Digest() string { return a.digest }
 
 func (a *Adapter) Needs() Needs {
 	return Needs{Version: a.spec.Version, Help: a.spec.Help, Flags: a.spec.Flags}

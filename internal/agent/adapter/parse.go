@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -28,7 +27,7 @@ func Parse(data []byte) (*Adapter, error) {
 	if err := json.Unmarshal(data, &tree); err != nil {
 		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: %w", err).With("problems", []Problem{{Text: err.Error()}})
 	}
-	a := &Adapter{digest: digest.Of(data)}
+	a := &Adapter{}
 	var s schema
 	s.decode("", tree, reflect.ValueOf(&a.spec).Elem(), "")
 	if members, ok := tree.(map[string]any); ok {

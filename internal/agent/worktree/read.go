@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"hash"
 	"io/fs"
 	"runtime"
@@ -83,7 +82,7 @@ func (s *scanner) read(ctx context.Context) (files []entry, err error) {
 			return nil, err
 		}
 	}
-	var large, content int64
+	var content int64
 	for _, f := range found {
 		if f == nil || !f.mode.IsRegular() {
 			continue
@@ -91,8 +90,6 @@ func (s *scanner) read(ctx context.Context) (files []entry, err error) {
 		// The choice of the files to hash depends only on the tree, not on timing.
 		if f.hashed = f.stat.size <= maxContent && content+f.stat.size <= maxContents; f.hashed {
 			content += f.stat.size
-		} else {
-			large++
 		}
 	}
 	if err := s.each(ctx, len(names), func(r *reader, i int) (err error) {
@@ -117,9 +114,6 @@ func (s *scanner) read(ctx context.Context) (files []entry, err error) {
 		if f != nil {
 			files = append(files, entry{names[i], f})
 		}
-	}
-	if large > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("too large to be read: %d files, of which size, times and inode were compared", large))
 	}
 	return files, nil
 }

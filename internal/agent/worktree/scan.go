@@ -56,8 +56,7 @@ type scanner struct {
 	items         map[gitKey]gitValue
 	repos         map[string]bool // directories with repositories
 	common        string          // the common git directory of the outermost repository
-	notes         []string
-	depth         int // of nested repositories
+	depth         int             // of nested repositories
 	cache         *Cache
 	reread        func(path string) bool
 	latest, now   *Snapshot // the latest snapshot in the cache, and Tree.Now
@@ -141,9 +140,6 @@ func below(name, dir string) bool {
 }
 
 func (s *scanner) take(ctx context.Context) (*Snapshot, error) {
-	if s.git.bin == "" {
-		s.notes = append(s.notes, "git is not installed: all files count, ignored ones too, and the index does not")
-	}
 	repo, err := s.enclosingRepo(ctx)
 	if err == nil && repo != nil {
 		err = s.repository(ctx, "", *repo)
@@ -181,10 +177,10 @@ func (s *scanner) snapshot(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	if latest.files != nil && s.listing == latest.listing && slices.Equal(files, latest.files) && maps.Equal(s.items, latest.git) &&
-		slices.Equal(s.alwaysTracked, latest.alwaysTracked) && slices.Equal(s.notes, latest.notes) {
+		slices.Equal(s.alwaysTracked, latest.alwaysTracked) {
 		return latest, nil
 	}
-	shot := newSnapshot(files, s.items, s.listing, s.alwaysTracked, s.notes)
+	shot := newSnapshot(files, s.items, s.listing, s.alwaysTracked)
 	s.cache.update(s.real, func(tree *treeInfo) { tree.latest = shot })
 	return shot, nil
 }

@@ -64,7 +64,6 @@ type Snapshot struct {
 	git           map[gitKey]gitValue // without the index of the outermost repository
 	listing       *listing            // of the outermost repository, or nil
 	alwaysTracked []string
-	notes         []string
 	digest        string
 }
 
@@ -173,12 +172,9 @@ func (t Tree) Deciding(ctx context.Context, scope Scope) (s *Snapshot, err error
 // too large to be hashed, it covers the size, times and inode number instead of the content.
 func (s *Snapshot) Digest() string { return s.digest }
 
-// Notes describes files that were compared less closely than usual, and why.
-func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
-
 // newSnapshot returns a snapshot with its digest. The digest quotes names and values, so that
 // the encoding is unambiguous.
-func newSnapshot(files []entry, git map[gitKey]gitValue, l *listing, alwaysTracked, notes []string) *Snapshot {
+func newSnapshot(files []entry, git map[gitKey]gitValue, l *listing, alwaysTracked []string) *Snapshot {
 	h := sha256.New()
 	var line []byte
 	for _, f := range files {
@@ -205,7 +201,7 @@ func newSnapshot(files []entry, git map[gitKey]gitValue, l *listing, alwaysTrack
 		}
 		h.Write(append(strconv.AppendUint(line, uint64(git[key].tag), 10), '\n'))
 	}
-	return &Snapshot{files: files, git: git, listing: l, alwaysTracked: alwaysTracked, notes: notes, digest: "sha256:" + hex.EncodeToString(h.Sum(nil))}
+	return &Snapshot{files: files, git: git, listing: l, alwaysTracked: alwaysTracked, digest: "sha256:" + hex.EncodeToString(h.Sum(nil))}
 }
 
 // appendQuoted is strconv.AppendQuote, but faster for most names.
