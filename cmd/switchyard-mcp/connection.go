@@ -41,7 +41,7 @@ type boundedConnection struct {
 	// waiting has the size in bytes of each request without an answer.
 	waiting map[jsonrpc.ID]int
 	bytes   int
-	// answered is sent to after an answer.
+	// answered has a value if there was an answer since the last look.
 	answered chan struct{}
 }
 

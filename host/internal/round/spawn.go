@@ -181,21 +181,25 @@ func checkOutput(p *core.Project, config project.Config, given, path string) err
 	return nil
 }
 
-// isWithin reports whether a path is another one or below it, also through links.
+// isWithin reports whether a path is another one or below it, also through links. The other
+// one need not exist.
 func isWithin(outer, path string) bool {
-	info, err := os.Stat(outer)
-	if err != nil { // It does not exist, and must not be created.
-		rel, err := filepath.Rel(outer, path)
-		return err == nil && filepath.IsLocal(rel)
+	if filepath.Base(outer) == filepath.Base(path) && isSame(filepath.Dir(outer), filepath.Dir(path)) {
+		return true
 	}
-	for at := path; ; at = filepath.Dir(at) {
-		if other, err := os.Stat(at); err == nil && os.SameFile(info, other) {
-			return true
-		}
+	for at := path; !isSame(outer, at); at = filepath.Dir(at) {
 		if at == filepath.Dir(at) {
 			return false
 		}
 	}
+	return true
+}
+
+// isSame reports whether two paths lead to the same file or directory.
+func isSame(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 type byteCount int64
