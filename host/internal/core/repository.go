@@ -32,17 +32,17 @@ func (p *Project) Repository(ctx context.Context) (*gitrepo.Repo, error) {
 
 // CheckTop fails with repository-nested if the project is only a part of the repository.
 func (p *Project) CheckTop(repo *gitrepo.Repo) error {
-	if top := repo.Top(); !p.isRoot(top) {
+	if top := repo.Top(); !IsSame(top, p.Root) {
 		return errs.New(errs.RepositoryNested, "the project in %s is a part of the repository in %s", p.Root, top).
 			WithHint("put " + project.ConfigFile + " at the top of the repository")
 	}
 	return nil
 }
 
-// isRoot reports whether a path names the project's root, possibly through links.
-func (p *Project) isRoot(path string) bool {
-	one, err := os.Stat(path)
-	other, err2 := os.Stat(p.Root)
+// IsSame reports whether two paths lead to the same file or directory, possibly through links.
+func IsSame(a, b string) bool {
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 

@@ -184,22 +184,15 @@ func checkOutput(p *core.Project, config project.Config, given, path string) err
 // isWithin reports whether a path is another one or below it, also through links. The other
 // one need not exist.
 func isWithin(outer, path string) bool {
-	if filepath.Base(outer) == filepath.Base(path) && isSame(filepath.Dir(outer), filepath.Dir(path)) {
+	if filepath.Base(outer) == filepath.Base(path) && core.IsSame(filepath.Dir(outer), filepath.Dir(path)) {
 		return true
 	}
-	for at := path; !isSame(outer, at); at = filepath.Dir(at) {
+	for at := path; !core.IsSame(outer, at); at = filepath.Dir(at) {
 		if at == filepath.Dir(at) {
 			return false
 		}
 	}
 	return true
-}
-
-// isSame reports whether two paths lead to the same file or directory.
-func isSame(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 type byteCount int64
