@@ -178,7 +178,7 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 	case tip != old:
 		return errMoved(branch, tip, old)
 	}
-	changed, err := r.output(ctx, r.checkout, "status", "--porcelain", "--untracked-files=no")
+	changed, err := r.output(ctx, r.checkout, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"context"
 	"path/filepath"
-	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -92,13 +91,12 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	if !isEmpty(filepath.Join(p.top, ".git")) { // In a worktree it is a file.
 		return errDirty(there.path, ": its .git is another repository")
 	}
-	entries, err := r.output(ctx, p, "ls-files", "-z", "--stage")
+	submodules, err := gitlinks(func(_ string, args ...string) (string, error) { return r.output(ctx, p, args...) })
 	if err != nil {
 		return err
 	}
-	for _, entry := range records(entries) {
-		attributes, name, _ := strings.Cut(entry, "\t")
-		if strings.HasPrefix(attributes, gitlink) && !isEmpty(filepath.Join(p.top, filepath.FromSlash(name))) {
+	for _, name := range submodules {
+		if !isEmpty(filepath.Join(p.top, filepath.FromSlash(name))) {
 			return errDirty(there.path, ": the submodule "+textutil.Line(name)+" is checked out")
 		}
 	}

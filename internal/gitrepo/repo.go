@@ -158,9 +158,9 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, 
 
 // Dirty lists the files of the user's checkout that differ from its HEAD, and the untracked
 // files that are not ignored. A directory of untracked files is one entry that ends with a
-// slash.
+// slash. Of a submodule only the commit counts: see addAll.
 func (r *Repo) Dirty(ctx context.Context) ([]string, error) {
-	out, err := r.output(ctx, r.checkout, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+	out, err := r.output(ctx, r.checkout, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")
 	var files []string
 	for _, entry := range records(out) {
 		if len(entry) > 3 { // Two letters and a space precede the name.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -169,4 +170,57 @@ func TestSubmodules(t *testing.T) {
 	if _, err := os.Stat(w.Path); err == nil {
 		t.Error("the worktree is still there")
 	}
+}
+
+// A confined process can write a repository into the directory of a submodule, with settings
+// that let git status start a program there.
+func TestSubmoduleStartsNothing(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	first := s.git(s.dir, "rev-parse", "HEAD")
+	s.git(s.dir, "update-index", "--add", "--cacheinfo", "160000,"+first+",sub [1]")
+	s.git(s.dir, "commit", "-q", "-m", "a submodule")
+	w := s.add(r, "T")
+	tip := s.edit(r, w, "b.txt", "two\n")
+	started := filepath.Join(s.base, "started")
+	for _, top := range []string{s.dir, w.Path} {
+		s.plant(filepath.Join(top, "sub [1]"), first, started)
+	}
+	// The scene is of no use if the user's git does not start the program.
+	s.git(s.dir, "status")
+	s.must(os.Remove(started))
+
+	s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", tip+"^{tree}"))
+	s.equal(s.tree(s.open(), w), s.git(s.dir, "rev-parse", tip+"^{tree}"))
+	tree, err := r.CheckoutTree(t.Context())
+	s.must(err)
+	s.equal(tree, s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+	dirty, err := r.Dirty(t.Context())
+	s.must(err)
+	s.equal(fmt.Sprint(dirty), "[]")
+	s.must(r.Advance(t.Context(), "main", tip, s.git(s.dir, "rev-parse", "HEAD")))
+	if _, err := os.Stat(started); err == nil {
+		t.Error("git started a program that the submodule's settings name")
+	}
+
+	// The commit of a submodule is still a change, and so is its removal.
+	next := s.git(w.Path, "rev-parse", "HEAD")
+	s.write(s.file(w, "sub [1]/.git/HEAD"), next+"\n")
+	s.equal(s.git(s.dir, "rev-parse", s.tree(r, w)+":sub [1]"), next)
+	s.must(os.RemoveAll(s.file(w, "sub [1]")))
+	if out, err := s.tryGit(s.dir, "rev-parse", "--verify", s.tree(r, w)+":sub [1]"); err == nil {
+		t.Errorf("the removed submodule is %s", out)
+	}
+}
+
+// plant makes a repository with a commit checked out, and with settings that start a program,
+// which makes a file, if git looks for changes in it.
+func (s *scene) plant(dir, commit, started string) {
+	s.Helper()
+	s.git(s.base, "clone", "-q", s.dir, dir)
+	s.git(dir, "checkout", "-q", commit)
+	s.git(dir, "config", "filter.x.clean", "touch "+started+" && cat")
+	s.write(filepath.Join(dir, ".git", "info", "attributes"), "a.txt filter=x\n")
+	old := time.Unix(1, 0) // So git does not trust its index.
+	s.must(os.Chtimes(filepath.Join(dir, "a.txt"), old, old))
 }

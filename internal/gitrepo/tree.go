@@ -261,8 +261,22 @@ func forgetTimes(p place, run onIndex, entries []indexEntry) error {
 	return err
 }
 
+// addAll adds all files, and the commits of submodules. To find changes of files, git would
+// run git status in the submodules, and so start programs that their settings name. These
+// may be an agent's.
 func addAll(run onIndex) error {
-	_, err := run("", "add", "--all", "--sparse")
+	links, err := gitlinks(run)
+	if err != nil {
+		return err
+	}
+	if len(links) == 0 {
+		_, err = run("", "add", "--all", "--sparse")
+	} else {
+		outside := ":(top)\x00:(top,exclude,literal)" + strings.Join(links, "\x00:(top,exclude,literal)")
+		if _, err = run(outside, "add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"); err == nil {
+			_, err = run(strings.Join(links, "\x00"), "update-index", "--add", "--remove", "-z", "--stdin")
+		}
+	}
 	if err == nil {
 		return nil
 	}
@@ -275,6 +289,18 @@ func addAll(run onIndex) error {
 		}
 	}
 	return err
+}
+
+// gitlinks lists the submodules of an index.
+func gitlinks(run onIndex) ([]string, error) {
+	out, err := run("", "ls-files", "-z", "--stage")
+	var links []string
+	for _, text := range records(out) {
+		if attributes, name, _ := strings.Cut(text, "\t"); strings.HasPrefix(attributes, gitlink) {
+			links = append(links, name)
+		}
+	}
+	return links, err
 }
 
 // hiddenFiles returns the names, in a form that git reads, of the files of the working tree
