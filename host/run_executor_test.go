@@ -1,8 +1,11 @@
 package host_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -230,4 +233,49 @@ func TestRunReviewsAgainAfterAFailedCritic(t *testing.T) {
 	s.resume(t)
 	s.ends(t, api.RunRequest{}, "commit", "no-findings")
 	s.wasCalled(t, "executor 1", "critic 1", "critic 2")
+}
+
+// TestRunCommitsNoInstant: a process that outlived its agent shows git other files than it
+// shows us, only while git stores them.
+func TestRunCommitsNoInstant(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: the git is a shell script")
+	}
+	t.Parallel()
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	for name, c := range map[string]struct{ before, after string }{
+		"written": {"cp draft.txt $0.kept; echo evil >draft.txt", "cat $0.kept >draft.txt"},
+		"moved":   {"mv draft.txt $0.kept; echo evil >draft.txt", "mv $0.kept draft.txt"},
+		"added":   {"echo evil >evil.go", "rm evil.go"},
+		"removed": {"mv a.go $0.kept", "mv $0.kept a.go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+			s.bin = filepath.Join(filepath.Dir(s.home), "bin")
+			if err := os.Mkdir(s.bin, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			writeProgram(t, filepath.Join(s.bin, "git"), fmt.Sprintf(`#!/bin/sh
+case "$*" in
+*" add --all "*)
+	: >$0.on
+	%s ;;
+*" write-tree")
+	[ ! -e $0.on ] || { rm $0.on; %s; } ;;
+esac
+exec %s "$@"
+`, c.before, c.after, program))
+			s.fails(t, api.RunRequest{}, errs.RoundShifted)
+			if got := s.git(t, "log", "--format=%s", "--all"); got != "first" {
+				t.Errorf("the commits are %q", got)
+			}
+			s.bin = ""
+			s.ends(t, api.RunRequest{}, "commit", "")
+			s.committed(t, 1)
+		})
+	}
 }

@@ -15,7 +15,8 @@
 //
 // Neither the exit code, nor a success in the output, nor the agent's own claim is enough: the
 // verdict is a function of everything that was observed (docs/verdict.md). When Run returns,
-// all processes of the agent have ended, and each attempt is in the run log.
+// all processes of the agent have ended, but for those of ADR-0015, and each attempt is in the
+// run log.
 package spawner
 
 import (

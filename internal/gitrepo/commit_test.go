@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 )
@@ -104,6 +106,41 @@ func TestWriteTreeDistrustsTheIndex(t *testing.T) {
 		s.write(s.file(w, "a.txt"), "rewieved\n")
 		s.must(os.Chtimes(s.file(w, "a.txt"), info.ModTime(), info.ModTime()))
 		s.equal(s.git(w.Path, "show", s.tree(r, w)+":a.txt"), "rewieved")
+	}
+}
+
+// The files are as git read them, so that another content, which a process showed only while
+// the tree was stored, can be told.
+func TestStoredFiles(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, "dos.txt"), "one\r\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "second")
+	r := s.open()
+	w := s.add(r, "T")
+	if _, err := r.StoredFiles(t.Context(), w.Path); err == nil {
+		t.Error("there is an answer before a tree was stored")
+	}
+	s.write(s.file(w, ".gitattributes"), "*.txt text=auto\n") // dos.txt stays as it is.
+	s.write(s.file(w, "new\n\t\"ü\"/flags: 0"), "two\n")
+	s.must(os.Symlink("nowhere", s.file(w, "link")))
+	for range 2 { // The second time there is a saved index.
+		s.tree(r, w)
+		files, err := r.StoredFiles(t.Context(), w.Path)
+		s.must(err)
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Path)
+			var is unix.Stat_t
+			s.must(unix.Lstat(s.file(w, f.Path), &is))
+			if f.Path == "dos.txt" && f.Changed == 0 {
+				continue // Its entry was restored, without the times.
+			}
+			if f.Changed != is.Ctim.Nano() || f.Inode != uint32(is.Ino) {
+				t.Errorf("%q is %+v, want the time %d and the number %d", f.Path, f, is.Ctim.Nano(), is.Ino)
+			}
+		}
+		s.equal(fmt.Sprintf("%q", names), fmt.Sprintf("%q", []string{".gitattributes", ".gitignore", "a.txt", "dos.txt", "link", "new\n\t\"ü\"/flags: 0"}))
 	}
 }
 

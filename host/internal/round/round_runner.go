@@ -18,7 +18,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/linediff"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -336,57 +335,6 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 		d.Policy = rr.policy.Identity()
 	}
 	return d
-}
-
-// reviewedTree stores the draft of a task with its own branch as a git tree, to be
-// committed. The draft must still be the one that was verified and reviewed.
-func (rr *roundRunner) reviewedTree(ctx context.Context) (string, error) {
-	reviewed := rr.judged
-	if run := rr.tx.Status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
-		reviewed = run.Tree
-	}
-	repo, err := rr.tx.Project.Repository(ctx)
-	if err != nil {
-		return "", err
-	}
-	tree, err := repo.WriteTree(ctx, rr.tx.Tree())
-	if err != nil {
-		return "", err
-	}
-	if err := rr.readTree(ctx); err != nil {
-		return "", err
-	}
-	if err := rr.checkProtected(ctx, repo, tree); err != nil {
-		return "", err
-	}
-	if reviewed != "" && rr.tree != reviewed || rr.judged != "" && reviewed != rr.judged {
-		return "", rr.errTreeChanged("after the review")
-	}
-	return tree, nil
-}
-
-// errTreeChanged is the error of a round whose evidence is about different trees.
-func (rr *roundRunner) errTreeChanged(when string) *errs.Error {
-	return errs.New(errs.RoundShifted, "the working tree changed %s of round %d", when, rr.round.Number).
-		With("expected", rr.round.Number).With("actual", rr.tx.Status.Round)
-}
-
-// checkProtected fails if a draft of agents changes files that affect later rounds. A run
-// that changes them is rejected, but its files are still there when the task is resumed.
-func (rr *roundRunner) checkProtected(ctx context.Context, repo *gitrepo.Repo, tree string) error {
-	if rr.tx.Status.Manual {
-		return nil
-	}
-	changed, err := repo.Changed(ctx, rr.tx.Status.Branch.Base, tree)
-	if err != nil {
-		return err
-	}
-	protected := slices.DeleteFunc(changed, func(path string) bool { return !rr.shot.Decides(path) })
-	if len(protected) == 0 {
-		return nil
-	}
-	return errs.New(errs.DraftProtected, "the draft changes files that affect later rounds: %s", textutil.List(protected, MaxNamedChanges)).
-		With("paths", protected)
 }
 
 // verifyDraft verifies the draft. A green verification that the engine ran on this working

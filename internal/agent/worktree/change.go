@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Kind is the kind of a change.
@@ -133,6 +134,23 @@ func Rewritten(before, after *Snapshot, paths []string) []Change {
 		}
 	}
 	return changes
+}
+
+// Lookup reports whether a file exists, and whether it is the one that another program read,
+// which has the times and the number of its inode from then: changed is in nanoseconds since
+// 1970, 0 if unknown, and inode the last bits of the number. A file that was replaced, moved or
+// written since then is not the same, whatever its content.
+func (s *Snapshot) Lookup(path string, changed int64, inode uint32) (exists, same bool) {
+	f := s.file(path)
+	if f == nil {
+		return false, false
+	}
+	// Some systems have no such times, and some builds of git only whole seconds.
+	is := f.stat.changed
+	if changed%int64(time.Second) == 0 {
+		is -= is % int64(time.Second)
+	}
+	return true, changed == 0 || f.stat.changed == 0 || is == changed && uint32(f.stat.number) == inode
 }
 
 // gitKey names a file of git that counts, or a part of one.
