@@ -27,7 +27,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l, existing := make(links), 0
+	l, existing := newLinks(), 0
 	for _, name := range []string{
 		"", ".", "a", "toA", "toA/b", "a/toC/file", "toA/toC/file", "absolute/file", "c/file/x", "gone", "gone/x", "loop", "loop/x", "nothing", "a/b/up/b/up/toC",
 		"toA/../c",

@@ -84,12 +84,13 @@ type plan struct {
 //
 // confine-path-invalid and confine-host-invalid.
 func planOf(s Settings, site Site, n Needs) (plan, error) {
-	home, links := childenv.Value(site.Environ, "HOME"), make(links)
+	home, links := childenv.Value(site.Environ, "HOME"), newLinks()
 	site = site.real(links)
+	granted := newLinks(site.Root, site.Tree)
+	granted.state = site.State
 	p := plan{cache: n.Cache, spec: sandbox.Spec{
 		Want: s.Want, Limits: s.Limits, Private: n.Private, Write: links.real(n.Write), Protected: links.real(n.Protected), FixedMetadata: !n.Edits,
 	}}
-	read := slices.Concat(n.Read, site.checkout(links, n.Checkout), site.programs(links, n.Program, home), gitFolders(site, home))
 	decide := append(deciding(site), site.State)
 	protected, hasLedger := links.real(decide), within(site.State, site.Tree)
 	if !n.Edits || hasLedger {
@@ -105,32 +106,22 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 		p.spec.Write = append(p.spec.Write, site.Tree)
 		p.spec.Protected = append(p.spec.Protected, protected...)
 	}
-	resolveAll := func(paths []string, name string) ([]string, error) {
-		var all []string
-		for _, path := range slices.Concat(paths, filepath.SplitList(childenv.Value(site.Environ, name))) {
-			resolved, err := resolve(path, site.Root, home)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, resolved)
-		}
-		return all, nil
-	}
-	more, err := resolveAll(s.Read, ReadVariable)
+	more, err := site.resolve(granted, s.Write, WriteVariable)
 	if err != nil {
 		return p, err
 	}
-	p.spec.Read = append(p.spec.Read, links.real(append(read, more...))...)
-	if more, err = resolveAll(s.Write, WriteVariable); err != nil {
-		return p, err
-	}
-	more = append(more, links.real(n.State)...)
+	more = append(more, granted.real(n.State)...)
 	for _, path := range more {
 		if err := site.checkWritable(links, path); err != nil {
 			return p, err
 		}
 	}
 	p.spec.Write = append(p.spec.Write, more...)
+	granted.writable = append(granted.writable, more...)
+	if more, err = site.resolve(granted, s.Read, ReadVariable); err != nil {
+		return p, err
+	}
+	p.spec.Read = slices.Concat(p.spec.Read, links.real(slices.Concat(n.Read, gitFolders(site, home))), site.checkout(links, n.Checkout), site.programs(granted, n.Program), more)
 	p.leavesTree = !slices.ContainsFunc(p.spec.Write, func(path string) bool {
 		return slices.ContainsFunc([]string{site.Tree, site.Root}, func(dir string) bool { return within(path, dir) || within(dir, path) })
 	})
@@ -145,7 +136,7 @@ func planOf(s Settings, site Site, n Needs) (plan, error) {
 }
 
 // real returns the site with the real paths of its directories, as far as they exist.
-func (s Site) real(links links) Site {
+func (s Site) real(links *links) Site {
 	for _, dir := range []*string{&s.Root, &s.Tree, &s.State} {
 		if real := links.real([]string{*dir}); len(real) > 0 {
 			*dir = real[0]
@@ -156,7 +147,7 @@ func (s Site) real(links links) Site {
 
 // checkout returns the absolute paths for paths in the project's root. It drops a path that
 // leads through a symbolic link, because the repository chose the target.
-func (s Site) checkout(links links, paths []string) (all []string) {
+func (s Site) checkout(links *links, paths []string) (all []string) {
 	for _, path := range paths {
 		path = filepath.Join(s.Root, path)
 		if real := links.real([]string{path}); slices.Contains(real, path) {
@@ -166,25 +157,32 @@ func (s Site) checkout(links links, paths []string) (all []string) {
 	return all
 }
 
-// resolve returns the absolute path of a setting, without symbolic links.
-func resolve(path, root, home string) (string, error) {
-	full := path
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		full = filepath.Join(home, rest)
-	} else if !filepath.IsAbs(path) {
-		full = filepath.Join(root, path)
+// resolve returns the absolute paths of a setting and of the list in a variable, without
+// symbolic links.
+func (s Site) resolve(granted *links, paths []string, variable string) (all []string, err error) {
+	for _, path := range slices.Concat(paths, filepath.SplitList(childenv.Value(s.Environ, variable))) {
+		if path == "" { // Between two separators of a list.
+			continue
+		}
+		full := path
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			full = filepath.Join(childenv.Value(s.Environ, "HOME"), rest)
+		} else if !filepath.IsAbs(path) {
+			full = filepath.Join(s.Root, path)
+		}
+		resolved, err := granted.resolve(filepath.Clean(full))
+		if err != nil {
+			return nil, errs.New(errs.ConfinePathInvalid, "%s, which a confined process may reach, cannot be used: %w", path, safefile.Reason(err)).With("path", path)
+		}
+		all = append(all, resolved)
 	}
-	resolved, err := filepath.EvalSymlinks(full)
-	if err != nil {
-		return "", errs.New(errs.ConfinePathInvalid, "%s, which a confined process may reach, cannot be used: %w", path, safefile.Reason(err)).With("path", path)
-	}
-	return resolved, nil
+	return all, nil
 }
 
 // checkWritable refuses a path through which a process could change the files that decide
 // about it.
-func (s Site) checkWritable(links links, path string) error {
-	decide := append(deciding(s), s.State)
+func (s Site) checkWritable(links *links, path string) error {
+	decide := slices.Concat(deciding(s), []string{s.State}, worktree.GitFolders(s.Root))
 	if s.Tree != s.Root {
 		s.Tree = s.Root
 		decide = append(decide, deciding(s)...)
@@ -215,19 +213,32 @@ func deciding(s Site) []string {
 	return all
 }
 
-// gitFolders returns the paths that git reads besides a tree: the repository and the user's
-// settings.
+// gitFolders returns the paths that git reads besides a tree: the repository, the objects that
+// it borrows from another one, and the user's settings.
 func gitFolders(s Site, home string) []string {
 	settings := filepath.Join(home, ".config", "git") // It may have a file with passwords too.
-	return append(worktree.GitFolders(s.Tree), filepath.Join(home, ".gitconfig"),
+	folders := worktree.GitFolders(s.Tree)
+	for _, folder := range folders {
+		objects := filepath.Join(folder, "objects")
+		text, _ := os.ReadFile(filepath.Join(objects, "info", "alternates")) // Most repositories have none.
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimRight(line, "\r\n"); line != "" && !filepath.IsAbs(line) {
+				line = filepath.Join(objects, line)
+			}
+			folders = append(folders, line)
+		}
+	}
+	return append(folders, filepath.Join(home, ".gitconfig"),
 		filepath.Join(settings, "config"), filepath.Join(settings, "ignore"), filepath.Join(settings, "attributes"))
 }
 
 // programs returns the directories of the program and of the programs that it can call. It
 // omits a directory that contains the home directory, the project or the ledger.
-func (s Site) programs(links links, program, home string) []string {
-	private := links.real([]string{home, s.Root, s.Tree, s.State})
-	return slices.DeleteFunc(links.real(slices.Concat(toolFolders(s.Environ, home), programFolders(program, s.Environ))), func(folder string) bool {
+func (s Site) programs(granted *links, program string) []string {
+	home := childenv.Value(s.Environ, "HOME")
+	private := newLinks().real([]string{home, s.Root, s.Tree, s.State})
+	folders := slices.Concat(granted.real(toolFolders(s.Environ, home)), programFolders(granted, program, s.Environ))
+	return slices.DeleteFunc(folders, func(folder string) bool {
 		return slices.ContainsFunc(private, func(path string) bool { return within(path, folder) })
 	})
 }
@@ -251,43 +262,6 @@ func children(folder string, without ...string) []string {
 		}
 	}
 	return all
-}
-
-// links caches the real paths of directories. Most paths of a process share their directories.
-type links map[string]string
-
-// real resolves symbolic links. It drops paths that do not exist or are not absolute, such as
-// paths in the home directory if HOME is not set.
-func (l links) real(paths []string) []string {
-	var all []string
-	for _, path := range paths {
-		if resolved, err := l.resolve(filepath.Clean(path)); err == nil && filepath.IsAbs(path) {
-			all = append(all, resolved)
-		}
-	}
-	return all
-}
-
-// resolve is filepath.EvalSymlinks for a clean path.
-func (l links) resolve(path string) (string, error) {
-	folder, name := filepath.Split(path)
-	if folder = filepath.Clean(folder); folder == path || name == path {
-		return filepath.EvalSymlinks(path)
-	}
-	resolved, known := l[folder]
-	if !known {
-		var err error
-		if resolved, err = l.resolve(folder); err != nil {
-			return "", err
-		}
-		l[folder] = resolved
-	}
-	path = filepath.Join(resolved, name)
-	info, err := os.Lstat(path)
-	if err != nil || info.Mode()&(os.ModeSymlink|os.ModeIrregular) == 0 {
-		return path, err
-	}
-	return filepath.EvalSymlinks(path)
 }
 
 // within reports whether a path is a directory or below it.

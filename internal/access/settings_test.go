@@ -122,6 +122,55 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
+// TestLinksOfConfinedProcesses: a confined process, such as a verification in the checkout, may have made
+// links in the project. They give a later one access to nothing else.
+func TestLinksOfConfinedProcesses(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, home := filepath.Join(dir, "project"), filepath.Join(dir, "home")
+	secret, ledger, cache, tools := filepath.Join(home, ".ssh"), filepath.Join(root, ".switchyard", "ledger.db"), filepath.Join(dir, "cache"), filepath.Join(home, "tools")
+	for _, path := range []string{secret, ledger, filepath.Join(cache, "sub"), tools, filepath.Join(root, ".venv", "bin"), filepath.Join(root, "packages", "agent"), filepath.Join(root, ".git", "refs"), filepath.Join(root, ".git", "objects", "info"), filepath.Join(dir, "lender")} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		".venv/lib": secret, ".venv/share": ledger, ".venv/bin/agent": "../../packages/agent/run", "build": "../home/.ssh", "two": "one", "one": "/" + secret,
+		"../outside": filepath.Join(root, "build"), "../cache/made": secret, "../link": "project", "../home/mine": "tools",
+	} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"packages/agent/run": "#!/bin/sh\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info/alternates": "\n../../../lender\n"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := Site{Root: root, Tree: root, State: filepath.Join(root, ".switchyard"), Environ: []string{
+		"HOME=" + home, "PATH=" + filepath.Join(dir, "link", ".venv", "bin") + ":" + filepath.Join(home, "mine"), WriteVariable + "=:" + cache + ":", ReadVariable + "=:" + tools,
+	}}
+	p, err := planOf(Settings{Want: confinement.Best()}, site, Needs{Program: filepath.Join(root, ".venv", "bin", "agent")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		secret: false, ledger: false, root: false,
+		cache: true, tools: true, filepath.Join(root, ".venv", "bin"): true, filepath.Join(root, "packages", "agent"): true, filepath.Join(dir, "lender"): true,
+	} {
+		if got := slices.ContainsFunc(slices.Concat(p.spec.Read, p.spec.Write), func(granted string) bool { return within(path, granted) }); got != want {
+			t.Errorf("it can reach %s: %v", path, got)
+		}
+	}
+	for _, path := range []string{"build", "two", filepath.Join(dir, "outside"), filepath.Join(cache, "made"), ".venv/share"} {
+		if _, err := planOf(Settings{Want: confinement.Best(), Read: []string{path}}, site, Needs{}); errs.CodeOf(err) != errs.ConfinePathInvalid {
+			t.Errorf("%s may be read: %v", path, err)
+		}
+	}
+}
+
 // TestTreeBehindALink checks that the ledger stays out of reach if the paths of a site lead
 // through different links.
 func TestTreeBehindALink(t *testing.T) {
@@ -204,6 +253,37 @@ func TestWritableSettings(t *testing.T) {
 		_, err := planOf(Settings{Want: confinement.Best(), Write: []string{path}}, site, Needs{})
 		if allowed != (err == nil) || !allowed && errs.CodeOf(err) != errs.ConfinePathInvalid {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestWritableRepository: the git directory of a project that is a linked worktree, or a part
+// of its repository, is elsewhere.
+func TestWritableRepository(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, linked := filepath.Join(dir, "main"), filepath.Join(dir, "linked")
+	for _, path := range []string{".git/refs", ".git/objects", ".git/hooks", ".git/worktrees/w", "part", "../linked", "out"} {
+		if err := os.MkdirAll(filepath.Join(main, path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		".git/HEAD": "ref: refs/heads/main\n", ".git/worktrees/w/HEAD": "ref: refs/heads/w\n", ".git/worktrees/w/commondir": "../..\n",
+		"../linked/.git": "gitdir: " + filepath.Join(main, ".git", "worktrees", "w") + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(main, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, root := range []string{main, linked, filepath.Join(main, "part")} {
+		site := Site{Root: root, Tree: root, State: filepath.Join(root, ".switchyard")}
+		for path, allowed := range map[string]bool{filepath.Join(main, "out"): true, filepath.Join(main, ".git"): false, filepath.Join(main, ".git", "hooks"): false} {
+			if _, err := planOf(Settings{Want: confinement.Best(), Write: []string{path}}, site, Needs{}); allowed != (err == nil) {
+				t.Errorf("in %s, %s: %v", root, path, err)
+			}
 		}
 	}
 }

@@ -44,12 +44,13 @@ func toolFolders(environ []string, home string) (folders []string) {
 
 // programFolders returns the directories from which a program is loaded: the one of its file,
 // or node_modules for a Node.js package, and the same for its interpreter.
-func programFolders(program string, environ []string) (folders []string) {
+func programFolders(granted *links, program string, environ []string) (folders []string) {
 	for range 3 { // The interpreter of a script may be a script.
-		resolved, err := filepath.EvalSymlinks(program)
-		if err != nil {
+		real := granted.real([]string{program})
+		if len(real) == 0 {
 			return folders
 		}
+		resolved := real[0]
 		folder := filepath.Dir(resolved)
 		if i := strings.Index(resolved, "/node_modules/"); i >= 0 {
 			folder = resolved[:i+len("/node_modules")]
