@@ -4,14 +4,21 @@
 #   gate.sh COMMIT KEY [ALGORITHM]
 #
 # KEY is a file with the public key that the proof has to be signed with. It must not come
-# from the commit that is checked.
+# from the commit that is checked. The exit statuses are those of switchyard gate.
 set -eu
 
-commit=$1 key=$2 algorithm=${3:-ES256}
+fail() {
+	echo "gate.sh: $1" >&2
+	exit 1
+}
+
+key=$2 algorithm=${3:-ES256}
+commit=$(git rev-parse --verify --quiet "$1^{commit}") || fail "cannot read commit $1"
 proof=$(mktemp)
 trap 'rm -f "$proof"' EXIT
 trap 'exit 130' INT TERM
-git fetch --quiet origin '+refs/notes/switchyard:refs/notes/switchyard' || true # There may be no notes yet.
+# There may be no notes yet: git fails for a missing name, and not for a pattern.
+git fetch --quiet origin '+refs/notes/switchyard*:refs/notes/switchyard*' || fail "cannot fetch the proofs"
 if ! git notes --ref switchyard show "$commit" >"$proof"; then
 	echo "not reviewed: commit $commit has no proof in refs/notes/switchyard" >&2
 	exit 17
