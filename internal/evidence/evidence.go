@@ -58,11 +58,7 @@ type Found struct {
 func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 	var state task.State
 	base, tip, into, forced := "", "", "", (*task.Force)(nil)
-	chain := newChain(id)
-	for e, err := range events {
-		if err == nil {
-			err = chain.follow(e)
-		}
+	for e, err := range Follow(id, events) {
 		if err != nil {
 			return err
 		}
@@ -104,6 +100,22 @@ func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 		}
 	}
 	return nil
+}
+
+// Follow yields the events of a chain, which begin with its first one. It fails at the first
+// event that does not follow the one before it.
+func Follow(name string, events iter.Seq2[ledger.Event, error]) iter.Seq2[ledger.Event, error] {
+	return func(yield func(ledger.Event, error) bool) {
+		chain := newChain(name)
+		for e, err := range events {
+			if err == nil {
+				err = chain.follow(e)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // chain is the part of a chain of events that was read.

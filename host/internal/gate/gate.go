@@ -21,11 +21,10 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Source has recorded evidence.
+// Source has recorded evidence. An error that is not an *errs.Error says that the record was
+// changed.
 type Source interface {
 	// Find returns the evidence of the named tasks, and of other tasks that reviewed a tree.
-	//
-	// An error that is not an *errs.Error says that the record was changed.
 	Find(ctx context.Context, tasks []string, tree string) (evidence.Found, error)
 	// AdoptedAt returns the digest of the policy that was adopted when an event was
 	// recorded, or "".
@@ -171,10 +170,7 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	result := api.GateVerdict{Commit: c.commit, Tree: c.tree, From: c.from, Missing: []string{}}
 	found, err := g.Source.Find(ctx, c.tasks, c.tree)
 	if err != nil {
-		if _, ok := errors.AsType[*errs.Error](err); ok || ctx.Err() != nil {
-			return api.GateVerdict{}, err
-		}
-		return refuse(result, fmt.Sprintf("the record was changed: %v", err), "a ledger that switchyard ledger verify finds intact"), nil
+		return refuseChanged(ctx, result, err)
 	}
 	best := result
 	best.Outcome, best.Reason = api.GateNotReviewed, "no review of exactly these files is recorded"
@@ -256,7 +252,7 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 	about := fmt.Sprintf("round %d of task %s", r.Round, r.Task)
 	adopted, err := g.Source.AdoptedAt(ctx, r.Seq)
 	if err != nil {
-		return api.GateVerdict{}, err
+		return refuseChanged(ctx, result, err)
 	}
 	switch {
 	case r.Decision.NextAction != policies.Commit && r.Reviewed:
@@ -340,4 +336,18 @@ func refuse(result api.GateVerdict, reason, missing string) api.GateVerdict {
 	result.Outcome, result.Reason = api.GateRefused, reason
 	result.Missing = append(result.Missing, missing)
 	return result
+}
+
+// refuseChanged returns the result of an error of the source.
+func refuseChanged(ctx context.Context, result api.GateVerdict, err error) (api.GateVerdict, error) {
+	if !wasChanged(ctx, err) {
+		return api.GateVerdict{}, err
+	}
+	return refuse(result, fmt.Sprintf("the record was changed: %v", err), "a ledger that switchyard ledger verify finds intact"), nil
+}
+
+// wasChanged reports whether an error of a source says that the record was changed.
+func wasChanged(ctx context.Context, err error) bool {
+	_, other := errors.AsType[*errs.Error](err)
+	return !other && ctx.Err() == nil
 }

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -37,7 +38,7 @@ func (s *Ledger) Find(ctx context.Context, tasks []string, tree string) (evidenc
 	for _, id := range slices.Compact(all) {
 		found, ok := s.tasks[id]
 		if !ok {
-			if err := found.Read(id, s.ledger.Events(ctx, id, 1)); err != nil {
+			if err := found.Read(id, s.events(ctx, id)); err != nil {
 				return sum, err
 			}
 			s.tasks[id] = found
@@ -71,7 +72,33 @@ func (s *Ledger) index(ctx context.Context) error {
 
 // AdoptedAt reads the chain of policies.
 func (s *Ledger) AdoptedAt(ctx context.Context, seq int64) (string, error) {
-	return policyset.AdoptedAt(s.ledger.Events(ctx, policyset.Chain, 1), seq)
+	return policyset.AdoptedAt(s.policies(ctx), seq)
+}
+
+func (s *Ledger) policies(ctx context.Context) iter.Seq2[ledger.Event, error] {
+	return evidence.Follow(policyset.Chain, s.events(ctx, policyset.Chain))
+}
+
+// events yields the events of a chain, and fails after them if its recorded head is not among
+// them.
+func (s *Ledger) events(ctx context.Context, name string) iter.Seq2[ledger.Event, error] {
+	return func(yield func(ledger.Event, error) bool) {
+		head, err := s.ledger.Head(ctx, name) // First, since other processes append events.
+		if err != nil {
+			yield(ledger.Event{}, err)
+			return
+		}
+		found := head.N == 0
+		for e, err := range s.ledger.Events(ctx, name, 1) {
+			found = found || e.N == head.N && e.Hash == head.Hash
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		if !found {
+			yield(ledger.Event{}, fmt.Errorf("event %d of %s is missing", head.N, name))
+		}
+	}
 }
 
 // Record returns the events of a task for a proof, with the policies until then.
@@ -80,8 +107,16 @@ func (s *Ledger) AdoptedAt(ctx context.Context, seq int64) (string, error) {
 //
 // ledger-tampered, and errors of the ledger.
 func (s *Ledger) Record(ctx context.Context, id string) (evidence.Statement, error) {
+	r, err := s.record(ctx, id)
+	if err != nil && wasChanged(ctx, err) {
+		err = errs.New(errs.LedgerTampered, "%w", err).With("task", id)
+	}
+	return r, err
+}
+
+func (s *Ledger) record(ctx context.Context, id string) (evidence.Statement, error) {
 	r := evidence.Statement{Task: id}
-	for e, err := range s.ledger.Events(ctx, id, 1) {
+	for e, err := range s.events(ctx, id) {
 		if err != nil {
 			return r, err
 		}
@@ -89,9 +124,9 @@ func (s *Ledger) Record(ctx context.Context, id string) (evidence.Statement, err
 	}
 	var found evidence.Found
 	if err := found.Read(id, sequence(r.Events)); err != nil {
-		return r, errs.New(errs.LedgerTampered, "%w", err).With("task", id)
+		return r, err
 	}
-	for e, err := range s.ledger.Events(ctx, policyset.Chain, 1) {
+	for e, err := range s.policies(ctx) {
 		if err != nil {
 			return r, err
 		}
