@@ -196,14 +196,11 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return cmp.Compare(latest[b].Seq, latest[a].Seq) }) {
-		judged, err := g.judge(ctx, result, c, latest[id])
-		if err != nil {
+		r := latest[id]
+		judged, err := g.judge(ctx, result, c, r)
+		// If it saw only a part of the change, an earlier review may have seen the whole.
+		if err != nil || judged.Outcome != api.GateNotReviewed || !r.Reviewed {
 			return judged, err
-		}
-		switch judged.Outcome {
-		case api.GateNotReviewed, api.GateRefused: // An earlier review may count.
-		default:
-			return judged, nil
 		}
 		if best.Review == nil {
 			best = judged
