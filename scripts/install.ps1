@@ -78,7 +78,10 @@ try {
 		# A running program can be renamed, but not replaced.
 		Remove-Item -Force -ErrorAction SilentlyContinue "$Dir\$program.old"
 		if (Test-Path "$Dir\$program") { Move-Item -Force "$Dir\$program" "$Dir\$program.old" }
-		Move-Item -Force "$new\$program" "$Dir\$program"
+		try { Move-Item -Force "$new\$program" "$Dir\$program" } catch {
+			if (Test-Path "$Dir\$program.old") { Move-Item -Force "$Dir\$program.old" "$Dir\$program" }
+			throw
+		}
 		Remove-Item -Force -ErrorAction SilentlyContinue "$Dir\$program.old"
 	}
 	if (-not $had) { "installed switchyard $released in $Dir" }

@@ -29,7 +29,9 @@ main() {
 	find_platform
 	find_tools
 	[ -n "$dir" ] || dir=${HOME:?is not set: name a directory with --dir}/.local/bin
-	[ ! -d "$dir/switchyard" ] || fail "$dir/switchyard is a directory: name another one with --dir"
+	for program in switchyard switchyard-mcp; do
+		[ ! -d "$dir/$program" ] || fail "$dir/$program is a directory: name another one with --dir"
+	done
 	# The download is next to its destination, since a rename within a file system is atomic.
 	if ! mkdir -p "$dir" 2>/dev/null || ! tmp=$(mktemp -d "$dir/.switchyard.XXXXXX" 2>/dev/null); then
 		fail "cannot write to $dir: name a directory that you can write to with --dir"
@@ -57,7 +59,7 @@ main() {
 	old=
 	[ ! -e "$dir/switchyard" ] || old=$("$dir/switchyard" version 2>/dev/null | awk 'NR == 1 { print $2 }')
 	had=$([ -e "$dir/switchyard" ] && echo yes)
-	mv -f "$new/switchyard-mcp" "$new/switchyard" "$dir/" || fail "cannot write to $dir"
+	mv -f "$new/switchyard-mcp" "$dir/" && mv -f "$new/switchyard" "$dir/" || fail "cannot write to $dir"
 	case $had,$old in
 	,) echo "installed switchyard $released in $dir" ;;
 	yes,"$released") echo "installed switchyard $released in $dir again" ;;

@@ -300,7 +300,19 @@ func TestInstallRefuses(t *testing.T) {
 		"a file for a directory": {func(t *testing.T, _ *release, in *installation) {
 			in.args = append(in.args, "--dir", filepath.Join(in.bin(), "switchyard", "bin"))
 		}, "cannot write to"},
-		"a directory in its place": {func(t *testing.T, _ *release, in *installation) { in.args = append(in.args, "--dir", folderInPlace(t)) }, "is a directory"},
+		"a directory in its place": {func(t *testing.T, _ *release, in *installation) {
+			in.args = append(in.args, "--dir", folderInPlace(t, "switchyard"))
+		}, "is a directory"},
+		"a directory in the place of the other": {func(t *testing.T, _ *release, in *installation) {
+			in.args = append(in.args, "--dir", folderInPlace(t, "switchyard-mcp"))
+		}, "switchyard-mcp is a directory"},
+		"a program that cannot be replaced": {func(t *testing.T, _ *release, in *installation) {
+			mv, err := exec.LookPath("mv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.script(t, "mv", "case $2 in *-mcp) exit 1 ;; esac; exec "+mv+" \"$@\"")
+		}, "cannot write to"},
 		"read-only home": {func(t *testing.T, _ *release, in *installation) {
 			// Root writes everywhere, so mkdir and mktemp say no in place of the kernel.
 			in.script(t, "mktemp", "exit 1")
@@ -352,10 +364,10 @@ func (in installation) uname(t *testing.T, system, machine, kernel string) {
 	in.script(t, "uname", fmt.Sprintf("case $1 in -s) echo %s ;; -m) echo %s ;; -r) echo %s ;; esac", system, machine, kernel))
 }
 
-func folderInPlace(t *testing.T) string {
+func folderInPlace(t *testing.T, program string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "switchyard"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, program), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return dir
