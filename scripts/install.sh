@@ -38,6 +38,7 @@ main() {
 	fi
 	trap 'rm -rf "$tmp"' EXIT
 	trap 'exit 1' HUP INT TERM
+	dir=$(CDPATH='' cd "$dir" && pwd) || fail "cannot find the directory" # As it is in PATH.
 
 	from=$url/latest/download
 	[ -z "$version" ] || from=$url/download/$version

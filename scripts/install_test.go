@@ -251,8 +251,9 @@ func TestInstall(t *testing.T) {
 		expect("It needs git")
 
 		other := filepath.Join(in.home, "my programs")
-		in.args = append(in.args, "--dir", other)
-		if out, ok := in.run(t, r.key); !ok || !strings.Contains(out, "in "+other+"\n") || len(contents(t, other)) != 2 {
+		in.path += ":" + other
+		in.args = append(in.args, "--dir", other+"/")
+		if out, ok := in.run(t, r.key); !ok || !strings.Contains(out, "in "+other+"\n") || strings.Contains(out, "PATH") || len(contents(t, other)) != 2 {
 			t.Errorf("it prints\n%s", out)
 		}
 	})
