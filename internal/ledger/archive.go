@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"context"
@@ -37,7 +38,8 @@ func (a archive) body(stored []byte) ([]byte, error) {
 		return stored, nil
 	}
 	var offset, size int64
-	if _, err := fmt.Sscanf(string(stored), reference, &offset, &size); err != nil || offset < 0 || size < 0 {
+	_, err := fmt.Sscanf(string(stored), reference, &offset, &size) // It ignores what follows.
+	if err != nil || offset < 0 || size < 0 || fmt.Sprintf(reference, offset, size) != string(stored) {
 		return nil, a.damaged(fmt.Errorf("%.100q is not a reference", stored))
 	}
 	if info, err := lstatRegular(string(a)); err != nil {
@@ -50,12 +52,17 @@ func (a archive) body(stored []byte) ([]byte, error) {
 		return nil, unwritable(string(a), err)
 	}
 	defer f.Close()
-	body, err := io.ReadAll(io.LimitReader(flate.NewReader(io.NewSectionReader(f, offset, size)), MaxBody+1))
+	place := io.NewSectionReader(f, offset, size)
+	packed := bufio.NewReader(place)
+	body, err := io.ReadAll(io.LimitReader(flate.NewReader(packed), MaxBody+1))
 	if err == nil && len(body) > MaxBody {
 		err = errors.New("a body is too large")
 	}
 	if err != nil {
 		return nil, a.damaged(err)
+	}
+	if read, err := place.Seek(0, io.SeekCurrent); err != nil || read-int64(packed.Buffered()) != size {
+		return nil, a.damaged(fmt.Errorf("a body ends before its place, %s", stored))
 	}
 	return body, nil
 }

@@ -150,6 +150,18 @@ func TestDamagedArchive(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+	for change, undo := range map[string]string{
+		`body || ' x'`:                 `substr(body, 1, length(body) - 2)`,
+		`body || '0'`:                  `substr(body, 1, length(body) - 1)`,
+		`replace(body, ' 0 ', ' 00 ')`: `replace(body, ' 00 ', ' 0 ')`,
+	} {
+		edit(t, dir, `UPDATE events SET body = `+change+` WHERE seq = 1`)
+		if verify(t, open(t, dir)).Sound() {
+			t.Errorf("the reference %s is sound", change)
+		}
+		edit(t, dir, `UPDATE events SET body = `+undo+` WHERE seq = 1`)
+		wantSound(t, open(t, dir))
+	}
 	for _, body := range []string{"archived", "archived ", "archived -1 5", "archived 5 5", "archived x"} {
 		edit(t, dir, fmt.Sprintf(`UPDATE events SET body = '%s' WHERE seq = 1`, body))
 		if verify(t, open(t, dir)).Sound() {
