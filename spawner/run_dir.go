@@ -81,13 +81,9 @@ func (d *runDir) write(name string, content []byte) error {
 // still be writing.
 func (d *runDir) remove() error {
 	_ = d.root.Close()
-	temp, err := os.OpenRoot(filepath.Dir(d.path))
-	if err != nil {
-		return err
-	}
-	defer temp.Close()
+	var err error
 	for range (retry.Backoff{First: time.Millisecond, Max: 50 * time.Millisecond, Limit: 7}).Attempts(context.Background()) {
-		if err = safefile.RemoveAll(temp, filepath.Base(d.path)); err == nil {
+		if err = safefile.RemovePath(d.path); err == nil {
 			return nil
 		}
 	}

@@ -128,6 +128,16 @@ func RemoveAll(root *os.Root, name string) error {
 	return root.RemoveAll(name)
 }
 
+// RemovePath is RemoveAll for a directory in one that nobody else can change, such as the
+// directory for temporary files.
+func RemovePath(path string) error {
+	parent, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(RemoveAll(parent, filepath.Base(path)), parent.Close())
+}
+
 // Reason returns the cause of a file system error, without its operation and path.
 func Reason(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {

@@ -82,10 +82,18 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 		return api.Evaluation{}, errs.New(errs.FileUnwritable, "failed to create a directory for copies of the repository: %w", safefile.Reason(err))
 	}
 	err = v.evaluate(ctx, req)
-	if left := os.RemoveAll(v.dir); left != nil && err == nil {
-		err = errs.New(errs.FileUnwritable, "%s cannot be removed: %w", v.dir, safefile.Reason(left)).With("path", v.dir)
+	if left := remove(v.dir); err == nil {
+		err = left
 	}
 	return v.result, err
+}
+
+// remove removes a directory. Downloads in it may be read-only.
+func remove(dir string) error {
+	if err := safefile.RemovePath(dir); err != nil {
+		return errs.New(errs.FileUnwritable, "%s cannot be removed: %w", dir, safefile.Reason(err)).With("path", dir)
+	}
+	return nil
 }
 
 func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err error) {
@@ -137,7 +145,7 @@ func (v *evaluation) add(ctx context.Context, hash string) error {
 	}
 	v.result.Commits = append(v.result.Commits, c)
 	v.count(c, d.Findings)
-	return os.RemoveAll(copied)
+	return remove(copied)
 }
 
 func (v *evaluation) count(c api.EvaluatedCommit, findings []finding.Finding) {
@@ -198,6 +206,11 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		tx:     &tasktx.Tx{Project: v.project.Copy(top), Task: record.Task{ID: evaluatedTask}},
 		config: v.config, round: task.Round{Number: 1, MaxRounds: maxRounds, HardCap: task.HardCap(maxRounds, v.config.HardCap)},
 	}
+	// Its .gitignore would otherwise appear with the first command, as a change of the files.
+	if root, err = rr.tx.Project.OpenState(); err != nil {
+		return api.Decision{}, err
+	}
+	_ = root.Close() // Only a directory was read.
 	tree, err := verification.WorkingTree(rr.tx)
 	if err != nil {
 		return api.Decision{}, err
