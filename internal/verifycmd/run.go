@@ -42,7 +42,9 @@ type Command struct {
 	// Record stores the identity of the process, before each run and once the process has
 	// started, so that orphans are found after this process was killed. It may be nil.
 	Record func(supervise.Identity) error
-	Line   string
+	// Private is the private directory of the command, which is recorded with it, or "".
+	Private string
+	Line    string
 	// Dir is the directory in which the command runs.
 	Dir string
 	// Env is the whole environment, as NAME=value. The last entry of a name applies.
@@ -63,7 +65,7 @@ func (c Command) Report(ctx context.Context, output, errors *os.File) (supervise
 	spec.Dir, spec.Env, spec.Output, spec.Errors, spec.Start = c.Dir, c.Env, output, errors, c.Start
 	spec.Signal, spec.Timeout, spec.Grace, spec.OutputLimit = c.Signal, c.Timeout, grace, c.OutputLimit
 	if c.Record != nil {
-		spec.Reserved, spec.Started = c.Keeper.Reserve(""), c.Record
+		spec.Reserved, spec.Started = c.Keeper.Reserve(c.Private), c.Record
 		if err := c.Record(spec.Reserved); err != nil {
 			return supervise.Result{}, err
 		}

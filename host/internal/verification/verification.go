@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -259,14 +260,15 @@ func RunIn(ctx context.Context, tx *tasktx.Tx, config project.Config, line, dir 
 // confineCommand confines a verification, which may change its working tree, but not the
 // files that affect later rounds. The caller must call end after the command has run.
 func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c project.Confine, command *verifycmd.Command) (end func(), err error) {
-	private, err := os.MkdirTemp("", "switchyard-verify-")
+	temp, err := filepath.EvalSymlinks(os.TempDir())
+	private := filepath.Join(temp, lease.PrivateName(rand.Uint64()))
 	if err == nil {
-		private, err = filepath.EvalSymlinks(private)
+		err = os.Mkdir(private, 0o700)
 	}
 	if err != nil {
 		return nil, errs.New(errs.ConfineFailed, "failed to create a directory for temporary files: %w", safefile.Reason(err))
 	}
-	command.Env = append(command.Env, "TMPDIR="+private)
+	command.Env, command.Private = append(command.Env, "TMPDIR="+private), private
 	process, err := access.New(agents.CommandConfinement(c),
 		agents.Site(tx.Project, config, tx.ID, command.Dir),
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
@@ -277,8 +279,8 @@ func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c
 	command.Start, command.Signal = func(cmd *exec.Cmd) error { return process.Start(ctx, cmd) }, process.Signal
 	return func() {
 		process.Close()
-		if err := os.RemoveAll(private); err != nil {
-			tx.Project.Warn(errs.New(errs.ConfineFailed, "failed to remove a directory for temporary files: %w", safefile.Reason(err)))
+		if err := safefile.RemovePath(private); err != nil {
+			tx.Project.Warn(errs.New(errs.ConfineFailed, "failed to remove the directory for temporary files %s: %w", private, safefile.Reason(err)))
 		}
 	}, nil
 }
