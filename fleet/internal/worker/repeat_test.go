@@ -13,29 +13,37 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestRepeatedActivities repeats every activity, orders on another worker: no agent runs
-// again, and nothing is recorded twice.
+// TestRepeatedActivities repeats every activity, orders on another worker, also as the orders
+// of a new workflow, whose predecessor ended before the home accepted the result: no agent
+// runs again, and nothing is recorded twice.
 func TestRepeatedActivities(t *testing.T) {
 	agents := roles{"executor": {fakeagent.Edits()}, "build-fixer": {fakeagent.Edits()}, "critic": {finds("missing-test"), fakeagent.Clean()}}
 	const config = "spawn: {retries: 0}\nverify: \"true\"\n"
 	local := newSite(t, config, agents)
 	local.runLocally(t, nil)
-	h := newHand(t, config, agents)
-	for m := (flow.Move{}); h.at.NextAction == ""; {
-		for range 2 {
-			h.advance(t, m)
-		}
-		if h.at.Order == "" {
-			continue
-		}
-		done := h.carry(t, "worker")
-		if again := h.carry(t, "other"); again != done {
-			t.Errorf("the repeated order to %s gives %v, want %v", h.at.Step.Kind, again, done)
-		}
-		m.Result, m.Draft = done.Result, done.Draft
+	for name, newWorkflow := range map[string]bool{"one workflow": false, "a new workflow": true} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, config, agents)
+			for m := (flow.Move{}); h.at.NextAction == ""; {
+				for range 2 {
+					h.advance(t, m)
+				}
+				if h.at.Order == "" {
+					continue
+				}
+				done := h.carry(t, "worker")
+				if newWorkflow {
+					h.advance(t, flow.Move{})
+				}
+				if again := h.carry(t, "other"); again != done {
+					t.Errorf("the repeated order to %s gives %v, want %v", h.at.Step.Kind, again, done)
+				}
+				m.Result, m.Draft = done.Result, done.Draft
+			}
+			h.wantCommitted(t, "executor", "critic", "build-fixer", "critic")
+			wantEvents(t, h.events(t), local.events(t))
+		})
 	}
-	h.wantCommitted(t, "executor", "critic", "build-fixer", "critic")
-	wantEvents(t, h.events(t), local.events(t))
 }
 
 // TestAttemptsAtOnce has two workers that both run the agent of an order: one has done it,

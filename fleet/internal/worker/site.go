@@ -97,8 +97,8 @@ func (w *Worker) git() gitrepo.Options {
 	return gitrepo.Options{Supervisor: w.Supervisor, Environ: w.Environ}
 }
 
-// fetch fetches the draft. If an earlier attempt has carried out the order, it returns the
-// result of that attempt, else the zero Done.
+// fetch fetches the draft. If an earlier attempt has carried out the order, also for an earlier
+// workflow, it returns the result of that attempt, else the zero Done.
 func (s *site) fetch(ctx context.Context) (flow.Done, error) {
 	ref := flow.DraftRef(s.task)
 	at, err := s.cache.Fetch(ctx, s.order.Remote, ref)
@@ -108,13 +108,28 @@ func (s *site) fetch(ctx context.Context) (flow.Done, error) {
 	if at == "" {
 		return flow.Done{}, errs.New(errs.FleetDraftMissing, "the remote has no %s", ref).With("ref", ref)
 	}
-	if at == s.order.Draft {
-		return flow.Done{}, nil
-	}
 	done, err := s.doneAt(ctx, at)
+	if err == nil && at == s.order.Draft {
+		return s.unaccepted(ctx, done)
+	}
 	if err == nil && done.Result == "" {
 		err = errs.New(errs.FleetDraftDiverged, "the draft of task %s is at %.12s, and not at %.12s where its home knows it", s.task, at, s.order.Draft).
 			With("task", s.task).With("commit", at)
+	}
+	return done, err
+}
+
+// unaccepted returns a result that is at the order's own draft: a workflow ended before its home
+// accepted it, since the next order of a task that has further events has another key. It
+// returns the zero Done for a result without events, which can have been accepted, and for one
+// that the store has lost.
+func (s *site) unaccepted(ctx context.Context, done flow.Done) (flow.Done, error) {
+	if done.Result == "" {
+		return done, nil
+	}
+	r, err := orderstore.Get[host.OrderResult](ctx, s.Store, done.Result)
+	if errs.CodeOf(err) == errs.FleetBlobMissing || err == nil && len(r.Events) == 0 {
+		return flow.Done{}, nil
 	}
 	return done, err
 }
@@ -210,12 +225,8 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow
 		if err != nil {
 			return flow.Done{}, err
 		}
-		if from != s.branch.Tip { // An earlier attempt may have pushed it before the task was stopped.
-			done, err := s.doneAt(ctx, s.order.Draft)
-			if err == nil && done.Result == "" {
-				err = errs.New(errs.FleetDraftDiverged, "the remote's branch %s is at %.12s, which this task did not push", s.branch.Name, from).With("branch", s.branch.Name)
-			}
-			return done, err
+		if from != s.branch.Tip {
+			return flow.Done{}, errs.New(errs.FleetDraftDiverged, "the remote's branch %s is at %.12s, which this task did not push", s.branch.Name, from).With("branch", s.branch.Name)
 		}
 		moves = append(moves, gitrepo.RefMove{Ref: "refs/heads/" + s.branch.Name, From: from, To: made})
 	}
