@@ -29,19 +29,6 @@ func TestBadSurroundings(t *testing.T) {
 			begin: func(t *testing.T, h *hand) { h.rename(t, "remote.git", "away.git") },
 			end:   func(t *testing.T, h *hand) { h.rename(t, "away.git", "remote.git") },
 		},
-		"remote rejects": {
-			begin: func(t *testing.T, h *hand) {
-				h.write(t, "remote.git/hooks/pre-receive", "#!/bin/sh\nexit 1\n")
-				if err := os.Chmod(h.path("remote.git/hooks/pre-receive"), 0o700); err != nil {
-					t.Fatal(err)
-				}
-			},
-			end: func(t *testing.T, h *hand) {
-				if err := os.Remove(h.path("remote.git/hooks/pre-receive")); err != nil {
-					t.Fatal(err)
-				}
-			},
-		},
 		"no program": {
 			begin: func(_ *testing.T, h *hand) { h.more = []string{"SWITCHYARD_CLAUDE_BIN=/no/such"} },
 			end:   func(_ *testing.T, h *hand) { h.more = nil },
@@ -88,6 +75,49 @@ func TestBadSurroundings(t *testing.T) {
 			if h.at.NextAction != "commit" {
 				t.Errorf("the task ends with %+v (%+v)", h.at, h.at.Failure)
 			}
+		})
+	}
+}
+
+// TestRefusedPush has a remote that takes no push at first. The worker keeps what its agent has
+// done until the remote takes it. If the worker is stopped before, the order is repeated.
+func TestRefusedPush(t *testing.T) {
+	for name, stopped := range map[string]bool{"accepted later": false, "worker stopped": true} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, "", oneRound())
+			h.advance(t, flow.Move{})
+			h.write(t, "remote.git/hooks/pre-receive", "#!/bin/sh\nexit 1\n")
+			if err := os.Chmod(h.path("remote.git/hooks/pre-receive"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			warnings := 0
+			h.warn = func(err error) {
+				warnings++
+				if errs.CodeOf(err) != errs.PushRejected {
+					t.Errorf("a warning: %v", err)
+				}
+				switch {
+				case stopped:
+					close(h.stop)
+				case warnings == 2:
+					if err := os.Remove(h.path("remote.git/hooks/pre-receive")); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			done, err := h.tryCarry(t, "worker")
+			if stopped {
+				if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.NonRetryable() {
+					t.Errorf("the worker ends with %v, want an error that is repeated", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+			h.finish(t)
+			h.wantCommitted(t, "executor", "critic")
 		})
 	}
 }

@@ -25,12 +25,16 @@ type hand struct {
 	request string
 	// at is the last position.
 	at flow.Position
+	// warn receives the warnings of workers. A warning fails the test if it is nil.
+	warn func(error)
+	// stop stops workers once it is closed.
+	stop chan struct{}
 }
 
 func newHand(t testing.TB, config string, agents roles) *hand {
 	t.Helper()
 	s := newSite(t, config, agents)
-	return &hand{site: s, request: s.request(t, api.RunRequest{Prompt: prompt}).Request}
+	return &hand{site: s, request: s.request(t, api.RunRequest{Prompt: prompt}).Request, stop: make(chan struct{})}
 }
 
 // oneRound are agents whose draft is committed in round 1.
@@ -60,12 +64,17 @@ func (h *hand) tryCarry(t testing.TB, name string, lost ...flow.Progress) (done 
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestActivityEnvironment()
 	env.SetTestTimeout(5 * time.Minute)
+	env.SetWorkerStopChannel(h.stop)
 	if lost != nil {
 		env.SetHeartbeatDetails(lost)
 	}
+	warn := h.warn
+	if warn == nil {
+		warn = func(err error) { t.Errorf("a warning: %v", err) }
+	}
 	fleetworker.Register(env, &fleetworker.Worker{
 		Store: h.store(t), Dir: h.path(name), Environ: h.environ(), Supervisor: h.keeper,
-		Plugins: plugins.Config{CacheDir: h.path("cache")}, Warn: func(err error) { t.Errorf("a warning: %v", err) },
+		Plugins: plugins.Config{CacheDir: h.path("cache")}, Warn: warn,
 	})
 	result, err := env.ExecuteActivity(flow.Draft, flow.Order{Project: "shop", Task: "T", Round: h.at.Round, Digest: h.at.Order})
 	if err == nil {

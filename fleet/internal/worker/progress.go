@@ -62,6 +62,13 @@ func (p *progress) observe(s spawner.Progress) {
 	}
 }
 
+// ranAgent reports whether this attempt has started an agent.
+func (p *progress) ranAgent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.now) > 0
+}
+
 // lostRuns returns the agents of earlier attempts.
 func (p *progress) lostRuns() []host.LostRun {
 	var runs []host.LostRun

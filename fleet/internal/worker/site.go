@@ -195,6 +195,35 @@ func (s *site) run(ctx context.Context, p *progress) (host.OrderResult, error) {
 	return result, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
 }
 
+// maxWait is the longest wait between two attempts to deliver a result.
+const maxWait = time.Minute
+
+// deliver stores the result and moves the draft. If an agent has run, it tries until that
+// succeeds, fails for good, or ctx ends: another attempt at the order would run the agent again.
+func (s *site) deliver(ctx context.Context, r host.OrderResult, p *progress) (flow.Done, error) {
+	for wait := time.Second; ; wait = min(2*wait, maxWait) {
+		// The usage of an agent is recorded even if the order was cancelled meanwhile.
+		done, err := s.tryDeliver(context.WithoutCancel(ctx), r)
+		if err == nil || finalCodes[errs.CodeOf(err)] || !p.ranAgent() {
+			return done, err
+		}
+		s.Warn(err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return done, err
+		}
+	}
+}
+
+func (s *site) tryDeliver(ctx context.Context, r host.OrderResult) (flow.Done, error) {
+	sum, err := orderstore.Put(ctx, s.Store, r)
+	if err != nil || r.Interrupted {
+		return flow.Done{Result: sum}, err
+	}
+	return s.finish(ctx, r, sum)
+}
+
 // finish moves the ref of the draft to a commit that names the result.
 func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow.Done, error) {
 	repo, err := gitrepo.Open(ctx, s.root, s.git())

@@ -109,11 +109,5 @@ func (w *Worker) carry(ctx context.Context, in flow.Order, p *progress) (flow.Do
 	if err != nil {
 		return flow.Done{}, err
 	}
-	// The usage of an agent is recorded even if the order was cancelled meanwhile.
-	ctx = context.WithoutCancel(ctx)
-	sum, err := orderstore.Put(ctx, w.Store, result)
-	if err != nil || result.Interrupted {
-		return flow.Done{Result: sum}, err
-	}
-	return site.finish(ctx, result, sum)
+	return site.deliver(ctx, result, p)
 }
