@@ -55,6 +55,7 @@ type (
 	// result. See Engine.Advance and Engine.Carry.
 	Order          = run.Order
 	OrderResult    = run.OrderResult
+	OrderEvent     = run.OrderEvent
 	StateFile      = run.StateFile
 	LostRun        = run.LostRun
 	AdvanceRequest = run.AdvanceRequest

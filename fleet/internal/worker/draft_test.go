@@ -1,11 +1,13 @@
 package worker_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -46,6 +48,54 @@ func TestDraftsOfOthers(t *testing.T) {
 			}
 			if c.agent == nil && slices.Contains(s.kinds(t), string(task.KindSpawnBegun)) {
 				t.Error("an agent has run")
+			}
+		})
+	}
+}
+
+// TestUnstorableDrafts has an executor or a verification that leaves files which git cannot
+// store. No agent runs twice for it, and the usage of all is recorded.
+func TestUnstorableDrafts(t *testing.T) {
+	const badName = "mkdir -p d && echo x > 'd/git~1'"
+	for name, c := range map[string]struct {
+		executor, verify string
+		reason, failure  errs.Code
+		calls            []string
+	}{
+		"invalid name":       {executor: badName, reason: errs.GitFailed, failure: errs.GitFailed, calls: []string{"executor"}},
+		"FIFO":               {executor: "rm a.go && mkfifo a.go", reason: errs.GitFailed, failure: errs.GitFailed, calls: []string{"executor"}},
+		"ignored attributes": {executor: "mkdir q && echo '* text' | tee q/z > q/.gitattributes && echo q/.gitattributes > .gitignore", reason: errs.DraftProtected, calls: []string{"executor"}},
+		"verification":       {executor: "true", verify: badName, failure: errs.GitFailed, calls: []string{"executor", "critic"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			agents := oneRound()
+			agents["executor"] = []fakeagent.Scenario{fakeagent.Edits(fakeagent.Step{Run: &fakeagent.Run{Argv: []string{"sh", "-c", c.executor}}})}
+			agents["build-fixer"] = []fakeagent.Scenario{fakeagent.Edits()}
+			config := "spawn: {retries: 0}\n"
+			if c.verify != "" {
+				config += fmt.Sprintf("verify: %q\n", c.verify)
+			}
+			s := newSite(t, config, agents)
+			got := s.workflow(t)
+			if (got.Failure != nil) != (c.failure != "") || got.Failure != nil && got.Failure.Code != c.failure {
+				t.Errorf("the workflow ends with %+v (%+v), want the failure %q", got, got.Failure, c.failure)
+			}
+			h := &hand{site: s}
+			state := h.state(t)
+			if calls := h.calls(t); !slices.Equal(calls, c.calls) || state.Spent.Task.Tokens != int64(240*len(calls)) {
+				t.Errorf("agents are called as %q and use %d tokens, want %q", calls, state.Spent.Task.Tokens, c.calls)
+			}
+			if c.reason == "" {
+				return
+			}
+			if state.Stop == nil || state.Stop.Reason != string(c.reason) {
+				t.Errorf("the task is %s because of %+v, want %s", state.Status, state.Stop, c.reason)
+			}
+			if _, err := s.home(t).Engine.Resume(t.Context(), "T", api.ResumeRequest{Mode: task.MoreRounds, Rounds: 1}); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.workflow(t); got.NextAction != "commit" {
+				t.Errorf("the resumed task ends with %+v (%+v)", got, got.Failure)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -185,14 +186,64 @@ func (s *site) remove(ctx context.Context) error {
 	return nil
 }
 
-// run carries out the order.
-func (s *site) run(ctx context.Context, p *progress) (host.OrderResult, error) {
+// run carries out the order. It returns its result and, unless it was interrupted, the git tree
+// of the next draft.
+func (s *site) run(ctx context.Context, p *progress) (r host.OrderResult, tree string, err error) {
 	e := host.New(host.Options{
 		Project: host.Project{Root: s.root, Dir: s.root}, Worktree: s.tree.Path, Plugins: s.Plugins,
 		Now: time.Now, By: task.BySwitchyard, Environ: s.Environ, Observe: p.observe, Warn: s.Warn,
 	})
-	result, err := e.Carry(ctx, s.order.Order, p.lostRuns())
-	return result, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
+	r, err = e.Carry(ctx, s.order.Order, p.lostRuns())
+	ctx = context.WithoutCancel(ctx)
+	if err == nil && !r.Interrupted {
+		tree, err = s.writeTree(ctx, e, &r)
+	}
+	return r, tree, errors.Join(err, e.Close(ctx))
+}
+
+// writeTree stores the files of the worktree as a git tree. If they cannot be stored, the
+// draft stays unchanged.
+func (s *site) writeTree(ctx context.Context, e *host.Engine, r *host.OrderResult) (string, error) {
+	repo, err := gitrepo.Open(ctx, s.root, s.git())
+	if err != nil {
+		return "", err
+	}
+	tree, err := repo.WriteTree(ctx, s.tree.Path)
+	f, ok := errors.AsType[*errs.Error](err)
+	switch {
+	case err == nil, !ok:
+		return tree, err
+	case f.Code == errs.WorktreeMissing, f.Code == errs.RepositoryNested: // The agent did that, as the record of its run says.
+	case f.Code == errs.DraftProtected, f.Code == errs.GitFailed && r.Step.Kind != task.StepCommit:
+		err = s.dropDraft(ctx, e, r, f)
+	default:
+		return "", err
+	}
+	return s.order.Draft + "^{tree}", err
+}
+
+// dropDraft stops the task because git cannot store the draft that an agent has made, so that
+// the draft before is not taken for it. The evidence of a review says that itself.
+func (s *site) dropDraft(ctx context.Context, e *host.Engine, r *host.OrderResult, why *errs.Error) error {
+	now, err := e.Task(ctx, s.task)
+	if err != nil || r.Step.Kind == task.StepReview || r.Failure != nil || now.Status != task.Open {
+		return err
+	}
+	if _, err := e.Stop(ctx, s.task, api.StopRequest{Reason: string(why.Code)}); err != nil {
+		return err
+	}
+	if why.Code == errs.GitFailed { // As in Run, where it is the error of the next review.
+		r.Failure = why
+	}
+	for ev, err := range e.Events(ctx) {
+		if err != nil {
+			return err
+		}
+		if ev.Task == s.task && ev.N > r.After+int64(len(r.Events)) {
+			r.Events = append(r.Events, host.OrderEvent{Kind: ev.Kind, Body: ev.Body})
+		}
+	}
+	return nil
 }
 
 // maxWait is the longest wait between two attempts to deliver a result.
@@ -200,10 +251,10 @@ const maxWait = time.Minute
 
 // deliver stores the result and moves the draft. If an agent has run, it tries until that
 // succeeds, fails for good, or ctx ends: another attempt at the order would run the agent again.
-func (s *site) deliver(ctx context.Context, r host.OrderResult, p *progress) (flow.Done, error) {
+func (s *site) deliver(ctx context.Context, r host.OrderResult, tree string, p *progress) (flow.Done, error) {
 	for wait := time.Second; ; wait = min(2*wait, maxWait) {
 		// The usage of an agent is recorded even if the order was cancelled meanwhile.
-		done, err := s.tryDeliver(context.WithoutCancel(ctx), r)
+		done, err := s.tryDeliver(context.WithoutCancel(ctx), r, tree)
 		if err == nil || finalCodes[errs.CodeOf(err)] || !p.ranAgent() {
 			return done, err
 		}
@@ -216,28 +267,16 @@ func (s *site) deliver(ctx context.Context, r host.OrderResult, p *progress) (fl
 	}
 }
 
-func (s *site) tryDeliver(ctx context.Context, r host.OrderResult) (flow.Done, error) {
+func (s *site) tryDeliver(ctx context.Context, r host.OrderResult, tree string) (flow.Done, error) {
 	sum, err := orderstore.Put(ctx, s.Store, r)
 	if err != nil || r.Interrupted {
 		return flow.Done{Result: sum}, err
 	}
-	return s.finish(ctx, r, sum)
+	return s.finish(ctx, r, tree, sum)
 }
 
 // finish moves the ref of the draft to a commit that names the result.
-func (s *site) finish(ctx context.Context, r host.OrderResult, sum string) (flow.Done, error) {
-	repo, err := gitrepo.Open(ctx, s.root, s.git())
-	if err != nil {
-		return flow.Done{}, err
-	}
-	tree, err := repo.WriteTree(ctx, s.tree.Path)
-	if code := errs.CodeOf(err); code == errs.WorktreeMissing || code == errs.RepositoryNested {
-		// The agent did that, as the record of its run says. The draft stays unchanged.
-		tree, err = s.order.Draft+"^{tree}", nil
-	}
-	if err != nil {
-		return flow.Done{}, err
-	}
+func (s *site) finish(ctx context.Context, r host.OrderResult, tree, sum string) (flow.Done, error) {
 	parents := []string{s.order.Draft}
 	if r.Commit != "" { // The next phase starts from it, and workers fetch only the draft.
 		parents = append(parents, r.Commit)

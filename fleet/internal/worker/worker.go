@@ -85,7 +85,7 @@ func (w *Worker) perform(ctx context.Context, o flow.Order) (flow.Done, error) {
 // finalCodes are the codes of errors that would occur on any worker.
 var finalCodes = map[errs.Code]bool{
 	errs.FleetDraftDiverged: true, errs.FleetDraftMissing: true, errs.FleetBlobMissing: true, errs.FleetBlobChanged: true, errs.FleetBlobTooLarge: true,
-	errs.DraftProtected: true, errs.OrderStale: true, errs.TaskInvalidID: true, errs.LedgerTampered: true, errs.StateUnsafe: true,
+	errs.OrderStale: true, errs.TaskInvalidID: true, errs.LedgerTampered: true, errs.StateUnsafe: true,
 }
 
 // carry carries out an order, or returns the result of an attempt that did.
@@ -105,9 +105,9 @@ func (w *Worker) carry(ctx context.Context, in flow.Order, p *progress) (flow.Do
 	if err := site.restore(ctx); err != nil {
 		return flow.Done{}, err
 	}
-	result, err := site.run(ctx, p)
+	result, tree, err := site.run(ctx, p)
 	if err != nil {
 		return flow.Done{}, err
 	}
-	return site.deliver(ctx, result, p)
+	return site.deliver(ctx, result, tree, p)
 }
