@@ -49,22 +49,29 @@ func TestCommittedBefore(t *testing.T) {
 }
 
 // TestNextPhase begins a committed task again, with another worker: its branch starts from the
-// commit.
+// commit, also if somebody has merged and deleted it on the remote.
 func TestNextPhase(t *testing.T) {
-	h := newHand(t, "", oneRound())
-	h.advance(t, flow.Move{})
-	h.finish(t)
-	first := h.at.Commit
-	if _, err := h.home(t).Engine.Start(t.Context(), "T", api.StartRequest{}); err != nil {
-		t.Fatal(err)
-	}
-	h.advance(t, flow.Move{})
-	for h.at.NextAction == "" {
-		done := h.carry(t, "other")
-		h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
-	}
-	base := h.git(t, h.path("project"), "rev-parse", "main")
-	if got, want := h.git(t, h.path("remote.git"), "rev-list", base+"..switchyard/T"), h.at.Commit+"\n"+first; got != want || h.at.Commit == first {
-		t.Errorf("the remote's branch has %q, want %q", got, want)
+	for name, deleted := range map[string]bool{"the branch is there": false, "the branch is deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			h := newHand(t, "", oneRound())
+			h.advance(t, flow.Move{})
+			h.finish(t)
+			first := h.at.Commit
+			if deleted {
+				h.git(t, h.path("remote.git"), "branch", "-q", "-D", "switchyard/T")
+			}
+			if _, err := h.home(t).Engine.Start(t.Context(), "T", api.StartRequest{}); err != nil {
+				t.Fatal(err)
+			}
+			h.advance(t, flow.Move{})
+			for h.at.NextAction == "" {
+				done := h.carry(t, "other")
+				h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+			}
+			base := h.git(t, h.path("project"), "rev-parse", "main")
+			if got, want := h.git(t, h.path("remote.git"), "rev-list", base+"..switchyard/T"), h.at.Commit+"\n"+first; got != want || h.at.Commit == first {
+				t.Errorf("the remote's branch has %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -293,7 +293,7 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, tree, sum string)
 		if err != nil {
 			return flow.Done{}, err
 		}
-		if from != s.branch.Tip {
+		if from != "" && from != s.branch.Tip { // The branch may be gone, as it often is after a merge.
 			return flow.Done{}, errs.New(errs.FleetDraftDiverged, "the remote's branch %s is at %.12s, which this task did not push", s.branch.Name, from).With("branch", s.branch.Name)
 		}
 		moves = append(moves, gitrepo.RefMove{Ref: "refs/heads/" + s.branch.Name, From: from, To: made})
