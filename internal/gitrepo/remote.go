@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,12 +11,13 @@ import (
 )
 
 // OpenCache opens the bare repository dir, which has copies of refs of a remote, and creates
-// it if it is missing. Worktrees of tasks can be added to it.
+// it if it is missing, in the object format of a commit of the remote: git does not fetch from
+// a repository of another format. Worktrees of tasks can be added to it.
 //
 // # Errors
 //
 // git-missing.
-func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
+func OpenCache(ctx context.Context, dir, commit string, o Options) (*Repo, error) {
 	r, err := newRepo(o)
 	if err != nil {
 		return nil, err
@@ -26,7 +28,11 @@ func OpenCache(ctx context.Context, dir string, o Options) (*Repo, error) {
 	dir = canonical(dir)
 	r.checkout, r.common = place{top: dir, git: dir}, dir
 	if !exists(filepath.Join(dir, "objects", "info")) { // Git init creates it last.
-		if _, err := r.output(ctx, place{top: dir}, "init", "--quiet", "--bare", "--template=", dir); err != nil {
+		format := "sha1"
+		if len(commit) == sha256.Size*2 {
+			format = "sha256"
+		}
+		if _, err := r.output(ctx, place{top: dir}, "init", "--quiet", "--bare", "--template=", "--object-format="+format, dir); err != nil {
 			return nil, err
 		}
 	}

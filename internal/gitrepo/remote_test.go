@@ -37,7 +37,7 @@ func (s *scene) cache(url string) *gitrepo.Repo {
 }
 
 func (s *scene) tryCache(name string) (*gitrepo.Repo, error) {
-	return gitrepo.OpenCache(s.Context(), filepath.Join(s.base, name), gitrepo.Options{Supervisor: s.supervisor, Environ: s.environ})
+	return gitrepo.OpenCache(s.Context(), filepath.Join(s.base, name), "", gitrepo.Options{Supervisor: s.supervisor, Environ: s.environ})
 }
 
 // child creates a commit of the same tree.
@@ -76,7 +76,7 @@ func TestOpenCache(t *testing.T) {
 	s.write(filepath.Join(s.base, "file"), "x")
 	_, err := s.tryCache("file")
 	s.want(err, errs.FileUnwritable)
-	_, err = gitrepo.OpenCache(t.Context(), s.base, gitrepo.Options{Supervisor: s.supervisor, Environ: []string{"PATH=/nowhere"}})
+	_, err = gitrepo.OpenCache(t.Context(), s.base, "", gitrepo.Options{Supervisor: s.supervisor, Environ: []string{"PATH=/nowhere"}})
 	s.want(err, errs.GitMissing)
 	_, err = r.RemoteURL(t.Context(), "origin")
 	s.want(err, errs.RemoteUnknown)

@@ -64,7 +64,7 @@ func (w *Worker) site(dir string) *site {
 }
 
 func (s *site) openCache(ctx context.Context) (err error) {
-	s.cache, err = gitrepo.OpenCache(ctx, filepath.Join(s.Dir, "repositories", filepath.Base(filepath.Dir(s.dir))+".git"), s.git())
+	s.cache, err = gitrepo.OpenCache(ctx, filepath.Join(s.Dir, "repositories", filepath.Base(filepath.Dir(s.dir))+".git"), s.order.Draft, s.git())
 	return err
 }
 

@@ -74,13 +74,25 @@ func newSite(t testing.TB, config string, agents roles) *site {
 	s.write(t, "user/.gitconfig", "[user]\nname = Ada\nemail = ada@example.org\n[init]\ndefaultBranch = main\n")
 	s.write(t, "project/switchyard.yaml", config)
 	s.write(t, "project/a.go", "package a\n")
-	s.git(t, dir, "init", "-q", "--bare", "remote.git")
-	s.git(t, s.path("project"), "init", "-q")
+	s.createRepositories(t, "sha1")
+	s.play(t, agents)
+	return s
+}
+
+// createRepositories creates the project's repository and its remote, instead of those that
+// are there.
+func (s *site) createRepositories(t testing.TB, format string) {
+	t.Helper()
+	for _, name := range []string{"remote.git", "project/.git"} {
+		if err := os.RemoveAll(s.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.git(t, s.dir, "init", "-q", "--bare", "--object-format", format, "remote.git")
+	s.git(t, s.path("project"), "init", "-q", "--object-format", format)
 	s.git(t, s.path("project"), "add", "-A")
 	s.git(t, s.path("project"), "commit", "-q", "-m", "first")
 	s.git(t, s.path("project"), "remote", "add", "origin", s.path("remote.git"))
-	s.play(t, agents)
-	return s
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
@@ -241,6 +253,15 @@ func TestTask(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSHA256 commits a task of a repository whose commits have SHA-256 names.
+func TestSHA256(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.createRepositories(t, "sha256")
+	h.advance(t, flow.Move{})
+	h.finish(t)
+	h.wantCommitted(t, "executor", "critic")
 }
 
 // TestOldSites tests that a worker removes the directory of a task that has had no order for a

@@ -45,7 +45,7 @@ type Worker struct {
 //
 // The errors of gitrepo.OpenCache, and author-unknown.
 func (w *Worker) Check(ctx context.Context) error {
-	repo, err := gitrepo.OpenCache(ctx, filepath.Join(w.Dir, "repositories", "none.git"), w.git())
+	repo, err := gitrepo.OpenCache(ctx, filepath.Join(w.Dir, "repositories", "none.git"), "", w.git())
 	if err != nil {
 		return err
 	}
