@@ -63,7 +63,7 @@ func (h *Home) Advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 // transientCodes are the codes of errors that may not occur again.
 var transientCodes = []errs.Code{
 	errs.FetchFailed, errs.PushFailed, errs.GitLocked, errs.FleetStoreUnreachable, errs.LedgerIO, errs.LedgerBusy, errs.LedgerConflict,
-	errs.RoundShifted, errs.StateFileUnwritable,
+	errs.RoundShifted, errs.SpawnTrailFailed, errs.StateFileUnwritable,
 }
 
 func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // TestBadSurroundings breaks the things that a worker needs. After a transient error the order is
@@ -120,6 +121,27 @@ func TestRefusedPush(t *testing.T) {
 			h.wantCommitted(t, "executor", "critic")
 		})
 	}
+}
+
+// TestBadHome has a home that cannot write its log of runs for a while, as on a full disk.
+func TestBadHome(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	done := h.carry(t, "worker")
+	file := h.path("project/.switchyard/" + spawner.RunLogFile)
+	if err := os.Mkdir(file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := h.tryAdvance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); err == nil || ok && app.NonRetryable() {
+		t.Errorf("the home ends with %v, want an error that is repeated", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+	h.finish(t)
+	h.wantCommitted(t, "executor", "critic")
 }
 
 func (h *hand) rename(t *testing.T, from, to string) {
