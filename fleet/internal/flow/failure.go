@@ -15,8 +15,17 @@ const maxMessage = 2 << 10
 // Final converts an activity's error to one that ends the task as failed, with its code,
 // message and hint, instead of repeating the activity.
 func Final(err *errs.Error) error {
-	message := strings.ToValidUTF8(err.Message[:min(len(err.Message), maxMessage)], "")
-	return temporal.NewNonRetryableApplicationError(message, string(err.Code), nil, err.Hint)
+	return temporal.NewNonRetryableApplicationError(messageOf(err), string(err.Code), nil, err.Hint)
+}
+
+// Repeated converts an activity's error to one that repeats the activity, and shows its code in
+// the pending activity.
+func Repeated(err *errs.Error) error {
+	return temporal.NewApplicationError(messageOf(err), string(err.Code))
+}
+
+func messageOf(err *errs.Error) string {
+	return strings.ToValidUTF8(err.Message[:min(len(err.Message), maxMessage)], "")
 }
 
 // failureOf returns the failure of an activity that is not repeated. An error without a code

@@ -54,10 +54,14 @@ func Register(r sdk.ActivityRegistry, h *Home) {
 // Advance records the changes of a task and decides its next step.
 func (h *Home) Advance(ctx context.Context, m flow.Move) (flow.Position, error) {
 	p, err := h.advance(ctx, m)
-	if f, ok := errors.AsType[*errs.Error](err); ok && ctx.Err() == nil && !slices.Contains(transientCodes, f.Code) {
-		return flow.Position{}, flow.Final(f)
+	f, ok := errors.AsType[*errs.Error](err)
+	switch {
+	case !ok || ctx.Err() != nil:
+		return p, err
+	case slices.Contains(transientCodes, f.Code):
+		return p, flow.Repeated(f)
 	}
-	return p, err
+	return flow.Position{}, flow.Final(f)
 }
 
 // transientCodes are the codes of errors that may not occur again.

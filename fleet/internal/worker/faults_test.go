@@ -23,16 +23,16 @@ import (
 func TestBadSurroundings(t *testing.T) {
 	ref := flow.DraftRef("T")
 	for name, c := range map[string]struct {
-		begin, end func(t *testing.T, h *hand)
-		final      errs.Code
+		begin, end      func(t *testing.T, h *hand)
+		repeated, final errs.Code
 	}{
 		"remote down": {
 			begin: func(t *testing.T, h *hand) { h.rename(t, "remote.git", "away.git") },
-			end:   func(t *testing.T, h *hand) { h.rename(t, "away.git", "remote.git") },
+			end:   func(t *testing.T, h *hand) { h.rename(t, "away.git", "remote.git") }, repeated: errs.FetchFailed,
 		},
 		"no program": {
 			begin: func(_ *testing.T, h *hand) { h.more = []string{"SWITCHYARD_CLAUDE_BIN=/no/such"} },
-			end:   func(_ *testing.T, h *hand) { h.more = nil },
+			end:   func(_ *testing.T, h *hand) { h.more = nil }, repeated: errs.SpawnBinaryMissing,
 		},
 		"clock of the home ahead":  {begin: func(_ *testing.T, h *hand) { h.ahead.Store(int64(time.Hour)) }},
 		"clock of the home behind": {begin: func(_ *testing.T, h *hand) { h.ahead.Store(-int64(time.Hour)) }},
@@ -65,9 +65,7 @@ func TestBadSurroundings(t *testing.T) {
 				return
 			}
 			if c.end != nil {
-				if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.NonRetryable() {
-					t.Fatalf("the worker ends with %v, want an error that is repeated", err)
-				}
+				wantRepeated(t, err, c.repeated)
 				c.end(t, h)
 				done = h.carry(t, "other")
 			}
@@ -133,9 +131,7 @@ func TestBadHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := h.tryAdvance(t, flow.Move{Result: done.Result, Draft: done.Draft})
-	if app, ok := errors.AsType[*temporal.ApplicationError](err); err == nil || ok && app.NonRetryable() {
-		t.Errorf("the home ends with %v, want an error that is repeated", err)
-	}
+	wantRepeated(t, err, errs.SpawnTrailFailed)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

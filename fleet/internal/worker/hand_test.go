@@ -141,6 +141,16 @@ func wantFinal(t testing.TB, err error, code errs.Code) {
 	}
 }
 
+// wantRepeated tests that an activity is repeated after an error, and that the server has its
+// code.
+func wantRepeated(t testing.TB, err error, code errs.Code) {
+	t.Helper()
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || app.Type() != string(code) || app.NonRetryable() {
+		t.Errorf("got the error %v, want a %s that is repeated", err, code)
+	}
+}
+
 // state returns task T as its home knows it.
 func (h *hand) state(t testing.TB) api.TaskDetail {
 	t.Helper()

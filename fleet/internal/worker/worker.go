@@ -76,10 +76,14 @@ func (w *Worker) perform(ctx context.Context, o flow.Order) (flow.Done, error) {
 	p := newProgress(ctx)
 	defer p.stop()
 	done, err := w.carry(ctx, o, p)
-	if f, ok := errors.AsType[*errs.Error](err); ok && ctx.Err() == nil && finalCodes[f.Code] {
+	f, ok := errors.AsType[*errs.Error](err)
+	switch {
+	case !ok || ctx.Err() != nil:
+		return done, err
+	case finalCodes[f.Code]:
 		return done, flow.Final(f)
 	}
-	return done, err
+	return done, flow.Repeated(f)
 }
 
 // finalCodes are the codes of errors that would occur on any worker.
