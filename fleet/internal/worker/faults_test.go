@@ -160,7 +160,8 @@ func (h *hand) eachBlob(t *testing.T, do func(path string) error) {
 	}
 }
 
-// TestForeignBranch finishes a task whose branch somebody else has on the remote.
+// TestForeignBranch finishes a task whose branch somebody else has on the remote, and later
+// deletes.
 func TestForeignBranch(t *testing.T) {
 	h := newHand(t, "", oneRound())
 	h.advance(t, flow.Move{})
@@ -178,6 +179,22 @@ func TestForeignBranch(t *testing.T) {
 	if at := h.git(t, remote, "rev-parse", "switchyard/T"); at != foreign {
 		t.Errorf("the branch was moved to %s", at)
 	}
+	h.git(t, remote, "update-ref", "-d", "refs/heads/switchyard/T")
+	h.finish(t)
+	h.wantCommitted(t, "executor", "critic")
+}
+
+// TestDeletedDraft runs a task again after somebody has deleted its draft and pushed its base
+// there.
+func TestDeletedDraft(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	h.git(t, h.path("remote.git"), "update-ref", "-d", flow.DraftRef("T"))
+	wantFinal(t, h.tryAdvance(t, flow.Move{}), errs.FleetDraftMissing)
+	h.git(t, h.path("project"), "push", "-q", "origin", "main:"+flow.DraftRef("T"))
+	h.advance(t, flow.Move{})
+	h.finish(t)
+	h.wantCommitted(t, "executor", "critic")
 }
 
 // TestOtherConfiguration begins a task whose workers would have other settings.
