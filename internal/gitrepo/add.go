@@ -217,14 +217,22 @@ func (r *Repo) lock(w worktree) error {
 
 // discard removes a worktree with its files.
 func (r *Repo) discard(ctx context.Context, w worktree) error {
-	parent, err := safefile.OpenDir(filepath.Dir(w.path))
+	if err := removeAll(w.path); err != nil {
+		return err
+	}
+	return r.unregister(ctx, w)
+}
+
+// removeAll removes a directory, also if it has read-only directories. It need not exist.
+func removeAll(path string) error {
+	parent, err := safefile.OpenDir(filepath.Dir(path))
 	if err == nil {
-		err = errors.Join(safefile.RemoveAll(parent, filepath.Base(w.path)), parent.Close())
+		err = errors.Join(safefile.RemoveAll(parent, filepath.Base(path)), parent.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(err)
 	}
-	return r.unregister(ctx, w)
+	return nil
 }
 
 // unregister makes git remove a worktree. Git refuses this if changed or untracked files

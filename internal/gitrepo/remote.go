@@ -188,10 +188,7 @@ func (r *Repo) Discard(ctx context.Context, path string) error {
 			return r.discard(ctx, worktree{path: path, locked: exists(filepath.Join(p.git, "locked"))})
 		}
 	}
-	if err := os.RemoveAll(path); err != nil {
-		return unwritable(err)
-	}
-	return nil
+	return removeAll(path)
 }
 
 // SameFile reports whether a file of the user's checkout has the content that it has in a

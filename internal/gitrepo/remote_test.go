@@ -281,6 +281,10 @@ func TestRestoreAfterAgent(t *testing.T) {
 			s.write(filepath.Join(s.git(w.Path, "rev-parse", "--absolute-git-dir"), "rebase-merge", "head-name"), "refs/heads/"+w.Branch+"\n")
 		},
 		"read-only": func(s *scene, w gitrepo.Worktree) { s.must(os.Chmod(s.file(w, "dir"), 0o500)) },
+		"read-only and unknown": func(s *scene, w gitrepo.Worktree) {
+			s.must(os.RemoveAll(filepath.Join(s.base, "cache.git", "worktrees")))
+			s.must(os.Chmod(s.file(w, "dir"), 0o500))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
