@@ -183,12 +183,15 @@ func (r *Repo) forward(ctx context.Context, branch, next, old string) error {
 		return err
 	}
 	if changed != "" {
-		return errHeld(branch, r.checkout.top).WithHint("commit or stash what you changed there, or check out another branch, then run the task again with --merge")
+		return errHeld(branch, r.checkout.top).WithHint("commit or stash what you changed there, or check out another branch, then run the task again with --merge; after a merge that was killed, take back the files that do not differ from the task's branch")
 	}
 	// Git refuses to overwrite an untracked file, and with the option also an ignored one.
 	args := []string{"merge", "--ff-only", "--quiet", "--no-overwrite-ignore", "--no-autostash", next}
 	// Options in the branch's settings, such as --squash, could keep the branch where it is.
 	env := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch." + branch + ".mergeOptions", "GIT_CONFIG_VALUE_0="}
+	// A git that is ended here leaves the checkout with some of the files of next, at the old
+	// commit.
+	ctx = context.WithoutCancel(ctx)
 	if _, err := r.run(ctx, command{place: r.checkout, args: args, env: env, limit: slow}); err != nil {
 		return err
 	}

@@ -3,11 +3,13 @@
 package gitrepo_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -238,6 +240,38 @@ func TestAdvanceKeepsIgnoredFiles(t *testing.T) {
 	before := s.state()
 	s.want(r.Advance(t.Context(), "main", tip, old), errs.GitFailed)
 	s.equal(s.state(), before)
+}
+
+// A stop in the middle would leave some of the new files at the old commit.
+func TestAdvanceEndsAfterAStop(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	old := s.git(s.dir, "rev-parse", "HEAD")
+	s.write(s.file(w, ".gitattributes"), "*.bin filter=slow\n")
+	s.write(s.file(w, "a.txt"), "two\n")
+	tip := s.edit(r, w, "z.bin", "x\n")
+	begun := filepath.Join(s.base, "begun")
+	s.git(s.dir, "config", "filter.slow.smudge", "touch "+begun+"; sleep 1; cat")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Advance(ctx, "main", tip, old) }()
+	for ; ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(begun); err == nil {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it ends first: %v", err)
+		default:
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	s.equal(s.git(s.dir, "status", "--porcelain"), "")
+	s.equal(s.git(s.dir, "rev-parse", "HEAD"), tip)
 }
 
 func TestMergeInterrupted(t *testing.T) {
