@@ -444,6 +444,15 @@ func TestHooks(t *testing.T) {
 	hook(dir, "commit-msg", `rm "$1"; mkdir "$1"`)
 	_, err = run("Subject")
 	s.want(err, errs.HookChanged)
+	hook(dir, "commit-msg", `echo >"$1"`)
+	_, err = run("Subject")
+	s.want(err, errs.HookRefused)
+
+	// What a hook changed before it was mended is not the fault of the mended one.
+	s.write(s.file(w, "a.txt"), "formatted\n")
+	_, err = run("Subject")
+	s.want(err, errs.WorktreeDirty)
+	s.write(s.file(w, "a.txt"), "two\n")
 
 	// Other directories of hooks, also of the worktree.
 	s.git(s.dir, "config", "core.hooksPath", ".hooks")

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -56,9 +57,10 @@ func (r *Repo) hooks(ctx context.Context, p place) (dir string, hooks []string, 
 //
 // # Errors
 //
-// hook-refused, also if the tree does not have a hook of the worktree; hook-changed if a hook
-// changed the files or the index, so that the tree is no longer the reviewed one; and the errors
-// of WriteTree and Hooks.
+// hook-refused, also if the tree does not have a hook of the worktree, or a hook leaves no
+// message; hook-changed if a hook changed the files or the index, so that the tree is no longer
+// the reviewed one; worktree-dirty if the files differ from the tree before; and the errors of
+// WriteTree and Hooks.
 func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string, error) {
 	p, err := r.place(path)
 	if err != nil {
@@ -67,6 +69,14 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 	source, hooks, err := r.hooks(ctx, p)
 	if err != nil || len(hooks) == 0 {
 		return message, err
+	}
+	// After a hook changed files, they differ from the tree until somebody takes that back.
+	switch files, err := r.WriteTree(ctx, path); {
+	case err != nil:
+		return "", err
+	case files != tree:
+		return "", errDirty(path, " since they were reviewed").
+			WithHint(fmt.Sprintf("take back what git diff %.12s in %s shows, then run the task again", tree, textutil.Line(path)))
 	}
 	err = inTemp(func(dir string) error {
 		index, file := filepath.Join(dir, "index"), filepath.Join(dir, "message")
@@ -114,7 +124,9 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 		if err != nil {
 			return errs.New(errs.HookChanged, "a hook of the repository left a message that cannot be read: %w", safefile.Reason(err)).With("hooks", hooks)
 		}
-		message = string(text)
+		if message = string(text); strings.TrimSpace(message) == "" {
+			return errs.New(errs.HookRefused, "a hook of the repository leaves no message for the commit").With("hooks", hooks)
+		}
 		return nil
 	})
 	return message, err

@@ -108,6 +108,6 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	return r.discard(ctx, there)
 }
 
-func errDirty(path, why string) error {
+func errDirty(path, why string) *errs.Error {
 	return errs.New(errs.WorktreeDirty, "the worktree %s has changes that are not committed%s", textutil.Line(path), why).With("path", path)
 }
