@@ -118,6 +118,7 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 		{"undefined", `{"next_action": "stuck", "reason": "routed"}`, `input.round > 1`, clean(), errs.PolicyUndefined},
 		{"conflict", `{"next_action": ["stuck", "fixer"][n], "reason": "a"}`, `some n in [0, 1]`, clean(), errs.PolicyFailed},
 		{"built-in fails", `{"next_action": "stuck", "reason": sprintf("r%d", [1 / (input.round - 1)])}`, `true`, clean(), errs.PolicyFailed},
+		{"built-in prints an address", `{"next_action": "stuck", "reason": "routed"}`, `sprintf("%p", [99999999999999999999]) != ""`, clean(), errs.PolicyFailed},
 		{"undeclared", `{"next_action": "elsewhere", "reason": "routed"}`, `true`, clean(), errs.PolicyUndeclaredDestination},
 		{"undeclared and long", `{"next_action": "` + strings.Repeat("e", 9<<10) + `", "reason": "routed"}`, `true`, clean(), errs.PolicyUndeclaredDestination},
 		{"commit with findings", commit, `true`, findings, errs.PolicyUnsafeCommit},

@@ -117,12 +117,10 @@ func limited(name string) topdown.BuiltinFunc {
 	call := topdown.GetBuiltin(name)
 	arity := ast.BuiltinMap[name].Decl.Arity()
 	return func(bctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
-		refuse := func(what, limit string) error {
-			return &topdown.Error{
-				Code: topdown.BuiltinErr, Location: bctx.Location,
-				Message: fmt.Sprintf("%s: %s more than %s", name, what, limit),
-			}
+		fail := func(problem string) error {
+			return &topdown.Error{Code: topdown.BuiltinErr, Location: bctx.Location, Message: name + ": " + problem}
 		}
+		refuse := func(what, limit string) error { return fail(what + " more than " + limit) }
 		args := operands[:arity] // the interpreter adds the variable for the result
 		given := 0
 		for _, arg := range args {
@@ -133,6 +131,8 @@ func limited(name string) topdown.BuiltinFunc {
 			return refuse("its arguments have", sizeWords(maxValueSize))
 		case estimate(name, args) > maxValueSize:
 			return refuse("its result can have", sizeWords(maxValueSize))
+		case name == ast.Sprintf.Name && printsMemory(args[0].Value):
+			return fail("the verbs p and w are not allowed, because what they print of a number can change from one run to the next")
 		}
 		return call(bctx, operands, func(result *ast.Term) error {
 			made := size(result.Value, maxValueSize)
@@ -249,6 +249,24 @@ func formatted(format string, args ast.Value) int {
 		width = max(width, min(n, maxValueSize))
 	}
 	return strings.Count(format, "%") * min(largest*escaped+2*width*textSize, maxValueSize+1)
+}
+
+// printsMemory reports whether a format has one of the verbs that print where and how a
+// number is stored: OPA gives fmt a pointer for an integer above 64 bits.
+func printsMemory(format ast.Value) bool {
+	text, _ := format.(ast.String)
+	rest := string(text)
+	for {
+		var found bool
+		if _, rest, found = strings.Cut(rest, "%"); !found {
+			return false
+		}
+		rest = strings.TrimLeft(rest, "+-# 0123456789.*[]")
+		if strings.HasPrefix(rest, "p") || strings.HasPrefix(rest, "w") {
+			return true
+		}
+		rest = strings.TrimPrefix(rest, "%")
+	}
 }
 
 // rangeLength returns how many numbers a range has.

@@ -51,6 +51,22 @@ func TestNoBuiltInTakesAllMemory(t *testing.T) {
 	}
 }
 
+// Integers above 64 bits are pointers to fmt, which %p and %w print.
+func TestSprintfPrintsOnlyValues(t *testing.T) {
+	call := limited(ast.Sprintf.Name)
+	for format, refused := range map[string]bool{
+		"%p": true, "%w": true, "a %d %#p": true, "%+-# 08.3p": true, "%*p": true, "%.[1]*[2]p": true, "%%%p": true, "%!%p": true,
+		"%d": false, "100%% passed": false, "%d%%p": false, "%[2]dp": false, "%x %v %T": false, "p": false, "100%": false,
+	} {
+		args := []*ast.Term{ast.StringTerm(format), ast.ArrayTerm(ast.NumberTerm("99999999999999999999"), ast.IntNumberTerm(1))}
+		bctx := topdown.BuiltinContext{Cache: make(builtins.Cache)}
+		err := call(bctx, args, func(*ast.Term) error { return nil })
+		if got := err != nil && strings.Contains(err.Error(), "sprintf: the verbs p and w"); got != refused {
+			t.Errorf("%q: got %v, want it refused: %v", format, err, refused)
+		}
+	}
+}
+
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
