@@ -142,10 +142,12 @@ func namedBuiltins(parsed map[string]*ast.Module) []*ast.Builtin {
 }
 
 // disallowed reports whether a policy must not call b. Replaying a decision must
-// terminate and give the same result on any machine at any time. Patterns are disallowed
-// because their time and memory are hard to bound, and policies see only counts and names.
+// terminate and give the same result on any machine at any time. Patterns and GraphQL are
+// disallowed because their time and memory are hard to bound, and policies see only counts
+// and names.
 func disallowed(b *ast.Builtin) bool {
-	if strings.HasPrefix(b.Name, "regex.") || strings.HasPrefix(b.Name, "glob.") {
+	switch family, _, _ := strings.Cut(b.Name, "."); family {
+	case "regex", "glob", "graphql":
 		return true
 	}
 	switch b.Name {

@@ -105,7 +105,7 @@ func explainNamed(message string, named []*ast.Builtin) string {
 }
 
 func whyDisallowed(b *ast.Builtin) string {
-	return b.Name + " is not allowed in policies, because its result can change from one run or machine to the next, or one call can take all memory"
+	return b.Name + " is not allowed in policies, because its result can change from one run or machine to the next, or one call can take unlimited memory or time"
 }
 
 // maxMessage bounds the bytes of a message: OPA can repeat a whole value or module.
