@@ -296,6 +296,9 @@ func (m *module) readGlobals(r *reader) error {
 
 func (m *module) readExports(r *reader) error {
 	n := r.u32()
+	if err := atMost(uint64(n), maxExports, "exports"); err != nil {
+		return err
+	}
 	out := uleb(n)
 	r.each(n, func() {
 		from := r.at
@@ -359,6 +362,9 @@ func (m *module) writeStart(r *reader) error {
 // without reference types panics on others.
 func (m *module) writeElements(r *reader) error {
 	n := r.u32()
+	if err := atMost(uint64(n), maxSegments, "element segments"); err != nil {
+		return err
+	}
 	out := uleb(n)
 	for ; n > 0 && !r.bad; n-- {
 		form := r.below(8)
@@ -397,7 +403,11 @@ func (m *module) writeElements(r *reader) error {
 
 // readData checks the offsets of the data segments.
 func (m *module) readData(r *reader) error {
-	for n := r.u32(); n > 0 && !r.bad; n-- {
+	n := r.u32()
+	if err := atMost(uint64(n), maxSegments, "data segments"); err != nil {
+		return err
+	}
+	for ; n > 0 && !r.bad; n-- {
 		const passive, explicit = 1, 2
 		form := r.below(3)
 		if form == explicit {

@@ -49,13 +49,15 @@ const PageSize = 64 << 10
 
 // The limits of a module's declarations. wazero allocates memory for declarations before the
 // module runs, so a module of a few hundred bytes could exhaust it. A guest of the Go
-// toolchain has about 6,000 functions.
+// toolchain has about 6,000 functions. Its linker makes at most 100,000 data segments.
 const (
 	maxTypes         = 10_000
 	maxValues        = 1_000
 	maxImports       = 10_000
 	maxFunctions     = 100_000
 	maxGlobals       = 10_000
+	maxExports       = 10_000
+	maxSegments      = 100_000 // of elements, and of data
 	maxLocals        = 10_000
 	maxTableElements = 1 << 20
 )
