@@ -15,6 +15,7 @@ import (
 
 func TestItemsOfTheConfiguration(t *testing.T) {
 	p := &Plugin{description: abi.Description{Items: []string{"/own/*"}, ItemsFrom: "/where/items"}}
+	none := &Plugin{description: abi.Description{ItemsFrom: "/where/items"}}
 	for _, c := range []struct {
 		config string
 		want   []string // nil for a refusal
@@ -34,6 +35,11 @@ func TestItemsOfTheConfiguration(t *testing.T) {
 		got, err := p.Items(jsontext.Value(c.config))
 		if c.want == nil && errs.CodeOf(err) != errs.PluginConfigInvalid || c.want != nil && (err != nil || !slices.Equal(got, c.want)) {
 			t.Errorf("%.60s: %v, %v", c.config, got, err)
+		}
+	}
+	for config, refused := range map[string]bool{"": true, `{}`: true, `{"where":{"items":[]}}`: true, `{"where":{"items":"/a/*"}}`: false} {
+		if got, err := none.Items(jsontext.Value(config)); refused != (errs.CodeOf(err) == errs.PluginConfigInvalid) {
+			t.Errorf("%q, without own items: %v, %v", config, got, err)
 		}
 	}
 }

@@ -50,18 +50,31 @@ func (p *Plugin) Document(source *document.Source, config jsontext.Value) (*docu
 //
 // # Errors
 //
-// plugin-config-invalid if the configuration's patterns are not valid.
+// plugin-config-invalid if the configuration's patterns are not valid, or if there are no
+// patterns at all: the plugin could drop every item.
 func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
+	more, problem := p.configuredItems(config)
+	items := slices.Concat(p.description.Items, more)
+	if problem == "" && len(items) == 0 {
+		problem = "names no items to account for"
+	}
+	if problem != "" {
+		return nil, p.withPlugin(errs.New(errs.PluginConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
+			With("config", p.description.ItemsFrom))
+	}
+	return items, nil
+}
+
+// configuredItems returns the patterns of the configuration, and their problem, or "".
+func (p *Plugin) configuredItems(config jsontext.Value) (more []string, problem string) {
 	value, ok := at(config, p.description.ItemsFrom)
 	if !ok {
-		return p.description.Items, nil
+		return nil, ""
 	}
 	if value.Kind() == '"' {
 		value = slices.Concat(jsontext.Value("["), value, jsontext.Value("]"))
 	}
-	var more []string
 	err := json.Unmarshal(value, &more)
-	problem := ""
 	switch {
 	case err != nil:
 		problem = "is not a list of texts"
@@ -73,11 +86,7 @@ func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 			problem = fmt.Sprintf("has %q, which %s", clip(pointer), wrong)
 		}
 	}
-	if problem != "" {
-		return nil, p.withPlugin(errs.New(errs.PluginConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
-			With("config", p.description.ItemsFrom))
-	}
-	return slices.Concat(p.description.Items, more), nil
+	return more, problem
 }
 
 // at returns the value at a pointer into a configuration, if there is one.
