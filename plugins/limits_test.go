@@ -61,6 +61,7 @@ func TestLoadRefusesADescription(t *testing.T) {
 		{"a picture for a report", say(`application/json`, `image/png`), abi.WrongSchema},
 		{"no version", say(`1.0.0`, ``), abi.WrongSchema},
 		{"a name with a path", say(`"name":"liar"`, `"name":"../liar"`), abi.WrongSchema},
+		{"the name of detection", say(`"name":"liar"`, `"name":"auto"`), abi.ReservedName},
 		{"the name of a built-in plugin", say(`"name":"liar"`, `"name":"sarif"`), abi.ReservedName},
 		{"the audit's own name", say(`"critic":"liar"`, `"critic":"audit"`), abi.WrongSchema},
 		{"a key twice", say(`"detect":["/liar"]`, `"detect":[],"detect":[]`), abi.InvalidJSON},

@@ -237,6 +237,8 @@ func decodeDescription(data []byte) (abi.Description, error) {
 	switch {
 	case !abi.IsName(d.Name):
 		return d, errInvalid("the plugin's name %q is not in lower-case letters, digits and dashes", clip(d.Name))
+	case d.Name == abi.Auto:
+		return d, abi.Violation(errs.PluginInvalidOutput, abi.ReservedName, "the plugin calls itself %s, which means detection", d.Name)
 	case d.Version == "" || len(d.Version) > 64:
 		return d, errInvalid("the plugin has no version, or one of over 64 bytes")
 	case d.Critic == "" || d.Critic == finding.AuditCritic:

@@ -7,7 +7,7 @@ import (
 )
 
 // Auto selects the one plugin that recognises a report.
-const Auto = "auto"
+const Auto = abi.Auto
 
 // Stdin, as the path of a report, means standard input.
 const Stdin = "-"

@@ -45,7 +45,7 @@ const (
 	InvalidJSON Problem = "invalid-json"
 	// WrongSchema: the answer breaks the schema.
 	WrongSchema Problem = "wrong-schema"
-	// ReservedName: the plugin takes a built-in plugin's name.
+	// ReservedName: the plugin takes a built-in plugin's name, or Auto.
 	ReservedName Problem = "reserved-name"
 )
 

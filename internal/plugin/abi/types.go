@@ -130,7 +130,10 @@ type Inspection struct {
 	wasmbin.Outline
 }
 
-// IsName reports whether s can name a plugin: a code of at most 64 bytes.
+// Auto stands for detection in place of a plugin's name, so no plugin has it.
+const Auto = "auto"
+
+// IsName reports whether s has the form of a plugin's name: a code of at most 64 bytes.
 func IsName(s string) bool {
 	return IsCode(s) && len(s) <= 64
 }

@@ -92,6 +92,9 @@ func checkName(name string) error {
 	if !abi.IsName(name) {
 		return refuse("a name has lower-case letters and digits, in words joined by dashes, and 64 of them at the most")
 	}
+	if name == abi.Auto {
+		return refuse("the name means that the plugin is detected")
+	}
 	if _, taken := builtin.Find(name); taken {
 		return refuse("a built-in plugin has that name")
 	}

@@ -168,6 +168,7 @@ func TestWriteRefuses(t *testing.T) {
 		{empty, "My-lint", errs.PluginScaffoldName},
 		{empty, "a/b", errs.PluginScaffoldName},
 		{empty, strings.Repeat("x", 65), errs.PluginScaffoldName},
+		{empty, "auto", errs.PluginScaffoldName},
 		{empty, "sarif", errs.PluginScaffoldName},
 		{empty, "report-lint", errs.PluginScaffoldName},
 	} {
