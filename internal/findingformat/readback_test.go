@@ -83,6 +83,27 @@ func TestFindingsAreReadBack(t *testing.T) {
 	}
 }
 
+// TestWhatIsReadBackOtherwise tests the exceptions that docs/findings.md names.
+func TestWhatIsReadBackOtherwise(t *testing.T) {
+	for _, name := range []string{"sarif", "rdjsonl"} {
+		read := reader(t, name)
+		for _, c := range []struct{ wrote, want finding.Finding }{
+			{found("style", finding.Risk, "", 7, "Rename it"), found("style", finding.Risk, "", 0, "Rename it")},
+			{found("style", finding.Risk, "a.go", 7, ""), found("style", finding.Risk, "a.go", 7, "style")},
+			{found("style", "odd", "a.go", 7, "Rename it"), found("style", finding.Fail, "a.go", 7, "Rename it")},
+		} {
+			result, err := read(write(t, name, review(c.wrote)))
+			if err != nil || len(result.Findings) != 1 {
+				t.Fatalf("%s: read %+v, %v", name, result.Findings, err)
+			}
+			got := result.Findings[0]
+			if id := finding.Fingerprint(got.Category, got.File, got.Line, got.Remediation); id != c.want.Fingerprint || got.Severity != c.want.Severity {
+				t.Errorf("%s: wrote %+v, read %+v", name, c.wrote, got)
+			}
+		}
+	}
+}
+
 // TestWithoutAReviewIsNotClean tests that no plugin takes a task that was not reviewed for
 // a clean one, and that all take a clean review for one, if their format can say so.
 func TestWithoutAReviewIsNotClean(t *testing.T) {
