@@ -58,7 +58,7 @@ const (
 // # Errors
 //
 // plugin-cache-unsafe if others may write to the directory, because its machine code would
-// run as the user. Otherwise the error of compile; a panic of compile is an error too.
+// run as the user, or if it is a symbolic link, which can lead to files of others. Otherwise the error of compile; a panic of compile is an error too.
 func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) error {
 	readVersion()
 	if done, err := compileOnDisk(ctx, dir, wasm, compile); done || err != nil {
@@ -85,9 +85,13 @@ func compileOnDisk(ctx context.Context, dir string, wasm []byte, compile func(wa
 		if err != nil {
 			return false, nil
 		}
+		if !info.IsDir() {
+			return false, errs.New(errs.PluginCacheUnsafe, "the cache of compiled plugins is a symbolic link, which is not followed: %s", d).
+				WithHint("set SWITCHYARD_CACHE_DIR to the directory that it leads to").With("path", d)
+		}
 		// On Windows, a user's cache directory inherits access rules that a mode does not show.
 		private := runtime.GOOS == "windows" || info.Mode().Perm()&0o022 == 0 && safefile.OwnedByUser(info)
-		if !info.IsDir() || !private {
+		if !private {
 			return false, errs.New(errs.PluginCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
 		}
 	}
