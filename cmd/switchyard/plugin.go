@@ -146,9 +146,17 @@ func newPluginTestCmd(a *app) *cobra.Command {
 		Short: "Check a plugin against the ABI and hostile reports",
 		Long: `Test checks a plugin's file, or an installed plugin by name, with the limits and the
 sandbox of every other command: its module and description, the golden cases of
---corpus, determinism, hostile reports and large ones. A golden case is a JSON file;
-plugins/sdk/README.md has its form. switchyard plugin new creates a plugin with a
-corpus.
+--corpus, determinism, hostile reports and large ones. switchyard plugin new creates a
+plugin with a corpus. A golden case is a JSON file with one report and one expectation:
+
+  name         for people; optional
+  config       the plugin's configuration; optional
+  report       the report as JSON
+  report_text  or as a text, for JSON lines, XML and broken input
+  report_file  or the path of its file, relative to DIR
+  want         the whole answer
+  want_counts  or its size: {"findings": 4, "skipped": 2}
+  want_error   or the refusal: its code, a part of its message, its ref, some details
 
 A plugin fails at once if it exceeds its time limit five times, or takes two
 minutes in total. The exit status is 1 if any check fails.`,
