@@ -288,11 +288,12 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 
 // packageAnnotations reads the METADATA of a module's package. It gives OPA only the
 // source up to the package clause: parsing the METADATA of every rule is a third of the
-// cost of parsing and not needed for a decision.
+// cost of parsing and not needed for a decision. OPA does not find METADATA behind a byte
+// order mark.
 func packageAnnotations(m module, pkg *ast.Package) ([]*ast.Annotations, error) {
 	head, _, _ := strings.Cut(m.Text[pkg.Location.Offset:], "\n")
 	stub := m.Text[:pkg.Location.Offset+len(head)]
-	mod, err := ast.ParseModuleWithOpts(m.shown, stub, ast.ParserOptions{
+	mod, err := ast.ParseModuleWithOpts(m.shown, strings.TrimPrefix(stub, "\ufeff"), ast.ParserOptions{
 		Capabilities:      language(),
 		RegoVersion:       ast.RegoV1,
 		ProcessAnnotation: true,

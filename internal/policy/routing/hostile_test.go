@@ -86,6 +86,13 @@ func problemsOf(t *testing.T, err error) string {
 	return strings.Join(lines, "\n")
 }
 
+// The METADATA of a file that begins with a byte order mark is in another column.
+func TestAByteOrderMarkIsNoFault(t *testing.T) {
+	if got := load(t, policyDir(t, "\ufeff"+goodPolicy)).Identity(); got.Version != "0.1.0" {
+		t.Errorf("identity is %+v", got)
+	}
+}
+
 func TestASmallPolicyIsValid(t *testing.T) {
 	p := load(t, policyDir(t, goodPolicy))
 	if got := p.Identity(); got.Name != "routing" || got.Version != "0.1.0" || got.ADR != "ADR-9999" {
