@@ -273,6 +273,9 @@ func TestMutations(t *testing.T) {
 	if out, err := s.command("ledger", "verify").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
+	if err := session.Close(); err != nil { // The server ends after the last update.
+		t.Error(err)
+	}
 	if text, err := os.ReadFile(filepath.Join(s.dir, "out.prom")); err != nil || !strings.Contains(string(text), "\nswitchyard_tasks{status=\"committed\"} 1\n") {
 		t.Errorf("the metrics are (%v)\n%s", err, text)
 	}

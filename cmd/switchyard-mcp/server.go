@@ -6,6 +6,7 @@ import (
 	"context"
 	stdjson "encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -41,13 +42,17 @@ type server struct {
 	handoff interface {
 		Read(ctx context.Context, path string, limit int64) ([]byte, error)
 	}
-	// publish is called after each call of a tool that records.
+	// publish updates the metrics after calls of tools that record. Their answers do not wait
+	// for it, because a gateway may be slow.
 	publish func(context.Context)
+	// recorded has a value if such a call has ended since the last update began.
+	recorded chan struct{}
 	// slots has an element for each call that runs.
 	slots chan struct{}
 }
 
-// serve answers calls until the client closes the connection or ctx ends.
+// serve answers calls until the client closes the connection or ctx ends. It returns after the
+// last update of the metrics.
 func (s *server) serve(ctx context.Context, allowMutations bool, transport mcp.Transport) error {
 	inner, err := transport.Connect(ctx)
 	if err != nil {
@@ -56,11 +61,36 @@ func (s *server) serve(ctx context.Context, allowMutations bool, transport mcp.T
 	conn := &boundedConnection{Connection: inner, waiting: make(map[jsonrpc.ID]int), answered: make(chan struct{}, 1)}
 	// A closed connection makes the session cancel its calls; otherwise it waits for them.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	defer s.publishRecorded(context.WithoutCancel(ctx))()
 	session, err := s.protocol(allowMutations).Connect(context.WithoutCancel(ctx), conn, nil)
 	if err != nil {
 		return err
 	}
 	return cmp.Or(session.Wait(), ctx.Err())
+}
+
+// publishRecorded starts to update the metrics, one update at a time. No call may run when the
+// returned function is called, which waits for the last update.
+func (s *server) publishRecorded(ctx context.Context) (end func()) {
+	s.recorded = make(chan struct{}, 1)
+	var updates sync.WaitGroup
+	updates.Go(func() {
+		for range s.recorded {
+			s.publish(ctx)
+		}
+	})
+	return func() {
+		close(s.recorded)
+		updates.Wait()
+	}
+}
+
+// noteRecorded makes an update of the metrics follow. An update that already waits suffices.
+func (s *server) noteRecorded() {
+	select {
+	case s.recorded <- struct{}{}:
+	default:
+	}
 }
 
 // protocol returns the server of the protocol with its tools.
@@ -121,7 +151,7 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 			if err == nil {
 				r, err = run(ctx, in)
 				if mutates {
-					s.publish(ctx)
+					s.noteRecorded()
 				}
 			}
 			if err != nil {

@@ -232,6 +232,62 @@ func testLargeRequests(t *testing.T, call func(n int, large string) string) {
 	}
 }
 
+// recorder is an engine that records answers at once.
+type recorder struct{ fakeEngine }
+
+func (e *recorder) Answer(context.Context, string, host.AnswerRequest) (host.TaskResult, error) {
+	return host.TaskResult{}, nil
+}
+
+// TestAnswersDoNotWaitForMetrics tests that a call is answered while an update of the metrics
+// hangs, also if the client has closed its end, and that the server ends after a last update.
+func TestAnswersDoNotWaitForMetrics(t *testing.T) {
+	theirs, in := io.Pipe()
+	out, ours := io.Pipe()
+	var updates atomic.Int32
+	hangs := make(chan struct{})
+	s := &server{engine: &recorder{}, slots: make(chan struct{}, maxRunning), publish: func(ctx context.Context) {
+		updates.Add(1)
+		<-hangs
+		if ctx.Err() != nil {
+			t.Error("the update is cancelled")
+		}
+	}}
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		ended <- s.serve(ctx, true, &mcp.IOTransport{Reader: theirs, Writer: ours, MaxLineLength: maxMessage})
+	}()
+	lines := bufio.NewReader(out)
+	ask := func(request string) {
+		t.Helper()
+		if _, err := fmt.Fprintln(in, request); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, `"result"`) {
+			t.Fatalf("%s (%v)", line, err)
+		}
+	}
+	ask(initialize)
+	for id := range 2 * maxRunning {
+		ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"answer","arguments":{"task":"T","text":"x"}}}`, id))
+	}
+	in.Close()
+	go io.Copy(io.Discard, out)
+	cancel()
+	select {
+	case err := <-ended:
+		t.Errorf("the server ends during an update: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(hangs)
+	<-ended
+	if n := updates.Load(); n != 2 {
+		t.Errorf("%d updates, want 2", n)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	e := &fakeEngine{delay: time.Hour}
 	session := connect(t, e)
