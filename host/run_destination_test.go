@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
@@ -238,6 +239,45 @@ func TestRunAsksTheUser(t *testing.T) {
 		if text := s.prompts(t, "build-fixer", 2); !strings.Contains(text, "Yes, please.") {
 			t.Errorf("the build-fixer does not see the answer:\n%s", text)
 		}
+	}
+}
+
+// TestRunGoesOnWithoutItsAnswer checks that a run goes on if its question is answered while it
+// asks: by the default once the question expires, or by another command.
+func TestRunGoesOnWithoutItsAnswer(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	question := fakeagent.Object{Set: map[string]any{"verdict": "issues_found", "findings": []any{map[string]any{
+		"category": "question-to-user", "severity": "fail", "remediation": "Ask",
+		"question_to_user": map[string]string{"question": "Which port?", "default": "443", "expires_in": "2h"},
+	}}}}
+	asks := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Report: &fakeagent.Report{Object: question}},
+		fakeagent.Step{Final: &fakeagent.Final{Object: fakeagent.Object{Set: map[string]any{"verdict": "issues_found", "blockers_count": 1}}}})
+	agents := roles{"executor": {fakeagent.Edits()}, "critic": {asks, fakeagent.Clean()}, "build-fixer": {fakeagent.Edits()}}
+	for name, c := range map[string]struct {
+		during func(*runSite, *clock) *api.AnswerRequest
+		answer string
+	}{
+		"expired": {func(_ *runSite, c *clock) *api.AnswerRequest {
+			c.forward(2 * time.Hour)
+			return nil
+		}, "443"},
+		"answered elsewhere, and not here": {func(s *runSite, _ *clock) *api.AnswerRequest {
+			s.answer(t, host.AnswerRequest{Text: "80"})
+			return nil
+		}, "80"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, clock := parkSite(t, once, agents)
+			s.ends(t, api.RunRequest{Ask: func(context.Context, task.Question) *api.AnswerRequest { return c.during(s, clock) }}, "commit", "")
+			if text := s.prompts(t, "build-fixer", 2); !strings.Contains(text, "Which port?") || !strings.Contains(text, c.answer) || strings.Contains(text, "8080") {
+				t.Errorf("the build-fixer reads\n%s", text)
+			}
+			if n := len(s.events.of(api.RunAsked)); n != 1 {
+				t.Errorf("it asks %d times", n)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -45,28 +44,34 @@ func TestAsk(t *testing.T) {
 		"choice of an amount": {budget, "2\n", chosen(2), ""},
 	} {
 		var out bytes.Buffer
-		got := ask(t.Context(), bufio.NewReader(strings.NewReader(c.typed)), &out, c.q)
+		got := ask(t.Context(), newLineReader(strings.NewReader(c.typed)), &out, c.q)
 		if !reflect.DeepEqual(got, c.want) || !strings.Contains(out.String(), c.says) {
 			t.Errorf("%s: got %+v, want %+v, after\n%s", name, got, c.want, out.String())
 		}
 	}
 }
 
-// TestAskEnds checks that a question stays open once it expires, and when the command is
-// interrupted.
+// TestAskEnds checks that ask ends when a default applies, which leaves the next question its
+// line, and when the command is interrupted.
 func TestAskEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, typist := io.Pipe()
 		defer typist.Close()
-		lines := bufio.NewReader(in)
+		lines := newLineReader(in)
 		start := time.Now()
 		q := task.Question{Fingerprint: "f", Text: "Which port?", Default: "80", ExpiresAt: start.Add(time.Hour).UTC().Format(time.RFC3339Nano)}
-		if got := ask(t.Context(), lines, io.Discard, q); got != nil || time.Since(start) != time.Hour {
-			t.Errorf("got %+v after %s", got, time.Since(start))
+		var out bytes.Buffer
+		if got := ask(t.Context(), lines, &out, q); got != nil || time.Since(start) != time.Hour || !strings.HasSuffix(out.String(), "\nthe time is over: the default applies\n") {
+			t.Errorf("got %+v after %s and\n%s", got, time.Since(start), out.String())
+		}
+		time.AfterFunc(time.Hour, func() { io.WriteString(typist, "8080\n") })
+		q.Default = ""
+		if got := ask(t.Context(), lines, io.Discard, q); got == nil || got.Text != "8080" {
+			t.Errorf("without a default, got %+v after %s", got, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if got := ask(ctx, bufio.NewReader(in), io.Discard, task.Question{Text: "Which port?"}); got != nil {
+		if got := ask(ctx, lines, io.Discard, q); got != nil {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"strings"
@@ -137,7 +136,7 @@ func (a *app) runTask(ctx context.Context, e *host.Engine, id string, req api.Ru
 	defer cancel()
 	req.Observe = out.writeEvent
 	if a.Output != cli.OutputJSON && isTerminal(a.In) && isTerminal(a.Err) {
-		lines := bufio.NewReader(a.In)
+		lines := newLineReader(a.In)
 		req.Ask = func(ctx context.Context, q task.Question) (answer *api.AnswerRequest) {
 			a.live.above(func() { answer = ask(ctx, lines, a.Err, q) })
 			return answer

@@ -37,8 +37,8 @@ type RunRequest struct {
 	// Wait is the total time to wait for usage limits to end.
 	Wait time.Duration `json:"-"`
 	// Ask returns the user's answer to a question, which need not name the question. If it
-	// is nil, or returns nil, the question is left open and the run ends. It is asked again
-	// after an answer that is not valid.
+	// is nil, or returns nil while the question is open, the run ends. The question is asked
+	// again after an answer that is not valid.
 	Ask func(context.Context, task.Question) *AnswerRequest `json:"-"`
 	// Observe receives each event of the run, and may be nil. The runs of several tasks call
 	// it concurrently.

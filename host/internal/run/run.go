@@ -5,6 +5,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
@@ -287,7 +288,7 @@ func (w *work) ask(ctx context.Context) (over bool, err error) {
 	for _, q := range questions.Open {
 		answer := w.req.Ask(ctx, q)
 		if answer == nil {
-			return true, nil
+			return w.isOpen(ctx, q), nil
 		}
 		answer.Question = q.Fingerprint
 		_, err = w.rounds.Answer(ctx, w.id, *answer)
@@ -301,6 +302,15 @@ func (w *work) ask(ctx context.Context) (over bool, err error) {
 	}
 	w.emit(api.RunEvent{Event: api.RunAnswered, Round: questions.Round})
 	return false, nil
+}
+
+// isOpen reports whether a question is still open. While the user was asked, it may have expired,
+// or another command may have answered it.
+func (w *work) isOpen(ctx context.Context, q task.Question) bool {
+	if err := w.tx.Begin(ctx); err != nil || w.tx.Status.Questions == nil {
+		return err != nil
+	}
+	return slices.ContainsFunc(w.tx.Status.Questions.Open, func(open task.Question) bool { return open.Fingerprint == q.Fingerprint })
 }
 
 // parkPoll is how often a parked run checks whether a user has ended its parking.
