@@ -262,6 +262,14 @@ func TestRunGoesOnWithoutItsAnswer(t *testing.T) {
 			c.forward(2 * time.Hour)
 			return nil
 		}, "443"},
+		"expired, then answered": {func(_ *runSite, c *clock) *api.AnswerRequest {
+			c.forward(2 * time.Hour)
+			return &api.AnswerRequest{Text: "8080"}
+		}, "443"},
+		"answered elsewhere": {func(s *runSite, _ *clock) *api.AnswerRequest {
+			s.answer(t, host.AnswerRequest{Text: "80"})
+			return &api.AnswerRequest{Text: "8080"}
+		}, "80"},
 		"answered elsewhere, and not here": {func(s *runSite, _ *clock) *api.AnswerRequest {
 			s.answer(t, host.AnswerRequest{Text: "80"})
 			return nil

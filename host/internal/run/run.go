@@ -292,9 +292,9 @@ func (w *work) ask(ctx context.Context) (over bool, err error) {
 		}
 		answer.Question = q.Fingerprint
 		_, err = w.rounds.Answer(ctx, w.id, *answer)
-		if errs.CodeOf(err) == errs.AnswerInvalid {
+		if slices.Contains(droppedAnswerCodes, errs.CodeOf(err)) {
 			w.notice("%s", err)
-			return false, nil // The next step asks again.
+			return false, nil // The next step asks again if the question is still open.
 		}
 		if err != nil {
 			return false, err
