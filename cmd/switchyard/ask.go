@@ -54,6 +54,7 @@ func ask(ctx context.Context, in *lineReader, w io.Writer, q task.Question) *api
 		}
 		switch {
 		case text == "":
+			fmt.Fprintln(w, "an answer is needed: there is no default")
 		case n > 0 && n <= len(q.Choices):
 			return &api.AnswerRequest{Choice: n}
 		case err == nil && len(text) == 1 && len(q.Choices) > 0 && q.Budget == "":

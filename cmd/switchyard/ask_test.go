@@ -29,7 +29,7 @@ func TestAsk(t *testing.T) {
 		says  string
 	}{
 		"text":                {plain, " 8080 \n", free("8080"), "Which <U+001B>[2Jport?"},
-		"nothing, then text":  {plain, "\n\nno\n", free("no"), "your answer: your answer: your answer: "},
+		"nothing, then text":  {plain, "\n\nno\n", free("no"), "your answer: an answer is needed: there is no default\nyour answer: an answer is needed: there is no default\nyour answer: "},
 		"end of input":        {plain, "", nil, "your answer: \n"},
 		"text and the end":    {plain, "yes", free("yes"), ""},
 		"no UTF-8":            {plain, "a\xff\n", free("a\ufffd"), ""},
