@@ -248,6 +248,8 @@ const publishTimeout = 2 * time.Second
 // Publish exports the project's metrics to every destination in its configuration. It
 // takes at most two seconds. The error reports every failure.
 func (p Project) Publish(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
 	config, err := p.Engine.UncheckedConfig(ctx)
 	if err != nil {
 		return fmt.Errorf("the metrics are not published: %w", err)
@@ -259,8 +261,6 @@ func (p Project) Publish(ctx context.Context) error {
 	if m.Foreign {
 		return fmt.Errorf("the metrics are not published: %s is owned by user %d, so its metrics destinations are ignored", project.ConfigFile, m.Owner)
 	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
 	var failures []error
 	if path := m.Textfile; path != "" {
 		if !filepath.IsAbs(path) {

@@ -61,7 +61,7 @@ func (s *server) serve(ctx context.Context, allowMutations bool, transport mcp.T
 	conn := &boundedConnection{Connection: inner, waiting: make(map[jsonrpc.ID]int), answered: make(chan struct{}, 1)}
 	// A closed connection makes the session cancel its calls; otherwise it waits for them.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	defer s.publishRecorded(context.WithoutCancel(ctx))()
+	defer s.publishRecorded(ctx)()
 	session, err := s.protocol(allowMutations).Connect(context.WithoutCancel(ctx), conn, nil)
 	if err != nil {
 		return err

@@ -246,12 +246,9 @@ func TestAnswersDoNotWaitForMetrics(t *testing.T) {
 	out, ours := io.Pipe()
 	var updates atomic.Int32
 	hangs := make(chan struct{})
-	s := &server{engine: &recorder{}, slots: make(chan struct{}, maxRunning), publish: func(ctx context.Context) {
+	s := &server{engine: &recorder{}, slots: make(chan struct{}, maxRunning), publish: func(context.Context) {
 		updates.Add(1)
 		<-hangs
-		if ctx.Err() != nil {
-			t.Error("the update is cancelled")
-		}
 	}}
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())

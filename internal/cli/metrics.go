@@ -22,12 +22,13 @@ func Metrics(e *host.Engine, p project.Project) metrics.Project {
 
 // Publish exports the metrics of a project to the configured destinations if the engine has
 // recorded something. A failure is only a warning: the command did its work, and the next
-// one exports the same counters.
+// one exports the same counters. It does its work even if ctx is done: an interrupt, which is
+// how a run is stopped, ends a command that has recorded events.
 func Publish(ctx context.Context, e *host.Engine, p project.Project, warn func(error)) {
-	if !e.Recorded() || ctx.Err() != nil {
+	if !e.Recorded() {
 		return
 	}
-	switch err := Metrics(e, p).Publish(ctx).(type) {
+	switch err := Metrics(e, p).Publish(context.WithoutCancel(ctx)).(type) {
 	case nil:
 	case interface{ Unwrap() []error }:
 		for _, err := range err.Unwrap() {
