@@ -128,14 +128,13 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 	defer c.http.CloseIdleConnections()
 	got := Result{URL: to.String(), Grouping: to.Grouping()}
 	pauses := retry.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
-	const maxAttempts = 5
 	for {
 		got.Attempts++
 		err := attempt(limited, c, &got)
 		if err == nil {
 			return got, nil
 		}
-		if errs.CodeOf(err) == errs.PushUnavailable && got.Attempts < maxAttempts && retry.Sleep(limited, pauses.Pause(got.Attempts)) {
+		if errs.CodeOf(err) == errs.PushUnavailable && retry.Sleep(limited, pauses.Pause(got.Attempts)) {
 			continue
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {

@@ -245,7 +245,7 @@ func TestNoneListens(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := pushgateway.Push(t.Context(), target(t, "http://me:s3cret@"+address), gathers, pushgateway.Options{Timeout: time.Minute})
+	got, err := pushgateway.Push(t.Context(), target(t, "http://me:s3cret@"+address), gathers, pushgateway.Options{Timeout: time.Second})
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Code != errs.PushUnavailable || f.Details["url"] != "http://"+address || f.Details["attempts"] != got.Attempts {
 		t.Fatalf("got %v with %+v", err, f)
