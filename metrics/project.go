@@ -145,8 +145,19 @@ type PushResult = pushgateway.Result
 // # Errors
 //
 // usage without a URL; push-target-invalid, or usage if the request has a part of the target;
-// push-refused, push-unavailable, state-unwritable, and the errors of Collector.
+// push-refused, push-unavailable, state-unwritable, and the errors of Collector; ledger-busy also
+// if the time is over before the metrics are read.
 func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, DefaultPushTimeout))
+	defer cancel()
+	result, err := p.push(ctx, r)
+	if errors.Is(err, context.DeadlineExceeded) && errs.CodeOf(err) == "" {
+		err = errs.New(errs.LedgerBusy, "the metrics could not be read in time: %w", err)
+	}
+	return result, err
+}
+
+func (p Project) push(ctx context.Context, r PushRequest) (PushResult, error) {
 	config, err := p.Engine.UncheckedConfig(ctx)
 	if err != nil {
 		return PushResult{}, err

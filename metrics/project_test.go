@@ -3,12 +3,18 @@ package metrics
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // TestLockPush checks that only one process at a time pushes the metrics of a project.
@@ -48,6 +54,41 @@ func TestLockPush(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(p.State, "run")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// lockedEngine has a ledger that another process locks.
+type lockedEngine struct{}
+
+func (lockedEngine) UncheckedConfig(context.Context) (project.Config, error) {
+	return project.Config{}, nil
+}
+
+func (lockedEngine) Counters(ctx context.Context, _ ...ledger.CounterQuery) (ledger.Counters, error) {
+	<-ctx.Done()
+	return ledger.Counters{}, fmt.Errorf("read the ledger: %w", context.Cause(ctx))
+}
+
+// TestPushOfALockedLedger checks that the timeout of a push limits the reading of the ledger.
+func TestPushOfALockedLedger(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]func(context.Context) (*policies.Policy, error){
+		"before the policy": func(ctx context.Context) (*policies.Policy, error) {
+			_, err := lockedEngine{}.Counters(ctx)
+			return nil, err
+		},
+		"after the policy": func(ctx context.Context) (*policies.Policy, error) { return policies.Load(ctx, policies.Default) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			p := Project{Engine: lockedEngine{}, Policy: policy, Root: t.TempDir(), State: filepath.Join(t.TempDir(), ".switchyard")}
+			_, err := p.Push(ctx, PushRequest{URL: "http://127.0.0.1:1", Timeout: 50 * time.Millisecond})
+			if errs.CodeOf(err) != errs.LedgerBusy || ctx.Err() != nil {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
