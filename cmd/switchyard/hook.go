@@ -159,21 +159,31 @@ the change, and with --yes it writes the file, or removes a file that would be e
 		if codex {
 			files = append(files, settingsFile{"CODEX_HOME", ".codex", "hooks.json"})
 		}
-		result := render.HookSettings{Written: yes}
-		for _, file := range files {
-			path, err := file.path(a.project, user)
-			if err != nil {
-				return err
-			}
-			change, err := changeSettings(ctx, a.project, path, user, edit, yes)
-			if err != nil {
-				return err
-			}
-			result.Files = append(result.Files, change)
+		// A file that cannot be changed must leave the others as they are.
+		result, err := changeFiles(ctx, a.project, files, user, edit, false)
+		if err == nil && yes {
+			result, err = changeFiles(ctx, a.project, files, user, edit, true)
 		}
-		return cli.Show(&a.Program, result, nil, (*render.Printer).HookSettings)
+		return cli.Show(&a.Program, result, err, (*render.Printer).HookSettings)
 	})
 	return cmd
+}
+
+// changeFiles edits settings files, and writes them if write is set.
+func changeFiles(ctx context.Context, p project.Project, files []settingsFile, user bool, edit func([]byte) ([]byte, error), write bool) (render.HookSettings, error) {
+	result := render.HookSettings{Written: write}
+	for _, file := range files {
+		path, err := file.path(p, user)
+		if err != nil {
+			return result, err
+		}
+		change, err := changeSettings(ctx, p, path, user, edit, write)
+		if err != nil {
+			return result, err
+		}
+		result.Files = append(result.Files, change)
+	}
+	return result, nil
 }
 
 // settingsFile is a program's settings file, in a directory of the project or of the user's
