@@ -125,8 +125,8 @@ func newHookInstallCmd(a *app, install bool) *cobra.Command {
 		Short: "Add the Stop hook to the settings of Claude Code or Codex",
 		Long: `Install adds the Stop hook to the settings of the project, or with --user to the
 user's settings: for Claude Code to .claude/settings.json, for Codex to
-.codex/hooks.json. It shows the change, and with --yes it writes the file. The rest
-of the file does not change.`,
+.codex/hooks.json. It shows the change, and with --yes it writes the file. Other
+settings keep their order and values, but the whole file is indented.`,
 		Example: `  switchyard hook install --claude
   switchyard hook install --claude --codex --user --yes`,
 		Args: cli.NoArgs,
@@ -135,8 +135,9 @@ of the file does not change.`,
 	if !install {
 		edit = hook.Uninstall
 		cmd.Use, cmd.Short = "uninstall --claude|--codex [--user] [--yes]", "Remove the Stop hook from the settings of Claude Code or Codex"
-		cmd.Long = `Uninstall removes the Stop hook that install has added, and nothing else. It shows
-the change, and with --yes it writes the file, or removes a file that would be empty.`
+		cmd.Long = `Uninstall removes the Stop hook that install has added. It shows the change, and with
+--yes it writes the file, or removes a file that would be empty. Other settings keep
+their order and values, but the whole file is indented.`
 		cmd.Example = `  switchyard hook uninstall --claude --yes`
 	}
 	flags := cmd.Flags()
