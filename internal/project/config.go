@@ -157,7 +157,7 @@ func defaults() Config {
 //
 // # Errors
 //
-// config-invalid, also for unknown keys and plugins: the detail "problems" has every
+// config-invalid, also for unknown keys, agents and plugins: the detail "problems" has every
 // problem with its line. Also the codes of Read and Lock.
 func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
 	data, file, err := p.AtRoot().read(ctx, ConfigFile, maxConfig)
@@ -168,6 +168,9 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 		return Config{}, err
 	}
 	c, r, err := parseConfig(data, maxRounds)
+	if err == nil {
+		p.checkAgents(r)
+	}
 	if err == nil && len(plugins) > 0 {
 		err = p.checkPlugins(ctx, r, c, plugins)
 	}
@@ -190,7 +193,8 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 	return c, nil
 }
 
-// configReader reads a configuration. It keeps the positions that checkPlugins needs.
+// configReader reads a configuration. It keeps the positions that checkPlugins and checkAgents
+// need.
 type configReader struct {
 	reader
 	// plugins maps the entries of plugins to their lines.
@@ -199,6 +203,8 @@ type configReader struct {
 	hardCap value
 	// reportPlugins are the plugins of report commands.
 	reportPlugins []value
+	// agents are the names under spawn.agents.
+	agents []value
 }
 
 // parseConfig parses a configuration. The problems are in the reader, unless the text is
@@ -234,7 +240,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		},
 		"phases":      func(v value) { c.Phases = readPhases(v) },
 		"base":        func(v value) { c.Base = v.text() },
-		"spawn":       c.Spawn.read,
+		"spawn":       func(v value) { c.Spawn.read(v, r) },
 		"economy":     func(v value) { c.Economy = prompt.Economy(v.oneOf(textutil.Strings(prompt.Economies())...)) },
 		"budget":      c.Budget.read,
 		"transcripts": func(v value) { c.Transcripts = readTranscripts(v) },

@@ -288,7 +288,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add("? {a: b}\n: c\n--- !!map\n<<: *x\n")
 	f.Add("plugins: {a: {b: 2001-01-01, c: !!binary aGk=, d: .inf}}\nphases: !!set {design}\n")
 	f.Add("\"\\xff\": \x00\n")
-	f.Add("spawn: &s {retries: 0, agents: {a: *s, b: {fallback_on_error: [c], adapter: exec}}, command: [x]}\n")
+	f.Add("spawn: &s {retries: 0, agents: {critic: *s, researcher: {fallback_on_error: [c], adapter: exec}}, command: [x]}\n")
 	f.Add("budget: {task: {rounds: 3, time: 1h, tokens: 5, dollars: 0.000001}, spawn: {tokens: 5, dollars: 1e3}}\neconomy: off\n")
 	dir := f.TempDir()
 	path := filepath.Join(dir, project.ConfigFile)

@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"maps"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,7 +12,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Spawn configures how agents are run.
@@ -96,10 +99,13 @@ func defaultSpawn() Spawn {
 // runs jobs tasks at once. A limit in the settings holds for all commands.
 func (s Spawn) Limit(jobs int) int { return cmp.Or(s.Concurrency, max(jobs, defaultConcurrency)) }
 
-// For returns the settings of one agent, by its name under spawn.agents.
+// For returns the settings of one agent, by its name under spawn.agents. A built-in agent
+// may have its other name there.
 func (s Spawn) For(agent string) SpawnAgent {
-	if a, ok := s.Agents[agent]; ok {
-		return a
+	for _, name := range definition.Spellings(agent) {
+		if a, ok := s.Agents[name]; ok {
+			return a
+		}
 	}
 	return s.SpawnAgent
 }
@@ -118,7 +124,7 @@ func (s Spawn) isCode() bool {
 
 // read reads the settings of all agents, and then the settings of single agents, which
 // inherit from them regardless of their order in the file.
-func (s *Spawn) read(v value) {
+func (s *Spawn) read(v value, r *configReader) {
 	s.Given = len(v.node.Content) > 0
 	before := v.problemCount()
 	readAgents := func() {}
@@ -131,7 +137,7 @@ func (s *Spawn) read(v value) {
 		"confine":  func(v value) { s.Confine = readConfine(v) },
 		"limits":   func(v value) { s.Limits.read(v) },
 		"plan":     func(v value) { s.Plan = readPlan(v) },
-		"agents":   func(v value) { readAgents = func() { s.readAgents(v) } },
+		"agents":   func(v value) { readAgents = func() { s.readAgents(v, r) } },
 	})
 	readAgents()
 	if v.problemCount() == before && len(s.Command) == 0 && s.hasAdapter(AdapterExec) {
@@ -147,7 +153,7 @@ func (s *Spawn) hasAdapter(adapter string) bool {
 	})
 }
 
-func (s *Spawn) readAgents(v value) {
+func (s *Spawn) readAgents(v value, r *configReader) {
 	if len(v.node.Content) > 2*maxAgents {
 		v.fail(" has more than %d entries", maxAgents)
 		return
@@ -156,9 +162,33 @@ func (s *Spawn) readAgents(v value) {
 	v.entries(func(key, content value) {
 		if !regexp.MustCompile(agentName).MatchString(key.node.Value) {
 			content.fail(" must have a name of %s", agentRule)
+		} else {
+			r.agents = append(r.agents, key)
 		}
 		s.Agents[key.node.Value] = readSpawnAgent(content, s.SpawnAgent, nil)
 	})
+}
+
+// checkAgents reports names under spawn.agents that no agent has. Their settings would apply
+// to nothing, and rounds would run without a critic whose name has a mistake.
+func (p Project) checkAgents(r *configReader) {
+	if len(r.agents) == 0 {
+		return
+	}
+	var known []string
+	for _, agent := range (definition.Library{Root: p.Root}).List() {
+		if !agent.Definition.Module { // A module is never spawned.
+			known = append(known, definition.Spellings(agent.Name)...)
+		}
+	}
+	for _, key := range r.agents {
+		name := key.node.Value
+		if slices.Contains(known, name) {
+			continue
+		}
+		suggestion := "; it needs a definition, such as " + path.Join(definition.Folder, name+".md")
+		r.addProblem(key.line, "%s: no agent has this name%s", join(key.path, name), cmp.Or(textutil.DidYouMean(name, known), suggestion))
+	}
 }
 
 // readSpawnAgent reads the settings of an agent. Missing keys have the values of from.

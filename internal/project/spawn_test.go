@@ -111,16 +111,17 @@ func TestPlanOfATask(t *testing.T) {
 }
 
 // TestAgentsInherit checks that an agent inherits settings regardless of their order in
-// the file.
+// the file, and that a built-in agent also has those of its other name.
 func TestAgentsInherit(t *testing.T) {
 	c, err := configured(t, `
 spawn:
   agents:
-    a: {timeout: 20m}
-    b: {adapter: codex, retries: 0}
-    c: {fallback_on_error: [], model: haiku}
-    d: {adapter: gemini, model: flash, fallback_on_error: [claude]}
-    e: {adapter: claude}
+    executor: {timeout: 20m}
+    np-build-fixer: {adapter: codex, retries: 0}
+    critic: {fallback_on_error: [], model: haiku}
+    np-critic: {retries: 1}
+    researcher: {adapter: gemini, model: flash, fallback_on_error: [claude]}
+    plan-checker: {adapter: claude}
   fallback_on_error: [codex, gemini]
   model: sonnet
   idle_timeout: 1m
@@ -138,18 +139,19 @@ spawn:
 		return a
 	}
 	for agent, want := range map[string]project.SpawnAgent{
-		"another": all,
-		"a":       with(func(a *project.SpawnAgent) { a.Timeout = 20 * time.Minute }),
+		"another":  all,
+		"executor": with(func(a *project.SpawnAgent) { a.Timeout = 20 * time.Minute }),
 		// It does not inherit the model of another adapter, and does not fall back to
 		// itself.
-		"b": with(func(a *project.SpawnAgent) {
+		"build-fixer": with(func(a *project.SpawnAgent) {
 			a.Adapter, a.Named, a.Model, a.Fallback, a.Retries = "codex", true, "", []string{"gemini"}, 0
 		}),
-		"c": with(func(a *project.SpawnAgent) { a.Fallback, a.Model = []string{}, "haiku" }),
-		"d": with(func(a *project.SpawnAgent) {
+		"critic":    with(func(a *project.SpawnAgent) { a.Fallback, a.Model = []string{}, "haiku" }),
+		"np-critic": with(func(a *project.SpawnAgent) { a.Retries = 1 }),
+		"np-researcher": with(func(a *project.SpawnAgent) {
 			a.Adapter, a.Named, a.Model, a.Fallback = "gemini", true, "flash", []string{"claude"}
 		}),
-		"e": with(func(a *project.SpawnAgent) { a.Named = true }),
+		"plan-checker": with(func(a *project.SpawnAgent) { a.Named = true }),
 	} {
 		if got := c.Spawn.For(agent); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%+v, want\n%+v", agent, got, want)
@@ -177,7 +179,7 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 		"spawn: {fallback_on_error: }":         "spawn.fallback_on_error is empty; it must be a list",
 		"spawn: {fallback_on_error: [a, a]}":   "spawn.fallback_on_error has a twice",
 		"spawn: {fallback_on_error: [claude]}": "spawn.fallback_on_error has claude, which is the adapter that it follows",
-		"spawn:\n  agents:\n    a:\n      adapter: x\n      fallback_on_error: [x]": "line 5: spawn.agents.a.fallback_on_error has x,",
+		"spawn:\n  agents:\n    critic:\n      adapter: x\n      fallback_on_error: [x]": "line 5: spawn.agents.critic.fallback_on_error has x,",
 		"spawn: {model: --dangerous}":                  `spawn.model is "--dangerous"; it must be 1 to 256 letters`,
 		"spawn: {model: ''}":                           `spawn.model is "";`,
 		"spawn: {model: a b}":                          `spawn.model is "a b";`,
@@ -203,7 +205,7 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 		"spawn: {command: [x, " + strings.Repeat("a", 64<<10) + "]}": "spawn.command has more than 65536 bytes",
 		"spawn: {adapter: exec}":                                     "spawn.command is missing, which the adapter exec runs",
 		"spawn: {fallback_on_error: [exec]}":                         "spawn.command is missing",
-		"spawn: {agents: {a: {adapter: exec}}}":                      "spawn.command is missing",
+		"spawn: {agents: {critic: {adapter: exec}}}":                 "spawn.command is missing",
 		"spawn: {adapters: [../a.json]}":                             `spawn.adapters: "../a.json" is not in the project`,
 		"spawn: {plan: /etc/passwd}":                                 `spawn.plan is "/etc/passwd"; it must be the path of a file in the project`,
 		"spawn: {plan: '{task}/../../x'}":                            "it must be the path of a file in the project",
@@ -213,11 +215,16 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 		"spawn: {plan: 'a/{task'}":                                   "whose only part in braces is {task}",
 		"spawn: {plan: 1}":                                           "spawn.plan is 1; it must be text",
 		"spawn: {agents: [a]}":                                       "spawn.agents is a list; it must be a mapping of keys",
-		"spawn: {agents: {a: x}}":                                    `spawn.agents.a is "x"; it must be a mapping of keys`,
+		"spawn: {agents: {critic: x}}":                               `spawn.agents.critic is "x"; it must be a mapping of keys`,
 		"spawn: {agents: {a/b: {}}}":                                 "spawn.agents.a/b must have a name of 1 to 128 letters, digits, _ and -",
-		"spawn: {agents: {a: {}, a: {}}}":                            "spawn.agents.a is already defined in line 1",
-		"spawn: {agents: {a: {env: [X]}}}":                           "unknown key spawn.agents.a.env",
-		"spawn: {agents: {a: {timout: 5m}}}":                         "did you mean spawn.agents.a.timeout?",
+		"spawn: {agents: {critic: {}, critic: {}}}":                  "spawn.agents.critic is already defined in line 1",
+		"spawn: {agents: {critic: {env: [X]}}}":                      "unknown key spawn.agents.critic.env",
+		"spawn: {agents: {critic: {timout: 5m}}}":                    "did you mean spawn.agents.critic.timeout?",
+		"spawn:\n  agents:\n    critc: {}":                           "line 3: spawn.agents.critc: no agent has this name; did you mean critic?",
+		"spawn: {agents: {Critic: {}}}":                              "did you mean critic?",
+		"spawn: {agents: {np-crtic: {}}}":                            "did you mean np-critic?",
+		"spawn: {agents: {security: {}}}":                            "no agent has this name; it needs a definition, such as .switchyard/agents/security.md",
+		"spawn: {agents: {critic-tests: {}}}":                        "spawn.agents.critic-tests: no agent has this name",
 		"spawn: {agents: {" + many(65, "a%d: {}") + "}}":             "spawn.agents has more than 64 entries",
 		"spawn: {fallback: []}":                                      "unknown key spawn.fallback",
 		"spawn: {idle_timout: 1m}":                                   "did you mean spawn.idle_timeout?",
@@ -353,13 +360,13 @@ func TestConfigReadsTheSpawnsThatItIsGiven(t *testing.T) {
 			}
 			return lines
 		}
-		lines := rapid.Permutation(append(written("  ", all), "  agents:\n    one:\n"+strings.Join(written("      ", one), "\n"))).Draw(t, "order")
+		lines := rapid.Permutation(append(written("  ", all), "  agents:\n    critic:\n"+strings.Join(written("      ", one), "\n"))).Draw(t, "order")
 		text := "spawn:\n" + strings.Join(lines, "\n") + "\n"
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		c, err := project.Project{Root: dir}.Config(t.Context(), 100)
-		if got := c.Spawn.For("one"); err != nil || !reflect.DeepEqual(got, want) {
+		if got := c.Spawn.For("critic"); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s\ngot %+v, %v, want %+v", text, got, err, want)
 		}
 	})

@@ -53,8 +53,8 @@ func (l Library) Find(name string) (Definition, error) {
 		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is not an agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
 	}
 	names := []string{name}
-	if short, ok := strings.CutPrefix(name, prefix); ok && slices.Contains(Names(), short) {
-		names = append(names, short)
+	if strings.HasPrefix(name, prefix) {
+		names = Spellings(name)
 	}
 	root, err := l.open()
 	if err != nil {
@@ -76,6 +76,19 @@ func (l Library) Find(name string) (Definition, error) {
 	}
 	return Definition{}, errs.New(errs.AgentNotFound, "no agent is called %s", name).With("agent", name).With("searched", folders()).
 		WithHint("write " + path.Join(Folder, name+ending) + "; docs/agents.md has its form, and switchyard doctor lists the agents that there are")
+}
+
+// Spellings returns the names of an agent, the given one first: NAME and np-NAME for a
+// built-in one.
+func Spellings(name string) []string {
+	short, isLong := strings.CutPrefix(name, prefix)
+	switch {
+	case !slices.Contains(Names(), short):
+		return []string{name}
+	case isLong:
+		return []string{name, short}
+	}
+	return []string{name, prefix + name}
 }
 
 // open returns the project's root, nil without a project.
