@@ -20,8 +20,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Short: "Check the configuration, plugins, policy, ledger and agents",
 		Long: `Doctor checks the configuration and who owns it, the plugins and their lock, the
 policy and the ledger; finds the program of each adapter and compares its help with
-the flags that the adapter uses; lists the agents; and checks the requirements of
-run. It does not change the project.
+the flags that the adapter uses; lists the agents, checks the templates of their
+prompts, and checks the requirements of run. It does not change the project.
 
 With --deep it also verifies every event of the ledger. With --probe it runs the
 executor's adapter once, which must edit a file in a temporary repository. This

@@ -23,6 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -71,6 +72,9 @@ func (d *Doctor) Diagnose(ctx context.Context, deep, probe bool) (api.Health, er
 		}
 	}
 	d.checkLedger(ctx, &h, deep)
+	if err := prompt.Check(d.project.Root); err != nil {
+		h.check("prompts", err, "")
+	}
 	h.check("environment", childenv.Guard(d.project.Environ), "not that of a spawned agent")
 	if ctx.Err() != nil {
 		return h.Health, context.Cause(ctx)

@@ -79,6 +79,9 @@ func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *tas
 		err = agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleCritic), w.req.Adapter)
 	}
 	if err == nil {
+		err = prompt.Check(w.project.Root)
+	}
+	if err == nil {
 		err = agents.CheckConfinement(w.project, w.config, w.id, branch.Worktree)
 	}
 	if err == nil {

@@ -105,7 +105,7 @@ var roles = map[string]role{
 // parsed, or lacks a required field. prompt-value-invalid for a value of the head that is
 // empty or has a line break or an invisible character. prompt-too-large.
 func Render(root, name string, d Data) (string, error) {
-	t, err := load(root, name)
+	text, err := fill(root, name, d)
 	if err != nil {
 		return "", err
 	}
@@ -123,15 +123,30 @@ func Render(root, name string, d Data) (string, error) {
 		}
 		b.WriteString(line + ": " + value + "\n")
 	}
-	text, err := t.fill(d.fields(strings.Fields(roles[name].fields)), strings.Fields(roles[name].needed))
-	if err != nil {
-		return "", err
-	}
 	b.WriteString("\n" + strings.TrimSpace(text) + "\n")
 	if b.Len() > maxPrompt {
 		return "", errs.New(errs.PromptTooLarge, "the prompt of the %s would have more than %d bytes", name, maxPrompt).With("limit", maxPrompt)
 	}
 	return b.String(), nil
+}
+
+// Check fails with prompt-template-invalid if a role's template in the project at root cannot
+// be used, so that this is known before an agent is needed.
+func Check(root string) error {
+	for _, name := range slices.Sorted(maps.Keys(roles)) {
+		if _, err := fill(root, name, Data{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fill(root, name string, d Data) (string, error) {
+	t, err := load(root, name)
+	if err != nil {
+		return "", err
+	}
+	return t.fill(d.fields(strings.Fields(roles[name].fields)), strings.Fields(roles[name].needed))
 }
 
 func (d Data) fields(names []string) values {
