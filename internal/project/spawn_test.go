@@ -236,9 +236,12 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 	}
 }
 
-// TestAProblemIsReportedOnce checks that a wrong value causes no further problems.
+// TestAProblemIsReportedOnce checks that a wrong value causes no further problems, and that
+// text that is not YAML has its line there too.
 func TestAProblemIsReportedOnce(t *testing.T) {
 	for _, text := range []string{
+		"max_rounds: 3\nverify: 'it's'",
+		"max_rounds: 3\n---\nmax_rounds: 3",
 		"spawn: {adapter: exec, command: []}",
 		"budget: {task: {tokens: 5}, spawn: {tokens: -5}}",
 		"budget: {task: {tokens: 5}, spawn: {tokns: 5}}",

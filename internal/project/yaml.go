@@ -48,11 +48,14 @@ func (r *reader) read(data []byte, f func(root value)) error {
 	}
 	if err == nil {
 		if err = d.Decode(&more); err == nil {
-			return r.invalid(": the file has more than one document")
+			r.addProblem(more.Line, "the file has more than one document")
+			return r.err()
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return r.invalid(": %s", describeYAMLError(err))
+		line, problem := textutil.YAMLSyntax(data)
+		r.addProblem(line, "%s", problem)
+		return r.err()
 	}
 	for _, root := range document.Content {
 		f(value{reader: r}.child(root, ""))
@@ -60,7 +63,7 @@ func (r *reader) read(data []byte, f func(root value)) error {
 	return nil
 }
 
-// describeYAMLError returns an error of the parser in one line.
+// describeYAMLError returns an error of decoding in one line.
 func describeYAMLError(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*yaml.TypeError](err); ok {

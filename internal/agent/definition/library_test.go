@@ -90,7 +90,7 @@ func TestFindRefuses(t *testing.T) {
 	const at = ".switchyard/agents/"
 	root := project(t, map[string]string{
 		at + "empty.md": "---\nname: empty\n---\n \n\t\n", at + "nothing.md": "", at + "other.md": "---\nname: another\n---\nx",
-		at + "endless.md": "---\nname: endless\nx", at + "notyaml.md": "---\nname: [\n---\nx", at + "twice.md": "---\nname: twice\nname: twice\n---\nx",
+		at + "endless.md": "---\nname: endless\nx", at + "notyaml.md": "---\nprofile: edit\nname: 'it's'\ntools: []\n---\nx", at + "twice.md": "---\nname: twice\nname: twice\n---\nx",
 		at + "list.md": "---\n- a\n---\nx", at + "word.md": "---\nmodule: perhaps\n---\nx", at + "two.md": "---\nname: two\n...\nname: two\n---\nx",
 		at + "profile.md": "---\nprofile: write\n---\nx", at + "list-profile.md": "---\nprofile: [edit]\n---\nx",
 		at + "map.md": "---\ntools: {edit: false}\n---\nx", at + "bytes.md": "a\xffb", at + "huge.md": strings.Repeat("x", 1<<20+1),
@@ -103,7 +103,7 @@ func TestFindRefuses(t *testing.T) {
 		says string
 	}{
 		"empty": {errs.AgentEmpty, "no text"}, "nothing": {errs.AgentEmpty, "no text"}, "hidden": {errs.AgentEmpty, ""},
-		"other": {errs.AgentInvalidDefinition, `"another"`}, "endless": {errs.AgentInvalidDefinition, "no end"}, "notyaml": {errs.AgentInvalidDefinition, "line 2"},
+		"other": {errs.AgentInvalidDefinition, `"another"`}, "endless": {errs.AgentInvalidDefinition, "no end"}, "notyaml": {errs.AgentInvalidDefinition, "line 3: did not find expected key"},
 		"twice": {errs.AgentInvalidDefinition, "line 3"}, "list": {errs.AgentInvalidDefinition, "a mapping"}, "word": {errs.AgentInvalidDefinition, "true or false"},
 		"two": {errs.AgentInvalidDefinition, "more than one document"}, "map": {errs.AgentInvalidDefinition, "tools must be"}, "bytes": {errs.AgentInvalidDefinition, "UTF-8"},
 		"profile": {errs.AgentInvalidDefinition, "\"write\" is not readonly"}, "list-profile": {errs.AgentInvalidDefinition, "must be text"},

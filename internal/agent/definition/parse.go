@@ -3,6 +3,7 @@ package definition
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -110,6 +111,9 @@ func readHeader(front []byte) (header, error) {
 	if err := d.Decode(&h); errors.Is(err, io.EOF) {
 		return h, nil
 	} else if err != nil {
+		if line, problem := textutil.YAMLSyntax(front); problem != "" {
+			err = fmt.Errorf("line %d: %s", line, problem)
+		}
 		return h, err
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
