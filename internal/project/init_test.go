@@ -106,11 +106,13 @@ func TestInitMakesAProject(t *testing.T) {
 	}
 }
 
-// TestInitAgreesWithTheDocumentation checks that the page's example is the new file
-// without its comment signs.
+// TestInitAgreesWithTheDocumentation checks that the page's example is a new file without its
+// comment signs.
 func TestInitAgreesWithTheDocumentation(t *testing.T) {
 	dir := t.TempDir()
-	initialised(t, dir, project.Settings{})
+	initialised(t, dir, project.Settings{Suggestion: project.Suggestion{
+		Verify: "make test", Reports: []project.ReportCommand{{Run: "staticcheck -f sarif ./...", Plugin: "sarif"}},
+	}})
 	_, keys, _ := strings.Cut(uncommented(fileIn(t, dir, project.ConfigFile)), "\n\n")
 	page := fileIn(t, filepath.Join("..", "..", "docs"), "configuration.md")
 	_, example, _ := strings.Cut(page, "```yaml\n")

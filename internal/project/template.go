@@ -55,8 +55,8 @@ func (s Settings) template() (string, error) {
 	if !setPhases {
 		s.Phases = defaults().Phases
 	}
-	if len(s.Reports) == 0 {
-		s.Reports = []ReportCommand{{Run: "staticcheck -f sarif ./...", Plugin: "sarif", Paths: []string{"**/*.go"}}}
+	if len(s.Reports) == 0 { // Words that nobody takes for a proposal.
+		s.Reports = []ReportCommand{{Run: "your-linter --sarif", Plugin: "sarif"}}
 	}
 	t, err := template.New("switchyard.yaml").Funcs(template.FuncMap{
 		"join": strings.Join,
@@ -90,9 +90,9 @@ func (p Project) Suggest(ctx context.Context) Suggestion {
 		file, verify string
 		report       ReportCommand
 	}{
-		{"go.mod", "go test ./...", ReportCommand{Run: "staticcheck -f sarif ./...", Plugin: "sarif", Paths: []string{"**/*.go"}}},
-		{"package.json", "npm test", ReportCommand{Run: "npx eslint -f json .", Plugin: "eslint", Paths: []string{"**/*.js", "**/*.ts"}}},
-		{"pyproject.toml", "python -m pytest", ReportCommand{Run: "ruff check --output-format sarif .", Plugin: "sarif", Paths: []string{"**/*.py"}}},
+		{"go.mod", "go test ./...", ReportCommand{Run: "staticcheck -f sarif ./...", Plugin: "sarif"}},
+		{"package.json", "npm test", ReportCommand{Run: "npx eslint -f json .", Plugin: "eslint"}},
+		{"pyproject.toml", "python -m pytest", ReportCommand{Run: "ruff check --output-format sarif .", Plugin: "sarif"}},
 		{"Cargo.toml", "cargo test", ReportCommand{}},
 	} {
 		if !in.Exists(tool.file) {
