@@ -46,8 +46,8 @@ type Library struct {
 // # Errors
 //
 // agent-name-invalid, agent-not-found, and errors from Parse; agent-invalid-definition also
-// for a file that cannot be read, is too large or is outside. The error has the path, if there
-// is one.
+// for a file that cannot be read, is too large or is outside. The error and the definition have
+// the path, if there is one.
 func (l Library) Find(name string) (Definition, error) {
 	if !nameForm().MatchString(name) {
 		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is not an agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
@@ -117,11 +117,11 @@ func read(root *os.Root, dir, name string) (Definition, bool, error) {
 		}
 	}
 	if err != nil {
-		return Definition{}, true, invalid(name, "%s: %w", file, safefile.Reason(err)).With("path", file)
+		return Definition{Path: file}, true, invalid(name, "%s: %w", file, safefile.Reason(err)).With("path", file)
 	}
 	d, err := Parse(name, data)
-	if f, ok := errors.AsType[*errs.Error](err); ok {
-		return Definition{}, true, f.With("path", file)
+	if err != nil {
+		return Definition{Path: file}, true, errs.New(errs.CodeOf(err), "%s: %w", file, err).With("agent", name).With("path", file)
 	}
 	d.Path = file
 	return d, true, nil

@@ -113,8 +113,9 @@ func TestFindRefuses(t *testing.T) {
 		if errs.CodeOf(err) != want.code || !strings.Contains(err.Error(), want.says) || d.Body != "" {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
-		if f, ok := errors.AsType[*errs.Error](err); ok && want.code != errs.AgentNotFound && f.Details["path"] != at+name+".md" {
-			t.Errorf("%s: details %v", name, f.Details)
+		if f, ok := errors.AsType[*errs.Error](err); ok && want.code != errs.AgentNotFound &&
+			(f.Details["path"] != at+name+".md" || d.Path != at+name+".md" || !strings.Contains(f.Message, d.Path)) {
+			t.Errorf("%s: %q, details %v, path %s", name, f.Message, f.Details, d.Path)
 		}
 		if strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "agent.") || strings.Contains(err.Error(), root) {
 			t.Errorf("%s: %q", name, err)
