@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -153,5 +155,35 @@ func TestBinaryIsFoundInOrder(t *testing.T) {
 				t.Errorf("got %q, %v; want %q, %q", got, err, c.want, c.code)
 			}
 		})
+	}
+}
+
+// TestThePageNamesTheCredentials checks the last column of the built-in adapters in
+// docs/adapters.md, which the hint of spawn-auth refers to.
+func TestThePageNamesTheCredentials(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/adapters.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n## The built-in adapters\n")
+	for _, name := range adapter.Names() {
+		data, err := os.ReadFile(filepath.Join("adapters", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec struct{ Credentials []string }
+		if err := json.Unmarshal(data, &spec, json.MatchCaseInsensitiveNames(true)); err != nil {
+			t.Fatal(err)
+		}
+		_, row, _ := strings.Cut(table, "\n| `"+name+"` |")
+		row, _, _ = strings.Cut(row, " |\n")
+		cells := strings.Split(row, " | ")
+		want := ""
+		if len(spec.Credentials) > 0 {
+			want = "`" + strings.Join(spec.Credentials, "`, `") + "`"
+		}
+		if got := strings.Trim(cells[len(cells)-1], " |"); got != want {
+			t.Errorf("%s: the page names %q, want %q", name, got, want)
+		}
 	}
 }
