@@ -121,8 +121,9 @@ func agentName(at spawner.Progress) string {
 }
 
 // duration formats a duration: in seconds, in minutes from two minutes on, and in hours
-// from two hours on.
+// from two hours on. It rounds, because the limit of an attempt lacks the moment before it.
 func duration(d time.Duration) string {
+	d = d.Round(time.Second)
 	switch {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))

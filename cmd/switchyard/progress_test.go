@@ -51,7 +51,7 @@ func TestStatusLinesWithoutTerminal(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 24 * time.Hour: "24 h"} {
+	for d, want := range map[time.Duration]string{0: "0 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 24 * time.Hour: "24 h", 10*time.Minute - time.Millisecond: "10 min"} {
 		if got := duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
