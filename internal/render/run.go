@@ -143,7 +143,11 @@ func afterRun(r api.RunResult) step {
 		if r.Branch == nil || r.Merge != nil {
 			return step{}
 		}
-		return step{now: "git merge --ff-only " + r.Branch.Name}
+		s := step{now: "git merge --ff-only " + r.Branch.Name}
+		if r.Branch.Onto != "" { // Another task may have been merged meanwhile.
+			s.then = "or, if its base has changed: " + again + " --merge"
+		}
+		return s
 	case "askuser":
 		return whenAsked(r.TaskID, r.Questions, again)
 	case api.ActionStuck:
