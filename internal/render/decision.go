@@ -100,8 +100,7 @@ func (p *Printer) decision(d host.Decision) {
 		p.Line("")
 		p.Line("verification: none")
 	}
-	given := func(r api.Report) bool { return r.Command == "" }
-	p.lineIf(len(d.Reports) > 0 && len(d.Spawns) == 0 && !slices.ContainsFunc(d.Reports, given), "critic: none; spawn.adapter in switchyard.yaml names one")
+	p.lineIf(lacksCritic(d), "critic: none; spawn.adapter in switchyard.yaml names one")
 	p.previousReview(d.Previous)
 	if words := skippedWords(d.Skipped); words != "" {
 		p.Line("")
@@ -110,6 +109,12 @@ func (p *Printer) decision(d host.Decision) {
 	p.unmappedRules(d.Unmapped)
 	p.agents(d.Spawns, d.Research)
 	p.lineIf(d.Confinement != "", "confinement: %s", confinementWords(d))
+}
+
+// lacksCritic reports whether all reports of a decision are those of the project's commands.
+func lacksCritic(d host.Decision) bool {
+	given := func(r api.Report) bool { return r.Command == "" }
+	return len(d.Reports) > 0 && len(d.Spawns) == 0 && !slices.ContainsFunc(d.Reports, given)
 }
 
 // confinementWords returns the level of a decision, and the reports that have it if others

@@ -57,6 +57,14 @@ func roundWords(v api.RoundResult) string {
 		return "no agent could be run here: " + strings.Join(v.ManualFallback.Failures, "; ")
 	}
 	words := because(v.Decision)
+	if v.NextAction == policies.Commit { // What was not checked must not go unnoticed.
+		if v.Verification == nil {
+			words += "; verification: none"
+		}
+		if lacksCritic(v.Decision) {
+			words += "; critic: none"
+		}
+	}
 	if v.Bar.Above(policies.BarAll) {
 		words += "; " + barWords(string(v.Bar), v.BarSince) + ": " + deferredWords(len(v.Deferred))
 	}

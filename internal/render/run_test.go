@@ -33,3 +33,22 @@ func TestStopWords(t *testing.T) {
 		}
 	}
 }
+
+// TestCommitUnchecked tests that the line of a commit says what did not check it.
+func TestCommitUnchecked(t *testing.T) {
+	for _, c := range []struct {
+		reports      []api.Report
+		verification *api.Verification
+		want         string
+	}{
+		{[]api.Report{{Command: "lint"}}, nil, "; verification: none; critic: none"},
+		{[]api.Report{{Command: "lint"}, {}}, nil, "; verification: none"},
+		{[]api.Report{{Command: "lint"}}, &api.Verification{}, "; critic: none"},
+		{[]api.Report{{}}, &api.Verification{}, ""},
+	} {
+		d := api.Decision{NextAction: policies.Commit, Reports: c.reports, Verification: c.verification}
+		if got := roundWords(api.RoundResult{Decision: d}); got != because(d)+c.want {
+			t.Errorf("got %q, want %q at its end", got, c.want)
+		}
+	}
+}
