@@ -34,7 +34,7 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 	case program == "":
 		return "", errs.New(errs.SpawnCommandMissing, "the adapter %s runs the command of spawn.command, and none is set", a.spec.Name).With("adapter", a.spec.Name)
 	case strings.ContainsRune(program, 0):
-		return "", errs.New(errs.SpawnBinaryMissing, "%q names no program", program).With("adapter", a.spec.Name).With("bin", program)
+		return "", a.missing("%q names no program", program).With("bin", program)
 	case filepath.Base(program) != program:
 		if !filepath.IsAbs(program) {
 			program = filepath.Join(root, program)
@@ -64,8 +64,16 @@ func (a *Adapter) inPath(name string, folders []string) (string, error) {
 	if unusable != nil {
 		return "", unusable
 	}
-	return "", errs.New(errs.SpawnBinaryMissing, "there is no program %s in PATH, which the adapter %s runs", name, a.spec.Name).
-		With("adapter", a.spec.Name).With("bin", name)
+	return "", a.missing("there is no program %s in PATH, which the adapter %s runs", name, a.spec.Name).With("bin", name)
+}
+
+// missing returns spawn-binary-missing. No variable names the program of spawn.command.
+func (a *Adapter) missing(format string, args ...any) *errs.Error {
+	f := errs.New(errs.SpawnBinaryMissing, format, args...).With("adapter", a.spec.Name)
+	if a.spec.Bin == "" {
+		f = f.WithHint("check spawn.command: its first element is the program")
+	}
+	return f
 }
 
 // runnable returns the path of a program, on Windows with its extension.
@@ -75,8 +83,7 @@ func (a *Adapter) runnable(path string) (string, error) {
 	case err == nil:
 		return found, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
-		return "", errs.New(errs.SpawnBinaryMissing, "%s is not there, which the adapter %s runs", path, a.spec.Name).
-			With("adapter", a.spec.Name).With("path", path).Because(err)
+		return "", a.missing("%s is not there, which the adapter %s runs", path, a.spec.Name).With("path", path).Because(err)
 	default:
 		return "", errs.New(errs.SpawnBinaryUnusable, "%s cannot be run: %w", path, err).With("adapter", a.spec.Name).With("path", path)
 	}

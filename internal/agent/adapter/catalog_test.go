@@ -128,31 +128,36 @@ func TestBinaryIsFoundInOrder(t *testing.T) {
 		want    string
 		code    errs.Code
 	}{
-		"in PATH":                {cli: "claude", environ: []string{path("bin", "later")}, want: inPath},
-		"the first in PATH":      {cli: "claude", environ: []string{path("none", "plain", "later", "bin")}, want: later},
-		"the last PATH":          {cli: "claude", environ: []string{path("bin"), path("later")}, want: later},
-		"ours":                   {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + mine, "NUBOS_PILOT_CLAUDE_BIN=/no", path("bin")}, want: mine},
-		"nubos-pilot's":          {cli: "claude", environ: []string{"NUBOS_PILOT_CLAUDE_BIN=" + mine, path("bin")}, want: mine},
-		"an empty one":           {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=", path("bin")}, want: inPath},
-		"a relative one":         {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=./mine"}, want: mine},
-		"a bare one":             {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=tool", path("bin")}, want: tool},
-		"another's":              {cli: "codex", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + mine, path("bin")}, code: errs.SpawnBinaryMissing},
-		"nowhere":                {cli: "claude", code: errs.SpawnBinaryMissing},
-		"a relative PATH":        {cli: "claude", environ: []string{path("", ".")}, code: errs.SpawnBinaryMissing},
-		"not executable":         {cli: "claude", environ: []string{path("plain", "none")}, code: errs.SpawnBinaryUnusable},
-		"a directory":            {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + dir}, code: errs.SpawnBinaryUnusable},
-		"an override is missing": {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=/no/such", path("bin")}, code: errs.SpawnBinaryMissing},
-		"a zero byte":            {cli: "exec", command: []string{"a\x00b"}, code: errs.SpawnBinaryMissing},
-		"a command":              {cli: "exec", environ: []string{path("bin")}, command: []string{"tool", "-x"}, want: tool},
-		"a command's path":       {cli: "exec", command: []string{"./mine"}, want: mine},
-		"no override of it":      {cli: "exec", environ: []string{"SWITCHYARD_EXEC_BIN=/no", path("bin")}, command: []string{"tool"}, want: tool},
-		"no command":             {cli: "exec", code: errs.SpawnCommandMissing},
-		"an empty command":       {cli: "exec", command: []string{""}, code: errs.SpawnCommandMissing},
+		"in PATH":                     {cli: "claude", environ: []string{path("bin", "later")}, want: inPath},
+		"the first in PATH":           {cli: "claude", environ: []string{path("none", "plain", "later", "bin")}, want: later},
+		"the last PATH":               {cli: "claude", environ: []string{path("bin"), path("later")}, want: later},
+		"ours":                        {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + mine, "NUBOS_PILOT_CLAUDE_BIN=/no", path("bin")}, want: mine},
+		"nubos-pilot's":               {cli: "claude", environ: []string{"NUBOS_PILOT_CLAUDE_BIN=" + mine, path("bin")}, want: mine},
+		"an empty one":                {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=", path("bin")}, want: inPath},
+		"a relative one":              {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=./mine"}, want: mine},
+		"a bare one":                  {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=tool", path("bin")}, want: tool},
+		"another's":                   {cli: "codex", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + mine, path("bin")}, code: errs.SpawnBinaryMissing},
+		"nowhere":                     {cli: "claude", code: errs.SpawnBinaryMissing},
+		"a relative PATH":             {cli: "claude", environ: []string{path("", ".")}, code: errs.SpawnBinaryMissing},
+		"not executable":              {cli: "claude", environ: []string{path("plain", "none")}, code: errs.SpawnBinaryUnusable},
+		"a directory":                 {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + dir}, code: errs.SpawnBinaryUnusable},
+		"an override is missing":      {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=/no/such", path("bin")}, code: errs.SpawnBinaryMissing},
+		"a zero byte":                 {cli: "exec", command: []string{"a\x00b"}, code: errs.SpawnBinaryMissing},
+		"a command":                   {cli: "exec", environ: []string{path("bin")}, command: []string{"tool", "-x"}, want: tool},
+		"a command's path":            {cli: "exec", command: []string{"./mine"}, want: mine},
+		"no override of it":           {cli: "exec", environ: []string{"SWITCHYARD_EXEC_BIN=/no", path("bin")}, command: []string{"tool"}, want: tool},
+		"a command that is not there": {cli: "exec", command: []string{"./none"}, code: errs.SpawnBinaryMissing},
+		"no command":                  {cli: "exec", code: errs.SpawnCommandMissing},
+		"an empty command":            {cli: "exec", command: []string{""}, code: errs.SpawnCommandMissing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := embedded(t, c.cli).Binary(c.environ, filepath.Join(dir, "work"), c.command)
 			if got != c.want || errs.CodeOf(err) != c.code {
 				t.Errorf("got %q, %v; want %q, %q", got, err, c.want, c.code)
+			}
+			// No variable names the program of a command.
+			if f, ok := errors.AsType[*errs.Error](err); ok && strings.Contains(f.Hint, "spawn.command") != (c.cli == "exec" && c.code == errs.SpawnBinaryMissing) {
+				t.Errorf("the hint is %q", f.Hint)
 			}
 		})
 	}
