@@ -66,6 +66,8 @@ func parseURL(raw string) (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	switch {
+	case !strings.Contains(raw, "://"): // What has no scheme may not be parsed at all.
+		return nil, errInvalid("the URL does not begin with http:// or https://")
 	case err != nil: // The error contains the URL.
 		return nil, errInvalid("the URL cannot be parsed; special characters in a user or a password must be escaped, such as / as %%2F")
 	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "":

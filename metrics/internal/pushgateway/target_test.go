@@ -26,6 +26,7 @@ func TestWhatIsNoTarget(t *testing.T) {
 	}{
 		"no URL":             {"", "j", nil, "does not begin with"},
 		"no scheme":          {"localhost:9091", "j", nil, "does not begin with"},
+		"an address alone":   {"127.0.0.1:9091", "j", nil, "does not begin with"},
 		"another scheme":     {"ftp://localhost", "j", nil, "does not begin with"},
 		"opaque":             {"http:localhost", "j", nil, "does not begin with"},
 		"no host":            {"http://", "j", nil, "no host"},
