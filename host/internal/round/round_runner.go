@@ -208,7 +208,7 @@ func (rr *roundRunner) reviewDraft(ctx context.Context, ev *Evidence) (result re
 	ev.Reports = append(ev.Reports, reports...)
 	if err == nil && !rr.critic && len(ev.Reports) == 0 {
 		err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
-			WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or name critic under spawn.agents there")
+			WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or give critic an adapter under spawn.agents there")
 	}
 	return result, err
 }
