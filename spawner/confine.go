@@ -1,7 +1,6 @@
 package spawner
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +47,7 @@ func (a *attempt) refused() (hosts []string, notes []string) {
 		if len(hosts) == maxRefused {
 			break
 		}
-		hosts = append(hosts, fmt.Sprintf("%s: %s", r.Host, r.Reason))
+		hosts = append(hosts, excerpt(r.Host)+": "+r.Reason)
 	}
 	return hosts, notes
 }

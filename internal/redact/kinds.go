@@ -119,17 +119,24 @@ func awsSecret(s string, i int) (secret, bool) {
 		return secret{}, false
 	}
 	end := run(s, from, isBase64)
+	for strings.HasPrefix(s[end:], `\/`) { // JSON may escape a slash.
+		end = run(s, end+2, isBase64)
+	}
 	return secret{"aws-secret-key", from, end}, end-from >= minKey
 }
 
 // userinfo finds a password or token in a URL (RFC 3986, section 3.2.1). A short user
 // name, as in ssh://git@host, is not a secret.
 func userinfo(s string, i int) (secret, bool) {
-	const before = "://"
-	if !strings.HasPrefix(s[i:], before) {
+	start := i
+	for _, before := range [...]string{"://", `:\/\/`} { // The second one in JSON.
+		if strings.HasPrefix(s[i:], before) {
+			start = i + len(before)
+		}
+	}
+	if start == i {
 		return secret{}, false
 	}
-	start := i + len(before)
 	end := run(s, start, func(c byte) bool { return c > ' ' && c != 0x7f && strings.IndexByte("/?#\"'`<>\\", c) < 0 })
 	// The last one: a password may contain an unencoded @.
 	length := strings.LastIndexByte(s[start:end], '@')

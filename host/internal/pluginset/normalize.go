@@ -12,9 +12,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -82,7 +84,28 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 	paths := newPathMapper(r.tree)
 	defer paths.close()
 	paths.apply(result.Findings)
+	redactAll(result.Findings)
 	return Report{Path: ref.Path, Digest: prepared.report, Plugin: prepared.plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
+}
+
+// redactAll removes the secrets that a critic quotes, before a finding is identified, stored or
+// shown to the next agent. The report itself stays as it is.
+func redactAll(findings []finding.Finding) {
+	for i := range findings {
+		f := &findings[i]
+		f.Remediation = redact.Text(f.Remediation)
+		for j := range f.Sources {
+			raw := &f.Sources[j].Raw
+			text := redact.Text(string(*raw))
+			if text == string(*raw) {
+				continue
+			}
+			*raw = jsontext.Value(text)
+			if !raw.IsValid() { // A key without an end extends to the end.
+				*raw, _ = jsontext.AppendQuote(nil, text) // It fails only for invalid UTF-8.
+			}
+		}
+	}
 }
 
 // Normalize runs a plugin on one report.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -186,9 +187,10 @@ func bare(line []byte) []byte {
 	return line[:len(line)-len(trailing().Find(tail))]
 }
 
-// excerpt returns the start of a text, at most limit bytes, cut between characters.
+// excerpt returns the start of a text, at most limit bytes, cut between characters. It redacts
+// before it cuts, since a part of a secret may not be recognized.
 func excerpt(text string, limit int) string {
-	if len(text) <= limit {
+	if text = redact.Text(text); len(text) <= limit {
 		return text
 	}
 	return textutil.ClipBytes(text, limit) + "…"

@@ -103,6 +103,11 @@ func TestReaderTakesTheLastOfSeveralResults(t *testing.T) {
 	if len(o.Notes) != 1 || !strings.Contains(o.Notes[0], "2 events") {
 		t.Errorf("notes %q", o.Notes)
 	}
+	// A secret that is cut would not be recognized any more.
+	o = read(embedded(t, "claude"), []byte(strings.Repeat("x ", 68)+"https://me:a-long-password@example.org\n"+result("yes")+"\n"), adapter.Ended{})
+	if len(o.Notes) != 1 || strings.Contains(o.Notes[0], "a-long") {
+		t.Errorf("notes %q", o.Notes)
+	}
 	// A last result without a text does not bring back that of an earlier one.
 	o = read(embedded(t, "claude"), []byte(result("old")+"\n"+`{"type":"result","is_error":false}`+"\n"), adapter.Ended{})
 	if o.HasText || o.Dollars != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/redact"
 )
 
 // Part is a part of a transcript, for a person to read. Its texts may contain anything.
@@ -81,7 +83,8 @@ type transcript struct {
 
 func (t *transcript) flush() {
 	if t.pieces.Len() > 0 {
-		t.show(Part{Kind: PartText, Text: t.pieces.String()})
+		// Each piece was redacted, but a secret can be in several.
+		t.show(Part{Kind: PartText, Text: redact.Text(t.pieces.String())})
 		t.pieces.Reset()
 	}
 }

@@ -72,6 +72,8 @@ func TestReadOfAnyOutput(t *testing.T) {
 		{"claude", `{"type":"result","is_error":true,"result":"no"}`, "text \"no\"\n"},
 		{"gemini", `{"type":"message","role":"assistant","content":"one, "}` + "\n" + `{"type":"message","role":"assistant","content":"two"}` + "\nlog\n",
 			"text \"one, two\"\nline \"log\"\n"},
+		{"gemini", `{"type":"message","role":"assistant","content":"the key ghp_0123456789"}` + "\n" + `{"type":"message","role":"assistant","content":"0123456789abc"}`,
+			"text \"the key [REDACTED:github-token]\"\n"},
 		{"exec", "{\"a\":1}\r\n  two\n\nend", "line \"{\\\"a\\\":1}\"\nline \"  two\"\nline \"\"\nline \"end\"\n"},
 		{"exec", strings.Repeat("x", 1<<20+1), "line \"" + strings.Repeat("x", 40) + "… (1048576)\"\nline \"x\"\n"},
 	} {
