@@ -73,11 +73,11 @@ func parseEntry(text string) (entry, error) {
 	return entry{target: t, wildcard: wildcard}, nil
 }
 
-// isPublicSuffix reports whether a registry registers names directly below a name, or one
-// level deeper, as below kawasaki.jp.
+// isPublicSuffix reports whether anyone can get a name directly below a name, or one level
+// deeper, as below kawasaki.jp: from a registry, or from a service such as github.io.
 func isPublicSuffix(name string) bool {
-	suffix, icann := publicsuffix.PublicSuffix("x." + name)
-	return len(suffix) >= len(name) && (icann || !strings.Contains(name, "."))
+	suffix, _ := publicsuffix.PublicSuffix("x." + name)
+	return len(suffix) >= len(name)
 }
 
 // permits reports whether t is on the list, and whether the user listed it.
