@@ -58,7 +58,8 @@ const (
 // # Errors
 //
 // plugin-cache-unsafe if others may write to the directory, because its machine code would
-// run as the user, or if it is a symbolic link, which can lead to files of others. Otherwise the error of compile; a panic of compile is an error too.
+// run as the user, or if it is a symbolic link, which can lead to files of others. Otherwise
+// the error of compile; a panic of compile is an error too.
 func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) error {
 	readVersion()
 	if done, err := compileOnDisk(ctx, dir, wasm, compile); done || err != nil {
