@@ -22,7 +22,7 @@ func (p *Printer) Gate(r api.GateResult) {
 	for _, c := range r.Commits {
 		p.gateLine("  ", c)
 	}
-	if r.Outcome == api.GateNotReviewed && !r.Signed && !r.Unsigned {
+	if r.Outcome == api.GateNotReviewed && r.Commit != r.From && !r.Signed && !r.Unsigned {
 		p.next(step{now: "review these files: switchyard round TASK, without --report, since a report does not say which files it is about; or, if another machine did, give its proof: --proof FILE"})
 	}
 }

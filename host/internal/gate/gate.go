@@ -128,6 +128,12 @@ func (g Gate) checkRange(ctx context.Context, from, to string) (api.GateResult, 
 	if err != nil {
 		return api.GateResult{}, err
 	}
+	if base == last.Hash {
+		return api.GateResult{GateVerdict: api.GateVerdict{
+			Outcome: api.GateNotReviewed, Commit: last.Hash, Tree: last.Tree, From: base,
+			Reason: "the range has no commits", Missing: []string{fmt.Sprintf("a commit that %.50s does not have", textutil.Line(from))},
+		}}, nil
+	}
 	var whole api.GateResult
 	whole.GateVerdict, err = g.check(ctx, change{commit: last.Hash, tree: last.Tree, from: base, tasks: tasksOf(last)})
 	if err != nil || whole.Outcome == api.GatePassed {
