@@ -26,8 +26,11 @@ func YAMLSyntax(data []byte) (line int, problem string) {
 		return part != nil && part.Error() == err.Error()
 	})
 	problem = regexp.MustCompile(`^yaml: (line \d+: )?`).ReplaceAllString(err.Error(), "")
-	if problem == "found character that cannot start any token" && bytes.HasPrefix(bytes.TrimLeft(lines[line-1], " "), []byte("\t")) {
-		problem = "found a tab, which must not indent a line; use spaces"
+	if problem == "found character that cannot start any token" {
+		problem = "a value does not begin with this character, unless it is in quotes"
+		if bytes.HasPrefix(bytes.TrimLeft(lines[line-1], " "), []byte("\t")) {
+			problem = "found a tab, which must not indent a line; use spaces"
+		}
 	}
 	return line, problem
 }
