@@ -225,11 +225,7 @@ func (r *Repo) discard(ctx context.Context, w worktree) error {
 
 // removeAll removes a directory, also if it has read-only directories. It need not exist.
 func removeAll(path string) error {
-	parent, err := safefile.OpenDir(filepath.Dir(path))
-	if err == nil {
-		err = errors.Join(safefile.RemoveAll(parent, filepath.Base(path)), parent.Close())
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := safefile.RemovePath(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(err)
 	}
 	return nil

@@ -55,7 +55,7 @@ func (s Settings) template() (string, error) {
 	if !setPhases {
 		s.Phases = defaults().Phases
 	}
-	if len(s.Reports) == 0 { // Words that nobody takes for a proposal.
+	if len(s.Reports) == 0 { // An example, which cannot be run as it is.
 		s.Reports = []ReportCommand{{Run: "your-linter --sarif", Plugin: "sarif"}}
 	}
 	t, err := template.New("switchyard.yaml").Funcs(template.FuncMap{

@@ -128,10 +128,10 @@ func RemoveAll(root *os.Root, name string) error {
 	return root.RemoveAll(name)
 }
 
-// RemovePath is RemoveAll for a directory in one that nobody else can change, such as the
-// directory for temporary files.
+// RemovePath is RemoveAll for the path of a directory. The parent directory must not be a
+// symbolic link.
 func RemovePath(path string) error {
-	parent, err := os.OpenRoot(filepath.Dir(path))
+	parent, err := OpenDir(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

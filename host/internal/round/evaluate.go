@@ -98,9 +98,11 @@ func remove(dir string) error {
 
 func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err error) {
 	// Commands print the path, and some reports name it.
-	if v.dir, err = filepath.EvalSymlinks(v.dir); err != nil {
+	real, err := filepath.EvalSymlinks(v.dir)
+	if err != nil {
 		return err
 	}
+	v.dir = real
 	commits, err := v.repo.History(ctx, req.Merges, req.Last)
 	if err != nil {
 		return err
