@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -146,10 +147,9 @@ func digestTree(ctx context.Context, tx *tasktx.Tx, config project.Config) (stri
 func (t dueTask) mayBlock() bool { return t.block.Blocks < max(t.MaxRounds-t.Round+1, 1) }
 
 // isWithExecutor reports whether the task's last decision sent it to an executor in the
-// project's checkout. The fix of a task with a worktree is made there, and an open run shows
-// that a round is running.
+// project's checkout. The fix of a task with a worktree is made there.
 func isWithExecutor(k record.StoredStatus) bool {
-	return k.Status == task.Open && k.Branch == nil && k.Last != nil && k.Last.NextRound == k.Round && k.Last.NextAction == string(task.RoleExecutor) && len(k.OpenRuns()) == 0
+	return k.Status == task.Open && k.Branch == nil && k.Last != nil && k.Last.NextRound == k.Round && k.Last.NextAction == string(task.RoleExecutor)
 }
 
 // dueTasks lists the tasks that may block a session, by id.
@@ -161,6 +161,11 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		}
 		now := r.Status
 		if !isWithExecutor(now) {
+			continue
+		}
+		if running, err := spawns.IsRunning(ctx, e.project, now); err != nil {
+			return nil, err
+		} else if running {
 			continue
 		}
 		last := now.Last

@@ -15,8 +15,6 @@ func TestIsWithExecutor(t *testing.T) {
 	}{
 		"sent to the executor":     {func(*record.StoredStatus) {}, true},
 		"in a worktree of its own": {func(k *record.StoredStatus) { k.Branch = &task.Branch{} }, false},
-		"a round is under way":     {func(k *record.StoredStatus) { k.Runs = []task.Run{{}} }, false},
-		"its round has ended":      {func(k *record.StoredStatus) { k.Runs = []task.Run{{Receipt: &task.Receipt{}}} }, true},
 		"stuck":                    {func(k *record.StoredStatus) { k.Status = task.Stuck }, false},
 		"resumed since":            {func(k *record.StoredStatus) { k.Round = 3 }, false},
 		"sent to another agent":    {func(k *record.StoredStatus) { k.Last.NextAction = string(task.RoleResearcher) }, false},

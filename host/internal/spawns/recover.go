@@ -48,6 +48,27 @@ func lockRound(ctx context.Context, tx *tasktx.Tx) (*lease.Lease, error) {
 	return held, err
 }
 
+// IsRunning reports whether a process runs the task's round. The open runs of a task do not
+// show it: those of a killed process stay open until the task's next round.
+//
+// # Errors
+//
+// Errors of leases.
+func IsRunning(ctx context.Context, p *core.Project, k record.StoredStatus) (bool, error) {
+	if len(k.OpenRuns()) == 0 {
+		return false, nil
+	}
+	held, err := lock(ctx, p, "round", k.TaskID)
+	if errs.CodeOf(err) == errs.SpawnLocked {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	p.Release(held)
+	return false, nil
+}
+
 func lock(ctx context.Context, p *core.Project, kind, id string) (*lease.Lease, error) {
 	pool, err := p.Leases()
 	if err != nil {
