@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/await"
@@ -55,7 +56,8 @@ func ReadInput(ctx context.Context, r io.Reader) (in Input, err error) {
 	if err != nil {
 		return in, err
 	}
-	if err := json.Unmarshal(text, &in); err != nil {
+	// What we do not read may be wrong: a text that was cut may end with half a character.
+	if err := json.Unmarshal(text, &in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
 		return in, errs.New(errs.HookInputInvalid, "standard input is not the JSON object of an event").Because(err)
 	}
 	switch {
