@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Request is the input of a round.
@@ -156,7 +157,7 @@ func ParseToolLog(log []byte) ([]string, error) {
 		err = errors.New("it is null")
 	}
 	if err != nil {
-		return nil, errs.New(errs.ToolUseLogInvalid, "the log is not a JSON list: %w", err)
+		return nil, errs.New(errs.ToolUseLogInvalid, "the log is not a JSON list: %w", textutil.JSONReason(err))
 	}
 	tools := make([]string, len(entries))
 	for i, entry := range entries {
@@ -183,7 +184,7 @@ func toolOf(entry jsontext.Value) (string, error) {
 		err = json.Unmarshal(entry, &named)
 	}
 	if err != nil {
-		return "", fmt.Errorf("it is neither a tool's name nor an object with one: %w", err)
+		return "", fmt.Errorf("it is neither a tool's name nor an object with one: %w", textutil.JSONReason(err))
 	}
 	if name := cmp.Or(named.Tool, named.Name, named.ToolName); name != "" {
 		return name, nil
