@@ -76,8 +76,8 @@ func (r *Runtime) release(ctx context.Context, m *module) {
 }
 
 // compileTime limits the compilation of a module. A module of the Go toolchain takes a
-// second.
-const compileTime = 10 * time.Second
+// second, and ten times as long on a busy machine.
+const compileTime = 30 * time.Second
 
 // compileInTime is compile with a time limit. wazero cannot be interrupted: a compilation
 // that takes longer runs on, and its result is dropped.
