@@ -45,8 +45,11 @@ func ask(ctx context.Context, in *lineReader, w io.Writer, q task.Question) *api
 			}
 			return nil
 		}
-		if text == "" {
-			text = q.Default
+		if text == "" && q.Default != "" {
+			if n := slices.Index(q.Choices, q.Default) + 1; n > 0 {
+				return &api.AnswerRequest{Choice: n}
+			}
+			return &api.AnswerRequest{Text: q.Default}
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil {

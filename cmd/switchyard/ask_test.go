@@ -21,6 +21,9 @@ func TestAsk(t *testing.T) {
 	choices := task.Question{Fingerprint: "f", Text: "Which port?", Choices: []string{"80", "the one of the proxy"}}
 	withDefault := choices
 	withDefault.Default = "the one of the proxy"
+	numbers := task.Question{Fingerprint: "f", Text: "How often?", Choices: []string{"3", "5", "10"}, Default: "3"}
+	otherDefault := numbers
+	otherDefault.Default = "2"
 	budget := task.Question{Fingerprint: "f", Text: "Raise it?", Choices: []string{"raise by 10 tokens", "stop"}, Budget: "task-tokens"}
 	for name, c := range map[string]struct {
 		q     task.Question
@@ -40,6 +43,9 @@ func TestAsk(t *testing.T) {
 		"text for choices":    {choices, "neither\n", free("neither"), ""},
 		"no default":          {choices, "\n", nil, ""},
 		"default":             {withDefault, "\n", chosen(2), "default: the one of the proxy\nyour answer, 1 to 2 or a text, or nothing for the default: "},
+		"default of numbers":  {numbers, "\n", chosen(1), ""},
+		"choice of numbers":   {numbers, "3\n", chosen(3), ""},
+		"default, no choice":  {otherDefault, "\n", free("2"), ""},
 		"amount":              {budget, "500\n", free("500"), ""},
 		"choice of an amount": {budget, "2\n", chosen(2), ""},
 	} {
