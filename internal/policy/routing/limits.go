@@ -27,8 +27,9 @@ const (
 	maxDigits = 10_000
 )
 
-// limitedPrefix marks the built-ins that are called through limited.
-const limitedPrefix = "limited."
+// limitedPrefix marks the built-ins that are called through limited. With it, no part of a
+// name is a keyword, which a reference would put in brackets.
+const limitedPrefix = "limited.call_"
 
 // builtinOf returns the built-in called in a compiled module, or nil.
 func builtinOf(operator ast.Ref) *ast.Builtin {

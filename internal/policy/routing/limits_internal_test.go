@@ -51,6 +51,16 @@ func TestNoBuiltInTakesAllMemory(t *testing.T) {
 	}
 }
 
+// OPA finds a function by the text of its reference, which for names that are keywords differs
+// from the name.
+func TestLimitedBuiltInsAreFound(t *testing.T) {
+	for _, b := range ast.Builtins {
+		if got := builtinOf(ast.MustParseRef(limitedPrefix + b.Name)); got != b {
+			t.Errorf("%s is found as %v", b.Name, got)
+		}
+	}
+}
+
 // Integers above 64 bits are pointers to fmt, which %p and %w print.
 func TestSprintfPrintsOnlyValues(t *testing.T) {
 	call := limited(ast.Sprintf.Name)
