@@ -314,13 +314,14 @@ func TestPlayOn(t *testing.T) {
 	for _, want := range []replay.PlayedTask{
 		{Task: "minor", Recorded: commit, Round: 5, Decision: commit, DecidedRound: 3, Ended: true, Bar: routing.BarRisk, Deferred: 2, Saved: 2},
 		{Task: "latched", Recorded: commit, Round: 5, Decision: commit, DecidedRound: 4, Ended: true, Bar: routing.BarRisk, Deferred: 1, Saved: 1},
+		{Task: "sooner", Recorded: routed, Round: 3, Decision: commit, DecidedRound: 3, Ended: true, Bar: routing.BarRisk, Deferred: 2},
 		{Task: "cap", Recorded: routing.Decision{NextAction: "stuck", Reason: "max-rounds"}, Round: 2, Decision: routed, DecidedRound: 2, Bar: routing.BarAll},
 	} {
 		if got := byName[want.Task]; got != want {
 			t.Errorf("%s: %+v, want %+v", want.Task, got, want)
 		}
 	}
-	if _, listed := byName["same"]; listed || len(tasks) != 3 {
+	if _, listed := byName["same"]; listed || len(tasks) != 4 {
 		t.Errorf("listed are %+v", tasks)
 	}
 	if report := replayed(t, load(t, "routing@1.3.0"), rounds, replay.Options{}); report.Played != nil {

@@ -2,6 +2,8 @@ package replay
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -24,7 +26,7 @@ type Played struct {
 	Beyond int64 `json:"beyond"`
 	Open   int64 `json:"open"`
 	// Tasks are the first 1,000 that end differently than recorded, in the order of their
-	// recorded ends.
+	// recorded ends. Those that are open in the record come last, by name.
 	Tasks []PlayedTask `json:"tasks"`
 }
 
@@ -113,12 +115,16 @@ func (y *player) end(t PlayedTask) {
 func (y *player) played() *Played {
 	p := y.result
 	p.Tasks = append([]PlayedTask{}, p.Tasks...)
-	for _, t := range y.tasks {
-		if t.Ended {
-			p.Earlier++
-			p.SavedRounds += t.Saved
-		} else {
+	for _, name := range slices.Sorted(maps.Keys(y.tasks)) {
+		t := y.tasks[name]
+		if !t.Ended {
 			p.Open++
+			continue
+		}
+		p.Earlier++
+		p.SavedRounds += t.Saved
+		if len(p.Tasks) < maxPlayed {
+			p.Tasks = append(p.Tasks, *t)
 		}
 	}
 	return &p
