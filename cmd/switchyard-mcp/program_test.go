@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -204,7 +205,8 @@ func TestResultsOfCommands(t *testing.T) {
 		{"findings", map[string]any{"task": "T", "round": 1}, []string{"findings", "T", "--round", "1"}},
 		{"findings", map[string]any{"task": "T", "deferred": true}, []string{"findings", "T", "--deferred"}},
 		{"explain", map[string]any{"task": "T"}, []string{"explain", "T"}},
-		{"explain", map[string]any{"task": "T", "round": 1}, []string{"explain", "T", "--round", "1"}},
+		{"explain", map[string]any{"task": "T", "round": jsontext.Value("1.0")}, []string{"explain", "T", "--round", "1"}},
+		{"explain", map[string]any{"task": "T", "round": nil}, []string{"explain", "T"}},
 	} {
 		got, text := s.call(session, test.command[0], test.tool, test.arguments)
 		if want := s.json(test.command...); !reflect.DeepEqual(any(got), want) {
@@ -300,7 +302,15 @@ func TestToolErrors(t *testing.T) {
 		{"findings", map[string]any{"task": "T", "round": 7}, errs.RoundNotFound},
 		{"findings", map[string]any{"task": "T", "round": -1}, errs.MCPArgumentsInvalid},
 		{"explain", map[string]any{"task": "T", "color": true}, errs.MCPArgumentsInvalid},
-		{"next", nil, errs.TaskInvalidID},
+		{"findings", map[string]any{"task": "T", "round": 0}, errs.MCPArgumentsInvalid},
+		{"findings", map[string]any{}, errs.MCPArgumentsInvalid},
+		{"findings", map[string]any{"task": nil}, errs.MCPArgumentsInvalid},
+		{"explain", map[string]any{"task": "T", "round": 0}, errs.MCPArgumentsInvalid},
+		{"explain", map[string]any{"task": "T", "round": 1.5}, errs.MCPArgumentsInvalid},
+		{"next", nil, errs.MCPArgumentsInvalid},
+		{"next", map[string]any{"task": ""}, errs.TaskInvalidID},
+		{"submit_report", map[string]any{"task": "T"}, errs.MCPArgumentsInvalid},
+		{"submit_report", map[string]any{"task": "T", "report": isClean, "round": 0}, errs.MCPArgumentsInvalid},
 		{"submit_report", map[string]any{"task": "T", "report": "no report"}, errs.ReportInvalidJSON},
 		{"submit_report", map[string]any{"task": "T", "report": isClean, "round": 1}, errs.RoundShifted},
 		{"submit_report", map[string]any{"task": "T", "report": `"` + strings.Repeat("x", 32<<20) + `"`}, errs.ReportTooLarge},

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"context"
 	stdjson "encoding/json"
+	"maps"
+	"math"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -132,9 +135,15 @@ func show[T any](value T, err error, text func(*render.Printer, T)) (result, err
 
 // addTool adds a tool with arguments of type In.
 func addTool[In any](s *server, m *mcp.Server, name, description string, mutates bool, run func(context.Context, In) (result, error)) {
-	schema, err := jsonschema.For[In](nil)
+	schema, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[number](): {Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: jsonschema.Ptr(float64(math.MaxUint16))},
+	}})
 	if err != nil {
 		panic(err) // A test lists all tools.
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		panic(err)
 	}
 	m.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: annotations(mutates)},
 		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -147,7 +156,7 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 			notify(ctx, req, 0)
 			defer notify(ctx, req, 1)
 			var in In
-			r, err := result{}, decode(req.Params.Arguments, &in)
+			r, err := result{}, decode(req.Params.Arguments, resolved, &in)
 			if err == nil {
 				r, err = run(ctx, in)
 				if mutates {
@@ -163,12 +172,32 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 		})
 }
 
-func decode(arguments stdjson.RawMessage, in any) error {
+// number is an integer from 1, or 0 if it is left out. It is a float64 because JSON Schema
+// takes 1.0 for an integer too.
+type number float64
+
+// maxReason is the maximum length of an error about arguments, in code points. The reason can
+// quote a whole argument.
+const maxReason = 500
+
+// decode decodes arguments that fit the tool's schema. It takes null for an argument that is
+// left out.
+func decode(arguments stdjson.RawMessage, schema *jsonschema.Resolved, in any) error {
 	if len(arguments) == 0 {
-		return nil
+		arguments = stdjson.RawMessage("{}")
 	}
-	if err := json.Unmarshal(arguments, in, json.RejectUnknownMembers(true)); err != nil {
-		return errs.New(errs.MCPArgumentsInvalid, "the arguments do not fit the tool: %w", textutil.JSONReason(err))
+	var given map[string]any
+	err := json.Unmarshal(arguments, &given)
+	if err == nil {
+		maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
+		err = schema.Validate(given)
+	}
+	if err == nil {
+		err = json.Unmarshal(arguments, in)
+	}
+	if err != nil {
+		reason := strings.TrimPrefix(textutil.JSONReason(err).Error(), "validating root: ")
+		return errs.New(errs.MCPArgumentsInvalid, "the arguments do not fit the tool: %s", textutil.Fit(reason, maxReason))
 	}
 	return nil
 }
@@ -214,7 +243,7 @@ func (s *server) status(ctx context.Context, in statusArguments) (result, error)
 
 type findingsArguments struct {
 	Task     string `json:"task" jsonschema:"the id of the task"`
-	Round    uint16 `json:"round,omitempty" jsonschema:"the number of the round, from 1; the latest review if it is left out"`
+	Round    number `json:"round,omitempty" jsonschema:"the number of the round, from 1; the latest review if it is left out"`
 	Deferred bool   `json:"deferred,omitempty" jsonschema:"list the deferred findings instead: those below the bar of the policy"`
 }
 
@@ -225,7 +254,7 @@ func (s *server) findings(ctx context.Context, in findingsArguments) (result, er
 
 type explainArguments struct {
 	Task  string `json:"task" jsonschema:"the id of the task"`
-	Round uint16 `json:"round,omitempty" jsonschema:"the number of the round, from 1; the latest decision if it is left out"`
+	Round number `json:"round,omitempty" jsonschema:"the number of the round, from 1; the latest decision if it is left out"`
 }
 
 func (s *server) explain(ctx context.Context, in explainArguments) (result, error) {
@@ -260,7 +289,7 @@ type reportArguments struct {
 	Task   string `json:"task" jsonschema:"the id of the task"`
 	Report string `json:"report" jsonschema:"the text of the report"`
 	Format string `json:"format,omitempty" jsonschema:"the plugin that reads the report, such as np-critic or sarif; detected if it is left out"`
-	Round  uint16 `json:"round,omitempty" jsonschema:"the round that the report is about, from 1; give it if the report does not name its round"`
+	Round  number `json:"round,omitempty" jsonschema:"the round that the report is about, from 1; give it if the report does not name its round"`
 }
 
 func (s *server) submitReport(ctx context.Context, in reportArguments) (result, error) {
