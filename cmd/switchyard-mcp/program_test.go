@@ -152,6 +152,7 @@ func (s *site) code(session *mcp.ClientSession, tool string, arguments map[strin
 const (
 	fails   = `{"critic": "critic", "findings": [{"category": "style", "file": "a.go", "line": 1, "remediation": "Rename it"}]}`
 	asks    = `{"critic": "critic", "findings": [{"category": "question-to-user", "remediation": "x", "question_to_user": {"question": "Which port?"}}]}`
+	offers  = `{"critic": "critic", "findings": [{"category": "question-to-user", "remediation": "x", "question_to_user": {"question": "Which port?", "choices": ["80", "443"]}}]}`
 	isClean = `{"critic": "critic", "findings": []}`
 )
 
@@ -315,10 +316,28 @@ func TestToolErrors(t *testing.T) {
 		{"submit_report", map[string]any{"task": "T", "report": isClean, "round": 1}, errs.RoundShifted},
 		{"submit_report", map[string]any{"task": "T", "report": `"` + strings.Repeat("x", 32<<20) + `"`}, errs.ReportTooLarge},
 		{"answer", map[string]any{"task": "T", "text": "x"}, errs.TaskNotWaiting},
+		{"answer", map[string]any{"task": "T", "choice": 1}, errs.TaskNotWaiting},
+		{"answer", map[string]any{"task": "T", "choice": 0}, errs.MCPArgumentsInvalid},
+		{"answer", map[string]any{"task": "T", "choice": 1, "text": "x"}, errs.MCPArgumentsInvalid},
+		{"answer", map[string]any{"task": "T"}, errs.MCPArgumentsInvalid},
 	} {
 		if got := s.code(session, test.tool, test.arguments); got != test.want {
 			t.Errorf("%s %.100v: %s, want %s", test.tool, test.arguments, got, test.want)
 		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	s := newSite(t, map[string]string{"offers.json": offers})
+	s.json("round", "T", "--report", "offers.json")
+	session := s.connect(nil, "--allow-mutations")
+	if code := s.code(session, "answer", map[string]any{"task": "T", "choice": 3}); code != errs.AnswerInvalid {
+		t.Errorf("a choice that the question does not have: %s", code)
+	}
+	s.call(session, "answer", "answer", map[string]any{"task": "T", "choice": 2})
+	explained, _ := s.call(session, "explain", "explain", map[string]any{"task": "T"})
+	if answer := explained["answers"].([]any)[0].(map[string]any); answer["choice"] != 2.0 || answer["text"] != "443" {
+		t.Errorf("answered with %v", answer)
 	}
 }
 

@@ -301,10 +301,14 @@ func (s *server) submitReport(ctx context.Context, in reportArguments) (result, 
 type answerArguments struct {
 	Task     string `json:"task" jsonschema:"the id of the task"`
 	Question string `json:"question,omitempty" jsonschema:"the fingerprint of the question's finding; needed if there are several questions"`
-	Text     string `json:"text" jsonschema:"the answer"`
+	Choice   number `json:"choice,omitempty" jsonschema:"the number of the question's choice, from 1; give this or text"`
+	Text     string `json:"text,omitempty" jsonschema:"the answer, if it is not one of the choices; give this or choice"`
 }
 
 func (s *server) answer(ctx context.Context, in answerArguments) (result, error) {
-	t, err := s.engine.Answer(ctx, in.Task, host.AnswerRequest{Question: in.Question, Text: strings.TrimSpace(in.Text)})
+	if (in.Choice == 0) == (in.Text == "") {
+		return result{}, errs.New(errs.MCPArgumentsInvalid, "give one of choice and text")
+	}
+	t, err := s.engine.Answer(ctx, in.Task, host.AnswerRequest{Question: in.Question, Choice: int(in.Choice), Text: strings.TrimSpace(in.Text)})
 	return show(t, err, (*render.Printer).TaskResult)
 }
