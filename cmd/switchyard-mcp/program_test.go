@@ -220,7 +220,8 @@ func TestResultsOfCommands(t *testing.T) {
 	}
 
 	next, text := s.call(session, "mcp-next", "next", map[string]any{"task": "E"})
-	handoff, err := os.ReadFile(filepath.Join(s.dir, ".switchyard/handoff/E-r2-findings.md"))
+	path := filepath.Join(s.dir, ".switchyard/handoff/E-r2-findings.md")
+	handoff, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,6 +231,13 @@ func TestResultsOfCommands(t *testing.T) {
 	}
 	if !reflect.DeepEqual(next, want) || !strings.Contains(text, "\nthen: switchyard round E\n") || !strings.Contains(text, "Rename it") {
 		t.Errorf("next is %v: %s", next, text)
+	}
+	if err := os.Truncate(path, maxHandoff+1); err != nil {
+		t.Fatal(err)
+	}
+	delete(want, "handoff_text")
+	if next, _ := s.call(session, "mcp-next", "next", map[string]any{"task": "E"}); !reflect.DeepEqual(next, want) {
+		t.Errorf("next with a large handoff is %v", next)
 	}
 	if next, _ := s.call(session, "mcp-next", "next", map[string]any{"task": "T"}); next["next"] != "" || next["handoff"] != nil {
 		t.Errorf("after the commit comes %v", next)

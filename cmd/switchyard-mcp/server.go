@@ -266,7 +266,7 @@ type nextArguments struct {
 	Task string `json:"task" jsonschema:"the id of the task"`
 }
 
-// maxHandoff is the maximum size of the executor's instructions, in bytes.
+// maxHandoff is the maximum size in bytes of the executor's instructions that next returns.
 const maxHandoff = 4 << 20
 
 func (s *server) next(ctx context.Context, in nextArguments) (result, error) {
@@ -277,7 +277,8 @@ func (s *server) next(ctx context.Context, in nextArguments) (result, error) {
 	step := render.NextOf(t)
 	if t.Handoff != nil {
 		text, err := s.handoff.Read(ctx, *t.Handoff, maxHandoff)
-		if err != nil {
+		// The client can read a large handoff by its path.
+		if err != nil && errs.CodeOf(err) != errs.FileTooLarge {
 			return result{}, err
 		}
 		step.HandoffText = string(text)
