@@ -163,6 +163,9 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 					s.noteRecorded()
 				}
 			}
+			if err != nil && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			if err != nil {
 				e := cli.Typed(err)
 				r.value = map[string]any{"error": e}

@@ -308,6 +308,27 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestAnswerOfCancelledCall tests that a cancelled call is answered as one, not as a failed
+// tool.
+func TestAnswerOfCancelledCall(t *testing.T) {
+	e := &fakeEngine{delay: time.Hour}
+	in, out, wait := pipes(t, e)
+	lines := bufio.NewScanner(out)
+	go func() {
+		fmt.Fprintln(in, initialize)
+		fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status"}}`)
+		<-e.started
+		fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	}()
+	if !lines.Scan() || !lines.Scan() || !strings.Contains(lines.Text(), `"id":1,"error":{`) || !strings.Contains(lines.Text(), "context canceled") {
+		t.Errorf("%s (%v)", lines.Text(), lines.Err())
+	}
+	in.Close()
+	if err := wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestEndOfServer tests that a signal ends the calls.
 func TestEndOfServer(t *testing.T) {
 	e := &fakeEngine{delay: time.Hour}
