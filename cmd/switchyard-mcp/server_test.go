@@ -18,6 +18,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -326,6 +327,14 @@ func TestAnswerOfCancelledCall(t *testing.T) {
 	in.Close()
 	if err := wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"--bad"}, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &stderr})
+	if want := "\nhint: switchyard-mcp --help shows what it takes\n"; code != 2 || !strings.HasSuffix(stderr.String(), want) {
+		t.Errorf("exit status %d: %s, want%s", code, &stderr, want)
 	}
 }
 

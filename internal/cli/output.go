@@ -99,10 +99,13 @@ func WantsJSON(args []string) bool {
 // completeHint replaces COMMAND and TASK in a hint with the command and the task of the
 // command line.
 func (p *Program) completeHint(hint string) string {
-	if p.command == "" {
-		hint = strings.ReplaceAll(hint, "switchyard help COMMAND shows what it takes", "switchyard help lists the commands")
-	} else {
+	switch {
+	case p.command != "":
 		hint = strings.ReplaceAll(hint, "help COMMAND", "help "+p.command)
+	case p.isSingle:
+		hint = strings.ReplaceAll(hint, "switchyard help COMMAND", p.name+" --help")
+	default:
+		hint = strings.ReplaceAll(hint, "switchyard help COMMAND shows what it takes", "switchyard help lists the commands")
 	}
 	hint = strings.ReplaceAll(hint, "switchyard help", p.name+" help")
 	if p.task != "" {

@@ -34,6 +34,8 @@ type Program struct {
 	// name is the program's name. command is the command that failed, as the user types it,
 	// and task is the task that it names, or "".
 	name, command, task string
+	// isSingle is set if the program has no commands, and so no help command.
+	isSingle bool
 }
 
 // Streams are the standard streams of a run.
@@ -64,7 +66,7 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	p.name = root.Name()
+	p.name, p.isSingle = root.Name(), !root.HasSubCommands()
 	root.SetArgs(args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
