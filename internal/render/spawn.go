@@ -102,17 +102,12 @@ func dollars(micros *int64) string {
 	return fmt.Sprintf("$%d.%04d", *micros/1e6, *micros%1e6/100)
 }
 
-// spentWords returns the resources that a task's agents have used, or "". If a run did not
-// report its use, its reservation counts, and the words say so.
-func spentWords(s task.Spending, runs ...task.Run) string {
+// spentWords returns the resources that a task's agents have used, or "".
+func spentWords(s task.Spending) string {
 	if s.Runs == 0 {
 		return ""
 	}
-	words := strings.Join(append([]string{textutil.Count(s.Runs, "run")}, amountWords(s.Task)...), ", ")
-	if s.Task.MicroDollars > 0 && slices.ContainsFunc(runs, assumed) {
-		words += " (in part assumed)"
-	}
-	return words
+	return strings.Join(append([]string{textutil.Count(s.Runs, "run")}, amountWords(s.Task)...), ", ")
 }
 
 // raiseWords describes an addition to a budget.
@@ -137,11 +132,6 @@ func amountWords(a task.Amount) []string {
 		words = append(words, dollars(&a.MicroDollars))
 	}
 	return words
-}
-
-// assumed reports whether part of a run's cost is only its reservation.
-func assumed(r task.Run) bool {
-	return r.Receipt != nil && r.Cost().MicroDollars > r.Receipt.Used.MicroDollars
 }
 
 // SpawnResult prints the result of a spawn outside any task.

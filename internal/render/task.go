@@ -74,7 +74,7 @@ func (p *Printer) status(t host.TaskStatus) {
 	}
 	p.lineIf(t.Raised != (task.Raise{}), "  the budget was raised by %s", raiseWords(t.Raised))
 	p.Line("  latest event %d, %s", t.Event, eventTime(t.UpdatedAt))
-	if words := spentWords(t.Spent, t.Runs...); words != "" {
+	if words := spentWords(t.Spent); words != "" {
 		p.Line("  agents: %s", words)
 	}
 	if open := len(t.OpenRuns()); open > 0 {
