@@ -285,8 +285,12 @@ func (p *Proxy) connect(t target, user bool) (net.Conn, error) {
 	// The context of the request would be done when the client closes its sending side.
 	ctx, cancel := context.WithTimeout(p.ctx, p.dialTimeout)
 	defer cancel()
-	if through, err := p.upstreamOf(t); err != nil || through != nil {
-		return p.connectThrough(ctx, through, t, err)
+	through, err := p.upstreamOf(t)
+	if err != nil {
+		return nil, fmt.Errorf("choose the proxy: %w", err)
+	}
+	if through != nil {
+		return p.connectThrough(ctx, through, t)
 	}
 	addrs, err := p.resolve(ctx, t.host)
 	if err != nil {

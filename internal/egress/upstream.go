@@ -24,12 +24,8 @@ func (p *Proxy) upstreamOf(t target) (*url.URL, error) {
 	return p.options.Upstream(&url.URL{Scheme: "https", Host: t.String()})
 }
 
-// connectThrough opens a tunnel through another proxy (RFC 9110, 9.3.6). err is the error of
-// choosing that proxy.
-func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target, err error) (net.Conn, error) {
-	if err != nil {
-		return nil, fmt.Errorf("choose the proxy: %w", err)
-	}
+// connectThrough opens a tunnel through another proxy (RFC 9110, 9.3.6).
+func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target) (net.Conn, error) {
 	port := map[string]string{"http": "80", "https": "443"}[through.Scheme]
 	if port == "" {
 		return nil, fmt.Errorf("the proxy of this machine has the scheme %q; http and https can be used", through.Scheme)
