@@ -158,7 +158,7 @@ func (c *cliOutput) write(kind string, cut int, values map[string]any) {
 			for name, value := range all {
 				text = strings.ReplaceAll(text, "$"+name, fmt.Sprint(value))
 			}
-			c.print(text+"\n", isErr, cut)
+			printLine(text+"\n", isErr, cut)
 			continue
 		}
 		object := event.(map[string]any)
@@ -178,7 +178,7 @@ func (c *cliOutput) write(kind string, cut int, values map[string]any) {
 			c.messages++
 			all = c.values(values)
 		}
-		c.print(string(encode(fill(object, all).(map[string]any)))+"\n", isErr, cut)
+		printLine(string(encode(fill(object, all).(map[string]any)))+"\n", isErr, cut)
 	}
 }
 
@@ -189,7 +189,8 @@ func (c *cliOutput) list(kind string) (events []any) {
 	return events
 }
 
-func (c *cliOutput) print(line string, isErr bool, cut int) {
+// printLine prints a line, or its first cut bytes if cut is not 0.
+func printLine(line string, isErr bool, cut int) {
 	out := os.Stdout
 	if isErr {
 		out = os.Stderr
