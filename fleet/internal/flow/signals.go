@@ -63,7 +63,7 @@ func (t *tracker) awaitDependencies(ctx workflow.Context) (why string) {
 	for len(t.in.DependsOn) > 0 {
 		var d Dependency
 		if !ended.ReceiveAsync(&d) {
-			if t.wait(ctx, "", ended); ctx.Err() != nil {
+			if wait(ctx, "", ended); ctx.Err() != nil {
 				return Stopped
 			}
 			continue

@@ -127,10 +127,10 @@ func (t *tracker) step(ctx workflow.Context, p Position) *Failure {
 		return t.carryOut(ctx, Commit, p)
 	case task.StepAsk:
 		if t.receiveAnswers(); len(t.in.Answers) == 0 {
-			t.wait(ctx, p.Until, t.answers)
+			wait(ctx, p.Until, t.answers)
 		}
 	case task.StepPark:
-		t.wait(ctx, p.Until, nil)
+		wait(ctx, p.Until, nil)
 	default:
 		return &Failure{Code: errs.Internal, Message: fmt.Sprintf("the home gave the step %q, which no worker can take", p.Step.Kind)}
 	}
@@ -170,7 +170,7 @@ const minWait = 5 * time.Second
 
 // wait waits until the given time, until a signal is in the channel, which may be nil, or until
 // the workflow is canceled.
-func (t *tracker) wait(ctx workflow.Context, until string, signals workflow.ReceiveChannel) {
+func wait(ctx workflow.Context, until string, signals workflow.ReceiveChannel) {
 	timer, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	ignore := func(workflow.ReceiveChannel, bool) {}
