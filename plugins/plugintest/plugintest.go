@@ -17,6 +17,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -189,10 +190,7 @@ func (k *kit) add(group Group, name string, status Status, detail string) {
 	case Fail:
 		k.report.Failed++
 	}
-	if points := []rune(detail); len(points) > maxDetail {
-		detail = string(points[:maxDetail]) + "…"
-	}
-	k.report.Checks = append(k.report.Checks, Check{group, name, status, detail})
+	k.report.Checks = append(k.report.Checks, Check{group, name, status, textutil.Clip(detail, maxDetail)})
 }
 
 // maxDetail limits a detail, in code points: an answer may have megabytes.
