@@ -115,7 +115,7 @@ func TestKeysAreReadInTheFormsThatToolsWrite(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got, err := bundle.Read(packed, limits(), &bundle.Trust{Keys: []bundle.Key{{ID: "k", Algorithm: tc.algorithm, Material: tc.public}}})
+		got, err := bundle.Read(packed, limits(), &bundle.Trust{Keys: []bundle.Key{{ID: "k", Algorithm: tc.algorithm, Material: tc.public}}, Now: now})
 		if err != nil || got.Signer != "k" {
 			t.Errorf("%s: signer is %q, %v", name, got.Signer, err)
 		}

@@ -71,7 +71,7 @@ func TestWeVerifyWhatOPASigns(t *testing.T) {
 		for _, named := range []string{p.public.ID, ""} {
 			for _, protobuf := range []bool{false, true} {
 				packed := writtenByOPA(t, opa.NewSigningConfig(p.private.Material, p.private.Algorithm, claims), named, protobuf)
-				got, err := bundle.Read(packed, limits(), &bundle.Trust{Keys: []bundle.Key{p.public}})
+				got, err := bundle.Read(packed, limits(), &bundle.Trust{Keys: []bundle.Key{p.public}, Now: now})
 				if err != nil || got.Signer != p.public.ID || got.Revision != "7" || len(got.Files) != 1 {
 					t.Errorf("%s, named %q, protobuf %v: got %+v, %v", p.public, named, protobuf, got, err)
 				}

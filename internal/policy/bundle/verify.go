@@ -59,7 +59,7 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 			With("want", key.Scope).
 			With("got", textutil.Clip(says.Scope, maxShown))
 	}
-	if err := says.checkTime(t.now()); err != nil {
+	if err := says.checkTime(t.Now()); err != nil {
 		return "", err
 	}
 	if err := checkFiles(files, says.Files); err != nil {
@@ -159,7 +159,7 @@ func fileFault(name, what string) *errs.Error {
 type Trust struct {
 	// Keys are public keys. There is at least one, and their IDs are unique.
 	Keys []Key
-	// Now returns the time that signatures are checked against; nil means time.Now.
+	// Now returns the time that signatures are checked against.
 	Now func() time.Time
 }
 
@@ -188,13 +188,6 @@ func (t *Trust) Check() error {
 		taken[k.ID] = true
 	}
 	return nil
-}
-
-func (t *Trust) now() time.Time {
-	if t.Now == nil {
-		return time.Now()
-	}
-	return t.Now()
 }
 
 // candidates returns the keys that may have made a signature: the named one, or all if the

@@ -151,20 +151,6 @@ func TestSignersSignedForgivesOurClockAMinute(t *testing.T) {
 	}
 }
 
-func TestTheClockIsTheSystemsWhereNoneIsGiven(t *testing.T) {
-	for _, tc := range []struct {
-		expires time.Time
-		want    errs.Code
-	}{{time.Now().Add(time.Hour), ""}, {time.Now().Add(-time.Hour), errs.PolicySignatureExpired}} {
-		trust := shared()
-		trust.Now = nil
-		_, err := bundle.Read(signed(t, goodHeader, fmt.Sprintf(`,"exp":%d`, tc.expires.Unix())), limits(), trust)
-		if errs.CodeOf(err) != tc.want {
-			t.Errorf("until %s: %v, want %q", tc.expires, err, tc.want)
-		}
-	}
-}
-
 // A token without a key ID may be signed by any trusted key, and by no other.
 func TestATokenWithoutAKeysNameIsByATrustedOneOrNone(t *testing.T) {
 	archive := signed(t, `{"alg":"EdDSA"}`, "")

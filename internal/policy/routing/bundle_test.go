@@ -49,7 +49,7 @@ func pack(t *testing.T, p *routing.Policy, o routing.PackOptions) string {
 }
 
 func trusting(keys ...bundle.Key) routing.Loader {
-	return routing.Loader{Released: policies.Files(), Trust: &bundle.Trust{Keys: keys}}
+	return routing.Loader{Released: policies.Files(), Trust: &bundle.Trust{Keys: keys, Now: time.Now}}
 }
 
 func TestATrustedSignatureIsAskedOfEverythingThatIsNotBuiltIn(t *testing.T) {
