@@ -12,7 +12,7 @@ import (
 type Class struct {
 	// Present lists the destinations that have findings, strongest first.
 	Present []string `json:"present"`
-	// Cap compares the round with the cap: Below, At or Above.
+	// Cap compares the round with the cap: belowCap, atCap or aboveCap.
 	Cap    string         `json:"cap"`
 	Verify routing.Verify `json:"verify"`
 	// Progress lists the kinds of findings and whether any were resolved, such as
@@ -59,11 +59,11 @@ func (d *Domain) Class(in routing.Input) Class {
 func capPosition(in routing.Input) string {
 	switch {
 	case in.Round < in.MaxRounds:
-		return Below
+		return belowCap
 	case in.Round == in.MaxRounds:
-		return At
+		return atCap
 	default:
-		return Above
+		return aboveCap
 	}
 }
 

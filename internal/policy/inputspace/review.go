@@ -149,14 +149,11 @@ func combinations(lists [][]span) func(yield func([]span) bool) {
 	}
 }
 
-// The positions of a round relative to the cap, as in Class.
+// The positions of a round relative to the cap.
 const (
-	// Below: there are rounds left.
-	Below = "below"
-	// At: this is the last round.
-	At = "at"
-	// Above: the cap was lowered later.
-	Above = "above"
+	belowCap = "below" // There are rounds left.
+	atCap    = "at"    // This is the last round.
+	aboveCap = "above" // The cap was lowered later.
 )
 
 // setting is a class of the verification and the round.
@@ -173,7 +170,7 @@ func (s scales) settings(limit int) ([]setting, bool) {
 	for _, verify := range s.verify {
 		for _, round := range s.round {
 			for _, maxRounds := range s.maxRounds {
-				for _, cap := range []string{Below, At, Above} {
+				for _, cap := range []string{belowCap, atCap, aboveCap} {
 					for _, left := range s.left {
 						c := setting{verify: verify, cap: cap, round: round, maxRounds: maxRounds, left: left}
 						if c.rounds().empty() {
@@ -210,12 +207,12 @@ func (c setting) rounds() span {
 		round = round.and(span{1, routing.MaxRoundsLimit - c.left.lo})
 	}
 	switch c.cap {
-	case Below:
+	case belowCap:
 		if c.left.hi < 1 {
 			return span{1, 0}
 		}
 		return round.and(span{c.maxRounds.lo - c.left.hi, c.maxRounds.hi - 1})
-	case At:
+	case atCap:
 		if c.left.hi < 0 {
 			return span{1, 0}
 		}
@@ -228,9 +225,9 @@ func (c setting) rounds() span {
 // caps returns the caps that a round can have in the setting.
 func (c setting) caps(round int) span {
 	switch c.cap {
-	case Below:
+	case belowCap:
 		return c.maxRounds.and(span{round + 1, round + c.left.hi})
-	case At:
+	case atCap:
 		return span{round, round}
 	default:
 		return c.maxRounds.and(span{1, round - 1})
