@@ -1,5 +1,5 @@
 // Package gitcmd runs one git command under a supervisor, with limits, and with files for
-// its streams.
+// its streams. It also has the details of git's formats that several packages need.
 package gitcmd
 
 import (

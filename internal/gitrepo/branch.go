@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // branchPrefix begins the names of tasks' branches, and headsPrefix the names of the refs
@@ -113,7 +113,7 @@ func (r *Repo) holder(all []worktree, branch string) string {
 	}
 	for _, p := range append(r.linkedPlaces(), r.mainPlace()) {
 		for _, name := range []string{"rebase-merge", "rebase-apply"} {
-			if text, err := readLine(filepath.Join(p.git, name, "head-name")); err == nil && text == headsPrefix+branch {
+			if text, err := gitcmd.ReadLine(filepath.Join(p.git, name, "head-name")); err == nil && text == headsPrefix+branch {
 				return p.top
 			}
 		}
@@ -153,7 +153,7 @@ func (r *Repo) linkedPlaces() []place {
 	var all []place
 	for _, e := range entries {
 		git := filepath.Join(dir, e.Name())
-		link, err := readLine(filepath.Join(git, "gitdir"))
+		link, err := gitcmd.ReadLine(filepath.Join(git, "gitdir"))
 		if err != nil {
 			continue // It is being added or removed.
 		}
@@ -164,17 +164,6 @@ func (r *Repo) linkedPlaces() []place {
 		all = append(all, place{filepath.Dir(link), git})
 	}
 	return all
-}
-
-// readLine reads a small file of git, without its line end.
-func readLine(name string) (string, error) {
-	f, err := safefile.OpenPath(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := safefile.ReadAll(f, 16<<10)
-	return strings.TrimSuffix(string(text), "\n"), err
 }
 
 // canonical returns a path as git names it: absolute, and without symbolic links in its

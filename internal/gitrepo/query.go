@@ -3,10 +3,10 @@ package gitrepo
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // Top returns the path of the checkout that the repository was opened for.
@@ -87,7 +87,7 @@ func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 
 // Tree returns the tree of a commit or a tree, "" if the repository does not have it.
 func (r *Repo) Tree(ctx context.Context, object string) (string, error) {
-	if !hexID().MatchString(object) {
+	if !gitcmd.IsID(object) {
 		return "", nil
 	}
 	out, err := r.output(ctx, r.checkout, "rev-parse", "--verify", "--quiet", object+"^{tree}")
@@ -96,8 +96,6 @@ func (r *Repo) Tree(ctx context.Context, object string) (string, error) {
 	}
 	return out, err
 }
-
-var hexID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`) })
 
 // EmptyTree returns the tree without files, in the repository's object format.
 func (r *Repo) EmptyTree(ctx context.Context) (string, error) {

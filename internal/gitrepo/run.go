@@ -167,7 +167,7 @@ func (r *Repo) isPrivate(path string) bool {
 		return true
 	}
 	dir := filepath.Dir(path)
-	reason, _ := readLine(filepath.Join(dir, "locked"))
+	reason, _ := gitcmd.ReadLine(filepath.Join(dir, "locked"))
 	return filepath.Dir(dir) == filepath.Join(r.common, "worktrees") && reason == taskReason
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // StoredFile is a file of a tree that WriteTree stored, as git read it.
@@ -59,7 +61,7 @@ func parseStored(out string) (files []StoredFile, err error) {
 			return nil, fmt.Errorf("git's listing of the file %q is not understood: %w", name, err)
 		}
 		f.Changed = seconds*int64(time.Second) + nanoseconds
-		if !strings.HasPrefix(attributes, gitlink) {
+		if !strings.HasPrefix(attributes, gitcmd.Gitlink) {
 			files = append(files, f)
 		}
 		_, rest, _ = strings.Cut(rest, "flags: ")

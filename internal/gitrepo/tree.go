@@ -14,12 +14,10 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
-
-// gitlink is the mode of a nested repository in an index.
-const gitlink = "160000"
 
 // attributesFile says how git converts the files in its directory and below.
 const attributesFile = ".gitattributes"
@@ -187,7 +185,7 @@ func keepUnconverted(run onIndex) error {
 	}
 	var files, unconverted strings.Builder
 	for _, e := range entries {
-		files.WriteString(`"` + quote.Replace(e.name) + "\"\n")
+		files.WriteString(`"` + gitcmd.Quote.Replace(e.name) + "\"\n")
 	}
 	out, err := run(files.String(), "hash-object", "--no-filters", "--stdin-paths")
 	if err != nil {
@@ -204,9 +202,6 @@ func keepUnconverted(run onIndex) error {
 	_, err = run(unconverted.String(), "update-index", "-z", "--index-info")
 	return err
 }
-
-// quote escapes a name for git's quotes.
-var quote = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // treeOf stores the tree of an index.
 func treeOf(run onIndex) (string, error) {
@@ -296,7 +291,7 @@ func gitlinks(run onIndex) ([]string, error) {
 	out, err := run("", "ls-files", "-z", "--stage")
 	var links []string
 	for _, text := range records(out) {
-		if attributes, name, _ := strings.Cut(text, "\t"); strings.HasPrefix(attributes, gitlink) {
+		if attributes, name, _ := strings.Cut(text, "\t"); strings.HasPrefix(attributes, gitcmd.Gitlink) {
 			links = append(links, name)
 		}
 	}
@@ -331,14 +326,14 @@ func hiddenFiles(p place, run onIndex) (string, error) {
 		if tag == 'h' || tag == 's' || tag == 'S' && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
 			hidden.WriteString(name + "\x00")
 		}
-		if strings.HasPrefix(attributes[2:], gitlink) {
+		if strings.HasPrefix(attributes[2:], gitcmd.Gitlink) {
 			was, err := run("", "ls-tree", "-z", "HEAD", "--", ":(top,literal)"+name)
 			if err != nil {
 				return "", err
 			}
 			// Git does not see files in the directory of a submodule that is not checked out.
 			dir := filepath.Join(p.top, filepath.FromSlash(name))
-			if !strings.HasPrefix(was, gitlink) || !isEmpty(dir) && !exists(filepath.Join(dir, ".git")) {
+			if !strings.HasPrefix(was, gitcmd.Gitlink) || !isEmpty(dir) && !exists(filepath.Join(dir, ".git")) {
 				return "", errNested(name)
 			}
 		}

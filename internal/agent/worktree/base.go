@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // Base returns the id of the commit that a draft is compared with: rev, or else the merge base
@@ -104,15 +105,10 @@ var emptyTrees = []string{
 // id returns the id that a git command prints, "" if the command fails.
 func (s *scanner) id(ctx context.Context, r repo, args ...string) (string, error) {
 	out, err := s.git.run(ctx, r.command(args...))
-	if id := strings.TrimSuffix(out.Output, "\n"); err == nil && out.ExitCode == 0 && isID(id) {
+	if id := strings.TrimSuffix(out.Output, "\n"); err == nil && out.ExitCode == 0 && gitcmd.IsID(id) {
 		return id, nil
 	}
 	return "", err
-}
-
-// isID reports whether a text is the full id of an object in one of the formats.
-func isID(text string) bool {
-	return regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`).MatchString(text)
 }
 
 // isUnborn reports whether HEAD names a branch without a commit.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // cutNotice is the last line of a diff that was cut.
@@ -61,7 +63,7 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 	if !known || len(paths) > maxCandidates {
 		return nil, true, nil
 	}
-	if isID(base) { // A name may lead to another commit later.
+	if gitcmd.IsID(base) { // A name may lead to another commit later.
 		t.Cache.compared(t.Root, &comparison{base: base, shot: t.Now, paths: paths})
 	}
 	return paths, false, nil
@@ -119,7 +121,7 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, spec
 		return "", err
 	}
 	commit := base
-	if only == nil || !isID(base) { // Otherwise candidates has found the commit.
+	if only == nil || !gitcmd.IsID(base) { // Otherwise candidates has found the commit.
 		if commit, err = s.commit(ctx, m.repo, base); err != nil {
 			return "", err
 		}

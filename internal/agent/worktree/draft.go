@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/linediff"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -53,7 +54,7 @@ func (t Tree) Draft(ctx context.Context, base, previous string) (tree string, ch
 		if err != nil {
 			return err
 		}
-		if !isID(base) {
+		if !gitcmd.IsID(base) {
 			if base, err = s.commit(ctx, m.repo, base); err != nil {
 				return err
 			}
@@ -88,7 +89,7 @@ func (s *scanner) storeDraft(ctx context.Context, m *shadowRepo, l *listing, bas
 		return "", err
 	}
 	tree, _ = strings.CutPrefix(strings.TrimSuffix(out, "\t\n"), "040000 tree ")
-	if !isID(tree) {
+	if !gitcmd.IsID(tree) {
 		return "", unreadable(".", fmt.Errorf("git fast-import: %.200q is not a tree", out))
 	}
 	return tree, nil
@@ -120,7 +121,7 @@ func (s *scanner) draftCommands(ctx context.Context, m *shadowRepo, l *listing, 
 				return "", unreadable(name, err)
 			}
 		}
-		at := `"` + quote.Replace(path.Join(filepath.ToSlash(prefix), name)) + `"`
+		at := `"` + gitcmd.Quote.Replace(path.Join(filepath.ToSlash(prefix), name)) + `"`
 		switch {
 		case hidden:
 			fmt.Fprintf(&added, "M %s %s\n", what, at)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // listing is git's listing of a repository. It is immutable when it is complete.
@@ -90,7 +92,7 @@ func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []settin
 			l.index[gitKey{path.Join(dir, gitIndex), of}] = gitValue{text: e.mode + " " + e.oid, tag: e.tag}
 			_, _ = io.WriteString(sum, text+"\x00")
 		}
-		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
+		if e.mode == gitcmd.Gitlink || strings.HasSuffix(e.path, "/") {
 			l.nested = append(l.nested, name)
 		} else if s.counts(name) {
 			l.names = append(l.names, name)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 type repo struct {
@@ -27,14 +27,14 @@ func (r repo) command(args ...string) gitCommand {
 
 // isLinked reports whether this is a linked working tree that the repository knows.
 func (r repo) isLinked() bool {
-	back, err := line(filepath.Join(r.dir, "gitdir"))
+	back, err := gitcmd.ReadLine(filepath.Join(r.dir, "gitdir"))
 	return err == nil && r.dir != r.common && resolve(r.dir, back) == filepath.Join(r.top, gitFolder)
 }
 
 // head returns the refs that HEAD leads through. The last one has a commit or does not exist
 // yet. There are no refs if HEAD is detached.
 func (r repo) head() (names []string, err error) {
-	text, err := line(filepath.Join(r.dir, "HEAD"))
+	text, err := gitcmd.ReadLine(filepath.Join(r.dir, "HEAD"))
 	for err == nil {
 		name, ok := strings.CutPrefix(text, "ref: ")
 		if !ok {
@@ -43,7 +43,7 @@ func (r repo) head() (names []string, err error) {
 		if names = append(names, name); !filepath.IsLocal(name) || len(names) > maxSymbolic {
 			return nil, errBroken
 		}
-		text, err = line(filepath.Join(r.common, filepath.FromSlash(name)))
+		text, err = gitcmd.ReadLine(filepath.Join(r.common, filepath.FromSlash(name)))
 	}
 	if isMissing(err) && len(names) > 0 {
 		err = nil // The ref is packed, in a reftable, or does not exist yet.
@@ -90,7 +90,7 @@ func find(top string) (*repo, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		text, err := line(link)
+		text, err := gitcmd.ReadLine(link)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func find(top string) (*repo, error) {
 		link = resolve(top, target)
 	}
 	r := repo{top: top, dir: link, common: link}
-	switch text, err := line(filepath.Join(link, "commondir")); {
+	switch text, err := gitcmd.ReadLine(filepath.Join(link, "commondir")); {
 	case err == nil && text != "":
 		r.common = resolve(link, text)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -132,20 +132,6 @@ func resolve(dir, name string) string {
 		return filepath.Clean(name)
 	}
 	return filepath.Join(dir, name)
-}
-
-// maxLine bounds a file with a path, in bytes.
-const maxLine = 16 << 10
-
-// line returns the text of a small file with one line.
-func line(name string) (string, error) {
-	f, err := safefile.OpenPath(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := safefile.ReadAll(f, maxLine)
-	return strings.TrimRight(string(data), "\r\n"), err
 }
 
 // GitFolders returns the absolute paths of the git directories of a directory's repository:

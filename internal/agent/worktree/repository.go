@@ -243,9 +243,6 @@ func (s *scanner) findHiddenRepos(ctx context.Context) error {
 	return nil
 }
 
-// gitlink is the mode of an entry for a submodule.
-const gitlink = "160000"
-
 // indexEntry is a line of git ls-files.
 type indexEntry struct {
 	path string

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -35,9 +35,6 @@ var shadowedSettings = []string{
 	"core.autocrlf", "core.eol", "core.excludesfile", "core.filemode", "core.ignorecase", "core.longpaths", "core.precomposeunicode",
 	"core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks",
 }
-
-// quote escapes a text for git's quotes.
-var quote = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // shadow creates the shadow of a repository with these settings.
 func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
@@ -74,7 +71,7 @@ func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	m.env = []string{
 		"GIT_DIR=" + dir, "GIT_WORK_TREE=" + r.top, "GIT_INDEX_FILE=" + filepath.Join(r.dir, "index"),
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
-		`GIT_ALTERNATE_OBJECT_DIRECTORIES="` + quote.Replace(filepath.ToSlash(filepath.Join(r.common, "objects"))) + `"`,
+		`GIT_ALTERNATE_OBJECT_DIRECTORIES="` + gitcmd.Quote.Replace(filepath.ToSlash(filepath.Join(r.common, "objects"))) + `"`,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(dir, "no-config"),
 	}
 	return m, nil

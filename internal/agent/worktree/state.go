@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -74,7 +75,7 @@ func (g gitFiles) read(ctx context.Context, r repo, head []string, configs bool)
 		return err
 	}
 	if !info.IsDir() {
-		read := line
+		read := gitcmd.ReadLine
 		if info.Mode().Type() == fs.ModeSymlink {
 			read = os.Readlink
 		}
