@@ -365,10 +365,13 @@ func TestPush(t *testing.T) {
 		t.Errorf("the hook ran %q, %v", pushed, err)
 	}
 	for _, name := range []string{"none", "--mirror"} {
-		s.want(r.CheckRemote(t.Context(), name), errs.RemoteUnknown)
+		_, err := r.RemoteURL(t.Context(), name)
+		s.want(err, errs.RemoteUnknown)
 	}
 	for _, known := range []string{"origin", remote} {
-		s.must(r.CheckRemote(t.Context(), known))
+		url, err := r.RemoteURL(t.Context(), known)
+		s.must(err)
+		s.equal(url, remote)
 	}
 	for _, url := range []string{"none", "--mirror", filepath.Join(s.base, "gone"), "https://me:secret@127.0.0.1:1/x", "ext::touch " + s.base + "/ran"} {
 		err := r.Push(t.Context(), url, w.Branch)

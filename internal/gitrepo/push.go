@@ -9,20 +9,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// CheckRemote fails if git has no remote with this name. It accepts any URL or path, because
-// only a connection would show whether a repository is there.
-//
-// # Errors
-//
-// remote-unknown.
-func (r *Repo) CheckRemote(ctx context.Context, remote string) error {
-	if strings.ContainsAny(remote, `:/\`) {
-		return nil
-	}
-	_, err := r.RemoteURL(ctx, remote)
-	return err
-}
-
 // Push pushes a branch to the branch of the same name of a remote. The repository's
 // pre-push hook runs, as it does for the user.
 //

@@ -39,12 +39,16 @@ func OpenCache(ctx context.Context, dir, commit string, o Options) (*Repo, error
 	return r, nil
 }
 
-// RemoteURL returns the URL of a remote of the repository.
+// RemoteURL returns the URL of a remote of the repository. It returns any URL or path
+// unchanged, because only a connection would show whether a repository is there.
 //
 // # Errors
 //
 // remote-unknown.
 func (r *Repo) RemoteURL(ctx context.Context, remote string) (string, error) {
+	if strings.ContainsAny(remote, `:/\`) {
+		return remote, nil
+	}
 	url, err := r.output(ctx, r.checkout, "remote", "get-url", "--push", "--", remote)
 	if failed := failureOf(err); failed != nil {
 		return "", errs.New(errs.RemoteUnknown, "the repository has no remote %s", remote).With("remote", remote).Because(failed)

@@ -66,11 +66,9 @@ func homeQueues(ctx context.Context, s service, e *host.Engine, p project.Projec
 	if err != nil {
 		return nil, err
 	}
-	h := &home.Home{Engine: e, Store: s.store, Repo: repo, Remote: remote, Decided: s.metrics.Decided}
-	if !strings.ContainsAny(remote, `:/\`) {
-		if h.Remote, err = repo.RemoteURL(ctx, remote); err != nil {
-			return nil, err
-		}
+	h := &home.Home{Engine: e, Store: s.store, Repo: repo, Decided: s.metrics.Decided}
+	if h.Remote, err = repo.RemoteURL(ctx, remote); err != nil {
+		return nil, err
 	}
 	if hasSecret(h.Remote) {
 		return nil, errs.New(errs.FleetRemoteSecret, "the URL of the remote has a password or a token, which the store would show")

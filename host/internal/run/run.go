@@ -89,7 +89,7 @@ func (d *driver) run(ctx context.Context) error {
 	if d.req.Push != "" { // Otherwise a wrong name is found after all agents have run.
 		repo, err := d.project.Repository(ctx)
 		if err == nil {
-			err = repo.CheckRemote(ctx, d.req.Push)
+			_, err = repo.RemoteURL(ctx, d.req.Push)
 		}
 		if err != nil {
 			return err
