@@ -125,6 +125,17 @@ func find(top string) (*repo, error) {
 	}
 }
 
+// findAbove returns the repository at a directory or at its nearest parent, or nil.
+func findAbove(dir string) (*repo, error) {
+	for {
+		r, err := find(dir)
+		if err != nil || r != nil || dir == filepath.Dir(dir) {
+			return r, err
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
 // resolve returns the absolute path for a path in a file of a directory.
 func resolve(dir, name string) string {
 	name = filepath.FromSlash(name)
@@ -137,16 +148,12 @@ func resolve(dir, name string) string {
 // GitFolders returns the absolute paths of the git directories of a directory's repository:
 // two in a linked working tree, and nil without a repository.
 func GitFolders(folder string) []string {
-	for dir := folder; ; dir = filepath.Dir(dir) {
-		switch r, err := find(dir); {
-		case err != nil:
-			return nil
-		case r != nil && r.dir == r.common:
-			return []string{r.dir}
-		case r != nil:
-			return []string{r.dir, r.common}
-		case dir == filepath.Dir(dir):
-			return nil
-		}
+	switch r, err := findAbove(folder); {
+	case err != nil || r == nil:
+		return nil
+	case r.dir == r.common:
+		return []string{r.dir}
+	default:
+		return []string{r.dir, r.common}
 	}
 }

@@ -17,13 +17,8 @@ import (
 // enclosingRepo returns the repository that contains the root, or nil, and adds the ignore
 // files in the directories above the root.
 func (s *scanner) enclosingRepo(ctx context.Context) (r *repo, err error) {
-	for dir := s.real; ; dir = filepath.Dir(dir) {
-		if r, err = find(dir); err != nil {
-			return nil, unreadable(gitFolder, err)
-		}
-		if r != nil || dir == filepath.Dir(dir) {
-			break
-		}
+	if r, err = findAbove(s.real); err != nil {
+		return nil, unreadable(gitFolder, err)
 	}
 	if r == nil || r.top == s.real {
 		return r, nil
