@@ -3,12 +3,11 @@ package gitrepo
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -136,9 +135,7 @@ func (r *Repo) CreateCommit(ctx context.Context, tree string, parents []string, 
 }
 
 // identityErrors matches the messages of git without a name or email address for a commit.
-var identityErrors = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`tell me who you are|was given and auto-detection is disabled|ident name|disallowed characters`)
-})
+var identityErrors = lazy.Regexp(`tell me who you are|was given and auto-detection is disabled|ident name|disallowed characters`)
 
 // CheckAuthor fails if git has no name and email address for a commit's author or
 // committer.

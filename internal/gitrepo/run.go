@@ -7,14 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
@@ -97,15 +96,10 @@ func (r *Repo) runAll(ctx context.Context, p place, commands ...[]string) error 
 }
 
 // lockPattern and halfPattern match the messages about a lock, and about a worktree that
-// another git process is creating. Both last for milliseconds. The patterns are compiled
-// when they are first needed, because most commands do not need them.
+// another git process is creating. Both last for milliseconds.
 var (
-	lockPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)(?:Unable to create '(.*?)\.lock'|could not lock config file (.*?)): File exists`)
-	})
-	halfPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)(failed to read|could not (open|read|create directory of)|Invalid path) .*worktrees`)
-	})
+	lockPattern = lazy.Regexp(`(?s)(?:Unable to create '(.*?)\.lock'|could not lock config file (.*?)): File exists`)
+	halfPattern = lazy.Regexp(`(?s)(failed to read|could not (open|read|create directory of)|Invalid path) .*worktrees`)
 )
 
 // run runs git and returns its output. It tries again while another git process has a
@@ -209,9 +203,7 @@ func (r *Repo) once(ctx context.Context, c command) (string, error) {
 }
 
 // userVariables matches git's variables that belong to the user, not to a repository.
-var userVariables = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
-})
+var userVariables = lazy.Regexp(`^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|PROXY_.*)$`)
 
 // WithoutRepository returns an environment without the variables that name a repository,
 // which it has if it is the environment of a hook.

@@ -2,10 +2,10 @@
 package label
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 // The limits of the labels that users add: their number, and the length of a value in
@@ -15,7 +15,7 @@ const (
 	maxValue = 200
 )
 
-var legal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`) })
+var legal = lazy.Regexp(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`)
 
 // Problem says why a label cannot be used, or returns "".
 func Problem(name, value string) string {

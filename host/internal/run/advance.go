@@ -6,10 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -23,6 +21,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -320,9 +319,7 @@ func (w *work) ownFiles(files []StateFile, changes []event.Full) []StateFile {
 
 // roundFileName matches the rest of a file name after "TASK-r", for the files of a
 // verification, of a command's report and of a handoff. It matches no file of a task TASK-r1.
-var roundFileName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9]+(\.log|-[0-9]+\.out|-[a-z]+\.(md|json))$`)
-})
+var roundFileName = lazy.Regexp(`^[0-9]+(\.log|-[0-9]+\.out|-[a-z]+\.(md|json))$`)
 
 func isOfRound(id, name string) bool {
 	rest, ok := strings.CutPrefix(name, id+"-r")

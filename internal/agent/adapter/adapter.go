@@ -6,11 +6,6 @@
 // process, and reads its output as it grows.
 package adapter
 
-import (
-	"regexp"
-	"sync"
-)
-
 // Adapter describes an agent's command line. It is immutable.
 type Adapter struct {
 	spec spec
@@ -42,9 +37,3 @@ func (a *Adapter) SeesTools() bool { return len(a.spec.Tools) > 0 }
 
 // SearchTools lists the CLI's names of tools that search.
 func (a *Adapter) SearchTools() []string { return a.spec.SearchTools }
-
-// pattern compiles a regular expression at its first use: most commands do not start agents,
-// and compiling all expressions took a twelfth of the start-up time.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}

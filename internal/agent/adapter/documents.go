@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -168,8 +169,8 @@ func (d *documents) notes() []string {
 
 // Terminal colours and white space at the start and the end of a text.
 var (
-	leading  = pattern(`^(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+`)
-	trailing = pattern(`(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+$`)
+	leading  = lazy.Regexp(`^(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+`)
+	trailing = lazy.Regexp(`(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+$`)
 )
 
 // colours is the number of bytes at the end of a line that are searched for colours. Searching

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 // maxMessage bounds a failure's message, in bytes.
@@ -82,7 +83,7 @@ func status(text string) int {
 // maxWait is the longest time to wait that is believed.
 const maxWait = 366 * 24 * time.Hour
 
-var waitPart = pattern(`^[\s,]*(?:and\s+)?(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]*)`)
+var waitPart = lazy.Regexp(`^[\s,]*(?:and\s+)?(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]*)`)
 
 // wait parses a time to wait: seconds, or numbers with units, such as 1.5s, 5h32m or
 // "3 days 4 hours".

@@ -16,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 // Values are a spawn's values for an adapter's templates. Paths are absolute.
@@ -70,7 +71,7 @@ type Invocation struct {
 	Checkout []string
 }
 
-var placeholder = pattern(`\{([a-z_]+)\}`)
+var placeholder = lazy.Regexp(`\{([a-z_]+)\}`)
 
 // command is the argument that stands for all arguments of Values.Command.
 const command = "{command}"

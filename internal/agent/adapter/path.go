@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 // path leads to places in a JSON value: names joined by dots. A name may be followed by [*]
@@ -20,7 +22,7 @@ type step struct {
 	key, text string
 }
 
-var stepForm = pattern(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
+var stepForm = lazy.Regexp(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
 
 type paths []path
 

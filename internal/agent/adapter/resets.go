@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 const (
@@ -189,8 +190,8 @@ func onDay(clock time.Time, year int, month time.Month, day int, in *time.Locati
 }
 
 var (
-	ordinal  = pattern(`(\d)(?:st|nd|rd|th)\b`)
-	meridiem = pattern(`(?i)(\d)\s*([ap])\.?m\b\.?`)
+	ordinal  = lazy.Regexp(`(\d)(?:st|nd|rd|th)\b`)
+	meridiem = lazy.Regexp(`(?i)(\d)\s*([ap])\.?m\b\.?`)
 )
 
 // plainTime normalizes a time for layouts: with single spaces, without ordinals, and with AM

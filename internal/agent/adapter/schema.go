@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -318,7 +319,7 @@ var ownName = matches(`^[a-z_]+$`, 32, "1 to 32 lower-case letters and _")
 // matches returns a form with a regular expression and a length of at most limit bytes. A
 // counted repetition in the expression would be slow to compile.
 func matches(form string, limit int, described string) func(string) string {
-	compiled := pattern(form)
+	compiled := lazy.Regexp(form)
 	return func(text string) string {
 		if len(text) <= limit && compiled().MatchString(text) {
 			return ""

@@ -6,13 +6,12 @@
 package definition
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -78,7 +77,7 @@ func Compose(d Definition, prompt string) string {
 // maxName bounds a name, in bytes. It becomes part of file names and metric labels.
 const maxName = 128
 
-var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
+var nameForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,128}$`)
 
 // maxShown bounds a foreign text in a message, in code points.
 const maxShown = 64

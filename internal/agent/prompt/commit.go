@@ -1,11 +1,10 @@
 package prompt
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -117,9 +116,9 @@ func clipSubject(line string) string {
 
 var (
 	// ownTrailer matches a trailer of Switchyard, even in a list or a quotation.
-	ownTrailer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\W*switchyard-[a-z-]*\s*:`) })
+	ownTrailer = lazy.Regexp(`(?i)^\W*switchyard-[a-z-]*\s*:`)
 	// trailer matches a line that git takes for a trailer at the end of a message.
-	trailer  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9-]+ *:|\(cherry picked from commit )`) })
-	listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*([#>+]+|[-*]|\d+[.)])\s+)+`) })
-	link     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`) })
+	trailer  = lazy.Regexp(`^([A-Za-z0-9-]+ *:|\(cherry picked from commit )`)
+	listMark = lazy.Regexp(`^(\s*([#>+]+|[-*]|\d+[.)])\s+)+`)
+	link     = lazy.Regexp(`\[([^\]]*)\]\([^)]*\)`)
 )

@@ -3,9 +3,9 @@ package document
 import (
 	"bytes"
 	"encoding/xml"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 // The functions below add checks that encoding/xml lacks. They return the problem, for a
@@ -26,13 +26,10 @@ func findForbidden(text []byte) int {
 }
 
 // declaration matches an XML declaration by the standard: the decoder finds an encoding only
-// in a common form. The expression is compiled on its first use, since most reports are not
-// XML.
-var declaration = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<&]*)"|'([^'<&]*)')` +
-		`(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?` +
-		`(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>`)
-})
+// in a common form.
+var declaration = lazy.Regexp(`^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<&]*)"|'([^'<&]*)')` +
+	`(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?` +
+	`(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>`)
 
 // checkDeclaration checks the XML declaration that text may begin with.
 func checkDeclaration(text []byte) (what string, at int) {
