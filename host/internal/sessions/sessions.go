@@ -66,7 +66,7 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 		}
 		body := event.Session{By: e.project.By, Session: textutil.FitBytes(req.Session, maxSession)}
 		if slices.ContainsFunc(due, dueTask.mayBlock) {
-			if due, err = e.lookAtTree(ctx, l, due, req.Verify, &body); err != nil {
+			if due, err = e.addBlocking(ctx, due, req.Verify, &body); err != nil {
 				return api.SessionResult{}, err
 			}
 		}
@@ -84,10 +84,10 @@ func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.S
 	}
 }
 
-// lookAtTree adds the tasks that block the session to the event, unless a session was blocked
+// addBlocking adds the tasks that block the session to the event, unless a session was blocked
 // with the same working tree before. It returns the tasks that are still due after the
 // verification.
-func (e *Engine) lookAtTree(ctx context.Context, l *ledger.Ledger, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
+func (e *Engine) addBlocking(ctx context.Context, due []dueTask, verify bool, body *event.Session) ([]dueTask, error) {
 	config, err := e.project.Config(ctx)
 	if err != nil {
 		return nil, err
