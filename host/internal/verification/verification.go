@@ -71,7 +71,7 @@ func CheckAllowed(tx *tasktx.Tx, req api.VerifyRequest, config project.Config) e
 // that tree only.
 func Of(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
 	switch {
-	case req.Command != "":
+	case Runs(req, config) && (run || req.Command != ""):
 		return Run(ctx, tx, config, *Command(req.Command, config), tx.Tree())
 	case req.ExitCode != nil:
 		v := api.Verification{
@@ -82,9 +82,6 @@ func Of(ctx context.Context, tx *tasktx.Tx, req api.VerifyRequest, config projec
 			v.Outcome = policies.Red
 		}
 		return v, nil
-	}
-	if run && config.Verify != nil && req.Claim == "" {
-		return Run(ctx, tx, config, *config.Verify, tx.Tree())
 	}
 	outcome, attestation := tx.Status.VerificationOutcome(string(req.Claim))
 	if attestation != nil && attestation.Tree != "" {
