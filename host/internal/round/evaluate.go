@@ -82,9 +82,7 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 		return api.Evaluation{}, errs.New(errs.FileUnwritable, "failed to create a directory for copies of the repository: %w", safefile.Reason(err))
 	}
 	err = v.evaluate(ctx, req)
-	if left := remove(v.dir); err == nil {
-		err = left
-	}
+	err = cmp.Or(err, remove(v.dir))
 	return v.result, err
 }
 
