@@ -266,12 +266,10 @@ func reasonOf(s task.State, t event.Facts) string {
 // withStatusSince sets the time and reason of the current status, which it copies from before
 // if the event did not change the status.
 func (m taskSnapshot) withStatusSince(before taskSnapshot, t event.Facts, at string) taskSnapshot {
-	if m.Status == before.Status {
+	switch {
+	case m.Status == before.Status:
 		m.statusSince = before.statusSince
-		return m
-	}
-	m.statusSince = statusSince{}
-	if m.Status == task.Waiting || m.Status == task.Stuck {
+	case m.Status == task.Waiting || m.Status == task.Stuck:
 		m.statusSince = statusSince{Since: at, Why: reasonOf(m.State, t)}
 	}
 	return m
