@@ -2,7 +2,6 @@ package plugins
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -178,10 +177,7 @@ func (p *Plugin) parseReply(ctx context.Context, doc *document.Document, config 
 
 // withPlugin adds the plugin to an error's details.
 func (p *Plugin) withPlugin(err error) error {
-	if f, ok := errors.AsType[*errs.Error](err); ok {
-		return f.With("plugin", p.identity.String())
-	}
-	return err
+	return errs.With(err, "plugin", p.identity.String())
 }
 
 func (r *Runtime) describe(ctx context.Context, m *module) (abi.Description, error) {

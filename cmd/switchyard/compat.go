@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -304,9 +303,8 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 	case err != nil && !failed:
 		return nil, err
 	case failed && spawned.TimedOut:
-		e, _ := errors.AsType[*errs.Error](err)
-		err = e.With("spawn_trail_path", spawned.TrailPath)
-		return nil, verbs.Recode(err, map[errs.Code]errs.Code{e.Code: errs.SpawnHeadlessTimedOut})
+		err = errs.With(err, "spawn_trail_path", spawned.TrailPath)
+		return nil, verbs.Recode(err, map[errs.Code]errs.Code{errs.CodeOf(err): errs.SpawnHeadlessTimedOut})
 	case failed && !unreadable:
 		c.Exit = exitAgent
 		for line := range strings.Lines(spawned.StderrExcerpt) {

@@ -54,6 +54,14 @@ func (e *Error) With(name string, value any) *Error {
 	return &c
 }
 
+// With adds a detail to an error with a code. It returns other errors unchanged.
+func With(err error, name string, value any) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.With(name, value)
+	}
+	return err
+}
+
 // WithHint returns a copy of the error with a hint.
 func (e *Error) WithHint(hint string) *Error {
 	c := *e

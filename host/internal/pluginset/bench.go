@@ -26,7 +26,7 @@ func (s *Set) Bench(ctx context.Context, ref api.ReportRef, stdin io.Reader, run
 		return api.Benchmark{}, err
 	}
 	b, err := s.Resolver(config).bench(ctx, ref, stdin, runs)
-	return b, withReport(err, ref)
+	return b, errs.With(err, "report", ref.Path)
 }
 
 func (r *Resolver) bench(ctx context.Context, ref api.ReportRef, stdin io.Reader, runs int) (b api.Benchmark, err error) {

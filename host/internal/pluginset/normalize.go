@@ -2,7 +2,6 @@ package pluginset
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"time"
@@ -63,7 +62,7 @@ func (s *Set) NormalizeAll(ctx context.Context, refs []api.ReportRef, stdin io.R
 	for _, ref := range refs {
 		report, err := resolver.Normalize(ctx, ref, stdin)
 		if err != nil {
-			return nil, withReport(err, ref)
+			return nil, errs.With(err, "report", ref.Path)
 		}
 		all = append(all, report)
 	}
@@ -202,11 +201,4 @@ func CheckSubject(reports []Report, task string, round int) (int, error) {
 		}
 	}
 	return round, nil
-}
-
-func withReport(err error, ref api.ReportRef) error {
-	if f, ok := errors.AsType[*errs.Error](err); ok {
-		return f.With("report", ref.Path)
-	}
-	return err
 }

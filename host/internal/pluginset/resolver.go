@@ -287,9 +287,4 @@ func (r *Resolver) pin(ctx context.Context, path string) (rel string, pin projec
 	return rel, pin, pinned, nil
 }
 
-func withPath(err error, path string) error {
-	if f, ok := errors.AsType[*errs.Error](err); ok {
-		return f.With("path", filepath.ToSlash(path))
-	}
-	return err
-}
+func withPath(err error, path string) error { return errs.With(err, "path", filepath.ToSlash(path)) }

@@ -272,15 +272,10 @@ func (tx *Tx) MapConflict(ctx context.Context, round int, err error) error {
 
 // WithTaskID adds the task's id to an error.
 func (tx *Tx) WithTaskID(err error) error {
-	f, ok := errors.AsType[*errs.Error](err)
-	switch {
-	case !ok:
-		return err
-	case f.Code == errs.TaskNotFound:
+	if errs.CodeOf(err) == errs.TaskNotFound {
 		return record.NotFound(tx.ID)
-	default:
-		return f.With("task", tx.ID)
 	}
+	return errs.With(err, "task", tx.ID)
 }
 
 // RefreshStateMD updates STATE.md if err says that the task is stuck or not stuck: the

@@ -143,8 +143,8 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 		if errs.CodeOf(err) == errs.PushUnavailable && c.answered != nil {
 			err = c.answered // It says more than that the time ended during a later attempt.
 		}
-		if e, ok := errors.AsType[*errs.Error](err); ok && (e.Code == errs.PushRefused || e.Code == errs.PushUnavailable) {
-			err = e.With("attempts", got.Attempts)
+		if code := errs.CodeOf(err); code == errs.PushRefused || code == errs.PushUnavailable {
+			err = errs.With(err, "attempts", got.Attempts)
 		}
 		return got, err
 	}
