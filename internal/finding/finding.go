@@ -138,6 +138,9 @@ func (f Finding) Contradiction() string {
 	return text
 }
 
+// IsInduced reports whether the last fix is known to have caused the finding.
+func (f Finding) IsInduced() bool { return f.Induced != nil && *f.Induced }
+
 // Source is a place in a report.
 type Source struct {
 	Critic string `json:"critic"`

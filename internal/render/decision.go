@@ -315,7 +315,7 @@ func (p *Printer) findings(findings []finding.Finding, rounds []int) {
 	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
 	const where = 3
 	dated := slices.ContainsFunc(findings, func(f finding.Finding) bool {
-		return f.Standing != "" && f.Standing != string(task.New) || isInduced(f)
+		return f.Standing != "" && f.Standing != string(task.New) || f.IsInduced()
 	})
 	if dated {
 		header = slices.Insert(header, where+1, "SINCE")
@@ -349,8 +349,6 @@ func findingText(f finding.Finding) string {
 	return f.Remediation
 }
 
-func isInduced(f finding.Finding) bool { return f.Induced != nil && *f.Induced }
-
 // since returns the round since which a finding exists, how often it came back, and whether
 // it is induced.
 func since(f finding.Finding) string {
@@ -361,7 +359,7 @@ func since(f finding.Finding) string {
 	case f.Reopened > 1:
 		words += fmt.Sprintf(", came back %d times", f.Reopened)
 	}
-	if isInduced(f) {
+	if f.IsInduced() {
 		words += ", induced by the last fix"
 	}
 	return words

@@ -15,7 +15,7 @@ func Lines(findings []finding.Finding) []string {
 	lines := make([]string, len(findings))
 	for i, f := range findings {
 		lines[i] = Line(f)
-		if f.Induced != nil && *f.Induced {
+		if f.IsInduced() {
 			lines[i] += " (induced by the last fix)"
 		}
 	}
@@ -53,7 +53,7 @@ func Churn(ctx context.Context, tx *tasktx.Tx) ([]string, error) {
 			review = append(review, fmt.Sprintf("to be fixed before round %d: %s %s, now %s", d.Round, p.Category, place, p.Status))
 		}
 		for _, f := range slices.Concat(d.Findings, d.Deferred) {
-			if f.Induced != nil && *f.Induced {
+			if f.IsInduced() {
 				review = append(review, fmt.Sprintf("caused by that, in round %d: %s", d.Round, Line(f)))
 			}
 		}
