@@ -78,8 +78,7 @@ func mergeLabels(first, second map[string]string) map[string]string {
 func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) {
 	agents := []SeedAgent{{Name: "critic", Reviews: true}, {Name: "researcher"}, {Name: "executor", Edits: true}, {Name: "build-fixer", Edits: true}, {Name: "plan-checker"}}
 	for i, a := range agents {
-		spawn := config.Spawn.For(a.Name)
-		agents[i].Adapters = append(slices.Clone(spawn.Fallback), spawn.Adapter)
+		agents[i].Adapters = config.Spawn.For(a.Name).AdapterChain()
 	}
 	s := Seed{
 		Agents:  agents,

@@ -65,6 +65,9 @@ type SpawnAgent struct {
 	Retries int
 }
 
+// AdapterChain returns the adapters in the order in which they are tried.
+func (a SpawnAgent) AdapterChain() []string { return append([]string{a.Adapter}, a.Fallback...) }
+
 // AdapterExec is the adapter that runs Spawn.Command.
 const AdapterExec = "exec"
 
@@ -149,7 +152,7 @@ func (s *Spawn) read(v value, r *configReader) {
 func (s *Spawn) hasAdapter(adapter string) bool {
 	all := append(slices.Collect(maps.Values(s.Agents)), s.SpawnAgent)
 	return slices.ContainsFunc(all, func(a SpawnAgent) bool {
-		return a.Adapter == adapter || slices.Contains(a.Fallback, adapter)
+		return slices.Contains(a.AdapterChain(), adapter)
 	})
 }
 

@@ -58,7 +58,7 @@ func CheckAvailable(ctx context.Context, p *core.Project, config project.Config,
 	set := Settings(config, name, with)
 	found := set.ManualFallback
 	var missing error
-	for _, name := range append([]string{set.Adapter}, set.Fallback...) {
+	for _, name := range set.AdapterChain() {
 		a, err := catalog.Get(name)
 		if err != nil {
 			return err

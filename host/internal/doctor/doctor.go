@@ -233,7 +233,7 @@ func usedAdapters(config project.Config) []string {
 		all = append(all, a)
 	}
 	for _, a := range all {
-		used = append(append(used, a.Adapter), a.Fallback...)
+		used = append(used, a.AdapterChain()...)
 	}
 	slices.Sort(used)
 	used = slices.Compact(used)

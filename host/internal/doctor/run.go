@@ -129,7 +129,7 @@ func (d *Doctor) checkRunAgent(config project.Config, catalog *adapter.Catalog, 
 		return err
 	}
 	set := config.Spawn.For(name)
-	for _, name := range append([]string{set.Adapter}, set.Fallback...) {
+	for _, name := range set.AdapterChain() {
 		a, err := catalog.Get(name)
 		if err == nil {
 			err = a.Allows(may)

@@ -222,7 +222,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 func (rec *Recorder) NewJob(agentDef definition.Definition, settings project.SpawnAgent, p Target) spawner.Job {
 	config := rec.Config
 	j := spawner.Job{
-		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
+		Agent: agentDef, Adapters: settings.AdapterChain(), Model: settings.Model,
 		Command: config.Spawn.Command, Env: config.Spawn.Env, Web: hasWebAccess(agentDef),
 		Limits: spawner.Limits{
 			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
