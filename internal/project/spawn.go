@@ -68,6 +68,16 @@ type SpawnAgent struct {
 // AdapterChain returns the adapters in the order in which they are tried.
 func (a SpawnAgent) AdapterChain() []string { return append([]string{a.Adapter}, a.Fallback...) }
 
+// UsedAdapters returns the adapters that some agent may run with.
+func (s Spawn) UsedAdapters() []string {
+	used := s.AdapterChain()
+	for _, a := range s.Agents {
+		used = append(used, a.AdapterChain()...)
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
+}
+
 // AdapterExec is the adapter that runs Spawn.Command.
 const AdapterExec = "exec"
 
@@ -143,17 +153,9 @@ func (s *Spawn) read(v value, r *configReader) {
 		"agents":   func(v value) { readAgents = func() { s.readAgents(v, r) } },
 	})
 	readAgents()
-	if v.problemCount() == before && len(s.Command) == 0 && s.hasAdapter(AdapterExec) {
+	if v.problemCount() == before && len(s.Command) == 0 && slices.Contains(s.UsedAdapters(), AdapterExec) {
 		v.fail(".command is missing, which the adapter %s runs", AdapterExec)
 	}
-}
-
-// hasAdapter reports whether an agent may run with an adapter.
-func (s *Spawn) hasAdapter(adapter string) bool {
-	all := append(slices.Collect(maps.Values(s.Agents)), s.SpawnAgent)
-	return slices.ContainsFunc(all, func(a SpawnAgent) bool {
-		return slices.Contains(a.AdapterChain(), adapter)
-	})
 }
 
 func (s *Spawn) readAgents(v value, r *configReader) {

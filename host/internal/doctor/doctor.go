@@ -188,9 +188,9 @@ func (d *Doctor) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapt
 	if h.check("processes", err, supervise.Cleanup()); err != nil {
 		return
 	}
-	used := usedAdapters(config)
+	used := config.Spawn.UsedAdapters()
 	for _, name := range used {
-		if _, err := catalog.Get(name); err != nil {
+		if _, err := catalog.Get(name); err != nil && name != "" { // Unreadable settings have an empty one.
 			h.check("adapters", err, "")
 		}
 	}
@@ -224,20 +224,6 @@ func (h *diagnosis) check(name string, err error, fine string) {
 		}
 	}
 	h.Checks = append(h.Checks, c)
-}
-
-func usedAdapters(config project.Config) []string {
-	var used []string
-	all := []project.SpawnAgent{config.Spawn.SpawnAgent}
-	for _, a := range config.Spawn.Agents {
-		all = append(all, a)
-	}
-	for _, a := range all {
-		used = append(used, a.AdapterChain()...)
-	}
-	slices.Sort(used)
-	used = slices.Compact(used)
-	return slices.DeleteFunc(used, func(name string) bool { return name == "" }) // Unreadable settings leave empty names.
 }
 
 // Limits for one query of an adapter's program.
