@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,8 +52,7 @@ not run, and nothing is recorded. docs/gate.md has the details.`,
 		done()
 		if err == nil && page != "" {
 			var text bytes.Buffer
-			about := stats.Page{Project: filepath.Base(a.project.Root), Now: time.Now(), Version: readBuildInfo().Version}
-			if err := stats.EvaluationHTML(&text, result, about); err != nil {
+			if err := stats.EvaluationHTML(&text, result, a.aboutPage()); err != nil {
 				return err
 			}
 			err = writeFile(a.project, page, text.Bytes())

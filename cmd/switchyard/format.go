@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/findingformat"
@@ -43,7 +44,7 @@ func showFindings[T any](a *app, result T, err error, text func(*render.Printer,
 	}
 	return a.Write(func(w io.Writer) error {
 		r := review(result)
-		r.Version = readBuildInfo().Version
+		r.Version = buildinfo.Read().Version
 		return write(w, r)
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -96,8 +97,7 @@ func (a *app) statsPage(ctx context.Context, e *host.Engine, file string) error 
 		return err
 	}
 	var text bytes.Buffer
-	about := stats.Page{Project: filepath.Base(a.project.Root), Now: time.Now(), Version: readBuildInfo().Version}
-	if err := numbers.HTML(&text, about); err != nil {
+	if err := numbers.HTML(&text, a.aboutPage()); err != nil {
 		return err
 	}
 	if file == api.Stdin {
@@ -107,6 +107,10 @@ func (a *app) statsPage(ctx context.Context, e *host.Engine, file string) error 
 	return cli.Show(&a.Program, written, writeFile(a.project, file, text.Bytes()), func(p *render.Printer, w writtenPage) {
 		p.Line("wrote %s, %s of %s", w.File, render.Size(int64(w.Size)), textutil.Count(w.Events, "event"))
 	})
+}
+
+func (a *app) aboutPage() stats.Page {
+	return stats.Page{Project: filepath.Base(a.project.Root), Now: time.Now(), Version: buildinfo.Read().Version}
 }
 
 // checkPage returns an error if writing would replace a file that is not a page of
