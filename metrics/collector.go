@@ -76,7 +76,7 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 			}
 		}
 	}
-	g := snapshot{Collector: c, tallies: all}
+	g := snapshot{Collector: c, events: all.Events}
 	since, err := moment(all.Since)
 	if err != nil {
 		return nil, err
@@ -134,10 +134,10 @@ func (m constMetric) Write(to *dto.Metric) error {
 	return nil
 }
 
-// snapshot is a collector with the counters of one moment.
+// snapshot is a collector at one moment of the ledger.
 type snapshot struct {
 	*Collector
-	tallies ledger.Counters
+	events  int64
 	until   time.Time              // of the last event, or zero
 	created *timestamppb.Timestamp // the time of the first event, or nil
 }

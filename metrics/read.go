@@ -44,7 +44,7 @@ func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error)
 	case histogramCells:
 		return g.histograms(f, rows[0], rows[1])
 	case eventCount:
-		return []*dto.Metric{g.single(f, float64(g.tallies.Events))}, nil
+		return []*dto.Metric{g.single(f, float64(g.events))}, nil
 	case latestEvent:
 		if g.until.IsZero() {
 			return nil, nil
