@@ -164,16 +164,11 @@ func newVersionCmd(a *app) *cobra.Command {
 }
 
 func (a *app) printVersion() error {
-	return cli.Show(&a.Program, readBuildInfo(), nil, func(p *render.Printer, b buildInfo) {
-		p.Line("switchyard %s (%s, %s, default policy %s)", b.Version, b.Go, b.Platform, b.Policy)
-	})
-}
-
-// readBuildInfo returns the versions of the program and of its interfaces.
-func readBuildInfo() buildInfo {
 	build := buildinfo.Read()
-	return buildInfo{
+	return cli.Show(&a.Program, buildInfo{
 		build.Version, build.Commit, build.Date, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH,
 		policies.Default, plugins.ABI, ledger.SchemaVersion(),
-	}
+	}, nil, func(p *render.Printer, b buildInfo) {
+		p.Line("switchyard %s (%s, %s, default policy %s)", b.Version, b.Go, b.Platform, b.Policy)
+	})
 }
