@@ -206,11 +206,7 @@ func (p *Printer) why(x *explain.Explanation) {
 		p.Line("  waits      %s for %s", textutil.Count(w.Findings, "finding"), w.Destination)
 	}
 	for i, f := range x.Counterfactuals {
-		label := "changes"
-		if i > 0 {
-			label = "or"
-		}
-		p.counterfactual(label, f)
+		p.counterfactual(changeLabel(i), f)
 	}
 	for _, f := range x.ReachableBy {
 		// A counterfactual that leads there with fewer changes is listed above.
@@ -238,12 +234,16 @@ func (p *Printer) whyBar(b *explain.Bar) {
 		p.Line("  rule       %s  %s", locationText(b.Rule.Location), b.Rule.Location.Text)
 	}
 	for i, c := range b.Changes {
-		label := "changes"
-		if i > 0 {
-			label = "or"
-		}
-		p.Line("  %-9s  %s: %s", label, c.Words, c.Bar)
+		p.Line("  %-9s  %s: %s", changeLabel(i), c.Words, c.Bar)
 	}
+}
+
+// changeLabel returns the label of the change i of a list.
+func changeLabel(i int) string {
+	if i == 0 {
+		return "changes"
+	}
+	return "or"
 }
 
 // counterfactual prints changes of the input and the decision that they lead to.
