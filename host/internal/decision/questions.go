@@ -113,7 +113,7 @@ func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 	// A critic that leaves no time to answer would answer for the user. Times beyond the
 	// year 9999 do not compare as strings.
 	if at = at.UTC(); err == nil && !at.Before(now.Add(minWait)) && at.Year() <= 9999 {
-		q.ExpiresAt = at.UTC().Format(ledger.TimeFormat)
+		q.ExpiresAt = at.Format(ledger.TimeFormat)
 	}
 	return q, true
 }
