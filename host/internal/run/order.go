@@ -270,7 +270,7 @@ func (w *work) recordLost(ctx context.Context, role task.Role, lost []LostRun) e
 				return err
 			}
 			// One after the other, as their number is not limited, but that of open runs is.
-			if err := spawns.LoseRuns(w.tx, func(task.Run) bool { return true }); err != nil {
+			if err := spawns.LoseRuns(w.tx, w.tx.Status.OpenRuns()); err != nil {
 				return err
 			}
 		}

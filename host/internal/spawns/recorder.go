@@ -51,7 +51,7 @@ func (rec *Recorder) WithAgents(ctx context.Context, f func(Runner) error) error
 	if err := RecoverOrphans(ctx, p); err != nil {
 		return err
 	}
-	if err := rec.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
+	if _, err := rec.Write(ctx, func() error { return LoseRuns(rec.Tx, rec.Tx.Status.OpenRuns()) }); err != nil {
 		return err
 	}
 	return f(runner)
@@ -256,18 +256,9 @@ func hasWebAccess(d definition.Definition) bool {
 	})
 }
 
-// closeLostRuns records that the matching open runs were lost with their host.
-func (rec *Recorder) closeLostRuns(ctx context.Context, was func(task.Run) bool) error {
-	_, err := rec.Write(ctx, func() error { return LoseRuns(rec.Tx, was) })
-	return err
-}
-
-// LoseRuns adds pending events that say that the matching open runs were lost.
-func LoseRuns(tx *tasktx.Tx, was func(task.Run) bool) error {
-	for _, r := range tx.Status.OpenRuns() {
-		if !was(r) {
-			continue
-		}
+// LoseRuns adds pending events that say that open runs were lost with their host.
+func LoseRuns(tx *tasktx.Tx, open []task.Run) error {
+	for _, r := range open {
 		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: outcome.Lost}
 		if err := tx.Apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: task.BySwitchyard}); err != nil {
 			return err

@@ -97,7 +97,7 @@ func CheckNotRunning(ctx context.Context, tx *tasktx.Tx) error {
 		return err
 	}
 	defer tx.Project.Release(held)
-	return LoseRuns(tx, func(task.Run) bool { return true })
+	return LoseRuns(tx, tx.Status.OpenRuns())
 }
 
 // spawnsChain is the ledger chain of the spawns outside any task. No task can have its
@@ -136,8 +136,8 @@ func RecoverOrphans(ctx context.Context, p *core.Project) error {
 	if err != nil {
 		p.Warn(err) // Only the lease concerned is blocked.
 	}
-	outside := func(r lease.Record) bool { return r.Task == "" }
-	if !slices.ContainsFunc(left, outside) {
+	left = slices.DeleteFunc(left, func(r lease.Record) bool { return r.Task != "" })
+	if len(left) == 0 {
 		return nil
 	}
 	rec, err := Outside(ctx, p, project.Config{})
@@ -145,7 +145,10 @@ func RecoverOrphans(ctx context.Context, p *core.Project) error {
 		return err
 	}
 	defer rec.Tx.Close()
-	return rec.closeLostRuns(ctx, func(r task.Run) bool {
-		return slices.ContainsFunc(left, func(l lease.Record) bool { return outside(l) && l.Run == r.Intent.Run })
+	_, err = rec.Write(ctx, func() error {
+		return LoseRuns(rec.Tx, slices.DeleteFunc(rec.Tx.Status.OpenRuns(), func(r task.Run) bool {
+			return !slices.ContainsFunc(left, func(l lease.Record) bool { return l.Run == r.Intent.Run })
+		}))
 	})
+	return err
 }
