@@ -88,7 +88,7 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	if !process.started() {
 		res.StartErr = process.err
 	} else {
-		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
+		if res.Next.Continues() {
 			res.Record.Next = string(res.Next)
 		}
 		if res.LogDigest, err = AppendRunLog(late, a.State, res.Record); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
-	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -152,7 +151,7 @@ func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawn
 		content = finalMessage
 	}
 	return func(res spawner.Result) error {
-		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
+		if res.Next.Continues() {
 			return nil
 		}
 		data, err := content(res)

@@ -154,7 +154,7 @@ func (rec *Recorder) end(ctx context.Context, p Target, res spawner.Result, manu
 		if err == nil {
 			err = rec.attest(p, res, receipt)
 		}
-		if err == nil && p.Ended != nil && res.Next != outcome.Retry && res.Next != outcome.Fallback {
+		if err == nil && p.Ended != nil && !res.Next.Continues() {
 			err = p.Ended(rec.Tx, res)
 		}
 		return err
@@ -191,7 +191,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: digest.Of([]byte(res.Output.Text)), Trail: res.LogDigest,
 		Confinement: res.Record.Confinement,
 	}
-	if res.Next == outcome.Retry || res.Next == outcome.Fallback {
+	if res.Next.Continues() {
 		r.Next = string(res.Next)
 	}
 	if res.Record.Model != nil {

@@ -13,6 +13,9 @@ const (
 	Stop     Action = "stop"     // No further attempt can help, or is allowed.
 )
 
+// Continues reports whether another attempt follows.
+func (a Action) Continues() bool { return a == Retry || a == Fallback }
+
 // Spent has the numbers of earlier attempts, and the remaining limits.
 type Spent struct {
 	// Retries counts the retries of the current adapter, and OfClass the retries after an
