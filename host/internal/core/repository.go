@@ -3,13 +3,12 @@ package core
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -62,8 +61,7 @@ func (p *Project) WorktreesFolder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(state, "switchyard", "worktrees", fmt.Sprintf("%s-%x", filepath.Base(root), sum[:6])), nil
+	return filepath.Join(state, "switchyard", "worktrees", filepath.Base(root)+"-"+digest.Hex(root)[:12]), nil
 }
 
 // NewBase resolves the base of a draft: rev, or the configured one if rev is "". Without

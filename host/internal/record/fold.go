@@ -3,8 +3,6 @@ package record
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -294,8 +292,7 @@ func answersOf(round int) string { return sequenced(keyAnswer, int64(round)) + "
 // runKey returns the key of an agent's run. It is a digest, since a run id may hold any
 // byte.
 func runKey(agent, run string) string {
-	sum := sha256.Sum256([]byte(agent + "\n" + run))
-	return keyRun + hex.EncodeToString(sum[:])
+	return keyRun + digest.Hex(agent+"\n"+run)
 }
 
 // sequenced returns a key that sorts by n.

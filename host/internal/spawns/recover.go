@@ -2,9 +2,7 @@ package spawns
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -74,8 +73,7 @@ func lock(ctx context.Context, p *core.Project, kind, id string) (*lease.Lease, 
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(id))
-	held, err := pool.Take(ctx, fmt.Sprintf("%s-%x", kind, sum[:12]), 1, lockTime)
+	held, err := pool.Take(ctx, kind+"-"+digest.Hex(id)[:24], 1, lockTime)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
