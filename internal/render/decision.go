@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -366,8 +367,8 @@ func since(f finding.Finding) string {
 }
 
 // shortDigest returns enough of a digest to compare by eye.
-func shortDigest(digest string) string {
-	hex := strings.TrimPrefix(digest, "sha256:")
+func shortDigest(sum string) string {
+	hex := digest.Bare(sum)
 	return hex[:min(12, len(hex))]
 }
 

@@ -79,7 +79,7 @@ func (p *Printer) decisionWithEvidence(x host.Explanation, d host.Decision) {
 	}
 	p.Line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
 	p.lineIf(x.Task.Base != "", "  base    %.12s  the commit that the draft is compared with", x.Task.Base)
-	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, eventTime(x.DecidedAt), x.By)
+	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest(d.Event.Hash), d.Event.N, eventTime(x.DecidedAt), x.By)
 }
 
 // refusedHosts prints the hosts that the proxy refused to agents that succeeded nevertheless. For

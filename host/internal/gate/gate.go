@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
@@ -271,7 +271,7 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 	case r.Force != nil:
 		return refuse(result, fmt.Sprintf("%s was forced by %s: %s", about, r.Force.By, r.Force.Reason), "a decision that was not forced"), nil
 	case adopted == "" || r.Policy.Digest != adopted:
-		return refuse(result, fmt.Sprintf("%s was decided by policy %s (%.12s), which the project had not adopted", about, r.Policy, strings.TrimPrefix(r.Policy.Digest, "sha256:")),
+		return refuse(result, fmt.Sprintf("%s was decided by policy %s (%.12s), which the project had not adopted", about, r.Policy, digest.Bare(r.Policy.Digest)),
 			"a decision of the adopted policy"), nil
 	}
 	covered, why, err := g.covers(ctx, r, c)
