@@ -3,6 +3,7 @@
 package gitrepo_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,52 @@ import (
 )
 
 // These are ways in which tools like this one have lost their users' work.
+
+// A removal that is killed leaves no part of a worktree, which would look like a draft that
+// deletes the other files.
+func TestLosesNoFilesToKilledRemoval(t *testing.T) {
+	s := newScene(t)
+	const many = 500
+	for n := range many {
+		s.write(filepath.Join(s.dir, "many", fmt.Sprint(n)), "")
+	}
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "many")
+	r, tip := s.open(), s.git(s.dir, "rev-parse", "main")
+	w := s.add(r, "T")
+	removed := make(chan error, 1)
+	go func() { removed <- r.RemoveWorktree(t.Context(), w, "main") }()
+	for {
+		files, _ := os.ReadDir(s.file(w, "many"))
+		if _, err := os.Lstat(w.Path); err != nil {
+			break
+		}
+		if len(files) != many {
+			t.Errorf("at some time it has %d of %d files", len(files), many)
+			break
+		}
+	}
+	s.must(<-removed)
+	s.wantNoFiles()
+
+	// After a kill the worktree can be created again, and the files that were left go with it.
+	s.add(r, "T")
+	left := filepath.Join(filepath.Dir(w.Path), ".removed-T")
+	s.must(os.Rename(w.Path, left))
+	s.must(os.Remove(filepath.Join(left, "a.txt")))
+	s.add(r, "T")
+	s.wantWorktree(w, tip)
+	s.must(r.RemoveWorktree(t.Context(), w, "main"))
+	s.wantNoFiles()
+}
+
+// wantNoFiles checks that the directory of worktrees is empty.
+func (s *scene) wantNoFiles() {
+	s.Helper()
+	if left, err := os.ReadDir(filepath.Join(s.base, stateDir)); err != nil || len(left) > 0 {
+		s.Errorf("it left %v, %v", left, err)
+	}
+}
 
 // A worktree is not removed over files that are not committed, however git sees them.
 func TestLosesNoUncommittedFiles(t *testing.T) {

@@ -342,6 +342,7 @@ func TestRemoveWorktreeInterrupted(t *testing.T) {
 			if list := s.git(s.dir, "worktree", "list") + s.git(s.dir, "branch"); strings.Contains(list, "switchyard") {
 				t.Errorf("%s, there is %s", when, list)
 			}
+			s.wantNoFiles()
 		},
 		func() { s.add(s.open(), "T") })
 }

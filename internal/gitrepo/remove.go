@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -10,7 +11,8 @@ import (
 
 // RemoveWorktree removes a task's worktree and its branch, if all files are committed and
 // the commit into has all commits. Files that git ignores are lost. It is not an error if
-// the worktree or the branch is missing.
+// the worktree or the branch is missing. A call that is killed leaves the whole worktree or
+// none; the next call removes the files that it left beside it.
 //
 // # Errors
 //
@@ -54,21 +56,30 @@ func (r *Repo) RemoveWorktree(ctx context.Context, w Worktree, into string) erro
 			return err
 		}
 	}
-	if tip == "" {
-		return nil
+	if tip != "" {
+		if all, err = r.worktrees(ctx); err != nil {
+			return err
+		}
+		if holder := r.holder(all, w.Branch); holder != "" {
+			return errHeld(w.Branch, holder)
+		}
+		if err := r.move(ctx, r.checkout, w.Branch, "", tip, "switchyard: merged"); err != nil {
+			return err
+		}
 	}
-	if all, err = r.worktrees(ctx); err != nil {
-		return err
-	}
-	if holder := r.holder(all, w.Branch); holder != "" {
-		return errHeld(w.Branch, holder)
-	}
-	return r.move(ctx, r.checkout, w.Branch, "", tip, "switchyard: merged")
+	return removeAll(removedPath(path))
 }
 
-// removeClean removes a worktree if it is on the branch and has no changes. It does not ask
-// git, which does not see files that flags of the index hide, takes a file for changed that
-// it would convert, and does not remove a worktree with submodules.
+// removedPath is the path to which a worktree is moved before its files are removed. The
+// names of tasks cannot begin with a dot.
+func removedPath(path string) string {
+	return filepath.Join(filepath.Dir(path), ".removed-"+filepath.Base(path))
+}
+
+// removeClean moves a worktree to its removedPath and unregisters it, if it is on the branch
+// and has no changes. It does not ask git, which does not see files that flags of the index
+// hide, takes a file for changed that it would convert, and does not remove a worktree with
+// submodules.
 func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) error {
 	if there.branch != branch {
 		return errSwitched(there.path, branch)
@@ -105,7 +116,15 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	} else if err != nil {
 		return err
 	}
-	return r.discard(ctx, there)
+	// The part that a killed removal leaves would look like a draft that deletes the rest.
+	removed := removedPath(there.path)
+	if err := removeAll(removed); err != nil {
+		return err
+	}
+	if err := os.Rename(there.path, removed); err != nil {
+		return unwritable(err)
+	}
+	return r.unregister(ctx, there)
 }
 
 func errDirty(path, why string) *errs.Error {
