@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
@@ -103,6 +104,54 @@ func TestRunGoesOnAfterAKill(t *testing.T) {
 			_ = cmd.Process.Kill() // It may have ended.
 			_ = cmd.Wait()
 			s.goesOn(t, true)
+		})
+	}
+}
+
+// TestRunKilledInARemoval kills a run while it removes the worktree of the merged task. The
+// next run removes the rest, or begins the next round with all files.
+func TestRunKilledInARemoval(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: the git that kills is a shell script")
+	}
+	for _, goesOn := range []bool{true, false} {
+		t.Run(fmt.Sprintf("goes on %t", goesOn), func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+			s.git(t, "branch", "trunk")
+			s.bin = filepath.Join(s.home, "bin")
+			if err := os.Mkdir(s.bin, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			program, err := exec.LookPath("git")
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeProgram(t, filepath.Join(s.bin, "git"), fmt.Sprintf(`#!/bin/sh
+case "$*" in *"worktree unlock "*/T) kill -9 $PPID; exit 1 ;; esac
+exec %s "$@"
+`, program))
+			if out, err := s.child(t, child{Base: "trunk", Merge: true}).CombinedOutput(); err == nil || len(out) > 0 {
+				t.Fatalf("the run was not killed: %v, %s", err, out)
+			}
+			s.bin = ""
+			if !goesOn {
+				if _, err := s.engine(t).Start(t.Context(), "T", api.StartRequest{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.ends(t, api.RunRequest{Merge: true}, "commit", "")
+			if deleted := s.git(t, "log", "--format=", "--name-only", "--diff-filter=D", "trunk"); deleted != "" {
+				t.Errorf("the task has deleted %s", deleted)
+			}
+			worktrees := filepath.Dir(s.worktree(t))
+			if left, err := os.ReadDir(worktrees); err != nil || len(left) > 0 {
+				t.Errorf("it left %v, %v", left, err)
+			}
+			if left := s.git(t, "worktree", "list") + s.git(t, "branch"); strings.Contains(left, "switchyard/") {
+				t.Errorf("it left %s", left)
+			}
 		})
 	}
 }

@@ -34,10 +34,29 @@ func (w *work) finish(ctx context.Context) (over bool, err error) {
 			return true, err
 		}
 	}
-	if w.req.Merge && w.tx.Status.Merge == nil {
+	switch {
+	case w.tx.Status.Merge != nil:
+		return true, w.removeWorktree(ctx)
+	case w.req.Merge:
 		return false, w.merge(ctx)
 	}
 	return true, nil
+}
+
+// removeWorktree removes the worktree and the branch of a merged task, also if an earlier run
+// was stopped before it had removed them.
+func (w *work) removeWorktree(ctx context.Context) error {
+	repo, err := w.project.Repository(ctx)
+	if err != nil {
+		return err
+	}
+	b := w.tx.Status.Branch
+	err = repo.RemoveWorktree(ctx, worktreeOf(b), w.tx.Status.Merge.Commit)
+	if err != nil && ctx.Err() == nil {
+		w.notice("the worktree stays in %s: %s", b.Worktree, err)
+		err = nil
+	}
+	return err
 }
 
 // push pushes the task's branch. A merge removes the branch, so it comes before one.
@@ -105,12 +124,6 @@ func (w *work) merge(ctx context.Context) error {
 		return err
 	}
 	w.emit(api.RunEvent{Event: api.RunMerged, Round: w.tx.Status.Round, Merge: w.tx.Status.Merge})
-	if ended.Outcome != task.Merged {
-		return nil
-	}
-	if err := repo.RemoveWorktree(ctx, worktreeOf(b), ended.Commit); err != nil {
-		w.notice("the worktree stays in %s: %s", b.Worktree, err)
-	}
 	return nil
 }
 
