@@ -12,10 +12,15 @@ import (
 // Top returns the path of the checkout that the repository was opened for.
 func (r *Repo) Top() string { return r.checkout.top }
 
-// HasWorktree reports whether there is a worktree at a path.
+// HasWorktree reports whether there is a worktree at a path, and git was not killed while it
+// checked its files out.
 func (r *Repo) HasWorktree(path string) bool {
-	_, err := r.place(path)
-	return err == nil
+	p, err := r.place(path)
+	if err != nil {
+		return false
+	}
+	reason, _ := readLine(filepath.Join(p.git, "locked")) // It may be unlocked.
+	return reason != gitReason
 }
 
 // Tip returns the commit that a worktree's branch is at.

@@ -209,9 +209,15 @@ func TestAddWorktreeKilledGit(t *testing.T) {
 	if _, err := os.Stat(w.Path); err != nil {
 		t.Fatalf("git was killed too early: %v", err)
 	}
+	if r.HasWorktree(w.Path) {
+		t.Error("a worktree that git has not completed is taken for one")
+	}
 	s.git(s.dir, "config", "filter.deadly.smudge", "cat")
 	s.must(r.AddWorktree(t.Context(), w, head))
 	s.wantWorktree(w, head)
+	if !r.HasWorktree(w.Path) {
+		t.Error("the worktree is not found")
+	}
 }
 
 // The user's repository may be of any kind that git knows.
