@@ -162,7 +162,7 @@ func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
 	case canonical(r.checkout.top):
 		return r.forward(ctx, branch, next, old)
 	default:
-		return errHeld(branch, holder)
+		return errHeld(branch, holder).WithHint("check out another branch there, then run the task again with --merge")
 	}
 }
 

@@ -4,6 +4,7 @@ package gitrepo_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -166,6 +167,8 @@ func TestAdvanceRefuses(t *testing.T) {
 	other := filepath.Join(s.base, "other")
 	s.git(s.dir, "worktree", "add", "-q", other, "main")
 	advance(errs.BranchCheckedOut)
+	held, _ := errors.AsType[*errs.Error](r.Advance(t.Context(), "main", tip, old))
+	s.equal(held.Hint, "check out another branch there, then run the task again with --merge")
 	s.write(filepath.Join(other, "a.txt"), "x\n")
 	s.git(other, "commit", "-q", "-a", "-m", "to rebase")
 	old = s.git(s.dir, "rev-parse", "main")
