@@ -151,6 +151,9 @@ func TestConfigSaysWhatIsWrongAndWhere(t *testing.T) {
 		"audit: &a {agents: *a}":                         "audit.agents is a mapping; it must be a list",
 		"plugins: {'a%sb': 3}":                           "line 1: plugins.a%sb is 3; it must be a mapping of the plugin's keys",
 		"spawn: {agents: {'100%d': {}}}":                 "line 1: spawn.agents.100%d must have a name of",
+		"reports: [{run: a, paths: [/a]}]":               `line 1: reports.paths is "/a"; it must be a pattern for paths in the project, such as **/*.go`,
+		"reports: [{run: a, paths: ['a[']}]":             `reports.paths is "a["; it must be a pattern`,
+		"reports:\n- run: a\n  paths: ['**', '!*.md']":   `line 3: reports.paths is "!*.md"; it must be a pattern without a leading !, because a pattern cannot exclude paths`,
 	} {
 		wantInvalid(t, text+"\n", says)
 	}

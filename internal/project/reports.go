@@ -3,6 +3,7 @@ package project
 import (
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -64,10 +65,14 @@ func (r *configReader) readReports(v value) []ReportCommand {
 
 func readPattern(v value) string {
 	pattern := v.text()
-	// A malformed pattern matches no path, so its command would never run.
+	// With a pattern that matches no path, the command would never run.
 	_, malformed := path.Match(pattern, "")
-	if v.isText() && (malformed != nil || !filepath.IsLocal(pattern)) {
+	switch {
+	case !v.isText():
+	case malformed != nil || !filepath.IsLocal(pattern):
 		v.expected("a pattern for paths in the project, such as **/*.go")
+	case strings.HasPrefix(pattern, "!"):
+		v.expected("a pattern without a leading !, because a pattern cannot exclude paths")
 	}
 	return pattern
 }
