@@ -90,8 +90,8 @@ func tryWorktree(ctx context.Context, repo *gitrepo.Repo, dir string) error {
 	return cmp.Or(err, lock.Release())
 }
 
-// checkRunAgents checks the definition and the adapters of each agent that run may start,
-// and returns their names.
+// checkRunAgents checks the definition, the adapters and the program of each agent that run
+// may start, and returns their names.
 func (d *Doctor) checkRunAgents(ctx context.Context, config project.Config, destinations map[string]routing.Destination) ([]string, error) {
 	drafters := []string{string(task.RoleExecutor), string(task.RoleFixer)}
 	names := append(slices.Clone(drafters), string(task.RolePlanChecker))
@@ -102,25 +102,33 @@ func (d *Doctor) checkRunAgents(ctx context.Context, config project.Config, dest
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if err := agents.CheckAvailable(ctx, d.project, config, string(task.RoleExecutor), ""); err != nil {
-		return nil, err
-	}
 	catalog, err := agents.Catalog(ctx, d.project, config)
 	if err != nil {
 		return nil, err
 	}
 	var found error
 	var problems []string
+	affected := make(map[string][]string) // the agents of each problem
 	for _, name := range names {
 		if err := d.checkRunAgent(config, catalog, name, slices.Contains(drafters, name)); err != nil {
 			found = cmp.Or(found, err)
-			problems = append(problems, err.Error())
+			text := err.Error()
+			if affected[text] == nil {
+				problems = append(problems, text)
+			}
+			affected[text] = append(affected[text], name)
 		}
 	}
-	if problems = slices.Compact(problems); len(problems) > 1 {
-		found = errs.New(errs.CodeOf(found), "%d problems", len(problems)).With("problems", problems)
+	for i, text := range problems {
+		problems[i] = strings.Join(affected[text], ", ") + ": " + text
 	}
-	return names, found
+	switch len(problems) {
+	case 0:
+		return names, nil
+	case 1:
+		return names, errs.New(errs.CodeOf(found), "%s", problems[0])
+	}
+	return names, errs.New(errs.CodeOf(found), "%d problems", len(problems)).With("problems", problems)
 }
 
 func (d *Doctor) checkRunAgent(config project.Config, catalog *adapter.Catalog, name string, drafts bool) error {
@@ -129,6 +137,8 @@ func (d *Doctor) checkRunAgent(config project.Config, catalog *adapter.Catalog, 
 		return err
 	}
 	set := config.Spawn.For(name)
+	var missing error
+	installed := false // One adapter with a program is enough.
 	for _, name := range set.AdapterChain() {
 		a, err := catalog.Get(name)
 		if err == nil {
@@ -137,6 +147,12 @@ func (d *Doctor) checkRunAgent(config project.Config, catalog *adapter.Catalog, 
 		if err != nil {
 			return err
 		}
+		_, err = a.Binary(d.project.Environ, d.project.Root, config.Spawn.Command)
+		missing = cmp.Or(missing, err)
+		installed = installed || err == nil
 	}
-	return nil
+	if installed {
+		return nil
+	}
+	return missing
 }
