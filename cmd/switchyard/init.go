@@ -51,7 +51,7 @@ func (a *app) init(ctx context.Context, from string, agents, here bool) (render.
 		return render.Initialized{}, cli.Usagef("-C: %w", err)
 	}
 	a.project = project.Project{Root: p.Dir, Dir: p.Dir}
-	result := render.Initialized{Folder: p.Dir, Git: a.project.Exists(".git")}
+	result := render.Initialized{Folder: p.Dir, Git: a.project.Exists(".git"), Within: p.GitAbove()}
 	if outer := p.AtRoot(); p.Root != p.Dir && !here && (outer.Exists(project.ConfigFile) || outer.Exists(project.StateDir)) {
 		return result, errs.New(errs.InitNested, "%s is inside the project %s", p.Dir, p.Root).With("root", p.Root).
 			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes this directory another one", p.Root))

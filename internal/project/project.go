@@ -55,6 +55,20 @@ func Find(dir string) (Project, error) {
 	}
 }
 
+// GitAbove returns the nearest directory above Dir that has .git, or "" if there is none or Dir
+// has .git itself.
+func (p Project) GitAbove() string {
+	for at := p.Dir; ; at = filepath.Dir(at) {
+		_, err := os.Lstat(filepath.Join(at, gitDir))
+		switch {
+		case err == nil && at != p.Dir:
+			return at
+		case err == nil || at == filepath.Dir(at):
+			return ""
+		}
+	}
+}
+
 // AtRoot returns the project with Dir at the root, for paths in the project's own files.
 func (p Project) AtRoot() Project { return Project{Root: p.Root, Dir: p.Root} }
 

@@ -89,6 +89,8 @@ type Initialized struct {
 	Adapters []string `json:"adapters"`
 	// Git is set if Folder is the top of a git checkout, which run needs.
 	Git bool `json:"-"`
+	// Within is the top of the git checkout that Folder is a part of, or "".
+	Within string `json:"-"`
 }
 
 // Init prints the result of init.
@@ -114,6 +116,7 @@ func (p *Printer) Init(i Initialized) {
 	} else {
 		p.Line("agent CLIs that are installed: none; a round needs reports in %s, or --report FILE", project.ConfigFile)
 	}
+	p.lineIf(i.Within != "", "note: %s is a part of the git repository in %s: rounds work here, but switchyard run needs the project at its top", i.Folder, i.Within)
 	then := "switchyard round TASK"
 	if len(i.Adapters) > 0 && i.Git {
 		then = "switchyard run TASK --prompt TEXT"

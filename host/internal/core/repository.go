@@ -33,7 +33,7 @@ func (p *Project) Repository(ctx context.Context) (*gitrepo.Repo, error) {
 func (p *Project) CheckTop(repo *gitrepo.Repo) error {
 	if top := repo.Top(); !IsSame(top, p.Root) {
 		return errs.New(errs.RepositoryNested, "the project in %s is a part of the repository in %s", p.Root, top).
-			WithHint("put " + project.ConfigFile + " at the top of the repository")
+			WithHint("move " + project.ConfigFile + " and " + project.StateDir + " to the top of the repository, and work from there")
 	}
 	return nil
 }
