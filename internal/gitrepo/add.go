@@ -101,7 +101,8 @@ func (r *Repo) AddWorktree(ctx context.Context, w Worktree, base string) error {
 // worktree belongs to another owner.
 func (r *Repo) prepare(path string) (at string, known bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", false, unwritable(err)
+		return "", false, errs.New(errs.FileUnwritable, "the directory of worktrees cannot be made: %w", err).
+			WithHint("set XDG_STATE_HOME to a directory that you may write")
 	}
 	path = canonical(path)
 	for _, p := range append(r.linkedPlaces(), r.mainPlace()) {

@@ -132,7 +132,11 @@ func TestAddWorktreeUnwritable(t *testing.T) {
 	s := newScene(t)
 	s.write(filepath.Join(s.base, stateDir), "a file")
 	r := s.open()
-	s.want(r.AddWorktree(t.Context(), s.worktree("T"), "HEAD"), errs.FileUnwritable)
+	err := r.AddWorktree(t.Context(), s.worktree("T"), "HEAD")
+	s.want(err, errs.FileUnwritable)
+	if f, ok := err.(*errs.Error); !ok || !strings.HasPrefix(f.Message, "the directory of worktrees cannot be made: mkdir ") || !strings.Contains(f.Hint, "XDG_STATE_HOME") {
+		t.Errorf("got %#v", err)
+	}
 	s.equal(s.git(s.dir, "branch", "--list", "switchyard/*"), "")
 }
 
