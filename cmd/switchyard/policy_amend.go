@@ -160,8 +160,8 @@ give the same bytes on every machine, except with --expires, which counts from n
 --sign-key signs the bundle with a private key in PEM. --key-id is the name of the
 key under policy_trust in the projects that use the bundle, and --scope must match
 theirs. docs/bundles.md walks through it.`,
-		Example: `  switchyard policy build policies/routing/1.3.0 -o routing.tar.gz
-  switchyard policy build -o routing.tar.gz --sign-key policy.key --key-id release-2026
+		Example: `  switchyard policy build routing@1.3.0 -o routing.tar.gz
+  switchyard policy build -o routing.tar.gz --sign-key ~/policy.key --key-id release-2026
   switchyard policy build -o - | tar -tz`,
 		Args: onePolicy(),
 	}

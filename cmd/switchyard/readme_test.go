@@ -222,3 +222,31 @@ git commit -q -m 'Upload files'`); err != nil {
 		return regexp.MustCompile(`\b[0-9a-f]{12}\b`).ReplaceAllString(out, "3f2a90c1d4e5"), err
 	})
 }
+
+// TestBundlesPage runs the commands of docs/bundles.md up to those of opa, and uses the bundle
+// with the page's settings.
+func TestBundlesPage(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip(err)
+	}
+	text, err := os.ReadFile(filepath.Join(repository, "docs/bundles.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _, _ := strings.Cut(string(text), "## With OPA's tools")
+	_, config, _ := strings.Cut(page, "```yaml\n")
+	config, _, _ = strings.Cut(config, "```")
+	script := "export HOME='" + t.TempDir() + "'\n"
+	for _, block := range followed.FindAllStringSubmatch(page, -1) {
+		script += block[2]
+	}
+	project := t.TempDir()
+	out, err := inShell(t, project)(script + "cat >switchyard.yaml <<'EOF'\n" + config + "EOF\nswitchyard policy show\nfind . -type f")
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if !strings.Contains(out, "release-2026") || strings.Contains(out, "./policy.key") {
+		t.Errorf("the bundle is not signed, or the private key is in the project:\n%s", out)
+	}
+}
