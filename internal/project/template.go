@@ -86,12 +86,16 @@ type Suggestion struct {
 func (p Project) Suggest(ctx context.Context) Suggestion {
 	in := Project{Root: p.Dir, Dir: p.Dir}
 	var s Suggestion
+	npmTest := "npm test"
+	if in.Exists("package-lock.json") { // Worktrees lack node_modules, which git ignores.
+		npmTest = "test -d node_modules || npm ci; npm test"
+	}
 	for _, tool := range []struct {
 		file, verify string
 		report       ReportCommand
 	}{
 		{"go.mod", "go test ./...", ReportCommand{Run: "staticcheck -f sarif ./...", Plugin: "sarif"}},
-		{"package.json", "npm test", ReportCommand{Run: "npx eslint -f json .", Plugin: "eslint"}},
+		{"package.json", npmTest, ReportCommand{Run: "npx --no-install eslint -f json .", Plugin: "eslint"}},
 		{"pyproject.toml", "python -m pytest", ReportCommand{Run: "ruff check --output-format sarif .", Plugin: "sarif"}},
 		{"Cargo.toml", "cargo test", ReportCommand{}},
 	} {
