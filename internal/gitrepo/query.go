@@ -19,7 +19,7 @@ func (r *Repo) HasWorktree(path string) bool {
 	if err != nil {
 		return false
 	}
-	reason, _ := readLine(filepath.Join(p.git, "locked")) // It may be unlocked.
+	reason, _ := gitcmd.ReadLine(filepath.Join(p.git, "locked")) // It may be unlocked.
 	return reason != gitReason
 }
 
