@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,6 +96,34 @@ func TestRunParks(t *testing.T) {
 					t.Errorf("%s is at attempt %d", run.Role, run.Attempt)
 				}
 			}
+		})
+	}
+}
+
+// TestRunCountsEditsBeforeALimit: an agent that met its limit after its edits has nothing left
+// to do afterwards, and its prompt says that there are edits.
+func TestRunCountsEditsBeforeALimit(t *testing.T) {
+	t.Parallel()
+	limited := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, appends("draft.txt"), usageLimit().Steps[1])
+	for role, c := range map[string]struct {
+		agents roles
+		round  int
+	}{
+		"executor": {oneRound(fakeagent.Edits()), 1}, "build-fixer": {twoRounds(), 2},
+	} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			c.agents[role] = []fakeagent.Scenario{limited}
+			s, clock := parkSite(t, once, c.agents)
+			s.ends(t, api.RunRequest{}, "parked", "")
+			clock.forward(2 * time.Hour)
+			c.agents[role] = []fakeagent.Scenario{fakeagent.Executes()}
+			s.play(t, c.agents)
+			s.ends(t, api.RunRequest{}, "commit", "")
+			if text := s.prompts(t, role, c.round); !strings.Contains(text, "check its edits") {
+				t.Errorf("the prompt does not say that there are edits:\n%s", text)
+			}
+			s.committed(t, c.round)
 		})
 	}
 }

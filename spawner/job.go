@@ -40,10 +40,10 @@ type Job struct {
 	Task  string
 	Round int
 	// Run is the id of the first attempt, "" for a new id. Resumed is set if an earlier
-	// attempt of this job was killed.
+	// attempt of this job was killed or met a usage limit.
 	Run     string
 	Resumed bool
-	// Before is Attempt.Tree of the first attempt of a job that was killed, "" if unknown.
+	// Before is Attempt.Tree of the first of these earlier attempts, "" if unknown.
 	// Edits since then count as edits of the agent, if it may edit.
 	Before string
 	// Tree is a recent snapshot of the working tree, which saves a scan before the first

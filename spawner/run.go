@@ -76,8 +76,8 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	}
 }
 
-// resumedNote is Attempt.Note for an agent that edits, if an earlier attempt was killed
-// together with us.
+// resumedNote is Attempt.Note for an agent that edits, if an earlier attempt of another Run did
+// not finish, because of a kill or a usage limit.
 const resumedNote = "An earlier attempt at this task was interrupted. The working tree is as that attempt left it: check its edits, and continue from there."
 
 // lease takes a lease for a job, and waits up to its QueueTimeout.
@@ -155,7 +155,7 @@ type plan struct {
 	suspects []string              // files that changed during the earlier attempts
 	tree     *worktree.Snapshot    // before the next attempt, nil if unknown
 	first    *snapshots            // before the first attempt
-	edited   bool                  // the tree has edits of a job that was killed
+	edited   bool                  // the tree has edits of an earlier job
 	random   func() float64
 }
 

@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -28,6 +29,38 @@ func TestAParkedRunIsNoAttempt(t *testing.T) {
 	s = do(t, s, spawning(critic("c")), ended("c"), spawning(critic("d")), task.ParkTask{Parking: task.Parking{Until: noon, Run: "d"}}, lost("d"), task.EndParking{Now: noon})
 	if got := s.Attempts(task.RoleCritic, 0); got != 1 || s.LatestRun(task.RoleCritic, 0).Run != "c" {
 		t.Errorf("%d attempts", got)
+	}
+}
+
+// TestEditsBeforeAParkingAreContinued until a decision has judged them.
+func TestEditsBeforeAParkingAreContinued(t *testing.T) {
+	limited := func(s task.State, run string) task.State {
+		receipt := task.RecordReceipt{Receipt: task.Receipt{Run: run, Outcome: "failed", Class: "quota"}}
+		return do(t, s, spawning(agent(run, task.RoleExecutor, true)), receipt, task.ParkTask{Parking: task.Parking{Until: noon, Run: run}}, task.EndParking{Now: noon})
+	}
+	crashed := do(t, inBranch(t), spawning(agent("r1", task.RoleExecutor, true)), ended("r1"))
+	parked := limited(limited(crashed, "r2"), "r3")
+	judged := decide(t, do(t, parked, spawning(agent("r4", task.RoleExecutor, true)), ended("r4")), toPlanChecker)
+	for name, c := range map[string]struct {
+		s    task.State
+		want []string
+	}{
+		"parked twice":               {parked, []string{"r1", "r2", "r3"}},
+		"judged":                     {judged, nil},
+		"judged, then parked":        {limited(judged, "r5"), []string{"r5"}},
+		"in the next round":          {decide(t, parked, toExecutor), nil},
+		"resumed after another stop": {do(t, parked, task.StopTask{}, task.ResumeTask{Mode: task.MoreRounds, Rounds: 2}), nil},
+	} {
+		var got []string
+		for _, r := range c.s.ContinuedRuns(task.RoleExecutor) {
+			got = append(got, r.Run)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := parked.ContinuedRuns(task.RoleFixer); got != nil {
+		t.Errorf("another role continues %v", got)
 	}
 }
 

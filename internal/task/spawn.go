@@ -177,6 +177,23 @@ func (s State) Attempts(role Role, index int) int {
 	return n
 }
 
+// ContinuedRuns returns the runs of this round for a role whose edits its next run continues, in
+// the order of their start: those that count, and those that a usage limit ended, which are no
+// attempts.
+func (s State) ContinuedRuns(role Role) []Run {
+	var runs []Run
+	for _, r := range s.Runs {
+		switch {
+		case r.Round != max(s.Round, 1) || r.Role != role:
+		case !r.Stale, r.Receipt != nil && r.Receipt.Class == outcome.Quota:
+			runs = append(runs, r)
+		default:
+			runs = nil // A decision has judged the edits until then.
+		}
+	}
+	return runs
+}
+
 func (s State) matches(r Run, role Role, index int) bool {
 	return r.Round == max(s.Round, 1) && r.Role == role && r.Index == index && !r.Stale
 }

@@ -103,11 +103,8 @@ func (w *work) agentJob(ctx context.Context, def definition.Definition, role tas
 	}
 	job := w.recorder.NewJob(def, agents.Settings(w.config, def.Name, w.req.Adapter), p)
 	job.Profile, job.Prompt = may, text
-	job.Resumed = w.tx.Status.Attempts(role, 0) > 0
-	for _, run := range slices.Backward(w.tx.Status.Runs) { // The tree before the first run counts.
-		if run.Role == role && run.Round == round && !run.Stale {
-			job.Before = run.Tree
-		}
+	if runs := w.tx.Status.ContinuedRuns(role); len(runs) > 0 {
+		job.Resumed, job.Before = true, runs[0].Tree
 	}
 	if role == task.RolePlanChecker {
 		job.Check = func(_ context.Context, res spawner.Result) error {
