@@ -328,7 +328,8 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	if info, err := a.stdout.Stat(); err == nil && info.Size() > maxRead {
 		_ = a.stdout.Truncate(maxRead) // It was ended because of this. Job.Deliver need not read everything.
 	}
-	w.drain()
+	// The rest of a large output takes long to read, and does not matter to these ends.
+	w.drain(func() bool { return r.End == supervise.OutputLimit || ctx.Err() != nil })
 	// Redact before cutting: a part of a secret does not look like one.
 	tail, err := redactedTail(a.stderr, stderrRead)
 	if err == nil {

@@ -14,6 +14,11 @@ import (
 // chunkSize is the number of bytes of an output that are read at a time.
 const chunkSize = 64 << 10
 
+// maxCheck bounds the reading in one check, since the limits of the child are not checked
+// meanwhile. It is as long as the interval between checks, so that a large output is read for
+// at least half of the time.
+const maxCheck = 25 * time.Millisecond
+
 // outputWatcher passes a child's standard output to its adapter's reader while it grows.
 type outputWatcher struct {
 	stdout    *os.File
@@ -28,9 +33,10 @@ type outputWatcher struct {
 	err       error
 }
 
-// check reads new output, and returns the reason to end the child, or "".
+// check reads new output, or a part of it, and returns the reason to end the child, or "".
 func (w *outputWatcher) check() supervise.End {
-	grew := w.drain()
+	began := time.Now()
+	grew := w.drain(func() bool { return time.Since(began) > maxCheck })
 	p := w.reader.Progress()
 	if p != w.reported {
 		w.reported = p
@@ -49,12 +55,13 @@ func (w *outputWatcher) check() supervise.End {
 	return ""
 }
 
-// drain reads all output, up to maxRead, and reports whether there was any.
-func (w *outputWatcher) drain() (grew bool) {
+// drain reads the output, up to maxRead, until stop returns true, and reports whether there was
+// any.
+func (w *outputWatcher) drain(stop func() bool) (grew bool) {
 	if w.chunk == nil {
 		w.chunk = make([]byte, chunkSize)
 	}
-	for w.err == nil && w.offset < maxRead {
+	for w.err == nil && w.offset < maxRead && !stop() {
 		n, err := w.stdout.ReadAt(w.chunk, w.offset)
 		if n > 0 {
 			grew = true
