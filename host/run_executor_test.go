@@ -41,6 +41,11 @@ func appends(path string) fakeagent.Step {
 	return fakeagent.Step{Append: &fakeagent.File{Path: path, Text: "# round {round}\n"}}
 }
 
+// editsThenFails is an agent that edits draft.txt and then ends with an error.
+func editsThenFails(f fakeagent.Failure) fakeagent.Scenario {
+	return fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, appends("draft.txt"), fakeagent.Step{Fail: &f})
+}
+
 func runs(argv ...string) fakeagent.Step { return fakeagent.Step{Run: &fakeagent.Run{Argv: argv}} }
 
 // TestRunWithAnExecutorThatMisbehaves checks that an executor that does more than edit its
@@ -144,6 +149,8 @@ func TestRunContinuesAfterAFailedExecutor(t *testing.T) {
 		"takes too long":   {fakeagent.Edits(fakeagent.Step{Hang: true}), errs.SpawnFailed},
 		"writes too much":  {fakeagent.Edits(fakeagent.Step{Flood: &fakeagent.Flood{Bytes: 70 << 20, Line: 1000}}), errs.SpawnFailed},
 		"is not logged in": {fakeagent.Presets()["auth"], errs.SpawnAuth},
+		"loses its login":  {editsThenFails(fakeagent.Failure{Status: 401}), errs.SpawnAuth},
+		"meets a quota":    {editsThenFails(fakeagent.Failure{Status: 429, Kind: "limit"}), errs.SpawnQuota},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -104,7 +104,7 @@ func TestRunParks(t *testing.T) {
 // to do afterwards, and its prompt says that there are edits.
 func TestRunCountsEditsBeforeALimit(t *testing.T) {
 	t.Parallel()
-	limited := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, appends("draft.txt"), usageLimit().Steps[1])
+	limited := editsThenFails(*usageLimit().Steps[1].Fail)
 	for role, c := range map[string]struct {
 		agents roles
 		round  int

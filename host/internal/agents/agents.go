@@ -99,14 +99,15 @@ func FallbackMayHelp(v outcome.Verdict) bool {
 }
 
 // LoginErrorCode returns the error code of a run that failed because of a login or an
-// account, else "". If the run changed the working tree, that is reported instead.
-func LoginErrorCode(r spawner.Record) errs.Code {
+// account, else "". If it changed the working tree and was not to edit it, that is reported
+// instead.
+func LoginErrorCode(v outcome.Verdict) errs.Code {
 	switch {
-	case len(r.Changed) > 0:
+	case v.Changed:
 		return ""
-	case r.Class == outcome.Auth:
+	case v.Class == outcome.Auth:
 		return errs.SpawnAuth
-	case r.Class == outcome.Quota:
+	case v.Class == outcome.Quota:
 		return errs.SpawnQuota
 	}
 	return ""
@@ -120,7 +121,7 @@ func ErrFailed(res spawner.Result, set project.SpawnAgent) error {
 	if n := len(said); n > 0 {
 		text += fmt.Sprintf(" (%s)", said[n-1])
 	}
-	f := errs.New(cmp.Or(LoginErrorCode(res.Record), errs.SpawnFailed), "%s", text).
+	f := errs.New(cmp.Or(LoginErrorCode(res.Verdict), errs.SpawnFailed), "%s", text).
 		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).With("said", said).
 		With("adapter", res.Record.Adapter).With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
 	if len(res.Record.Changed) > 0 {

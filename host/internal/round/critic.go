@@ -115,7 +115,7 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 		r.fallback, err = rr.manualFallback(ctx, agentDef, result, modules, r.verification)
 	case last == nil:
 		err = errors.Join(result.Skipped...)
-	case agents.LoginErrorCode(last.Record) != "":
+	case agents.LoginErrorCode(last.Verdict) != "":
 		err = rr.tx.WithTaskID(agents.ErrFailed(*last, settings))
 	default:
 		r.run, r.failure = last.Run, failureFinding(last.Record)
@@ -160,7 +160,8 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 		return review{}, nil
 	}
 	record, err := rr.tx.EndedRun(ctx, run.Intent.Run)
-	if err != nil || agents.LoginErrorCode(record) != "" {
+	verdict := outcome.Verdict{Class: record.Class, Changed: len(record.Changed) > 0} // A critic must not edit.
+	if err != nil || agents.LoginErrorCode(verdict) != "" {
 		return review{}, err
 	}
 	rr.recorder.AddEarlier(*run)

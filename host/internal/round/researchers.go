@@ -211,7 +211,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 		// Its intent is recorded, but no process will run.
 		v.Failure = errors.Join(result.Skipped...).Error()
 		return v, rr.abandon(ctx, job.Run, v.Failure)
-	case agents.LoginErrorCode(last.Record) != "":
+	case agents.LoginErrorCode(last.Verdict) != "":
 		return v, rr.tx.WithTaskID(agents.ErrFailed(*last, settings))
 	case !last.Verdict.Good():
 		v.Failure = string(last.Verdict.Reason)
