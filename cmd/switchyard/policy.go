@@ -39,7 +39,7 @@ authors can inspect one without a signature; it decides nothing.`,
 		Example: `  switchyard policy list
   switchyard policy show
   switchyard policy new --adr "Accessibility findings go to the executor"
-  switchyard policy verify policies/routing/1.3.0`,
+  switchyard policy verify policies/routing/1.4.0`,
 		Args: cli.UnknownCommand,
 		RunE: cli.ShowHelp,
 	}

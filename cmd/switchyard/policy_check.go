@@ -42,8 +42,8 @@ violation, no file is written. --all takes every version that is built in or in
 policies/routing.`,
 		Example: `  switchyard policy verify
   switchyard policy verify --all
-  switchyard policy verify policies/routing/1.3.0 --counterexample smallest.json
-  switchyard route --input smallest.json --policy policies/routing/1.3.0 --explain`,
+  switchyard policy verify policies/routing/1.4.0 --counterexample smallest.json
+  switchyard route --input smallest.json --policy policies/routing/1.4.0 --explain`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&req.All, "all", false, "verify every version that is built in or in the project")
@@ -119,7 +119,7 @@ change needs: none, minor or major.
 
 --output markdown prints tables to paste into a decision record.`,
 		Example: `  switchyard policy diff routing@1.1.0 routing@1.2.0
-  switchyard policy diff routing@1.2.0 policies/routing/1.3.0 --output markdown
+  switchyard policy diff routing@1.3.0 policies/routing/1.4.0 --output markdown
   switchyard policy diff before.tar.gz after.tar.gz --output json | jq .empty`,
 		Args: cli.Exactly("the first POLICY", "the second POLICY"),
 	}
@@ -162,7 +162,7 @@ findings deferred, and which would have gone on.
 
 --fail-on-flip makes the command fail if a round would go from FROM to TO; either
 may be *. --ledger reads another ledger, or the lines of an export.`,
-		Example: `  switchyard policy replay --policy policies/routing/1.3.0
+		Example: `  switchyard policy replay --policy policies/routing/1.4.0
   switchyard policy replay --policy routing@1.1.0 --since 2026-11-01
   switchyard policy replay --policy candidate/ --fail-on-flip '*:commit' --output json`,
 		Args: cli.NoArgs,
@@ -250,8 +250,8 @@ policy, as opa test does, and measures which lines of the policy they reach.
 The policy is a built-in one or a directory; a bundle has no tests. The command
 fails if a test fails, if there are no tests, and with --coverage-min if fewer of
 the lines are reached. policy lint requires 100 per cent.`,
-		Example: `  switchyard policy test policies/routing/1.3.0
-  switchyard policy test policies/routing/1.3.0 --coverage-min 100
+		Example: `  switchyard policy test policies/routing/1.4.0
+  switchyard policy test policies/routing/1.4.0 --coverage-min 100
   switchyard policy test --output json | jq .coverage.missing`,
 		Args: onePolicy(),
 	}
