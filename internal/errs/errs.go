@@ -54,7 +54,8 @@ func (e *Error) With(name string, value any) *Error {
 	return &c
 }
 
-// With adds a detail to an error with a code. It returns other errors unchanged.
+// With adds a detail to an error with a code. Of an error that wraps one with a code, it
+// returns only that one. It returns other errors unchanged.
 func With(err error, name string, value any) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.With(name, value)

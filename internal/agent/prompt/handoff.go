@@ -149,7 +149,7 @@ func item(f finding.Finding) string {
 	if f.Reopened > 0 {
 		fmt.Fprintf(&b, "- came back: %s\n", times(f.Reopened))
 	}
-	if f.Induced != nil && *f.Induced {
+	if f.IsInduced() {
 		b.WriteString("- induced by the last fix\n")
 	}
 	if len(f.ConfirmedBy) > 0 {

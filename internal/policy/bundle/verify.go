@@ -159,7 +159,8 @@ func fileFault(name, what string) *errs.Error {
 type Trust struct {
 	// Keys are public keys. There is at least one, and their IDs are unique.
 	Keys []Key
-	// Now returns the time that signatures are checked against.
+	// Now returns the time that signatures are checked against. It must be set to read a
+	// bundle.
 	Now func() time.Time
 }
 
