@@ -328,8 +328,12 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	if info, err := a.stdout.Stat(); err == nil && info.Size() > maxRead {
 		_ = a.stdout.Truncate(maxRead) // It was ended because of this. Job.Deliver need not read everything.
 	}
-	// The rest of a large output takes long to read, and does not matter to these ends.
-	w.drain(func() bool { return r.End == supervise.OutputLimit || ctx.Err() != nil })
+	// The agent may have printed its use while it ended. The rest of a large output takes too
+	// long to read if somebody waits for the end.
+	began := time.Now()
+	w.drain(func() bool {
+		return (r.End == supervise.OutputLimit || ctx.Err() != nil) && time.Since(began) > time.Second
+	})
 	// Redact before cutting: a part of a secret does not look like one.
 	tail, err := redactedTail(a.stderr, stderrRead)
 	if err == nil {
