@@ -22,6 +22,9 @@ import (
 // task. A child of a killed process holds it briefly, until it has executed its program.
 const lockTime = time.Second
 
+// probeTime is how long IsRunning waits for it. The end of a session waits for all tasks.
+const probeTime = 100 * time.Millisecond
+
 // LockRun prevents other processes from driving the same task until the lease is released.
 // They can still run a round of it.
 //
@@ -29,7 +32,7 @@ const lockTime = time.Second
 //
 // round-running, and errors of leases.
 func LockRun(ctx context.Context, p *core.Project, id string) (*lease.Lease, error) {
-	held, err := lock(ctx, p, "run", id)
+	held, err := lock(ctx, p, "run", id, lockTime)
 	if errs.CodeOf(err) == errs.SpawnLocked {
 		return nil, errs.New(errs.RoundRunning, "another process runs task %s", id).With("task", id)
 	}
@@ -39,7 +42,7 @@ func LockRun(ctx context.Context, p *core.Project, id string) (*lease.Lease, err
 // lockRound prevents other processes from running the same task's round until the lease is
 // released.
 func lockRound(ctx context.Context, tx *tasktx.Tx) (*lease.Lease, error) {
-	held, err := lock(ctx, tx.Project, "round", tx.ID)
+	held, err := lock(ctx, tx.Project, "round", tx.ID, lockTime)
 	if errs.CodeOf(err) == errs.SpawnLocked {
 		round := max(tx.Status.Round, 1)
 		return nil, errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.ID).With("task", tx.ID).With("round", round)
@@ -47,8 +50,8 @@ func lockRound(ctx context.Context, tx *tasktx.Tx) (*lease.Lease, error) {
 	return held, err
 }
 
-// IsRunning reports whether a process runs the task's round. The open runs of a task do not
-// show it: those of a killed process stay open until the task's next round.
+// IsRunning reports whether a process runs agents of the task's round. The open runs of a task
+// do not show it: those of a killed process stay open until the task's next round.
 //
 // # Errors
 //
@@ -57,7 +60,7 @@ func IsRunning(ctx context.Context, p *core.Project, k record.StoredStatus) (boo
 	if len(k.OpenRuns()) == 0 {
 		return false, nil
 	}
-	held, err := lock(ctx, p, "round", k.TaskID)
+	held, err := lock(ctx, p, "round", k.TaskID, probeTime)
 	if errs.CodeOf(err) == errs.SpawnLocked {
 		return true, nil
 	}
@@ -68,12 +71,12 @@ func IsRunning(ctx context.Context, p *core.Project, k record.StoredStatus) (boo
 	return false, nil
 }
 
-func lock(ctx context.Context, p *core.Project, kind, id string) (*lease.Lease, error) {
+func lock(ctx context.Context, p *core.Project, kind, id string, wait time.Duration) (*lease.Lease, error) {
 	pool, err := p.Leases()
 	if err != nil {
 		return nil, err
 	}
-	held, err := pool.Take(ctx, kind+"-"+digest.Hex(id)[:24], 1, lockTime)
+	held, err := pool.Take(ctx, kind+"-"+digest.Hex(id)[:24], 1, wait)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
