@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"runtime"
 	"strings"
 
 	template "github.com/DataDog/datadog-agent/pkg/template/text"
@@ -87,7 +88,8 @@ func (p Project) Suggest(ctx context.Context) Suggestion {
 	in := Project{Root: p.Dir, Dir: p.Dir}
 	var s Suggestion
 	npmTest := "npm test"
-	if in.Exists("package-lock.json") { // Worktrees lack node_modules, which git ignores.
+	// Worktrees lack node_modules, which git ignores. The command is for sh.
+	if runtime.GOOS != "windows" && in.Exists("package-lock.json") {
 		npmTest = "test -d node_modules || npm ci; npm test"
 	}
 	for _, tool := range []struct {
