@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Worktree is the worktree of a task.
@@ -227,7 +228,7 @@ func (r *Repo) discard(ctx context.Context, w worktree) error {
 // removeAll removes a directory, also if it has read-only directories. It need not exist.
 func removeAll(path string) error {
 	if err := safefile.RemovePath(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritable(err)
+		return errs.New(errs.FileUnwritable, "the directory %s cannot be removed: %w", textutil.Line(path), err)
 	}
 	return nil
 }

@@ -122,7 +122,8 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 		return err
 	}
 	if err := os.Rename(there.path, removed); err != nil {
-		return unwritable(err)
+		return errs.New(errs.FileUnwritable, "the worktree cannot be moved: %w", err).
+			WithHint("close the programs that use it, then run the task again")
 	}
 	return r.unregister(ctx, there)
 }

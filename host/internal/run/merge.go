@@ -53,7 +53,7 @@ func (w *work) removeWorktree(ctx context.Context) error {
 	b := w.tx.Status.Branch
 	err = repo.RemoveWorktree(ctx, worktreeOf(b), w.tx.Status.Merge.Commit)
 	if err != nil && ctx.Err() == nil {
-		w.notice("the worktree stays in %s: %s", b.Worktree, err)
+		w.notice("the worktree %s is not removed, or not completely: %s", b.Worktree, err)
 		err = nil
 	}
 	return err
