@@ -161,6 +161,8 @@ func TestReaderClassifiesErrors(t *testing.T) {
 		{"codex", codex("Rate limit reached. Please try again in 1.5s."), outcome.RateLimit, 0, 1500 * time.Millisecond},
 		{"codex", codex("Rate limit reached. Please try again in 20 seconds."), outcome.RateLimit, 0, 20 * time.Second},
 		{"codex", codex("You've hit your usage limit. status: 429"), outcome.Quota, 429, 0},
+		{"codex", codex(`unexpected status 400 Bad Request: {"detail":"The 'gpt-5.4' model is not supported when using Codex with a ChatGPT account."}`), outcome.NotFound, 400, 0},
+		{"codex", codex(`{"type":"error","status":400,"error":{"type":"invalid_request_error","message":"no"}}`), outcome.Input, 400, 0},
 		{"codex", codex("stream disconnected before completion"), outcome.Overloaded, 0, 0},
 		{"gemini", `{"type":"result","status":"error","error":{"type":"Error","message":"mock"}}`, outcome.RateLimit, 429, 0},
 		{"gemini", `{"type":"result","status":"error","error":{"message":"Try later, request a quota increase, or switch to another /auth method"}}`, outcome.RateLimit, 429, 0},
