@@ -43,7 +43,7 @@ func (w *outputWatcher) check() supervise.End {
 		w.progress(p)
 	}
 	switch {
-	case w.maxTokens > 0 && p.Tokens > w.maxTokens:
+	case w.maxTokens > 0 && p.Tokens > w.maxTokens && !p.Done:
 		return supervise.End(outcome.KilledBudget)
 	case !p.Done:
 		w.done = time.Time{}

@@ -10,11 +10,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 )
 
-// TestACheckIsShort: a check reads a part of a large output, and the next ones the rest.
-func TestACheckIsShort(t *testing.T) {
+// TestAResultEndsTheWatchOfTokens: an agent that has finished has nothing left to save, and
+// whether it has also exited by then is a matter of chance.
+func TestAResultEndsTheWatchOfTokens(t *testing.T) {
 	t.Parallel()
+	w := newWatcher(t, []byte(`{"type":"result","is_error":false,"result":"done","usage":{"input_tokens":5000,"output_tokens":100}}`+"\n"))
+	w.maxTokens = 4000
+	if end := w.check(); end != "" || w.reported.Tokens != 5100 {
+		t.Errorf("%q after %+v", end, w.reported)
+	}
+}
+
+// newWatcher returns a watcher of an output of claude.
+func newWatcher(t *testing.T, output []byte) *outputWatcher {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "stdout")
-	output := bytes.Repeat([]byte("{}\n"), 1<<18)
 	if err := os.WriteFile(path, output, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -22,12 +32,19 @@ func TestACheckIsShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
 	a, err := adapter.NewCatalog().Get("claude")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &outputWatcher{stdout: f, reader: a.NewReader(), now: time.Now, progress: func(adapter.Progress) {}}
+	return &outputWatcher{stdout: f, reader: a.NewReader(), now: time.Now, progress: func(adapter.Progress) {}}
+}
+
+// TestACheckIsShort: a check reads a part of a large output, and the next ones the rest.
+func TestACheckIsShort(t *testing.T) {
+	t.Parallel()
+	output := bytes.Repeat([]byte("{}\n"), 1<<18)
+	w := newWatcher(t, output)
 	checks := 0
 	for ; w.offset < int64(len(output)) && checks < 1000; checks++ {
 		if end := w.check(); end != "" {
