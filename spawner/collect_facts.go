@@ -249,7 +249,10 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 	}
 	rec.Notes = append(rec.Notes, excerpts(r.output.Notes)...)
 	if f := r.output.Failure; f != nil {
-		rec.Notes = append(rec.Notes, excerpt(f.Message))
+		// Some CLIs give no message, and some give it as a note too.
+		if said := excerpt(f.Message); said != "" && !slices.Contains(rec.Notes, said) {
+			rec.Notes = append(rec.Notes, said)
+		}
 		if !f.ResetsAt.IsZero() {
 			rec.ResetsAt = f.ResetsAt.UTC().Format(time.RFC3339)
 		}
