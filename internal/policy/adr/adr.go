@@ -107,6 +107,9 @@ type Found struct {
 	Record Record
 	// Err is the reason why the file is not a record.
 	Err error
+	// IsForeign is set if the file is not a record because it is of another format: it has no
+	// front matter that names a policy.
+	IsForeign bool
 }
 
 // List reads the records of a directory below root, sorted by file name. It reads files
@@ -145,5 +148,23 @@ func read(root *os.Root, file string) Found {
 		return f
 	}
 	f.Record, f.Err = Parse(file, f.Text)
+	f.IsForeign = f.Err != nil && !namesPolicy(f.Text)
 	return f
+}
+
+// namesPolicy reports whether a text has a front matter with the key policy, also if it is not
+// valid.
+func namesPolicy(text []byte) bool {
+	first := true
+	for line := range strings.Lines(string(text)) {
+		// The first line and no other one before the key is a fence.
+		if isFence := strings.TrimRight(line, " \t\r\n") == fence; isFence != first {
+			return false
+		}
+		if strings.HasPrefix(line, "policy:") {
+			return true
+		}
+		first = false
+	}
+	return false
 }

@@ -115,6 +115,9 @@ func (l *linter) checkShared() {
 	}
 	files := make(map[int]string)
 	for _, r := range l.records {
+		if r.IsForeign {
+			continue // A project may record other decisions there, in its own format.
+		}
 		if r.Err != nil {
 			l.add(problems(finding(RecordValid, r.File, ""), r.Err)...)
 			continue
