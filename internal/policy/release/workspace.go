@@ -226,6 +226,9 @@ func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
 		return nil, err
 	}
 	defer s.root.Close()
+	if err := s.readableLock(); err != nil {
+		return nil, err
+	}
 	var all []Listed
 	for _, v := range s.versions {
 		l := Listed{Folder: v.folder, Policy: v.policy, Err: v.err, State: StateDraft}
