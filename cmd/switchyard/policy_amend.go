@@ -205,10 +205,16 @@ theirs. docs/bundles.md walks through it.`,
 		case file == api.Stdin:
 			return a.PrintText(string(packed))
 		}
+		if start, err := startOf(a.project, file, len(gzipStart)); err == nil && start != "" && start != gzipStart {
+			return errs.New(errs.FileUnwritable, "%s exists already and is not a bundle", file).With("path", file).WithHint("name another file, or remove it")
+		}
 		return cli.Show(&a.Program, bundleOf(file, policy.Identity(), packed, o), writeFile(a.project, file, packed), (*render.Printer).Bundle)
 	})
 	return cmd
 }
+
+// gzipStart begins every bundle.
+const gzipStart = "\x1f\x8b"
 
 // maxKey is the maximum size of a key file, in bytes.
 const maxKey = 64 << 10
