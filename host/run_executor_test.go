@@ -3,7 +3,6 @@ package host_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -249,10 +248,6 @@ func TestRunCommitsNoInstant(t *testing.T) {
 		t.Skip("skipped: the git is a shell script")
 	}
 	t.Parallel()
-	program, err := exec.LookPath("git")
-	if err != nil {
-		t.Skip("git is not installed")
-	}
 	for name, c := range map[string]struct{ before, after string }{
 		"written": {"cp draft.txt $0.kept; echo evil >draft.txt", "cat $0.kept >draft.txt"},
 		"moved":   {"mv draft.txt $0.kept; echo evil >draft.txt", "mv $0.kept draft.txt"},
@@ -262,20 +257,13 @@ func TestRunCommitsNoInstant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newRunSite(t, once, oneRound(fakeagent.Edits()))
-			s.bin = filepath.Join(filepath.Dir(s.home), "bin")
-			if err := os.Mkdir(s.bin, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			writeProgram(t, filepath.Join(s.bin, "git"), fmt.Sprintf(`#!/bin/sh
-case "$*" in
+			s.replaceGit(t, fmt.Sprintf(`case "$*" in
 *" add --all "*)
 	: >$0.on
 	%s ;;
 *" write-tree")
 	[ ! -e $0.on ] || { rm $0.on; %s; } ;;
-esac
-exec %s "$@"
-`, c.before, c.after, program))
+esac`, c.before, c.after))
 			s.fails(t, api.RunRequest{}, errs.RoundShifted)
 			if got := s.git(t, "log", "--format=%s", "--all"); got != "first" {
 				t.Errorf("the commits are %q", got)

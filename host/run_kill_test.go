@@ -49,13 +49,11 @@ func (s *runSite) done(t testing.TB) map[string]int {
 
 // killer is a git that kills the process that calls it: at the call of the number in the
 // variable's file, before or after git has run.
-const killer = `#!/bin/sh
-n=$(($(cat %[1]s/count 2>/dev/null) + 1))
-echo $n >%[1]s/count
-if [ $n = "$(cat %[1]s/before 2>/dev/null)" ]; then kill -9 $PPID; exit 1; fi
-if [ $n = "$(cat %[1]s/after 2>/dev/null)" ]; then %[2]s "$@" >/dev/null; kill -9 $PPID; exit 1; fi
-exec %[2]s "$@"
-`
+const killer = `dir=${0%/*}
+n=$(($(cat $dir/count 2>/dev/null) + 1))
+echo $n >$dir/count
+if [ $n = "$(cat $dir/before 2>/dev/null)" ]; then kill -9 $PPID; exit 1; fi
+if [ $n = "$(cat $dir/after 2>/dev/null)" ]; then $git "$@" >/dev/null; kill -9 $PPID; exit 1; fi`
 
 // TestRunGoesOnAfterAKill kills processes that drive a task: at each time that they read
 // the clock, which they do before everything that they record; at each call of git, before
@@ -120,18 +118,7 @@ func TestRunKilledInARemoval(t *testing.T) {
 			t.Parallel()
 			s := newRunSite(t, once, oneRound(fakeagent.Edits()))
 			s.git(t, "branch", "trunk")
-			s.bin = filepath.Join(s.home, "bin")
-			if err := os.Mkdir(s.bin, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			program, err := exec.LookPath("git")
-			if err != nil {
-				t.Fatal(err)
-			}
-			writeProgram(t, filepath.Join(s.bin, "git"), fmt.Sprintf(`#!/bin/sh
-case "$*" in *"worktree unlock "*/T) kill -9 $PPID; exit 1 ;; esac
-exec %s "$@"
-`, program))
+			s.replaceGit(t, `case "$*" in *"worktree unlock "*/T) kill -9 $PPID; exit 1 ;; esac`)
 			if out, err := s.child(t, child{Base: "trunk", Merge: true}).CombinedOutput(); err == nil || len(out) > 0 {
 				t.Fatalf("the run was not killed: %v, %s", err, out)
 			}
@@ -172,15 +159,7 @@ func newKillSite(t *testing.T) *runSite {
 	remote := filepath.Join(s.home, "remote.git")
 	s.git(t, "init", "-q", "--bare", "--template=", remote)
 	s.git(t, "remote", "add", "origin", remote)
-	s.bin = filepath.Join(s.home, "bin")
-	if err := os.Mkdir(s.bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	program, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeProgram(t, filepath.Join(s.bin, "git"), fmt.Sprintf(killer, s.bin, program))
+	s.replaceGit(t, killer)
 	s.before = s.checkout(t)
 	return s
 }

@@ -152,6 +152,21 @@ func writeProgram(t testing.TB, path, text string) {
 	}
 }
 
+// replaceGit makes runs call a git that first runs a script of sh, in which $git is the real
+// program, until bin is "".
+func (s *runSite) replaceGit(t testing.TB, script string) {
+	t.Helper()
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.bin = filepath.Join(filepath.Dir(s.home), "bin")
+	if err := os.Mkdir(s.bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeProgram(t, filepath.Join(s.bin, "git"), fmt.Sprintf("#!/bin/sh\ngit=%s\n%s\nexec $git \"$@\"\n", program, script))
+}
+
 // define writes an agent's definition with this front matter.
 func (s *runSite) define(t testing.TB, agent, front string) {
 	t.Helper()
