@@ -95,21 +95,13 @@ type plan struct {
 	before *version
 }
 
-// readableLock returns an error if the lock cannot be read.
-func (s *workspace) readableLock() error {
-	if s.lock.err == nil {
-		return nil
-	}
-	return errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", lockPath).WithHint("restore it from version control")
-}
-
 // plan determines the numbers of the next version and its record.
 func (s *workspace) plan(o NewOptions) (plan, error) {
 	p := plan{workspace: s, before: s.latest(), number: s.records.next()}
 	if p.before == nil {
 		return plan{}, noTree()
 	}
-	if err := s.readableLock(); err != nil {
+	if err := s.checkLockReadable(); err != nil {
 		return plan{}, err
 	}
 	for _, v := range s.versions {

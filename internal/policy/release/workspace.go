@@ -226,7 +226,7 @@ func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
 		return nil, err
 	}
 	defer s.root.Close()
-	if err := s.readableLock(); err != nil {
+	if err := s.checkLockReadable(); err != nil {
 		return nil, err
 	}
 	var all []Listed
@@ -319,4 +319,12 @@ func addToLock(text, ref, digest string) string {
 func isBefore(a, b string) bool {
 	x, y := identity(a), identity(b)
 	return x.Name < y.Name || routing.Older(x, y)
+}
+
+// checkLockReadable fails if the lock cannot be read, since it is not known then what is released.
+func (s *workspace) checkLockReadable() error {
+	if s.lock.err == nil {
+		return nil
+	}
+	return errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", lockPath).WithHint("restore it from version control")
 }
