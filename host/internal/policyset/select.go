@@ -151,7 +151,11 @@ func (c Selection) checkRollback(adopted api.Adopted) error {
 	if !c.hasKeys() || !routing.Older(c.Identity(), adopted.Policy) {
 		return nil
 	}
-	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", c, adopted.Policy).
+	older, newer := c.String(), adopted.Policy.String()
+	if older == newer {
+		older, newer = older+" of revision "+c.Identity().Revision, "revision "+adopted.Policy.Revision
+	}
+	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", older, newer).
 		With("policy", c.Identity()).With("adopted", adopted.Policy)
 }
 
