@@ -37,10 +37,19 @@ func (w *versionLinter) checkRecord(ctx context.Context, seen *Version) error {
 	w.checkAccepted(record)
 	w.checkText(record)
 	w.checkSupersedes(record)
+	if w.edited() {
+		return nil // There is a finding for that. The record's figures are of what was released.
+	}
 	if compared {
 		w.checkDiff(record, change)
 	}
 	return w.checkReplay(ctx, record)
+}
+
+// edited reports whether the version is not what was released.
+func (w *versionLinter) edited() bool {
+	locked := w.lock.digests[w.ref]
+	return locked != "" && locked != w.policy.Identity().Digest
 }
 
 // about returns a finding about the version's record.
@@ -180,10 +189,7 @@ func replayFigures(r replay.Report) adr.ReplayFigures {
 // checkReplay requires a replay of this policy and, if there is a ledger, that its figures
 // are correct.
 func (w *versionLinter) checkReplay(ctx context.Context, r adr.Record) error {
-	locked := w.lock.digests[w.ref]
 	switch digest := w.policy.Identity().Digest; {
-	case locked != "" && locked != digest:
-		return nil // A different policy was replayed, and there is a finding for that.
 	case r.Replay == nil:
 		w.say(about(RecordReplay, r, "%s does not say what it would have changed", r.Name).hint("%s", filledIn(w.ref)))
 		return nil

@@ -190,7 +190,7 @@ func (w *versionLinter) checkUnchanged(seen *Version) {
 	begins := w.before == nil || w.before.folder == ""
 	switch locked, ok := w.lock.digests[w.ref]; {
 	case w.lock.err != nil: // there is a finding already
-	case ok && locked != digest:
+	case w.edited():
 		w.say(finding(Unchanged, w.folder, "it was released as %s, and is %s now", locked, digest).
 			hint("restore it from version control, and make the change in a new version: switchyard policy new"))
 	case ok:
