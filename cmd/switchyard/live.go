@@ -25,9 +25,6 @@ const quietPeriod = 300 * time.Millisecond
 // take silence for a hang.
 const heartbeat = time.Minute
 
-// brokenPipe receives SIGPIPE, which is a signal to the whole process.
-var brokenPipe = make(chan os.Signal, 1)
-
 // showCount shows the progress that update reports, until done is called. update is safe for
 // concurrent use.
 func (a *app) showCount(what string) (update func(at, of int64), done func()) {
@@ -41,7 +38,7 @@ func (a *app) showCount(what string) (update func(at, of int64), done func()) {
 func (a *app) showLines(lines func() []string) (done func()) {
 	// From now on, a write to a pipe whose reader has exited returns an error. By default,
 	// SIGPIPE would end this process before it has ended its agents and its verification.
-	signal.Notify(brokenPipe, syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
 	f, ok := a.interactive()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"os/signal"
 	"syscall"
 	"testing"
@@ -16,7 +17,7 @@ import (
 // the time limit, and nothing if standard error is for JSON, as that of a compatible
 // verb.
 func TestStatusLinesWithoutTerminal(t *testing.T) {
-	signal.Notify(brokenPipe, syscall.SIGPIPE) // A bubble cannot make the first such call.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // A bubble cannot make the first such call.
 	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
 	for _, c := range []struct {
 		output       cli.OutputFormat
