@@ -21,7 +21,7 @@ func TestChecksFailAlike(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
 	economy := p.write(t, "economy.json", `{"critic":"critic","findings":[{"category":"over-engineering","remediation":"x"}]}`)
-	for _, args := range [][]string{{"round", "T", "--report", economy}, {"policy", "new", "--adr", "The planner first"}} {
+	for _, args := range [][]string{{"round", "T", "--report", economy}, {"policy", "new", "--from", "routing@1.0.0", "--adr", "The planner first"}} {
 		if _, stderr, err := p.run(t.Context(), args...); err != nil {
 			t.Fatalf("%v: %s", args, stderr)
 		}
@@ -40,8 +40,8 @@ func TestChecksFailAlike(t *testing.T) {
 		code          string
 		spoil         func()
 	}{
-		{"policy verify routing@1.3.0", "policy verify " + draft, "policy-not-proven", nil},
-		{"policy test routing@1.3.0", "policy test " + draft, "policy-tests-failed", nil},
+		{"policy verify routing@1.0.0", "policy verify " + draft, "policy-not-proven", nil},
+		{"policy test routing@1.0.0", "policy test " + draft, "policy-tests-failed", nil},
 		{"", "policy lint", "policy-lint-failed", nil},
 		{"policy replay --policy routing@1.3.0", "policy replay --policy routing@1.0.0 --fail-on-flip executor:stuck", "policy-flips", nil},
 		{"plugin test np-critic", "plugin test text.wasm", "plugin-test-failed", nil},
