@@ -102,8 +102,8 @@ func TestChanges(t *testing.T) {
 		{"moved to two places", files{"a": numbers + function}, files{"a": numbers, "b": function, "c": function}, "map[c:[{1 6}]]"},
 		{"replaced by moved lines", files{"a": "gone\n" + numbers, "b": function}, files{"a": function + numbers}, "map[a:[{7 7}]]"},
 
-		{"paths", files{}, files{"a b": "x\n", `q"\`: "x\n", "l\nf\ttab": "x\n", "\xff\x01": "x\n", "ü": "x\n", "d/e": "x\n"},
-			fmt.Sprint(linediff.Changes{"a b": {{1, 1}}, `q"\`: {{1, 1}}, "l\nf\ttab": {{1, 1}}, "\xff\x01": {{1, 1}}, "ü": {{1, 1}}, "d/e": {{1, 1}}})},
+		{"paths", files{}, files{"a b": "x\n", `a "b"`: "x\n", `q"\`: "x\n", "l\nf\ttab": "x\n", "\xff\x01": "x\n", "ü": "x\n", "d/e": "x\n"},
+			fmt.Sprint(linediff.Changes{"a b": {{1, 1}}, `a "b"`: {{1, 1}}, `q"\`: {{1, 1}}, "l\nf\ttab": {{1, 1}}, "\xff\x01": {{1, 1}}, "ü": {{1, 1}}, "d/e": {{1, 1}}})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := fmt.Sprint(compare(t, c.before, c.after)); got != c.want {

@@ -113,13 +113,12 @@ func parsePath(text string) (string, error) {
 	if text == "/dev/null" {
 		return "", nil
 	}
+	text = strings.TrimSuffix(text, "\t") // Git adds it to a path with a space, also after quotes.
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		var err error
 		if text, err = unquote(quoted); err != nil {
 			return "", err
 		}
-	} else {
-		text = strings.TrimSuffix(text, "\t") // Git adds it to a path with a space.
 	}
 	path, ok := strings.CutPrefix(text, "b/")
 	if !ok {

@@ -41,10 +41,10 @@ func TestDraft(t *testing.T) {
 		{"removed files", func(s scene) { s.write("new", "x\n") }, func(s scene) { s.must(os.Remove(s.path("new"))); s.must(os.Remove(s.path("a.txt"))) }, "map[]"},
 		{"what was staged and committed", func(s scene) { s.write("new", "1\n") }, func(s scene) { s.git(".", "add", "-A"); s.write("new", "1\n2\n") }, "map[new:[{2 2}]]"},
 		{"odd paths", nil, func(s scene) {
-			for _, name := range []string{"a b", `q"\`, "l\nf\t", "\xff", "ü/ö"} {
+			for _, name := range []string{"a b", `a "b"`, `q"\`, "l\nf\t", "\xff", "ü/ö"} {
 				s.write(name, "x\n")
 			}
-		}, "map[a b:[{1 1}] l\nf\t:[{1 1}] q\"\\:[{1 1}] ü/ö:[{1 1}] \xff:[{1 1}]]"},
+		}, "map[a \"b\":[{1 1}] a b:[{1 1}] l\nf\t:[{1 1}] q\"\\:[{1 1}] ü/ö:[{1 1}] \xff:[{1 1}]]"},
 		{"links", func(s scene) { s.must(os.Symlink("nowhere", s.path("link"))) },
 			func(s scene) { s.must(os.Remove(s.path("link"))); s.must(os.Symlink("/etc/passwd", s.path("link"))) }, "map[link:[{1 1}]]"},
 		{"a file in the place of a directory", func(s scene) { s.write("d/x", "x\n") }, func(s scene) { s.must(os.RemoveAll(s.path("d"))); s.write("d", "y\n") }, "map[d:[{1 1}]]"},
