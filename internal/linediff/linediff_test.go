@@ -100,6 +100,7 @@ func TestChanges(t *testing.T) {
 		{"too short for a move", files{"a": "}\n}\n" + numbers}, files{"a": numbers + "}\n}\n"}, "map[a:[{1 1} {9 10}]]"},
 		{"copied", files{"a": function}, files{"a": function, "b": function}, "map[b:[{1 6}]]"},
 		{"moved to two places", files{"a": numbers + function}, files{"a": numbers, "b": function, "c": function}, "map[c:[{1 6}]]"},
+		{"moved, and the first lines were also in another place", files{"a": numbers + "case a:\n\tbreak\n", "b": "\tbreak\ncase bananas, cherries:\n"}, files{"a": numbers, "b": "", "c": "case a:\n\tbreak\ncase bananas, cherries:\n"}, "map[a:[{9 9}] c:[{1 1}]]"},
 		{"replaced by moved lines", files{"a": "gone\n" + numbers, "b": function}, files{"a": function + numbers}, "map[a:[{7 7}]]"},
 
 		{"paths", files{}, files{"a b": "x\n", `a "b"`: "x\n", `q"\`: "x\n", "l\nf\ttab": "x\n", "\xff\x01": "x\n", "ü": "x\n", "d/e": "x\n"},

@@ -48,11 +48,17 @@ func (p *parser) findMoves() moves {
 		for _, id := range p.added[to : to+length] {
 			total += weights[id]
 		}
+		end := to + length
 		if total >= minWeight {
-			fill(m.added[to : to+length])
+			fill(m.added[to:end])
 			fill(m.removed[from : from+length])
+			to = end
+			continue
 		}
-		to += max(length, 1)
+		// A longer block may begin at the next line. Lines without weight are left out, so that
+		// no line is compared more than minWeight times for each place.
+		for to++; to < end && weights[p.added[to]] == 0; to++ {
+		}
 	}
 	return m
 }
