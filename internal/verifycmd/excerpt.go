@@ -44,10 +44,6 @@ func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	}
 	head, tail = head[:headEnd(head)], tail[tailStart(tail, utf8.UTFMax-1):]
 	left := size - int64(len(head)) - int64(len(tail))
-	newline := "\n"
-	if head[len(head)-1] == '\n' {
-		newline = ""
-	}
 	first, err := cleanHead(r, size, toValidUTF8(head))
 	if err != nil {
 		return "", err
@@ -55,6 +51,10 @@ func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	last, err := cleanTail(r, size, toValidUTF8(tail))
 	if err != nil {
 		return "", err
+	}
+	newline := "\n"
+	if strings.HasSuffix(first, newline) {
+		newline = ""
 	}
 	return fmt.Sprintf("%s%s[truncated: %d of %d bytes are left out here]\n%s", first, newline, left, size, last), nil
 }

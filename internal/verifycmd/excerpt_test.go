@@ -74,6 +74,16 @@ func TestExcerptHasNoSecrets(t *testing.T) {
 	}
 }
 
+// TestExcerptIsCutOnALineOfItsOwn has a head that ends with a line, but not when it is
+// redacted: then its end is elsewhere.
+func TestExcerptIsCutOnALineOfItsOwn(t *testing.T) {
+	const key = "sk-ant-api03-0123456789abcdefghijABCDEFGHIJ"
+	text := key + " " + strings.Repeat("a", 798-len(key)) + "\n" + strings.Repeat("word ", 1000)
+	if got := excerpt(t, text); strings.Count(got, "\n[truncated: ") != 1 {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestExcerptOfLessThanItsSize(t *testing.T) {
 	for _, size := range []int64{1, 2000, 2001, 1 << 40} {
 		if got, err := verifycmd.Excerpt(strings.NewReader(""), size); err != io.ErrUnexpectedEOF || got != "" {
