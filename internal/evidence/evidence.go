@@ -57,7 +57,8 @@ type Found struct {
 // An error that events yields, or one that names the event that was changed.
 func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 	var state task.State
-	base, tip, into, forced := "", "", "", (*task.Force)(nil)
+	base, tip, into := "", "", ""
+	var forced *task.Force // of the draft that is verified
 	for e, err := range Follow(id, events) {
 		if err != nil {
 			return err
@@ -88,7 +89,6 @@ func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 			if len(r.Trees) > 0 {
 				f.Reviews = append(f.Reviews, r)
 			}
-			forced = nil
 		case *task.CommitCreated:
 			tip = ev.Commit.SHA
 		case *task.MergeBegun:
@@ -97,6 +97,9 @@ func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 			if ev.Outcome == task.Merged && ev.Commit != "" {
 				f.Merges = append(f.Merges, Merge{Task: id, Commit: ev.Commit, Tip: tip, Into: into, Event: ref})
 			}
+		}
+		if state.Verified == nil {
+			forced = nil // The task has dropped the forced draft.
 		}
 	}
 	return nil
