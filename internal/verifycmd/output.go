@@ -26,7 +26,7 @@ type logFile struct {
 }
 
 func (l logFile) failed(err error) error {
-	return errs.New(errs.VerifyOutputFailed, "the output of the verification has no place: %w", err).With("path", l.path)
+	return errs.New(errs.VerifyOutputFailed, "the output of the verification cannot be created, written or read: %w", err).With("path", l.path)
 }
 
 // createLog creates the output file, readable only by its owner. It removes an existing file
