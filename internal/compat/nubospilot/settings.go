@@ -76,9 +76,10 @@ func number(into *int, most int) func(jsontext.Value) bool {
 func toggle(into **bool) func(jsontext.Value) bool {
 	return func(value jsontext.Value) bool {
 		kind := value.Kind()
-		if kind == jsontext.KindTrue || kind == jsontext.KindFalse {
-			*into = new(kind == jsontext.KindTrue)
+		if kind != jsontext.KindTrue && kind != jsontext.KindFalse {
+			return false
 		}
-		return *into != nil
+		*into = new(kind == jsontext.KindTrue)
+		return true
 	}
 }
