@@ -38,15 +38,15 @@ type Observation struct {
 
 // Observe returns the changes that add a value under the given labels. A negative value
 // counts as 0, since clocks can be set back.
-func (d Distribution) Observe(s Observation, values ...string) []Change {
-	s.Value = max(s.Value, 0)
+func (d Distribution) Observe(o Observation, values ...string) []Change {
+	o.Value = max(o.Value, 0)
 	// The id of a task in a ledger that was tampered with need not be UTF-8.
-	note, err := json.Marshal(s, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	exemplar, err := json.Marshal(o, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		panic(fmt.Sprintf("counters: failed to encode an observation: %v", err)) // Two numbers and a string can always be encoded.
 	}
 	return []Change{
-		{Measure: d.Cells(), Values: append(slices.Clip(values), d.Scale.Cell(s.Value)), Add: 1, Exemplar: note},
-		{Measure: d.Sum(), Values: values, Add: s.Value},
+		{Measure: d.Cells(), Values: append(slices.Clip(values), d.Scale.Cell(o.Value)), Add: 1, Exemplar: exemplar},
+		{Measure: d.Sum(), Values: values, Add: o.Value},
 	}
 }

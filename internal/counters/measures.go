@@ -12,9 +12,9 @@ func reason() Dimension        { return Dimension{Name: "reason", Cap: 64} }
 func code() Dimension          { return Dimension{Name: "code", Cap: 100} }
 func digest() Dimension        { return Dimension{Name: "digest", Cap: 64} }
 func adr() Dimension           { return Dimension{Name: "adr", Cap: 64} }
-func free(name string) Dimension {
-	return Dimension{Name: name}
-}
+
+// free returns a dimension without a cap.
+func free(name string) Dimension { return Dimension{Name: name} }
 
 // Rounds counts decisions.
 func Rounds() Measure { return Measure{"rounds", []Dimension{nextAction(), policyVersion()}} }
