@@ -6,6 +6,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
@@ -39,6 +40,11 @@ func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context
 	}
 	guest.Module = mod
 	defer func() { _ = mod.Close(context.WithoutCancel(ctx)) }()
+	if mod.IsClosed() {
+		// The guest exited with status 0 in _initialize. wazero can still call its exports, but has
+		// released boundedMemory, so its memory would grow without a limit.
+		return guest.failure(ctx, sys.NewExitError(0))
+	}
 	return body(ctx, guest)
 }
 

@@ -3,6 +3,7 @@ package plugins_test
 import (
 	"encoding/binary"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,15 +15,22 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
+// The parts of a hand-made module.
+func wasmNumber(n int) string  { return string(binary.AppendUvarint(nil, uint64(n))) }
+func wasmName(s string) string { return wasmNumber(len(s)) + s }
+func wasmSection(id byte, parts ...string) string {
+	return string(id) + wasmName(strings.Join(parts, ""))
+}
+
+// wasmFunction is a function without local variables.
+func wasmFunction(code string) string { return wasmName("\x00" + code + "\x0b") }
+
+// abiTypes are the types of the ABI's functions, from 0: the marker, sy_alloc, sy_describe and
+// sy_normalize.
+const abiTypes = "\x60\x00\x00" + "\x60\x01\x7f\x01\x7f" + "\x60\x00\x01\x7e" + "\x60\x04\x7f\x7f\x7f\x7f\x01\x7e"
+
 // describing is a module that describes itself with a text.
 func describing(text string) []byte {
-	number := func(n int) []byte { return binary.AppendUvarint(nil, uint64(n)) }
-	section := func(id byte, parts ...string) []byte {
-		body := strings.Join(parts, "")
-		return append(append([]byte{id}, number(len(body))...), body...)
-	}
-	name := func(s string) string { return string(number(len(s))) + s }
-	function := func(code string) string { return string(number(len(code)+2)) + "\x00" + code + "\x0b" }
 	const page, i64const, i32const = 16, "\x42", "\x41"
 	// 16 << 32 | the length, as a signed LEB128.
 	packed, at := uint64(page)<<32|uint64(len(text)), ""
@@ -30,14 +38,51 @@ func describing(text string) []byte {
 		at += string([]byte{byte(packed) | 0x80})
 	}
 	at += string([]byte{byte(packed)})
-	module := []byte("\x00asm\x01\x00\x00\x00")
-	module = append(module, section(1, "\x04", "\x60\x00\x00", "\x60\x01\x7f\x01\x7f", "\x60\x00\x01\x7e", "\x60\x04\x7f\x7f\x7f\x7f\x01\x7e")...)
-	module = append(module, section(3, "\x04\x00\x01\x02\x03")...)
-	module = append(module, section(5, "\x01\x00\x20")...)
-	module = append(module, section(7, "\x05", name("memory"), "\x02\x00", name("switchyard_abi_v1"), "\x00\x00",
-		name("sy_alloc"), "\x00\x01", name("sy_describe"), "\x00\x02", name("sy_normalize"), "\x00\x03")...)
-	module = append(module, section(10, "\x04", function(""), function(i32const+"\x00"), function(i64const+at), function("\x00"))...)
-	return append(module, section(11, "\x01\x00", i32const+"\x10\x0b", name(text))...)
+	return []byte("\x00asm\x01\x00\x00\x00" +
+		wasmSection(1, "\x04", abiTypes) +
+		wasmSection(3, "\x04\x00\x01\x02\x03") +
+		wasmSection(5, "\x01\x00\x20") +
+		wasmSection(7, "\x05", wasmName("memory"), "\x02\x00", wasmName("switchyard_abi_v1"), "\x00\x00",
+			wasmName("sy_alloc"), "\x00\x01", wasmName("sy_describe"), "\x00\x02", wasmName("sy_normalize"), "\x00\x03") +
+		wasmSection(10, "\x04", wasmFunction(""), wasmFunction(i32const+"\x00"), wasmFunction(i64const+at), wasmFunction("\x00")) +
+		wasmSection(11, "\x01\x00", i32const+"\x10\x0b", wasmName(text)))
+}
+
+// exiting is a module that exits with a status, at most 63, when it is initialized. Its
+// sy_describe would use a gigabyte of memory and never end.
+func exiting(status byte) []byte {
+	const (
+		grow = "\x41\x80\x80\x01\x40\x00\x1a" // by 16,384 pages
+		spin = "\x03\x40\x0c\x00\x0b"
+	)
+	return []byte("\x00asm\x01\x00\x00\x00" +
+		wasmSection(1, "\x05", abiTypes, "\x60\x01\x7f\x00") +
+		wasmSection(2, "\x01", wasmName("wasi_snapshot_preview1"), wasmName("proc_exit"), "\x00\x04") +
+		wasmSection(3, "\x05\x00\x01\x02\x03\x00") +
+		wasmSection(5, "\x01\x00\x01") +
+		wasmSection(7, "\x06", wasmName("memory"), "\x02\x00", wasmName("switchyard_abi_v1"), "\x00\x01",
+			wasmName("sy_alloc"), "\x00\x02", wasmName("sy_describe"), "\x00\x03", wasmName("sy_normalize"), "\x00\x04",
+			wasmName("_initialize"), "\x00\x05") +
+		wasmSection(10, "\x05", wasmFunction(""), wasmFunction("\x41\x00"), wasmFunction(grow+spin+"\x42\x00"), wasmFunction("\x00"),
+			wasmFunction("\x41"+string(status)+"\x10\x00")))
+}
+
+// TestGuestsDoNotRunOnceTheyExited has a guest exit when it is initialized. wazero would let it
+// run on, without the limit of its memory.
+func TestGuestsDoNotRunOnceTheyExited(t *testing.T) {
+	for _, interpret := range []bool{false, true} {
+		r := newRuntime(t, plugins.Config{Limits: abi.Limits{Memory: 1 << 20}, Interpret: interpret})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := r.Load(t.Context(), exiting(0))
+		runtime.ReadMemStats(&after)
+		if errs.CodeOf(err) != errs.PluginTrap {
+			t.Errorf("interpret %v: got %v, want %s", interpret, err, errs.PluginTrap)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 512<<20 {
+			t.Errorf("interpret %v: the guest got %d bytes of memory", interpret, used)
+		}
+	}
 }
 
 func TestLoadRefusesADescription(t *testing.T) {
