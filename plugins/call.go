@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/tetratelabs/wazero/api"
@@ -122,7 +123,8 @@ func (g *instance) failure(ctx context.Context, err error) error {
 	}
 	// The first line is wazero's message; the guest's stack follows.
 	what, _, _ := strings.Cut(err.Error(), "\n")
-	if g.Module == nil && !strings.Contains(what, "wasm error") {
+	_, exited := errors.AsType[*sys.ExitError](err)
+	if g.Module == nil && !exited && !strings.Contains(what, "wasm error") {
 		return abi.Violation(errs.PluginABI, abi.Malformed, "the plugin cannot be instantiated: %s", what)
 	}
 	return errs.New(errs.PluginTrap, "the plugin stopped: %s", what).With("trap", what)

@@ -72,6 +72,9 @@ func exiting(status byte) []byte {
 func TestGuestsDoNotRunOnceTheyExited(t *testing.T) {
 	for _, interpret := range []bool{false, true} {
 		r := newRuntime(t, plugins.Config{Limits: abi.Limits{Memory: 1 << 20}, Interpret: interpret})
+		if _, err := r.Load(t.Context(), exiting(2)); errs.CodeOf(err) != errs.PluginTrap {
+			t.Errorf("interpret %v, status 2: got %v, want %s", interpret, err, errs.PluginTrap)
+		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := r.Load(t.Context(), exiting(0))
