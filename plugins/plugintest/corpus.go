@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -219,8 +218,8 @@ func (w *wantError) compare(err error) error {
 		return fmt.Errorf("the error points to %v, want %q", f.Details["ref"], *w.Ref)
 	}
 	for name, want := range w.Details {
-		if got := f.Details[name]; !reflect.DeepEqual(got, want) {
-			return fmt.Errorf("details.%s is %v, want %v", name, got, want)
+		if err := compareJSON("details."+name, f.Details[name], want); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -140,3 +140,17 @@ func TestModulesThatDoNotLoadFail(t *testing.T) {
 		}
 	}
 }
+
+// TestDetailsOfTheHostAreComparedByTheirValue expects details of an error of the host, in which
+// numbers have the type int.
+func TestDetailsOfTheHostAreComparedByTheirValue(t *testing.T) {
+	for want, fails := range map[string]bool{`{"offset":1}`: false, `{"offset":2}`: true, `{"line":1}`: true} {
+		dir := corpus(t, `{"name":"case","report_text":"[","want_error":{"code":"report-invalid-json","details":`+want+`}}`)
+		guest, _ := builtin.Find("np-critic")
+		for _, c := range run(t, guest.Wasm, plugintest.Options{Corpus: dir}).Checks {
+			if c.Group == plugintest.GroupCorpus && (c.Status == plugintest.Fail) != fails {
+				t.Errorf("%s: %s %s", want, c.Status, c.Detail)
+			}
+		}
+	}
+}
