@@ -37,3 +37,21 @@ func TestGuardedSource(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardedSourceDuringTheFirstEvent has one scrape read the ledger before its first event, and
+// end after another scrape that saw the event.
+func TestGuardedSourceDuringTheFirstEvent(t *testing.T) {
+	var source metrics.Source
+	source = metrics.Guard(&moments{
+		func() (ledger.Counters, error) {
+			if _, err := source.Counters(t.Context()); err != nil {
+				t.Error(err)
+			}
+			return ledger.Counters{}, nil
+		},
+		func() (ledger.Counters, error) { return ledger.Counters{Events: 1}, nil },
+	})
+	if _, err := source.Counters(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -89,13 +89,14 @@ type guardedSource struct {
 }
 
 func (s *guardedSource) Counters(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+	seen := s.seen.Load() // Before the query: another scrape may see the first event during it.
 	t, err := s.Source.Counters(ctx, queries...)
 	if err != nil {
 		return t, err
 	}
 	if t.Events > 0 {
 		s.seen.Store(true)
-	} else if s.seen.Load() {
+	} else if seen {
 		return ledger.Counters{}, errs.New(errs.MetricsLedgerGone, "the ledger does not exist anymore")
 	}
 	return t, nil
