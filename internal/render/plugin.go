@@ -133,7 +133,7 @@ func (p *Printer) NewPlugin(s PluginScaffold) {
 // ShellQuote quotes a path for a shell.
 func ShellQuote(path string) string {
 	odd := func(r rune) bool {
-		return !strings.ContainsRune("/._-+:\\", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		return !strings.ContainsRune("/._-+:", r) && r != filepath.Separator && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	}
 	if !strings.ContainsFunc(path, odd) {
 		return path
