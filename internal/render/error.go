@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
@@ -72,10 +71,11 @@ func problemsOf(e *errs.Error) []styledText {
 
 // sourceLines returns the policy's line with a problem, and a caret below it.
 func sourceLines(p routing.Problem) []string {
-	if p.Source == "" || p.Col < 1 || p.Col > len(p.Source)+1 {
+	line := []rune(p.Source) // Col counts characters.
+	if len(line) == 0 || p.Col < 1 || p.Col > len(line)+1 {
 		return nil
 	}
 	indented := strings.NewReplacer("\t", "    ")
-	before := textutil.Line(indented.Replace(p.Source[:p.Col-1]))
-	return []string{"  | " + textutil.Line(indented.Replace(p.Source)), "  | " + strings.Repeat(" ", utf8.RuneCountInString(before)) + "^"}
+	before := textutil.Line(indented.Replace(string(line[:p.Col-1])))
+	return []string{"  | " + textutil.Line(indented.Replace(p.Source)), "  | " + strings.Repeat(" ", columns(before)) + "^"}
 }
