@@ -44,7 +44,8 @@ type Family struct {
 // Label describes a label of a metric.
 type Label struct {
 	Name string
-	// Values are all possible values, or nil if a policy or a project can add values.
+	// Values are the known values, or nil if they depend on a policy or a project. A severity
+	// can have another value, which a critic wrote.
 	Values []string
 	// trim is a prefix that is removed from the measure's value.
 	trim string
