@@ -49,40 +49,40 @@ const (
 // nowhere is the number of known addresses in unreachable code.
 const nowhere = math.MaxUint64
 
-func (e *compileCost) values(n uint64) { e.linear += n * costValue }
+func (c *compileCost) values(n uint64) { c.linear += n * costValue }
 
 // block begins n blocks that inherit the known addresses.
-func (e *compileCost) block(n uint64) {
-	e.blocks += n
-	if e.known != nowhere {
-		e.linear += e.known * costKnown
+func (c *compileCost) block(n uint64) {
+	c.blocks += n
+	if c.known != nowhere {
+		c.linear += c.known * costKnown
 	}
 }
 
 // addChecked accounts for an instruction that can trap. address is true if it accesses
 // memory.
-func (e *compileCost) addChecked(address bool) {
-	e.linear += costChecked
-	if address && e.known != nowhere {
-		e.known++
+func (c *compileCost) addChecked(address bool) {
+	c.linear += costChecked
+	if address && c.known != nowhere {
+		c.known++
 	}
 }
 
 // total returns the cost of the whole function.
-func (e *compileCost) total(instructions int, locals, globals uint64) uint64 {
-	return e.linear + uint64(instructions)*costInstruction + locals*costLocal + e.calls*costCall + globals +
-		e.blocks*e.blocks/3 + e.blocks*locals*costBlockLocal + e.loops*locals*costLoopLocal +
-		(e.calls+e.loops)*globals*costCallGlobal
+func (c *compileCost) total(instructions int, locals, globals uint64) uint64 {
+	return c.linear + uint64(instructions)*costInstruction + locals*costLocal + c.calls*costCall + globals +
+		c.blocks*c.blocks/3 + c.blocks*locals*costBlockLocal + c.loops*locals*costLoopLocal +
+		(c.calls+c.loops)*globals*costCallGlobal
 }
 
 // addCompileCost adds a function's cost to the module's.
-func (m *module) addCompileCost(effort uint64) error {
-	m.compileCosts += effort
-	if effort <= maxFunctionCost && m.compileCosts <= maxModuleCost {
+func (m *module) addCompileCost(cost uint64) error {
+	m.compileCosts += cost
+	if cost <= maxFunctionCost && m.compileCosts <= maxModuleCost {
 		return nil
 	}
-	what, n, limit := "a function", effort, uint64(maxFunctionCost)
-	if effort <= maxFunctionCost {
+	what, n, limit := "a function", cost, uint64(maxFunctionCost)
+	if cost <= maxFunctionCost {
 		what, n, limit = "its functions", m.compileCosts, maxModuleCost
 	}
 	return &Error{What: fmt.Sprintf("takes too long to compile: %s would need %d units of work; the limit is %d", what, n, limit), Limit: limit}
