@@ -80,7 +80,7 @@ func (f *function) meter(t functionType, code []byte) error {
 	}
 	start := f.at
 	f.copyTo(start)
-	f.flushFuel()
+	f.appendCharge()
 	charged := len(f.out)
 	f.open = append(f.open, block{values: uint64(len(t.results)), known: nowhere, around: nowhere})
 	for len(f.open) > 0 && f.more() {
@@ -91,7 +91,7 @@ func (f *function) meter(t functionType, code []byte) error {
 	}
 	f.copyTo(len(code))
 	if f.compile.calls > 0 || len(code)-start+int(f.locals) > maxUnmetered {
-		f.reserveFuel(start, f.cost+int(f.locals))
+		f.setCharge(start, f.cost+int(f.locals))
 	} else {
 		f.out = append(f.out[:start], f.out[charged:]...)
 	}
@@ -133,7 +133,7 @@ func (f *function) instruction() {
 	case opCall:
 		callee := f.function(&f.reader)
 		if callee < f.imported {
-			f.callTickBefore(from)
+			f.appendTickBefore(from)
 		}
 		f.replace(from, op, callee)
 		f.call(f.typeOf(callee))
@@ -141,7 +141,7 @@ func (f *function) instruction() {
 		t := f.functionType(&f.reader)
 		f.u32()
 		if f.hostInTable {
-			f.callTickBefore(from)
+			f.appendTickBefore(from)
 		}
 		f.call(t)
 		f.compile.addChecked(false)
@@ -154,7 +154,7 @@ func (f *function) instruction() {
 		f.replace(from, op, f.reference(&f.reader))
 	case opMemoryGrow:
 		f.immediates(op)
-		f.callTickBefore(from)
+		f.appendTickBefore(from)
 		f.compile.addChecked(false)
 	case opMisc:
 		f.misc(from)
@@ -166,7 +166,7 @@ func (f *function) instruction() {
 		}
 	}
 	if f.cost-f.charged > stretch && len(f.open) > 0 {
-		f.chargeFuel()
+		f.chargeStretch()
 	}
 }
 
@@ -181,7 +181,7 @@ func (f *function) begin(op byte) {
 	case opLoop:
 		f.copyTo(f.at)
 		b.charge, b.values = len(f.out), uint64(len(t.params))
-		f.flushFuel()
+		f.appendCharge()
 		f.compile.loops++
 		f.compile.block(blocksOfLoop)
 	}
@@ -195,7 +195,7 @@ func (f *function) end() {
 	f.compile.known = min(f.compile.known, b.known, b.around)
 	f.compile.block(1)
 	if b.charge > 0 {
-		f.reserveFuel(b.charge, f.cost-b.cost)
+		f.setCharge(b.charge, f.cost-b.cost)
 	}
 	if len(f.open) > 0 {
 		f.join(b)
@@ -221,11 +221,11 @@ func (f *function) misc(from int) {
 	switch f.immediates(opMisc) {
 	case miscMemoryInit, miscMemoryCopy, miscMemoryFill:
 		f.copyTo(from)
-		f.flushOperand()
+		f.appendOperandCharge()
 		f.compile.block(blocksOfBulk)
 		f.compile.addChecked(false)
 	case miscTableInit, miscTableCopy, miscTableGrow, miscTableFill:
-		f.callTickBefore(from)
+		f.appendTickBefore(from)
 		f.compile.block(blocksOfBulk)
 		f.compile.addChecked(false)
 	}
@@ -276,68 +276,69 @@ func (f *function) call(t uint32) {
 // have skipped that charge.
 func (f *function) join(b block) {
 	if f.charges != b.charges {
-		f.chargeFuel()
+		f.chargeStretch()
 	}
 }
 
-// chargeFuel charges the next stretch.
-func (f *function) chargeFuel() {
+// chargeStretch writes a charge for the next stretch.
+func (f *function) chargeStretch() {
 	f.copyTo(f.at)
 	at := len(f.out)
-	f.flushFuel()
-	f.reserveFuel(at, stretch)
+	f.appendCharge()
+	f.setCharge(at, stretch)
 	f.charged = f.cost
 	f.charges++
 }
 
-// flushFuel appends code that subtracts a cost from the fuel, and calls tick if the fuel is
-// used up. reserveFuel sets the cost.
-func (f *function) flushFuel() {
+// appendCharge appends code that subtracts a cost from the fuel, and calls tick if the fuel is
+// used up. setCharge sets the cost, which is known only later.
+func (f *function) appendCharge() {
 	f.index(opGlobalGet, f.fuel())
 	f.out = append(f.out, opI32Const, 0x80, 0x80, 0, opI32Sub)
-	f.checkFuel()
+	f.appendFuelCheck()
 }
 
-// reserveFuel sets the cost of the charge at an offset in out: a signed LEB128 of
+// setCharge sets the cost of the charge at an offset in out: a signed LEB128 of
 // three bytes.
-func (f *function) reserveFuel(at, cost int) {
+func (f *function) setCharge(at, cost int) {
 	cost = min(cost, stretch)
 	leb := f.out[at+1+size(f.fuel())+1:]
 	leb[0], leb[1], leb[2] = byte(cost)|0x80, byte(cost>>7)|0x80, byte(cost>>14)
 }
 
-// flushOperand appends code that charges for a number of bytes, which is on top of the stack
+// appendOperandCharge appends code that charges for a number of bytes, which is on top of the stack
 // and stays there.
-func (f *function) flushOperand() {
+func (f *function) appendOperandCharge() {
 	f.index(opGlobalSet, f.scratch())
 	f.index(opGlobalGet, f.fuel())
 	f.index(opGlobalGet, f.scratch())
 	f.out = append(f.out, opI32Const, operandShift, opI32ShrU, opI32Sub)
-	f.checkFuel()
+	f.appendFuelCheck()
 	f.index(opGlobalGet, f.scratch())
 }
 
-// checkFuel appends code that sets the fuel to the value on the stack, and calls
+// appendFuelCheck appends code that sets the fuel to the value on the stack, and calls
 // tick if it is negative.
-func (f *function) checkFuel() {
+func (f *function) appendFuelCheck() {
 	f.index(opGlobalSet, f.fuel())
 	f.index(opGlobalGet, f.fuel())
 	f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, typeEmpty)
-	f.callTick()
+	f.appendTick()
 	f.out = append(f.out, opEnd)
 }
 
-// callTick appends a call of tick, which refills the fuel.
-func (f *function) callTick() {
+// appendTick appends a call of tick, which refills the fuel.
+func (f *function) appendTick() {
 	f.out = append(f.out, opCall)
 	f.out = binary.AppendUvarint(f.out, uint64(f.imported))
 	f.index(opGlobalSet, f.fuel())
 }
 
-// callTickBefore calls tick before the instruction at from, which can take milliseconds.
-func (f *function) callTickBefore(from int) {
+// appendTickBefore appends a call of tick before the instruction at from, which can take
+// milliseconds.
+func (f *function) appendTickBefore(from int) {
 	f.copyTo(from)
-	f.callTick()
+	f.appendTick()
 	f.compile.calls++
 }
 
