@@ -13,7 +13,8 @@ import (
 //
 //   - A member's name must be exactly the field's json tag, or the field's name.
 //   - A member that is missing or null is an error, unless the field is a pointer
-//     or its tag says omitempty. Members without a field are ignored.
+//     or its tag says omitempty. A Value can be null, but not missing. Members without a
+//     field are ignored.
 //   - A whole number is written in plain digits.
 //
 // A field may be a bool, a string, a number, a Value, a struct, a slice, a pointer, or a map
