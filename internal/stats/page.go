@@ -188,8 +188,8 @@ func (v *view) rounds() {
 	}
 }
 
-// singleRounds is the highest number of rounds with its own bar; above it, a bar stands
-// for ten or more.
+// singleRounds is the highest number of rounds with its own bar. The bars above it are for
+// ranges, such as 13 to 20.
 const singleRounds = 12
 
 // groups returns the bars of the histogram, from 1 to the maximum number of rounds,
