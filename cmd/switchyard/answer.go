@@ -58,7 +58,7 @@ func (a *app) readAnswer(ctx context.Context, file string) (string, error) {
 	if errs.CodeOf(err) == errs.FileTooLarge {
 		err = errs.New(errs.AnswerInvalid, "the answer has more than %d bytes", task.MaxAnswer)
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(string(text), "\ufffd")), err
+	return strings.TrimSpace(string(text)), err
 }
 
 func newResumeCmd(a *app) *cobra.Command {

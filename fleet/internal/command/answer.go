@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
@@ -49,7 +50,7 @@ func (a *app) answer(ctx context.Context, c client.Client, project, id string, a
 		return err
 	}
 	q := t.at.Question
-	answer.Text = strings.TrimSpace(strings.ToValidUTF8(answer.Text, "\ufffd"))
+	answer.Text = strings.TrimSpace(answer.Text)
 	switch {
 	case t.ended() || t.at.Status != task.Waiting || q == nil:
 		return errs.New(errs.FleetNoQuestion, "%s does not wait for an answer", id).With("task", id)
@@ -57,6 +58,8 @@ func (a *app) answer(ctx context.Context, c client.Client, project, id string, a
 		return errs.New(errs.AnswerInvalid, "the question has %d choices: there is no choice %d", len(q.Choices), answer.Choice).With("task", id).WithHint("switchyard-fleet status " + id + " shows the choices")
 	case answer.Choice == 0 && answer.Text == "":
 		return errs.New(errs.AnswerInvalid, "the answer is empty").With("task", id).WithHint("switchyard-fleet status " + id + " shows the question")
+	case !utf8.ValidString(answer.Text):
+		return errs.New(errs.AnswerInvalid, "the answer is not UTF-8").With("task", id).WithHint("write it in UTF-8")
 	case len(answer.Text) > flow.MaxAnswer:
 		return errs.New(errs.AnswerInvalid, "the answer has more than %d bytes", flow.MaxAnswer).With("task", id).WithHint("shorten the answer")
 	}

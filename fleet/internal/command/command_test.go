@@ -204,6 +204,7 @@ func TestCommands(t *testing.T) {
 		s.refuse(errs.AnswerInvalid, "answer", "asks-1", "--choice", "3")
 		s.refuse(errs.AnswerInvalid, "answer", "asks-1", "--text", strings.Repeat("x", flow.MaxAnswer+1))
 		s.refuse(errs.AnswerInvalid, "answer", "asks-1", "--text", " ")
+		s.refuse(errs.AnswerInvalid, "answer", "asks-1", "--text", "\xff")
 		s.wantJSON(0, "fleet-status", "status", "asks-1")
 		s.wantJSON(0, "fleet-answer", "answer", "asks-1", "--choice", "2")
 		s.await("asks-1", "commit  asks-1")
