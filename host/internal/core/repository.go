@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Repository opens the repository of the project, once for all requests.
@@ -61,7 +62,9 @@ func (p *Project) WorktreesFolder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(state, "switchyard", "worktrees", filepath.Base(root)+"-"+digest.Hex(root)[:12]), nil
+	// The digest makes the name unique. With it, the name must not be longer than a file system permits.
+	name := textutil.ClipBytes(filepath.Base(root), 100)
+	return filepath.Join(state, "switchyard", "worktrees", name+"-"+digest.Hex(root)[:12]), nil
 }
 
 // NewBase resolves the base of a draft: rev, or the configured one if rev is "". Without

@@ -37,7 +37,11 @@ func (d *Doctor) checkRun(ctx context.Context, h *diagnosis, config project.Conf
 	if repoErr == nil {
 		repoErr = d.project.CheckTop(repo)
 	}
-	check("git", repoErr, "can make branches and worktrees")
+	gitErr := repoErr
+	if gitErr == nil {
+		gitErr = repo.CheckAuthor(ctx)
+	}
+	check("git", gitErr, "can make branches, worktrees and commits")
 	if repoErr == nil {
 		if err == nil {
 			err = tryWorktree(ctx, repo, dir)
