@@ -25,7 +25,10 @@ this change would have decided: commit, another draft, a question, or stuck.
 
 It runs the verification and the report commands of switchyard.yaml as they are
 today, in a copy of the repository, and decides by the adopted policy. A critic is
-not run, and nothing is recorded. docs/gate.md has the details.`,
+not run, and nothing is recorded. docs/gate.md has the details.
+
+With --page it also writes a page like that of stats --html. It replaces an older page
+of evaluate, and refuses to replace any other file.`,
 		Example: `  switchyard evaluate --last 20
   switchyard evaluate --last 50 --merges --page evaluation.html`,
 		Args: cli.NoArgs,
@@ -42,7 +45,7 @@ not run, and nothing is recorded. docs/gate.md has the details.`,
 			return cli.Usagef("--page needs the name of a file")
 		}
 		if page != "" {
-			if err := checkPage(a.project, page); err != nil {
+			if err := checkPage(a.project, page, "evaluate"); err != nil {
 				return err // Fail before any work.
 			}
 		}

@@ -36,7 +36,7 @@ page also have every day, and JSON has every task that needs a person. A bar is 
 long as its share of the whole.
 
 With --html it writes one self-contained page without scripts instead. It replaces an
-older page atomically, and refuses to replace any other file.`,
+older page of stats atomically, and refuses to replace any other file.`,
 		Example: `  switchyard stats
   switchyard stats --output json | jq '.standing[].task'
   switchyard stats --html review-loop.html`,
@@ -88,7 +88,7 @@ type writtenPage struct {
 
 func (a *app) statsPage(ctx context.Context, e *host.Engine, file string) error {
 	if file != api.Stdin {
-		if err := checkPage(a.project, file); err != nil {
+		if err := checkPage(a.project, file, "stats"); err != nil {
 			return err // Fail before any work.
 		}
 	}
@@ -113,21 +113,22 @@ func (a *app) aboutPage() stats.Page {
 	return stats.Page{Project: filepath.Base(a.project.Root), Now: time.Now(), Version: buildinfo.Read().Version}
 }
 
-// checkPage returns an error if writing would replace a file that is not a page of
-// stats.
+// checkPage returns an error if writing would replace a file that is not a page of the
+// command.
 //
 // # Errors
 //
 // page-foreign, and file-unwritable if the file cannot be read.
-func checkPage(p project.Project, path string) error {
-	start, err := startOf(p, path, len(stats.Marker))
+func checkPage(p project.Project, path, command string) error {
+	marker := stats.Marker(command)
+	start, err := startOf(p, path, len(marker))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // If the directory is missing, writeFile reports it.
 	case err != nil:
 		return errs.New(errs.FileUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
-	case start != stats.Marker:
-		return errs.New(errs.PageForeign, "%s exists already and is not a page of stats", path).With("path", path)
+	case start != marker:
+		return errs.New(errs.PageForeign, "%s exists already and is not a page of %s", path, command).With("path", path)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type evaluationView struct {
 
 // EvaluationHTML writes an evaluation as a page like that of Stats.HTML.
 func EvaluationHTML(w io.Writer, e api.Evaluation, p Page) error {
-	return p.write(w, "evaluation.html", func(style template.CSS) any {
+	return p.write(w, "evaluate", "evaluation.html", func(style template.CSS) any {
 		all := int64(len(e.Commits))
 		committed, others, failed := e.Totals()
 		v := evaluationView{

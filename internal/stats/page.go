@@ -16,8 +16,11 @@ import (
 //go:embed page.html evaluation.html page.css
 var pageFiles embed.FS
 
-// Marker is the beginning of every page. Programs use it to recognise their own pages.
-const Marker = "<!DOCTYPE html>\n<!-- switchyard stats -->\n"
+// Marker returns the beginning of every page of a command, stats or evaluate. Each of them
+// recognises its own pages by it.
+func Marker(command string) string {
+	return "<!DOCTYPE html>\n<!-- switchyard " + command + " -->\n"
+}
 
 // Page is the content of a page besides the numbers.
 type Page struct {
@@ -44,11 +47,11 @@ const MaxStanding = 100
 // no file, font or picture. It is also well-formed XML. The same numbers and the same
 // Page give the same bytes.
 func (s Stats) HTML(w io.Writer, p Page) error {
-	return p.write(w, "page.html", func(style template.CSS) any { return s.view(p, style) })
+	return p.write(w, "stats", "page.html", func(style template.CSS) any { return s.view(p, style) })
 }
 
-// write writes a page with a template. data returns the template's data for a style sheet.
-func (p Page) write(w io.Writer, name string, data func(template.CSS) any) error {
+// write writes a page of a command with a template. data returns the template's data for a style sheet.
+func (p Page) write(w io.Writer, command, name string, data func(template.CSS) any) error {
 	style, err := pageFiles.ReadFile("page.css")
 	if err != nil {
 		return err
@@ -69,7 +72,7 @@ func (p Page) write(w io.Writer, name string, data func(template.CSS) any) error
 	}
 	buffered := bufio.NewWriter(w)
 	// html/template removes comments.
-	if _, err := buffered.WriteString(Marker); err != nil {
+	if _, err := buffered.WriteString(Marker(command)); err != nil {
 		return err
 	}
 	if err := t.Execute(buffered, data(template.CSS(style))); err != nil {
