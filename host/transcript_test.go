@@ -64,6 +64,13 @@ func TestTranscripts(t *testing.T) {
 	if err != nil || !v.Sound() || v.Transcripts.Sound != 5 || v.Transcripts.Gone != 0 || len(v.Transcripts.Altered) != 0 {
 		t.Errorf("%+v, %v", v.Transcripts, err)
 	}
+	if err := os.Remove(s.path(".switchyard/transcripts/" + digest.Bare(x.Transcripts[2].Digest) + ".gz")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := e.Explain(t.Context(), "T", 0)
+	if want := slices.Delete(slices.Clone(x.Transcripts), 2, 3); err != nil || !slices.Equal(left.Transcripts, want) {
+		t.Errorf("without a file: %v, %v; want %v", left.Transcripts, err, want)
+	}
 }
 
 // TestTranscriptIsGone tests what is said about a transcript that was removed: when it

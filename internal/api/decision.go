@@ -341,8 +341,8 @@ type Explanation struct {
 	// if no round is decided yet, in the order in which they ended. It is empty if the
 	// caller named an older round.
 	Spawns []SpawnSummary `json:"spawns"`
-	// Transcripts are the latest agent runs of the whole task that have a transcript,
-	// oldest first.
+	// Transcripts are the latest agent runs of the whole task that have a transcript which
+	// was not removed, oldest first.
 	Transcripts []TranscriptEntry `json:"transcripts,omitzero"`
 	// History lists the task's latest decisions, oldest first.
 	History []HistoryEntry `json:"history"`

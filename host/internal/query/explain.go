@@ -29,7 +29,10 @@ func (q *Reader) Explain(ctx context.Context, id string, round int) (api.Explana
 // explain is Explain, or explains the decision with the hash of that event unless it is "".
 func (q *Reader) explain(ctx context.Context, r *record.Task, round int, hash string) (api.Explanation, error) {
 	x, err := r.Explain(ctx, round, hash)
-	if err == nil && x.Decision != nil {
+	if err != nil {
+		return x, err
+	}
+	if x.Transcripts, err = q.transcripts(ctx, r); err == nil && x.Decision != nil {
 		x.Why, err = q.explainRecorded(ctx, r.Ledger, *x.Decision)
 	}
 	return x, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -31,6 +32,18 @@ func (q *Reader) openTranscripts() (*os.Root, error) {
 	default:
 		return nil, errs.New(errs.FileUnreadable, "%s cannot be read: %w", path, safefile.Reason(err)).With("path", path)
 	}
+}
+
+// transcripts returns the latest runs of a task whose transcripts can be shown. If the
+// directory cannot be opened, there are none: Transcript and Verify say why, and a decision
+// can be explained without them.
+func (q *Reader) transcripts(ctx context.Context, r *record.Task) ([]api.TranscriptEntry, error) {
+	dir, err := q.openTranscripts()
+	if err != nil || dir == nil {
+		return nil, nil
+	}
+	defer dir.Close()
+	return r.Transcripts(ctx, func(digest string) bool { return transcript.Exists(dir, digest) })
 }
 
 // Transcript is the output of an agent in one run. The caller must close it.

@@ -22,7 +22,7 @@ const maxHistory = 1000
 // Explain returns the decision with the hash of that event or, if that is "", the latest one of
 // a round, or of the task if round is 0. The decision is nil if the task was not decided yet.
 // Explain checks the task's chain from there to its head, up to 256 events; Verify checks the
-// rest.
+// rest. It leaves Transcripts empty.
 //
 // # Errors
 //
@@ -40,9 +40,6 @@ func (r *Task) Explain(ctx context.Context, round int, hash string) (api.Explana
 		return api.Explanation{}, err
 	}
 	if x.Sessions, err = r.SessionBlock(ctx); err != nil {
-		return api.Explanation{}, err
-	}
-	if x.Transcripts, err = r.savedTranscripts(ctx); err != nil {
 		return api.Explanation{}, err
 	}
 	latest := round == 0 && hash == ""

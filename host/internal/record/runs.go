@@ -36,13 +36,13 @@ func (r *Task) runs(ctx context.Context) ([]api.TranscriptEntry, error) {
 	return runs, nil
 }
 
-// savedTranscripts returns the latest runs of a task that have a transcript.
-func (r *Task) savedTranscripts(ctx context.Context) ([]api.TranscriptEntry, error) {
+// Transcripts returns the latest runs of a task that have a transcript which still exists.
+func (r *Task) Transcripts(ctx context.Context, exists func(digest string) bool) ([]api.TranscriptEntry, error) {
 	runs, err := r.runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r api.TranscriptEntry) bool { return r.Digest == "" })
+	runs = slices.DeleteFunc(runs, func(r api.TranscriptEntry) bool { return r.Digest == "" || !exists(r.Digest) })
 	return runs[max(len(runs)-maxSpawns, 0):], nil
 }
 
