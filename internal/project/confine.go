@@ -95,7 +95,7 @@ func readReach(v value) (paths []string) {
 
 func (r *Resources) read(v value) {
 	v.mapping(fields{
-		"memory":    func(v value) { r.Memory = v.sizeUpTo(maxMemory, "from 1KiB to 1024GiB, such as 4GiB") },
+		"memory":    func(v value) { r.Memory = v.sizeBetween(1<<10, maxMemory, "from 1KiB to 1024GiB, such as 4GiB") },
 		"processes": func(v value) { r.Processes = int64(v.integer(minProcesses, maxProcesses)) },
 		"cpu":       func(v value) { r.CPU = 1000 * int64(v.integer(1, maxProcessors)) },
 	})

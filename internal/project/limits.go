@@ -29,11 +29,13 @@ func (l *Limits) read(v value) {
 	})
 }
 
-func (v value) size() int64 { return v.sizeUpTo(maxBytes, "from 1KiB to 1GiB, such as 64MiB") }
+func (v value) size() int64 {
+	return v.sizeBetween(1<<10, maxBytes, "from 1KiB to 1GiB, such as 64MiB")
+}
 
-func (v value) sizeUpTo(most int64, rule string) int64 {
+func (v value) sizeBetween(least, most int64, rule string) int64 {
 	n, ok := byteSize(v.node.Value)
-	if !v.isText() || !ok || n > most {
+	if !v.isText() || !ok || n < least || n > most {
 		v.expected("%s", rule)
 	}
 	return n

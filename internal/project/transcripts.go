@@ -29,7 +29,9 @@ func readTranscripts(v value) transcript.Limits {
 	}
 	v.mapping(fields{
 		"keep": func(v value) { l.Age = v.days() },
-		"size": func(v value) { l.Size = v.size() },
+		"size": func(v value) {
+			l.Size = v.sizeBetween(transcript.MinSize, maxBytes, "from 4KiB to 1GiB, such as 64MiB")
+		},
 	})
 	return l
 }

@@ -15,7 +15,7 @@ func TestTranscripts(t *testing.T) {
 		"off":                       {},
 		"{keep: 1d}":                {Age: day, Size: 200 << 20},
 		"{keep: 3650d, size: 1GiB}": {Age: 3650 * day, Size: 1 << 30},
-		"{size: 1KiB}":              {Age: 30 * day, Size: 1 << 10},
+		"{size: 4KiB}":              {Age: 30 * day, Size: 4 << 10},
 	} {
 		if c, err := configured(t, "transcripts: "+text+"\n"); err != nil || c.Transcripts != want {
 			t.Errorf("%s: %+v, %v", text, c.Transcripts, err)
@@ -32,6 +32,7 @@ func TestTranscripts(t *testing.T) {
 		"{keep: 720h}":  "transcripts.keep",
 		"{size: 200}":   "transcripts.size",
 		"{size: 2GiB}":  "transcripts.size",
+		"{size: 3KiB}":  `transcripts.size is "3KiB"; it must be from 4KiB to 1GiB, such as 64MiB`,
 		"{days: 30}":    "unknown key transcripts.days",
 	} {
 		if _, err := configured(t, "transcripts: "+text+"\n"); errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), problem) {

@@ -16,9 +16,6 @@ import (
 const (
 	// lockFile is locked while files are removed.
 	lockFile = ".lock"
-	// block is the minimum size that a file counts as, in bytes. It is about the size that a
-	// file takes on disk, and limits the number of files.
-	block = 4 << 10
 	// maxDraft is the time in which a transcript is written. Older temporary files were left
 	// by killed processes.
 	maxDraft = time.Hour
@@ -52,7 +49,7 @@ func prune(ctx context.Context, dir *os.Root, limits Limits) error {
 			}
 		case info.Mode().IsRegular():
 			files = append(files, info)
-			total += max(info.Size(), block)
+			total += max(info.Size(), MinSize)
 		}
 	}
 	slices.SortFunc(files, func(a, b fs.FileInfo) int {
@@ -63,7 +60,7 @@ func prune(ctx context.Context, dir *os.Root, limits Limits) error {
 			break
 		}
 		if dir.Remove(file.Name()) == nil {
-			total -= max(file.Size(), block)
+			total -= max(file.Size(), MinSize)
 		}
 	}
 	return nil

@@ -31,6 +31,11 @@ const (
 	maxSize = 1 << 30
 )
 
+// MinSize is the size in bytes that a small file counts as, and so the minimum of
+// Limits.Size: with less, nothing would be kept. It is about the size that a file takes on
+// disk, and limits the number of files.
+const MinSize = 4 << 10
+
 // Limits say how long transcripts are stored.
 type Limits struct {
 	// Age is the maximum age of a transcript, and Size the maximum size of all files in
