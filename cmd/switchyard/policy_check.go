@@ -200,7 +200,7 @@ type replayFlags struct {
 
 func (f *replayFlags) register(flags *pflag.FlagSet) {
 	cli.TextVar(flags, &f.policy, "policy", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
-	cli.TextVar(flags, &f.since, "since", "only what was decided since `WHEN`: a date, a time of RFC 3339, or how long ago, such as 72h")
+	cli.TextVar(flags, &f.since, "since", "only what was decided since `WHEN`: a date in UTC, a time of RFC 3339, or how long ago, such as 72h")
 	cli.NumberVar(flags, &f.through, "through", 1, 0, "only the ledger's first `N` events")
 	cli.TextVar(flags, &f.ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
 	flags.BoolVar(&f.playOn, "play-on", false, "also show how each task would have ended")
@@ -235,7 +235,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, cli.Usagef("--since %q: want a date such as 2026-11-21, a time of RFC 3339, or how long ago, such as 72h", text)
+	return time.Time{}, cli.Usagef("--since %q: want a date in UTC such as 2026-11-21, a time of RFC 3339, or how long ago, such as 72h", text)
 }
 
 func newPolicyTestCmd(a *app) *cobra.Command {
