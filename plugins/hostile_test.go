@@ -221,6 +221,7 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 		{"error with a sentence for a code", `{"error":{"code":"It failed","message":"y"}}`, errs.PluginInvalidOutput},
 		{"error without a message", `{"error":{"code":"x","message":""}}`, errs.PluginInvalidOutput},
 		{"the host's own code", `{"error":{"code":"ledger-corrupt","message":"y"}}`, errs.PluginInvalidOutput},
+		{"the code with which a round asks for more budget", `{"error":{"code":"budget-exhausted","message":"y"}}`, errs.PluginInvalidOutput},
 		{"a usage error", `{"error":{"code":"usage","message":"y"}}`, errs.PluginInvalidOutput},
 		{"an endless error", `{"error":{"code":"x","message":"` + strings.Repeat("y", 70_000) + `"}}`, errs.PluginInvalidOutput},
 		{"its own error", `{"error":{"code":"puppet-says-no","message":"no"}}`, "puppet-says-no"},

@@ -153,7 +153,7 @@ func IsCode(s string) bool {
 }
 
 // IsReserved reports whether only the host may use a code. A guest's refusal must not look
-// like an error of the command line, the state or the policy.
+// like an error of the command line, the state, the policy or the budget.
 func IsReserved(code string) bool {
 	if errs.Code(code) == errs.PluginConfigInvalid {
 		return false
@@ -161,6 +161,6 @@ func IsReserved(code string) bool {
 	first, _, _ := strings.Cut(code, "-")
 	return slices.Contains([]string{
 		"usage", "internal", "interrupted", "output", "no", "file", "path", "config", "report", "plugin",
-		"policy", "task", "round", "decision", "state", "ledger",
+		"policy", "task", "round", "decision", "state", "ledger", "budget",
 	}, first)
 }
