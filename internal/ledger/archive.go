@@ -37,15 +37,9 @@ func (a archive) body(stored []byte) ([]byte, error) {
 	if !isReference(stored) {
 		return stored, nil
 	}
-	var offset, size int64
-	_, err := fmt.Sscanf(string(stored), reference, &offset, &size) // It ignores what follows.
-	if err != nil || offset < 0 || size < 0 || fmt.Sprintf(reference, offset, size) != string(stored) {
-		return nil, a.damaged(fmt.Errorf("%.100q is not a reference", stored))
-	}
-	if info, err := lstatRegular(string(a)); err != nil {
+	offset, size, err := a.find(stored)
+	if err != nil {
 		return nil, err
-	} else if info == nil {
-		return nil, a.damaged(os.ErrNotExist)
 	}
 	f, err := os.Open(string(a))
 	if err != nil {
@@ -65,6 +59,24 @@ func (a archive) body(stored []byte) ([]byte, error) {
 		return nil, a.damaged(fmt.Errorf("a body ends before its place, %s", stored))
 	}
 	return body, nil
+}
+
+// find returns the place that a reference names. It requires that the file reaches that far.
+func (a archive) find(stored []byte) (offset, size int64, err error) {
+	_, err = fmt.Sscanf(string(stored), reference, &offset, &size) // It ignores what follows.
+	if err != nil || offset < 0 || size < 0 || fmt.Sprintf(reference, offset, size) != string(stored) {
+		return 0, 0, a.damaged(fmt.Errorf("%.100q is not a reference", stored))
+	}
+	info, err := lstatRegular(string(a))
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case info == nil:
+		return 0, 0, a.damaged(os.ErrNotExist)
+	case info.Size()-offset < size:
+		return 0, 0, a.damaged(fmt.Errorf("it has %d bytes and ends before the body %s", info.Size(), stored))
+	}
+	return offset, size, nil
 }
 
 func (a archive) damaged(err error) error {
@@ -90,12 +102,16 @@ const archivedTasks = 64
 //
 // # Errors
 //
-// The errors of AppendAll, and ledger-archive. Tasks that were archived before the error
-// stay archived. A process that is killed leaves at most unused bytes in the archive.
+// The errors of AppendAll, and ledger-archive if the archive lacks bodies. Tasks that were
+// archived before the error stay archived. A process that is killed leaves at most unused
+// bytes in the archive.
 func (l *Ledger) Archive(ctx context.Context, heads []Head) (Archived, error) {
 	var all Archived
 	db, err := l.connect(ctx)
 	if err != nil || db == nil {
+		return all, err
+	}
+	if err := l.retry(ctx, "archive", func() error { return l.checkArchive(ctx, db) }); err != nil {
 		return all, err
 	}
 	for part := range slices.Chunk(heads, archivedTasks) {
@@ -112,6 +128,21 @@ func (l *Ledger) Archive(ctx context.Context, heads []Head) (Archived, error) {
 		all.Archive += moved.Archive
 	}
 	return all, nil
+}
+
+// checkArchive requires that the archive is there and not shorter than it was. New bodies in
+// another file would get places that the database already has for other bodies, and the
+// backup that has those would replace them.
+//
+// The query reads the sizes of all bodies, but only bodies that are as short as references.
+func (l *Ledger) checkArchive(ctx context.Context, db *sql.DB) error {
+	var last []byte
+	found, err := queryRow(ctx, db, []any{&last}, "SELECT body FROM events WHERE octet_length(body) < 64 AND substr(body, 1, 9) = 'archived '"+
+		" ORDER BY CAST(substr(body, 10) AS INTEGER) DESC LIMIT 1") // CAST ends at the space.
+	if err == nil && found {
+		_, _, err = l.archive().find(last)
+	}
+	return err
 }
 
 // archiveTasks archives tasks in one transaction. The bodies are on disk before the database

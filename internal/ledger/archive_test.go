@@ -170,6 +170,47 @@ func TestDamagedArchive(t *testing.T) {
 	}
 }
 
+// TestIncompleteArchive tests that nothing is written to an archive that lacks bodies: the
+// places of the new bodies would be those of others, and a backup would replace them.
+func TestIncompleteArchive(t *testing.T) {
+	dir, before := withArchive(t)
+	path := filepath.Join(dir, "ledger.archive")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, dir)
+	for name, damage := range map[string]func() error{
+		"missing":   func() error { return os.Remove(path) },
+		"empty":     func() error { return os.Truncate(path, 0) },
+		"one short": func() error { return os.Truncate(path, int64(len(whole)-1)) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		left, _ := os.ReadFile(path)
+		for _, heads := range [][]ledger.Head{{{Task: "b", N: 3}}, {{Task: "a", N: 3}}, nil} {
+			if moved, err := l.Archive(t.Context(), heads); errs.CodeOf(err) != errs.LedgerArchive {
+				t.Errorf("%s: %v moved %+v, %v", name, heads, moved, err)
+			}
+		}
+		compacted(t, l)
+		if now, _ := os.ReadFile(path); exists(path) != (name != "missing") || !bytes.Equal(now, left) {
+			t.Errorf("%s: the archive was changed", name)
+		}
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if moved, err := l.Archive(t.Context(), []ledger.Head{{Task: "b", N: 3}}); err != nil || moved.Events != 3 {
+		t.Errorf("it moved %+v, %v", moved, err)
+	}
+	if got := collect(t, l.EventsSince(t.Context(), 0)); asJSON(t, got) != asJSON(t, before) {
+		t.Error("the events differ")
+	}
+	wantSound(t, l)
+}
+
 // TestKilledBeforeItsTransaction tests bytes that a killed Archive left.
 func TestKilledBeforeItsTransaction(t *testing.T) {
 	dir := fill(t)
