@@ -138,6 +138,8 @@ func (c *chain) follow(e ledger.Event) error {
 		return fmt.Errorf("event %d of %s does not follow the one before it: events are missing, or not in their order", c.n+1, c.name)
 	case e.Hash != e.Sum():
 		return fmt.Errorf("event %d of %s is forged: its hash is not that of its contents", c.n+1, c.name)
+	case e.Time().IsZero():
+		return fmt.Errorf("event %d of %s has no time, but %.80q", c.n+1, c.name, e.At)
 	}
 	c.prev, c.n, c.seq = e.Hash, e.N, e.Seq
 	return nil

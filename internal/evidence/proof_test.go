@@ -81,6 +81,12 @@ func TestProofsThatAreRefused(t *testing.T) {
 		"nothing":               {func(r *evidence.Statement) { r.Events = nil }, "it has no events of a task"},
 		"policies cut":          {func(r *evidence.Statement) { r.Policies = r.Policies[1:] }, "event 1 of _policies does not follow"},
 		"policies of a task":    {func(r *evidence.Statement) { r.Policies = chain("T", 1, `{}`) }, "event 1 is foreign"},
+		"no time": {func(r *evidence.Statement) {
+			r.Events[2].At = "x"
+			r.Events[2].Hash = r.Events[2].Sum()
+			r.Head = r.Events[2].Hash
+		}, "event 3 of T has no time"},
+		"policies without time": {func(r *evidence.Statement) { r.Policies[1].At = ""; r.Policies[1].Hash = r.Policies[1].Sum() }, "event 2 of _policies has no time"},
 		"out of time":           {func(r *evidence.Statement) { r.Events[2].Seq = 3 }, "event 3 of T does not follow"},
 	} {
 		r := record()

@@ -206,6 +206,9 @@ func (e RoundDecided) apply(s State) (State, error) {
 	if e.NextRound != e.Round && e.NextRound != e.Round+1 {
 		return s, fmt.Errorf("round %d is followed by round %d", e.Round, e.NextRound)
 	}
+	if e.NextAction == "" {
+		return s, fmt.Errorf("the decision of round %d has no next action", e.Round)
+	}
 	last := e
 	last.Questions, last.Evidence, last.Draft = nil, nil, "" // stored in the state, below
 	s.Last, s.MaxRounds, s.HardCap, s.CustomCap = &last, e.MaxRounds, e.HardCap, e.CustomCap

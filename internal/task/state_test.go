@@ -116,8 +116,9 @@ func TestApplyRefusesImpossibleHistories(t *testing.T) {
 	}{
 		"round skipped":                   {task.Open, task.RoundDecided{Round: 2, NextRound: 3}},
 		"round repeated":                  {task.Waiting, decided},
-		"next round jumps":                {task.Open, task.RoundDecided{Round: 1, NextRound: 3}},
-		"next round falls":                {task.Open, task.RoundDecided{Round: 1, NextRound: 0}},
+		"next round jumps":                {task.Open, task.RoundDecided{Round: 1, NextRound: 3, NextAction: "executor"}},
+		"next round falls":                {task.Open, task.RoundDecided{Round: 1, NextRound: 0, NextAction: "executor"}},
+		"decision without an action":      {task.Open, task.RoundDecided{Round: 1, NextRound: 2}},
 		"first round is not 1":            {task.NoTask, task.RoundDecided{Round: 2, NextRound: 3}},
 		"decision after stuck":            {task.Stuck, decided},
 		"decision after commit":           {task.Committed, decided},
