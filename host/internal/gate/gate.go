@@ -346,7 +346,7 @@ func refuseChanged(ctx context.Context, result api.GateVerdict, err error) (api.
 	if !wasChanged(ctx, err) {
 		return api.GateVerdict{}, err
 	}
-	return refuse(result, fmt.Sprintf("the record was changed: %v", err), "a ledger that switchyard ledger verify finds intact"), nil
+	return refuse(result, fmt.Sprintf("the record was changed: %v", err), "evidence from a ledger that switchyard ledger verify finds intact"), nil
 }
 
 // wasChanged reports whether an error of a source says that the record was changed.

@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -31,6 +32,16 @@ func (r recorded) Find(context.Context, []string, string) (evidence.Found, error
 }
 
 func (recorded) AdoptedAt(context.Context, int64) (string, error) { return "adopted", nil }
+
+// withPolicies is a source with fixed evidence and a chain of policies.
+type withPolicies struct {
+	recorded
+	policies []ledger.Event
+}
+
+func (s withPolicies) AdoptedAt(ctx context.Context, seq int64) (string, error) {
+	return gate.Proof{Statement: evidence.Statement{Policies: s.policies}}.AdoptedAt(ctx, seq)
+}
 
 // scene is a repository with two commits.
 type scene struct {
@@ -134,6 +145,26 @@ func TestVerdicts(t *testing.T) {
 		}
 		if got.Outcome != c.want || !strings.Contains(got.Reason, c.says) || (got.Outcome == api.GatePassed) != (len(got.Missing) == 0) {
 			t.Errorf("%s: %+v, want %s and %q", name, got, c.want, c.says)
+		}
+	}
+}
+
+// A chain of policies that nobody can read is no fault of the caller.
+func TestPoliciesThatCannotBeRead(t *testing.T) {
+	s := newScene(t)
+	for body, want := range map[string]string{
+		`{"by":"ann","policy":{"digest":"adopted"}}`: api.GatePassed,
+		`{"by":5,"policy":{"digest":"adopted"}}`:     api.GateRefused,
+		`{"by":"ann","policy":[]}`:                   api.GateRefused,
+		`[]`:                                         api.GateRefused,
+	} {
+		source := withPolicies{
+			recorded: recorded{found: evidence.Found{Reviews: []evidence.Review{s.review()}}},
+			policies: []ledger.Event{{Seq: 1, Task: evidence.PolicyChain, N: 1, Kind: "policy-adopted", Body: []byte(body)}},
+		}
+		got, err := gate.Gate{Repo: s.repo, Source: source}.Check(t.Context(), api.GateRequest{Commit: "HEAD"})
+		if err != nil || got.Outcome != want || want == api.GateRefused && !strings.Contains(got.Reason, "the record was changed: event 1 of _policies cannot be read") {
+			t.Errorf("%s: %+v, %v", body, got, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
@@ -135,7 +136,8 @@ func (s *Ledger) record(ctx context.Context, id string) (evidence.Statement, err
 		}
 		r.Policies = append(r.Policies, e)
 	}
-	return r, nil
+	_, err := policyset.AdoptedAt(sequence(r.Policies), math.MaxInt64)
+	return r, err
 }
 
 // Proof is a Source that has the events of a proof.

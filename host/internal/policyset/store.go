@@ -2,6 +2,7 @@ package policyset
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Chain is the name of the ledger chain of policies and adoptions (ADR-0017), which has the
@@ -111,7 +113,7 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 }
 
 // AdoptedAt returns the digest of the policy that is adopted before event seq of the ledger,
-// or "". events are the events of the chain.
+// or "". events are the events of the chain. Of one that was changed, the error has no code.
 func AdoptedAt(events iter.Seq2[ledger.Event, error], seq int64) (digest string, err error) {
 	for e, err := range events {
 		if err != nil || e.Seq > seq {
@@ -122,7 +124,7 @@ func AdoptedAt(events iter.Seq2[ledger.Event, error], seq int64) (digest string,
 		}
 		var event policyEvent
 		if err := json.Unmarshal(e.Body, &event); err != nil {
-			return "", errTampered("event %d cannot be read: %w", e.N, err)
+			return "", fmt.Errorf("event %d of %s cannot be read: %w", e.N, Chain, textutil.JSONReason(err))
 		}
 		digest = event.Policy.Digest
 	}
