@@ -34,6 +34,10 @@ type Source interface {
 // TaskTrailer is the key of the trailer with the task of a commit.
 const TaskTrailer = "Switchyard-Task"
 
+// outcomes are the outcomes that no decision can give: a policy may have a destination with one
+// of their names.
+var outcomes = []string{api.GatePassed, api.GateNotReviewed, api.GateRefused}
+
 // maxCommits bounds the commits of a range.
 const maxCommits = 1000
 
@@ -258,6 +262,8 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 		return refuseChanged(ctx, result, err)
 	}
 	switch {
+	case slices.Contains(outcomes, r.Decision.NextAction) && r.Reviewed:
+		return refuse(result, fmt.Sprintf("%s decided %q, which is an outcome of the gate and no action", about, r.Decision.NextAction), "a decision to commit these files"), nil
 	case r.Decision.NextAction != policies.Commit && r.Reviewed:
 		result.Outcome = r.Decision.NextAction
 		result.Reason = fmt.Sprintf("%s reviewed these files and decided %s (%s)", about, r.Decision.NextAction, r.Decision.Reason)

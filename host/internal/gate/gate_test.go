@@ -122,6 +122,8 @@ func TestVerdicts(t *testing.T) {
 		"red alone":                      {reviews(s.review(executor, func(r *evidence.Review) { r.Reviewed = false })), api.GateNotReviewed, "decided on a red verification alone"},
 		"another decision":               {reviews(s.review(executor)), "executor", "decided executor (routed)"},
 		"stuck":                          {reviews(s.review(func(r *evidence.Review) { r.Decision.NextAction = "stuck" })), "stuck", "decided stuck"},
+		"an action named passed":         {reviews(s.review(func(r *evidence.Review) { r.Decision.NextAction = "passed" })), api.GateRefused, "which is an outcome of the gate"},
+		"an action named not-reviewed":   {reviews(s.review(), s.review(func(r *evidence.Review) { r.Task, r.Seq, r.Decision.NextAction = "U", 9, "not-reviewed" })), api.GateRefused, "which is an outcome of the gate"},
 		"the later one counts":           {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Seq = 9 })), "executor", ""},
 		"a later one of another task":    {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Task, r.Seq = "U", 9 })), "executor", "task U"},
 		"an earlier one of another task": {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Task, r.Seq = "U", 5 })), api.GatePassed, "task T"},
