@@ -117,9 +117,12 @@ func ReadProof(text []byte, key *bundle.Key, now func() time.Time) (Statement, e
 	case task.CheckID(r.Task) != nil || len(r.Events) == 0:
 		return Statement{}, errInvalid("it has no events of a task")
 	}
-	for name, events := range map[string][]ledger.Event{r.Task: r.Events, PolicyChain: r.Policies} {
-		chain := newChain(name)
-		for _, e := range events {
+	for _, c := range []struct {
+		name   string
+		events []ledger.Event
+	}{{r.Task, r.Events}, {PolicyChain, r.Policies}} {
+		chain := newChain(c.name)
+		for _, e := range c.events {
 			if err := chain.follow(e); err != nil {
 				return Statement{}, errInvalid("%w", err)
 			}

@@ -98,6 +98,18 @@ func TestProofsThatAreRefused(t *testing.T) {
 	}
 }
 
+// The task's chain is read first: its errors are those that a user can understand.
+func TestTheFirstErrorOfAProof(t *testing.T) {
+	r := record()
+	r.Events, r.Policies = r.Events[1:], r.Policies[1:]
+	text := written(t, r)
+	for range 20 {
+		if _, err := evidence.ReadProof(text, nil, time.Now); !strings.Contains(err.Error(), "event 1 of T does not follow") {
+			t.Fatal(err)
+		}
+	}
+}
+
 // No change of a byte of the record is accepted as the same evidence.
 func TestAChangedByteIsNoEvidence(t *testing.T) {
 	text := written(t, record())
