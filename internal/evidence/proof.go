@@ -61,7 +61,7 @@ var verbatim = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.Preser
 //
 // # Errors
 //
-// policy-key-invalid, and errors of w.
+// policy-key-invalid, file-too-large if it would have more than MaxProof bytes, and errors of w.
 func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	r.Format = format
 	text, err := json.Marshal(r, json.Deterministic(true), verbatim)
@@ -80,7 +80,12 @@ func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(proof, '\n'))
+	proof = append(proof, '\n')
+	if len(proof) > MaxProof {
+		return errs.New(errs.FileTooLarge, "the proof of task %s has %d bytes, and gate reads at most %d", r.Task, len(proof), MaxProof).With("limit", MaxProof).
+			WithHint("run switchyard gate where the ledger is, without --proof; or do the work in smaller tasks")
+	}
+	_, err = w.Write(proof)
 	return err
 }
 

@@ -110,6 +110,23 @@ func TestTheFirstErrorOfAProof(t *testing.T) {
 	}
 }
 
+// A proof that gate does not read is not written.
+func TestTheLargestProof(t *testing.T) {
+	sized := func(size int) evidence.Statement {
+		r := evidence.Statement{Task: "T", Events: chain("T", 1, `"`+strings.Repeat("x", size)+`"`)}
+		r.Head = r.Events[0].Hash
+		return r
+	}
+	rest := len(written(t, sized(0)))
+	if got := len(written(t, sized(evidence.MaxProof-rest))); got != evidence.MaxProof {
+		t.Errorf("the largest proof has %d bytes", got)
+	}
+	var text bytes.Buffer
+	if err := evidence.Write(&text, sized(evidence.MaxProof-rest+1), nil); errs.CodeOf(err) != errs.FileTooLarge || text.Len() > 0 {
+		t.Errorf("%d bytes, %v", text.Len(), err)
+	}
+}
+
 // No change of a byte of the record is accepted as the same evidence.
 func TestAChangedByteIsNoEvidence(t *testing.T) {
 	text := written(t, record())
