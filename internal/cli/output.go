@@ -39,7 +39,11 @@ func (p *Program) PrintText(text string) error {
 // Write runs do on standard output and reports the error.
 func (p *Program) Write(do func(io.Writer) error) error {
 	w := bufio.NewWriterSize(p.Out, 64<<10)
-	err := errors.Join(do(w), w.Flush())
+	err := do(w)
+	// Flush returns the error of an earlier write again.
+	if failed := w.Flush(); failed != nil && errs.CodeOf(err) == "" {
+		err = failed
+	}
 	if err != nil && errs.CodeOf(err) == "" {
 		err = errs.New(errs.OutputFailed, "failed to write the result: %w", err)
 	}
