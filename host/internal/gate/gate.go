@@ -34,9 +34,11 @@ type Source interface {
 // TaskTrailer is the key of the trailer with the task of a commit.
 const TaskTrailer = "Switchyard-Task"
 
-// outcomes are the outcomes that no decision can give: a policy may have a destination with one
-// of their names.
-var outcomes = []string{api.GatePassed, api.GateNotReviewed, api.GateRefused}
+// isOutcome reports whether a policy's destination has the name of an outcome that no decision
+// can give.
+func isOutcome(destination string) bool {
+	return slices.Contains([]string{api.GatePassed, api.GateNotReviewed, api.GateRefused}, destination)
+}
 
 // maxCommits bounds the commits of a range.
 const maxCommits = 1000
@@ -262,7 +264,7 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 		return refuseChanged(ctx, result, err)
 	}
 	switch {
-	case slices.Contains(outcomes, r.Decision.NextAction) && r.Reviewed:
+	case isOutcome(r.Decision.NextAction) && r.Reviewed:
 		return refuse(result, fmt.Sprintf("%s decided %q, which is an outcome of the gate and no action", about, r.Decision.NextAction), "a decision to commit these files"), nil
 	case r.Decision.NextAction != policies.Commit && r.Reviewed:
 		result.Outcome = r.Decision.NextAction
