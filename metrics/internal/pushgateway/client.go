@@ -34,8 +34,8 @@ type client struct {
 	timeout time.Duration // of a request
 	http    *http.Client
 	sent    int // bytes of the last request's body
-	// answered is the error of the last answer that was not a success.
-	answered error
+	// failed is the error of the last request that failed otherwise than by its time.
+	failed error
 }
 
 func newClient(ctx context.Context, to Target, o Options) *client {
@@ -78,13 +78,17 @@ func (c *client) Do(r *http.Request) (*http.Response, error) {
 	defer cancel()
 	resp, err := c.http.Do(r.WithContext(ctx))
 	if err != nil {
-		return nil, c.requestError(err)
+		failed := c.requestError(err)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			c.failed = failed
+		}
+		return nil, failed
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // It is needed only for the message.
 	_ = resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		c.answered = c.answerError(resp, oneLine(c.redact(body)))
-		return nil, c.answered
+		c.failed = c.answerError(resp, oneLine(c.redact(body)))
+		return nil, c.failed
 	}
 	resp.StatusCode, resp.Body = http.StatusAccepted, http.NoBody // Pusher.Delete accepts no other status.
 	return resp, nil

@@ -140,8 +140,8 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return got, fmt.Errorf("push to %s: %w", to, context.Cause(ctx))
 		}
-		if errs.CodeOf(err) == errs.PushUnavailable && c.answered != nil {
-			err = c.answered // It says more than that the time ended during a later attempt.
+		if c.failed != nil && (errs.CodeOf(err) == errs.PushUnavailable || limited.Err() != nil) {
+			err = c.failed // It says more than that the time ended during a later attempt.
 		}
 		if code := errs.CodeOf(err); code == errs.PushRefused || code == errs.PushUnavailable {
 			err = errs.With(err, "attempts", got.Attempts)

@@ -255,6 +255,31 @@ func TestNoneListens(t *testing.T) {
 	}
 }
 
+// TestTimeEndsDuringALaterAttempt checks that the error says what the gateway did, not how the time
+// ended.
+func TestTimeEndsDuringALaterAttempt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		url, want string
+	}{
+		"no gateway":   {"http://127.0.0.1:1", "connection refused"},
+		"busy gateway": {newGateway(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }).URL, "answers 503"},
+	} {
+		attempts := 0
+		gather := func(ctx context.Context) ([]*dto.MetricFamily, error) {
+			if attempts++; attempts == 1 {
+				return gathers(ctx)
+			}
+			<-ctx.Done()
+			return nil, errs.New(errs.LedgerBusy, "read the ledger: %w", ctx.Err())
+		}
+		_, err := pushgateway.Push(t.Context(), target(t, c.url), gather, pushgateway.Options{Timeout: time.Second})
+		if attempts != 2 || errs.CodeOf(err) != errs.PushUnavailable || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: after %d attempts: %v", name, attempts, err)
+		}
+	}
+}
+
 // TestAGatewayThatHangs checks that the push ends at its timeout.
 func TestAGatewayThatHangs(t *testing.T) {
 	t.Parallel()
