@@ -16,13 +16,14 @@ import (
 // factFields are the facts that a policy can compare with numbers.
 var factFields = []string{
 	"deferred_count", "blocking_count", "induced_count", "induced_rounds", "first_time_count", "reviews_since_low", "rounds_left", "finding_count", "round",
+	"stalled_rounds",
 }
 
 // anyUses draws the uses of a policy with a bar.
 func anyUses(t *rapid.T) uses {
 	u := uses{
 		thresholds: rapid.MapOfN(rapid.SampledFrom(factFields), rapid.SliceOfN(rapid.IntRange(0, 4), 1, 2), 0, 3).Draw(t, "thresholds"),
-		reads:      rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"confinement", "may_extend", "induced_count", "hard_cap", "verify"}), 0, 2, rapid.ID[string]).Draw(t, "reads"),
+		reads:      rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"confinement", "may_extend", "induced_count", "hard_cap", "verify", "no_progress"}), 0, 2, rapid.ID[string]).Draw(t, "reads"),
 		facts:      true, bar: rapid.Bool().Draw(t, "bar"),
 	}
 	for field := range u.thresholds {
@@ -79,7 +80,7 @@ func factKey(d *Domain, u uses, in routing.Input) string {
 	numbers := map[string]int{
 		"deferred_count": f.DeferredCount, "blocking_count": f.BlockingCount, "induced_rounds": f.InducedRounds,
 		"first_time_count": f.FirstTimeCount, "reviews_since_low": f.ReviewsSinceLow, "rounds_left": f.RoundsLeft,
-		"finding_count": in.FindingCount, "round": in.Round,
+		"finding_count": in.FindingCount, "round": in.Round, "stalled_rounds": in.StalledRounds,
 	}
 	var parts []string
 	for _, field := range factFields {
@@ -97,6 +98,8 @@ func factKey(d *Domain, u uses, in routing.Input) string {
 			parts = append(parts, fmt.Sprint("last ", cmp.Compare(in.Round, f.HardCap)))
 		case "verify":
 			parts = append(parts, string(in.Verify))
+		case "no_progress":
+			parts = append(parts, fmt.Sprint("no progress ", in.NoProgress))
 		case "induced_count":
 			if f.InducedCount == nil {
 				parts = append(parts, "unknown")

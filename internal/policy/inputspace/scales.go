@@ -97,8 +97,9 @@ func newScales(destinations []string, u uses) scales {
 	reads := func(field string) bool {
 		return !u.bar || slices.Contains(u.reads, field) || len(thresholds[field]) > 0
 	}
+	progress := reads("no_progress") || reads("stalled_rounds") // Both follow from the other counts.
 	count := func(field string, always ...int) []span {
-		if !reads(field) && !reads("no_progress") {
+		if !reads(field) && !progress {
 			always = nil
 		}
 		return counts.split(slices.Concat(always, thresholds[field]))
