@@ -132,6 +132,9 @@ func TestMutationsOfABar(t *testing.T) {
 			if !strings.Contains(v.Message, tc.message) || v.Code != tc.code {
 				t.Errorf("%+v", v)
 			}
+			if tc.breaks == check.FailNeverDeferred && v.Location != nil { // No branch of decision causes it.
+				t.Errorf("%+v", v.Location)
+			}
 		})
 	}
 }

@@ -106,13 +106,13 @@ func (c *checker) results(o Options) []Result {
 	return results
 }
 
-// locate finds the line behind each violation of a decision: the branch that decided. If
+// locate finds the line behind each violation of a decision so far: the branch that decided. If
 // two inputs of a class differ, it is the first branch that matches only one of them.
 func (c *checker) locate(ctx context.Context) {
 	for _, f := range c.found {
 		for i := range f.stored {
 			v := &f.stored[i].Violation
-			if v.Input == nil || v.Bar != "" {
+			if v.Input == nil {
 				continue
 			}
 			branches := c.matching(ctx, *v.Input)

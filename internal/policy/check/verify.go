@@ -62,8 +62,8 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		c.checkClasses(ctx)
 		c.checkDeadRows()
 		c.checkShadowedBranches(ctx)
-		bars, err = c.checkBars(ctx)
 		c.locate(ctx)
+		bars, err = c.checkBars(ctx)
 	}
 	c.checkStuckFirst()
 	c.checkCategories(o.Raised)
