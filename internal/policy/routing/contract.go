@@ -80,6 +80,9 @@ func (r *reader) readDestinations() {
 			r.problem(key.Loc(), "destination %v: a name is up to 64 lower-case letters, digits and hyphens", key)
 			return
 		}
+		if isReserved(string(name)) {
+			r.problem(key.Loc(), "destination %v: the host uses this name itself", key)
+		}
 		d, ok := destination(value.Value)
 		if !ok {
 			r.problem(key.Loc(), `destination %v must be {"kind": "agent", "human" or "terminal", "advances_round": true or false}`, key)
@@ -95,6 +98,18 @@ func (r *reader) readDestinations() {
 			r.problem(r.rules["destinations"][0].Loc(), "destinations must declare %q as terminal", name)
 		}
 	}
+}
+
+// isReserved reports whether the host uses the name where it could be a destination's.
+func isReserved(name string) bool {
+	switch name {
+	case Undecided,
+		"passed", "not-reviewed", "refused", // the outcomes of gate, beside next actions
+		"parked", "failed", "blocked", "spawn-agent-tool", // the next actions of a run or a round that no policy decides
+		"critic", "other": // the roles of agents that run for no destination
+		return true
+	}
+	return false
 }
 
 // destination reads {kind, advances_round} and rejects other keys.

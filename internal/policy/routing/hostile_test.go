@@ -14,8 +14,10 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -385,6 +387,20 @@ func TestLoadRefusesWhatBreaksTheContract(t *testing.T) {
 				t.Errorf("problems do not mention %q, or have too many bytes, %d:\n%.4096s", tc.want, len(got), got)
 			}
 		})
+	}
+}
+
+// A destination must not be mistaken for a word that the host uses in its place.
+func TestLoadRefusesDestinationsWithTheNamesOfTheHost(t *testing.T) {
+	for _, name := range []string{
+		routing.Undecided, api.GatePassed, api.GateNotReviewed, api.GateRefused,
+		api.ActionParked, api.ActionFailed, api.ActionBlocked, api.ActionManualFallback, string(task.RoleCritic), string(task.RoleOther),
+	} {
+		_, err := policies.Load(t.Context(), policyDir(t, strings.ReplaceAll(goodPolicy, `"fixer"`, `"`+name+`"`)))
+		wantCode(t, err, errs.PolicyInvalid)
+		if got, want := problemsOf(t, err), `destination "`+name+`": the host uses this name`; !strings.Contains(got, want) {
+			t.Errorf("problems do not mention %q:\n%s", want, got)
+		}
 	}
 }
 
