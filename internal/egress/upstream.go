@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"time"
 )
 
 // upstreamOf returns the proxy through which a target is reached, or nil for a direct
@@ -37,11 +36,10 @@ func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target) 
 	if err != nil {
 		return nil, err
 	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	tunneled := conn
 	if through.Scheme == "https" {
-		conn = tls.Client(conn, &tls.Config{ServerName: through.Hostname()})
-	}
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(deadline)
+		tunneled = tls.Client(conn, &tls.Config{ServerName: through.Hostname()})
 	}
 	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: t.String()}, Host: t.String(), Header: http.Header{}}
 	if user := through.User; user != nil {
@@ -50,15 +48,18 @@ func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target) 
 		basic.SetBasicAuth(user.Username(), password)
 		request.Header.Set("Proxy-Authorization", basic.Header.Get("Authorization"))
 	}
-	answer, err := tunnel(conn, request)
-	if err == nil && answer.StatusCode != http.StatusOK {
+	answer, err := tunnel(tunneled, request)
+	switch {
+	case !stop():
+		err = context.Cause(ctx)
+	case err == nil && answer.StatusCode != http.StatusOK:
 		err = fmt.Errorf("the proxy of this machine answers %s", answer.Status)
 	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	return conn, conn.SetDeadline(time.Time{})
+	return tunneled, nil
 }
 
 // tunnel requests a tunnel. It reads the answer byte by byte, so that the bytes after it stay

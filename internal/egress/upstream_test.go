@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/egress"
 )
@@ -94,6 +95,42 @@ func TestUpstream(t *testing.T) {
 		}
 		if got := strings.Join(requests(), "; "); got != "CONNECT api.example.com:443 Basic YW5uOnNlY3JldA==" {
 			t.Errorf("the upstream proxy got %s", got)
+		}
+	}
+}
+
+// TestCloseEndsTunnelRequests: Close does not wait for an upstream proxy that does not answer.
+func TestCloseEndsTunnelRequests(t *testing.T) {
+	silent := listen(t)
+	t.Cleanup(func() { silent.Close() })
+	allow, err := egress.ParseHosts([]string{"api.example.com"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range []string{"http", "https"} {
+		p := egress.New(egress.Options{Allow: allow, Upstream: func(*url.URL) (*url.URL, error) {
+			return url.Parse(scheme + "://" + silent.Addr().String())
+		}})
+		p.Hurry(time.Second, time.Minute, time.Minute)
+		l := listen(t)
+		go p.Serve(t.Context(), l)
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprint(c, "CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com:443\r\n\r\n")
+		asked, err := silent.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { asked.Close() })
+		if _, err := asked.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if p.Close(); time.Since(began) > 30*time.Second {
+			t.Errorf("%s: Close took %s", scheme, time.Since(began))
 		}
 	}
 }
