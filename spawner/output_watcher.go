@@ -68,7 +68,7 @@ func (w *outputWatcher) drain(stop func() bool) (grew bool) {
 			w.offset += int64(n)
 			_, _ = w.reader.Write(w.chunk[:n]) // It never fails.
 		}
-		if errors.Is(err, io.EOF) || n == 0 {
+		if errors.Is(err, io.EOF) {
 			return grew
 		}
 		w.err = err

@@ -55,3 +55,14 @@ func TestACheckIsShort(t *testing.T) {
 		t.Errorf("%d checks read %d of %d bytes", checks, w.offset, len(output))
 	}
 }
+
+// TestUnreadableOutput: the rest of an output that cannot be read is not its end.
+func TestUnreadableOutput(t *testing.T) {
+	t.Parallel()
+	w := newWatcher(t, []byte(`{"type":"result","is_error":false,"result":"done"}`+"\n"))
+	w.check()
+	w.stdout.Close()
+	if w.drain(func() bool { return false }); w.err == nil {
+		t.Error("no error")
+	}
+}
