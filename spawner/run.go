@@ -47,8 +47,9 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	deadline := s.Now().Add(job.Timeout)
 	for {
 		left := func() time.Duration { return deadline.Sub(s.Now()) }
+		timeout := max(left(), time.Millisecond) // The record and the pause before it can use up the time.
 		a := &attempt{Spawner: s, job: job, plan: p, left: left, adapter: p.chain[0].Adapter, bin: p.chain[0].bin, lease: held, at: Attempt{
-			Run: p.run, N: p.attempt, Why: p.why, Adapter: p.chain[0].Name(), Timeout: left(), Note: p.note,
+			Run: p.run, N: p.attempt, Why: p.why, Adapter: p.chain[0].Name(), Timeout: timeout, Note: p.note,
 		}}
 		res, step, err := a.run(ctx)
 		switch {

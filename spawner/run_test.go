@@ -174,6 +174,27 @@ func TestDeadlineIsOfAllAttempts(t *testing.T) {
 	}
 }
 
+// TestDeadlineBeforeARetry: the time can be over when a retry is about to start. It is then
+// timed out, like every attempt that has no time left.
+func TestDeadlineBeforeARetry(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, play("overloaded"), play("hang"))
+	began := time.Now()
+	passed := time.Duration(0)
+	s.Now = func() time.Time { return began.Add(passed) }
+	job := s.job(t)
+	job.Timeout, job.Retries = 50*time.Second, 5
+	end := job.End
+	job.End = func(ctx context.Context, res spawner.Result) error {
+		passed += 50 * time.Second // the time that the record takes
+		return end(ctx, res)
+	}
+	out, err := s.run(t, job)
+	if err != nil || len(out.Skipped) > 0 || out.Last().Verdict.Reason != outcome.ReasonTimedOut || out.Last().Next != outcome.Stop {
+		t.Errorf("%v, skipped %v; then %+v, %s", err, out.Skipped, out.Last().Verdict, out.Last().Next)
+	}
+}
+
 func TestTimeOut(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, play("hang"))
