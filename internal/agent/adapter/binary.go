@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -53,11 +55,13 @@ func (a *Adapter) inPath(name string, folders []string) (string, error) {
 		if !filepath.IsAbs(folder) {
 			continue
 		}
-		path, err := a.runnable(filepath.Join(folder, name))
+		file := filepath.Join(folder, name)
+		path, err := a.runnable(file)
 		if err == nil {
 			return path, nil
 		}
-		if unusable == nil && errs.CodeOf(err) == errs.SpawnBinaryUnusable {
+		// A directory that cannot be searched does not have the program.
+		if _, failed := os.Stat(file); failed == nil && unusable == nil && errs.CodeOf(err) == errs.SpawnBinaryUnusable {
 			unusable = err
 		}
 	}
@@ -82,7 +86,7 @@ func (a *Adapter) runnable(path string) (string, error) {
 	switch {
 	case err == nil:
 		return found, nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, exec.ErrNotFound):
 		return "", a.missing("%s is not there, which the adapter %s runs", path, a.spec.Name).With("path", path).Because(err)
 	default:
 		return "", errs.New(errs.SpawnBinaryUnusable, "%s cannot be run: %w", path, err).With("adapter", a.spec.Name).With("path", path)

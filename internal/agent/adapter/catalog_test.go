@@ -140,6 +140,8 @@ func TestBinaryIsFoundInOrder(t *testing.T) {
 		"nowhere":                     {cli: "claude", code: errs.SpawnBinaryMissing},
 		"a relative PATH":             {cli: "claude", environ: []string{path("", ".")}, code: errs.SpawnBinaryMissing},
 		"not executable":              {cli: "claude", environ: []string{path("plain", "none")}, code: errs.SpawnBinaryUnusable},
+		"a file in PATH":              {cli: "claude", environ: []string{path("bin/tool", "none")}, code: errs.SpawnBinaryMissing},
+		"below a file":                {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + tool + "/claude"}, code: errs.SpawnBinaryMissing},
 		"a directory":                 {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + dir}, code: errs.SpawnBinaryUnusable},
 		"an override is missing":      {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=/no/such", path("bin")}, code: errs.SpawnBinaryMissing},
 		"a zero byte":                 {cli: "exec", command: []string{"a\x00b"}, code: errs.SpawnBinaryMissing},
