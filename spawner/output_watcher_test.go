@@ -31,7 +31,7 @@ func TestUseOfCancelledAgent(t *testing.T) {
 	t.Parallel()
 	started := filepath.Join(t.TempDir(), "started")
 	s := newScene(t, fakeagent.Scenario{Term: "result", Usage: &fakeagent.Usage{In: 1000, Out: 500}, Cost: "0.5", Steps: []fakeagent.Step{
-		{Run: &fakeagent.Run{Argv: []string{"touch", started}}}, {Hang: true},
+		{Write: &fakeagent.File{Path: started}}, {Hang: true},
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
