@@ -34,14 +34,15 @@ type Reader struct {
 	plain     []byte // the output, or its end, if it is text
 	long      bool   // a required text is too long
 
-	result, model, session           *texts
-	in, out, cached, cost, progress  *numbers
-	tools                            []ToolUse
-	lastTool                         string
-	toolCount, events, ends, skipped int // skipped is documents.skipped at the last end
-	denials, warnings                []string
-	failures                         []*foundError // by error rule
-	resets                           []string      // by reset rule, the text that it found
+	result, model, session          *texts
+	in, out, cached, cost, progress *numbers
+	tools                           []ToolUse
+	lastTool                        string
+	toolCount, events, ends         int
+	atEnd, atResult                 int // documents.skipped at the last end, and at the last text of the result
+	denials, warnings               []string
+	failures                        []*foundError // by error rule
+	resets                          []string      // by reset rule, the text that it found
 }
 
 // NewReader returns a reader for one run.
@@ -71,7 +72,11 @@ func (r *Reader) Write(p []byte) (int, error) {
 
 func (r *Reader) event(e event) {
 	r.events++
-	r.long = !r.result.see(e) || r.long
+	has, fits := r.result.see(e)
+	r.long = r.long || !fits
+	if has {
+		r.atResult = r.documents.skipped
+	}
 	for _, t := range []*texts{r.model, r.session} {
 		t.see(e)
 	}
@@ -92,7 +97,7 @@ func (r *Reader) event(e event) {
 	for _, done := range r.spec.Done {
 		if done.holds(e) {
 			r.ends++
-			r.skipped = r.documents.skipped
+			r.atEnd = r.documents.skipped
 			break
 		}
 	}
@@ -203,8 +208,14 @@ func (r *Reader) limit() int {
 }
 
 // isTooLong reports whether a part of the result may be missing: of its text, or after the
-// last event that ends a run.
-func (r *Reader) isTooLong() bool { return r.long || r.documents.skipped > r.skipped }
+// last event that has it or that ends a run.
+func (r *Reader) isTooLong() bool {
+	last := r.atEnd
+	if _, has := r.result.get(); has {
+		last = min(last, r.atResult)
+	}
+	return r.long || r.documents.skipped > last
+}
 
 func (r *Reader) notes() []string {
 	notes := append(r.documents.notes(), r.warnings...)

@@ -274,6 +274,16 @@ func TestReaderTakesLongLines(t *testing.T) {
 			t.Errorf("%s: valid %t, failure %+v", name, o.Valid, o.Failure)
 		}
 	}
+	// The result of other CLIs is not in the event that ends the run.
+	said := func(text string) string {
+		return `{"type":"item.completed","item":{"type":"agent_message","text":"` + text + `"}}` + "\n"
+	}
+	early, final, end := said("early"), said(strings.Repeat("x", 12<<20)), `{"type":"turn.completed"}`+"\n"
+	for output, valid := range map[string]bool{early + final + end: false, final + early + end: true} {
+		if o := read(embedded(t, "codex"), []byte(output), adapter.Ended{}); o.Valid != valid || valid == (o.Failure != nil) {
+			t.Errorf("codex: %.20q, valid %t, failure %+v", o.Text, o.Valid, o.Failure)
+		}
+	}
 	// A long event before the result, such as a file that a tool has read, is no harm.
 	if o := read(a, []byte(long+"\n"+result("ok")+"\n"), adapter.Ended{}); o.Text != "ok" || !o.Valid || len(o.Notes) != 1 {
 		t.Errorf("before the result: %q, valid %t, notes %d", o.Text, o.Valid, len(o.Notes))

@@ -71,9 +71,9 @@ func newTexts(rules []textRule) *texts {
 	return &texts{rules: rules, found: make([]foundText, len(rules))}
 }
 
-// see handles an event, and returns false if a text becomes too long.
-func (t *texts) see(e event) bool {
-	fits := true
+// see handles an event, and reports whether it has a text, and whether that fits.
+func (t *texts) see(e event) (has, fits bool) {
+	fits = true
 	for i, r := range t.rules {
 		f := &t.found[i]
 		if r.resets(e) {
@@ -82,18 +82,19 @@ func (t *texts) see(e event) bool {
 		if !r.Where.holds(e) || r.Pick == pickFirst && f.has {
 			continue
 		}
-		text, has := r.text(e)
+		text, ok := r.text(e)
+		has = has || ok
 		switch {
 		case r.Pick != pickConcat:
-			*f = foundText{parts: []string{text}, has: has}
-		case !has:
+			*f = foundText{parts: []string{text}, has: ok}
+		case !ok:
 		case f.size+len(text) > MaxDocument:
 			fits = false
 		default:
 			f.parts, f.size, f.has = append(f.parts, text), f.size+len(text), true
 		}
 	}
-	return fits
+	return has, fits
 }
 
 func (t *texts) get() (string, bool) {
