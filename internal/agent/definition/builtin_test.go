@@ -191,11 +191,11 @@ func TestExamplesCanBeParsed(t *testing.T) {
 	_, report, _ := strings.Cut(body, "```json\n")
 	report, _, _ = strings.Cut(report, "```")
 	now := time.Now()
-	state, envelope := outcome.ReadEnvelope(body, outcome.Expect{Critic: "critic", Task: "…", Round: 1, RunID: "…"})
+	state, envelope := outcome.ReadEnvelope(body, outcome.Expect{Task: "…", Round: 1, RunID: "…"})
 	if state != outcome.EnvelopeOutside { // All of it is right but the place, which is left open.
 		t.Fatalf("the envelope is %v", state)
 	}
-	file, _ := outcome.CheckReport([]byte(report), now, outcome.Expect{Critic: "critic", Task: "as the prompt has it", Round: 1, Began: now}, envelope)
+	file, _ := outcome.CheckReport([]byte(report), now, outcome.Expect{Task: "as the prompt has it", Round: 1, Began: now}, envelope)
 	if file != outcome.FileOK {
 		t.Errorf("the report is %v", file)
 	}

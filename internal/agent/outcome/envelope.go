@@ -14,10 +14,8 @@ import (
 // Expect describes the report that a critic was asked for. Envelope and report are checked
 // against it.
 type Expect struct {
-	// Critic is the report's critic, "" for any critic.
-	Critic string
-	Task   string
-	Round  int
+	Task  string
+	Round int
 	// RunID is optional in an envelope.
 	RunID string
 	// ReportPath is absolute.
@@ -107,8 +105,6 @@ func (b *EnvelopeBody) check(e Expect) Envelope {
 	switch {
 	case b.Error != "" || b.ReportPath == "":
 		return EnvelopeError
-	case e.Critic != "" && b.Critic != e.Critic:
-		return EnvelopeWrongCritic
 	case b.Task != e.Task:
 		return EnvelopeWrongTask
 	case b.Round != e.Round:

@@ -96,7 +96,6 @@ const (
 	EnvelopeAmbiguous    Envelope = "ambiguous"    // There are several that differ.
 	EnvelopeWrongTask    Envelope = "wrong-task"   // It names another task.
 	EnvelopeWrongRound   Envelope = "wrong-round"  // It names another round.
-	EnvelopeWrongCritic  Envelope = "wrong-critic" // It names another critic.
 	EnvelopeWrongRun     Envelope = "wrong-run"    // It names another run.
 	EnvelopeInconsistent Envelope = "inconsistent" // It says passed and counts blockers.
 	EnvelopeError        Envelope = "error"        // It says that the critic failed, or that there is no report.
@@ -119,6 +118,6 @@ const (
 	FileNotAReport  File = "not-a-report" // It is an envelope, a list, or has neither findings nor criteria.
 	FileWrongTask   File = "wrong-task"
 	FileWrongRound  File = "wrong-round"
-	FileWrongCritic File = "wrong-critic"
-	FileContradicts File = "contradicts" // Its verdict contradicts its contents or the envelope.
+	FileWrongCritic File = "wrong-critic" // It names another critic than the envelope.
+	FileContradicts File = "contradicts"  // Its verdict contradicts its contents or the envelope.
 )

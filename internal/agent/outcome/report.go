@@ -107,7 +107,7 @@ func (r *reportBody) checkSubject(e Expect, env *EnvelopeBody) File {
 	switch {
 	case r.Critic == nil || r.Task == nil || !ok1 || !ok2:
 		return FileInvalid
-	case e.Critic != "" && *r.Critic != e.Critic, env != nil && *r.Critic != env.Critic:
+	case env != nil && *r.Critic != env.Critic:
 		return FileWrongCritic
 	case *r.Task != e.Task:
 		return FileWrongTask

@@ -86,7 +86,7 @@ func rows() []row {
 	}
 	malformed("a tool", "refused", "denied", func(f *outcome.Facts) { f.Denials = true })
 	for _, value := range []string{
-		"absent", "invalid", "ambiguous", "error", "wrong-critic", "wrong-task", "wrong-round", "wrong-run", "inconsistent", "elsewhere",
+		"absent", "invalid", "ambiguous", "error", "wrong-task", "wrong-round", "wrong-run", "inconsistent", "elsewhere",
 	} {
 		malformed("envelope", value, "envelope-"+value, func(f *outcome.Facts) { f.Envelope = outcome.Envelope(value) })
 	}
