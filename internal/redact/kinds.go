@@ -137,7 +137,11 @@ func userinfo(s string, i int) (secret, bool) {
 	if start == i {
 		return secret{}, false
 	}
-	end := run(s, start, func(c byte) bool { return c > ' ' && c != 0x7f && strings.IndexByte("/?#\"'`<>\\", c) < 0 })
+	isPart := func(c byte) bool { return c > ' ' && c != 0x7f && strings.IndexByte("/?#\"'`<>\\", c) < 0 }
+	end := run(s, start, isPart)
+	for strings.HasPrefix(s[end:], `\u0026`) { // JSON may escape an ampersand.
+		end = run(s, end+len(`\u0026`), isPart)
+	}
 	// The last one: a password may contain an unencoded @.
 	length := strings.LastIndexByte(s[start:end], '@')
 	if length < minKey && (length < 0 || !strings.Contains(s[start:start+length], ":")) {

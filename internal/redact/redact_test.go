@@ -41,6 +41,7 @@ var known = []struct{ kind, around, secret string }{
 	{"url-userinfo", `https:\/\/%s@host\/x`, "user:pass"},
 	{"url-userinfo", "postgres://%s@db:5432/x", "user:p@ss:w0rd!"},
 	{"url-userinfo", "https://%s@github.com/a/b", "0123456789abcdef"},
+	{"url-userinfo", "https://%s@host/x", `user:p\u0026ss\u0026`},
 	{"private-key", "%s", key("-----BEGIN RSA PRIVATE ", "KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----")},
 	{"private-key", "%s", key("-----BEGIN OPENSSH PRIVATE ", "KEY-----\nb3BlbnNz\nnot ended")},
 	{"private-key", `{"key": "%s`, key("-----BEGIN PRIVATE ", `KEY-----\nMIIE\n-----END PRIVATE KEY-----`)},
