@@ -49,7 +49,7 @@ var known = []struct{ kind, around, secret string }{
 
 func marked(kind string) string { return "[REDACTED:" + kind + "]" }
 
-// TestEveryKind is behaviour 186: each kind, alone and in the places where programs
+// TestEveryKind tests that each kind is found, alone and in the places where programs
 // print secrets.
 func TestEveryKind(t *testing.T) {
 	for _, k := range known {
@@ -69,7 +69,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestSafeTextIsUnchanged is behaviour 187.
+// TestSafeTextIsUnchanged tests that prose about secrets, and what looks like one, stays.
 func TestSafeTextIsUnchanged(t *testing.T) {
 	for _, text := range []string{
 		"",

@@ -32,7 +32,7 @@ func passing(t *testing.T, p childenv.Policy, names ...string) []string {
 	return passed
 }
 
-// TestSecretsStayHere is behaviour 178: what programs need passes, and what the
+// TestSecretsStayHere tests that what programs need passes, and what the
 // user's other tools know does not.
 func TestSecretsStayHere(t *testing.T) {
 	stored := []string{"HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "USER"}
@@ -118,7 +118,7 @@ func TestThePassthroughHasExactNames(t *testing.T) {
 	}
 }
 
-// TestProxiesAndMarkersOfCIPass is behaviour 185.
+// TestProxiesAndMarkersOfCIPass tests that a CLI behind a proxy, or in CI, works as for the user.
 func TestProxiesAndMarkersOfCIPass(t *testing.T) {
 	stored := []string{"CI", "GITHUB_ACTIONS", "HTTPS_PROXY", "NODE_EXTRA_CA_CERTS", "NO_PROXY", "SSL_CERT_FILE"}
 	if runtime.GOOS != "windows" {

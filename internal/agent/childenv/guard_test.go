@@ -50,7 +50,7 @@ func TestGuardSaysWhichVariable(t *testing.T) {
 	}
 }
 
-// TestMarks is behaviour 194: a child knows that it is one, and how deep.
+// TestMarks tests that a child knows that it is one, and how deep.
 func TestMarks(t *testing.T) {
 	for env, depth := range map[string]string{
 		"":                          "1",
