@@ -1,7 +1,9 @@
 package host_test
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
@@ -45,6 +47,40 @@ func TestRunMergeFails(t *testing.T) {
 				t.Errorf("trunk is at %s, want %s", got, r.Commit)
 			}
 		})
+	}
+}
+
+// TestRunMergeIntoABranchThatIsGone: without its target no merge begins, and one that has
+// begun waits until the branch is there again.
+func TestRunMergeIntoABranchThatIsGone(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	for _, begun := range []bool{false, true} {
+		s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+		s.git(t, "branch", "trunk")
+		r := s.ends(t, api.RunRequest{Base: "trunk"}, "commit", "")
+		status, req := task.Committed, api.RunRequest{Merge: true}
+		if begun {
+			other := t.TempDir()
+			s.git(t, "worktree", "add", "-q", other, "trunk")
+			s.fails(t, req, errs.BranchCheckedOut)
+			s.git(t, "worktree", "remove", other)
+			status, req = task.Merging, api.RunRequest{}
+		}
+		s.git(t, "branch", "-D", "trunk")
+		failed := s.fails(t, req, errs.MergeNoBranch)
+		again := fmt.Sprintf("git branch trunk %.12s", r.Branch.Base)
+		if !strings.Contains(failed.Hint, again) || !strings.Contains(failed.Hint, r.Branch.Name) {
+			t.Errorf("the hint is %q, want %q and %s", failed.Hint, again, r.Branch.Name)
+		}
+		if state := s.state(t); state.Status != status || (state.Merge != nil) != begun {
+			t.Errorf("the task is %s with the merge %v, want %s", state.Status, state.Merge, status)
+		}
+		s.git(t, strings.Fields(again)[1:]...)
+		s.ends(t, req, "commit", "")
+		if got := s.git(t, "rev-parse", "trunk"); got != r.Commit {
+			t.Errorf("trunk is at %s, want %s", got, r.Commit)
+		}
 	}
 }
 

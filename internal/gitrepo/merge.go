@@ -39,7 +39,7 @@ type MergeResult struct {
 //
 // # Errors
 //
-// revision-unknown if the branch does not exist, worktree-exists, worktree-inside,
+// merge-no-branch if the branch does not exist, worktree-exists, worktree-inside,
 // author-unknown and signing-failed.
 func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 	base, err := r.tip(ctx, m.Base)
@@ -47,7 +47,7 @@ func (r *Repo) Merge(ctx context.Context, m MergeRequest) (MergeResult, error) {
 		return MergeResult{}, err
 	}
 	if base == "" {
-		return MergeResult{}, errs.New(errs.RevisionUnknown, "there is no branch %.200q to merge into", m.Base).With("revision", m.Base)
+		return MergeResult{}, errs.New(errs.MergeNoBranch, "there is no branch %.200q to merge into", m.Base)
 	}
 	if err := r.checkOutDetached(ctx, m.Path, base); err != nil {
 		return MergeResult{}, err

@@ -124,7 +124,7 @@ func TestMergeRefuses(t *testing.T) {
 	m := s.mergeRequest(w)
 	m.Base = "none"
 	_, err := r.Merge(t.Context(), m)
-	s.want(err, errs.RevisionUnknown)
+	s.want(err, errs.MergeNoBranch)
 	m = s.mergeRequest(w)
 	for path, code := range map[string]errs.Code{w.Path: errs.WorktreeExists, filepath.Join(s.dir, "merge"): errs.WorktreeInside} {
 		m.Path = path

@@ -109,6 +109,9 @@ func (w *work) merge(ctx context.Context) error {
 	if b.Onto == "" {
 		return w.errNoBranchToMerge()
 	}
+	if err := w.checkOnto(ctx, repo); err != nil {
+		return err // Before the merge begins: a task that is being merged takes no other command.
+	}
 	if w.tx.Status.Status != task.Merging {
 		if _, err := w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
 			return task.BeginMerge{Into: b.Onto}, event.Full{}, nil
@@ -125,6 +128,17 @@ func (w *work) merge(ctx context.Context) error {
 	}
 	w.emit(api.RunEvent{Event: api.RunMerged, Round: w.tx.Status.Round, Merge: w.tx.Status.Merge})
 	return nil
+}
+
+// checkOnto fails unless the branch to merge into exists.
+func (w *work) checkOnto(ctx context.Context, repo *gitrepo.Repo) error {
+	b := w.tx.Status.Branch
+	_, _, err := repo.Resolve(ctx, "refs/heads/"+b.Onto)
+	if errs.CodeOf(err) != errs.RevisionUnknown {
+		return err
+	}
+	return errs.New(errs.MergeNoBranch, "branch %s, which task %s started from and is merged into, is gone", b.Onto, w.id).With("task", w.id).
+		WithHint(fmt.Sprintf("bring it back with git branch %s %.12s, then run the task again with --merge; or merge %s by hand", b.Onto, b.Base, b.Name))
 }
 
 // mergeFolder is the worktree of merges. The names of tasks cannot begin with a dot.
