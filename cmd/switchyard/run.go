@@ -153,7 +153,7 @@ func (a *app) runTask(ctx context.Context, e *host.Engine, id string, req api.Ru
 }
 
 func (a *app) runTasks(ctx context.Context, e *host.Engine, f *runFlags) error {
-	listed, err := a.project.Tasks(ctx, f.tasks)
+	listed, err := a.project.Tasks(ctx, f.tasks, f.req.Merge)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -35,13 +36,14 @@ type Task struct {
 }
 
 // Tasks reads a file that lists tasks, and the files with their texts, which are relative
-// to it and inside the project. The dependencies of the tasks are free of cycles.
+// to it and inside the project. The dependencies of the tasks are free of cycles. If the
+// tasks are to be merged, none starts from the branch of another: the merge removes it.
 //
 // # Errors
 //
 // tasks-invalid: the detail "problems" has every problem with its line. Also the codes of
 // Read.
-func (p Project) Tasks(ctx context.Context, path string) ([]Task, error) {
+func (p Project) Tasks(ctx context.Context, path string, merge bool) ([]Task, error) {
 	data, err := p.Read(ctx, path, maxTasksFile)
 	if err != nil {
 		return nil, err
@@ -65,6 +67,9 @@ func (p Project) Tasks(ctx context.Context, path string) ([]Task, error) {
 		r.addProblem(1, "there are no tasks")
 	}
 	r.checkDependencies()
+	if merge {
+		r.checkBases()
+	}
 	return r.tasks, r.err()
 }
 
@@ -76,6 +81,8 @@ type tasksReader struct {
 	// at maps the ids of tasks to their entries, and needs has each task's dependencies.
 	at    map[string]value
 	needs [][]value
+	// bases has the bases of tasks.
+	bases []value
 }
 
 func (r *tasksReader) readTask(v value) {
@@ -115,6 +122,7 @@ func (r *tasksReader) readTask(v value) {
 			if t.Base = v.text(); strings.TrimSpace(t.Base) == "" && v.isText() {
 				v.expected("a revision")
 			}
+			r.bases = append(r.bases, v)
 		},
 		"depends_on": func(v value) {
 			seen := make(map[string]bool)
@@ -153,6 +161,19 @@ func (r *tasksReader) checkTask(v, id value, t Task, texts int) {
 	}
 	if texts == 0 {
 		v.fail(": the task has neither prompt nor prompt_file")
+	}
+}
+
+// checkBases reports bases that are the branch of a task of the file.
+func (r *tasksReader) checkBases() {
+	branches := make(map[string]bool)
+	for _, t := range r.tasks {
+		branches[gitrepo.TaskBranch(t.ID)] = true
+	}
+	for _, v := range r.bases {
+		if branches[strings.TrimPrefix(v.node.Value, "refs/heads/")] {
+			v.fail(" is %s, the branch of a task of this file, which --merge removes; leave base out: with depends_on, the task starts after the other is merged", v)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func tasksOf(t *testing.T, text string) ([]project.Task, error) {
 	if err := os.Symlink(filepath.Join(root, "secret.md"), filepath.Join(p.Root, "plan", "link.md")); err != nil {
 		t.Skipf("no symbolic links: %v", err)
 	}
-	return p.Tasks(t.Context(), "plan/tasks.yaml")
+	return p.Tasks(t.Context(), "plan/tasks.yaml", false)
 }
 
 func TestTasks(t *testing.T) {
@@ -129,8 +129,30 @@ func TestTasksNameTheirFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("tasks: []"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (project.Project{Root: dir, Dir: dir}).Tasks(t.Context(), name); err == nil || err.Error() != name+": line 1: there are no tasks" {
+	if _, err := (project.Project{Root: dir, Dir: dir}).Tasks(t.Context(), name, false); err == nil || err.Error() != name+": line 1: there are no tasks" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestTasksThatAreMerged: no task may start from a branch that the merge of another removes.
+func TestTasksThatAreMerged(t *testing.T) {
+	dir := t.TempDir()
+	p := project.Project{Root: dir, Dir: dir}
+	for base, refused := range map[string]bool{
+		"switchyard/v1..2": false, "switchyard/v1.+2": true, "refs/heads/switchyard/b": true, "switchyard/other": false, "b": false,
+	} {
+		text := "tasks:\n- {id: v1..2, prompt: x}\n- {id: a, prompt: x, base: " + base + "}\n- {id: b, prompt: x}\n"
+		if err := os.WriteFile(filepath.Join(dir, "tasks.yaml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Tasks(t.Context(), "tasks.yaml", false); err != nil {
+			t.Errorf("%s, without a merge: %v", base, err)
+		}
+		_, err := p.Tasks(t.Context(), "tasks.yaml", true)
+		says := fmt.Sprintf("tasks.yaml: line 3: tasks.base is %q, the branch of a task of this file, which --merge removes; leave base out", base)
+		if refused != (errs.CodeOf(err) == errs.TasksInvalid) || refused && !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("%s: %v", base, err)
+		}
 	}
 }
 
@@ -141,7 +163,7 @@ func TestTasksEndWithTheirContext(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tasks.yaml"), []byte("tasks: [{id: a, prompt: x}]"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (project.Project{Root: dir, Dir: dir}).Tasks(ctx, "tasks.yaml"); !errors.Is(err, context.Canceled) {
+	if _, err := (project.Project{Root: dir, Dir: dir}).Tasks(ctx, "tasks.yaml", false); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -159,7 +181,7 @@ func FuzzTasks(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "tasks.yaml"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		tasks, err := p.Tasks(t.Context(), "tasks.yaml")
+		tasks, err := p.Tasks(t.Context(), "tasks.yaml", true)
 		if err != nil {
 			if code := errs.CodeOf(err); code != errs.TasksInvalid && code != errs.FileTooLarge {
 				t.Fatalf("got %v", err)

@@ -129,7 +129,7 @@ func (f *runFlags) read(ctx context.Context, a *app, p project.Project, args []s
 		}
 		return []api.RunTask{one}, err
 	}
-	listed, err := p.Tasks(ctx, f.tasks)
+	listed, err := p.Tasks(ctx, f.tasks, false)
 	tasks := make([]api.RunTask, len(listed))
 	for i, t := range listed {
 		tasks[i] = cli.RunTask(t, f.req)
