@@ -425,3 +425,32 @@ func TestRunManyAtOnce(t *testing.T) {
 		t.Errorf("the checkout was\n%s\nand is\n%s", before, after)
 	}
 }
+
+// TestRunStopsAtFilesOfASubmodule: no critic reviews files that git cannot commit. Once a person
+// has deleted them, the rest is reviewed.
+func TestRunStopsAtFilesOfASubmodule(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits(fakeagent.Step{Write: &fakeagent.File{Path: "sub/new", Text: "x"}})))
+	s.git(t, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", s.root, "sub")
+	s.git(t, "commit", "-q", "-m", "sub")
+	s.ends(t, api.RunRequest{}, "stuck", "repository-nested")
+	s.wasCalled(t, "executor 1")
+	sub := filepath.Join(s.worktree(t), "sub")
+	if notices := s.events.of(api.RunNotice); !strings.HasPrefix(notices[len(notices)-1].Message, sub+" is the directory of a submodule") {
+		t.Errorf("the notices are %+v", notices)
+	}
+	manually := func() {
+		if _, err := s.engine(t).Resume(t.Context(), "T", api.ResumeRequest{Mode: task.Manual}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	manually()
+	s.ends(t, api.RunRequest{}, "stuck", "repository-nested")
+	manually()
+	if err := os.Remove(filepath.Join(sub, "new")); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 3)
+}

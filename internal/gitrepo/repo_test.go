@@ -144,9 +144,14 @@ func TestSubmodules(t *testing.T) {
 	s.equal(s.git(w.Path, "status", "--porcelain"), "")
 
 	// Git does not remove a worktree with submodules, in which work can be lost.
+	s.must(r.CheckSubmodules(t.Context(), w.Path))
 	s.write(s.file(w, "lib one/work"), "x\n")
 	_, err = r.WriteTree(t.Context(), w.Path)
 	s.want(err, errs.RepositoryNested)
+	s.equal(fmt.Sprint(r.CheckSubmodules(t.Context(), w.Path)), err.Error())
+	if !strings.Contains(err.Error(), "/T/lib one is the directory of a submodule") {
+		t.Errorf("got %v", err)
+	}
 	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.RepositoryNested)
 	s.must(os.RemoveAll(s.file(w, "lib one")))
 	s.git(w.Path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")

@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -331,10 +332,11 @@ func hiddenFiles(p place, run onIndex) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			// Git does not see files in the directory of a submodule that is not checked out.
-			dir := filepath.Join(p.top, filepath.FromSlash(name))
-			if !strings.HasPrefix(was, gitcmd.Gitlink) || !isEmpty(dir) && !exists(filepath.Join(dir, ".git")) {
+			if !strings.HasPrefix(was, gitcmd.Gitlink) {
 				return "", errNested(name)
+			}
+			if err := checkSubmodule(p, name); err != nil {
+				return "", err
 			}
 		}
 	}
@@ -360,8 +362,32 @@ func isEmpty(dir string) bool {
 }
 
 func errNested(name string) error {
-	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository or a submodule, whose files cannot be committed", textutil.Line(name)).
+	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository, whose files cannot be committed", textutil.Line(name)).
 		With("path", name)
+}
+
+// CheckSubmodules fails with repository-nested if a submodule that is not checked out in a
+// worktree has files. WriteTree finds that too, but needs more time.
+func (r *Repo) CheckSubmodules(ctx context.Context, path string) error {
+	p, err := r.place(path)
+	if err != nil || !exists(filepath.Join(p.top, ".gitmodules")) {
+		return err
+	}
+	links, err := gitlinks(func(_ string, args ...string) (string, error) { return r.output(ctx, p, args...) })
+	for _, name := range links {
+		err = cmp.Or(err, checkSubmodule(p, name))
+	}
+	return err
+}
+
+// checkSubmodule fails if a submodule is not checked out and has files, which git does not see.
+func checkSubmodule(p place, name string) error {
+	dir := filepath.Join(p.top, filepath.FromSlash(name))
+	if isEmpty(dir) || exists(filepath.Join(dir, ".git")) {
+		return nil
+	}
+	return errs.New(errs.RepositoryNested, "%s is the directory of a submodule that is not checked out, so that git cannot commit its files", textutil.Line(dir)).
+		With("path", name).WithHint("delete the files in that directory and run the command again; if the task is stuck, switchyard resume TASK --manual lets it continue")
 }
 
 // copyIndex copies an index with its time, because git reads files that are as new as their

@@ -77,7 +77,15 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 			return w.askForBudget(ctx, err)
 		case last == nil:
 			return errors.Join(ran.Skipped...)
-		case last.Verdict.Good() || w.tx.Status.Status != task.Open: // Its end has made the task stuck or parked.
+		case w.tx.Status.Status != task.Open: // Its end has made the task stuck or parked.
+			return nil
+		case last.Verdict.Good() && drafts:
+			repo, err := w.project.Repository(ctx)
+			if err == nil { // Otherwise the review would be for nothing.
+				err = repo.CheckSubmodules(ctx, w.tx.Tree())
+			}
+			return w.stopIfUnreviewable(ctx, err)
+		case last.Verdict.Good():
 			return nil
 		default:
 			return w.tx.WithTaskID(agents.ErrFailed(*last, agents.Settings(w.config, def.Name, w.req.Adapter)))

@@ -256,11 +256,12 @@ func (w *work) review(ctx context.Context) (over bool, err error) {
 // stopIfUnreviewable makes the task stuck if another review of its draft would fail with why
 // too, and returns other errors as they are.
 func (w *work) stopIfUnreviewable(ctx context.Context, why error) error {
-	if code := errs.CodeOf(why); code != errs.DraftEmpty && code != errs.DraftProtected {
+	code := errs.CodeOf(why)
+	if code != errs.DraftEmpty && code != errs.DraftProtected && code != errs.RepositoryNested {
 		return why
 	}
 	w.notice("%s", why)
-	return w.stop(ctx, string(errs.CodeOf(why)))
+	return w.stop(ctx, string(code))
 }
 
 // stopIfGone makes the task stuck if why says that its worktree is gone, and returns other
