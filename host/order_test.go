@@ -370,3 +370,29 @@ func TestOrderSendsNoOtherFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderStopped: a stop does not start a task that does not exist yet, and does not replace
+// the reason of a task that is stuck already.
+func TestOrderStopped(t *testing.T) {
+	f := newFleet(t, newRunSite(t, once, roles{"executor": {fakeagent.Executes()}}))
+	next := host.AdvanceRequest{RunRequest: api.RunRequest{Prompt: runPrompt}, Publish: func(context.Context, task.Branch) error { return nil }}
+	stopped := next
+	stopped.Stop = "stopped"
+	if p, err := f.engine(t).Advance(t.Context(), "T", stopped); err != nil || p.Over || p.Order != nil || len(f.kinds(t)) > 0 {
+		t.Errorf("a task that has not begun is stopped as %+v, %v, with the events %q", p, err, f.kinds(t))
+	}
+	p, err := f.engine(t).Advance(t.Context(), "T", next)
+	if err != nil || p.Order == nil {
+		t.Fatalf("the task cannot begin after that: %+v, %v", p, err)
+	}
+	r := f.carry(t, *p.Order)
+	stopped.Result = &r
+	for range 2 {
+		if p, err = f.engine(t).Advance(t.Context(), "T", stopped); err != nil || !p.Over || p.Reason != "executor-no-change" {
+			t.Errorf("a stuck task is stopped as %+v, %v", p, err)
+		}
+	}
+	if got := f.kinds(t); len(got) == 0 || slices.Index(got, string(task.KindStopped)) != len(got)-1 {
+		t.Errorf("the events are %q", got)
+	}
+}

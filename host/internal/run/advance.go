@@ -36,7 +36,8 @@ type AdvanceRequest struct {
 	Result *OrderResult
 	// Answers are the user's. An answer that does not fit an open question is dropped.
 	Answers []api.AnswerRequest
-	// Stop makes the task stuck for this reason, unless it is "" or the task has ended.
+	// Stop makes the task stuck for this reason, unless it is "" or the task has ended. A task
+	// that does not exist is not started.
 	Stop string
 	// Publish makes a new task's branch available to other machines. It is called again if
 	// the home is killed before the branch is recorded.
@@ -94,7 +95,15 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 		}
 	}
 	if req.Stop != "" {
-		if _, err := tasktx.Apply(ctx, e.project, id, task.StopTask{Reason: req.Stop, By: e.project.By, FindingCount: -1}); err != nil && !slices.Contains(endedCodes, errs.CodeOf(err)) {
+		now, err := d.status(ctx)
+		if errs.CodeOf(err) == errs.TaskNotFound { // A stop would record a task without a text and a branch.
+			p.Step.Kind, p.TaskID = task.StepStart, id
+			return p, nil
+		}
+		if err == nil && now.Status != task.Stuck {
+			_, err = tasktx.Apply(ctx, e.project, id, task.StopTask{Reason: req.Stop, By: e.project.By, FindingCount: -1})
+		}
+		if err != nil && errs.CodeOf(err) != errs.TaskCommitted {
 			return p, err
 		}
 	}
@@ -108,14 +117,10 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 	return p, nil
 }
 
-// droppedAnswerCodes are the errors of answers that come too late, twice, or do not fit, and
-// endedCodes are the errors of stopping a task that has ended.
-var (
-	droppedAnswerCodes = []errs.Code{
-		errs.AnswerInvalid, errs.QuestionUnknown, errs.QuestionAnswered, errs.TaskNotWaiting, errs.TaskStuck, errs.TaskCommitted, errs.TaskParked, errs.TaskNotFound,
-	}
-	endedCodes = []errs.Code{errs.TaskStuck, errs.TaskCommitted, errs.TaskNotFound}
-)
+// droppedAnswerCodes are the errors of answers that come too late, twice, or do not fit.
+var droppedAnswerCodes = []errs.Code{
+	errs.AnswerInvalid, errs.QuestionUnknown, errs.QuestionAnswered, errs.TaskNotWaiting, errs.TaskStuck, errs.TaskCommitted, errs.TaskParked, errs.TaskNotFound,
+}
 
 // advance carries out the steps that need no other machine, and sets the next one, with its
 // order unless the run is over.
