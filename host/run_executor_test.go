@@ -197,6 +197,24 @@ func TestRunWithoutItsWorktree(t *testing.T) {
 	}
 }
 
+// TestRunWithoutAnUnreviewedDraft deletes the worktree of a task whose critic failed. The draft
+// that its next round should review is gone, so that the round needs another one.
+func TestRunWithoutAnUnreviewedDraft(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	s := newRunSite(t, once, roles{
+		"executor": {fakeagent.Edits()}, "critic": {fakeagent.CannotWrite(), fakeagent.Clean()}, "build-fixer": {fakeagent.Edits()},
+	})
+	s.ends(t, api.RunRequest{}, "stuck", "stuck-finding")
+	if err := os.RemoveAll(s.worktree(t)); err != nil {
+		t.Fatal(err)
+	}
+	s.resume(t)
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 2)
+	s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
+}
+
 // TestRunStopsOnAnEmptyDraft checks that a draft that ends as it began stops the task: the
 // next run of the round would end the same way.
 func TestRunStopsOnAnEmptyDraft(t *testing.T) {
