@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -213,6 +214,28 @@ func TestRunWithoutAnUnreviewedDraft(t *testing.T) {
 	s.ends(t, api.RunRequest{}, "commit", "")
 	s.committed(t, 2)
 	s.wasCalled(t, "executor 1", "critic 1", "build-fixer 2", "critic 2")
+}
+
+// TestRunWithoutVerificationOutput deletes the outputs of verifications between two runs, as
+// docs/ledger.md allows. The agents of the second run work without them.
+func TestRunWithoutVerificationOutput(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	for verify, last := range map[string]string{"\"true\"": "critic", "grep -q 'round 2' draft.txt": "build-fixer"} {
+		t.Run(last, func(t *testing.T) {
+			agents := oneRound(twoRounds()["executor"][0])
+			s := newRunSite(t, once+"verify: "+verify+"\n", agents)
+			logsIn := maps.Clone(agents)
+			agents[last] = []fakeagent.Scenario{fakeagent.Presets()["auth"]}
+			s.play(t, agents)
+			s.fails(t, api.RunRequest{}, errs.SpawnAuth)
+			s.play(t, logsIn)
+			if err := os.RemoveAll(filepath.Join(s.root, ".switchyard", "verify")); err != nil {
+				t.Fatal(err)
+			}
+			s.ends(t, api.RunRequest{}, "commit", "")
+		})
+	}
 }
 
 // TestRunStopsOnAnEmptyDraft checks that a draft that ends as it began stops the task: the

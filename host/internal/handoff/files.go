@@ -2,6 +2,8 @@ package handoff
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -21,9 +23,13 @@ const maxPlan, maxGiven = 1 << 20, 4 << 20
 
 // GiveFile copies the end of a file, relative to the project's root, to a directory that every
 // agent can read: some refuse files that version control ignores, or that are outside of
-// their working tree. It returns the path of the copy.
+// their working tree. It returns the path of the copy, "" if the file is gone: a user may delete
+// outputs and research.
 func GiveFile(p *core.Project, path, folder, name string) (string, error) {
 	data, err := p.ReadEnd(path, maxGiven)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	copied := filepath.Join(folder, name)
 	if err == nil {
 		err = os.WriteFile(copied, data, 0o600)

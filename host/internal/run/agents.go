@@ -200,6 +200,7 @@ func (w *work) agentPrompt(ctx context.Context, role task.Role) (func(spawner.At
 				return "", err
 			}
 		}
+		h.Files = slices.DeleteFunc(h.Files, func(path string) bool { return path == "" })
 		if h.Output != "" {
 			if h.Output, err = handoff.GiveFile(w.project, h.Output, at.Folder, handoff.VerificationFile); err != nil {
 				return "", err
