@@ -173,6 +173,21 @@ func TestRunResearches(t *testing.T) {
 	s.wasCalled(t, "executor 1", "critic 1", "researcher 2", "researcher 2", "researcher 2", "build-fixer 2", "critic 2")
 }
 
+// TestRunKeepsResearch checks that researchers' answers reach the next draft also if the agent
+// that first got them changed nothing, and the task was resumed.
+func TestRunKeepsResearch(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	s := newRunSite(t, once, roles{
+		"executor": {fakeagent.Edits()}, "critic": {fakeagent.Finds(missing()), fakeagent.Clean()}, "researcher": {fakeagent.Presets()["researcher"]},
+		"build-fixer": {{}, fakeagent.Presets()["executor-idle"], reads("research.md", "Use the standard library", fakeagent.Edits())},
+	})
+	s.ends(t, api.RunRequest{}, "stuck", "build-fixer-no-change")
+	s.resume(t)
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 3)
+}
+
 // TestRunMergesResearchAfterAKill checks that the answers of researchers reach the next
 // agent if the first run ends before it merges them, also if a researcher failed.
 func TestRunMergesResearchAfterAKill(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
@@ -67,7 +66,7 @@ func instructions(tx *tasktx.Tx, config project.Config, d api.Decision) prompt.H
 	if plan := config.Spawn.PlanOf(tx.ID); plan != "" && tx.Project.AtRoot().Exists(plan) {
 		h.Files = append(h.Files, plan)
 	}
-	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
+	for round := d.Round; round <= d.NextRound; round++ { // Several rounds, if the task was resumed since.
 		research := Path(tx.ID, round, "research.md")
 		if tx.Project.AtRoot().Exists(research) {
 			h.Files = append(h.Files, research)

@@ -227,7 +227,11 @@ func (w *work) orderFiles() ([]StateFile, error) {
 	if s.Last != nil && s.Last.Verification != nil {
 		paths = append(paths, s.Last.Verification.Output)
 	}
-	for round := max(s.Round-1, 1); round <= s.Round; round++ {
+	first := max(s.Round-1, 1)
+	if s.Last != nil { // The task may have been resumed since.
+		first = min(first, s.Last.Round)
+	}
+	for round := first; round <= s.Round; round++ {
 		for _, name := range []string{handoff.FindingsFile, "research.md", "research.json"} {
 			paths = append(paths, handoff.Path(w.id, round, name))
 		}
