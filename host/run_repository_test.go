@@ -187,6 +187,21 @@ func TestRunOwnsItsTask(t *testing.T) {
 	s.committed(t, 1)
 }
 
+// TestRunOwnsItsTaskWithAgents: a report by hand commits nothing either if the project names
+// agents, whose rounds take another way.
+func TestRunOwnsItsTaskWithAgents(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, "spawn: {retries: 0, agents: {critic: {adapter: claude}}}\naudit: {agents: []}\n", roles{"executor": {fakeagent.Edits()}, "critic": {fakeagent.Presets()["auth"]}})
+	s.fails(t, api.RunRequest{}, errs.SpawnAuth)
+	if d, err := s.engine(t).Round(t.Context(), "T", request(clean)); errs.CodeOf(err) != errs.TaskNeedsRun {
+		t.Errorf("a round with a report that commits gives %s, %v", d.NextAction, err)
+	}
+	s.play(t, oneRound(fakeagent.Edits()))
+	s.ends(t, api.RunRequest{}, "commit", "")
+	s.committed(t, 1)
+	s.wasCalled(t, "critic 1")
+}
+
 // TestRunFromADetachedHead: a task that starts from a detached HEAD runs, and has no branch
 // to be merged into.
 func TestRunFromADetachedHead(t *testing.T) {

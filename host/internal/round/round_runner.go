@@ -153,7 +153,10 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
 	r := decisionInput{
 		policy: rr.policy, Evidence: Evidence{Reports: given, Verification: api.Verification{Outcome: policies.Absent}},
-		round: rr.round, final: true, config: rr.config, tree: rr.reviewedTree,
+		round: rr.round, final: true, config: rr.config,
+	}
+	if rr.critic || len(given) == 0 { // A report that the caller gave does not say which files it is about.
+		r.tree = rr.reviewedTree
 	}
 	var review review
 	var err error
