@@ -206,3 +206,19 @@ func TestRunTriesAFallbackBeforeItParks(t *testing.T) {
 		})
 	}
 }
+
+// TestResumeAfterAParking: until another command is run, a task whose limit is over is still
+// shown as parked, so that a resume must not fail.
+func TestResumeAfterAParking(t *testing.T) {
+	t.Parallel()
+	s, clock := parkSite(t, once, roles{"executor": {usageLimit()}})
+	s.ends(t, api.RunRequest{}, "parked", "")
+	clock.forward(3 * time.Hour)
+	if got := s.state(t).Status; got != task.Parked {
+		t.Fatalf("the task is %s", got)
+	}
+	r, err := s.engine(t).Resume(t.Context(), "T", host.ResumeRequest{Mode: task.MoreRounds})
+	if err != nil || r.Status != task.Open || r.Recorded == nil || s.state(t).Status != task.Open {
+		t.Errorf("a resume gives %+v, %v", r, err)
+	}
+}

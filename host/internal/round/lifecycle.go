@@ -115,8 +115,11 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 		return api.TaskResult{}, err
 	}
 	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
-		if tx.Status.Status == task.Parked {
+		switch {
+		case tx.Status.Status == task.Parked:
 			return task.EndParking{By: e.project.By}, event.Full{}, nil
+		case tx.EndsParking():
+			return task.EndParking{}, event.Full{}, nil // The user saw it parked; nothing is left to do.
 		}
 		return task.ResumeTask{
 			Mode: req.Mode, Rounds: req.Rounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Reason: req.Reason, By: e.project.By,

@@ -80,6 +80,13 @@ func (tx *Tx) Begin(ctx context.Context) error {
 	)
 }
 
+// EndsParking reports whether the end of a usage limit precedes the command.
+func (tx *Tx) EndsParking() bool { return tx.isPending(task.KindUnparked) }
+
+func (tx *Tx) isPending(k task.Kind) bool {
+	return slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == k })
+}
+
 // reload reads the task's status and drops the pending events.
 func (tx *Tx) reload(ctx context.Context) error {
 	if err := tx.Load(ctx); err != nil {
@@ -310,7 +317,7 @@ func (tx *Tx) Base(ctx context.Context) (string, error) {
 
 // isStart reports whether the command begins the task or restarts its work.
 func (tx *Tx) isStart() bool {
-	return tx.Head.N == 0 || slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
+	return tx.Head.N == 0 || tx.isPending(task.KindStarted)
 }
 
 // ErrNeedsRun returns the error of a command that would commit a task with its own branch.
