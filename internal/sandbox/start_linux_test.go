@@ -113,10 +113,15 @@ func TestLinksInPathsAreIgnored(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.spec.Read = append(s.spec.Read, link, filepath.Join(link, "file"))
-			s.spec.Write = append(s.spec.Write, filepath.Join(link, "file"))
-			out, _ := s.run(`cat ../secret/file; echo changed >../secret/file`)
-			if text, err := os.ReadFile(filepath.Join(s.secret, "file")); err != nil || string(text) != "secret\n" || strings.Contains(out, "secret\n") {
+			s.spec.Write = append(s.spec.Write, link, filepath.Join(link, "file"))
+			out, _ := s.run(`cat ../secret/file; echo changed >../secret/file; chmod 644 ../secret/file`)
+			file := filepath.Join(s.secret, "file")
+			if text, err := os.ReadFile(file); err != nil || string(text) != "secret\n" || strings.Contains(out, "secret\n") {
 				t.Errorf("the file is %q, %v:\n%s", text, err, out)
+			}
+			// The levels below do not restrict changes of metadata.
+			if info, err := os.Stat(file); err != nil || level == confinement.Network && info.Mode().Perm() != 0o600 {
+				t.Errorf("the mode of the file is %s, %v:\n%s", info.Mode(), err, out)
 			}
 		})
 	}

@@ -58,13 +58,18 @@ func (o *Order) mount() (doing string, err error) {
 		if below(path, writable) {
 			continue
 		}
-		switch err := syscall.Mount(path, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err {
-		case nil:
-			writable = append(writable, path)
-		case syscall.ENOENT, syscall.ENOTDIR:
-		default:
+		fd, err := openPath(path)
+		if err != nil {
+			return "open " + path, err
+		}
+		if fd < 0 { // Landlock does not allow it either, but does not restrict metadata.
+			continue
+		}
+		_ = syscall.Close(fd)
+		if err := syscall.Mount(path, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
 			return "mount " + path, err
 		}
+		writable = append(writable, path)
 	}
 	if err := setReadOnly("/", true, atRecursive); err != nil {
 		return "make the file system read-only", err

@@ -85,17 +85,10 @@ func (o *Order) restrictFiles() (doing string, err error) {
 	return "apply a Landlock ruleset", call(sysLandlockRestrict, set)
 }
 
-// add adds a rule. A path that does not exist is ignored: nothing there can be reached, even
-// if it is created later. So is a path with a symbolic link: a repository may bring the link,
-// or another process may have put it there since the path was chosen. The target needs a
-// separate rule.
+// add adds a rule, unless the path is to be ignored.
 func (r *FileRule) add(set uintptr) error {
-	fd, err := openWithoutLinks(r.Path)
-	switch err {
-	case nil:
-	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.EACCES:
-		return nil
-	default:
+	fd, err := openPath(r.Path)
+	if err != nil || fd < 0 {
 		return err
 	}
 	defer syscall.Close(fd)
@@ -115,14 +108,20 @@ func (r *FileRule) add(set uintptr) error {
 	return call(sysLandlockAdd, set, rulePathBeneath, uintptr(unsafe.Pointer(&rule)))
 }
 
-// openWithoutLinks opens a path only to name it. It fails with ELOOP if any part of the path
-// is a symbolic link.
-func openWithoutLinks(path string) (int, error) {
+// openPath opens a path only to name it. It returns -1 for a path that is ignored. That is one
+// that does not exist: nothing there can be reached, even if it is created later. So is a path
+// with a symbolic link: a repository may bring the link, or another process may have put it
+// there since the path was chosen. The target needs a separate rule.
+func openPath(path string) (int, error) {
 	name, err := syscall.BytePtrFromString(path)
 	if err != nil {
 		return 0, err
 	}
 	how := struct{ flags, mode, resolve uint64 }{flags: oPath | syscall.O_CLOEXEC, resolve: resolveNoSymlinks}
 	fd, err := value(sysOpenat2, atCurrentDir, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how))
+	switch err {
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.EACCES:
+		return -1, nil
+	}
 	return int(fd), err
 }
