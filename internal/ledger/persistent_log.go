@@ -31,11 +31,14 @@ func (l *Ledger) prepareLog(ctx context.Context, conn *sql.Conn) error {
 		// Do not wait for readers, which may use the log for long.
 		_, _ = conn.ExecContext(ctx, "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
 	}
+	// A transaction that ends with ctx is rolled back by another goroutine, and SQLite does not
+	// change these settings within a transaction.
+	ctx = context.WithoutCancel(ctx)
 	// If power is lost, an empty log and one with half a header are the same.
 	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous = OFF"); err == nil {
 		_ = l.startLog(ctx, conn)
 	}
-	_, err := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA busy_timeout = "+waitSlice+"; PRAGMA synchronous = FULL")
+	_, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = "+waitSlice+"; PRAGMA synchronous = FULL")
 	return err
 }
 
