@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"strings"
@@ -15,10 +16,10 @@ type querier interface {
 }
 
 // scanRow reads the current row. A column of another type means that the database is
-// not sound.
+// not sound, unless the query has failed, as it does when its context ends.
 func scanRow(rows *sql.Rows, dest ...any) error {
 	if err := rows.Scan(dest...); err != nil {
-		return corrupt("a row holds a wrong type: %w", err)
+		return cmp.Or(rows.Err(), corrupt("a row holds a wrong type: %w", err))
 	}
 	return nil
 }
