@@ -223,6 +223,18 @@ func TestIgnoredAttributes(t *testing.T) {
 	s.equal(s.tree(r, w), tree)
 }
 
+// TestReadCommitIsUTF8 tests that git's encoding of the user's log is not that of a commit's
+// subject.
+func TestReadCommitIsUTF8(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	s.git(s.dir, "config", "i18n.logOutputEncoding", "ISO-8859-1")
+	s.git(s.dir, "commit", "-q", "--allow-empty", "-m", "Größe")
+	read, err := r.ReadCommit(t.Context(), "main")
+	s.must(err)
+	s.equal(read.Subject, "Größe")
+}
+
 func TestCommit(t *testing.T) {
 	s := newScene(t)
 	r := s.open()
