@@ -103,7 +103,9 @@ func (a *app) printChange(t fleetTask, before flow.Position, several bool) error
 	if before.Status == task.NoTask && p.Status != task.NoTask {
 		add(api.RunEvent{Event: api.RunNotice, Message: "begun by its home"})
 	}
-	if p.Decision != "" && (p.Decision != before.Decision || p.Round != before.Round || p.Reason != before.Reason) {
+	// The reason of a task that has ended otherwise is not that of its last decision.
+	decided := p.Decision != "" && (p.NextAction == "" || p.NextAction == p.Decision)
+	if decided && (p.Decision != before.Decision || p.Round != before.Round || p.Reason != before.Reason) {
 		add(api.RunEvent{Event: api.RunNotice, Message: fmt.Sprintf("%s, round %s, because %s", p.Decision, render.RoundOf(p.Round, p.MaxRounds, 0), p.Reason)})
 	}
 	if p.Question != nil && (before.Question == nil || before.Question.Fingerprint != p.Question.Fingerprint) {
