@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -78,5 +79,34 @@ func TestGroup(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(g.path, file)); err == nil {
 			t.Errorf("%s is set without a limit", file)
 		}
+	}
+}
+
+// TestRemoveGroup removes a group with a process, which takes a moment to end.
+func TestRemoveGroup(t *testing.T) {
+	parent, err := delegatedGroup(procSelfCgroup, cgroupMount, nil)
+	if err != nil { // A system with both versions has the second one here.
+		parent, err = delegatedGroup(procSelfCgroup, cgroupMount+"/unified", nil)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	g, err := newGroup(parent, Limits{})
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.enter(cmd.Process.Pid); err != nil {
+		_ = cmd.Process.Kill()
+		t.Error(err)
+	}
+	g.remove()
+	_ = cmd.Wait()
+	if _, err := os.Stat(g.path); err == nil {
+		t.Error("the group is still there")
+		g.remove()
 	}
 }

@@ -3,7 +3,9 @@
 package sandbox
 
 import (
+	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/sandbox/helper"
 )
 
@@ -185,7 +189,11 @@ func (g group) remove() {
 		return
 	}
 	_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0o600)
-	_ = os.Remove(g.path)
+	for range (retry.Backoff{First: time.Millisecond, Max: 20 * time.Millisecond, Limit: 20}).Attempts(context.Background()) {
+		if err := os.Remove(g.path); !errors.Is(err, unix.EBUSY) { // A killed process takes a moment to end.
+			return
+		}
+	}
 }
 
 func tasksOfUser(uid int) (int64, error) {
