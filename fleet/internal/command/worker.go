@@ -48,7 +48,7 @@ An interrupt ends its agents in order; other workers repeat their steps.`,
 	f.register(flags)
 	cli.TextVar(flags, &f.dir, "dir", "keep copies of repositories and worktrees in `DIR`, which no other worker uses (default switchyard/fleet in the user's cache)")
 	flags.StringSliceVar(&f.adapters, "adapters", nil, "run agents with these `ADAPTERS` (default those whose programs are installed, and exec)")
-	flags.IntVar(&f.slots, "slots", 4, "carry out up to `N` orders at a time for each adapter")
+	flags.IntVar(&f.slots, "slots", 4, "carry out up to `N` orders at a time for each adapter and confinement level")
 	cli.TextVar(flags, &deployment, "deployment", "the `NAME` of the worker deployment")
 	cli.TextVar(flags, &build, "build-id", "the `ID` of this build in the deployment")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
