@@ -158,7 +158,7 @@ type Order struct {
 // Done is the output of the activities of workers.
 type Done struct {
 	// Result is the digest of the result in the store, and Draft the commit at the ref of the
-	// draft.
+	// draft, or "" if the order was interrupted.
 	Result, Draft string
 }
 

@@ -116,28 +116,31 @@ func TestDecisions(t *testing.T) {
 func TestOrders(t *testing.T) {
 	m := metrics.New("")
 	ctx, cancel := context.WithCancel(t.Context())
-	run := func(name string, ctx context.Context, err error) {
+	run := func(name string, ctx context.Context, done flow.Done, err error) {
 		var suite testsuite.WorkflowTestSuite
 		environment := suite.NewTestActivityEnvironment()
 		environment.SetWorkerOptions(worker.Options{
 			BackgroundActivityContext: ctx, Interceptors: []interceptor.WorkerInterceptor{m.Orders()},
 		})
-		order := func(context.Context) error { return err }
+		order := func(context.Context) (flow.Done, error) { return done, err }
 		environment.RegisterActivityWithOptions(order, activity.RegisterOptions{Name: name})
 		if _, got := environment.ExecuteActivity(name); (got == nil) != (err == nil) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	run(flow.Draft, ctx, nil)
-	run(flow.Draft, ctx, errors.New("the remote is away"))
-	run(flow.Review, ctx, temporal.NewNonRetryableApplicationError("no such agent", "agent-not-found", nil))
-	run(flow.Advance, ctx, nil)
+	done, interrupted := flow.Done{Result: "sha256:r", Draft: "3f2a90c1d4e5"}, flow.Done{Result: "sha256:r"}
+	run(flow.Draft, ctx, done, nil)
+	run(flow.Draft, ctx, flow.Done{}, errors.New("the remote is away"))
+	run(flow.Review, ctx, flow.Done{}, temporal.NewNonRetryableApplicationError("no such agent", "agent-not-found", nil))
+	run(flow.Review, ctx, interrupted, nil)
+	run(flow.Advance, ctx, flow.Done{}, nil)
 	cancel()
-	run(flow.Commit, ctx, ctx.Err())
+	run(flow.Commit, ctx, flow.Done{}, ctx.Err())
 	wantLines(t, scrape(t, m),
 		`switchyard_fleet_orders_total{kind="draft",outcome="done"} 1`,
 		`switchyard_fleet_orders_total{kind="draft",outcome="retried"} 1`,
 		`switchyard_fleet_orders_total{kind="review",outcome="failed"} 1`,
+		`switchyard_fleet_orders_total{kind="review",outcome="cancelled"} 1`,
 		`switchyard_fleet_orders_total{kind="commit",outcome="cancelled"} 1`,
 		`switchyard_fleet_order_duration_seconds_count{kind="draft"} 2`)
 	if n := testutil.CollectAndCount(metrics.Registry(m), "switchyard_fleet_orders_total"); n != 20 {

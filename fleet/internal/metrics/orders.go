@@ -46,17 +46,20 @@ func (t *timedActivity) ExecuteActivity(ctx context.Context, in *interceptor.Exe
 	result, err := t.Next.ExecuteActivity(ctx, in)
 	if name := activity.GetInfo(ctx).ActivityType.Name; slices.Contains(flow.Orders(), name) {
 		kind := strings.ToLower(name)
-		t.metrics.orders.WithLabelValues(kind, outcomeOf(ctx, err)).Inc()
+		t.metrics.orders.WithLabelValues(kind, outcomeOf(ctx, result, err)).Inc()
 		t.metrics.durations.WithLabelValues(kind).Observe(time.Since(began).Seconds())
 	}
 	return result, err
 }
 
-func outcomeOf(ctx context.Context, err error) string {
+func outcomeOf(ctx context.Context, result any, err error) string {
 	var application *temporal.ApplicationError
+	d, _ := result.(flow.Done)
 	switch {
-	case err == nil:
+	case err == nil && d.Draft != "":
 		return done
+	case err == nil: // It was interrupted, and only says how much its agents have used.
+		return cancelled
 	case ctx.Err() != nil:
 		return cancelled
 	case errors.As(err, &application) && application.NonRetryable():
