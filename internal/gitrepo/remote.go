@@ -162,6 +162,9 @@ func (r *Repo) CheckOut(ctx context.Context, path, commit, keep string) error {
 //
 // The errors of AddWorktree.
 func (r *Repo) Restore(ctx context.Context, w Worktree, head, draft string) error {
+	if err := r.forgetMoved(ctx, w); err != nil {
+		return err
+	}
 	if err := r.AddWorktree(ctx, w, head); err != nil {
 		return err
 	}
@@ -177,6 +180,29 @@ func (r *Repo) Restore(ctx context.Context, w Worktree, head, draft string) erro
 		[]string{"clean", "-ffdxq"},
 		[]string{"read-tree", "--reset", head},
 	)
+}
+
+// forgetMoved removes the branch of a worktree, if git knows it at another path that is gone: the
+// directory of the cache and its worktrees was moved.
+func (r *Repo) forgetMoved(ctx context.Context, w Worktree) error {
+	all, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, old := range all {
+		if old.branch != w.Branch || old.path == canonical(w.Path) || exists(old.path) {
+			continue
+		}
+		if err := r.unregister(ctx, old); err != nil {
+			return err
+		}
+		if tip, err := r.tip(ctx, w.Branch); err != nil || tip == "" {
+			return err
+		} else if err := r.move(ctx, r.checkout, w.Branch, "", tip, "switchyard: moved"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeFiles writes the files of an index that are missing or differ. Other commands keep a

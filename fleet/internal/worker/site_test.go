@@ -292,3 +292,15 @@ func TestOldSites(t *testing.T) {
 		t.Error("the directory of the committed task is kept")
 	}
 }
+
+// TestMovedDirectory moves the directory of a worker, in which git knows its worktrees by their
+// paths.
+func TestMovedDirectory(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.advance(t, flow.Move{})
+	done := h.carry(t, "before")
+	h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
+	h.rename(t, "before", "worker")
+	h.finish(t)
+	h.wantCommitted(t, "executor", "critic")
+}
