@@ -153,7 +153,12 @@ func TestSubmodules(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.RepositoryNested)
-	s.must(os.RemoveAll(s.file(w, "lib one")))
+	s.must(os.Rename(s.file(w, "lib one"), s.file(w, "real")))
+	s.must(os.Symlink("real", s.file(w, "lib one")))
+	s.must(r.CheckSubmodules(t.Context(), w.Path))
+	s.tree(r, w)
+	s.must(os.RemoveAll(s.file(w, "real")))
+	s.must(os.Remove(s.file(w, "lib one")))
 	s.git(w.Path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
 	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.WorktreeDirty)
 	s.git(w.Path, "submodule", "--quiet", "deinit", "--all")

@@ -383,7 +383,8 @@ func (r *Repo) CheckSubmodules(ctx context.Context, path string) error {
 // checkSubmodule fails if a submodule is not checked out and has files, which git does not see.
 func checkSubmodule(p place, name string) error {
 	dir := filepath.Join(p.top, filepath.FromSlash(name))
-	if isEmpty(dir) || exists(filepath.Join(dir, ".git")) {
+	// Git commits a file or a link in the place of a submodule.
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || isEmpty(dir) || exists(filepath.Join(dir, ".git")) {
 		return nil
 	}
 	return errs.New(errs.RepositoryNested, "%s is the directory of a submodule that is not checked out, so that git cannot commit its files", textutil.Line(dir)).
