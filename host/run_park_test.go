@@ -217,7 +217,10 @@ func TestResumeAfterAParking(t *testing.T) {
 	if got := s.state(t).Status; got != task.Parked {
 		t.Fatalf("the task is %s", got)
 	}
-	r, err := s.engine(t).Resume(t.Context(), "T", host.ResumeRequest{Mode: task.MoreRounds})
+	if _, err := s.engine(t).Resume(t.Context(), "T", host.ResumeRequest{Mode: task.Manual}); errs.CodeOf(err) != errs.TaskNotStuck {
+		t.Errorf("a resume with a draft by hand gives %v", err)
+	}
+	r, err := s.engine(t).Resume(t.Context(), "T", host.ResumeRequest{})
 	if err != nil || r.Status != task.Open || r.Recorded == nil || s.state(t).Status != task.Open {
 		t.Errorf("a resume gives %+v, %v", r, err)
 	}

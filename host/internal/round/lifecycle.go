@@ -118,7 +118,7 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 		switch {
 		case tx.Status.Status == task.Parked:
 			return task.EndParking{By: e.project.By}, event.Full{}, nil
-		case tx.EndsParking():
+		case tx.EndsParking() && req.Mode == "":
 			return task.EndParking{}, event.Full{}, nil // The user saw it parked; nothing is left to do.
 		}
 		return task.ResumeTask{
