@@ -39,7 +39,7 @@ type Reader struct {
 	tools                           []ToolUse
 	lastTool                        string
 	toolCount, events, ends         int
-	atEnd, atResult                 int // documents.skipped at the last end, and at the last text of the result
+	atEnd, atResult                 int // documents.skipped at the last end, and where the text of the result begins
 	denials, warnings               []string
 	failures                        []*foundError // by error rule
 	resets                          []string      // by reset rule, the text that it found
@@ -72,9 +72,9 @@ func (r *Reader) Write(p []byte) (int, error) {
 
 func (r *Reader) event(e event) {
 	r.events++
-	has, fits := r.result.see(e)
+	begins, fits := r.result.see(e)
 	r.long = r.long || !fits
-	if has {
+	if begins {
 		r.atResult = r.documents.skipped
 	}
 	for _, t := range []*texts{r.model, r.session} {
@@ -207,8 +207,8 @@ func (r *Reader) limit() int {
 	return MaxDocument
 }
 
-// isTooLong reports whether a part of the result may be missing: of its text, or after the
-// last event that has it or that ends a run.
+// isTooLong reports whether a part of the result may be missing: of its text, after the
+// beginning of its text, or after the last event that ends a run.
 func (r *Reader) isTooLong() bool {
 	last := r.atEnd
 	if _, has := r.result.get(); has {

@@ -284,6 +284,16 @@ func TestReaderTakesLongLines(t *testing.T) {
 			t.Errorf("codex: %.20q, valid %t, failure %+v", o.Text, o.Valid, o.Failure)
 		}
 	}
+	// A part of a result in several events.
+	part := func(text string) string {
+		return `{"type":"message","role":"assistant","content":"` + text + `"}` + "\n"
+	}
+	tool := `{"type":"tool_use"}` + "\n" + `{"type":"tool_result","output":"` + strings.Repeat("x", 12<<20) + `"}` + "\n"
+	for output, valid := range map[string]bool{part("A") + part(strings.Repeat("x", 12<<20)) + part("C"): false, part("A") + tool + part("C"): true} {
+		if o := read(embedded(t, "gemini"), []byte(output+`{"type":"result","status":"success"}`+"\n"), adapter.Ended{}); o.Valid != valid || valid != (o.Text == "C") {
+			t.Errorf("gemini: %.20q, valid %t, failure %+v", o.Text, o.Valid, o.Failure)
+		}
+	}
 	// A long event before the result, such as a file that a tool has read, is no harm.
 	if o := read(a, []byte(long+"\n"+result("ok")+"\n"), adapter.Ended{}); o.Text != "ok" || !o.Valid || len(o.Notes) != 1 {
 		t.Errorf("before the result: %q, valid %t, notes %d", o.Text, o.Valid, len(o.Notes))

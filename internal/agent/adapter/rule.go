@@ -71,8 +71,8 @@ func newTexts(rules []textRule) *texts {
 	return &texts{rules: rules, found: make([]foundText, len(rules))}
 }
 
-// see handles an event, and reports whether it has a text, and whether that fits.
-func (t *texts) see(e event) (has, fits bool) {
+// see handles an event. It reports whether a text begins with it, and whether the text fits.
+func (t *texts) see(e event) (begins, fits bool) {
 	fits = true
 	for i, r := range t.rules {
 		f := &t.found[i]
@@ -83,7 +83,7 @@ func (t *texts) see(e event) (has, fits bool) {
 			continue
 		}
 		text, ok := r.text(e)
-		has = has || ok
+		begins = begins || ok && (r.Pick != pickConcat || !f.has)
 		switch {
 		case r.Pick != pickConcat:
 			*f = foundText{parts: []string{text}, has: ok}
@@ -94,7 +94,7 @@ func (t *texts) see(e event) (has, fits bool) {
 			f.parts, f.size, f.has = append(f.parts, text), f.size+len(text), true
 		}
 	}
-	return has, fits
+	return begins, fits
 }
 
 func (t *texts) get() (string, bool) {
