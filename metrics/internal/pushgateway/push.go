@@ -140,7 +140,7 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return got, fmt.Errorf("push to %s: %w", to, context.Cause(ctx))
 		}
-		if c.failed != nil && (errs.CodeOf(err) == errs.PushUnavailable || limited.Err() != nil) {
+		if c.failed != nil && (errs.CodeOf(err) == errs.PushUnavailable || errors.Is(err, context.DeadlineExceeded)) {
 			err = c.failed // It says more than that the time ended during a later attempt.
 		}
 		if code := errs.CodeOf(err); code == errs.PushRefused || code == errs.PushUnavailable {
