@@ -54,7 +54,7 @@ func Next(s State) Step {
 	switch role := s.assistant(); {
 	case s.Branch == nil || !s.Branch.Created:
 		return Step{Kind: StepBranch}
-	case s.Manual && !s.isDecided() || s.isDrafted() || s.isUnreviewed():
+	case s.Manual && !s.isDecided() || s.isDrafted() || s.IsUnreviewed():
 		return Step{Kind: StepReview}
 	case role != "":
 		return Step{Kind: StepAssist, Role: role}
@@ -65,9 +65,9 @@ func Next(s State) Step {
 	}
 }
 
-// isUnreviewed reports whether the task was resumed with a draft that no critic has judged,
+// IsUnreviewed reports whether the task was resumed with a draft that no critic has judged,
 // because the critic failed. A decision before the last start was about another draft.
-func (s State) isUnreviewed() bool {
+func (s State) IsUnreviewed() bool {
 	return s.Last != nil && !s.Last.Reviewed && s.Last.Verify != red && s.Last.NextRound < s.Round && s.Last.Round >= s.StartedRound &&
 		!slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Edits })
 }

@@ -229,8 +229,7 @@ func (w *work) close() {
 func (w *work) review(ctx context.Context) (over bool, err error) {
 	if w.tree == nil { // Otherwise the step before has checked the branch.
 		err := w.checkBranch(ctx)
-		edits := func(r task.Run) bool { return r.Edits }
-		if errs.CodeOf(err) == errs.WorktreeMissing && !w.tx.Status.Manual && !slices.ContainsFunc(w.tx.Status.Runs, edits) {
+		if errs.CodeOf(err) == errs.WorktreeMissing && w.tx.Status.IsUnreviewed() {
 			// The draft was one of an earlier round. To stop would not help: a resume leads back here.
 			return false, w.runAgent(ctx, task.RoleFixer, true)
 		}
