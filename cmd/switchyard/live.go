@@ -37,7 +37,8 @@ func (a *app) showCount(what string) (update func(at, of int64), done func()) {
 // second. Otherwise it writes a new line every minute, unless standard error is for JSON.
 func (a *app) showLines(lines func() []string) (done func()) {
 	// From now on, a write to a pipe whose reader has exited returns an error. By default,
-	// SIGPIPE would end this process before it has ended its agents and its verification.
+	// SIGPIPE would end this process before it has ended its agents and its verification. Work that
+	// is reported later needs this too, so it is never undone.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	stop := make(chan struct{})
 	var shown sync.WaitGroup

@@ -110,7 +110,7 @@ func (w *work) merge(ctx context.Context) error {
 		return w.errNoBranchToMerge()
 	}
 	if err := w.checkOnto(ctx, repo); err != nil {
-		return err // Before the merge begins: a task that is being merged takes no other command.
+		return err // Before the merge begins: a task that is being merged can only be stopped.
 	}
 	if w.tx.Status.Status != task.Merging {
 		if _, err := w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
