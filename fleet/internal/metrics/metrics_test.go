@@ -228,11 +228,11 @@ func TestWithAServer(t *testing.T) {
 		})
 		return workflow.ExecuteActivity(ctx, flow.Draft).Get(ctx, nil)
 	}, workflow.RegisterOptions{Name: flow.Workflow})
-	w.RegisterActivityWithOptions(func(ctx context.Context) error {
+	w.RegisterActivityWithOptions(func(ctx context.Context) (flow.Done, error) {
 		if activity.GetInfo(ctx).Attempt == 1 {
-			return errors.New("the first attempt fails")
+			return flow.Done{}, errors.New("the first attempt fails")
 		}
-		return nil
+		return flow.Done{Result: "sha256:r", Draft: "3f2a90c1d4e5"}, nil
 	}, activity.RegisterOptions{Name: flow.Draft})
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
