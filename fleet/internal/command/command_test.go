@@ -228,7 +228,7 @@ func TestCommands(t *testing.T) {
 		s.want(0, "run", "asks-5", "--prompt", "Do it.", "--store", s.store, "--detach")
 		s.await("asks-5", "waiting  asks-5")
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, cancel)
+		time.AfterFunc(3*time.Second, cancel)
 		code, _, stderr := s.run(ctx, "run", "asks-5", "--store", s.store)
 		if code != cli.ExitFault || !strings.Contains(stderr, "the tasks go on in the fleet [interrupted]") {
 			t.Errorf("it exits with %d: %s", code, stderr)
