@@ -129,7 +129,9 @@ stream_max_retries = 0
 	r.mu.Unlock()
 	p.git(t, "init", "-q")
 	p.git(t, "add", "-A")
-	p.git(t, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "first")
+	p.git(t, "config", "user.name", "a")
+	p.git(t, "config", "user.email", "a@example.com")
+	p.git(t, "commit", "-q", "-m", "first")
 	p.write(t, "draft.go", "package a\n") // The critic reviews it.
 	t.Cleanup(func() { p.untouched(t) })
 	return p

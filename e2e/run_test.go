@@ -39,13 +39,11 @@ type ended struct {
 	} `json:"spent"`
 }
 
-// newRepository is newProject for run, which commits, and has its worktrees below state.
+// newRepository is newProject for run, which has its worktrees below state.
 func (r *rig) newRepository(t *testing.T, base, config, state string) *project {
 	t.Helper()
 	p := r.newProject(t, base, config)
 	p.env = append(p.env, "XDG_STATE_HOME="+state)
-	p.git(t, "config", "user.name", "a")
-	p.git(t, "config", "user.email", "a@example.com")
 	return p
 }
 
