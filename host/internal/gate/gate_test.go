@@ -151,7 +151,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A chain of policies that nobody can read is no fault of the caller.
+// A chain of policies that cannot be read is refused: it was changed.
 func TestPoliciesThatCannotBeRead(t *testing.T) {
 	s := newScene(t)
 	for body, want := range map[string]string{
