@@ -3,6 +3,7 @@
 package helper
 
 import (
+	"strconv"
 	"syscall"
 	"unsafe"
 )
@@ -65,8 +66,11 @@ func (o *Order) mount() (doing string, err error) {
 		if fd < 0 { // Landlock does not allow it either, but does not restrict metadata.
 			continue
 		}
+		// The name of the descriptor is of what was checked, also if the path leads elsewhere by now.
+		opened := "/proc/self/fd/" + strconv.Itoa(fd)
+		err = syscall.Mount(opened, opened, "", syscall.MS_BIND|syscall.MS_REC, "")
 		_ = syscall.Close(fd)
-		if err := syscall.Mount(path, path, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
+		if err != nil {
 			return "mount " + path, err
 		}
 		writable = append(writable, path)
