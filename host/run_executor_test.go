@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -268,6 +269,41 @@ func TestRunCommitsNoProtectedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.ends(t, api.RunRequest{}, "commit", "no-findings")
+}
+
+// TestRunCommitsNoForgedFile: an object with the id of the draft's file and other contents,
+// which git would take for that file, is in no commit.
+func TestRunCommitsNoForgedFile(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	draft := filepath.Join(t.TempDir(), "draft.txt")
+	if err := os.WriteFile(draft, []byte("# round 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	object := func(id string) string { return filepath.Join(s.root, ".git", "objects", id[:2], id[2:]) }
+	other, err := os.ReadFile(object(s.git(t, "rev-parse", "main:a.go")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := object(s.git(t, "hash-object", draft))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(forged), 0o700), os.WriteFile(forged, other, 0o400)); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, api.RunRequest{}, "stuck", "git-object-invalid")
+	if got := s.git(t, "log", "--format=%s", "--all"); got != "first" {
+		t.Errorf("the commits are %q", got)
+	}
+
+	if err := os.Remove(forged); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.engine(t).Resume(t.Context(), "T", api.ResumeRequest{Mode: task.Manual, Reason: "it is removed"}); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, api.RunRequest{}, "commit", "no-findings")
+	if got := s.git(t, "show", "switchyard/T:draft.txt"); got != "# round 1" {
+		t.Errorf("the committed file is %q", got)
+	}
 }
 
 // TestRunReviewsAgainAfterAFailedCritic checks that a draft whose critic failed is reviewed

@@ -68,6 +68,7 @@ const (
 	GitFailed                                        Code = "git-failed"
 	GitLocked                                        Code = "git-locked"
 	GitMissing                                       Code = "git-missing"
+	GitObjectInvalid                                 Code = "git-object-invalid"
 	GitTooOld                                        Code = "git-too-old"
 	HookChanged                                      Code = "hook-changed"
 	HookInputInvalid                                 Code = "hook-input-invalid"

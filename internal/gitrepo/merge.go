@@ -149,9 +149,13 @@ func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 // # Errors
 //
 // branch-checked-out if that checkout has changes in tracked files, or if another worktree,
-// which would then not have the files of its HEAD, has the branch checked out; and
-// branch-moved. The branch has not moved then, unless somebody else moved it.
+// which would then not have the files of its HEAD, has the branch checked out;
+// git-object-invalid; and branch-moved. The branch has not moved then, unless somebody else
+// moved it.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
+	if err := r.checkObjects(ctx, r.checkout, old, next); err != nil {
+		return err
+	}
 	all, err := r.worktrees(ctx)
 	if err != nil {
 		return err

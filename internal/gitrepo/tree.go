@@ -31,8 +31,9 @@ const attributesFile = ".gitattributes"
 // # Errors
 //
 // worktree-missing; repository-nested if the worktree has a repository that its commit does
-// not have, or a file in a submodule that is not checked out; and draft-protected if files
-// were stored as a .gitattributes says that the tree does not have.
+// not have, or a file in a submodule that is not checked out; draft-protected if files were
+// stored as a .gitattributes says that the tree does not have; and git-object-invalid if the
+// repository had other contents in the place of a file's.
 func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
 	p, err := r.place(path)
 	if err != nil {
@@ -125,6 +126,9 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 			return err
 		}
 		if tree, err = treeOf(run); err != nil {
+			return err
+		}
+		if err := r.checkObjects(ctx, p, "HEAD", tree); err != nil {
 			return err
 		}
 		if err := r.saveIndex(p, index); err != nil {

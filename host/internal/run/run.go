@@ -262,7 +262,9 @@ func (w *work) review(ctx context.Context) (over bool, err error) {
 // too, and returns other errors as they are.
 func (w *work) stopIfUnreviewable(ctx context.Context, why error) error {
 	code := errs.CodeOf(why)
-	if code != errs.DraftEmpty && code != errs.DraftProtected && code != errs.RepositoryNested {
+	switch code {
+	case errs.DraftEmpty, errs.DraftProtected, errs.GitObjectInvalid, errs.RepositoryNested:
+	default:
 		return why
 	}
 	w.notice("%s", why)
