@@ -129,7 +129,7 @@ export function follow(value: Value, step: Step): Value {
 }
 
 /** The index of an array that a name is, as RFC 6901 writes it; -1 if it is none. */
-function indexOf(step: Step): i32 {
+export function indexOf(step: Step): i32 {
   if (step.length < 1 || step.length > 9 || step.length > 1 && load<u8>(step.at) == 0x30) return -1;
   let index = 0;
   for (let i = 0; i < step.length; i++) {

@@ -10,7 +10,7 @@ import { allocSmall } from "../../sdk/assemblyscript/memory";
 import { NameTable } from "../../sdk/assemblyscript/names";
 import { failConfig, sentence } from "../../sdk/assemblyscript/result";
 import { Writer } from "../../sdk/assemblyscript/writer";
-import { Pointer, readPattern, readRelative } from "./pointer";
+import { Kind, Pointer, readPattern, readRelative } from "./pointer";
 
 /** Lists of {@link Pointer}; 0 if there is none. */
 export let items: usize = 0;
@@ -188,10 +188,16 @@ function readPointer(text: Value, pattern: bool): usize {
   return pointer;
 }
 
-/** Checks that no place is named twice, and no pointer leads above the report. */
+/** Checks that items begin with every line, no place is named twice, and no pointer leads above the report. */
 function fit(): bool {
   for (let a = items; a; a = changetype<Pointer>(a).next) {
     const pattern = changetype<Pointer>(a);
+    if (lines && (!pattern.count || pattern.step(0).kind != Kind.ELEMENTS)) {
+      return failConfig(
+        "/items", 0, sentence("lines is true, so items must begin with /*, but it has ").excerpt(pattern.text),
+        "/* stands for every line, as in /*/results/*"
+      );
+    }
     for (let b = pattern.next; b; b = changetype<Pointer>(b).next) {
       if (overlap(pattern, changetype<Pointer>(b))) {
         return failConfig(

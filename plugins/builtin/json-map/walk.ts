@@ -8,7 +8,7 @@ import {
 import { fail, failed, path, sentence } from "../../sdk/assemblyscript/result";
 import { alloc } from "../../sdk/assemblyscript/memory";
 import { Writer } from "../../sdk/assemblyscript/writer";
-import { Kind, MAX_STEPS, Pointer, Step, follow } from "./pointer";
+import { Kind, MAX_STEPS, Pointer, Step, follow, indexOf } from "./pointer";
 import { normalizeItem } from "./item";
 
 /** A value on the way to the one at hand, which it contains. */
@@ -86,7 +86,8 @@ function descend(depth: i32, value: Value): void {
       return;
     }
     default: {
-      if (!isObject(value) && !isArray(value)) {
+      // A list has no members but its numbers: a name that it cannot have is not one that it lacks.
+      if (!isObject(value) && !(isArray(value) && indexOf(step) >= 0)) {
         lacking(depth, "an object", value);
         return;
       }
