@@ -111,7 +111,7 @@ function positionOf(): Value {
   }
   const whole = textOf(position, "the position", fileText);
   if (!whole) return 0;
-  // A position is FILE, FILE:LINE, FILE:LINE-LINE or FILE:LINE:COLUMN, and a file may hold colons.
+  // A position is FILE, FILE:LINE or FILE:LINE:COLUMN, a range may follow, and a file may hold colons.
   const start = whole + 1;
   const end = withoutRange(start, endOf(whole) - 1);
   const last = lastNumber(start, end);
@@ -127,11 +127,20 @@ function endsWithStop(text: Writer): bool {
   return load<u8>(text.start + text.length - 1) == 0x2e;
 }
 
-/** The end of a position without the last line of a range. */
+/** The end of a position without the end of a range, which is a line, a column, or a line with a column. */
 function withoutRange(start: usize, end: usize): usize {
+  const dash = dashOf(start, end);
+  if (dash) end = dash;
+  const last = lastNumber(start, end);
+  const before = last ? dashOf(start, last) : 0;
+  return before ? before : end;
+}
+
+/** The dash between a number behind a colon and the last number; 0 if there is none. */
+function dashOf(start: usize, end: usize): usize {
   let at = end;
   while (at > start && <u32>load<u8>(at - 1) - 0x30 <= 9) at--;
-  return at < end && at > start && load<u8>(at - 1) == 0x2d && lastNumber(start, at - 1) ? at - 1 : end;
+  return at < end && at > start && load<u8>(at - 1) == 0x2d && lastNumber(start, at - 1) ? at - 1 : 0;
 }
 
 function quoted(from: usize, to: usize): Value {
