@@ -3,18 +3,21 @@
  */
 
 import {
-  Elements, Value, endOf, isAbsent, isArray, isBlank, isObject, isFilledString, isString, sameBytes, sameText,
+  Elements, Value, endOf, isAbsent, isArray, isBlank, isBoolean, isObject, isFilledString, isString, sameBytes, sameText,
   wholeNumber
 } from "../../sdk/assemblyscript/cursor";
 import { categoryOfRule, categoryOfSeverity, categoryOfTag, writeCategory } from "../../sdk/assemblyscript/mapping";
 import { beginFinding, beginSkipped, endFinding, endSkipped, fail, failed, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { digits } from "../../sdk/assemblyscript/number";
+import { Lines } from "../../sdk/assemblyscript/text";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { writeFile } from "../../sdk/assemblyscript/file";
 import { Pointer } from "./pointer";
 import { Condition, Test, details, file, line, message, position, rule, severities, severity, skip, tag } from "./settings";
 import { resolve } from "./walk";
 
+/** Tells a message with words from one of white space. */
+const words = changetype<Lines>(memory.data(offsetof<Lines>()));
 const alternative = changetype<Elements>(memory.data(offsetof<Elements>()));
 /** What is put together of each, until the next item. */
 const ruleText = changetype<Writer>(memory.data(offsetof<Writer>()));
@@ -70,7 +73,8 @@ function textOf(places: usize, what: string, into: Writer): Value {
     const value = resolve(changetype<Pointer>(p), into);
     if (isBlank(value)) continue;
     if (isString(value)) return value;
-    if (isObject(value) || isArray(value)) {
+    // A severity or a tag may be a flag.
+    if (isObject(value) || isArray(value) || isBoolean(value) && (places == file || places == position)) {
       refuse("json-map-invalid", "", what, "text or a number", value);
       return 0;
     }
@@ -83,8 +87,10 @@ function textOf(places: usize, what: string, into: Writer): Value {
 function messageOf(item: Value): Value {
   for (let p = message; p; p = changetype<Pointer>(p).next) {
     const value = resolve(changetype<Pointer>(p), scratch);
-    if (isFilledString(value)) return value;
-    if (!isBlank(value)) {
+    if (isString(value)) {
+      words.of(value);
+      if (words.next()) return value;
+    } else if (!isAbsent(value)) {
       refuse("json-map-invalid", "", "the message", "text", value);
       return 0;
     }
