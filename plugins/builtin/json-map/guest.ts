@@ -55,8 +55,11 @@ function checkVerdict(place: Pointer, report: Value): void {
   if (value) path.inside(place.text);
   const meaning: Value = isFilledString(value) ? verdicts.get(value) : 0;
   if (!meaning) {
+    const message = value
+      ? sentence("the verdict is ").excerpt(value).text(", which is not in the configuration's verdicts")
+      : sentence("the report has no verdict at ").excerpt(place.text);
     fail(
-      "json-map-unknown-verdict", "", sentence("the verdict is ").excerpt(value).text(", which is not in the configuration's verdicts"),
+      "json-map-unknown-verdict", "", message,
       "run the critic again if it could not review; else add the word to verdicts, as clean, findings or any", value
     );
   } else if (says(meaning, hasFindings() ? "clean" : "findings")) {

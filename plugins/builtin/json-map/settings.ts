@@ -139,7 +139,7 @@ export function readSettings(config: Value): bool {
   if (verdict && !hasVerdicts) return missing("verdicts", "verdicts: {pass: clean, fail: findings}");
   if (hasVerdicts && !verdict) return missing("verdict", "verdict: /verdict");
   if (position && (file || line)) {
-    return failConfig("/position", 0, sentence("position stands for file and line, which are set too"), "leave out either");
+    return failConfig("/position", 0, sentence("position stands for file and line, so neither of them can be set beside it"), "leave out either");
   }
   if (empty && !lines) {
     return failConfig(

@@ -4,7 +4,7 @@
 
 import {
   Elements, Members, Value,
-  countMembers, firstOf, isAbsent, isArray, isBlank, isFalse, isObject, isString, kindOf, sameText, says, wholeNumber
+  countMembers, firstOf, isAbsent, isArray, isBlank, isFalse, isObject, isString, sameText, says, wholeNumber
 } from "../../sdk/assemblyscript/cursor";
 import { about, fail, failed, path, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { POSITIVE, normalizeFinding } from "./finding";
@@ -85,8 +85,8 @@ function isReport(value: Value): bool {
   if (!isArray(findings) && !isArray(criteria)) {
     return fail(
       "critic-output-no-findings", "",
-      sentence("neither findings nor criteria is an array: findings is ").text(kindOf(findings))
-        .text(", criteria is ").text(kindOf(criteria)),
+      sentence("neither findings nor criteria is an array: findings is ").excerpt(findings)
+        .text(", criteria is ").excerpt(criteria),
       "a critic that found nothing writes an empty findings array", findings ? findings : criteria
     );
   }
