@@ -49,9 +49,9 @@ export function normalizeSuite(value: Value, depth: i32, file: Value): i64 {
     else if (member.is("testsuite")) suites = elements(member);
     else if (member.is("@name")) name = attribute(member);
     else if (member.is("@file")) ownFile = attribute(member);
-    else if (member.is("@tests")) testCount = attribute(member);
-    else if (member.is("@failures")) failureCount = attribute(member);
-    else if (member.is("@errors")) errorCount = attribute(member);
+    else if (member.is("@tests")) testCount = count(member);
+    else if (member.is("@failures")) failureCount = count(member);
+    else if (member.is("@errors")) errorCount = count(member);
     else if (member.is("@skipped")) skippedCount = attribute(member);
     else if (member.is("failure") || member.is("error")) failSuite(elements(member));
     else if (member.is("#text")) failText(member.value);
@@ -150,6 +150,12 @@ function checkFailures(failureTotal: Value, errorTotal: Value, failureCount: i64
       .text(" errors, but no test case in it failed"),
     "", failuresSaid ? failureTotal : errorTotal
   );
+}
+
+/** The attribute that a member holds. An empty count is no count, but not one that is left out either. */
+function count(member: Members): Value {
+  const value = attribute(member);
+  return value ? value : member.value;
 }
 
 /** A count; -1 where it is left out. Anything but a number fails. */
