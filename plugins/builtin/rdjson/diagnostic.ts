@@ -6,7 +6,7 @@
  */
 
 import {
-  Members, Value, endOf, find, isAbsent, isFilledString, isObject, isString, wholeNumber
+  Members, Value, endOf, find, isAbsent, isFilledString, isObject, isString, says, wholeNumber
 } from "../../sdk/assemblyscript/cursor";
 import { categoryOfRule, categoryOfSeverity, categoryOfTag, isOwn, writeCategory } from "../../sdk/assemblyscript/mapping";
 import { beginFinding, endFinding, failed, refuse } from "../../sdk/assemblyscript/result";
@@ -43,7 +43,9 @@ const member = changetype<Members>(memory.data(offsetof<Members>()));
 
 /** The name of a source, which may be left out; 0 if there is none. */
 export function nameOfSource(source: Value): Value {
-  return optionalString(find(optionalObject(source, "source"), "name"), "the source's name");
+  const name = optionalString(find(optionalObject(source, "source"), "name"), "the source's name");
+  if (says(name, "audit")) refuse(invalid(), "/source/name", "the source's name", "another name than audit, which is Switchyard's own", name);
+  return name;
 }
 
 /**

@@ -3,7 +3,7 @@
  */
 
 import {
-  Elements, Members, Value, find, firstOf, isAbsent, isArray, isFilledString, isObject
+  Elements, Members, Value, find, firstOf, isAbsent, isArray, isFilledString, isObject, says
 } from "../../sdk/assemblyscript/cursor";
 import { emptyIsClean } from "../../sdk/assemblyscript/mapping";
 import {
@@ -49,6 +49,10 @@ export function normalizeRun(value: Value): void {
   const name = find(find(tool, "driver"), "name");
   if (!isFilledString(name)) {
     refuse("sarif-invalid", "", "the run's tool.driver.name", "a string that isn't empty", name);
+    return;
+  }
+  if (says(name, "audit")) {
+    refuse("sarif-invalid", "/tool/driver/name", "the run's tool.driver.name", "another name than audit, which is Switchyard's own", name);
     return;
   }
   about(name, -1);
