@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -54,6 +55,9 @@ func (r *configReader) readPlugins(v value) map[string]PluginConfig {
 		use, isText := keys[keyUse].(string)
 		if _, given := keys[keyUse]; given && (!isText || use == "") {
 			r.addProblem(r.plugins[name], "%s must be the name of a plugin", join(path, keyUse))
+		}
+		if use != "" && (!isConfigName(name) || name == finding.AuditCritic) { // The name is also a critic's.
+			r.addProblem(r.plugins[name], "%s: a name is 1 to 64 lower-case letters and digits, joined by dashes, and neither auto nor audit", path)
 		}
 		delete(keys, keyUse)
 		text := limitedBuffer{left: left}
@@ -119,8 +123,6 @@ func (p Project) checkPlugins(ctx context.Context, r *configReader, c Config, kn
 		case !entry.isNamed():
 		case !isUnknown(name):
 			r.addProblem(line, "%s has use, but %s is itself a plugin's name; choose another name", path, name)
-		case !isConfigName(name):
-			r.addProblem(line, "%s: a name is 1 to 64 lower-case letters and digits, joined by dashes, and not auto", path)
 		case isUnknown(entry.Use):
 			r.addProblem(line, "%s: no plugin has the name %q; %s", join(path, keyUse), textutil.Clip(entry.Use, maxShown),
 				suggest(entry.Use, "switchyard plugin list shows all"))
