@@ -67,7 +67,12 @@ func (r *configReader) readPlugins(v value) map[string]PluginConfig {
 			return nil
 		}
 		if err != nil {
-			r.addProblem(v.line, "%s cannot be handed to a plugin: %s", path, err)
+			if e, ok := errors.AsType[*json.SemanticError](err); ok {
+				for token := range e.JSONPointer.Tokens() {
+					path = join(path, token)
+				}
+			}
+			r.addProblem(r.plugins[name], "%s cannot be written as JSON; quote keys such as true or 1.5, and numbers such as .inf", path)
 			return nil
 		}
 		if settings == nil {
