@@ -82,13 +82,16 @@ func TestDescriptionsOfConfiguredItems(t *testing.T) {
 	const rest = `"name":"a","version":"1","critic":"a","formats":["application/json"],"detect":[]`
 	for text, fine := range map[string]bool{
 		`{` + rest + `,"items":[],"items_from":"/items","lines_if":"/lines"}`: true,
-		`{` + rest + `,"items":[]}`:                           false,
-		`{` + rest + `,"items":[],"lines_if":"/lines"}`:       false,
-		`{` + rest + `,"items":[],"items_from":"items"}`:      false,
-		`{` + rest + `,"items":["/a"],"lines_if":"lines"}`:    false,
-		`{` + rest + `,"items":[],"items_from":["/items"]}`:   false,
-		`{` + rest + `,"items":["/a"],"items_from":"/a~3"}`:   false,
-		`{` + rest + `,"items":["/{*}"],"items_from":"/a/b"}`: true,
+		`{` + rest + `,"items":[]}`:                                                                          false,
+		`{` + rest + `,"items":[],"lines_if":"/lines"}`:                                                      false,
+		`{` + rest + `,"items":[],"items_from":"items"}`:                                                     false,
+		`{` + rest + `,"items":["/a"],"lines_if":"lines"}`:                                                   false,
+		`{` + rest + `,"items":[],"items_from":["/items"]}`:                                                  false,
+		`{` + rest + `,"items":["/a"],"items_from":"/a~3"}`:                                                  false,
+		`{` + rest + `,"items":["/{*}"],"items_from":"/a/b"}`:                                                true,
+		`{` + rest + `,"items":[` + strings.Repeat(`"/a",`, 63) + `"/a"]}`:                                   true,
+		`{` + rest + `,"items":[` + strings.Repeat(`"/a",`, 61) + `"/a"],"items_from":"/i","lines_if":"/l"}`: true,
+		`{` + rest + `,"items":[` + strings.Repeat(`"/a",`, 62) + `"/a"],"items_from":"/i","lines_if":"/l"}`: false,
 	} {
 		_, err := decodeDescription([]byte(text))
 		if fine != (err == nil) || err != nil && !errors.Is(err, abi.WrongSchema) {

@@ -253,7 +253,12 @@ func decodeDescription(data []byte) (abi.Description, error) {
 			return d, errInvalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", clip(f))
 		}
 	}
-	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items, []string{d.ItemsFrom, d.LinesIf})
+	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items)
+	for _, pointer := range []string{d.ItemsFrom, d.LinesIf} {
+		if pointer != "" {
+			pointers = append(pointers, pointer)
+		}
+	}
 	if len(pointers) > maxPointers {
 		return d, errInvalid("the plugin describes itself with %d JSON Pointers; the limit is %d", len(pointers), maxPointers)
 	}
