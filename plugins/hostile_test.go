@@ -224,6 +224,9 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 		{"the code with which a round asks for more budget", `{"error":{"code":"budget-exhausted","message":"y"}}`, errs.PluginInvalidOutput},
 		{"a usage error", `{"error":{"code":"usage","message":"y"}}`, errs.PluginInvalidOutput},
 		{"an endless error", `{"error":{"code":"x","message":"` + strings.Repeat("y", 70_000) + `"}}`, errs.PluginInvalidOutput},
+		{"an error with a ref that is no pointer", `{"error":{"code":"x","message":"y","ref":"findings"}}`, errs.PluginInvalidOutput},
+		{"an error with a ref of a wrong escape", `{"error":{"code":"x","message":"y","ref":"/a~c"}}`, errs.PluginInvalidOutput},
+		{"an error about a place that the report lacks", `{"error":{"code":"puppet-says-no","message":"no","ref":"/findings/2/line"}}`, "puppet-says-no"},
 		{"its own error", `{"error":{"code":"puppet-says-no","message":"no"}}`, "puppet-says-no"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

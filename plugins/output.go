@@ -166,6 +166,11 @@ func (r *guestError) check() error {
 	if !abi.IsCode(r.Code) || abi.IsReserved(r.Code) || r.Message == "" {
 		return errInvalid("the plugin's error lacks a message or a code of its own in lower-case words")
 	}
+	if r.Ref != nil {
+		if _, ok := document.Tokens(*r.Ref); !ok {
+			return errInvalid("the plugin's error has the ref %q, which is not a JSON Pointer", clip(*r.Ref))
+		}
+	}
 	for _, value := range r.Details {
 		if _, err := document.Parse(value, document.Limits{}); err != nil {
 			return errInvalid("the plugin's error has details of over %d levels", document.DefaultDepth)
