@@ -241,6 +241,22 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 	}
 }
 
+// TestAnswersAreExplainedWithoutGoTypes has a guest give values of wrong types.
+func TestAnswersAreExplainedWithoutGoTypes(t *testing.T) {
+	puppet := load(t, newRuntime(t, plugins.Config{}), "puppet")
+	for text, says := range map[string]string{
+		`{"critic":"puppet","findings":[],"skipped":{}}`:            `the value at "/skipped" is not of the right type`,
+		`{"critic":"puppet","findings":[],"skipped":[],"more":1}`:   `unknown member "more" in "/"`,
+		`{"critic":"puppet","findings":[{"line":1.5}],"skipped":1}`: `the value at "/findings/0/line" is not of the right type`,
+		`[]`: "it is not of the right type",
+	} {
+		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`), answer(text))
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: got %v, want %s", text, err, says)
+		}
+	}
+}
+
 func TestRefusalKeepsHintRefAndDetails(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
 	puppet := load(t, r, "puppet")

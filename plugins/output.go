@@ -124,7 +124,7 @@ func decode(data []byte, into any) error {
 		return abi.Violation(errs.PluginInvalidOutput, abi.InvalidJSON, "the plugin's answer is not one JSON value: %s", clip(err.Error()))
 	}
 	if err != nil {
-		return errInvalid("the plugin's answer does not follow the ABI: %s", clip(err.Error()))
+		return errInvalid("the plugin's answer does not follow the ABI: %s", clip(textutil.JSONReason(err).Error()))
 	}
 	return nil
 }
