@@ -517,7 +517,7 @@ static sy_value sy_critic, sy_task, sy_round;
    and errors take their ref from there. Enter and leave:
 
        size_t outside = sy_enter("items");
-       for (...) { sy_enter_index(e.index); ...; sy_leave(inside); }
+       for (...) { size_t inside = sy_enter_index(e.index); ...; sy_leave(inside); }
        sy_leave(outside);
  */
 static sy_writer sy_path;
