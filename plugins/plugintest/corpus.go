@@ -156,6 +156,9 @@ func (k *kit) load(file string) (*goldenCase, error) {
 	if count(c.Want != nil, c.WantCounts != nil, c.WantError != nil) != 1 {
 		return nil, errors.New("a case has exactly one of want, want_counts and want_error")
 	}
+	if c.WantError != nil && c.WantError.Code == "" {
+		return nil, errors.New("want_error needs a code")
+	}
 	return &c, nil
 }
 

@@ -73,6 +73,13 @@ func TestConfigurationOfACaseIsAnObject(t *testing.T) {
 	}
 }
 
+func TestRefusalOfACaseHasACode(t *testing.T) {
+	dir := corpus(t, `{"name":"x","report":{},"want_error":{"message":"no"}}`)
+	if all := failed(run(t, hostile(t, "puppet"), plugintest.Options{Corpus: dir})); !strings.Contains(all[0], "want_error needs a code") {
+		t.Errorf("fails: %q", all)
+	}
+}
+
 func TestCorpusIsReadAsReportedAndWithinLimits(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
