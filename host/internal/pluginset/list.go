@@ -90,9 +90,13 @@ func (l *listing) plugin(name, of, use string) error {
 
 func (l *listing) broken(name, path, use string, err error) {
 	l.OK = false
+	message, subject := err.Error(), cmp.Or(path, name)
+	if !strings.Contains(message, subject) {
+		message = subject + ": " + message
+	}
 	l.Plugins = append(l.Plugins, api.InstalledPlugin{
 		Description: plugins.Description{Name: name}, Path: path, Use: use,
-		Problem: &api.PluginProblem{Code: errs.CodeOf(err), Message: err.Error()},
+		Problem: &api.PluginProblem{Code: errs.CodeOf(err), Message: message},
 	})
 }
 
