@@ -229,9 +229,23 @@ func (r *Resolver) addFile(ctx context.Context, catalog *plugins.Catalog, path s
 	}
 	more, err := catalog.With(p)
 	if err != nil {
-		return catalog, withPath(err, path)
+		return catalog, withPath(r.sameName(p, path, err), path)
 	}
 	return more, nil
+}
+
+// sameName returns the error of a plugin that has another's name, with the files of both.
+func (r *Resolver) sameName(p *plugins.Plugin, path string, err error) error {
+	f, ok := errors.AsType[*errs.Error](err)
+	for _, other := range slices.Sorted(maps.Keys(r.files)) {
+		if ok && other != path && r.files[other].Identity().Name == p.Identity().Name {
+			first, _ := r.project.Rel(other)
+			second, _ := r.project.Rel(path)
+			f.Message = fmt.Sprintf("%s: %s and %s", f.Message, first, second)
+			return f.WithHint("remove one of the two, or have it describe itself with another name")
+		}
+	}
+	return err
 }
 
 // file loads a plugin from its file, unless the lock pins another digest.
