@@ -125,8 +125,8 @@ what would be merged and routed: the findings, the skipped items with their
 reasons, and the rules for which no setting has a category. Nothing is decided or
 recorded.
 
-PLUGIN may also be auto, or a directory of plugins, one of which must recognise the
-report. REPORT - is standard input.`,
+PLUGIN may also be auto, for the installed plugin that recognises the report, or a
+directory, whose plugins then join the installed ones. REPORT - is standard input.`,
 		Example: `  switchyard plugin run auto lint.sarif
   switchyard plugin run ./my-linter.wasm report.json --output json
   eslint --format json . | switchyard plugin run eslint -`,
