@@ -64,11 +64,11 @@ func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 // The codes of Read.
 func (p Project) Folder(path string) (string, error) {
 	info, err := p.stat(path)
-	if err == nil && !info.IsDir() {
-		err = safefile.ErrNotFolder
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", unusable(path, err)
+	case !info.IsDir():
+		return "", errs.New(errs.FileUnreadable, "%s: %w", path, safefile.ErrNotFolder).With("path", path).WithHint("name a directory")
 	}
 	return p.Abs(path), nil
 }
