@@ -47,9 +47,15 @@ type Description struct {
 	// DetectAny is never detected.
 	DetectAny []string `json:"detect_any,omitempty"`
 	// Items are JSON Pointers to the items of a report, in which "*" stands for every element
-	// of an array. Each item must be the Ref of a finding, or of one skipped entry or
-	// statement.
+	// of an array and "{*}" for every member of an object. Each item must be the Ref of a
+	// finding, or of one skipped entry or statement.
 	Items []string `json:"items"`
+	// ItemsFrom is a JSON Pointer into the configuration, or "". The pattern there, or the
+	// list of them, joins Items.
+	ItemsFrom string `json:"items_from,omitempty"`
+	// LinesIf is a JSON Pointer into the configuration, or "". If true is there, the report
+	// is read as JSON lines.
+	LinesIf string `json:"lines_if,omitempty"`
 }
 
 // Report is a report with the plugin's configuration.

@@ -236,6 +236,10 @@ func TestAnswers(t *testing.T) {
 	if got := string(describe()); got != described {
 		t.Error(got)
 	}
+	Register(Description{Name: "mine", ItemsFrom: "/items", LinesIf: "/lines"}, nil)
+	if got := string(describe()); !strings.HasSuffix(got, `"items":[],"items_from":"/items","lines_if":"/lines"}`) {
+		t.Error(got)
+	}
 }
 
 func TestCategories(t *testing.T) {
