@@ -20,14 +20,17 @@ import (
 // A field may be a bool, a string, a number, a Value, a struct, a slice, a pointer, or a map
 // with string keys.
 //
-// Use DecodeAt for a part of the report.
+// Use DecodeAt for a part of the report, so that errors say where it is.
 //
 // # Errors
 //
 // An *Error with the code "<plugin>-invalid" and the Ref of the wrong value.
 func (v Value) Decode(into any) error { return v.DecodeAt("", into) }
 
-// DecodeAt is Decode for the part of the report at ref.
+// DecodeAt is Decode for a part of the report, of which ref is the place. It does not look
+// for the part, which At or Elements has found:
+//
+//	err := report.At(ref).DecodeAt(ref, &into)
 func (v Value) DecodeAt(ref string, into any) error {
 	d := decoder{scanner: scanner{text: v}, ref: ref}
 	target := reflect.ValueOf(into).Elem()
