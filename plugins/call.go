@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/tetratelabs/wazero/api"
@@ -17,6 +18,7 @@ import (
 type instance struct {
 	api.Module
 	memory *boundedMemory
+	said   said
 	config Config
 }
 
@@ -35,7 +37,7 @@ func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context
 	defer cancel()
 	memory := &boundedMemory{limit: uint64(r.config.Limits.Memory)}
 	guest := &instance{memory: memory, config: r.config}
-	mod, err := m.instantiate(experimental.WithMemoryAllocator(ctx, memory))
+	mod, err := m.instantiate(experimental.WithMemoryAllocator(ctx, memory), &guest.said)
 	if err != nil {
 		return guest.failure(ctx, err)
 	}
@@ -127,12 +129,32 @@ func (g *instance) failure(ctx context.Context, err error) error {
 	if g.Module == nil && !exited && !strings.Contains(what, "wasm error") {
 		return abi.Violation(errs.PluginABI, abi.Malformed, "the plugin cannot be instantiated: %s", what)
 	}
-	return errs.New(errs.PluginTrap, "the plugin stopped: %s", what).With("trap", what)
+	reason := what
+	if line := g.said.line(); line != "" {
+		reason = fmt.Sprintf("%s, after it wrote %q", what, line)
+	}
+	return errs.New(errs.PluginTrap, "the plugin stopped: %s", reason).With("trap", what)
 }
 
 func (g *instance) outOfMemory() error {
 	limit := g.config.Limits.Memory
 	return errs.New(errs.PluginMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
+}
+
+// said is the beginning of what a guest writes to standard error: the runtimes of languages
+// write there why they stop.
+type said []byte
+
+// Write keeps what fits into a message.
+func (s *said) Write(p []byte) (int, error) {
+	*s = append(*s, p[:min(len(p), 4*maxQuoted-len(*s))]...)
+	return len(p), nil
+}
+
+// line returns the first line that is not blank, or "".
+func (s said) line() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
+	return clip(line)
 }
 
 // boundedMemory is one guest's linear memory, up to a limit. It records whether it refused

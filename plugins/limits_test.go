@@ -185,6 +185,23 @@ func TestHostileGuestsHaveTypedErrors(t *testing.T) {
 	}
 }
 
+// TestTrapsHaveWhatTheGuestSaid has a guest write to standard error before it stops, as the Go
+// runtime does with the reason of a panic.
+func TestTrapsHaveWhatTheGuestSaid(t *testing.T) {
+	storm := load(t, newRuntime(t, plugins.Config{}), "storm")
+	for config, says := range map[string]string{
+		`{"do":"say"}`:                                    `the plugin stopped: wasm error: unreachable, after it wrote "{\"do\":\"say\"}{\"do\"`,
+		"{\"do\":\"say\",\n\"x\":1}":                      `the plugin stopped: wasm error: unreachable, after it wrote "{\"do\":\"say\","`,
+		"{\"do\":\"say \u202e\"}":                         `after it wrote "{\"do\":\"say \u202e\"}`,
+		`{"do":"say ` + strings.Repeat("x", 1<<20) + `"}`: strings.Repeat("x", 100) + `…"`,
+	} {
+		_, err := storm.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`), jsontext.Value(config))
+		if errs.CodeOf(err) != errs.PluginTrap || !strings.Contains(err.Error(), says) || len(err.Error()) > 1000 {
+			t.Errorf("%.100s: got %.2000v", config, err)
+		}
+	}
+}
+
 // TestGuestsCannotAlterTheReport has a guest write all over its copy.
 func TestGuestsCannotAlterTheReport(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})

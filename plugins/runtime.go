@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -148,13 +149,13 @@ func (m *module) close(ctx context.Context) error {
 
 // instantiate returns an error for a panic: wazero has panicked on modules that it had
 // found valid.
-func (m *module) instantiate(ctx context.Context) (mod api.Module, err error) {
+func (m *module) instantiate(ctx context.Context, stderr io.Writer) (mod api.Module, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("instantiate module: %v", p)
 		}
 	}()
-	return m.runtime.InstantiateModule(ctx, m.compiled, sandbox())
+	return m.runtime.InstantiateModule(ctx, m.compiled, sandbox().WithStderr(stderr))
 }
 
 // sandbox returns a guest's configuration: wazero's defaults, which are a clock that

@@ -20,9 +20,10 @@
 // took half as long again to load and six times as long for a report.
 //
 // Every report gets a fresh instance with 64 MiB of memory, without files or environment,
-// and with a clock that advances only when it is read. Output is discarded. A panic is a
-// trap, which the host reports. The same report must give the same answer, so do not depend
-// on the order of a map.
+// and with a clock that advances only when it is read. A panic is a trap, which the host
+// reports with the first line of standard error, the reason of the panic. Other output is
+// discarded. The same report must give the same answer, so do not depend on the order of a
+// map.
 package sdk
 
 import "reflect"

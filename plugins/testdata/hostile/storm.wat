@@ -50,6 +50,14 @@
     (local $do i32)
     (local.set $do (i32.load8_u (i32.add (local.get $config) (i32.const 7))))
     (if (i32.eq (local.get $do) (i32.const 0x65)) (then (call $exit (i32.const 0)))) ;; e: exit
+    (if (i32.eq (local.get $do) (i32.const 0x73)) (then ;; s: say its configuration on standard error, a hundred times, and stop
+      (i32.store (i32.const 512) (local.get $config))
+      (i32.store (i32.const 516) (local.get $config_len))
+      (local.set $report_len (i32.const 100))
+      (loop $again
+        (drop (call $write (i32.const 2) (i32.const 512) (i32.const 1) (i32.const 8)))
+        (br_if $again (local.tee $report_len (i32.sub (local.get $report_len) (i32.const 1)))))
+      (unreachable)))
     (if (i32.eq (local.get $do) (i32.const 0x6c)) (then ;; l: luck
       (drop (call $random (i32.const 512) (i32.const 16)))
       (drop (call $clock (i32.const 0) (i64.const 1) (i32.const 528)))
