@@ -86,7 +86,7 @@ function descend(depth: i32, value: Value): void {
       return;
     }
     default: {
-      // A list has no members but its numbers: a name that it cannot have is not one that it lacks.
+      // An array can lack an index, and so an optional item. For another name it is the wrong kind of value.
       if (!isObject(value) && !(isArray(value) && indexOf(step) >= 0)) {
         lacking(depth, "an object", value);
         return;
