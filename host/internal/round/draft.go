@@ -116,5 +116,7 @@ func recordDraft(ctx context.Context, tx *tasktx.Tx, req api.DraftRequest, r dec
 	if err != nil {
 		return api.DraftResult{}, err
 	}
-	return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: event}, Verification: r.Verification}, nil
+	result := api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: event}, Verification: r.Verification}
+	result.MaxRounds, result.HardCap = r.round.MaxRounds, r.round.HardCap // The task itself has no caps before its first decision.
+	return result, nil
 }
