@@ -15,6 +15,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/cli"
@@ -206,7 +207,7 @@ func (c *compatVerb) stop(ctx context.Context, report []byte) (any, error) {
 }
 
 func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
-	agent, query := c.Text("agent"), c.Text("search")
+	agent, query := definition.FullName(c.Text("agent")), c.Text("search")
 	request, err := c.AuditRequest()
 	if err != nil {
 		return nil, err

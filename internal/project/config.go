@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -283,7 +284,12 @@ func readCommand(v value) string {
 func (a *Audit) read(v value) {
 	v.mapping(fields{
 		// An empty list is valid.
-		"agents": func(v value) { a.Agents = v.words(agentName, agentRule) },
+		"agents": func(v value) {
+			a.Agents = v.words(agentName, agentRule)
+			for i, name := range a.Agents {
+				a.Agents[i] = definition.FullName(name)
+			}
+		},
 		// Names of tools may have the prefix of a server or a module.
 		"search_tools": func(v value) {
 			a.SearchTools = v.words(`^[A-Za-z0-9_.:/-]{1,128}$`, "1 to 128 letters, digits, _, -, ., : and /")

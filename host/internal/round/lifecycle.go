@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -144,6 +145,9 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 	if err != nil {
 		return api.AttestationResult{}, err
 	}
+	if req.Agent, err = e.agentOnRecord(req.Agent); err != nil {
+		return api.AttestationResult{}, err
+	}
 	tx, err := tasktx.Open(ctx, e.project, id)
 	if err != nil {
 		return api.AttestationResult{}, err
@@ -166,10 +170,23 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 	return api.AttestationResult{TaskResult: result, Attestation: known}, err
 }
 
+// agentOnRecord returns the name under which an agent is recorded, or agent-is-module. The
+// agent need not have a definition.
+func (e *Engine) agentOnRecord(name string) (string, error) {
+	if d, err := (definition.Library{Root: e.project.Root}).Find(name); err == nil && d.Module {
+		return "", d.Spawnable(d.Profile)
+	}
+	return definition.FullName(name), nil
+}
+
 // Search records, as a manual claim, that an agent searched.
 func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (api.TaskResult, error) {
 	if err := e.project.Inside(); err != nil {
 		return api.TaskResult{}, err
 	}
-	return tasktx.Apply(ctx, e.project, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.project.By})
+	agent, err := e.agentOnRecord(req.Agent)
+	if err != nil {
+		return api.TaskResult{}, err
+	}
+	return tasktx.Apply(ctx, e.project, id, task.RecordSearch{Round: req.Round, Agent: agent, Query: req.Query, Source: task.ByHand, By: e.project.By})
 }

@@ -91,6 +91,17 @@ func Spellings(name string) []string {
 	return []string{name, prefix + name}
 }
 
+// FullName returns the name under which an agent's runs are recorded: np-NAME for a built-in
+// one, else the given name.
+func FullName(name string) string {
+	for _, spelling := range Spellings(name) {
+		if strings.HasPrefix(spelling, prefix) {
+			return spelling
+		}
+	}
+	return name
+}
+
 // open returns the project's root, nil without a project.
 func (l Library) open() (*os.Root, error) {
 	if l.Root == "" {

@@ -3,7 +3,6 @@ package verbs
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -146,8 +145,6 @@ func (in Input) ToolLog(audited bool) ([]byte, error) {
 	agent := in.Text("agent")
 	log := jsontext.Value(in.Text("tool-use-log"))
 	switch {
-	case slices.Contains([]string{"np-critic-style", "np-critic-tests", "np-critic-acceptance", "np-critic-economy"}, agent):
-		return nil, errs.New(errs.LoopAuditAgentIsModule, "%s is a module that an agent reads, not an agent", agent).With("agent", agent)
 	case !in.Given("tool-use-log") && audited:
 		return nil, errs.New(errs.LoopAuditMissingLog, "%s must search, but there is no log of its tools", agent).With("agent", agent)
 	case !in.Given("tool-use-log"):

@@ -103,6 +103,7 @@ credited only if a search is on record.`,
 			InvalidTask: errs.NubosloopAuditInvalidTaskID,
 			Codes: map[errs.Code]errs.Code{
 				errs.AgentInvalid:      errs.NubosloopAuditInvalidAgent,
+				errs.AgentIsModule:     errs.LoopAuditAgentIsModule,
 				errs.ToolUseLogInvalid: errs.NubosloopAuditInvalidLog,
 			},
 		},
