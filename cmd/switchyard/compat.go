@@ -166,16 +166,16 @@ func (c *compatVerb) review(ctx context.Context, step verbs.Step) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := compatRequest(report)
+	req := compatRequest(report, c.Text("critic-outputs-path"))
 	req.Force = step.Force
 	d, err := c.engine.Review(ctx, step.TaskID, req)
 	return step.Review(d), err
 }
 
 // compatRequest returns a request with the bytes of a report that was already read, so that
-// the round is decided on the report that was checked.
-func compatRequest(report []byte) host.Request {
-	return host.Request{Reports: []api.ReportRef{{Plugin: "np-critic", Path: api.Stdin}}, Stdin: bytes.NewReader(report)}
+// the round is decided on the report that was checked. path is its file, or "".
+func compatRequest(report []byte, path string) host.Request {
+	return host.Request{Reports: []api.ReportRef{{Plugin: "np-critic", Path: api.Stdin, Name: path}}, Stdin: bytes.NewReader(report)}
 }
 
 func (c *compatVerb) commit(ctx context.Context, step verbs.Step) (any, error) {
@@ -200,7 +200,7 @@ func (c *compatVerb) stop(ctx context.Context, report []byte) (any, error) {
 	}
 	req := api.StopRequest{Reason: textutil.Fit(reason, maxReason), ForgetCap: forgetCap}
 	if report != nil {
-		req.Request = compatRequest(report)
+		req.Request = compatRequest(report, c.Text("findings-path"))
 	}
 	s, err := c.engine.Stop(ctx, c.TaskID, req)
 	return verbs.Step{TaskID: c.TaskID}.Stop(s.TaskStatus), err

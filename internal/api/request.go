@@ -54,6 +54,8 @@ type ReportRef struct {
 	Plugin string
 	// Path is a file, or Stdin.
 	Path string
+	// Name is the report's name in results and errors, by default Path.
+	Name string
 }
 
 // VerifyRequest says how a draft is verified. The zero value uses the project's

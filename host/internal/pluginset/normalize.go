@@ -1,6 +1,7 @@
 package pluginset
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -62,7 +63,7 @@ func (s *Set) NormalizeAll(ctx context.Context, refs []api.ReportRef, stdin io.R
 	for _, ref := range refs {
 		report, err := resolver.Normalize(ctx, ref, stdin)
 		if err != nil {
-			return nil, errs.With(err, "report", ref.Path)
+			return nil, errs.With(err, "report", cmp.Or(ref.Name, ref.Path))
 		}
 		all = append(all, report)
 	}
@@ -84,7 +85,7 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 	defer paths.close()
 	paths.apply(result.Findings)
 	redactAll(result.Findings)
-	return Report{Path: ref.Path, Digest: prepared.report, Plugin: prepared.plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
+	return Report{Path: cmp.Or(ref.Name, ref.Path), Digest: prepared.report, Plugin: prepared.plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
 }
 
 // redactAll removes the secrets that a critic quotes, before a finding is identified, stored or
