@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bytes"
 	"errors"
 	"regexp"
 	"strconv"
@@ -225,7 +226,7 @@ func (in Input) Findings(read ReadFile) ([]byte, error) {
 	case kind != '[' && kind != '{':
 		return nil, errs.New(errs.LoopRunRoundStuckInvalidFindings, "--findings is neither a JSON list nor a report")
 	case !hasReport(items):
-		text = append(append([]byte(`{"critic":"critic","findings":`), text...), '}')
+		text = append(append([]byte(`{"critic":"critic","findings":`), withoutMark(text)...), '}')
 	}
 	return text, nil
 }
@@ -263,7 +264,7 @@ func (in Input) reports(flag string, conflict errs.Code, read ReadFile) ([]byte,
 // or else the value itself. The report's plugin checks the rest.
 func parseReports(text []byte) (jsontext.Kind, []jsontext.Value) {
 	lax := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	value := jsontext.Value(text)
+	value := withoutMark(text)
 	if !value.IsValid(lax) {
 		return 0, nil
 	}
@@ -271,11 +272,14 @@ func parseReports(text []byte) (jsontext.Kind, []jsontext.Value) {
 		return value.Kind(), []jsontext.Value{value}
 	}
 	var items []jsontext.Value
-	if err := json.Unmarshal(text, &items, lax); err != nil {
+	if err := json.Unmarshal(value, &items, lax); err != nil {
 		return 0, nil
 	}
 	return '[', items
 }
+
+// withoutMark returns a text without its byte order mark, which the report's plugin skips too.
+func withoutMark(text []byte) jsontext.Value { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 // hasReport distinguishes a list of reports from a list of findings: only a report has lists.
 func hasReport(items []jsontext.Value) bool {

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -45,6 +46,21 @@ func TestLastResult(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark checks that a report may begin with a byte order mark, as the plugins read
+// it, and that its bytes stay those of the file.
+func TestByteOrderMark(t *testing.T) {
+	const findings = "\ufeff[{}]"
+	read := func(string) ([]byte, error) { return []byte(findings), nil }
+	text, err := Input{Flags: map[string]string{"critic-outputs-path": "a.json"}}.CriticOutputs(read)
+	if err != nil || string(text) != findings {
+		t.Errorf("reports: %q, %v", text, err)
+	}
+	text, err = Input{Flags: map[string]string{"findings-path": "a.json"}}.Findings(read)
+	if err != nil || string(text) != `{"critic":"critic","findings":[{}]}` {
+		t.Errorf("findings: %q, %v", text, err)
+	}
+}
+
 // FuzzParseReports checks that exactly JSON is accepted, and that findings that become a
 // report stay JSON.
 func FuzzParseReports(f *testing.F) {
@@ -57,7 +73,7 @@ func FuzzParseReports(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		kind, items := parseReports(text)
 		lax := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-		if valid := jsontext.Value(text).IsValid(lax...); valid != (kind != 0) {
+		if valid := jsontext.Value(bytes.TrimPrefix(text, []byte("\ufeff"))).IsValid(lax...); valid != (kind != 0) {
 			t.Fatalf("%q: kind %v, valid %v", text, kind, valid)
 		}
 		if kind == 0 {
