@@ -154,7 +154,7 @@ const maxReason = 300
 
 func newForce(reason string) (*task.Force, error) {
 	if !strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-		return nil, errs.New(errs.ForceReasonMissing, "--force needs a reason")
+		return nil, errs.New(errs.ForceReasonMissing, "a gate is forced without a reason")
 	}
 	return &task.Force{Reason: textutil.Fit(reason, maxReason), By: cli.UserName()}, nil
 }
