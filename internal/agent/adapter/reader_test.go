@@ -188,6 +188,9 @@ func TestReaderReadsTheStandardErrorOfASilentFailure(t *testing.T) {
 		class                       outcome.Class
 	}{
 		{"claude", "", "error: unknown option '--bogus'\n", "", 1, outcome.Config},
+		{"claude", "", "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons\n", "", 1, outcome.Config},
+		{"claude", "", "Invalid session ID. Must be a valid UUID.\n", "", 1, outcome.Config},
+		{"claude", "", "oops, the disk is full\n", "", 7, ""},
 		{"claude", "", "Not logged in\n", "", 1, outcome.Auth},
 		{"claude", "", "TypeError: x\n    at main.js:1\n    at main.js:2\n", "", 1, ""},
 		{"claude", "", "error: unknown option '--bogus'\n", "", 0, ""},
