@@ -24,11 +24,9 @@ import (
 
 // The limits of an attempt that no setting changes.
 const (
-	// maxOutput bounds standard output and standard error together, in bytes.
-	maxOutput = 64 << 20
-	// maxRead bounds the part of standard output that is read. A fast writer exceeds maxOutput
-	// before it is ended.
-	maxRead = 2 * maxOutput
+	// maxRead bounds the part of standard output that is read, in bytes. A fast writer exceeds
+	// outcome.MaxOutput before it is ended.
+	maxRead = 2 * outcome.MaxOutput
 	// maxFinal bounds a final message in a file, in bytes.
 	maxFinal = 8 << 20
 	// grace is the time between SIGTERM and SIGKILL, and postResultGrace the time that an
@@ -300,7 +298,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	pid := 0
 	spec := supervise.Spec{
 		Argv: append([]string{a.bin}, inv.Argv...), Dir: a.Tree, Env: a.environment(inv),
-		Output: a.stdout, Errors: a.stderr, OutputLimit: maxOutput, Timeout: a.at.Timeout, Idle: a.job.Idle, Grace: grace,
+		Output: a.stdout, Errors: a.stderr, OutputLimit: outcome.MaxOutput, Timeout: a.at.Timeout, Idle: a.job.Idle, Grace: grace,
 		Reserved: a.child,
 		Start: func(cmd *exec.Cmd) error {
 			err := a.confined.Start(ctx, cmd)

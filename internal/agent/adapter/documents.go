@@ -159,10 +159,14 @@ func (d *documents) passOther(b []byte) {
 func (d *documents) notes() []string {
 	var notes []string
 	if d.broken > 0 {
-		notes = append(notes, fmt.Sprintf("passed over in the output, because it is not a JSON object: %q, and %d more", d.example, d.broken-1))
+		note := fmt.Sprintf("passed over in the output, because it is not a JSON object: %q", d.example)
+		if d.broken > 1 {
+			note += fmt.Sprintf(", and %d more", d.broken-1)
+		}
+		notes = append(notes, note)
 	}
 	if d.skipped > 0 {
-		notes = append(notes, fmt.Sprintf("passed over in the output: %d lines or objects of more than %d bytes", d.skipped, MaxDocument))
+		notes = append(notes, fmt.Sprintf("passed over in the output: %d of its lines or objects, which have more than %d MiB", d.skipped, MaxDocument>>20))
 	}
 	return notes
 }

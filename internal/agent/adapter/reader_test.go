@@ -303,6 +303,19 @@ func TestReaderTakesLongLines(t *testing.T) {
 	}
 }
 
+func TestNotesCountWhatIsPassedOver(t *testing.T) {
+	const long = `passed over in the output: 1 of its lines or objects, which have more than 2 MiB`
+	for output, want := range map[string]string{
+		"a banner\n":         `passed over in the output, because it is not a JSON object: "a banner"`,
+		"a banner\nof two\n": `passed over in the output, because it is not a JSON object: "a banner", and 1 more`,
+		strings.Repeat("x", adapter.MaxDocument+1) + "\n": long,
+	} {
+		if o := read(embedded(t, "claude"), []byte(output), adapter.Ended{}); len(o.Notes) != 1 || o.Notes[0] != want {
+			t.Errorf("%.20q: notes %q, want %q", output, o.Notes, want)
+		}
+	}
+}
+
 func TestReaderOfATextTakesAllOfIt(t *testing.T) {
 	a := embedded(t, "exec")
 	if o := read(a, []byte("\ufeff\n {\"usage\":{\"cost\":1}}\xff \r\n"), adapter.Ended{}); o.Text != "{\"usage\":{\"cost\":1}}\ufffd" || !o.Valid || o.Dollars != nil {

@@ -1,5 +1,7 @@
 package outcome
 
+import "fmt"
+
 // Reason is the fact that decided a verdict, as a stable slug. If the agent's output reported
 // an error, it is the class of the error. For an envelope, a report or an exit it is the value
 // of Envelope, File or Exit with a prefix.
@@ -42,7 +44,7 @@ var messages = map[Reason]string{
 	ReasonStartFailed:       "the agent's program could not be started",
 	ReasonTimedOut:          "the agent was stopped when its time was over",
 	ReasonIdle:              "the agent was stopped because it wrote nothing for too long",
-	ReasonOutputLimit:       "the agent was stopped because it wrote too much",
+	ReasonOutputLimit:       fmt.Sprintf("the agent was stopped because it wrote more than %d MiB", MaxOutput>>20),
 	ReasonBudget:            "the agent was stopped because it used more than its budget",
 	ReasonHungAfterResult:   "the agent said it was done and did not end",
 	ReasonCancelled:         "the spawn was cancelled",

@@ -11,6 +11,10 @@ import (
 // MaxReport is the size of the largest report in bytes (docs/adr/0005-reports.md).
 const MaxReport = 32 << 20
 
+// MaxOutput bounds what an agent may write to standard output and standard error together, in
+// bytes.
+const MaxOutput = 64 << 20
+
 // Summary counts the contents of a report.
 type Summary struct {
 	// Findings counts the findings of any severity.
