@@ -217,6 +217,9 @@ func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
 		attestations, err := c.engine.Attestations(ctx, c.TaskID)
 		list := verbs.AuditList{TaskID: c.TaskID}
 		for _, s := range attestations {
+			if agent != "" && s.Agent != agent {
+				continue
+			}
 			list.Attestations = append(list.Attestations, verbs.NewAttestation(s.Attestation, s.At))
 		}
 		return list, err

@@ -98,7 +98,7 @@ credited only if a search is on record.`,
 				{Name: "agent", Usage: "the agent's `NAME`"},
 				{Name: "tool-use-log", Usage: "the tools that it used: `JSON`"},
 				{Name: "search", Usage: "record that the agent searched for `QUERY`"},
-				{Name: "read", Usage: "print all attestations of the task", Switch: true},
+				{Name: "read", Usage: "print all attestations of the task, or those of --agent", Switch: true},
 			},
 			InvalidTask: errs.NubosloopAuditInvalidTaskID,
 			Codes: map[errs.Code]errs.Code{
