@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"github.com/switchyard-dev/switchyard/internal/cli"
 )
 
@@ -53,6 +55,18 @@ func TestFlagsNameOneDefault(t *testing.T) {
 			one.AddFlag(f)
 			if usage := one.FlagUsages(); strings.Count(usage, "(default ") > 1 {
 				t.Errorf("%s: %s", cmd.CommandPath(), usage)
+			}
+		})
+	})
+}
+
+// TestFlagsAreInColumns checks that the values' names are ASCII, because pflag counts bytes to
+// align the descriptions.
+func TestFlagsAreInColumns(t *testing.T) {
+	cli.EachCommand(newRootCmd(&app{}, nil), func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if name, _ := pflag.UnquoteUsage(f); strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+				t.Errorf("%s: --%s %s", cmd.CommandPath(), f.Name, name)
 			}
 		})
 	})

@@ -155,7 +155,7 @@ func roundFlags() []Flag {
 		{Name: "verify-output-path", Usage: "post-executor: the `FILE` with the verification's output"},
 		{Name: "critic-outputs", Usage: "post-critics: the critics' reports, a `JSON` list"},
 		{Name: "critic-outputs-path", Usage: "post-critics: the `FILE` that holds one report, or a list of them"},
-		{Name: "tests", Usage: "post-test-writer: the test files that were written, `FILE,…`"},
+		{Name: "tests", Usage: "post-test-writer: the test files that were written: `FILES`, with commas between them"},
 		{Name: "findings", Usage: "stuck: what is left to do, a `JSON` list of findings or of reports"},
 		{Name: "findings-path", Usage: "stuck: the same in a `FILE`"},
 		{Name: "reason", Usage: "stuck, and every --force flag: why, `TEXT`"},
