@@ -109,7 +109,7 @@ func (s *site) connect(options *mcp.ClientOptions, args ...string) *mcp.ClientSe
 
 // call calls a tool that has to succeed and returns its structured content, which the
 // schema of a command describes.
-func (s *site) call(session *mcp.ClientSession, schema, tool string, arguments map[string]any) (structured map[string]any, text string) {
+func (s *site) call(session *mcp.ClientSession, schema, tool string, arguments any) (structured map[string]any, text string) {
 	s.t.Helper()
 	r, err := session.CallTool(s.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
@@ -317,6 +317,9 @@ func TestToolErrors(t *testing.T) {
 		{"explain", map[string]any{"task": "T", "round": 0}, errs.MCPArgumentsInvalid},
 		{"explain", map[string]any{"task": "T", "round": 1.5}, errs.MCPArgumentsInvalid},
 		{"next", nil, errs.MCPArgumentsInvalid},
+		{"status", map[string]any{"task": ""}, errs.MCPArgumentsInvalid},
+		{"submit_report", map[string]any{"task": "T", "report": isClean, "format": ""}, errs.MCPArgumentsInvalid},
+		{"answer", map[string]any{"task": "T", "choice": 1, "text": ""}, errs.MCPArgumentsInvalid},
 		{"next", map[string]any{"task": ""}, errs.TaskInvalidID},
 		{"submit_report", map[string]any{"task": "T"}, errs.MCPArgumentsInvalid},
 		{"submit_report", map[string]any{"task": "T", "report": isClean, "round": 0}, errs.MCPArgumentsInvalid},
@@ -331,6 +334,32 @@ func TestToolErrors(t *testing.T) {
 	} {
 		if got := s.code(session, test.tool, test.arguments); got != test.want {
 			t.Errorf("%s %.100v: %s, want %s", test.tool, test.arguments, got, test.want)
+		}
+	}
+}
+
+// TestArgumentsInWords tests that the reasons do not quote our types or the schema's.
+func TestArgumentsInWords(t *testing.T) {
+	s := newSite(t, nil)
+	session := s.connect(nil, "--allow-mutations")
+	for _, test := range []struct {
+		tool, arguments, want string
+	}{
+		{"findings", `{"task": "T", "round": 0}`, "round must be an integer from 1 to 65535"},
+		{"findings", `{"task": "T", "round": 1.5}`, "round must be an integer from 1 to 65535"},
+		{"findings", `{"task": "T", "deferred": "yes"}`, "deferred must be true or false"},
+		{"submit_report", `{"task": "T", "report": {"critic": "critic"}}`, "report must be a string"},
+		{"submit_report", `{"task": "T"}`, "report is missing"},
+		{"findings", `{"task": null}`, "task is missing"},
+		{"status", `{"task": ""}`, "task is empty"},
+		{"explain", `{"task": "T", "color": true}`, `there is no argument "color"`},
+		{"answer", `{"task": "T"}`, "give choice or text"},
+		{"answer", `{"task": "T", "choice": 1, "text": "x"}`, "give choice or text, and not both"},
+	} {
+		structured, _ := s.call(session, "error", test.tool, jsontext.Value(test.arguments))
+		message := structured["error"].(map[string]any)["message"]
+		if want := "the arguments do not fit the tool: " + test.want; message != want {
+			t.Errorf("%s %s: %q, want %q", test.tool, test.arguments, message, want)
 		}
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	stdjson "encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -136,14 +138,10 @@ func show[T any](value T, err error, text func(*render.Printer, T)) (result, err
 // addTool adds a tool with arguments of type In.
 func addTool[In any](s *server, m *mcp.Server, name, description string, mutates bool, run func(context.Context, In) (result, error)) {
 	schema, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[number](): {Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: jsonschema.Ptr(float64(math.MaxUint16))},
+		reflect.TypeFor[number](): {Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: jsonschema.Ptr(float64(maxNumber))},
 	}})
 	if err != nil {
 		panic(err) // A test lists all tools.
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		panic(err)
 	}
 	m.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: annotations(mutates)},
 		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -156,7 +154,7 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 			notify(ctx, req, 0)
 			defer notify(ctx, req, 1)
 			var in In
-			r, err := result{}, decode(req.Params.Arguments, resolved, &in)
+			r, err := result{}, decode(req.Params.Arguments, schema, &in)
 			if err == nil {
 				r, err = run(ctx, in)
 				if mutates {
@@ -179,13 +177,15 @@ func addTool[In any](s *server, m *mcp.Server, name, description string, mutates
 // takes 1.0 for an integer too.
 type number float64
 
+const maxNumber = math.MaxUint16
+
 // maxReason is the maximum length of an error about arguments, in code points. The reason can
 // quote a whole argument.
 const maxReason = 500
 
 // decode decodes arguments that fit the tool's schema. It takes null for an argument that is
 // left out.
-func decode(arguments stdjson.RawMessage, schema *jsonschema.Resolved, in any) error {
+func decode(arguments stdjson.RawMessage, schema *jsonschema.Schema, in any) error {
 	if len(arguments) == 0 {
 		arguments = stdjson.RawMessage("{}")
 	}
@@ -193,14 +193,47 @@ func decode(arguments stdjson.RawMessage, schema *jsonschema.Resolved, in any) e
 	err := json.Unmarshal(arguments, &given)
 	if err == nil {
 		maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
-		err = schema.Validate(given)
+		err = check(given, schema)
 	}
 	if err == nil {
 		err = json.Unmarshal(arguments, in)
 	}
 	if err != nil {
-		reason := strings.TrimPrefix(textutil.JSONReason(err).Error(), "validating root: ")
-		return errs.New(errs.MCPArgumentsInvalid, "the arguments do not fit the tool: %s", textutil.Fit(reason, maxReason))
+		return errInvalid("%s", textutil.Fit(textutil.JSONReason(err).Error(), maxReason))
+	}
+	return nil
+}
+
+func errInvalid(format string, args ...any) error {
+	return errs.New(errs.MCPArgumentsInvalid, "the arguments do not fit the tool: "+format, args...)
+}
+
+// check compares arguments with the schema of a tool, whose properties have a string, a boolean
+// or an integer. The messages of the schema's own validator are for people who know JSON Schema.
+func check(given map[string]any, schema *jsonschema.Schema) error {
+	for _, name := range schema.Required {
+		if _, ok := given[name]; !ok {
+			return fmt.Errorf("%s is missing", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		argument := schema.Properties[name]
+		if argument == nil {
+			return fmt.Errorf("there is no argument %q", name)
+		}
+		text, isText := given[name].(string)
+		_, isBool := given[name].(bool)
+		n, isNumber := given[name].(float64)
+		switch {
+		case argument.Type == "string" && !isText:
+			return fmt.Errorf("%s must be a string", name)
+		case argument.Type == "boolean" && !isBool:
+			return fmt.Errorf("%s must be true or false", name)
+		case argument.Type == "integer" && (!isNumber || n != math.Trunc(n) || n < 1 || n > maxNumber):
+			return fmt.Errorf("%s must be an integer from 1 to %d", name, maxNumber)
+		case isText && text == "" && !slices.Contains(schema.Required, name):
+			return fmt.Errorf("%s is empty", name) // It is not left out.
+		}
 	}
 	return nil
 }
@@ -310,8 +343,11 @@ type answerArguments struct {
 }
 
 func (s *server) answer(ctx context.Context, in answerArguments) (result, error) {
-	if (in.Choice == 0) == (in.Text == "") {
-		return result{}, errs.New(errs.MCPArgumentsInvalid, "give one of choice and text")
+	switch {
+	case in.Choice == 0 && in.Text == "":
+		return result{}, errInvalid("give choice or text")
+	case in.Choice != 0 && in.Text != "":
+		return result{}, errInvalid("give choice or text, and not both")
 	}
 	t, err := s.engine.Answer(ctx, in.Task, host.AnswerRequest{Question: in.Question, Choice: int(in.Choice), Text: strings.TrimSpace(in.Text)})
 	return show(t, err, (*render.Printer).TaskResult)
