@@ -319,6 +319,8 @@ func TestToolErrors(t *testing.T) {
 		{"next", nil, errs.MCPArgumentsInvalid},
 		{"status", map[string]any{"task": ""}, errs.MCPArgumentsInvalid},
 		{"submit_report", map[string]any{"task": "T", "report": isClean, "format": ""}, errs.MCPArgumentsInvalid},
+		{"submit_report", map[string]any{"task": "T", "report": isClean, "format": "../np-critic.wasm"}, errs.MCPArgumentsInvalid},
+		{"submit_report", map[string]any{"task": "T", "report": isClean, "format": "no-such-plugin"}, errs.PluginUnknown},
 		{"answer", map[string]any{"task": "T", "choice": 1, "text": ""}, errs.MCPArgumentsInvalid},
 		{"next", map[string]any{"task": ""}, errs.TaskInvalidID},
 		{"submit_report", map[string]any{"task": "T"}, errs.MCPArgumentsInvalid},
@@ -353,6 +355,7 @@ func TestArgumentsInWords(t *testing.T) {
 		{"findings", `{"task": null}`, "task is missing"},
 		{"status", `{"task": ""}`, "task is empty"},
 		{"explain", `{"task": "T", "color": true}`, `there is no argument "color"`},
+		{"submit_report", `{"task": "T", "report": "", "format": "a/b.wasm"}`, "format must be the name of a plugin, and not a path"},
 		{"answer", `{"task": "T"}`, "give choice or text"},
 		{"answer", `{"task": "T", "choice": 1, "text": "x"}`, "give choice or text, and not both"},
 	} {

@@ -23,6 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/buildinfo"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -325,11 +326,14 @@ func (s *server) next(ctx context.Context, in nextArguments) (result, error) {
 type reportArguments struct {
 	Task   string `json:"task" jsonschema:"the id of the task"`
 	Report string `json:"report" jsonschema:"the text of the report"`
-	Format string `json:"format,omitempty" jsonschema:"the plugin that reads the report, such as np-critic or sarif; detected if it is left out"`
+	Format string `json:"format,omitempty" jsonschema:"the name of the plugin that reads the report, such as np-critic or sarif; detected if it is left out"`
 	Round  number `json:"round,omitempty" jsonschema:"the round that the report is about, from 1; give it if the report does not name its round"`
 }
 
 func (s *server) submitReport(ctx context.Context, in reportArguments) (result, error) {
+	if in.Format != "" && !abi.IsName(in.Format) {
+		return result{}, errInvalid("format must be the name of a plugin, and not a path")
+	}
 	ref := host.ReportRef{Plugin: cmp.Or(in.Format, host.Auto), Path: host.Stdin}
 	r, err := s.engine.Round(ctx, in.Task, host.Request{Reports: []host.ReportRef{ref}, Stdin: strings.NewReader(in.Report), Round: int(in.Round)})
 	return show(r, err, (*render.Printer).RoundResult)
