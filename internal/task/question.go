@@ -121,7 +121,7 @@ func (q *Questions) unknown(format string, args ...any) error {
 func (q Question) accept(c AnswerQuestion) (string, error) {
 	switch {
 	case c.Choice != 0 && len(q.Choices) == 0:
-		return "", q.invalid("it has no choices: answer with --text")
+		return "", q.invalid("it has no choices: answer with a text")
 	case c.Choice != 0:
 		if c.Choice < 1 || c.Choice > len(q.Choices) {
 			return "", q.invalid("there are %d choices, and no choice %d", len(q.Choices), c.Choice)
