@@ -150,8 +150,9 @@ func (s *site) code(session *mcp.ClientSession, tool string, arguments map[strin
 }
 
 const (
-	fails   = `{"critic": "critic", "findings": [{"category": "style", "file": "a.go", "line": 1, "remediation": "Rename it"}]}`
-	asks    = `{"critic": "critic", "findings": [{"category": "question-to-user", "remediation": "x", "question_to_user": {"question": "Which port?"}}]}`
+	fails = `{"critic": "critic", "findings": [{"category": "style", "file": "a.go", "line": 1, "remediation": "Rename it"}]}`
+	asks  = `{"critic": "critic", "findings": [{"category": "question-to-user", "remediation": "x", "question_to_user": {"question": "Which port?"}},
+		{"category": "style", "remediation": "y"}]}`
 	offers  = `{"critic": "critic", "findings": [{"category": "question-to-user", "remediation": "x", "question_to_user": {"question": "Which port?", "choices": ["80", "443"]}}]}`
 	isClean = `{"critic": "critic", "findings": []}`
 )
@@ -267,6 +268,14 @@ func TestMutations(t *testing.T) {
 	}
 	if result, _ := s.call(session, "answer", "answer", map[string]any{"task": "T", "question": id, "text": " 80\n"}); result["recorded"] == nil {
 		t.Error("the answer was not recorded")
+	}
+	// What the executor gets is the answer, and the findings that are not questions.
+	next, text := s.call(session, "mcp-next", "next", map[string]any{"task": "T"})
+	if given := next["answers"].([]any)[0].(map[string]any); given["text"] != "80" || given["question"] != "Which port?" || !strings.Contains(text, "80, by ann") {
+		t.Errorf("next is %v: %s", next, text)
+	}
+	if want := "give the answer to the executor, with the open findings of switchyard findings T"; next["next"] != want {
+		t.Errorf("next is %q, want %q", next["next"], want)
 	}
 	params := &mcp.CallToolParams{Name: "submit_report", Arguments: map[string]any{"task": "T", "report": isClean}}
 	params.SetProgressToken("p")

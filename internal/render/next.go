@@ -35,17 +35,24 @@ type NextStep struct {
 	// or nil. HandoffText is its content.
 	Handoff     *string `json:"handoff"`
 	HandoffText string  `json:"handoff_text,omitzero"`
+	// Answers are the user's answers to the questions of the last decision.
+	Answers []task.Answer `json:"answers,omitzero"`
 }
 
 // NextOf returns the next step of a task, without the text of the handoff.
 func NextOf(t host.TaskDetail) NextStep {
 	s := afterStatus(t.TaskStatus, t.Handoff)
-	return NextStep{TaskID: t.TaskID, Status: t.Status, Round: t.Round, Next: s.now, Then: s.then, Handoff: t.Handoff}
+	next := NextStep{TaskID: t.TaskID, Status: t.Status, Round: t.Round, Next: s.now, Then: s.then, Handoff: t.Handoff}
+	if t.Questions != nil {
+		next.Answers = t.Questions.Answers
+	}
+	return next
 }
 
 // Next prints the next step of a task.
 func (p *Printer) Next(n NextStep) {
 	p.Line("%s  %s, round %d", n.Status, n.TaskID, n.Round)
+	p.answers(n.Answers)
 	p.next(step{n.Next, n.Then})
 	p.lineIf(n.HandoffText != "", "")
 	for line := range strings.Lines(n.HandoffText) {
@@ -104,7 +111,11 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 	case last.NextRound != t.Round, task.IsStuckDestination(last.NextAction, last.DestinationKind):
 		return step{"change the draft", again}
 	case t.Questions != nil && len(t.Questions.Answers) > 0:
-		return step{"give the answer to the executor", again}
+		s := step{"give the answer to the executor", again}
+		if last.FindingCount > len(t.Questions.Answers) {
+			s.now += ", with the open findings of switchyard findings " + t.TaskID
+		}
+		return s
 	default:
 		return toAgent(t.TaskID, last.NextAction, handoff)
 	}
