@@ -10,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -127,13 +128,24 @@ const (
 
 // result is the output of a command, as JSON and as text.
 type result struct {
-	value any
-	text  func(*render.Printer)
+	command string
+	value   any
+	text    func(*render.Printer)
 }
 
-// show returns a result in the form of cli.Show.
-func show[T any](value T, err error, text func(*render.Printer, T)) (result, error) {
-	return result{value, func(p *render.Printer) { text(p, value) }}, err
+// show returns the result of a command in the form of cli.Show. The words of the command are
+// without switchyard.
+func show[T any](command []string, value T, err error, text func(*render.Printer, T)) (result, error) {
+	return result{"switchyard --output json " + strings.Join(command, " "), value, func(p *render.Printer) { text(p, value) }}, err
+}
+
+// about returns the words of a command about a task and, unless it is 0, a round.
+func about(command, task string, round number) []string {
+	words := []string{command, task}
+	if round != 0 {
+		words = append(words, "--round", strconv.Itoa(int(round)))
+	}
+	return words
 }
 
 // addTool adds a tool with arguments of type In.
@@ -253,9 +265,13 @@ func content(r result, isError bool) (*mcp.CallToolResult, error) {
 		return nil, err
 	}
 	r.text(render.New(&text, &text))
+	object, left, err := fit(bytes.TrimSpace(structured.Bytes()), r.command)
+	if err != nil {
+		return nil, err
+	}
 	return &mcp.CallToolResult{
-		Content:           []mcp.Content{&mcp.TextContent{Text: text.String()}},
-		StructuredContent: stdjson.RawMessage(structured.Bytes()),
+		Content:           []mcp.Content{&mcp.TextContent{Text: fitText(text.String(), left)}},
+		StructuredContent: stdjson.RawMessage(object),
 		IsError:           isError,
 	}, nil
 }
@@ -267,7 +283,7 @@ type statusArguments struct {
 func (s *server) status(ctx context.Context, in statusArguments) (result, error) {
 	if in.Task != "" {
 		t, err := s.engine.Task(ctx, in.Task)
-		return show(t, err, (*render.Printer).Task)
+		return show(about("status", in.Task, 0), t, err, (*render.Printer).Task)
 	}
 	tasks, err := s.engine.Tasks(ctx)
 	if err != nil {
@@ -275,7 +291,7 @@ func (s *server) status(ctx context.Context, in statusArguments) (result, error)
 	}
 	list := render.TaskList{Tasks: tasks, Total: len(tasks)}
 	list.Policy, err = s.policies.Adopted(ctx)
-	return show(list, err, (*render.Printer).TaskList)
+	return show([]string{"status"}, list, err, (*render.Printer).TaskList)
 }
 
 type findingsArguments struct {
@@ -286,7 +302,11 @@ type findingsArguments struct {
 
 func (s *server) findings(ctx context.Context, in findingsArguments) (result, error) {
 	list, err := s.engine.Findings(ctx, in.Task, int(in.Round), in.Deferred)
-	return show(list, err, (*render.Printer).FindingList)
+	command := about("findings", in.Task, in.Round)
+	if in.Deferred {
+		command = append(command, "--deferred")
+	}
+	return show(command, list, err, (*render.Printer).FindingList)
 }
 
 type explainArguments struct {
@@ -296,7 +316,7 @@ type explainArguments struct {
 
 func (s *server) explain(ctx context.Context, in explainArguments) (result, error) {
 	x, err := s.engine.Explain(ctx, in.Task, int(in.Round))
-	return show(x, err, (*render.Printer).Explanation)
+	return show(about("explain", in.Task, in.Round), x, err, (*render.Printer).Explanation)
 }
 
 type nextArguments struct {
@@ -320,7 +340,7 @@ func (s *server) next(ctx context.Context, in nextArguments) (result, error) {
 		}
 		step.HandoffText = string(text)
 	}
-	return show(step, nil, (*render.Printer).Next)
+	return show(about("status", in.Task, 0), step, nil, (*render.Printer).Next)
 }
 
 type reportArguments struct {
@@ -336,7 +356,7 @@ func (s *server) submitReport(ctx context.Context, in reportArguments) (result, 
 	}
 	ref := host.ReportRef{Plugin: cmp.Or(in.Format, host.Auto), Path: host.Stdin}
 	r, err := s.engine.Round(ctx, in.Task, host.Request{Reports: []host.ReportRef{ref}, Stdin: strings.NewReader(in.Report), Round: int(in.Round)})
-	return show(r, err, (*render.Printer).RoundResult)
+	return show(about("explain", in.Task, number(r.Round)), r, err, (*render.Printer).RoundResult)
 }
 
 type answerArguments struct {
@@ -354,5 +374,5 @@ func (s *server) answer(ctx context.Context, in answerArguments) (result, error)
 		return result{}, errInvalid("give choice or text, and not both")
 	}
 	t, err := s.engine.Answer(ctx, in.Task, host.AnswerRequest{Question: in.Question, Choice: int(in.Choice), Text: strings.TrimSpace(in.Text)})
-	return show(t, err, (*render.Printer).TaskResult)
+	return show(about("status", in.Task, 0), t, err, (*render.Printer).TaskResult)
 }
