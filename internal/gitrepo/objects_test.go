@@ -5,6 +5,8 @@ package gitrepo_test
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -76,4 +78,53 @@ func TestAdvanceFindsForgedFiles(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.dir, "new.txt")); err == nil {
 		t.Error("the forged file is checked out")
 	}
+}
+
+// Git's cache of the history can say that a commit is an ancestor of the draft, so that a merge
+// would move the branch back behind it.
+func TestMergeReadsNoForgedHistory(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	first := s.git(s.dir, "rev-parse", "main")
+	s.write(filepath.Join(s.dir, "other.txt"), "of somebody else\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "second")
+	second := s.git(s.dir, "rev-parse", "main")
+	s.forgeHistory(first, second)
+	tip := s.edit(r, w, "new.txt", "reviewed\n")
+	if _, err := s.tryGit(s.dir, "merge-base", "--is-ancestor", second, tip); err != nil {
+		t.Fatalf("git does not believe the forged history: %v", err)
+	}
+	s.git(s.dir, "switch", "-q", "-c", "mine")
+	result := s.merge(r, s.mergeRequest(w))
+	s.equal(s.git(s.dir, "-c", "core.commitGraph=false", "ls-tree", "--name-only", result.Commit), ".gitignore\na.txt\nnew.txt\nother.txt")
+}
+
+// forgeHistory writes a commit-graph of two commits in which the parent is the child. Its format
+// is in git's gitformat-commit-graph(5).
+func (s *scene) forgeHistory(parent, child string) {
+	s.Helper()
+	s.git(s.dir, "-c", "commitGraph.generationVersion=1", "commit-graph", "write", "--reachable")
+	file := filepath.Join(s.dir, ".git", "objects", "info", "commit-graph")
+	data, err := os.ReadFile(file)
+	s.must(err)
+	const entry = 20 + 4 + 4 + 8 // tree, parents, generation with time
+	at := bytes.Index(data, []byte("CDAT"))
+	commits := data[binary.BigEndian.Uint64(data[at+4:]):]
+	positions := map[string]uint32{parent: 0, child: 1}
+	if child < parent {
+		positions = map[string]uint32{child: 0, parent: 1}
+	}
+	set := func(commit string, parent, generation uint32) {
+		fields := commits[positions[commit]*entry:][20:entry]
+		binary.BigEndian.PutUint32(fields, parent)
+		binary.BigEndian.PutUint32(fields[8:], generation<<2|binary.BigEndian.Uint32(fields[8:])&3)
+	}
+	const none = 0x70000000
+	set(child, none, 1)
+	set(parent, positions[child], 2)
+	sum := sha1.Sum(data[:len(data)-sha1.Size])
+	s.must(os.Remove(file))
+	s.write(file, string(data[:len(data)-sha1.Size])+string(sum[:]))
 }

@@ -167,7 +167,7 @@ func (r *Repo) isPrivate(path string) bool {
 
 func (r *Repo) once(ctx context.Context, c command) (string, error) {
 	settings := []string{
-		"core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "core.trustctime=true", "core.checkStat=default",
+		"core.commitGraph=false", "core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "core.trustctime=true", "core.checkStat=default",
 		"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false", "i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8", "user.useConfigOnly=true", "advice.addEmbeddedRepo=false", "advice.graftFileDeprecated=false",
 	}
 	if !c.hooks {
