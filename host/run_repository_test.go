@@ -469,3 +469,42 @@ func TestRunStopsAtFilesOfASubmodule(t *testing.T) {
 	s.ends(t, api.RunRequest{}, "commit", "")
 	s.committed(t, 3)
 }
+
+// TestRunStopsAtFilesThatGitCannotCommit: no critic reviews them, and a person decides how the
+// task goes on, also if the run was killed before it had looked at the draft.
+func TestRunStopsAtFilesThatGitCannotCommit(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	for name, c := range map[string]struct {
+		step fakeagent.Step
+		says string
+		undo []string
+	}{
+		"a pipe in the place of a file": {runs("sh", "-c", "rm a.go && mkfifo a.go"), "a.go", []string{"checkout", "-q", "--", "a.go"}},
+		"an encoding that files do not have": {
+			fakeagent.Step{Write: &fakeagent.File{Path: ".gitattributes", Text: "* text working-tree-encoding=UTF-16\n"}}, "BOM is required", []string{"clean", "-fq", "--", ".gitattributes"},
+		},
+		"a name that git does not accept": {fakeagent.Step{Write: &fakeagent.File{Path: ".GIT/config", Text: "x"}}, "invalid path '.GIT/config'", []string{"clean", "-fdqx", "--", ".GIT"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, once, oneRound(fakeagent.Edits(c.step)))
+			s.ends(t, api.RunRequest{}, "stuck", "executor-tree-unreadable")
+			s.wasCalled(t, "executor 1")
+			notices := s.events.of(api.RunNotice)
+			if text := notices[len(notices)-1].Message; !strings.Contains(text, s.worktree(t)) || !strings.Contains(text, c.says) {
+				t.Errorf("the notice is %s", text)
+			}
+			if _, err := s.engine(t).Resume(t.Context(), "T", api.ResumeRequest{Mode: task.Manual}); err != nil {
+				t.Fatal(err)
+			}
+			s.ends(t, api.RunRequest{}, "stuck", "tree-unreadable")
+			s.wasCalled(t, "executor 1")
+			if _, err := s.engine(t).Resume(t.Context(), "T", api.ResumeRequest{Mode: task.Manual}); err != nil {
+				t.Fatal(err)
+			}
+			s.gitIn(t, s.worktree(t), c.undo...)
+			s.ends(t, api.RunRequest{}, "commit", "")
+		})
+	}
+}

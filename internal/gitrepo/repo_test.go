@@ -144,18 +144,18 @@ func TestSubmodules(t *testing.T) {
 	s.equal(s.git(w.Path, "status", "--porcelain"), "")
 
 	// Git does not remove a worktree with submodules, in which work can be lost.
-	s.must(r.CheckSubmodules(t.Context(), w.Path))
+	s.must(r.CheckDraft(t.Context(), w.Path))
 	s.write(s.file(w, "lib one/work"), "x\n")
 	_, err = r.WriteTree(t.Context(), w.Path)
 	s.want(err, errs.RepositoryNested)
-	s.equal(fmt.Sprint(r.CheckSubmodules(t.Context(), w.Path)), err.Error())
+	s.equal(fmt.Sprint(r.CheckDraft(t.Context(), w.Path)), err.Error())
 	if !strings.Contains(err.Error(), "/T/lib one is the directory of a submodule") {
 		t.Errorf("got %v", err)
 	}
 	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.RepositoryNested)
 	s.must(os.Rename(s.file(w, "lib one"), s.file(w, "real")))
 	s.must(os.Symlink("real", s.file(w, "lib one")))
-	s.must(r.CheckSubmodules(t.Context(), w.Path))
+	s.must(r.CheckDraft(t.Context(), w.Path))
 	s.tree(r, w)
 	s.must(os.RemoveAll(s.file(w, "real")))
 	s.must(os.Remove(s.file(w, "lib one")))

@@ -1,7 +1,6 @@
 package gitrepo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -368,20 +367,6 @@ func isEmpty(dir string) bool {
 func errNested(name string) error {
 	return errs.New(errs.RepositoryNested, "%s in the worktree is a git repository, whose files cannot be committed", textutil.Line(name)).
 		With("path", name)
-}
-
-// CheckSubmodules fails with repository-nested if a submodule that is not checked out in a
-// worktree has files. WriteTree finds that too, but needs more time.
-func (r *Repo) CheckSubmodules(ctx context.Context, path string) error {
-	p, err := r.place(path)
-	if err != nil || !exists(filepath.Join(p.top, ".gitmodules")) {
-		return err
-	}
-	links, err := gitlinks(func(_ string, args ...string) (string, error) { return r.output(ctx, p, args...) })
-	for _, name := range links {
-		err = cmp.Or(err, checkSubmodule(p, name))
-	}
-	return err
 }
 
 // checkSubmodule fails if a submodule is not checked out and has files, which git does not see.

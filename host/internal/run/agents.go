@@ -79,12 +79,8 @@ func (w *work) runAgent(ctx context.Context, role task.Role, drafts bool) error 
 			return errors.Join(ran.Skipped...)
 		case w.tx.Status.Status != task.Open: // Its end has made the task stuck or parked.
 			return nil
-		case last.Verdict.Good() && drafts:
-			repo, err := w.project.Repository(ctx)
-			if err == nil { // Otherwise the review would be for nothing.
-				err = repo.CheckSubmodules(ctx, w.tx.Tree())
-			}
-			return w.stopIfUnreviewable(ctx, err)
+		case last.Verdict.Good() && may == profile.Edit:
+			return w.checkDraft(ctx, string(role))
 		case last.Verdict.Good():
 			return nil
 		default:

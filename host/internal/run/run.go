@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
@@ -236,6 +237,9 @@ func (w *work) review(ctx context.Context) (over bool, err error) {
 		if err != nil {
 			return false, w.stopIfGone(ctx, err)
 		}
+		if err := w.checkDraft(ctx, w.tx.Status.DraftAgent()); err != nil || w.tx.Status.Status != task.Open {
+			return false, err
+		}
 	}
 	driven := round.DrivenRound{Jobs: w.req.Jobs, Budget: w.config.Budget, Carry: w.carried != nil, Contradictions: w.contradictions, Tree: w.tree}
 	r, err := driven.Run(ctx, w.project, w.id, api.Request{Adapter: w.req.Adapter, Policy: w.req.Policy, Verify: api.VerifyRequest{Command: w.req.Verify}})
@@ -256,6 +260,20 @@ func (w *work) review(ctx context.Context) (over bool, err error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// checkDraft makes the task stuck if git cannot commit the draft: a review of it would be for
+// nothing. agent has made the draft; it is "" if a person has.
+func (w *work) checkDraft(ctx context.Context, agent string) error {
+	repo, err := w.project.Repository(ctx)
+	if err == nil {
+		err = repo.CheckDraft(ctx, w.tx.Tree())
+	}
+	if errs.CodeOf(err) == errs.TreeUnreadable {
+		w.notice("%s", err)
+		return w.stop(ctx, strings.TrimPrefix(agent+"-", "-")+string(outcome.ReasonTreeUnreadable))
+	}
+	return w.stopIfGone(ctx, w.stopIfUnreviewable(ctx, err))
 }
 
 // stopIfUnreviewable makes the task stuck if another review of its draft would fail with why

@@ -80,7 +80,7 @@ var messages = map[Reason]string{
 	"report-contradicts":    "the report's verdict differs from its contents, or the envelope's verdict or blockers_count from the report",
 	ReasonTreeChanged:       "the working tree changed while the agent ran, by the agent or by something else",
 	ReasonTreeGone:          "the agent's working tree is gone",
-	ReasonTreeUnreadable:    "the agent's working tree cannot be read, so that nothing is known of what changed",
+	ReasonTreeUnreadable:    "the agent's working tree cannot be read, or git cannot commit its files",
 	ReasonGitChanged:        "git's own records of the working tree changed: a commit, a branch, a setting, a remote or a hook",
 	ReasonProtectedChanged:  "a file changed that affects later rounds: of the configuration, a policy, a plugin, an agent or .gitmodules",
 	ReasonNoChange:          "the agent changed no file",
