@@ -508,3 +508,17 @@ func TestRunStopsAtFilesThatGitCannotCommit(t *testing.T) {
 		})
 	}
 }
+
+// TestRunStopsAtALinkInThePlaceOfTheWorktree: the draft is elsewhere, and a run that went on
+// would make another one.
+func TestRunStopsAtALinkInThePlaceOfTheWorktree(t *testing.T) {
+	sequential(t)
+	t.Parallel()
+	s := newRunSite(t, "spawn: {retries: 1, confine: off}\n", oneRound(fakeagent.Edits(runs("sh", "-c", `d=$PWD; mv "$d" "$d.moved" && ln -s "$d.moved" "$d"`))))
+	s.ends(t, api.RunRequest{}, "stuck", "tree-gone")
+	s.wasCalled(t, "executor 1")
+	notices := s.events.of(api.RunNotice)
+	if text := notices[len(notices)-1].Message; !strings.HasSuffix(text, "T.moved") {
+		t.Errorf("the notice is %s", text)
+	}
+}

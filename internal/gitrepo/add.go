@@ -106,6 +106,9 @@ func (r *Repo) prepare(path string) (at string, known bool, err error) {
 			WithHint("set XDG_STATE_HOME to a directory that you may write")
 	}
 	path = canonical(path)
+	if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+		return "", false, errExists(path, "it is a link or a file")
+	}
 	for _, p := range append(r.linkedPlaces(), r.mainPlace()) {
 		if p.top == path {
 			known = true

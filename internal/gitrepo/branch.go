@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // branchPrefix begins the names of tasks' branches, and headsPrefix the names of the refs
@@ -134,7 +135,11 @@ func (r *Repo) place(path string) (place, error) {
 			return p, nil
 		}
 	}
-	return place{}, errs.New(errs.WorktreeMissing, "there is no worktree at %s", path).With("path", path)
+	missing := errs.New(errs.WorktreeMissing, "there is no worktree at %s", path)
+	if target, err := os.Readlink(path); err == nil { // The files may be there.
+		missing = errs.New(errs.WorktreeMissing, "there is no worktree at %s, but a link to %s", path, textutil.Line(target))
+	}
+	return place{}, missing.With("path", path)
 }
 
 // mainPlace returns the main worktree. A bare repository does not have one; then top is the

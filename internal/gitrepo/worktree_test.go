@@ -112,6 +112,11 @@ func TestAddWorktreeRefuses(t *testing.T) {
 			s.add(s.open(), "T")
 			s.must(os.Remove(s.file(w, ".git")))
 		}, errs.WorktreeExists},
+		"link to the files": {func(s *scene, w gitrepo.Worktree) {
+			s.add(s.open(), "T")
+			s.must(os.Rename(w.Path, w.Path+".moved"))
+			s.must(os.Symlink(w.Path+".moved", w.Path))
+		}, errs.WorktreeExists},
 		"lock of another git": {func(s *scene, w gitrepo.Worktree) {
 			s.hold(filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock"))
 		}, errs.GitLocked},
