@@ -143,6 +143,52 @@ func TestRunKilledInARemoval(t *testing.T) {
 	}
 }
 
+// TestRunEndsTheHooksOfAKilledRun: a hook that went on could change the files beside the hooks of
+// the next run.
+func TestRunEndsTheHooksOfAKilledRun(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux finds every process of a program that was killed")
+	}
+	for name, hook := range map[string]string{"commit": "pre-commit", "push": "pre-push"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRunSite(t, once+"run: {hooks: run}\n", oneRound(fakeagent.Edits()))
+			remote := filepath.Join(s.home, "remote.git")
+			s.git(t, "init", "-q", "--bare", "--template=", remote)
+			s.git(t, "remote", "add", "origin", remote)
+			if err := os.MkdirAll(s.path(".git/hooks"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			started := filepath.Join(s.home, "started")
+			writeProgram(t, s.path(".git/hooks/"+hook), "#!/bin/sh\nsleep 600 & echo $! >>"+started+"\nsetsid sleep 600 & echo $! >>"+started+"\necho end >>"+started+"\nwait\n")
+			run := s.child(t, child{Push: "origin"})
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var pids []string
+			for len(pids) == 0 || pids[len(pids)-1] != "end" {
+				time.Sleep(20 * time.Millisecond)
+				text, _ := os.ReadFile(started)
+				pids = strings.Fields(string(text))
+			}
+			if err := run.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = run.Wait()
+			writeProgram(t, s.path(".git/hooks/"+hook), "#!/bin/sh\n")
+			if out, err := s.child(t, child{Push: "origin"}).CombinedOutput(); err != nil {
+				t.Fatalf("the next run fails: %v, %s", err, out)
+			}
+			for _, pid := range pids[:len(pids)-1] {
+				if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && !strings.Contains(string(stat), ") Z ") {
+					t.Errorf("a process of the hook runs: %s", stat)
+				}
+			}
+		})
+	}
+}
+
 func upTo(n int) []int {
 	all := make([]int, n)
 	for i := range all {

@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// Command is a git command. All fields except Input are required.
+// Command is a git command. All fields except Input and Record are required.
 type Command struct {
 	Bin string
 	// Args are git's own options, the name of the command, and its arguments.
@@ -23,6 +23,9 @@ type Command struct {
 	Input          string
 	OutputLimit    int64
 	Timeout, Grace time.Duration
+	// Record stores the identity of the process, before and after its start, so that it is
+	// found after this process was killed.
+	Record func(supervise.Identity) error
 }
 
 // Result is the result of a command.
@@ -57,11 +60,17 @@ func Run(ctx context.Context, s *supervise.Supervisor, c Command) (r Result, err
 	if _, err := files[0].Seek(0, io.SeekStart); err != nil {
 		return r, err
 	}
-	r.Result, err = s.Run(ctx, supervise.Spec{
+	spec := supervise.Spec{
 		Argv: append([]string{c.Bin, "--no-pager", "--no-optional-locks"}, c.Args...), Dir: c.Dir, Env: c.Env,
 		Input: files[0], Output: files[1], Errors: files[2], OutputLimit: c.OutputLimit, Timeout: c.Timeout, Grace: c.Grace,
-	})
-	if err != nil {
+	}
+	if c.Record != nil {
+		spec.Reserved, spec.Started = s.Reserve(""), c.Record
+		if err := c.Record(spec.Reserved); err != nil {
+			return r, err
+		}
+	}
+	if r.Result, err = s.Run(ctx, spec); err != nil {
 		return r, err
 	}
 	if r.Output, err = read(files[1], 0, min(r.OutputBytes, c.OutputLimit)); err != nil {

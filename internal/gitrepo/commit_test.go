@@ -311,7 +311,7 @@ func TestLockOfKilledGit(t *testing.T) {
 	s.must(os.Chmod(filepath.Join(s.dir, ".git", "hooks", "pre-push"), 0o755))
 	remote := filepath.Join(s.base, "remote")
 	s.git(s.base, "init", "-q", "--bare", remote)
-	s.want(r.Push(t.Context(), remote, w.Branch), errs.PushFailed)
+	s.want(r.Push(t.Context(), remote, w.Branch, nil), errs.PushFailed)
 	_, err = os.Stat(ref)
 	s.must(err)
 }
@@ -414,7 +414,7 @@ func TestHooks(t *testing.T) {
 	s.write(s.file(w, "a.txt"), "two\n")
 	s.write(s.file(w, "new.txt"), "new\n")
 	tree := s.tree(r, w)
-	run := func(message string) (string, error) { return r.RunHooks(t.Context(), w.Path, tree, message) }
+	run := func(message string) (string, error) { return r.RunHooks(t.Context(), w.Path, tree, message, nil) }
 	if message, err := run("Subject"); err != nil || message != "Subject" {
 		t.Errorf("without hooks it returns %q, %v", message, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -53,7 +54,8 @@ func (r *Repo) hooks(ctx context.Context, p place) (dir string, hooks []string, 
 // RunHooks runs the hooks that git commit would run in the worktree, before the tree is
 // committed with the message. It returns the message, which a hook may have changed. The
 // hooks see a temporary index with the tree. A hook in the worktree runs only if the tree has
-// it, because an agent could have written it.
+// it, because an agent could have written it. record is called with the process of each hook,
+// before and after its start; it may be nil.
 //
 // # Errors
 //
@@ -61,7 +63,7 @@ func (r *Repo) hooks(ctx context.Context, p place) (dir string, hooks []string, 
 // message; hook-changed if a hook changed the files or the index, so that the tree is no longer
 // the reviewed one; worktree-dirty if the files differ from the tree before; and the errors of
 // WriteTree and Hooks.
-func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string, error) {
+func (r *Repo) RunHooks(ctx context.Context, path, tree, message string, record func(supervise.Identity) error) (string, error) {
 	p, err := r.place(path)
 	if err != nil {
 		return "", err
@@ -100,7 +102,7 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string) (string
 			if err := r.checkHook(ctx, p, env, source, name); err != nil {
 				return err
 			}
-			if err := r.runHook(ctx, p, env, name, file); err != nil {
+			if err := r.runHook(ctx, command{place: p, env: env, limit: slow, hooks: true, record: record}, name, file); err != nil {
 				return err
 			}
 		}
@@ -159,15 +161,15 @@ func (r *Repo) checkHook(ctx context.Context, p place, env []string, dir, name s
 	return errs.New(errs.HookRefused, "the hook %s in the worktree is not run, because it is not a file of the commit", textutil.Line(file)).With("hook", name)
 }
 
-func (r *Repo) runHook(ctx context.Context, p place, env []string, name, message string) error {
-	args := []string{"hook", "run", "--ignore-missing", name}
+func (r *Repo) runHook(ctx context.Context, c command, name, message string) error {
+	c.args = []string{"hook", "run", "--ignore-missing", name}
 	switch name {
 	case "prepare-commit-msg":
-		args = append(args, "--", message, "message")
+		c.args = append(c.args, "--", message, "message")
 	case "commit-msg":
-		args = append(args, "--", message)
+		c.args = append(c.args, "--", message)
 	}
-	_, err := r.run(ctx, command{place: p, args: args, env: env, limit: slow, hooks: true})
+	_, err := r.run(ctx, c)
 	if f := failureOf(err); f != nil {
 		return errs.New(errs.HookRefused, "the hook %s of the repository refuses the commit: %s", name, f.excerpt()).
 			With("hook", name).With("output", f.stderr).Because(f)

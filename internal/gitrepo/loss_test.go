@@ -209,14 +209,14 @@ func TestLosesNoCommitToForcedPush(t *testing.T) {
 	remote := filepath.Join(s.base, "remote")
 	s.git(s.base, "init", "-q", "--bare", remote)
 	s.git(s.dir, "remote", "add", "origin", remote)
-	s.must(r.Push(t.Context(), "origin", w.Branch))
+	s.must(r.Push(t.Context(), "origin", w.Branch, nil))
 	approved := s.git(remote, "commit-tree", "-p", w.Branch, "-m", "approved", w.Branch+"^{tree}")
 	s.git(remote, "update-ref", "refs/heads/"+w.Branch, approved)
 	s.edit(r, w, "b.txt", "two\n")
 	s.git(s.dir, "config", "--add", "remote.origin.push", "+refs/heads/*:refs/heads/*")
-	s.want(r.Push(t.Context(), "origin", w.Branch), errs.PushRejected)
+	s.want(r.Push(t.Context(), "origin", w.Branch, nil), errs.PushRejected)
 	s.git(s.dir, "config", "remote.origin.mirror", "true")
-	s.want(r.Push(t.Context(), "origin", w.Branch), errs.PushFailed)
+	s.want(r.Push(t.Context(), "origin", w.Branch, nil), errs.PushFailed)
 	s.equal(s.git(remote, "for-each-ref", "--format=%(refname) %(objectname)"), "refs/heads/"+w.Branch+" "+approved)
 }
 

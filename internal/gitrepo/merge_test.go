@@ -362,7 +362,7 @@ func TestPush(t *testing.T) {
 	hook := filepath.Join(s.dir, ".git", "hooks", "pre-push")
 	s.must(os.WriteFile(hook, []byte("#!/bin/sh\necho \"$1\" >>'"+s.base+"/pushed'\n"), 0o700))
 	for range 2 {
-		s.must(r.Push(t.Context(), "origin", w.Branch))
+		s.must(r.Push(t.Context(), "origin", w.Branch, nil))
 	}
 	s.equal(s.git(remote, "for-each-ref", "--format=%(refname)"), "refs/heads/"+w.Branch)
 	if pushed, err := os.ReadFile(s.base + "/pushed"); err != nil || string(pushed) != "origin\norigin\n" {
@@ -378,14 +378,14 @@ func TestPush(t *testing.T) {
 		s.equal(url, remote)
 	}
 	for _, url := range []string{"none", "--mirror", filepath.Join(s.base, "gone"), "https://me:secret@127.0.0.1:1/x", "ext::touch " + s.base + "/ran"} {
-		err := r.Push(t.Context(), url, w.Branch)
+		err := r.Push(t.Context(), url, w.Branch, nil)
 		s.want(err, errs.PushFailed)
 		if strings.Contains(fmt.Sprintf("%v %#v", err, err), "secret") {
 			t.Errorf("a password is in %#v", err)
 		}
 	}
 	s.must(os.WriteFile(hook, []byte("#!/bin/sh\necho not today >&2; exit 1\n"), 0o700))
-	if err := r.Push(t.Context(), "origin", w.Branch); errs.CodeOf(err) != errs.PushFailed || !strings.Contains(err.Error(), "not today") {
+	if err := r.Push(t.Context(), "origin", w.Branch, nil); errs.CodeOf(err) != errs.PushFailed || !strings.Contains(err.Error(), "not today") {
 		t.Errorf("a hook that refuses gives %v", err)
 	}
 }

@@ -125,7 +125,7 @@ func (r *Repo) PushRefs(ctx context.Context, url string, moves ...RefMove) error
 		args = append(args, "--force-with-lease="+m.Ref+":"+m.From)
 		names = append(names, m.To+":"+m.Ref)
 	}
-	return r.push(ctx, false, moves[0].Ref, append(append(args, "--", url), names...)...)
+	return r.push(ctx, command{}, moves[0].Ref, append(append(args, "--", url), names...)...)
 }
 
 // CheckOut makes path a worktree of a commit at a detached HEAD. It removes other files

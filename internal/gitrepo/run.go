@@ -40,8 +40,10 @@ type command struct {
 	env   []string
 	input string
 	limit time.Duration // quick if it is 0
-	// hooks lets the repository's hooks run.
-	hooks bool
+	// hooks lets the repository's hooks run, and record records the process that runs them; it
+	// may be nil.
+	hooks  bool
+	record func(supervise.Identity) error
 }
 
 // failure is the error of a git command that failed. It does not have an error code.
@@ -183,7 +185,7 @@ func (r *Repo) once(ctx context.Context, c command) (string, error) {
 	}
 	result, err := gitcmd.Run(ctx, r.supervisor, gitcmd.Command{
 		Bin: r.bin, Args: append(args, c.args...), Dir: c.top, Env: env, Input: c.input,
-		OutputLimit: maxOutput, Timeout: cmp.Or(c.limit, quick), Grace: grace,
+		OutputLimit: maxOutput, Timeout: cmp.Or(c.limit, quick), Grace: grace, Record: c.record,
 	})
 	switch {
 	case err != nil && errs.CodeOf(err) == "" && ctx.Err() == nil:

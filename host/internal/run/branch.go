@@ -10,13 +10,17 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/host/internal/round"
+	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
+	"github.com/switchyard-dev/switchyard/host/internal/verification"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -210,7 +214,12 @@ func (w *work) commit(ctx context.Context) error {
 	}
 	switch {
 	case len(hooks) > 0 && w.config.Run.Hooks:
-		if message, err = repo.RunHooks(ctx, b.Worktree, last.Tree, message); err != nil {
+		record, held, err := w.holdHooks(ctx)
+		if err != nil {
+			return err
+		}
+		defer w.project.Release(held)
+		if message, err = repo.RunHooks(ctx, b.Worktree, last.Tree, message, record); err != nil {
 			return w.tx.WithTaskID(err)
 		}
 	case len(hooks) > 0:
@@ -237,6 +246,15 @@ func (w *work) commit(ctx context.Context) error {
 	w.subject, _, _ = strings.Cut(message, "\n")
 	w.emit(api.RunEvent{Event: api.RunCommitted, Round: last.Round, Branch: w.tx.Status.Branch, Commit: sha, Subject: w.subject})
 	return nil
+}
+
+// holdHooks ends what a killed command left, such as its hooks, and returns a function that
+// records the process of hooks that will run. The caller must release the lease after them.
+func (w *work) holdHooks(ctx context.Context) (record func(supervise.Identity) error, held *lease.Lease, err error) {
+	if err := spawns.RecoverOrphans(ctx, w.project); err != nil {
+		return nil, nil, err
+	}
+	return verification.Hold(ctx, w.tx, "hooks")
 }
 
 // parentByHand returns the commit that the branch is at in a manual round, in which a person

@@ -72,7 +72,12 @@ func (w *work) push(ctx context.Context) error {
 			return nil
 		}
 	}
-	if err := repo.Push(ctx, w.req.Push, b.Name); err != nil {
+	record, held, err := w.holdHooks(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.project.Release(held)
+	if err := repo.Push(ctx, w.req.Push, b.Name, record); err != nil {
 		return err
 	}
 	w.pushed = true

@@ -165,13 +165,27 @@ const rootsVariable = "SWITCHYARD_VERIFYING"
 // projectMark identifies the project in that list; a path could contain the separator.
 func projectMark(tx *tasktx.Tx) string { return digest.Of(tx.Project.Root) }
 
-// verificationSlot is the name of the leases of running verifications. By its lease, the
-// next command finds and ends a verification that a killed command left.
+// verificationSlot is the name of the leases of running verifications, reports and hooks. By
+// its lease, the next command finds and ends what a killed command left.
 const verificationSlot = "verification"
 
 // IsNested reports whether this process was started by one of the project's commands.
 func IsNested(tx *tasktx.Tx) bool {
 	return slices.Contains(strings.Split(childenv.Value(tx.Project.Environ, rootsVariable), ","), projectMark(tx))
+}
+
+// Hold takes a lease and returns a function that records under it a process of the task's
+// command run, so that the next command ends that process if this one is killed. The caller
+// must release the lease after the process has ended.
+func Hold(ctx context.Context, tx *tasktx.Tx, run string) (record func(supervise.Identity) error, held *lease.Lease, err error) {
+	pool, err := tx.Project.Leases()
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err = pool.Take(ctx, verificationSlot, lease.MaxLimit, lease.Forever)
+	return func(child supervise.Identity) error {
+		return held.Record(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.Project.Now().UTC().Format(time.RFC3339)})
+	}, held, err
 }
 
 // Prepare prepares one of the project's own commands. The caller must release the lease
@@ -181,16 +195,9 @@ func Prepare(ctx context.Context, tx *tasktx.Tx, line, run string) (verifycmd.Co
 	if err != nil {
 		return verifycmd.Command{}, nil, err
 	}
-	pool, err := tx.Project.Leases()
-	if err != nil {
-		return verifycmd.Command{}, nil, err
-	}
-	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, lease.Forever)
+	record, held, err := Hold(ctx, tx, run)
 	return verifycmd.Command{
-		Keeper: keeper, Line: line, Dir: tx.Tree(),
-		Record: func(child supervise.Identity) error {
-			return held.Record(lease.Record{Process: child, Run: run, Task: tx.ID, Began: tx.Project.Now().UTC().Format(time.RFC3339)})
-		},
+		Keeper: keeper, Line: line, Dir: tx.Tree(), Record: record,
 		Env: append(slices.Clip(tx.Project.Environ),
 			"SWITCHYARD_TASK="+tx.ID, fmt.Sprintf("SWITCHYARD_ROUND=%d", max(tx.Status.Round, 1)),
 			rootsVariable+"="+childenv.Value(tx.Project.Environ, rootsVariable)+","+projectMark(tx),
