@@ -309,6 +309,23 @@ func TestRunDuringAnother(t *testing.T) {
 	s.wasCalled(t, "executor 1", "critic 1")
 }
 
+// TestRunIsNotRestartedDuringItsCommit: the branch would have a commit that is not on record, and
+// the run of the new round would find the branch moved.
+func TestRunIsNotRestartedDuringItsCommit(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	_, err := s.slowRun(t, api.RunRequest{}, "*commit-tree*", func() {
+		force := &task.Force{Reason: "again", By: "tester"}
+		if _, err := s.engine(t).Start(t.Context(), "T", api.StartRequest{Force: force}); errs.CodeOf(err) != errs.RoundRunning {
+			t.Errorf("the restart says %v, want %s", err, errs.RoundRunning)
+		}
+	})
+	if err != nil {
+		t.Errorf("the run ends with %v", err)
+	}
+	s.committed(t, 1)
+}
+
 // TestRunAfterAnotherStarted: another run carries out the whole task while this one looks at
 // the repository.
 func TestRunAfterAnotherStarted(t *testing.T) {

@@ -23,13 +23,26 @@ const maxQuery = 2000 // bytes
 //
 // # Errors
 //
-// task-started if the task is already open, rounds-exhausted.
+// task-started if the task is already open, rounds-exhausted, round-running if a run drives the
+// task.
 func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (api.TaskResult, error) {
 	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
+	tx, err := tasktx.Open(ctx, e.project, id)
+	if err != nil {
+		return api.TaskResult{}, err
+	}
+	defer tx.Close()
+	if tx.Status.Branch != nil { // A run may be making the commit of the round before.
+		held, err := spawns.LockRun(ctx, e.project, id)
+		if err != nil {
+			return api.TaskResult{}, err
+		}
+		defer e.project.Release(held)
+	}
+	return tx.Update(ctx, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
 		tx.BaseRev = req.Base
 		return task.StartWork{
 			Query: textutil.FitBytes(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: config.MaxRounds, HardCap: config.HardCap, Force: req.Force,
