@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -41,7 +43,7 @@ func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
 		return err
 	}
 	if known {
-		return errExists(path, "it is another worktree")
+		return r.errKnown(path, w.Branch)
 	}
 	refs := headsPrefix + w.Branch + "\n" + headsPrefix + strings.TrimSuffix(branchPrefix, "/") + "\n"
 	out, err := r.run(ctx, command{place: r.checkout, args: []string{"cat-file", "--batch-check"}, input: refs})
@@ -126,6 +128,18 @@ func (r *Repo) prepare(path string) (at string, known bool, err error) {
 
 func errExists(path, why string) error {
 	return errs.New(errs.WorktreeExists, "%s is in the way of a worktree: %s", path, why).With("path", path)
+}
+
+// errKnown is the error of a new task whose worktree git knows already. If it is locked for a
+// task, the ledger with that task was lost, and the files there may be its draft.
+func (r *Repo) errKnown(path, branch string) error {
+	if p, err := r.place(path); err == nil {
+		if reason, _ := gitcmd.ReadLine(filepath.Join(p.git, "locked")); reason == taskReason {
+			return errs.New(errs.WorktreeExists, "%s is the worktree of a task that this project's ledger does not have", path).With("path", path).
+				WithHint(fmt.Sprintf("put .switchyard back as it was, and the task goes on; to give it up, keep what you need of its files, then run git worktree unlock and git worktree remove --force on that path, and git branch -D %s", branch))
+		}
+	}
+	return errExists(path, "it is another worktree")
 }
 
 // isComplete reports whether the worktree has the branch checked out. Otherwise it may be

@@ -3,6 +3,7 @@
 package gitrepo_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,6 +41,13 @@ func TestAddWorktree(t *testing.T) {
 	s.wantWorktree(w, head)
 	s.equal(s.state(), before)
 	s.git(s.dir, "worktree", "prune", "--expire=now")
+
+	// Another project's ledger, or a new one, does not have the task; its draft stays.
+	err := r.CheckFree(t.Context(), w)
+	s.want(err, errs.WorktreeExists)
+	if e, ok := errors.AsType[*errs.Error](err); !ok || !strings.Contains(e.Error(), "the worktree of a task") || !strings.Contains(e.Hint, "put .switchyard back") {
+		t.Errorf("got %v with the hint %q", err, e.Hint)
+	}
 
 	// It is repeatable, and keeps what is there.
 	s.write(s.file(w, "a.txt"), "draft\n")

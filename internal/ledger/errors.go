@@ -18,6 +18,13 @@ func unsafePath(path, why string) error {
 	return errs.New(errs.StateUnsafe, "%s %s", path, why).With("path", path)
 }
 
+// replaced returns the error of a database that is not the one that was opened. What is there
+// now, if anything, may be the only record, so nothing must be removed.
+func replaced(path string) error {
+	return errs.New(errs.StateUnsafe, "%s was removed or replaced while it was in use", path).With("path", path).
+		WithHint("put all of .switchyard back as it was, with ledger.db-wal, then run the command again; drafts that are not committed are in the worktrees of their tasks, which git worktree list shows")
+}
+
 // unwritable returns the error of a failed file operation. A full or failing disk has its
 // own code, because its remedy is not a permission.
 func unwritable(path string, err error) error {

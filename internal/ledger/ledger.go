@@ -203,7 +203,7 @@ func (l *Ledger) sameFile(file os.FileInfo) error {
 		return unwritable(l.path, err)
 	}
 	if err != nil || !os.SameFile(file, now) {
-		return unsafePath(l.path, "was removed or replaced while it was in use")
+		return replaced(l.path)
 	}
 	return nil
 }

@@ -330,6 +330,7 @@ func TestALedgerThatWasRemovedIsNotWrittenTo(t *testing.T) {
 			}
 			_, err := l.Append(t.Context(), "a", events, clock(9), "note", []byte(`{}`))
 			wantCode(t, err, errs.StateUnsafe)
+			wantBack(t, err)
 			if exists(dir) {
 				t.Error("it was made anew")
 			}
@@ -348,6 +349,16 @@ func TestALedgerThatWasReplacedIsNotWrittenTo(t *testing.T) {
 	add(t, open(t, dir), "a", 0)
 	_, err := l.Append(t.Context(), "a", 1, clock(1), "note", []byte(`{}`))
 	wantCode(t, err, errs.StateUnsafe)
+	wantBack(t, err)
+}
+
+// wantBack fails unless the hint is to put the ledger back: what is there now, if anything, may
+// be the only record.
+func wantBack(t *testing.T, err error) {
+	t.Helper()
+	if e, ok := errors.AsType[*errs.Error](err); !ok || !strings.HasPrefix(e.Hint, "put ") {
+		t.Errorf("the hint of %v is %q", err, e.Hint)
+	}
 }
 
 func TestUseAfterClose(t *testing.T) {
