@@ -100,7 +100,7 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 		return whenAsked(t.TaskID, t.Questions.Open, again)
 	case t.Status == task.Parked:
 		return step{again + " --wait waits and continues", "switchyard resume " + t.TaskID + " continues at once"}
-	case t.Status == task.Merging, t.Status == task.Open && t.Branch != nil:
+	case t.Status == task.Merging, lacksCommit(t), t.Status == task.Open && t.Branch != nil:
 		return step{now: again}
 	case t.Status != task.Open, t.Phase != "" && t.Phase != task.Review:
 		return step{} // The user chooses the next phase.

@@ -65,6 +65,7 @@ func (p *Printer) status(t host.TaskStatus) {
 	if t.Commit != nil {
 		p.Line("  commit %.12s", t.Commit.SHA)
 	}
+	p.lineIf(lacksCommit(t), "  %s", notCommitted)
 	p.branch(t.Branch, t.Merge)
 	if t.Parked != nil {
 		p.Line("  %s until %s, when the usage limit of %s ends", p.paint(yellow, "parked"), eventTime(t.Parked.Until), t.Parked.Adapter)
@@ -94,6 +95,11 @@ func (p *Printer) status(t host.TaskStatus) {
 		p.Line("  %s, last %s in round %d by %s: %s", p.paint(red, textutil.Count(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
 	}
 }
+
+// notCommitted is about a task whose commit was decided, and could not be made yet.
+const notCommitted = "decided, not yet committed"
+
+func lacksCommit(t host.TaskStatus) bool { return task.Next(t.State).Kind == task.StepCommit }
 
 // policyUses prints the policies that decided a task's rounds: in one line if there is only
 // one, and in red lines if there are several.
@@ -223,6 +229,9 @@ func taskRow(t *host.TaskStatus, forced bool) []any {
 		reason = "resumed"
 	case last != nil:
 		to, reason, findings = last.NextAction, last.Reason, strconv.Itoa(last.FindingCount)
+		if lacksCommit(*t) {
+			reason = notCommitted
+		}
 	}
 	row := []any{
 		t.TaskID, cell{string(t.Status), statusColors[t.Status]}, roundCell(t.Round, t.MaxRounds),
