@@ -446,6 +446,10 @@ func TestHooks(t *testing.T) {
 		hook(dir, "pre-commit", script)
 		_, err := run("Subject")
 		s.want(err, code)
+		// Perhaps the hook did not do it, but somebody else while it ran.
+		if text := fmt.Sprint(err); code == errs.HookChanged && !strings.HasSuffix(text, " changed while the repository's hooks ran: pre-commit, prepare-commit-msg, commit-msg") {
+			t.Errorf("got %s", text)
+		}
 		if strings.Contains(fmt.Sprintf("%v %#v", err, err), "secret") {
 			t.Errorf("a password is in %#v", err)
 		}

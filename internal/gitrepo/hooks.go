@@ -115,7 +115,11 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string, record 
 			return err
 		}
 		if staged != tree+"\n" || files != tree {
-			return errs.New(errs.HookChanged, "a hook of the repository changed what is to be committed: one of %s", strings.Join(hooks, ", ")).With("hooks", hooks)
+			what := "the files in the worktree"
+			if files == tree {
+				what = "the index of the commit"
+			}
+			return errs.New(errs.HookChanged, "%s changed while the repository's hooks ran: %s", what, strings.Join(hooks, ", ")).With("hooks", hooks)
 		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {
