@@ -9,10 +9,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// checkObjects fails with git-object-invalid if a file or directory of a commit or tree, which
-// another lacks, is stored with contents of another id. Git does not write an object whose id
-// is there already, and does not compare contents with ids when it checks files out. So a
-// process that can write in the git directory could replace files that were reviewed.
+// noMode is what git lists as the mode of a file that is missing.
+const noMode = "000000"
+
+// checkObjects fails with git-object-invalid if a file or directory that differs between two
+// commits or trees is stored, in either, with contents of another id. Git does not write an
+// object whose id is there already, and does not compare contents with ids when it reads them.
+// So a process that can write in the git directory could replace files that were reviewed, or
+// hide a change from the review, whose diff begins with what was there before.
 func (r *Repo) checkObjects(ctx context.Context, p place, from, to string) error {
 	out, err := r.run(ctx, command{place: p, limit: slow, args: []string{
 		"diff-tree", "-r", "-t", "-z", "--no-renames", "--ignore-submodules=none", from, to,
@@ -24,9 +28,14 @@ func (r *Repo) checkObjects(ctx context.Context, p place, from, to string) error
 	var ids strings.Builder
 	ids.WriteString("^" + from + "^{tree}\n" + to + "\n" + to + "^{tree}\n")
 	for found := records(out); len(found) > 1; found = found[2:] {
-		fields := strings.Fields(found[0]) // :MODE MODE ID ID LETTER
-		if len(fields) == 5 && fields[4] != "D" && fields[1] != gitcmd.Gitlink {
-			ids.WriteString(fields[3] + "\n")
+		fields := strings.Fields(strings.TrimPrefix(found[0], ":")) // MODE MODE ID ID LETTER
+		if len(fields) != 5 {
+			continue
+		}
+		for i, mode := range fields[:2] {
+			if mode != noMode && mode != gitcmd.Gitlink {
+				ids.WriteString(fields[2+i] + "\n")
+			}
 		}
 	}
 	_, err = r.run(ctx, command{place: p, limit: slow, input: ids.String(), args: []string{"rev-list", "--verify-objects", "--no-walk", "--quiet", "--stdin"}})

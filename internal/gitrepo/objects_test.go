@@ -65,6 +65,17 @@ func TestWriteTreeFindsForgedDirectories(t *testing.T) {
 	}
 }
 
+// The diff of a file with the contents that its base seems to have is empty.
+func TestWriteTreeFindsForgedBase(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	s.write(s.file(w, "a.txt"), "hidden\n")
+	s.forge(s.git(s.dir, "rev-parse", "main:a.txt"), "blob", "hidden\n")
+	_, err := r.WriteTree(t.Context(), w.Path)
+	s.want(err, errs.GitObjectInvalid)
+}
+
 // Objects that were stored as they should be can be replaced before the merge.
 func TestAdvanceFindsForgedFiles(t *testing.T) {
 	s := newScene(t)
