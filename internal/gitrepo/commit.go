@@ -40,8 +40,7 @@ type CommitRequest struct {
 }
 
 // Commit commits a tree to the worktree's branch and returns the commit's hash. If the
-// branch is at a commit with the same DecisionTrailer already, it returns that. Then it
-// makes the worktree's index agree with the commit, without writing files. Author,
+// branch is at that commit already, it returns it. Then it makes the worktree's index agree with the commit, without writing files. Author,
 // committer and signature are as git's settings say.
 //
 // # Errors
@@ -61,8 +60,11 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 	case commit == "":
 		return "", errs.New(errs.BranchMoved, "the branch %s is gone", w.Branch).With("branch", w.Branch)
 	}
-	made := func(t Trailer) bool { return t.Key == DecisionTrailer && slices.Contains(c.Trailers, t) }
-	if !slices.ContainsFunc(has, made) {
+	made, err := r.isMade(ctx, c, commit, has)
+	if err != nil {
+		return "", err
+	}
+	if !made {
 		if commit, err = r.CreateCommit(ctx, c.Tree, []string{c.Parent}, c.Message, c.Trailers); err != nil {
 			return "", err
 		}
@@ -78,6 +80,18 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 		return "", err
 	}
 	return commit, nil
+}
+
+// isMade reports whether a commit with these trailers is the requested one. Anybody can write
+// the trailer of a decision. The parent of a draft by hand is the branch's tip, which is the
+// commit itself after a call that was killed.
+func (r *Repo) isMade(ctx context.Context, c CommitRequest, commit string, trailers []Trailer) (bool, error) {
+	names := func(t Trailer) bool { return t.Key == DecisionTrailer && slices.Contains(c.Trailers, t) }
+	if !slices.ContainsFunc(trailers, names) {
+		return false, nil
+	}
+	is, err := r.ReadCommit(ctx, commit)
+	return is.Tree == c.Tree && (commit == c.Parent || slices.Equal(is.Parents, []string{c.Parent})), err
 }
 
 // head returns the commit of the branch with its trailers, "" if the branch does not exist.

@@ -269,6 +269,20 @@ func TestCommit(t *testing.T) {
 	s.equal(again, commit)
 	s.equal(s.git(w.Path, "status", "--porcelain"), "M a.txt")
 
+	// A commit of others that names the decision is none of it.
+	s.git(w.Path, "reset", "-q", "--soft", "HEAD~")
+	s.git(w.Path, "commit", "-q", "-m", "x\n\nSwitchyard-Decision: sha256:1") // with the files of now
+	s.must(os.Remove(s.file(w, "new.txt")))
+	s.git(w.Path, "commit", "-q", "-a", "--amend", "--no-edit")
+	_, err = r.Commit(t.Context(), w, c)
+	s.want(err, errs.BranchMoved)
+	s.git(w.Path, "reset", "-q", "--hard", commit)
+	s.git(w.Path, "reset", "-q", "--soft", s.git(w.Path, "commit-tree", "-m", "unknown", "-p", c.Parent, c.Tree))
+	s.git(w.Path, "commit", "-q", "--allow-empty", "-m", "x\n\nSwitchyard-Decision: sha256:1")
+	_, err = r.Commit(t.Context(), w, c)
+	s.want(err, errs.BranchMoved)
+	s.git(w.Path, "reset", "-q", "--hard", commit)
+
 	// Another one needs the right parent.
 	c.Trailers[1].Value = "sha256:2"
 	_, err = r.Commit(t.Context(), w, c)
