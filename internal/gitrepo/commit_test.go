@@ -235,6 +235,20 @@ func TestReadCommitIsUTF8(t *testing.T) {
 	s.equal(read.Subject, "Größe")
 }
 
+// The checkout's index can have the times of a file with other contents.
+func TestCheckoutTreeReadsAllFiles(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.base, "attributes"), "a.txt filter=one\n")
+	old := time.Unix(1, 0)
+	s.write(filepath.Join(s.dir, "a.txt"), "forged\n")
+	s.must(os.Chtimes(filepath.Join(s.dir, "a.txt"), old, old)) // So git does not read it for being new.
+	s.git(s.dir, "-c", "filter.one.clean=cat >/dev/null; echo one", "-c", "core.attributesFile="+filepath.Join(s.base, "attributes"), "add", "a.txt")
+	s.equal(s.git(s.dir, "status", "--porcelain"), "")
+	tree, err := s.open().CheckoutTree(t.Context())
+	s.must(err)
+	s.equal(s.git(s.dir, "cat-file", "-p", tree+":a.txt"), "forged")
+}
+
 func TestCommit(t *testing.T) {
 	s := newScene(t)
 	r := s.open()

@@ -49,17 +49,23 @@ func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err err
 
 // CheckoutTree is WriteTree for the checkout that the repository was opened for. It does not
 // leave an index.
-func (r *Repo) CheckoutTree(ctx context.Context) (tree string, err error) {
+func (r *Repo) CheckoutTree(ctx context.Context) (string, error) {
+	return r.checkoutTree(ctx, allEntries)
+}
+
+// QuickCheckoutTree is CheckoutTree without reading files that have the times of the checkout's
+// index, which every process of the user can write.
+func (r *Repo) QuickCheckoutTree(ctx context.Context) (string, error) {
+	return r.checkoutTree(ctx, stagedEntries)
+}
+
+func (r *Repo) checkoutTree(ctx context.Context, distrusted entryLister) (tree string, err error) {
 	err = inTemp(func(dir string) error {
 		index := filepath.Join(dir, "index")
 		if err := copyIndex(filepath.Join(r.checkout.git, "index"), index); err != nil {
 			return unwritable(err)
 		}
-		run := r.withIndex(ctx, r.checkout, index)
-		if err := addFiles(r.checkout, run, stagedEntries); err != nil {
-			return err
-		}
-		tree, err = treeOf(run)
+		tree, err = storeFiles(r.checkout, r.withIndex(ctx, r.checkout, index), distrusted)
 		return err
 	})
 	return tree, err
@@ -117,14 +123,7 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 		if err := fill(index); err != nil {
 			return unwritable(err)
 		}
-		run := r.withIndex(ctx, p, index)
-		if err := addFiles(p, run, distrusted); err != nil {
-			return err
-		}
-		if err := keepUnconverted(run); err != nil {
-			return err
-		}
-		if tree, err = treeOf(run); err != nil {
+		if tree, err = storeFiles(p, r.withIndex(ctx, p, index), distrusted); err != nil {
 			return err
 		}
 		if err := r.checkObjects(ctx, p, "HEAD", tree); err != nil {
@@ -146,6 +145,18 @@ func (r *Repo) withIndex(ctx context.Context, p place, index string) onIndex {
 	return func(input string, args ...string) (string, error) {
 		return r.run(ctx, command{place: p, args: args, env: env, input: input, limit: slow})
 	}
+}
+
+// storeFiles adds all files to an index, and stores its tree.
+func storeFiles(p place, run onIndex, distrusted entryLister) (tree string, err error) {
+	if err := addFiles(p, run, distrusted); err != nil {
+		return "", err
+	}
+	if err := keepUnconverted(run); err != nil {
+		return "", err
+	}
+	tree, err = run("", "write-tree")
+	return strings.TrimSpace(tree), err
 }
 
 // addFiles adds all files to an index. Git reads the files of the distrusted entries, and of
@@ -205,12 +216,6 @@ func keepUnconverted(run onIndex) error {
 	}
 	_, err = run(unconverted.String(), "update-index", "-z", "--index-info")
 	return err
-}
-
-// treeOf stores the tree of an index.
-func treeOf(run onIndex) (string, error) {
-	tree, err := run("", "write-tree")
-	return strings.TrimSpace(tree), err
 }
 
 // indexEntry is an entry of an index. was is its id in HEAD, zeros if HEAD does not have it.

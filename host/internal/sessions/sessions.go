@@ -133,7 +133,7 @@ func (e *Engine) addBlocking(ctx context.Context, due []dueTask, verify bool, bo
 // reads files that have changed since it last read them.
 func digestTree(ctx context.Context, tx *tasktx.Tx, config project.Config) (string, error) {
 	if repo, err := tx.Project.Repository(ctx); err == nil {
-		if tree, err := repo.CheckoutTree(ctx); err == nil {
+		if tree, err := repo.QuickCheckoutTree(ctx); err == nil {
 			return tree, nil
 		}
 	}
