@@ -69,6 +69,13 @@ func (g *git) close() error {
 	return os.RemoveAll(g.temp)
 }
 
+// userFiles are the files of rules that settings name, by the setting: the name of the file
+// without the setting, and what the items call the contents.
+var userFiles = map[string]struct{ standard, item string }{
+	"core.excludesfile":   {"ignore", "what core.excludesfile ignores"},
+	"core.attributesfile": {"attributes", "what core.attributesfile says"},
+}
+
 // userFile returns the default path of a file of the user's settings.
 func (g *git) userFile(name string) string {
 	if dir := childenv.Value(g.environ, "XDG_CONFIG_HOME"); dir != "" {
@@ -180,7 +187,10 @@ func (g *git) runOK(ctx context.Context, c gitCommand) (string, error) {
 
 // checkFiles refuses a repository if one of its files, or a file of settings, would block git.
 func (g *git) checkFiles(r repo) error {
-	files := []string{g.userFile("ignore"), g.userFile("attributes")}
+	var files []string
+	for _, f := range userFiles {
+		files = append(files, g.userFile(f.standard))
+	}
 	for _, dir := range []string{r.dir, r.common} {
 		for _, name := range []string{"HEAD", "index", packedRefs, "shallow", "info/exclude", "info/attributes", "info/grafts", "info/sparse-checkout", "objects/info/alternates"} {
 			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
@@ -260,8 +270,8 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 			value = "true" // A name without a value means true.
 		}
 		found = append(found, setting{name, value})
-		if name == "core.excludesfile" {
-			return checkNotSpecial(g.expand(value))
+		if userFiles[name].standard != "" {
+			return checkNotSpecial(resolve(r.top, g.expand(value)))
 		}
 		return nil
 	})

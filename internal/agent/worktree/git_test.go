@@ -112,6 +112,14 @@ func TestChangedGit(t *testing.T) {
 			s.must(os.WriteFile(filepath.Join(s.home, "mine"), []byte("*.x\n"), 0o600))
 			s.write("new.x", "")
 		}, []string{"git .git/config core.excludesfile: added", "git .git/config what core.excludesfile ignores: added"}},
+		"converted by the user's settings": {func(s scene) {
+			s.must(os.MkdirAll(filepath.Join(s.home, ".config/git"), 0o700))
+			s.must(os.WriteFile(filepath.Join(s.home, ".config/git/attributes"), []byte("*.txt working-tree-encoding=UTF-7\n"), 0o600))
+		}, []string{"git .git/config what core.attributesfile says: added"}},
+		"converted by another file of the user's settings": {func(s scene) {
+			s.must(os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte("[core]\nattributesFile=~/mine\n"), 0o600))
+			s.must(os.WriteFile(filepath.Join(s.home, "mine"), []byte("*.txt working-tree-encoding=UTF-7\n"), 0o600))
+		}, []string{"git .git/config core.attributesfile: added", "git .git/config what core.attributesfile says: added"}},
 		"merge": {func(s scene) { s.write(".git/MERGE_MSG", "evil") }, []string{"git .git/MERGE_MSG added"}},
 		"gone": {func(s scene) { s.must(os.RemoveAll(s.path(".git/refs/heads"))); s.write("c", "") },
 			[]string{"git .git/HEAD its commit: removed", "added c"}},
@@ -305,11 +313,12 @@ func TestPipes(t *testing.T) {
 // Git would wait for a writer to these, and never be told that it is waited for.
 func TestPipesThatGitReads(t *testing.T) {
 	for _, name := range []string{
-		".gitattributes", "new/.gitignore", ".switchyard/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes", "../home/global", "../home/system",
+		".gitattributes", "new/.gitignore", ".switchyard/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes", "../home/attributes", "../home/global", "../home/system",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)
 			s.git(".", "config", "core.excludesFile", filepath.Join(s.home, "excludes"))
+			s.git(".", "config", "core.attributesFile", filepath.Join(s.home, "attributes"))
 			s.git(".", "config", "include.path", "../included")
 			t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(s.home, "global"))
 			t.Setenv("GIT_CONFIG_SYSTEM", filepath.Join(s.home, "system"))
@@ -329,6 +338,24 @@ func TestPipesThatGitReads(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The settings may name a file relative to the working tree, and the user's files may be links
+// to files elsewhere.
+func TestFilesThatSettingsName(t *testing.T) {
+	s := newRepository(t)
+	s.must(os.WriteFile(filepath.Join(s.home, "excludes"), []byte("x\n"), 0o600))
+	s.must(os.WriteFile(filepath.Join(s.home, "attributes"), []byte("x -text\n"), 0o600))
+	relative, err := filepath.Rel(s.dir, filepath.Join(s.home, "excludes"))
+	s.must(err)
+	s.git(".", "config", "core.excludesFile", relative)
+	s.must(os.MkdirAll(filepath.Join(s.home, ".config/git"), 0o700))
+	s.must(os.Symlink("../../attributes", filepath.Join(s.home, ".config/git/attributes")))
+	s.want(s.changed(func() { s.must(os.WriteFile(filepath.Join(s.home, "excludes"), []byte("*\n"), 0o600)) }),
+		"git .git/config what core.excludesfile ignores: changed")
+	s.want(s.changed(func() {
+		s.must(os.WriteFile(filepath.Join(s.home, "attributes"), []byte("* working-tree-encoding=UTF-7\n"), 0o600))
+	}), "git .git/config what core.attributesfile says: changed")
 }
 
 // The caller may be a hook, to which git names the repository that it works in.

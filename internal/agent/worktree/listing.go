@@ -138,11 +138,6 @@ func (s *scanner) listingKey(r repo, settings []setting, w walkResult) (key [sha
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%x %s %q %q %q\n", w.sum, index, settings, s.ignored, s.alwaysTracked)
-	for _, set := range settings {
-		if set.name == "core.excludesfile" && !filepath.IsAbs(s.git.expand(set.value)) {
-			return key, false // The items do not have its content.
-		}
-	}
 	keys := slices.SortedFunc(maps.Keys(s.items), compareKeys)
 	for _, k := range keys {
 		fmt.Fprintf(h, "%q %q %q\n", k.path, k.of, s.items[k].text)

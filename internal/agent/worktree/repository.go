@@ -132,28 +132,37 @@ func together(calls ...func() error) error {
 	return cmp.Or(failed...)
 }
 
-// addSettings adds the settings that count, and the user's file of ignore rules.
+// addSettings adds the settings that count, and the user's files of rules: a rule can hide a
+// file from git, or make git store other contents than the file has.
 func (s *scanner) addSettings(dir string, r repo, settings []setting) error {
 	head, err := r.head()
 	if err != nil {
 		return unreadable(path.Join(dir, gitFolder), err)
 	}
-	excludes := s.git.userFile("ignore")
+	config := path.Join(dir, gitFolder, "config")
+	named := make(map[string]string)
+	for name, f := range userFiles {
+		named[name] = s.git.userFile(f.standard)
+	}
 	for _, set := range settings {
 		if !set.counts(head) {
 			continue
 		}
-		key := gitKey{path.Join(dir, gitFolder, "config"), set.name}
+		key := gitKey{config, set.name}
 		s.items[key] = gitValue{text: s.items[key].text + set.value + "\x00"} // A setting may have several values.
-		if set.name == "core.excludesfile" {
-			excludes = s.git.expand(set.value)
+		if _, ok := named[set.name]; ok {
+			named[set.name] = s.git.expand(set.value)
 		}
 	}
-	if !filepath.IsAbs(excludes) {
-		return nil
-	}
-	if sum, err := digestFile(excludes); err == nil { // Otherwise git cannot read it either.
-		s.items[gitKey{path.Join(dir, gitFolder, "config"), "what core.excludesfile ignores"}] = gitValue{text: sum}
+	for name, file := range named {
+		// Git follows links here, and starts in the top directory.
+		file, err := filepath.EvalSymlinks(resolve(r.top, file))
+		if err != nil {
+			continue // Git cannot read it either.
+		}
+		if sum, err := digestFile(file); err == nil {
+			s.items[gitKey{config, userFiles[name].item}] = gitValue{text: sum}
+		}
 	}
 	return nil
 }
