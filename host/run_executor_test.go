@@ -306,6 +306,26 @@ func TestRunCommitsNoForgedFile(t *testing.T) {
 	}
 }
 
+// TestRunCommitsUnderNoOtherName: a tag with the name of the task's branch, for which git would
+// take the name in a merge, stops the commit, and other tasks do not start from it.
+func TestRunCommitsUnderNoOtherName(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, oneRound(fakeagent.Edits()))
+	s.git(t, "tag", "switchyard/T")
+	if err := s.fails(t, api.RunRequest{}, errs.BranchMoved); !strings.Contains(err.Hint, "git update-ref -d refs/tags/switchyard/T,") {
+		t.Errorf("the hint is %q", err.Hint)
+	}
+	if got := s.git(t, "log", "--format=%s", "--all"); got != "first" {
+		t.Errorf("the commits are %q", got)
+	}
+	s.git(t, "update-ref", "-d", "refs/tags/switchyard/T")
+	s.ends(t, api.RunRequest{}, "commit", "no-findings")
+	s.git(t, "tag", "switchyard/T", "main")
+	if _, err := s.engine(t).Run(t.Context(), "T2", api.RunRequest{Prompt: runPrompt, Base: "switchyard/T"}); errs.CodeOf(err) != errs.RevisionUnknown {
+		t.Errorf("a task that starts from the name: got %v", err)
+	}
+}
+
 // TestRunReviewsAgainAfterAFailedCritic checks that a draft whose critic failed is reviewed
 // again when the task is resumed, and not changed before.
 func TestRunReviewsAgainAfterAFailedCritic(t *testing.T) {

@@ -63,6 +63,24 @@ func (r *Repo) move(ctx context.Context, p place, branch, next, old, reason stri
 	return err
 }
 
+// checkName fails if git takes the name of an existing branch for another ref, such as a tag:
+// a user who merges the branch by its name would get that.
+func (r *Repo) checkName(ctx context.Context, branch string) error {
+	// With the warnings, a ref that does not win over the branch counts too.
+	env := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.warnAmbiguousRefs", "GIT_CONFIG_VALUE_0=false"}
+	out, err := r.run(ctx, command{place: r.checkout, args: []string{"rev-parse", "--symbolic-full-name", branch}, env: env})
+	ref := strings.TrimSpace(out)
+	if err != nil || ref == headsPrefix+branch {
+		return err
+	}
+	hint := "delete the file " + filepath.Join(r.common, filepath.FromSlash(ref)) + ", then run the task again"
+	if strings.HasPrefix(ref, "refs/") {
+		hint = fmt.Sprintf("find out who made it with git log -1 %s, delete it with git update-ref -d %[1]s, then run the task again", ref)
+	}
+	return errs.New(errs.BranchMoved, "git takes the name %s for %s and not for the branch, so that a merge would get the wrong commit", branch, ref).
+		With("branch", branch).With("ref", ref).WithHint(hint)
+}
+
 func errMoved(branch, now, old string) *errs.Error {
 	return errs.New(errs.BranchMoved, "the branch %s is at %s and not at %s, as it should be", branch, now, old).
 		With("branch", branch).With("commit", now)

@@ -46,7 +46,7 @@ type CommitRequest struct {
 // # Errors
 //
 // worktree-missing, worktree-switched, branch-moved if the branch is at another commit than
-// Parent, author-unknown, signing-failed. The branch has not moved, unless only the index
+// Parent or git takes its name for another ref, author-unknown, signing-failed. The branch has not moved, unless only the index
 // could not be written; the call may be repeated.
 func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string, error) {
 	p, err := r.place(w.Path)
@@ -66,6 +66,9 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 	}
 	if !made {
 		if commit, err = r.CreateCommit(ctx, c.Tree, []string{c.Parent}, c.Message, c.Trailers); err != nil {
+			return "", err
+		}
+		if err := r.checkName(ctx, w.Branch); err != nil {
 			return "", err
 		}
 		if err := r.move(ctx, p, w.Branch, commit, c.Parent, "switchyard: commit"); err != nil {

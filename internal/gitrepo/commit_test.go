@@ -358,7 +358,7 @@ func TestCommitRefuses(t *testing.T) {
 		t.Helper()
 		_, err := r.Commit(t.Context(), w, c)
 		s.want(err, code)
-		s.equal(s.git(s.dir, "rev-parse", w.Branch), head)
+		s.equal(s.git(s.dir, "rev-parse", "refs/heads/"+w.Branch), head)
 	}
 	config := filepath.Join(s.base, "home", ".gitconfig")
 	s.must(os.Rename(config, config+".away"))
@@ -378,6 +378,16 @@ func TestCommitRefuses(t *testing.T) {
 	refused(errs.GitFailed)
 	c.Tree = s.tree(r, w)
 
+	// Git would take the branch's name for these.
+	for _, ref := range []string{"refs/tags/" + w.Branch, "refs/" + w.Branch} {
+		s.git(s.dir, "update-ref", ref, head)
+		refused(errs.BranchMoved)
+		s.git(s.dir, "update-ref", "-d", ref)
+	}
+	s.write(filepath.Join(s.dir, ".git", w.Branch), head+"\n")
+	refused(errs.BranchMoved)
+	s.must(os.Remove(filepath.Join(s.dir, ".git", w.Branch)))
+
 	// Another git process holds the branch.
 	release := s.hold(filepath.Join(s.dir, ".git", "refs", "heads", w.Branch+".lock"))
 	refused(errs.GitLocked)
@@ -385,8 +395,10 @@ func TestCommitRefuses(t *testing.T) {
 
 	// With a locked index the commit is there, and the next call completes it.
 	release = s.hold(filepath.Join(s.dir, ".git", "worktrees", "T", "index.lock"))
+	s.git(s.dir, "update-ref", "refs/remotes/"+w.Branch, head) // Git takes the branch.
 	_, err := r.Commit(t.Context(), w, c)
 	s.want(err, errs.GitLocked)
+	s.git(s.dir, "update-ref", "-d", "refs/remotes/"+w.Branch)
 	release()
 	commit, err := r.Commit(t.Context(), w, c)
 	s.must(err)

@@ -28,7 +28,9 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // minMajor and minMinor are the oldest version of git that works: the first one in which
@@ -135,7 +137,8 @@ func isRecent(version string) bool {
 }
 
 // Resolve finds the commit that a revision names, as in gitrevisions(7), and the short name
-// of its branch, "" if the revision does not name a branch.
+// of its branch, "" if the revision does not name a branch. It refuses the name of a branch
+// that git takes for another ref, such as a tag, with another commit.
 //
 // # Errors
 //
@@ -152,6 +155,14 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, 
 	commit, out, _ = strings.Cut(out, "\n")
 	if ref, _, _ := strings.Cut(out, "\n"); strings.HasPrefix(ref, headsPrefix) {
 		branch = ref[len(headsPrefix):]
+	}
+	if err != nil || rev == "HEAD" || gitcmd.IsID(rev) || strings.HasPrefix(rev, "refs/") {
+		return commit, branch, err
+	}
+	ofBranch, err := r.find(ctx, r.checkout, "rev-parse", "--verify", "--quiet", headsPrefix+rev+"^{commit}")
+	if err == nil && ofBranch != "" && ofBranch != commit {
+		err = errs.New(errs.RevisionUnknown, "git takes the name %.200q for a tag or another ref, and not for the branch of that name", rev).With("revision", rev).
+			WithHint("delete the other ref, which git show-ref lists, or write " + headsPrefix + textutil.Line(rev) + " for the branch")
 	}
 	return commit, branch, err
 }

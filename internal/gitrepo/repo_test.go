@@ -80,6 +80,40 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// Git takes a name for a tag, or for a file in its directory, rather than for a branch. Neither
+// may take the place of the branch.
+func TestResolveRefusesTheNameOfABranch(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	s.git(s.dir, "branch", "task")
+	s.git(s.dir, "tag", "task")
+	s.git(s.dir, "tag", "v1")
+	for _, rev := range []string{"task", "v1"} { // The tag is at the same commit.
+		_, _, err := r.Resolve(t.Context(), rev)
+		s.must(err)
+	}
+	s.git(s.dir, "commit", "-q", "--allow-empty", "-m", "second")
+	s.git(s.dir, "branch", "-f", "task")
+	s.git(s.dir, "commit", "-q", "--allow-empty", "-m", "third")
+	refused := func() {
+		t.Helper()
+		for _, rev := range []string{"task", "task~1", "task^0"} {
+			_, _, err := r.Resolve(t.Context(), rev)
+			s.want(err, errs.RevisionUnknown)
+		}
+		commit, branch, err := r.Resolve(t.Context(), "refs/heads/task")
+		s.must(err)
+		s.equal(commit+" "+branch, s.git(s.dir, "rev-parse", "main~1")+" task")
+	}
+	refused()
+	s.git(s.dir, "tag", "-d", "task")
+	s.git(s.dir, "update-ref", "refs/task", "HEAD")
+	refused()
+	s.git(s.dir, "update-ref", "-d", "refs/task")
+	s.write(filepath.Join(s.dir, ".git", "task"), s.git(s.dir, "rev-parse", "HEAD")+"\n")
+	refused()
+}
+
 func TestDirty(t *testing.T) {
 	s := newScene(t)
 	r := s.open()

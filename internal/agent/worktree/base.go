@@ -81,6 +81,17 @@ func (s *scanner) commit(ctx context.Context, r repo, base string) (string, erro
 		if commit, err = s.id(ctx, r, "rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {
 			return "", err
 		}
+		if base != "HEAD" && !gitcmd.IsID(base) && !strings.HasPrefix(base, "refs/") {
+			// A tag with a branch's name would hide a part of the draft.
+			ofBranch, err := s.id(ctx, r, "rev-parse", "--verify", "--quiet", "refs/heads/"+base+"^{commit}")
+			if err == nil && ofBranch != "" && ofBranch != commit {
+				err = errs.New(errs.TreeBaseUnknown, "git takes the name %q for a tag or another ref, and not for the branch of that name", base).With("base", base).
+					WithHint("delete the other ref, which git show-ref lists, or write refs/heads/" + base + " for the branch")
+			}
+			if err != nil {
+				return "", err
+			}
+		}
 	}
 	switch {
 	case commit != "":

@@ -119,6 +119,16 @@ func TestBase(t *testing.T) {
 			t.Errorf("%q, %q: got %s, %v, want %s", c.rev, c.branch, got, err, c.want)
 		}
 	}
+	s.git(".", "tag", "main", "work")
+	for _, c := range [][2]string{{"main", ""}, {"main~0", ""}, {"", "main"}} {
+		if got, err := s.base(c[0], c[1]); errs.CodeOf(err) != errs.TreeBaseUnknown {
+			t.Errorf("%q with a tag of that name: got %s, %v", c, got, err)
+		}
+	}
+	if got, err := s.base("", "refs/heads/main"); err != nil || got != first {
+		t.Errorf("got %s, %v", got, err)
+	}
+	s.git(".", "tag", "-d", "main")
 	s.git(".", "checkout", "-q", "--orphan", "alone")
 	s.git(".", "commit", "-q", "-m", "alone")
 	for _, c := range [][2]string{{"none", ""}, {"", "none"}, {"", "--all"}, {"", "main"}} {
