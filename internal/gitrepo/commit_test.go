@@ -223,6 +223,17 @@ func TestIgnoredAttributes(t *testing.T) {
 	s.equal(s.tree(r, w), tree)
 }
 
+// The index of an agent may have files that the worktree, where the draft was tested, lacks.
+func TestIndexWithAMissingFile(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	s.git(w.Path, "update-index", "--add", "--cacheinfo", "100644,"+s.git(w.Path, "rev-parse", "HEAD:a.txt")+",new.txt")
+	s.git(w.Path, "update-index", "--skip-worktree", "new.txt")
+	_, err := r.WriteTree(t.Context(), w.Path)
+	s.want(err, errs.DraftProtected)
+}
+
 // TestReadCommitIsUTF8 tests that git's encoding of the user's log is not that of a commit's
 // subject.
 func TestReadCommitIsUTF8(t *testing.T) {

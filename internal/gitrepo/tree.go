@@ -31,7 +31,8 @@ const attributesFile = ".gitattributes"
 //
 // worktree-missing; repository-nested if the worktree has a repository that its commit does
 // not have, or a file in a submodule that is not checked out; draft-protected if files were
-// stored as a .gitattributes says that the tree does not have; and git-object-invalid if the
+// stored as a .gitattributes says that the tree does not have, or if the index has changes of
+// files that the worktree does not have; and git-object-invalid if the
 // repository had other contents in the place of a file's.
 func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
 	p, err := r.place(path)
@@ -152,7 +153,7 @@ func storeFiles(p place, run onIndex, distrusted entryLister) (tree string, err 
 	if err := addFiles(p, run, distrusted); err != nil {
 		return "", err
 	}
-	if err := keepUnconverted(run); err != nil {
+	if err := keepUnconverted(p, run); err != nil {
 		return "", err
 	}
 	tree, err = run("", "write-tree")
@@ -188,8 +189,9 @@ func addFiles(p place, run onIndex, distrusted entryLister) error {
 }
 
 // keepUnconverted restores the entries of files that have the same bytes as in HEAD. If an
-// attribute was added after such a file was committed, git converts the file.
-func keepUnconverted(run onIndex) error {
+// attribute was added after such a file was committed, git converts the file. It fails if a
+// flag made git keep an entry whose file is missing: the draft was tested without the file.
+func keepUnconverted(p place, run onIndex) error {
 	entries, err := stagedEntries(run)
 	if err != nil {
 		return err
@@ -200,6 +202,11 @@ func keepUnconverted(run onIndex) error {
 	}
 	var files, unconverted strings.Builder
 	for _, e := range entries {
+		if !exists(filepath.Join(p.top, filepath.FromSlash(e.name))) {
+			return errs.New(errs.DraftProtected, "the index has a change of %s, which is not among the files", textutil.Line(e.name)).
+				With("paths", []string{e.name}).
+				WithHint("run git reset -- FILE there, or write the file; for a task, run switchyard resume TASK then")
+		}
 		files.WriteString(`"` + gitcmd.Quote.Replace(e.name) + "\"\n")
 	}
 	out, err := run(files.String(), "hash-object", "--no-filters", "--stdin-paths")
