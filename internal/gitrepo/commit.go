@@ -46,8 +46,8 @@ type CommitRequest struct {
 // # Errors
 //
 // worktree-missing, worktree-switched, branch-moved if the branch is at another commit than
-// Parent or git takes its name for another ref, author-unknown, signing-failed. The branch has not moved, unless only the index
-// could not be written; the call may be repeated.
+// Parent or git takes its name for another ref, author-unknown, signing-failed. The branch has
+// not moved, unless only the index could not be written; the call may be repeated.
 func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string, error) {
 	p, err := r.place(w.Path)
 	if err != nil {

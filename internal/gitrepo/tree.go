@@ -32,8 +32,8 @@ const attributesFile = ".gitattributes"
 // worktree-missing; repository-nested if the worktree has a repository that its commit does
 // not have, or a file in a submodule that is not checked out; draft-protected if files were
 // stored as a .gitattributes says that the tree does not have, or if the index has changes of
-// files that the worktree does not have; and git-object-invalid if the
-// repository had other contents in the place of a file's.
+// files that the worktree does not have; and git-object-invalid if the repository had other
+// contents in the place of a file's.
 func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
 	p, err := r.place(path)
 	if err != nil {
