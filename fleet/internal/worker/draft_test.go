@@ -59,12 +59,13 @@ func TestUnstorableDrafts(t *testing.T) {
 	const badName = "mkdir -p d && echo x > 'd/git~1'"
 	for name, c := range map[string]struct {
 		executor, verify string
-		reason, failure  errs.Code
+		reason           string
+		failure          errs.Code
 		calls            []string
 	}{
-		"invalid name":       {executor: badName, reason: errs.GitFailed, failure: errs.GitFailed, calls: []string{"executor"}},
-		"FIFO":               {executor: "rm a.go && mkfifo a.go", reason: errs.GitFailed, failure: errs.GitFailed, calls: []string{"executor"}},
-		"ignored attributes": {executor: "mkdir q && echo '* text' | tee q/z > q/.gitattributes && echo q/.gitattributes > .gitignore", reason: errs.DraftProtected, calls: []string{"executor"}},
+		"invalid name":       {executor: badName, reason: "executor-tree-unreadable", calls: []string{"executor"}},
+		"FIFO":               {executor: "rm a.go && mkfifo a.go", reason: "executor-tree-unreadable", calls: []string{"executor"}},
+		"ignored attributes": {executor: "mkdir q && echo '* text' | tee q/z > q/.gitattributes && echo q/.gitattributes > .gitignore", reason: "draft-protected", calls: []string{"executor"}},
 		"verification":       {executor: "true", verify: badName, failure: errs.GitFailed, calls: []string{"executor", "critic"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +89,7 @@ func TestUnstorableDrafts(t *testing.T) {
 			if c.reason == "" {
 				return
 			}
-			if state.Stop == nil || state.Stop.Reason != string(c.reason) {
+			if state.Stop == nil || state.Stop.Reason != c.reason {
 				t.Errorf("the task is %s because of %+v, want %s", state.Status, state.Stop, c.reason)
 			}
 			if _, err := s.home(t).Engine.Resume(t.Context(), "T", api.ResumeRequest{Mode: task.MoreRounds, Rounds: 1}); err != nil {
