@@ -294,7 +294,7 @@ func TestCommit(t *testing.T) {
 	s.equal(again, commit)
 	s.equal(s.git(w.Path, "status", "--porcelain"), "M a.txt")
 
-	// A commit of others that names the decision is none of it.
+	// A commit that somebody else made with the decision's trailer is refused.
 	s.git(w.Path, "reset", "-q", "--soft", "HEAD~")
 	s.git(w.Path, "commit", "-q", "-m", "x\n\nSwitchyard-Decision: sha256:1") // with the files of now
 	s.must(os.Remove(s.file(w, "new.txt")))
