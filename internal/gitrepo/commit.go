@@ -2,7 +2,10 @@ package gitrepo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -75,6 +78,9 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 			return "", err
 		}
 	}
+	if r.restoreIndex(p, c.Tree) {
+		return commit, nil
+	}
 	if _, err := r.output(ctx, p, "read-tree", "--reset", commit); err != nil {
 		return "", err
 	}
@@ -83,6 +89,33 @@ func (r *Repo) Commit(ctx context.Context, w Worktree, c CommitRequest) (string,
 		return "", err
 	}
 	return commit, nil
+}
+
+// restoreIndex replaces the index of a worktree by that of the latest WriteTree, if it has the
+// tree. Git would read many files: those that are as new as the index that it replaces. It
+// reports whether it did; if not, git can do it, or says why it cannot.
+func (r *Repo) restoreIndex(p place, tree string) bool {
+	saved := r.savedIndex(p)
+	if saved == nil || saved.tree != tree {
+		return false
+	}
+	index := filepath.Join(p.git, "index")
+	lock := index + ".lock"
+	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return false
+	}
+	_, err = f.Write(saved.data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Chtimes(lock, saved.changed, saved.changed)
+	}
+	if err == nil {
+		err = os.Rename(lock, index)
+	}
+	if err != nil {
+		_ = os.Remove(lock) // Git says what is wrong.
+	}
+	return err == nil
 }
 
 // isMade reports whether a commit with these trailers is the requested one. Anybody can write

@@ -81,23 +81,15 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string, record 
 			WithHint(fmt.Sprintf("take back what git diff %.12s in %s shows, then run the task again", tree, textutil.Line(path)))
 	}
 	err = inTemp(func(dir string) error {
+		// Hooks get the index of the tree, with the times of the files, as from git commit.
 		index, file := filepath.Join(dir, "index"), filepath.Join(dir, "message")
-		if saved := r.savedIndex(p); saved != nil {
-			if err := saved.write(index); err != nil {
-				return unwritable(err)
-			}
+		if err := r.savedIndex(p).write(index); err != nil {
+			return unwritable(err)
 		}
 		if err := os.WriteFile(file, []byte(message), 0o600); err != nil {
 			return unwritable(err)
 		}
 		env := []string{"GIT_INDEX_FILE=" + index}
-		if _, err := r.run(ctx, command{place: p, args: []string{"read-tree", "--reset", tree}, env: env}); err != nil {
-			return err
-		}
-		// Refresh the index like git commit, so that hooks need not.
-		if _, err := r.run(ctx, command{place: p, args: []string{"update-index", "-q", "--refresh"}, env: env}); err != nil && !isNegative(err) {
-			return err
-		}
 		for _, name := range hooks {
 			if err := r.checkHook(ctx, p, env, source, name); err != nil {
 				return err

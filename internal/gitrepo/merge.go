@@ -153,7 +153,11 @@ func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 // git-object-invalid; and branch-moved. The branch has not moved then, unless somebody else
 // moved it.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
-	if err := r.checkObjects(ctx, r.checkout, old, next); err != nil {
+	changes, err := r.diffTrees(ctx, r.checkout, old, next)
+	if err == nil {
+		err = r.checkObjects(ctx, r.checkout, old, next, changes)
+	}
+	if err != nil {
 		return err
 	}
 	all, err := r.worktrees(ctx)

@@ -102,7 +102,7 @@ func (r *Repo) removeClean(ctx context.Context, there worktree, branch string) e
 	if !isEmpty(filepath.Join(p.top, ".git")) { // In a worktree it is a file.
 		return errDirty(there.path, ": its .git is another repository")
 	}
-	submodules, err := gitlinks(func(_ string, args ...string) (string, error) { return r.output(ctx, p, args...) })
+	_, submodules, err := listEntries(func(_ string, args ...string) (string, error) { return r.output(ctx, p, args...) })
 	if err != nil {
 		return err
 	}

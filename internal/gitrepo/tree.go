@@ -51,22 +51,42 @@ func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err err
 // CheckoutTree is WriteTree for the checkout that the repository was opened for. It does not
 // leave an index.
 func (r *Repo) CheckoutTree(ctx context.Context) (string, error) {
-	return r.checkoutTree(ctx, allEntries)
+	return r.checkoutTree(ctx, false)
 }
 
 // QuickCheckoutTree is CheckoutTree without reading files that have the times of the checkout's
 // index, which every process of the user can write.
 func (r *Repo) QuickCheckoutTree(ctx context.Context) (string, error) {
-	return r.checkoutTree(ctx, stagedEntries)
+	return r.checkoutTree(ctx, true)
 }
 
-func (r *Repo) checkoutTree(ctx context.Context, distrusted entryLister) (tree string, err error) {
+func (r *Repo) checkoutTree(ctx context.Context, quick bool) (tree string, err error) {
 	err = inTemp(func(dir string) error {
 		index := filepath.Join(dir, "index")
 		if err := copyIndex(filepath.Join(r.checkout.git, "index"), index); err != nil {
 			return unwritable(err)
 		}
-		tree, err = storeFiles(r.checkout, r.withIndex(ctx, r.checkout, index), distrusted)
+		p, run := r.checkout, r.withIndex(ctx, r.checkout, index)
+		entries, submodules, err := listEntries(run)
+		if err == nil && quick {
+			entries, err = stagedEntries(run)
+		}
+		if err == nil {
+			err = forgetTimes(p, run, entries)
+		}
+		if err == nil {
+			_, err = addFiles(p, run, submodules)
+		}
+		if err != nil {
+			return err
+		}
+		changes, err := stagedChanges(run)
+		if err == nil {
+			_, err = keepUnconverted(p, run, changes)
+		}
+		if err == nil {
+			tree, err = storeTree(run)
+		}
 		return err
 	})
 	return tree, err
@@ -76,8 +96,10 @@ func (r *Repo) checkoutTree(ctx context.Context, distrusted entryLister) (tree s
 // of files, so that the next WriteTree reads only those that have changed. It is in memory,
 // where no agent can change it.
 type savedIndex struct {
-	data    []byte
-	changed time.Time // Git reads files again that are as new as their index.
+	data       []byte
+	changed    time.Time // Git reads files again that are as new as their index.
+	tree       string
+	submodules []string
 }
 
 // savedIndex returns the index of the latest WriteTree, or nil.
@@ -87,7 +109,7 @@ func (r *Repo) savedIndex(p place) *savedIndex {
 	return r.indexes[p.git]
 }
 
-func (r *Repo) saveIndex(p place, file string) error {
+func (r *Repo) saveIndex(p place, file, tree string, submodules []string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -101,7 +123,7 @@ func (r *Repo) saveIndex(p place, file string) error {
 	if r.indexes == nil {
 		r.indexes = make(map[string]*savedIndex)
 	}
-	r.indexes[p.git] = &savedIndex{data, info.ModTime()}
+	r.indexes[p.git] = &savedIndex{data, info.ModTime(), tree, submodules}
 	return nil
 }
 
@@ -116,26 +138,54 @@ func (s *savedIndex) write(file string) error {
 func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree string, err error) {
 	err = inTemp(func(dir string) error {
 		index := filepath.Join(dir, "index")
-		fill, distrusted := saved.write, entryLister(nil)
-		if saved == nil {
-			fill = func(to string) error { return copyIndex(filepath.Join(p.git, "index"), to) }
-			distrusted = allEntries
-		}
-		if err := fill(index); err != nil {
-			return unwritable(err)
-		}
-		if tree, err = storeFiles(p, r.withIndex(ctx, p, index), distrusted); err != nil {
+		run := r.withIndex(ctx, p, index)
+		submodules, err := beginIndex(p, run, index, saved)
+		if err != nil {
 			return err
 		}
-		if err := r.checkObjects(ctx, p, "HEAD", tree); err != nil {
+		if submodules, err = addFiles(p, run, submodules); err != nil {
 			return err
 		}
-		if err := r.saveIndex(p, index); err != nil {
+		for stored := false; !stored; {
+			var changes []change
+			if tree, err = storeTree(run); err != nil {
+				return err
+			}
+			if changes, err = r.diffTrees(ctx, p, "HEAD", tree); err != nil {
+				return err
+			}
+			if err := r.checkObjects(ctx, p, "HEAD", tree, changes); err != nil {
+				return err
+			}
+			if stored, err = keepUnconverted(p, run, changes); err != nil {
+				return err
+			}
+		}
+		if err := r.saveIndex(p, index, tree, submodules); err != nil {
 			return unwritable(err)
 		}
 		return nil
 	})
 	return tree, err
+}
+
+// beginIndex writes the saved index, or a copy of the worktree's own without times if saved is
+// nil, and returns its submodules.
+func beginIndex(p place, run onIndex, index string, saved *savedIndex) (submodules []string, err error) {
+	if saved != nil {
+		if err := saved.write(index); err != nil {
+			return nil, unwritable(err)
+		}
+		return saved.submodules, nil
+	}
+	if err := copyIndex(filepath.Join(p.git, "index"), index); err != nil {
+		return nil, unwritable(err)
+	}
+	entries, submodules, err := listEntries(run)
+	if err == nil {
+		err = forgetTimes(p, run, entries)
+	}
+	return submodules, err
 }
 
 // onIndex runs git with an index of its own.
@@ -148,109 +198,100 @@ func (r *Repo) withIndex(ctx context.Context, p place, index string) onIndex {
 	}
 }
 
-// storeFiles adds all files to an index, and stores its tree.
-func storeFiles(p place, run onIndex, distrusted entryLister) (tree string, err error) {
-	if err := addFiles(p, run, distrusted); err != nil {
-		return "", err
-	}
-	if err := keepUnconverted(p, run); err != nil {
-		return "", err
-	}
-	tree, err = run("", "write-tree")
+// storeTree stores the tree of an index.
+func storeTree(run onIndex) (string, error) {
+	tree, err := run("", "write-tree")
 	return strings.TrimSpace(tree), err
 }
 
-// addFiles adds all files to an index. Git reads the files of the distrusted entries, and of
-// the others those whose times differ.
-func addFiles(p place, run onIndex, distrusted entryLister) error {
-	if distrusted != nil {
-		entries, err := distrusted(run)
-		if err == nil {
-			err = forgetTimes(p, run, entries)
-		}
-		if err != nil {
-			return err
-		}
+// addFiles adds all files to an index, whose submodules it is given and returns. Git reads the
+// files whose times differ from those in the index.
+func addFiles(p place, run onIndex, submodules []string) ([]string, error) {
+	if err := addAll(run, submodules); err != nil {
+		return nil, err
 	}
-	if err := addAll(run); err != nil {
-		return err
-	}
-	hidden, err := hiddenFiles(p, run)
+	hidden, submodules, err := checkEntries(p, run)
 	if err != nil || hidden == "" {
-		return err
+		return submodules, err
 	}
 	// Each flag needs a command of its own.
 	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
 		if _, err := run(hidden, "update-index", flag, "-z", "--stdin"); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return addAll(run)
+	return submodules, addAll(run, submodules)
 }
 
-// keepUnconverted restores the entries of files that have the same bytes as in HEAD. If an
-// attribute was added after such a file was committed, git converts the file. It fails if a
-// flag made git keep an entry whose file is missing: the draft was tested without the file.
-func keepUnconverted(p place, run onIndex) error {
-	entries, err := stagedEntries(run)
-	if err != nil {
-		return err
-	}
-	isOther := func(e indexEntry) bool { return e.was == e.id || !strings.HasPrefix(e.mode, "100") }
-	if entries = slices.DeleteFunc(entries, isOther); len(entries) == 0 {
-		return nil
+// keepUnconverted restores the entries of files that have the same bytes as in HEAD, and
+// reports whether there are none. If an attribute was added after such a file was committed,
+// git converts the file. It fails if a flag made git keep an entry whose file is missing: the
+// draft was tested without the file.
+func keepUnconverted(p place, run onIndex, changes []change) (done bool, err error) {
+	isOther := func(c change) bool { return c.oldID == c.id || !strings.HasPrefix(c.mode, "100") }
+	if changes = slices.DeleteFunc(changes, isOther); len(changes) == 0 {
+		return true, nil
 	}
 	var files, unconverted strings.Builder
-	for _, e := range entries {
-		if !exists(filepath.Join(p.top, filepath.FromSlash(e.name))) {
-			return errs.New(errs.DraftProtected, "the index has a change of %s, which is not among the files", textutil.Line(e.name)).
-				With("paths", []string{e.name}).
+	for _, c := range changes {
+		if !exists(filepath.Join(p.top, filepath.FromSlash(c.name))) {
+			return false, errs.New(errs.DraftProtected, "the index has a change of %s, which is not among the files", textutil.Line(c.name)).
+				With("paths", []string{c.name}).
 				WithHint("run git reset -- FILE there, or write the file; for a task, run switchyard resume TASK then")
 		}
-		files.WriteString(`"` + gitcmd.Quote.Replace(e.name) + "\"\n")
+		files.WriteString(`"` + gitcmd.Quote.Replace(c.name) + "\"\n")
 	}
 	out, err := run(files.String(), "hash-object", "--no-filters", "--stdin-paths")
 	if err != nil {
-		return err
+		return false, err
 	}
 	for i, id := range strings.Fields(out) {
-		if e := entries[i]; id == e.was {
-			unconverted.WriteString(e.mode + " " + id + "\t" + e.name + "\x00")
+		if c := changes[i]; id == c.oldID {
+			unconverted.WriteString(c.mode + " " + id + "\t" + c.name + "\x00")
 		}
 	}
 	if unconverted.Len() == 0 {
-		return nil
+		return true, nil
 	}
 	_, err = run(unconverted.String(), "update-index", "-z", "--index-info")
-	return err
+	return false, err
 }
 
-// indexEntry is an entry of an index. was is its id in HEAD, zeros if HEAD does not have it.
-type indexEntry struct{ mode, id, name, was string }
+// indexEntry is an entry of an index without a conflict.
+type indexEntry struct{ mode, id, name string }
 
-type entryLister func(onIndex) ([]indexEntry, error)
-
-// allEntries lists the entries without a conflict.
-func allEntries(run onIndex) ([]indexEntry, error) {
+// listEntries lists the entries of an index, and its submodules, which include those with a
+// conflict.
+func listEntries(run onIndex) (entries []indexEntry, submodules []string, err error) {
 	out, err := run("", "ls-files", "-z", "--stage")
-	var entries []indexEntry
 	for _, text := range records(out) {
 		attributes, name, _ := strings.Cut(text, "\t") // MODE ID STAGE
-		if fields := strings.Fields(attributes); len(fields) == 3 && fields[2] == "0" {
-			entries = append(entries, indexEntry{mode: fields[0], id: fields[1], name: name})
+		fields := strings.Fields(attributes)
+		if len(fields) != 3 {
+			continue
+		}
+		if fields[0] == gitcmd.Gitlink {
+			submodules = append(submodules, name)
+		}
+		if fields[2] == "0" {
+			entries = append(entries, indexEntry{fields[0], fields[1], name})
 		}
 	}
-	return entries, err
+	return entries, submodules, err
 }
 
-// stagedEntries lists the entries that differ from the commit.
-func stagedEntries(run onIndex) ([]indexEntry, error) {
+// stagedChanges lists how an index differs from the commit.
+func stagedChanges(run onIndex) ([]change, error) {
 	out, err := run("", "diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none", "HEAD")
-	var entries []indexEntry
-	for found := records(out); len(found) > 1; found = found[2:] {
-		fields := strings.Fields(found[0]) // :MODE MODE ID ID LETTER
-		if len(fields) == 5 && strings.Contains("AMT", fields[4]) {
-			entries = append(entries, indexEntry{mode: fields[1], id: fields[3], name: found[1], was: fields[2]})
+	return parseChanges(out), err
+}
+
+// stagedEntries lists the entries of an index that differ from the commit.
+func stagedEntries(run onIndex) (entries []indexEntry, err error) {
+	changes, err := stagedChanges(run)
+	for _, c := range changes {
+		if c.mode != noMode {
+			entries = append(entries, c.indexEntry)
 		}
 	}
 	return entries, err
@@ -275,17 +316,13 @@ func forgetTimes(p place, run onIndex, entries []indexEntry) error {
 // addAll adds all files, and the commits of submodules. To find changes of files, git would
 // run git status in the submodules, and so start programs that their settings name. These
 // may be an agent's.
-func addAll(run onIndex) error {
-	links, err := gitlinks(run)
-	if err != nil {
-		return err
-	}
-	if len(links) == 0 {
+func addAll(run onIndex, submodules []string) (err error) {
+	if len(submodules) == 0 {
 		_, err = run("", "add", "--all", "--sparse")
 	} else {
-		outside := ":(top)\x00:(top,exclude,literal)" + strings.Join(links, "\x00:(top,exclude,literal)")
+		outside := ":(top)\x00:(top,exclude,literal)" + strings.Join(submodules, "\x00:(top,exclude,literal)")
 		if _, err = run(outside, "add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"); err == nil {
-			_, err = run(strings.Join(links, "\x00"), "update-index", "--add", "--remove", "-z", "--stdin")
+			_, err = run(strings.Join(submodules, "\x00"), "update-index", "--add", "--remove", "-z", "--stdin")
 		}
 	}
 	if err == nil {
@@ -302,27 +339,15 @@ func addAll(run onIndex) error {
 	return err
 }
 
-// gitlinks lists the submodules of an index.
-func gitlinks(run onIndex) ([]string, error) {
-	out, err := run("", "ls-files", "-z", "--stage")
-	var links []string
-	for _, text := range records(out) {
-		if attributes, name, _ := strings.Cut(text, "\t"); strings.HasPrefix(attributes, gitcmd.Gitlink) {
-			links = append(links, name)
-		}
-	}
-	return links, err
-}
-
-// hiddenFiles returns the names, in a form that git reads, of the files of the working tree
-// that flags of the index hide from git. It fails at a nested repository, and at attributes
-// of files that the index does not have.
-func hiddenFiles(p place, run onIndex) (string, error) {
+// checkEntries returns the names, in a form that git reads, of the files of the working tree
+// that flags of the index hide from git, and the submodules. It fails at a nested repository,
+// and at attributes of files that the index does not have.
+func checkEntries(p place, run onIndex) (hidden string, submodules []string, err error) {
 	entries, err := run("", "ls-files", "-z", "-v", "--stage")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	var hidden strings.Builder
+	var names strings.Builder
 	attributed := make(map[string]bool) // by directory: whether the index has its .gitattributes
 	for _, entry := range records(entries) {
 		attributes, name, _ := strings.Cut(entry, "\t")
@@ -340,29 +365,30 @@ func hiddenFiles(p place, run onIndex) (string, error) {
 		}
 		tag := attributes[0]
 		if tag == 'h' || tag == 's' || tag == 'S' && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
-			hidden.WriteString(name + "\x00")
+			names.WriteString(name + "\x00")
 		}
 		if strings.HasPrefix(attributes[2:], gitcmd.Gitlink) {
+			submodules = append(submodules, name)
 			was, err := run("", "ls-tree", "-z", "HEAD", "--", ":(top,literal)"+name)
 			if err != nil {
-				return "", err
+				return "", nil, err
 			}
 			if !strings.HasPrefix(was, gitcmd.Gitlink) {
-				return "", errNested(name)
+				return "", nil, errNested(name)
 			}
 			if err := checkSubmodule(p, name); err != nil {
-				return "", err
+				return "", nil, err
 			}
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(attributed)) {
 		file := path.Join(dir, attributesFile)
 		if !attributed[dir] && exists(filepath.Join(p.top, filepath.FromSlash(file))) {
-			return "", errs.New(errs.DraftProtected, "git ignores %s, which changes how files are committed", textutil.Line(file)).
+			return "", nil, errs.New(errs.DraftProtected, "git ignores %s, which changes how files are committed", textutil.Line(file)).
 				With("paths", []string{file})
 		}
 	}
-	return hidden.String(), nil
+	return names.String(), submodules, nil
 }
 
 func exists(path string) bool {
