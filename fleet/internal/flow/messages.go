@@ -3,6 +3,7 @@
 package flow
 
 import (
+	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -50,8 +51,11 @@ const AnyAdapter = "any"
 // WorkflowID is the id of a task's workflow.
 func WorkflowID(project, id string) string { return "switchyard/" + project + "/" + id }
 
-// DraftRef is the ref on a project's remote that has the draft of a task.
-func DraftRef(id string) string { return "refs/switchyard/drafts/" + id }
+// DraftRef is the ref on a project's remote that has the draft of the task with a branch. The
+// name of the branch is valid in git, and a task's id need not be.
+func DraftRef(branch string) string {
+	return "refs/switchyard/drafts/" + strings.TrimPrefix(branch, "switchyard/")
+}
 
 // Input starts or continues the workflow of a task.
 type Input struct {

@@ -107,7 +107,7 @@ func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 
 // order stores the order of a position.
 func (h *Home) order(ctx context.Context, m flow.Move, at host.Position, p *flow.Position) (err error) {
-	draft, ref := m.Draft, flow.DraftRef(m.Task)
+	draft, ref := m.Draft, flow.DraftRef(at.Order.Branch.Name)
 	if draft == "" {
 		draft, err = h.Repo.RemoteRef(ctx, h.Remote, ref)
 		if err == nil && draft == "" {
@@ -136,7 +136,7 @@ func (h *Home) publish(ctx context.Context, id string, b task.Branch) error {
 	if branch != "" { // The commit could not be pushed at the end.
 		return errs.New(errs.FleetDraftDiverged, "the remote has a branch %s already, at %.12s", b.Name, branch).With("task", id).With("branch", b.Name)
 	}
-	ref := flow.DraftRef(id)
+	ref := flow.DraftRef(b.Name)
 	err = h.Repo.PushRefs(ctx, h.Remote, gitrepo.RefMove{Ref: ref, To: b.Base})
 	if errs.CodeOf(err) != errs.PushRejected {
 		return err

@@ -15,7 +15,7 @@ import (
 // TestDraftsOfOthers tests that a task ends if its settings or its draft on the remote differ
 // from those that its home knows.
 func TestDraftsOfOthers(t *testing.T) {
-	ref := flow.DraftRef("T")
+	ref := flow.DraftRef("switchyard/T")
 	for name, c := range map[string]struct {
 		before func(s *site)
 		// agent are the arguments of the git that the executor runs in the remote.

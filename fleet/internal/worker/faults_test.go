@@ -21,7 +21,7 @@ import (
 // TestBadSurroundings breaks the things that a worker needs. After a transient error the order is
 // repeated until the fault is over. Another error ends the task with a code.
 func TestBadSurroundings(t *testing.T) {
-	ref := flow.DraftRef("T")
+	ref := flow.DraftRef("switchyard/T")
 	for name, c := range map[string]struct {
 		begin, end      func(t *testing.T, h *hand)
 		repeated, final errs.Code
@@ -170,7 +170,7 @@ func TestForeignBranch(t *testing.T) {
 		h.advance(t, flow.Move{Result: done.Result, Draft: done.Draft})
 	}
 	remote := h.path("remote.git")
-	foreign := h.git(t, remote, "-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-m", "x", flow.DraftRef("T")+"^{tree}")
+	foreign := h.git(t, remote, "-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-m", "x", flow.DraftRef("switchyard/T")+"^{tree}")
 	h.git(t, remote, "update-ref", "refs/heads/switchyard/T", foreign)
 	for _, name := range []string{"worker", "other"} {
 		_, err := h.tryCarry(t, name)
@@ -189,9 +189,9 @@ func TestForeignBranch(t *testing.T) {
 func TestDeletedDraft(t *testing.T) {
 	h := newHand(t, "", oneRound())
 	h.advance(t, flow.Move{})
-	h.git(t, h.path("remote.git"), "update-ref", "-d", flow.DraftRef("T"))
+	h.git(t, h.path("remote.git"), "update-ref", "-d", flow.DraftRef("switchyard/T"))
 	wantFinal(t, h.tryAdvance(t, flow.Move{}), errs.FleetDraftMissing)
-	h.git(t, h.path("project"), "push", "-q", "origin", "main:"+flow.DraftRef("T"))
+	h.git(t, h.path("project"), "push", "-q", "origin", "main:"+flow.DraftRef("switchyard/T"))
 	h.advance(t, flow.Move{})
 	h.finish(t)
 	h.wantCommitted(t, "executor", "critic")

@@ -19,9 +19,11 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// hand drives task T activity by activity, without a workflow.
+// hand drives a task activity by activity, without a workflow.
 type hand struct {
 	*site
+	// id is the id of the task, T unless a test changes it.
+	id      string
 	request string
 	// at is the last position.
 	at flow.Position
@@ -34,7 +36,7 @@ type hand struct {
 func newHand(t testing.TB, config string, agents roles) *hand {
 	t.Helper()
 	s := newSite(t, config, agents)
-	return &hand{site: s, request: s.request(t, api.RunRequest{Prompt: prompt}).Request, stop: make(chan struct{})}
+	return &hand{site: s, id: "T", request: s.request(t, api.RunRequest{Prompt: prompt}).Request, stop: make(chan struct{})}
 }
 
 // oneRound are agents whose draft is committed in round 1.
@@ -43,7 +45,7 @@ func oneRound() roles { return roles{"executor": {fakeagent.Edits()}, "critic": 
 // tryAdvance lets the home decide.
 func (h *hand) tryAdvance(t testing.TB, m flow.Move) error {
 	t.Helper()
-	m.Task, m.Request = "T", h.request
+	m.Task, m.Request = h.id, h.request
 	var err error
 	h.at, err = h.home(t).Advance(t.Context(), m)
 	return err
@@ -76,7 +78,7 @@ func (h *hand) tryCarry(t testing.TB, name string, lost ...flow.Progress) (done 
 		Store: h.store(t), Dir: h.path(name), Environ: h.environ(), Supervisor: h.keeper,
 		Plugins: plugins.Config{CacheDir: h.path("cache")}, Warn: warn,
 	})
-	result, err := env.ExecuteActivity(flow.Draft, flow.Order{Project: "shop", Task: "T", Round: h.at.Round, Digest: h.at.Order})
+	result, err := env.ExecuteActivity(flow.Draft, flow.Order{Project: "shop", Task: h.id, Round: h.at.Round, Digest: h.at.Order})
 	if err == nil {
 		err = result.Get(&done)
 	}

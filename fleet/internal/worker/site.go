@@ -101,7 +101,7 @@ func (w *Worker) git() gitrepo.Options {
 // fetch fetches the draft. If an earlier attempt has carried out the order, also for an earlier
 // workflow, it returns the result of that attempt, else the zero Done.
 func (s *site) fetch(ctx context.Context) (flow.Done, error) {
-	ref := flow.DraftRef(s.task)
+	ref := flow.DraftRef(s.branch.Name)
 	at, err := s.cache.Fetch(ctx, s.order.Remote, ref)
 	if err != nil {
 		return flow.Done{}, err
@@ -287,7 +287,7 @@ func (s *site) finish(ctx context.Context, r host.OrderResult, tree, sum string)
 	if err != nil {
 		return flow.Done{}, err
 	}
-	moves := []gitrepo.RefMove{{Ref: flow.DraftRef(s.task), From: s.order.Draft, To: commit}}
+	moves := []gitrepo.RefMove{{Ref: flow.DraftRef(s.branch.Name), From: s.order.Draft, To: commit}}
 	if made := r.Commit; made != "" {
 		from, err := s.cache.RemoteRef(ctx, s.order.Remote, "refs/heads/"+s.branch.Name)
 		if err != nil {

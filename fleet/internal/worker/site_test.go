@@ -264,6 +264,19 @@ func TestSHA256(t *testing.T) {
 	h.wantCommitted(t, "executor", "critic")
 }
 
+// TestTaskNames commits a task whose id git does not accept as the name of a ref.
+func TestTaskNames(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	h.id = "v1..v2.lock"
+	h.advance(t, flow.Move{})
+	h.finish(t)
+	branch := gitrepo.TaskBranch(h.id)
+	if at := h.git(t, h.path("remote.git"), "rev-parse", branch); at != h.at.Commit {
+		t.Errorf("the remote's branch is at %s, want %s", at, h.at.Commit)
+	}
+	h.git(t, h.path("remote.git"), "rev-parse", "--verify", flow.DraftRef(branch))
+}
+
 // TestOldSites tests that a worker removes the directory of a task that has had no order for a
 // week, and can carry out its next order.
 func TestOldSites(t *testing.T) {
