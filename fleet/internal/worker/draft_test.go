@@ -65,6 +65,7 @@ func TestUnstorableDrafts(t *testing.T) {
 	}{
 		"invalid name":       {executor: badName, reason: "executor-tree-unreadable", calls: []string{"executor"}},
 		"FIFO":               {executor: "rm a.go && mkfifo a.go", reason: "executor-tree-unreadable", calls: []string{"executor"}},
+		"repository":         {executor: "git init -q nested", reason: "executor-git-changed", calls: []string{"executor"}},
 		"ignored attributes": {executor: "mkdir q && echo '* text' | tee q/z > q/.gitattributes && echo q/.gitattributes > .gitignore", reason: "draft-protected", calls: []string{"executor"}},
 		"verification":       {executor: "true", verify: badName, failure: errs.GitFailed, calls: []string{"executor", "critic"}},
 	} {

@@ -214,6 +214,7 @@ func (s *site) writeTree(ctx context.Context, e *host.Engine, r *host.OrderResul
 	case err == nil, !ok:
 		return tree, err
 	case f.Code == errs.WorktreeMissing, f.Code == errs.RepositoryNested: // The agent did that, as the record of its run says.
+		err = nil
 	case f.Code == errs.DraftProtected, f.Code == errs.GitObjectInvalid, f.Code == errs.GitFailed && r.Step.Kind != task.StepCommit:
 		err = s.dropDraft(ctx, e, r, f)
 	default:
