@@ -102,3 +102,14 @@ func TestUnstorableDrafts(t *testing.T) {
 		})
 	}
 }
+
+// TestStoppedReview has a verification that leaves what git cannot commit, so that the review
+// ends without a decision, and none is counted.
+func TestStoppedReview(t *testing.T) {
+	h := newHand(t, "spawn: {retries: 0}\nverify: \"git init -q nested\"\n", oneRound())
+	h.advance(t, flow.Move{})
+	h.finish(t)
+	if h.at.NextAction != "stuck" || len(h.decided) != 0 {
+		t.Errorf("the task ends with %s (%s) after the decisions %q, want none", h.at.NextAction, h.at.Reason, h.decided)
+	}
+}

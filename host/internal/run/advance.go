@@ -301,7 +301,8 @@ func (d *driver) accept(ctx context.Context, r OrderResult) (decided bool, err e
 		return false, nil
 	}
 	req := api.Request{Adapter: w.req.Adapter, Policy: w.req.Policy}
-	return true, w.stopIfUnreviewable(ctx, round.Decide(ctx, w.recorder, req, *r.Evidence))
+	err = round.Decide(ctx, w.recorder, req, *r.Evidence)
+	return err == nil, w.stopIfUnreviewable(ctx, err) // A draft that cannot be committed is not decided.
 }
 
 // ownFiles returns the files of a result that belong to the task: an agent may have put files
