@@ -64,6 +64,26 @@ func TestWorkerKilled(t *testing.T) {
 	}
 }
 
+// TestWorkerRestarted kills a worker whose agent leaves a process that ignores signals and
+// writes files, and starts it again. The repeated order gets none of these files.
+func TestWorkerRestarted(t *testing.T) {
+	t.Parallel()
+	script := hangs()
+	writes := "trap '' TERM INT HUP; while :; do date > late.txt; sleep 0.01; done"
+	script.Calls[0] = fakeagent.Edits(fakeagent.Step{Run: &fakeagent.Run{Argv: []string{"setsid", "-f", "sh", "-c", writes}}}, fakeagent.Step{Hang: true})
+	f := newFleet(t, script)
+	f.home().ready()
+	one := f.worker("one", f.address)
+	run := f.begin("T")
+	f.called(run)
+	one.kill()
+	f.worker("one", f.address)
+	p := f.committed(run)
+	if files := f.git("-C", f.path("remote.git"), "ls-tree", "--name-only", p.Commit); strings.Contains(files, "late.txt") {
+		t.Errorf("the commit has %q", files)
+	}
+}
+
 // TestWorkerDrained stops a worker in the middle of its agent. The usage of the agent is
 // recorded, and another worker continues.
 func TestWorkerDrained(t *testing.T) {

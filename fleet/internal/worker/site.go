@@ -186,14 +186,19 @@ func (s *site) remove(ctx context.Context) error {
 	return nil
 }
 
-// run carries out the order. It returns its result and, unless it was interrupted, the git tree
-// of the next draft.
+// run restores the task's directory and carries out the order. It returns its result and, unless
+// it was interrupted, the git tree of the next draft.
 func (s *site) run(ctx context.Context, p *progress) (r host.OrderResult, tree string, err error) {
 	e := host.New(host.Options{
 		Project: host.Project{Root: s.root, Dir: s.root}, Worktree: s.tree.Path, Plugins: s.Plugins,
 		Now: time.Now, By: task.BySwitchyard, Environ: s.Environ, Observe: p.observe, Warn: s.Warn,
 	})
-	r, err = e.Carry(ctx, s.order.Order, p.lostRuns())
+	if err = e.EndOrphans(ctx); err == nil {
+		err = s.restore(ctx)
+	}
+	if err == nil {
+		r, err = e.Carry(ctx, s.order.Order, p.lostRuns())
+	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil && !r.Interrupted {
 		tree, err = s.writeTree(ctx, e, &r)

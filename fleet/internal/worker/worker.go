@@ -106,9 +106,6 @@ func (w *Worker) carry(ctx context.Context, in flow.Order, p *progress) (flow.Do
 	if done, err := site.fetch(ctx); err != nil || done.Result != "" {
 		return done, err
 	}
-	if err := site.restore(ctx); err != nil {
-		return flow.Done{}, err
-	}
 	result, tree, err := site.run(ctx, p)
 	if err != nil {
 		return flow.Done{}, err

@@ -133,6 +133,14 @@ func (e *Engine) Carry(ctx context.Context, o Order, lost []LostRun) (OrderResul
 	return r, e.send(context.WithoutCancel(ctx), o, &r)
 }
 
+// EndOrphans ends the processes that a killed engine left in the project. They must not
+// change files once the worktree has the draft of an order.
+//
+// # Errors
+//
+// Errors of leases.
+func (e *Engine) EndOrphans(ctx context.Context) error { return spawns.RecoverOrphans(ctx, e.project) }
+
 // isNext reports whether a step is still the task's next one. Otherwise its end is recorded.
 func (d *driver) isNext(ctx context.Context, step task.Step) (bool, error) {
 	return core.WithTask(ctx, d.project, d.id, func(r *record.Task) (bool, error) { return task.Next(r.Status.State) == step, nil })
