@@ -1,11 +1,15 @@
 package host_test
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -180,6 +184,58 @@ func TestReviewIsUsedAgainOnlyAsItWas(t *testing.T) {
 				t.Errorf("the round leads to %s, want %s", d.NextAction, want)
 			}
 			s.sound(t, "T")
+		})
+	}
+}
+
+// TestReviewIsUsedAgainOnlyForItsDiff checks that a resumed round reuses a review only if the
+// draft is still compared with the same commit, for the same task.
+func TestReviewIsUsedAgainOnlyForItsDiff(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		req      host.Request
+		restarts bool
+		critics  int
+	}{
+		{"nothing happened", host.Request{}, false, 0},
+		{"the same base", host.Request{Base: "HEAD"}, false, 0},
+		{"another base", host.Request{Base: "HEAD~1"}, false, 1},
+		{"another base at the start of the work", host.Request{}, true, 1},
+		{"another description", host.Request{Prompt: "Do more."}, false, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, once, fakeagent.Clean())
+			s.git(t, "init", "-q", "--template=")
+			s.write(t, ".gitignore", ".switchyard/\n")
+			for _, name := range []string{"a.go", "."} {
+				s.git(t, "add", name)
+				s.git(t, "commit", "-q", "-m", name)
+			}
+			s.write(t, "b.go", "package a\n")
+			ctx, cancel := context.WithCancel(t.Context())
+			clock := func() time.Time {
+				if good(s.state(t), task.RoleCritic) == 1 {
+					cancel()
+				}
+				return time.Now()
+			}
+			if _, err := s.engine(t, clock).Round(ctx, "T", host.Request{}); err == nil || s.state(t).Last != nil {
+				t.Fatalf("the round was decided: %v", err)
+			}
+			s.plays(t, fakeagent.Finds(wrong()))
+			e := s.engine(t, time.Now)
+			if c.restarts {
+				if _, err := e.Start(t.Context(), "T", api.StartRequest{Base: "HEAD~1"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := e.Round(t.Context(), "T", c.req); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(s.calls(t)); got != c.critics {
+				t.Errorf("%d critics ran, want %d", got, c.critics)
+			}
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,6 +67,15 @@ func (s site) write(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// git runs git in the project.
+func (s site) git(t testing.TB, args ...string) {
+	t.Helper()
+	args = append([]string{"-C", s.root, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)
+	if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v: %s", args, err, out)
 	}
 }
 

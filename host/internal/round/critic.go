@@ -2,6 +2,7 @@ package round
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,6 +138,9 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	if run.Tree != rr.tree {
 		return review{}, false, nil
 	}
+	if same, err := rr.hasQuestionOf(ctx, run.Intent.Run); err != nil || !same {
+		return review{}, false, err
+	}
 	data, err := handoff.ReadReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
 		return review{}, false, err
@@ -148,6 +152,27 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	ev.Path, ev.Run = run.Receipt.Path, run.Intent.Run
 	rr.recorder.AddEarlier(*run)
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
+}
+
+// hasQuestionOf reports whether the task has the base and the description that a run of the
+// critic began with. With others, the critic would see another diff, or other criteria.
+func (rr *roundRunner) hasQuestionOf(ctx context.Context, run string) (bool, error) {
+	now, err := rr.tx.Base(ctx)
+	if err != nil {
+		return false, err
+	}
+	base, description := "", ""
+	for e, err := range rr.tx.Events(ctx, 1) {
+		if err != nil {
+			return false, err
+		}
+		base, description = cmp.Or(e.Base, base), cmp.Or(e.Prompt, description)
+		begun, ok := e.Event.(*task.SpawnBegun)
+		if ok && slices.ContainsFunc(begun.Intents, func(i task.Intent) bool { return i.Run == run }) {
+			break
+		}
+	}
+	return base == now && description == rr.tx.TaskPrompt(), nil
 }
 
 // recordedCriticFailure returns the critic failure that an interrupted round left, if any.
