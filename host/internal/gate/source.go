@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // Ledger is a Source that reads a ledger. It is not safe for concurrent use.
@@ -50,7 +51,8 @@ func (s *Ledger) Find(ctx context.Context, tasks []string, tree string) (evidenc
 }
 
 // index finds the trees in the state of every task, without decoding it: a ledger can have
-// many tasks. A match elsewhere in a state only costs time.
+// many tasks. A match elsewhere in a state only costs time. A task that starts over has no
+// draft in its state until its next review, so its decisions are read.
 func (s *Ledger) index(ctx context.Context) error {
 	s.byTree = make(map[string][]string)
 	for head, err := range s.ledger.Heads(ctx) {
@@ -60,15 +62,31 @@ func (s *Ledger) index(ctx context.Context) error {
 		if head.Task == policyset.Chain {
 			continue
 		}
-		for _, mark := range []string{`"draft":"`, `"tree":"`} {
-			for _, after := range bytes.Split(head.State, []byte(mark))[1:] {
-				if tree, _, ok := bytes.Cut(after, []byte{'"'}); ok {
-					s.byTree[string(tree)] = append(s.byTree[string(tree)], head.Task)
-				}
+		s.addTrees(head.Task, head.State)
+		if !bytes.Contains(head.State, []byte(`"restarts":`)) || bytes.Contains(head.State, []byte(markDraft)) {
+			continue
+		}
+		for e, err := range s.ledger.Events(ctx, head.Task, 1, string(task.KindDecided)) {
+			if err != nil {
+				return err
 			}
+			s.addTrees(head.Task, e.Body)
 		}
 	}
 	return nil
+}
+
+// markDraft and markTree precede the trees of a decision, in a state and in an event.
+const markDraft, markTree = `"draft":"`, `"tree":"`
+
+func (s *Ledger) addTrees(id string, text []byte) {
+	for _, mark := range []string{markDraft, markTree} {
+		for _, after := range bytes.Split(text, []byte(mark))[1:] {
+			if tree, _, ok := bytes.Cut(after, []byte{'"'}); ok {
+				s.byTree[string(tree)] = append(s.byTree[string(tree)], id)
+			}
+		}
+	}
 }
 
 // AdoptedAt reads the chain of policies.
