@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -201,14 +200,9 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 			best.Reason = fmt.Sprintf("it is the merge of task %s into %s, but of what it brings %s", m.Task, m.Into, brought.Reason)
 		}
 	}
-	latest := make(map[string]evidence.Review) // by task
-	for _, r := range found.Reviews {
-		if slices.Contains(r.Trees, c.tree) {
-			latest[r.Task] = r
-		}
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return cmp.Compare(latest[b].Seq, latest[a].Seq) }) {
-		r := latest[id]
+	reviews := slices.DeleteFunc(slices.Clone(found.Reviews), func(r evidence.Review) bool { return !slices.Contains(r.Trees, c.tree) })
+	slices.SortFunc(reviews, func(a, b evidence.Review) int { return cmp.Compare(b.Seq, a.Seq) })
+	for _, r := range reviews {
 		judged, err := g.judge(ctx, result, c, r)
 		// If it saw only a part of the change, an earlier review may have seen the whole.
 		if err != nil || judged.Outcome != api.GateNotReviewed || !r.Reviewed {
@@ -253,7 +247,7 @@ func (g Gate) mergeBase(ctx context.Context, from, to string) (string, error) {
 	return base, err
 }
 
-// judge returns the result that follows from the latest review of a tree by a task.
+// judge returns the result that follows from a review of a tree.
 func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evidence.Review) (api.GateVerdict, error) {
 	result.Review = &api.GateReview{
 		Task: r.Task, Round: r.Round, At: r.At, Event: r.Event, Base: r.Base, Decision: r.Decision, Policy: r.Policy, Verify: r.Verify,

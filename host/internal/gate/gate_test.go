@@ -128,6 +128,8 @@ func TestVerdicts(t *testing.T) {
 		"a later one of another task":    {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Task, r.Seq = "U", 9 })), "executor", "task U"},
 		"an earlier one of another task": {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Task, r.Seq = "U", 5 })), api.GatePassed, "task T"},
 		"a later one of a part":          {reviews(s.review(), s.review(func(r *evidence.Review) { r.Task, r.Seq, r.Base = "U", 9, s.tip })), api.GatePassed, "task T"},
+		"a later one of a part by it":    {reviews(s.review(), s.review(func(r *evidence.Review) { r.Seq, r.Base = 9, s.tip })), api.GatePassed, "task T"},
+		"a rejection before a part":      {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Seq = 8 }), s.review(func(r *evidence.Review) { r.Seq, r.Base = 9, s.tip })), "executor", "task T"},
 		"a later red one":                {reviews(s.review(), s.review(executor, func(r *evidence.Review) { r.Task, r.Seq, r.Reviewed = "U", 9, false })), api.GateNotReviewed, "task U decided on a red verification alone"},
 		"a later forced one":             {reviews(s.review(), s.review(func(r *evidence.Review) { r.Task, r.Seq, r.Force = "U", 9, &task.Force{By: "ann", Reason: "x"} })), api.GateRefused, "task U was forced by ann"},
 		"a later one of another policy":  {reviews(s.review(), s.review(func(r *evidence.Review) { r.Task, r.Seq, r.Policy.Digest = "U", 9, "sha256:other" })), api.GateRefused, "task U was decided by policy"},
