@@ -215,7 +215,7 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	return best, nil
 }
 
-// checkMerge checks the changes that the merge of a task brings to the commit before it. The
+// checkMerge checks the commits that the merge of a task brings to the commit before it. The
 // verdict is the zero one if c is another change: after a fast-forward, it is the task's
 // commit, which needs its own review.
 func (g Gate) checkMerge(ctx context.Context, c change, m evidence.Merge) (api.GateVerdict, error) {
@@ -226,15 +226,8 @@ func (g Gate) checkMerge(ctx context.Context, c change, m evidence.Merge) (api.G
 	if err != nil || !slices.Equal(merge.Parents, []string{c.from, m.Tip}) {
 		return api.GateVerdict{}, err
 	}
-	base, err := g.mergeBase(ctx, c.from, m.Tip)
-	if err != nil {
-		return api.GateVerdict{}, err
-	}
-	tip, err := g.Repo.ReadCommit(ctx, m.Tip)
-	if err != nil {
-		return api.GateVerdict{}, err
-	}
-	return g.check(ctx, change{commit: tip.Hash, tree: tip.Tree, from: base, tasks: []string{m.Task}})
+	brought, err := g.checkRange(ctx, c.from, m.Tip)
+	return brought.GateVerdict, err
 }
 
 // mergeBase returns the commit at which two histories part.

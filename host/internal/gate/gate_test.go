@@ -245,6 +245,32 @@ func TestMerges(t *testing.T) {
 	}
 }
 
+// TestAMergeOfTwoCommits: a task that started over after its commit brings both of its commits,
+// each with its own review.
+func TestAMergeOfTwoCommits(t *testing.T) {
+	s := newScene(t)
+	s.commit("other.txt", "x\n")
+	s.git("switch", "-q", "-c", "task", s.tip)
+	first := s.commit("task.txt", "x\n")
+	tip := s.commit("task.txt", "y\n")
+	s.git("switch", "-q", "main")
+	s.git("merge", "-q", "--no-ff", "-m", "merge", "task")
+	of := func(commit, base string) evidence.Review {
+		return s.review(func(r *evidence.Review) { r.Trees, r.Base = []string{s.git("rev-parse", commit+"^{tree}")}, base })
+	}
+	for want, reviews := range map[string][]evidence.Review{
+		api.GatePassed:      {of(first, s.tip), of(tip, first)},
+		api.GateNotReviewed: {of(tip, first)},
+	} {
+		merges := []evidence.Merge{{Task: "T", Commit: s.git("rev-parse", "HEAD"), Tip: tip, Into: "main"}}
+		source := recorded{found: evidence.Found{Reviews: reviews, Merges: merges}}
+		got, err := gate.Gate{Repo: s.repo, Source: source}.Check(t.Context(), api.GateRequest{Commit: "HEAD"})
+		if err != nil || got.Outcome != want || (want == api.GatePassed) != (len(got.Missing) == 0) {
+			t.Errorf("%+v, %v, want %s", got, err, want)
+		}
+	}
+}
+
 // A source that cannot be read is no verdict.
 func TestASourceThatFails(t *testing.T) {
 	s := newScene(t)
