@@ -28,8 +28,8 @@ type Tx struct {
 	record.Task
 	// Policy is the policy that made the pending decision, nil if no decision is pending.
 	Policy *policyset.Selection
-	// BaseRev is the draft's base as the caller names it, or "". BaseCommit is its commit, ""
-	// if not resolved yet.
+	// BaseRev is the draft's base as the caller names it, or "". BaseCommit is the commit that
+	// the command compares the draft with, "" if it has not compared it yet.
 	BaseRev, BaseCommit string
 	// Prompt is the caller's description of the task, or "".
 	Prompt string
@@ -132,7 +132,8 @@ func (tx *Tx) Commit(ctx context.Context, before func() error) (*api.EventRef, e
 		return nil, nil
 	}
 	base := ""
-	if tx.Status.Status != task.NoTask && (tx.BaseRev != "" || tx.isStart()) {
+	// Another command may have recorded another base since this one has used its own.
+	if tx.Status.Status != task.NoTask && (tx.BaseRev != "" || tx.BaseCommit != "" || tx.isStart()) {
 		var err error
 		switch base, err = tx.Base(ctx); {
 		case errs.CodeOf(err) == errs.TreeUnreadable && tx.BaseRev == "":
@@ -302,7 +303,8 @@ func (tx *Tx) Base(ctx context.Context) (string, error) {
 		return tx.BaseCommit, nil
 	}
 	if tx.BaseRev == "" && !tx.isStart() {
-		return tx.Status.Base, nil
+		tx.BaseCommit = tx.Status.Base
+		return tx.BaseCommit, nil
 	}
 	if b := tx.Status.Branch; b != nil && tx.BaseRev == "" {
 		return b.Head(), nil // The checkout may be at another commit.
