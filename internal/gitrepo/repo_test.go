@@ -216,6 +216,29 @@ func TestSubmodules(t *testing.T) {
 	}
 }
 
+// Git does not make the directory of a submodule that a sparse checkout leaves out.
+func TestSubmoduleOutsideSparseCheckout(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, "in", "x"), "x\n")
+	first := s.git(s.dir, "rev-parse", "HEAD")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "update-index", "--add", "--cacheinfo", "160000,"+first+",out/lib")
+	s.git(s.dir, "commit", "-q", "-m", "a submodule")
+	s.git(s.dir, "sparse-checkout", "set", "in")
+	r := s.open()
+	w := s.add(r, "T")
+	for range 2 {
+		s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+	}
+	tree, err := r.CheckoutTree(t.Context())
+	s.must(err)
+	s.equal(tree, s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+
+	// What the draft has there counts.
+	s.write(s.file(w, "out/lib"), "one\n")
+	s.equal(s.git(s.dir, "cat-file", "-p", s.tree(r, w)+":out/lib"), "one")
+}
+
 // A confined process can write a repository into the directory of a submodule, with settings
 // that let git status start a program there.
 func TestSubmoduleStartsNothing(t *testing.T) {

@@ -322,7 +322,7 @@ func addAll(run onIndex, submodules []string) (err error) {
 	} else {
 		outside := ":(top)\x00:(top,exclude,literal)" + strings.Join(submodules, "\x00:(top,exclude,literal)")
 		if _, err = run(outside, "add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"); err == nil {
-			_, err = run(strings.Join(submodules, "\x00"), "update-index", "--add", "--remove", "-z", "--stdin")
+			_, err = run(strings.Join(submodules, "\x00"), "update-index", "--add", "--remove", "--ignore-skip-worktree-entries", "-z", "--stdin")
 		}
 	}
 	if err == nil {
