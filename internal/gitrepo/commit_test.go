@@ -226,12 +226,19 @@ func TestIgnoredAttributes(t *testing.T) {
 // The index of an agent may have files that the worktree, where the draft was tested, lacks.
 func TestIndexWithAMissingFile(t *testing.T) {
 	s := newScene(t)
+	s.git(s.dir, "update-index", "--add", "--cacheinfo", "160000,"+s.git(s.dir, "rev-parse", "HEAD")+",lib")
+	s.git(s.dir, "commit", "-q", "-m", "a submodule")
 	r := s.open()
-	w := s.add(r, "T")
-	s.git(w.Path, "update-index", "--add", "--cacheinfo", "100644,"+s.git(w.Path, "rev-parse", "HEAD:a.txt")+",new.txt")
-	s.git(w.Path, "update-index", "--skip-worktree", "new.txt")
-	_, err := r.WriteTree(t.Context(), w.Path)
-	s.want(err, errs.DraftProtected)
+	for i, entry := range []string{"100644,HEAD:a.txt,new.txt", "120000,HEAD:a.txt,new", "100755,HEAD:a.txt,a.txt", "160000,HEAD,lib"} {
+		w := s.add(r, fmt.Sprint(i))
+		mode, name := entry[:6], entry[strings.LastIndex(entry, ",")+1:]
+		id := s.git(w.Path, "rev-parse", strings.TrimSuffix(entry[7:], ","+name))
+		s.must(os.RemoveAll(s.file(w, name)))
+		s.git(w.Path, "update-index", "--add", "--cacheinfo", mode+","+id+","+name)
+		s.git(w.Path, "update-index", "--skip-worktree", name)
+		_, err := r.WriteTree(t.Context(), w.Path)
+		s.want(err, errs.DraftProtected)
+	}
 }
 
 // TestReadCommitIsUTF8 tests that git's encoding of the user's log is not that of a commit's

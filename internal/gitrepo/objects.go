@@ -9,8 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// noMode is what git lists as the mode of a file that is missing.
-const noMode = "000000"
+// noMode is what git lists as the mode of a file that is missing, and directoryMode as that of a
+// directory.
+const noMode, directoryMode = "000000", "040000"
 
 // change is a file or directory that differs between two trees, or between a tree and an index.
 type change struct {

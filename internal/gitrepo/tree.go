@@ -228,17 +228,19 @@ func addFiles(p place, run onIndex, submodules []string) ([]string, error) {
 // git converts the file. It fails if a flag made git keep an entry whose file is missing: the
 // draft was tested without the file.
 func keepUnconverted(p place, run onIndex, changes []change) (done bool, err error) {
+	for _, c := range changes {
+		if c.mode != noMode && c.mode != directoryMode && !exists(filepath.Join(p.top, filepath.FromSlash(c.name))) {
+			return false, errs.New(errs.DraftProtected, "the index has a change of %s, which is not among the files", textutil.Line(c.name)).
+				With("paths", []string{c.name}).
+				WithHint("run git reset -- FILE there, or write the file; for a task, run switchyard resume TASK then")
+		}
+	}
 	isOther := func(c change) bool { return c.oldID == c.id || !strings.HasPrefix(c.mode, "100") }
 	if changes = slices.DeleteFunc(changes, isOther); len(changes) == 0 {
 		return true, nil
 	}
 	var files, unconverted strings.Builder
 	for _, c := range changes {
-		if !exists(filepath.Join(p.top, filepath.FromSlash(c.name))) {
-			return false, errs.New(errs.DraftProtected, "the index has a change of %s, which is not among the files", textutil.Line(c.name)).
-				With("paths", []string{c.name}).
-				WithHint("run git reset -- FILE there, or write the file; for a task, run switchyard resume TASK then")
-		}
 		files.WriteString(`"` + gitcmd.Quote.Replace(c.name) + "\"\n")
 	}
 	out, err := run(files.String(), "hash-object", "--no-filters", "--stdin-paths")
