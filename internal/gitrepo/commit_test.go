@@ -241,6 +241,19 @@ func TestIndexWithAMissingFile(t *testing.T) {
 	}
 }
 
+// A sparse checkout can leave out a file that is assumed to be unchanged.
+func TestAssumedFileOutsideSparseCheckout(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, "out", "x"), "x\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "second")
+	s.git(s.dir, "update-index", "--assume-unchanged", "out/x")
+	s.git(s.dir, "sparse-checkout", "set", "in")
+	tree, err := s.open().CheckoutTree(t.Context())
+	s.must(err)
+	s.equal(tree, s.git(s.dir, "rev-parse", "HEAD^{tree}"))
+}
+
 // TestReadCommitIsUTF8 tests that git's encoding of the user's log is not that of a commit's
 // subject.
 func TestReadCommitIsUTF8(t *testing.T) {

@@ -366,7 +366,7 @@ func checkEntries(p place, run onIndex) (hidden string, submodules []string, err
 			attributed[path.Dir(name)] = true
 		}
 		tag := attributes[0]
-		if tag == 'h' || tag == 's' || tag == 'S' && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
+		if tag == 'h' || strings.ContainsRune("sS", rune(tag)) && exists(filepath.Join(p.top, filepath.FromSlash(name))) {
 			names.WriteString(name + "\x00")
 		}
 		if strings.HasPrefix(attributes[2:], gitcmd.Gitlink) {
