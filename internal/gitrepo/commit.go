@@ -100,6 +100,10 @@ func (r *Repo) restoreIndex(p place, tree string) bool {
 		return false
 	}
 	index := filepath.Join(p.git, "index")
+	old, err := os.Lstat(index)
+	if err != nil || !old.Mode().IsRegular() {
+		return false
+	}
 	lock := index + ".lock"
 	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -107,6 +111,9 @@ func (r *Repo) restoreIndex(p place, tree string) bool {
 	}
 	_, err = f.Write(saved.data)
 	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Chmod(lock, old.Mode().Perm()) // A shared repository ignores the umask.
+	}
+	if err == nil {
 		err = os.Chtimes(lock, saved.changed, saved.changed)
 	}
 	if err == nil {

@@ -337,6 +337,18 @@ func TestCommit(t *testing.T) {
 	s.equal(s.state(), before)
 }
 
+// Git reads the indexes of all worktrees when it collects objects, as any user of the repository.
+func TestCommitKeepsTheIndexShared(t *testing.T) {
+	s := newScene(t)
+	s.git(s.dir, "config", "core.sharedRepository", "0666")
+	r := s.open()
+	w := s.add(r, "T")
+	s.edit(r, w, "a.txt", "two\n")
+	info, err := os.Stat(s.git(w.Path, "rev-parse", "--path-format=absolute", "--git-path", "index"))
+	s.must(err)
+	s.equal(info.Mode().String(), "-rw-rw-rw-")
+}
+
 // A killed git leaves its lock, which is removed where only a task's git takes it.
 func TestLockOfKilledGit(t *testing.T) {
 	if testing.Short() {
