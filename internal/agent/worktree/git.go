@@ -215,13 +215,16 @@ func (g *git) checkFiles(r repo) error {
 
 // checkNotSpecial refuses an existing special file, except for the null device, which is empty.
 func checkNotSpecial(name string) error {
-	if name == os.DevNull {
-		return nil
-	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	if name != os.DevNull && isSpecial(name) {
 		return unreadable(gitFolder, fmt.Errorf("%s: %w", filepath.Base(name), errWaits))
 	}
 	return nil
+}
+
+// isSpecial reports whether a file exists that is neither a regular file nor a directory.
+func isSpecial(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // maxIncluded bounds how many files of settings are read, and maxSettings the size of

@@ -313,7 +313,7 @@ func TestPipes(t *testing.T) {
 // Git would wait for a writer to these, and never be told that it is waited for.
 func TestPipesThatGitReads(t *testing.T) {
 	for _, name := range []string{
-		".gitattributes", "new/.gitignore", ".switchyard/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes", "../home/attributes", "../home/global", "../home/system",
+		".gitattributes", "new/.gitignore", "new/.git/HEAD", "new/.git/commondir", ".switchyard/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes", "../home/attributes", "../home/global", "../home/system",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)

@@ -196,7 +196,10 @@ func (w *walker) enter(ctx context.Context, dir string) error {
 	}
 	if dir != w.top && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), gitFolder) }) {
 		w.whole = false
-		if r, err := w.scanner.find(dir); r != nil || err != nil {
+		switch r, err := w.scanner.find(dir); {
+		case errors.Is(err, errWaits):
+			return err
+		case r != nil || err != nil:
 			return nil
 		}
 	}

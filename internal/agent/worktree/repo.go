@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -99,6 +100,11 @@ func find(top string) (*repo, error) {
 			return nil, errBroken
 		}
 		link = resolve(top, target)
+	}
+	for _, name := range []string{"HEAD", "commondir"} {
+		if isSpecial(filepath.Join(link, name)) {
+			return nil, fmt.Errorf("%s: %w", name, errWaits)
+		}
 	}
 	r := repo{top: top, dir: link, common: link}
 	switch text, err := gitcmd.ReadLine(filepath.Join(link, "commondir")); {
