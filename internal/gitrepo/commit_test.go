@@ -254,6 +254,26 @@ func TestAssumedFileOutsideSparseCheckout(t *testing.T) {
 	s.equal(tree, s.git(s.dir, "rev-parse", "HEAD^{tree}"))
 }
 
+// A person may merge in the worktree of a task while the same process goes on.
+func TestMergeOutsideSparseCheckout(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, "in", "x"), "x\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "second")
+	s.git(s.dir, "sparse-checkout", "set", "in")
+	r := s.open()
+	w := s.add(r, "T")
+	s.tree(r, w)
+	s.write(filepath.Join(s.dir, "out", "new"), "new\n")
+	s.git(s.dir, "add", "--all", "--sparse")
+	s.git(s.dir, "commit", "-q", "-m", "third")
+	s.git(w.Path, "merge", "-q", "main")
+	s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "main^{tree}"))
+
+	s.git(w.Path, "sparse-checkout", "set", "other")
+	s.equal(s.tree(r, w), s.git(s.dir, "rev-parse", "main^{tree}"))
+}
+
 // TestReadCommitIsUTF8 tests that git's encoding of the user's log is not that of a commit's
 // subject.
 func TestReadCommitIsUTF8(t *testing.T) {

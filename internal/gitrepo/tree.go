@@ -39,7 +39,10 @@ func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err err
 	if err != nil {
 		return "", err
 	}
-	if saved := r.savedIndex(p); saved != nil {
+	// Only the worktree's own index knows what a sparse checkout leaves out: it may be another
+	// one by now, or of another commit.
+	sparse := exists(filepath.Join(p.git, "info", "sparse-checkout"))
+	if saved := r.savedIndex(p); saved != nil && !sparse {
 		// It fails if git has collected an object that it names.
 		if tree, err = r.writeTree(ctx, p, saved); failureOf(err) == nil {
 			return tree, err
