@@ -114,6 +114,19 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return r.find(ctx, r.checkout, "merge-base", a, b)
 }
 
+// AutoMerge returns the tree to which git merges two commits by itself. A file with a conflict
+// has git's marks in it.
+func (r *Repo) AutoMerge(ctx context.Context, ours, theirs string) (string, error) {
+	out, err := r.run(ctx, command{place: r.checkout, limit: slow, args: []string{
+		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories", ours, theirs,
+	}})
+	tree, _, _ := strings.Cut(strings.TrimSpace(out), "\x00")
+	if isNegative(err) && gitcmd.IsID(tree) { // There are conflicts.
+		err = nil
+	}
+	return tree, err
+}
+
 // Commits lists the commits that are reachable from one and not from another, oldest first,
 // at most limit.
 func (r *Repo) Commits(ctx context.Context, from, to string, limit int) ([]string, error) {

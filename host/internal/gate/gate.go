@@ -50,8 +50,9 @@ type Gate struct {
 
 // change is the difference between two trees, which has to be reviewed.
 type change struct {
-	commit, tree string // commit is "" for the files of a checkout
-	from         string // a commit or a tree
+	commit, tree string   // commit is "" for the files of a checkout
+	from         string   // a commit or a tree
+	merged       []string // the other parents of a merge
 	tasks        []string
 }
 
@@ -102,7 +103,7 @@ func (g Gate) ofCommit(ctx context.Context, rev string) (change, error) {
 		return change{}, errs.New(errs.CommitShallow, "the parent of commit %.12s is not in this clone, so what the commit changes is not known", commit.Hash).
 			With("commit", commit.Hash)
 	case len(commit.Parents) > 0:
-		c.from = commit.Parents[0]
+		c.from, c.merged = commit.Parents[0], commit.Parents[1:]
 		return c, nil
 	}
 	c.from, err = g.Repo.EmptyTree(ctx)
@@ -270,6 +271,9 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 			"a decision of the adopted policy"), nil
 	}
 	covered, why, err := g.covers(ctx, r, c)
+	if covered && err == nil {
+		covered, why, err = g.keepsMerged(ctx, c)
+	}
 	if err != nil {
 		return api.GateVerdict{}, err
 	}
@@ -328,6 +332,35 @@ func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered 
 		return true, "", nil
 	}
 	return false, fmt.Sprintf("it was compared with %.12s, and %.12s has another version of %s", r.Base, c.from, textutil.Line(unseen[0])+textutil.AndMore(len(unseen)-1)), nil
+}
+
+// keepsMerged reports whether a merge commit takes over all that it merges, except in files that
+// it changes. If another file is not as git would merge it, the commit undoes what is in its
+// other parent, and the difference with its first parent does not show that.
+func (g Gate) keepsMerged(ctx context.Context, c change) (keeps bool, why string, err error) {
+	for _, parent := range c.merged {
+		merge, err := g.Repo.AutoMerge(ctx, c.from, parent)
+		if err != nil {
+			return false, "", err
+		}
+		undone, err := g.Repo.Changed(ctx, merge, c.tree)
+		if err != nil {
+			return false, "", err
+		}
+		seen, err := g.Repo.Changed(ctx, c.from, c.tree)
+		if err != nil {
+			return false, "", err
+		}
+		slices.Sort(seen)
+		undone = slices.DeleteFunc(undone, func(name string) bool {
+			_, ok := slices.BinarySearch(seen, name)
+			return ok
+		})
+		if len(undone) > 0 {
+			return false, fmt.Sprintf("the commit merges %.12s, but without its changes of %s", parent, textutil.Line(undone[0])+textutil.AndMore(len(undone)-1)), nil
+		}
+	}
+	return true, "", nil
 }
 
 func refuse(result api.GateVerdict, reason, missing string) api.GateVerdict {

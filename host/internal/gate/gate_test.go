@@ -90,7 +90,7 @@ func (s *scene) commit(name, text string) string {
 		s.Fatal(err)
 	}
 	s.git("add", "-A")
-	s.git("commit", "-q", "-m", name)
+	s.git("commit", "-q", "--allow-empty", "-m", name)
 	return s.git("rev-parse", "HEAD")
 }
 
@@ -267,6 +267,52 @@ func TestAMergeOfTwoCommits(t *testing.T) {
 		got, err := gate.Gate{Repo: s.repo, Source: source}.Check(t.Context(), api.GateRequest{Commit: "HEAD"})
 		if err != nil || got.Outcome != want || (want == api.GatePassed) != (len(got.Missing) == 0) {
 			t.Errorf("%+v, %v, want %s", got, err, want)
+		}
+	}
+}
+
+// TestMergesThatUndo: a merge passes by a review of its files if its difference with the first
+// parent shows all in which it is not as git would merge.
+func TestMergesThatUndo(t *testing.T) {
+	s := newScene(t)
+	first := s.commit("c.txt", "first\n")
+	s.git("switch", "-q", "-c", "other", s.tip)
+	s.commit("a.txt", "mended\n")
+	other := s.commit("c.txt", "other\n")
+	s.git("switch", "-q", "main")
+	s.git("switch", "-q", "--orphan", "unrelated")
+	unrelated := s.commit("d.txt", "x\n")
+	s.git("switch", "-q", "main")
+	tree := func(a, c string) string {
+		s.commit("a.txt", a)
+		s.commit("c.txt", c)
+		defer s.git("reset", "-q", "--hard", first)
+		return s.git("rev-parse", "HEAD^{tree}")
+	}
+	merge := func(tree string, others ...string) string {
+		args := []string{"commit-tree", "-m", "merge", "-p", first}
+		for _, other := range others {
+			args = append(args, "-p", other)
+		}
+		return s.git(append(args, tree)...)
+	}
+	all := tree("mended\n", "both\n")
+	for name, c := range map[string]struct{ commit, want, says string }{
+		"all":                 {merge(all, other), api.GatePassed, "reviewed exactly these files"},
+		"another resolution":  {merge(tree("mended\n", "other\n"), other), api.GatePassed, "reviewed exactly these files"},
+		"a change of a.txt":   {merge(tree("changed\n", "both\n"), other), api.GatePassed, "reviewed exactly these files"},
+		"without the mending": {merge(tree("one\n", "both\n"), other), api.GateNotReviewed, "merges " + other[:12] + ", but without its changes of a.txt"},
+		"one side":            {merge(tree("mended\n", "first\n"), other), api.GateNotReviewed, "without its changes of c.txt"},
+		"nothing of it":       {merge(s.git("rev-parse", first+"^{tree}"), other), api.GateNotReviewed, "without its changes of a.txt (and 1 more)"},
+		"an octopus":          {merge(all, s.tip, other), api.GatePassed, "reviewed exactly these files"},
+		"nothing of the last": {merge(s.git("rev-parse", first+"^{tree}"), s.tip, other), api.GateNotReviewed, "without its changes of a.txt"},
+		"unrelated":           {merge(all, other, unrelated), api.GateNotReviewed, "merges " + unrelated[:12] + ", but without its changes of d.txt"},
+	} {
+		reviewed := s.review(func(r *evidence.Review) { r.Trees, r.Base = []string{s.git("rev-parse", c.commit+"^{tree}")}, first })
+		g := gate.Gate{Repo: s.repo, Source: recorded{found: evidence.Found{Reviews: []evidence.Review{reviewed}}}}
+		got, err := g.Check(t.Context(), api.GateRequest{Commit: c.commit})
+		if err != nil || got.Outcome != c.want || !strings.Contains(got.Reason, c.says) {
+			t.Errorf("%s: %+v, %v, want %s and %q", name, got, err, c.want, c.says)
 		}
 	}
 }
