@@ -108,10 +108,11 @@ func (r *Repo) EmptyTree(ctx context.Context) (string, error) {
 	return strings.TrimSpace(out), err
 }
 
-// MergeBase returns the commit at which the histories of two commits part, "" if they have
-// no common commit.
-func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
-	return r.find(ctx, r.checkout, "merge-base", a, b)
+// MergeBases returns the commits at which the histories of two commits part: several if each
+// was merged into the other, and none if they have no common commit.
+func (r *Repo) MergeBases(ctx context.Context, a, b string) ([]string, error) {
+	out, err := r.find(ctx, r.checkout, "merge-base", "--all", a, b)
+	return strings.Fields(out), err
 }
 
 // AutoMerge returns the tree to which git merges two commits by itself. A file with a conflict

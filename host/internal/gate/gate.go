@@ -130,22 +130,29 @@ func (g Gate) checkRange(ctx context.Context, from, to string) (api.GateResult, 
 	if err != nil {
 		return api.GateResult{}, err
 	}
-	base, err := g.mergeBase(ctx, start, last.Hash)
+	bases, err := g.mergeBases(ctx, start, last.Hash)
 	if err != nil {
 		return api.GateResult{}, err
 	}
-	if base == last.Hash {
+	if bases[0] == last.Hash {
 		return api.GateResult{GateVerdict: api.GateVerdict{
-			Outcome: api.GateNotReviewed, Commit: last.Hash, Tree: last.Tree, From: base,
+			Outcome: api.GateNotReviewed, Commit: last.Hash, Tree: last.Tree, From: last.Hash,
 			Reason: "the range has no commits", Missing: []string{fmt.Sprintf("a commit that %.50s does not have", textutil.Line(from))},
 		}}, nil
 	}
+	// If each was merged into the other, the difference with one base does not show what the
+	// range undoes of the rest.
 	var whole api.GateResult
-	whole.GateVerdict, err = g.check(ctx, change{commit: last.Hash, tree: last.Tree, from: base, tasks: tasksOf(last)})
+	for _, base := range bases {
+		whole.GateVerdict, err = g.check(ctx, change{commit: last.Hash, tree: last.Tree, from: base, tasks: tasksOf(last)})
+		if err != nil || whole.Outcome != api.GatePassed {
+			break
+		}
+	}
 	if err != nil || whole.Outcome == api.GatePassed {
 		return whole, err
 	}
-	commits, err := g.Repo.Commits(ctx, base, last.Hash, maxCommits+1)
+	commits, err := g.Repo.Commits(ctx, start, last.Hash, maxCommits+1)
 	if err != nil {
 		return api.GateResult{}, err
 	}
@@ -231,14 +238,14 @@ func (g Gate) checkMerge(ctx context.Context, c change, m evidence.Merge) (api.G
 	return brought.GateVerdict, err
 }
 
-// mergeBase returns the commit at which two histories part.
-func (g Gate) mergeBase(ctx context.Context, from, to string) (string, error) {
-	base, err := g.Repo.MergeBase(ctx, from, to)
-	if err == nil && base == "" {
+// mergeBases returns the commits at which two histories part, at least one.
+func (g Gate) mergeBases(ctx context.Context, from, to string) ([]string, error) {
+	bases, err := g.Repo.MergeBases(ctx, from, to)
+	if err == nil && len(bases) == 0 {
 		err = errs.New(errs.CommitShallow, "the histories of %.80q and %.80q do not meet in this clone, so what changed between them is not known", from, to).
 			With("commit", to)
 	}
-	return base, err
+	return bases, err
 }
 
 // judge returns the result that follows from a review of a tree.

@@ -317,6 +317,37 @@ func TestMergesThatUndo(t *testing.T) {
 	}
 }
 
+// TestSeveralMergeBases: if two branches were merged into each other, a review of the whole
+// from one of the commits at which they part does not show what it undoes of the other.
+func TestSeveralMergeBases(t *testing.T) {
+	s := newScene(t)
+	s.git("switch", "-q", "-c", "task", s.base)
+	begun := s.commit("task.txt", "x\n")
+	s.git("switch", "-q", "main")
+	s.git("merge", "-q", "--no-ff", "-m", "merge", "task")
+	s.git("switch", "-q", "task")
+	s.git("merge", "-q", "-s", "ours", "-m", "merge", s.tip)
+	of := func(base string) evidence.Review {
+		return s.review(func(r *evidence.Review) { r.Trees, r.Base = []string{s.git("rev-parse", "task^{tree}")}, base })
+	}
+	for want, bases := range map[string][][]string{
+		api.GateNotReviewed: {{begun}, {s.tip}},
+		api.GatePassed:      {{begun, s.tip}},
+	} {
+		for _, from := range bases {
+			var reviews []evidence.Review
+			for _, base := range from {
+				reviews = append(reviews, of(base))
+			}
+			g := gate.Gate{Repo: s.repo, Source: recorded{found: evidence.Found{Reviews: reviews}}}
+			got, err := g.Check(t.Context(), api.GateRequest{From: "main", To: "task"})
+			if err != nil || got.Outcome != want {
+				t.Errorf("reviews from %v: %+v, %v, want %s", from, got, err, want)
+			}
+		}
+	}
+}
+
 // A source that cannot be read is no verdict.
 func TestASourceThatFails(t *testing.T) {
 	s := newScene(t)
