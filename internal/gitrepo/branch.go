@@ -13,9 +13,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// branchPrefix begins the names of tasks' branches, and headsPrefix the names of the refs
-// of all branches.
-const branchPrefix, headsPrefix = "switchyard/", "refs/heads/"
+// branchPrefix begins the names of tasks' branches, headsPrefix the names of the refs of all
+// branches, and remotesPrefix those of the branches that were fetched.
+const branchPrefix, headsPrefix, remotesPrefix = "switchyard/", "refs/heads/", "refs/remotes/"
 
 // TaskBranch returns the name of a task's branch, switchyard/TASK. A dot that git does not
 // accept there becomes a plus, and a byte that is not valid in a task id becomes a percent

@@ -137,8 +137,8 @@ func isRecent(version string) bool {
 }
 
 // Resolve finds the commit that a revision names, as in gitrevisions(7), and the short name
-// of its branch, "" if the revision does not name a branch. It refuses the name of a branch
-// that git takes for another ref, such as a tag, with another commit.
+// of its branch, "" if the revision does not name a branch. It refuses the name of a branch, also
+// of one that was fetched, that git takes for another ref, such as a tag, with another commit.
 //
 // # Errors
 //
@@ -153,18 +153,27 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, 
 		return "", "", unknown
 	}
 	commit, out, _ = strings.Cut(out, "\n")
-	if ref, _, _ := strings.Cut(out, "\n"); strings.HasPrefix(ref, headsPrefix) {
+	ref, _, _ := strings.Cut(out, "\n")
+	if strings.HasPrefix(ref, headsPrefix) {
 		branch = ref[len(headsPrefix):]
 	}
 	if err != nil || rev == "HEAD" || gitcmd.IsID(rev) || strings.HasPrefix(rev, "refs/") {
 		return commit, branch, err
 	}
-	ofBranch, err := r.find(ctx, r.checkout, "rev-parse", "--verify", "--quiet", headsPrefix+rev+"^{commit}")
-	if err == nil && ofBranch != "" && ofBranch != commit {
-		err = errs.New(errs.RevisionUnknown, "git takes the name %.200q for a tag or another ref, and not for the branch of that name", rev).With("revision", rev).
-			WithHint("delete the other ref, which git show-ref lists, or write " + headsPrefix + textutil.Line(rev) + " for the branch")
+	for _, prefix := range []string{headsPrefix, remotesPrefix} {
+		if ref == prefix+rev {
+			continue
+		}
+		ofBranch, err := r.find(ctx, r.checkout, "rev-parse", "--verify", "--quiet", prefix+rev+"^{commit}")
+		if err != nil {
+			return "", "", err
+		}
+		if ofBranch != "" && ofBranch != commit {
+			return "", "", errs.New(errs.RevisionUnknown, "git takes the name %.200q for another ref, such as a tag, and not for %s", rev, prefix+textutil.Line(rev)).With("revision", rev).
+				WithHint("delete the other ref, which git show-ref lists, or write " + prefix + textutil.Line(rev) + " for the branch")
+		}
 	}
-	return commit, branch, err
+	return commit, branch, nil
 }
 
 // Dirty lists the files of the user's checkout that differ from its HEAD, and the untracked

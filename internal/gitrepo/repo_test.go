@@ -114,6 +114,33 @@ func TestResolveRefusesTheNameOfABranch(t *testing.T) {
 	refused()
 }
 
+// Git takes a name for a tag or a local branch rather than for the branch of a remote.
+func TestResolveRefusesTheNameOfARemoteBranch(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	s.git(s.dir, "update-ref", "refs/remotes/origin/main", "HEAD")
+	want := s.git(s.dir, "rev-parse", "HEAD")
+	resolved := func(rev string) {
+		t.Helper()
+		commit, _, err := r.Resolve(t.Context(), rev)
+		s.must(err)
+		s.equal(commit, want)
+	}
+	resolved("origin/main")
+	s.git(s.dir, "tag", "origin/main")
+	resolved("origin/main") // The tag is at the same commit.
+	s.git(s.dir, "commit", "-q", "--allow-empty", "-m", "second")
+	for _, kind := range []string{"refs/tags/", "refs/heads/"} {
+		s.git(s.dir, "update-ref", kind+"origin/main", "HEAD")
+		for _, rev := range []string{"origin/main", "origin/main~0"} {
+			_, _, err := r.Resolve(t.Context(), rev)
+			s.want(err, errs.RevisionUnknown)
+		}
+		resolved("refs/remotes/origin/main")
+		s.git(s.dir, "update-ref", "-d", kind+"origin/main")
+	}
+}
+
 func TestDirty(t *testing.T) {
 	s := newScene(t)
 	r := s.open()
