@@ -68,11 +68,14 @@ func (r *Repo) ReadCommit(ctx context.Context, rev string) (Commit, error) {
 	parents, out, _ := strings.Cut(out, "\n")
 	c.Subject, out, _ = strings.Cut(out, "\n")
 	c.Parents, c.Trailers = strings.Fields(parents), parseTrailers(out)
-	if len(c.Parents) == 0 && exists(filepath.Join(r.common, "shallow")) {
+	if len(c.Parents) == 0 && r.IsShallow() {
 		c.Shallow, err = r.hasParent(ctx, hash)
 	}
 	return c, err
 }
+
+// IsShallow reports whether the repository may lack commits before those that it has.
+func (r *Repo) IsShallow() bool { return exists(filepath.Join(r.common, "shallow")) }
 
 // hasParent reports whether a commit has a parent, which a shallow clone does not show.
 func (r *Repo) hasParent(ctx context.Context, commit string) (bool, error) {

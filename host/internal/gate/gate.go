@@ -346,6 +346,12 @@ func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered 
 // other parent, and the difference with its first parent does not show that.
 func (g Gate) keepsMerged(ctx context.Context, c change) (keeps bool, why string, err error) {
 	for _, parent := range c.merged {
+		// Without the commit at which they part, git would merge them as unrelated ones.
+		if g.Repo.IsShallow() {
+			if _, err := g.mergeBases(ctx, c.from, parent); err != nil {
+				return false, "", err
+			}
+		}
 		merge, err := g.Repo.AutoMerge(ctx, c.from, parent)
 		if err != nil {
 			return false, "", err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/evidence"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -63,14 +64,21 @@ func newScene(t *testing.T) *scene {
 	s.base = s.commit("a.txt", "one\n")
 	s.tip = s.commit("b.txt", "two\n")
 	s.baseTree, s.tree = s.git("rev-parse", s.base+"^{tree}"), s.git("rev-parse", s.tip+"^{tree}")
+	s.repo = s.open(s.dir)
+	return s
+}
+
+func (s *scene) open(dir string) *gitrepo.Repo {
+	s.Helper()
+	var repo *gitrepo.Repo
 	keeper, err := supervise.New()
 	if err == nil {
-		s.repo, err = gitrepo.Open(t.Context(), s.dir, gitrepo.Options{Supervisor: keeper, Environ: os.Environ()})
+		repo, err = gitrepo.Open(s.Context(), dir, gitrepo.Options{Supervisor: keeper, Environ: os.Environ()})
 	}
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
-	return s
+	return repo
 }
 
 func (s *scene) git(args ...string) string {
@@ -313,6 +321,29 @@ func TestMergesThatUndo(t *testing.T) {
 		got, err := g.Check(t.Context(), api.GateRequest{Commit: c.commit})
 		if err != nil || got.Outcome != c.want || !strings.Contains(got.Reason, c.says) {
 			t.Errorf("%s: %+v, %v, want %s and %q", name, got, err, c.want, c.says)
+		}
+	}
+}
+
+// TestAShallowMerge: a clone without the commit at which the parents of a merge part does not
+// say what the merge undoes.
+func TestAShallowMerge(t *testing.T) {
+	s := newScene(t)
+	s.git("switch", "-q", "-c", "other", s.base)
+	s.commit("other.txt", "x\n")
+	s.git("switch", "-q", "main")
+	s.commit("a.txt", "mended\n")
+	s.git("merge", "-q", "--no-ff", "-m", "merge", "other")
+	reviewed := s.review(func(r *evidence.Review) {
+		r.Trees, r.Base = []string{s.git("rev-parse", "HEAD^{tree}")}, s.git("rev-parse", "HEAD~1")
+	})
+	for depth, want := range map[string]errs.Code{"2": errs.CommitShallow, "4": ""} {
+		clone := filepath.Join(t.TempDir(), "clone")
+		s.git("clone", "-q", "--depth", depth, "file://"+s.dir, clone)
+		g := gate.Gate{Repo: s.open(clone), Source: recorded{found: evidence.Found{Reviews: []evidence.Review{reviewed}}}}
+		got, err := g.Check(t.Context(), api.GateRequest{Commit: "HEAD"})
+		if errs.CodeOf(err) != want || err == nil && got.Outcome != api.GatePassed {
+			t.Errorf("depth %s: %+v, %v", depth, got, err)
 		}
 	}
 }
