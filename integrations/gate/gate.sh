@@ -14,8 +14,14 @@ fail() {
 	exit 1
 }
 
-# find prints the hash of a commit.
-find() { git rev-parse --verify --quiet "$1^{commit}" || fail "cannot read commit $1"; }
+# find prints the hash of a commit. Git takes the name of a branch for a tag of the same name,
+# which others may be able to push.
+find() {
+	case $(LC_ALL=C git -c core.warnAmbiguousRefs=true rev-parse --verify "$1^{commit}" 2>&1) in
+	*"is ambiguous"*) fail "the name $1 is ambiguous: write refs/heads/NAME or refs/remotes/NAME for a branch" ;;
+	esac
+	git rev-parse --verify --quiet "$1^{commit}" || fail "cannot read commit $1"
+}
 
 # check runs switchyard gate, with the arguments after the first, on the proof of a commit.
 check() {
