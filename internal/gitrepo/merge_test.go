@@ -131,6 +131,14 @@ func TestMergeRefuses(t *testing.T) {
 		_, err := r.Merge(t.Context(), m)
 		s.want(err, code)
 	}
+	// The error says why, and no advice of git about other things.
+	m = s.mergeRequest(w)
+	m.Base = "unrelated"
+	s.git(s.dir, "branch", m.Base, s.git(s.dir, "commit-tree", "-m", "root", "HEAD^{tree}"))
+	_, err = r.Merge(t.Context(), m)
+	s.want(err, errs.GitFailed)
+	s.equal(err.Error(), "git merge-tree failed: fatal: refusing to merge unrelated histories")
+	s.must(r.RemoveMerge(t.Context(), m.Path))
 	s.wantWorktree(w, m.Tip)
 }
 

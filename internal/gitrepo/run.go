@@ -170,7 +170,7 @@ func (r *Repo) isPrivate(path string) bool {
 func (r *Repo) once(ctx context.Context, c command) (string, error) {
 	settings := []string{
 		"core.commitGraph=false", "core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false", "core.trustctime=true", "core.checkStat=default",
-		"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false", "i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8", "user.useConfigOnly=true", "advice.addEmbeddedRepo=false", "advice.graftFileDeprecated=false",
+		"gc.auto=0", "maintenance.auto=false", "submodule.recurse=false", "i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8", "user.useConfigOnly=true", "advice.addEmbeddedRepo=false",
 	}
 	if !c.hooks {
 		settings = append(settings, "core.hooksPath="+os.DevNull, "trailer.separators=:")
@@ -216,6 +216,10 @@ func WithoutRepository(environ []string) []string {
 	})
 }
 
+// noFile is no file. Git would advise against a file of grafts that it can open, also before it
+// reads the setting that turns this off.
+const noFile = os.DevNull + "/none"
+
 func environment(caller []string) []string {
 	env := slices.DeleteFunc(WithoutRepository(caller), func(entry string) bool {
 		return strings.HasPrefix(entry, "LANGUAGE=") || strings.HasPrefix(entry, "LC_")
@@ -223,6 +227,6 @@ func environment(caller []string) []string {
 	return append(env,
 		"LC_ALL=C.UTF-8", // This package matches git's messages.
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never",
-		"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE="+os.DevNull, "GIT_MERGE_AUTOEDIT=no",
+		"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE="+noFile, "GIT_MERGE_AUTOEDIT=no",
 	)
 }
