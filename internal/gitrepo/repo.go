@@ -29,6 +29,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -138,7 +139,8 @@ func isRecent(version string) bool {
 
 // Resolve finds the commit that a revision names, as in gitrevisions(7), and the short name
 // of its branch, "" if the revision does not name a branch. It refuses the name of a branch, also
-// of one that was fetched, that git takes for another ref, such as a tag, with another commit.
+// of one that was fetched, that git takes for another ref, such as a tag, with another commit,
+// and a short id that git takes for a ref.
 //
 // # Errors
 //
@@ -173,8 +175,21 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (commit, branch string, 
 				WithHint("delete the other ref, which git show-ref lists, or write " + prefix + textutil.Line(rev) + " for the branch")
 		}
 	}
+	if shortPattern().MatchString(rev) && !strings.HasPrefix(commit, strings.ToLower(rev)) {
+		objects, err := r.output(ctx, r.checkout, "rev-parse", "--disambiguate="+rev)
+		if err != nil {
+			return "", "", err
+		}
+		if objects != "" {
+			return "", "", errs.New(errs.RevisionUnknown, "git takes the name %s for a branch, a tag or another ref, and not for the commit of that id", rev).With("revision", rev).
+				WithHint("write the whole id of the commit, or the full name of the ref, such as refs/heads/" + rev)
+		}
+	}
 	return commit, branch, nil
 }
+
+// shortPattern matches the beginning of an object's id, as git prints it.
+var shortPattern = lazy.Regexp(`^[0-9a-fA-F]{7,}$`)
 
 // Dirty lists the files of the user's checkout that differ from its HEAD, and the untracked
 // files that are not ignored. A directory of untracked files is one entry that ends with a

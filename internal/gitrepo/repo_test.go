@@ -141,6 +141,32 @@ func TestResolveRefusesTheNameOfARemoteBranch(t *testing.T) {
 	}
 }
 
+// Git takes a short id for a ref of that name rather than for the commit.
+func TestResolveRefusesTheNameOfACommit(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	id := s.git(s.dir, "rev-parse", "HEAD")
+	short := id[:8]
+	s.git(s.dir, "tag", short)
+	resolved := func(rev, want string) {
+		t.Helper()
+		commit, _, err := r.Resolve(t.Context(), rev)
+		s.must(err)
+		s.equal(commit, want)
+	}
+	resolved(short, id) // The tag is at the same commit.
+	s.git(s.dir, "commit", "-q", "--allow-empty", "-m", "second")
+	s.git(s.dir, "tag", "-f", short)
+	_, _, err := r.Resolve(t.Context(), short)
+	s.want(err, errs.RevisionUnknown)
+	resolved(id, id)
+	resolved(id[:10], id)
+	other := s.git(s.dir, "rev-parse", "HEAD")
+	resolved("refs/tags/"+short, other)
+	s.git(s.dir, "branch", "20260101") // It is no commit's id.
+	resolved("20260101", other)
+}
+
 func TestDirty(t *testing.T) {
 	s := newScene(t)
 	r := s.open()
