@@ -345,6 +345,14 @@ func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered 
 // it changes. If another file is not as git would merge it, the commit undoes what is in its
 // other parent, and the difference with its first parent does not show that.
 func (g Gate) keepsMerged(ctx context.Context, c change) (keeps bool, why string, err error) {
+	if len(c.merged) == 0 {
+		return true, "", nil
+	}
+	seen, err := g.Repo.Changed(ctx, c.from, c.tree)
+	if err != nil {
+		return false, "", err
+	}
+	slices.Sort(seen)
 	for _, parent := range c.merged {
 		// Without the commit at which they part, git would merge them as unrelated ones.
 		if g.Repo.IsShallow() {
@@ -360,11 +368,6 @@ func (g Gate) keepsMerged(ctx context.Context, c change) (keeps bool, why string
 		if err != nil {
 			return false, "", err
 		}
-		seen, err := g.Repo.Changed(ctx, c.from, c.tree)
-		if err != nil {
-			return false, "", err
-		}
-		slices.Sort(seen)
 		undone = slices.DeleteFunc(undone, func(name string) bool {
 			_, ok := slices.BinarySearch(seen, name)
 			return ok

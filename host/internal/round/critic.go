@@ -138,7 +138,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	if run.Tree != rr.tree {
 		return review{}, false, nil
 	}
-	if same, err := rr.hasQuestionOf(ctx, run.Intent.Run); err != nil || !same {
+	if same, err := rr.hasInputsOf(ctx, run.Intent.Run); err != nil || !same {
 		return review{}, false, err
 	}
 	data, err := handoff.ReadReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
@@ -154,9 +154,9 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }
 
-// hasQuestionOf reports whether the task has the base and the description that a run of the
+// hasInputsOf reports whether the task has the base and the description that a run of the
 // critic began with. With others, the critic would see another diff, or other criteria.
-func (rr *roundRunner) hasQuestionOf(ctx context.Context, run string) (bool, error) {
+func (rr *roundRunner) hasInputsOf(ctx context.Context, run string) (bool, error) {
 	now, err := rr.tx.Base(ctx)
 	if err != nil {
 		return false, err
