@@ -207,8 +207,8 @@ func storeTree(run onIndex) (string, error) {
 	return strings.TrimSpace(tree), err
 }
 
-// addFiles adds all files to an index, whose submodules it is given and returns. Git reads the
-// files whose times differ from those in the index.
+// addFiles adds all files to an index with these submodules, and returns the submodules that it
+// has then. Git reads the files whose times differ from those in the index.
 func addFiles(p place, run onIndex, submodules []string) ([]string, error) {
 	if err := addAll(run, submodules); err != nil {
 		return nil, err
@@ -226,10 +226,10 @@ func addFiles(p place, run onIndex, submodules []string) ([]string, error) {
 	return submodules, addAll(run, submodules)
 }
 
-// keepUnconverted restores the entries of files that have the same bytes as in HEAD, and
-// reports whether there are none. If an attribute was added after such a file was committed,
-// git converts the file. It fails if a flag made git keep an entry whose file is missing: the
-// draft was tested without the file.
+// keepUnconverted restores the entries of files that have the same bytes as in HEAD. If an
+// attribute was added after such a file was committed, git converts the file. done says that
+// there was nothing to restore. It fails if a flag made git keep an entry whose file is
+// missing: the draft was tested without the file.
 func keepUnconverted(p place, run onIndex, changes []change) (done bool, err error) {
 	for _, c := range changes {
 		if c.mode != noMode && c.mode != directoryMode && !exists(filepath.Join(p.top, filepath.FromSlash(c.name))) {
