@@ -68,7 +68,7 @@ func (s Scale) ParseCell(cell string) (number int, zero, ok bool) {
 	n, err := strconv.Atoi(cell)
 	possible := -maxCell <= n && n <= maxCell
 	if s.Exact {
-		possible = n > 0
+		possible = 0 < n && n <= maxExact
 	}
 	return n, false, err == nil && strconv.Itoa(n) == cell && possible
 }

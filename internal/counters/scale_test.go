@@ -81,6 +81,9 @@ func TestCellsOfSmallNumbers(t *testing.T) {
 		if got := exact.Cell(value); got != want {
 			t.Errorf("%d is in the exact cell %q, want %q", value, got, want)
 		}
+		if _, _, ok := exact.ParseCell(strconv.FormatInt(value, 10)); ok != (0 < value && value <= 1000) {
+			t.Errorf("the exact cell %d: %t", value, ok)
+		}
 		if got := (counters.Scale{PerUnit: 1000}).Cell(value); (got == "zero") != (want == "zero") {
 			t.Errorf("%d is in the cell %q", value, got)
 		}

@@ -33,7 +33,7 @@ func newHostile(names []string) *memLedger {
 			add(counters.Spawns(), huge, name, name, name), add(counters.Fallbacks(), huge, name, name), add(counters.Tokens(), huge, name, "in"),
 			add(counters.MicroDollars(), huge, name), one(counters.Daily(), day, name), add(counters.Daily(), huge, day, counters.DayMicroDollars),
 			add(counters.Daily(), huge, day, counters.DaySpawns), one(counters.Daily(), day, counters.DayFallbacks),
-			add(counters.TaskRounds().Cells(), huge, strconv.Itoa(1+100*i)), add(counters.TaskRounds().Sum(), huge),
+			add(counters.TaskRounds().Cells(), huge, strconv.Itoa(1+60*i)), add(counters.TaskRounds().Sum(), huge),
 			add(counters.QuestionWaits().Cells(), huge, strconv.Itoa(i*10)), add(counters.Questions(), huge),
 		)
 	}

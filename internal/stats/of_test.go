@@ -222,6 +222,7 @@ func TestSumsThatCannotBe(t *testing.T) {
 		{"no cell of waits", broken{measure: counters.QuestionWaits().Cells().Name, row: ledger.Counter{Values: []string{"x"}, Sum: 1}}},
 		{"no cell of runs", broken{measure: counters.SpawnRuns().Cells().Name, row: ledger.Counter{Values: []string{"x"}, Sum: 1}}},
 		{"no cell of rounds", broken{measure: counters.TaskRounds().Cells().Name, row: ledger.Counter{Values: []string{"-3"}, Sum: 1}}},
+		{"no cell of rounds", broken{measure: counters.TaskRounds().Cells().Name, row: ledger.Counter{Values: []string{"9223372036854775807"}, Sum: 1}}},
 	} {
 		if _, err := stats.Of(t.Context(), c.broken); errs.CodeOf(err) != errs.LedgerCorrupt {
 			t.Errorf("%s in %s: %v", c.name, c.measure, err)
