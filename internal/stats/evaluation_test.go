@@ -60,7 +60,7 @@ func TestEvaluationPage(t *testing.T) {
 	if got := commits[1][1]; !strings.HasSuffix(got, `: </title></svg></style><img src=x onerror=alert(2)>`) {
 		t.Errorf("a commit with output is %q", got)
 	}
-	if got := commits[2]; got[3] != "–" || !strings.HasSuffix(got[1], `: " onload="alert(3)`) {
+	if got := commits[2]; got[2] != "–" || got[3] != "–" || !strings.HasSuffix(got[1], `: " onload="alert(3)`) {
 		t.Errorf("a commit without a decision is %q", got)
 	}
 	if rules := page.table(t, "Commits by rule, and where its findings go"); len(rules) != 20 {
