@@ -204,7 +204,12 @@ func labelValues[T any](f Family, k Seed, counted map[string]T) [][]string {
 		all = append(all, strings.SplitN(key, keySeparator, len(f.Labels)))
 	}
 	if f.seeds != nil {
-		all = append(all, f.seeds(k, all)...)
+		for _, values := range f.seeds(k, all) {
+			for i := range values {
+				values[i] = textutil.Line(values[i]) // As in values.
+			}
+			all = append(all, values)
+		}
 	}
 	slices.SortFunc(all, slices.Compare)
 	return slices.CompactFunc(all, slices.Equal)

@@ -171,6 +171,17 @@ switchyard_rounds_total{next_action="executor",policy_version="1.1.0"} 0
 `)
 }
 
+// TestKnownIsVisible checks that a policy cannot put hidden characters into labels.
+func TestKnownIsVisible(t *testing.T) {
+	all := written(t, gather(t, &record{}, metrics.Options{Seed: metrics.Seed{Routes: map[string]string{"a\u202eb\n": "executor"}}}), metrics.Text)
+	wants(t, all, "findings_total", `
+# TYPE switchyard_findings_total counter
+switchyard_findings_total{category="a<U+202E>b ",route="executor",severity="fail"} 0
+switchyard_findings_total{category="a<U+202E>b ",route="executor",severity="nit"} 0
+switchyard_findings_total{category="a<U+202E>b ",route="executor",severity="risk"} 0
+`)
+}
+
 // TestKnownIsBounded checks that a policy with more categories than the ledger's cap adds
 // no further series.
 func TestKnownIsBounded(t *testing.T) {
