@@ -64,9 +64,12 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	if _, err := readExisting(ctx, root, path, name); err != nil { // Before a lock file is created next to it.
 		return result, err
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
+	waiting, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	lock, err := safefile.WaitLock(waiting, root, "."+name+".lock")
+	if errors.Is(err, context.DeadlineExceeded) {
+		return result, errUnwritable(path, errors.New("another process is writing it")).Because(err)
+	}
 	if err != nil {
 		return result, errUnwritable(path, err)
 	}
@@ -99,7 +102,7 @@ func Write(ctx context.Context, path string, gather func(context.Context) ([]*dt
 	return result, nil
 }
 
-func errUnwritable(path string, err error) error {
+func errUnwritable(path string, err error) *errs.Error {
 	return errs.New(errs.TextfileUnwritable, "failed to write %s: %w", path, safefile.Reason(err)).With("path", path)
 }
 
