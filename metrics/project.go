@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/digest"
@@ -271,18 +272,22 @@ func (p Project) Publish(ctx context.Context) error {
 	if m.Foreign {
 		return fmt.Errorf("the metrics are not published: %s is owned by user %d, so its metrics destinations are ignored", project.ConfigFile, m.Owner)
 	}
-	var failures []error
+	// One of them must not wait for the other.
+	var unwritten, unpushed error
+	var exports sync.WaitGroup
 	if path := m.Textfile; path != "" {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(p.Root, path)
 		}
-		_, err := p.WriteTextfile(ctx, path)
-		failures = append(failures, err)
+		exports.Go(func() { _, unwritten = p.WriteTextfile(ctx, path) })
 	}
 	if m.Push != "" {
-		if _, err := p.Push(ctx, PushRequest{Timeout: publishTimeout}); err != nil {
-			failures = append(failures, fmt.Errorf("the metrics are not pushed: %w", err))
-		}
+		exports.Go(func() {
+			if _, err := p.Push(ctx, PushRequest{Timeout: publishTimeout}); err != nil {
+				unpushed = fmt.Errorf("the metrics are not pushed: %w", err)
+			}
+		})
 	}
-	return errors.Join(failures...)
+	exports.Wait()
+	return errors.Join(unwritten, unpushed)
 }

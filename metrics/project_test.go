@@ -5,15 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -89,6 +93,45 @@ func TestPushOfALockedLedger(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// publishingEngine has an empty ledger, and exports its metrics.
+type publishingEngine struct{ to project.Metrics }
+
+func (e publishingEngine) UncheckedConfig(context.Context) (project.Config, error) {
+	return project.Config{Metrics: e.to}, nil
+}
+
+func (publishingEngine) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+	return ledger.Counters{Rows: make([][]ledger.Counter, len(queries))}, nil
+}
+
+// TestPublishWithALockedFile checks that metrics are pushed while another process writes the
+// file.
+func TestPublishWithALockedFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	lock, err := safefile.TryLock(root, ".shop.prom.lock")
+	if err != nil || lock == nil {
+		t.Fatalf("%v, %v", lock, err)
+	}
+	defer lock.Release()
+	var pushes atomic.Int32
+	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { pushes.Add(1) }))
+	defer gateway.Close()
+	p := Project{
+		Engine: publishingEngine{project.Metrics{Textfile: "shop.prom", Push: gateway.URL}},
+		Policy: func(ctx context.Context) (*policies.Policy, error) { return policies.Load(ctx, policies.Default) },
+		Root:   dir, State: filepath.Join(dir, ".switchyard"),
+	}
+	if err := p.Publish(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "another process is writing it") || pushes.Load() != 1 {
+		t.Errorf("%d pushes, and the error is %v", pushes.Load(), err)
 	}
 }
 
