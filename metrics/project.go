@@ -63,7 +63,10 @@ func (p Project) collector(ctx context.Context, source Source, group map[string]
 		return nil, err
 	}
 	labels := mergeLabels(config.Metrics.Labels, p.Labels)
-	maps.DeleteFunc(labels, func(name, value string) bool { return group[name] == value })
+	maps.DeleteFunc(labels, func(name, value string) bool {
+		grouped, ok := group[name]
+		return ok && grouped == value
+	})
 	return New(source, Options{Labels: labels, Seed: seed, Build: p.Build})
 }
 
