@@ -28,14 +28,16 @@ import (
 // own package makes the program 4 MB larger: it imports, by way of golang.org/x/net/trace,
 // templates that can call every method (ADR-0029).
 type webConfig struct {
-	TLS struct {
-		Cert       string `yaml:"cert_file"`
-		Key        string `yaml:"key_file"`
-		ClientCAs  string `yaml:"client_ca_file"`
-		ClientAuth string `yaml:"client_auth_type"`
-		MinVersion string `yaml:"min_version"`
-	} `yaml:"tls_server_config"`
+	TLS   tlsConfig         `yaml:"tls_server_config"`
 	Users map[string]string `yaml:"basic_auth_users"` // bcrypt hashes, by name
+}
+
+type tlsConfig struct {
+	Cert       string `yaml:"cert_file"`
+	Key        string `yaml:"key_file"`
+	ClientCAs  string `yaml:"client_ca_file"`
+	ClientAuth string `yaml:"client_auth_type"`
+	MinVersion string `yaml:"min_version"`
 }
 
 // readWebConfig reads and checks a file and the files that it names. The TLS configuration is
@@ -55,12 +57,11 @@ func readWebConfig(path string) (c webConfig, secure *tls.Config, err error) {
 			return c, nil, fmt.Errorf("the password of %s is not a bcrypt hash: %w", name, err)
 		}
 	}
-	secure, err = c.tls(filepath.Dir(path))
+	secure, err = c.TLS.load(filepath.Dir(path))
 	return c, secure, err
 }
 
-func (c webConfig) tls(dir string) (*tls.Config, error) {
-	t := c.TLS
+func (t tlsConfig) load(dir string) (*tls.Config, error) {
 	if t.Cert+t.Key+t.ClientCAs+t.ClientAuth+t.MinVersion == "" {
 		return nil, nil
 	}
