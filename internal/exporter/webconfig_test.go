@@ -110,6 +110,9 @@ func TestTLSAndPasswords(t *testing.T) {
 			}
 			body, _ := io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
+			if resp.ProtoMajor != 1 {
+				t.Errorf("it serves %s", resp.Proto)
+			}
 			if resp.StatusCode != 200 && strings.Contains(string(body), "switchyard_") {
 				t.Errorf("%d shows metrics", resp.StatusCode)
 			}
