@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -87,6 +88,11 @@ func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) 
 	s := Seed{
 		Agents:  agents,
 		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
+	}
+	for _, command := range config.Reports.Commands {
+		if command.Plugin != "" && command.Plugin != api.Auto {
+			s.Plugins = append(s.Plugins, command.Plugin)
+		}
 	}
 	policy, err := p.Policy(ctx)
 	if ctx.Err() != nil || errs.CodeOf(err) == errs.LedgerBusy {
