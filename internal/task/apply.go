@@ -158,7 +158,7 @@ func (e WorkStarted) apply(s State) (State, error) {
 		s = s.forgetTrend()
 	}
 	s.Status, s.Phase, s.MaxRounds, s.HardCap, s.CustomCap, s.Query = Open, Start, e.MaxRounds, e.HardCap, e.CustomCap, e.Query
-	s.Stop, s.Questions, s.Parked = nil, nil, nil
+	s.Stop, s.Questions, s.Parked, s.Verifies = nil, nil, nil, s.Verifies || e.MustVerify
 	if e.Branch != nil {
 		s.Branch = e.Branch
 	}

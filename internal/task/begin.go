@@ -15,6 +15,8 @@ type StartWork struct {
 	// MaxRounds is the caller's cap, 0 if unset, and Fallback is the project's. HardCap is
 	// the project's hard cap, 0 if unset.
 	MaxRounds, Fallback, HardCap int
+	// MustVerify is set if the caller verifies the task, so that it is not committed without.
+	MustVerify bool
 	// Branch is the new branch to work on, or nil.
 	Branch *Branch
 	Force  *Force
@@ -28,7 +30,7 @@ func (c StartWork) decide(s State) (Event, error) {
 	if begun && c.Force == nil {
 		return nil, errs.New(errs.TaskStarted, "the task has begun already; it is %s, in round %d", s.Status, s.Round)
 	}
-	e := WorkStarted{Round: max(s.Round, 1), Query: c.Query, Branch: c.Branch, MaxRounds: c.MaxRounds, CustomCap: c.MaxRounds != 0}
+	e := WorkStarted{Round: max(s.Round, 1), Query: c.Query, MustVerify: c.MustVerify, Branch: c.Branch, MaxRounds: c.MaxRounds, CustomCap: c.MaxRounds != 0}
 	if begun {
 		e.Force = c.Force
 	}

@@ -141,6 +141,15 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestATaskThatMustBeVerified: its first commit does not do without a verification either.
+func TestATaskThatMustBeVerified(t *testing.T) {
+	start := beginBranch
+	start.MustVerify = true
+	s := do(t, task.State{}, start, task.CreateBranch{})
+	refuse(t, s, toward(t, s, ofTree(final(toCommit), "t1")), errs.CommitUnverified)
+	decide(t, s, ofTree(final(verified(toCommit, "green")), "t1"))
+}
+
 func TestAStopEndsAMerge(t *testing.T) {
 	begun := do(t, recorded(t), task.BeginMerge{Into: "main"})
 	s := do(t, begun, task.StopTask{Reason: "user-requested", By: "ann"})

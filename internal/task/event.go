@@ -98,6 +98,8 @@ type WorkStarted struct {
 	HardCap   int    `json:"hard_cap,omitzero"`
 	CustomCap bool   `json:"raised,omitzero"`
 	Query     string `json:"query,omitzero"`
+	// MustVerify is set if the task is not committed without a green verification.
+	MustVerify bool `json:"must_verify,omitzero"`
 	// Branch is the new branch to work on, or nil.
 	Branch *Branch `json:"branch,omitzero"`
 	Force  *Force  `json:"force,omitzero"`

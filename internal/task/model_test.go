@@ -324,6 +324,8 @@ func (m model) verifies() bool {
 		switch w := h.what.(type) {
 		case task.RecordVerification, task.ImportTask, task.BeginVerification:
 			return true
+		case task.StartWork:
+			return w.MustVerify
 		case decision:
 			return w.outcome.Verify == "green" || w.outcome.Verify == "red"
 		}

@@ -81,8 +81,8 @@ type State struct {
 	Attestations []Attestation `json:"stamps,omitzero"`
 	Searches     []Search      `json:"searches,omitzero"`
 
-	// Verifies is set once the task was verified. From then on a commit needs a green
-	// verification of its round.
+	// Verifies is set once the task was verified, or if it was started with a verification. From
+	// then on a commit needs a green verification of its round.
 	Verifies bool `json:"verification_required,omitzero"`
 	// Violations are the unrouted violations.
 	Violations []Violation `json:"violations,omitzero"`

@@ -98,7 +98,7 @@ func (w *walk) step() {
 		c := task.StopTask{Reason: "user-requested", By: "somebody", FindingCount: w.number("findings", -1, 2), ForgetCap: w.oneIn(2, "forget")}
 		w.expect(c, c, w.model.stop())
 	case "begin":
-		c := task.StartWork{Query: "q", MaxRounds: w.limit(), Fallback: 3, HardCap: w.hard(), Force: w.force()}
+		c := task.StartWork{Query: "q", MaxRounds: w.limit(), Fallback: 3, HardCap: w.hard(), MustVerify: w.oneIn(4, "must verify"), Force: w.force()}
 		if !w.oneIn(4, "in the checkout") {
 			c.Branch = &task.Branch{Name: "switchyard/t", Worktree: "/w", Base: w.pick("base", "c0", "c1"), Onto: "main"}
 		}

@@ -55,7 +55,7 @@ func (w *work) start(ctx context.Context) error {
 	}
 	w.tx.Prompt, w.tx.BaseRev = w.req.Prompt, branch.Base
 	result, err := w.tx.Update(ctx, func(*tasktx.Tx) (task.Command, event.Full, error) {
-		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: w.config.MaxRounds, HardCap: w.config.HardCap, Branch: branch}, event.Full{}, w.checkNew()
+		return task.StartWork{MaxRounds: w.req.MaxRounds, Fallback: w.config.MaxRounds, HardCap: w.config.HardCap, MustVerify: w.req.Verify != "", Branch: branch}, event.Full{}, w.checkNew()
 	})
 	if err != nil {
 		return err
