@@ -15,8 +15,8 @@ type CommitEvidence struct {
 	// Recorded is the commit that run made for the decision, or "". After a rebase it is
 	// not SHA.
 	Recorded string `json:"recorded,omitzero"`
-	// Merge is set if the commit merges Recorded into another branch. The merged tree was
-	// verified, but not reviewed.
+	// Merge is set if the commit merges Recorded into another branch. The merged tree was not
+	// reviewed.
 	Merge *task.Merge `json:"merge,omitzero"`
 	// Deferred names the findings that the decision defers, as in the trailers of Recorded.
 	Deferred []string `json:"deferred,omitzero"`

@@ -37,10 +37,12 @@ type Review struct {
 	Force *task.Force
 }
 
-// Merge is a merge that was verified and recorded. Tip is the task's commit.
+// Merge is a merge that was recorded. Tip is the task's commit.
 type Merge struct {
 	Task, Commit, Tip, Into string
-	Event                   api.EventRef
+	// Verified is set if the merged files have passed a verification.
+	Verified bool
+	Event    api.EventRef
 }
 
 // Found is the evidence in the events of tasks.
@@ -95,7 +97,7 @@ func (f *Found) Read(id string, events iter.Seq2[ledger.Event, error]) error {
 			into = ev.Into
 		case *task.MergeEnded:
 			if ev.Outcome == task.Merged && ev.Commit != "" {
-				f.Merges = append(f.Merges, Merge{Task: id, Commit: ev.Commit, Tip: tip, Into: into, Event: ref})
+				f.Merges = append(f.Merges, Merge{Task: id, Commit: ev.Commit, Tip: tip, Into: into, Verified: ev.Verified, Event: ref})
 			}
 		}
 		if state.Verified == nil {

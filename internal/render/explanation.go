@@ -48,7 +48,11 @@ func (p *Printer) commitEvidence(c api.CommitEvidence) {
 	case !c.Matches:
 		p.Line("commit %.12s  %s: %s", c.SHA, p.paint(red, "not reviewed"), c.Problem)
 	case c.Merge != nil:
-		p.Line("commit %.12s  %s into %s; the merged tree was verified, and commit %.12s reviewed", c.SHA, p.paint(green, "merged"), c.Merge.Into, c.Recorded)
+		verified := "the merged tree was verified"
+		if !c.Merge.Verified {
+			verified = "the merged tree was not verified"
+		}
+		p.Line("commit %.12s  %s into %s; %s, and commit %.12s reviewed", c.SHA, p.paint(green, "merged"), c.Merge.Into, verified, c.Recorded)
 	default:
 		p.Line("commit %.12s  %s: its tree %.12s is the one that was decided on", c.SHA, p.paint(green, "reviewed"), c.Tree)
 	}

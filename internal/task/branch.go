@@ -44,6 +44,8 @@ type Merge struct {
 	Outcome MergeOutcome `json:"outcome,omitzero"`
 	// Commit is the commit that the branch was moved to, "" if it was not moved.
 	Commit string `json:"commit,omitzero"`
+	// Verified is set if the merged files have passed a verification.
+	Verified bool `json:"verified,omitzero"`
 }
 
 // MergeOutcome is how a merge ended.
@@ -73,8 +75,9 @@ type MergeBegun struct {
 
 // MergeEnded records how a merge ended.
 type MergeEnded struct {
-	Outcome MergeOutcome `json:"outcome"`
-	Commit  string       `json:"commit,omitzero"`
+	Outcome  MergeOutcome `json:"outcome"`
+	Commit   string       `json:"commit,omitzero"`
+	Verified bool         `json:"verified,omitzero"`
 }
 
 // CreateBranch records that the branch and the worktree exist.
@@ -186,19 +189,24 @@ func (e MergeBegun) apply(s State) (State, error) {
 	return s, nil
 }
 
-// EndMerge records how a merge ended.
+// EndMerge records how a merge ended. Like the commit of a task that was ever verified, its
+// merge needs a green verification.
 type EndMerge struct{ MergeEnded }
 
 func (c EndMerge) decide(s State) (Event, error) {
 	if err := checkAllowed(s, KindMergeEnded); err != nil {
 		return nil, err
 	}
+	if c.Outcome == Merged && !c.Verified && s.Verifies {
+		return nil, errs.New(errs.CommitUnverified, "nothing has verified the merged files, and the task was verified").
+			WithHint("switchyard run TASK --merge --verify-cmd CMD verifies them")
+	}
 	return c.MergeEnded, nil
 }
 
 func (e MergeEnded) apply(s State) (State, error) {
 	ended := *s.Merge
-	ended.Outcome, ended.Commit = e.Outcome, e.Commit
+	ended.Outcome, ended.Commit, ended.Verified = e.Outcome, e.Commit, e.Verified
 	s.Merge, s.Status = &ended, Committed
 	switch e.Outcome {
 	case Merged:

@@ -141,13 +141,19 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestATaskThatMustBeVerified: its first commit does not do without a verification either.
+// TestATaskThatMustBeVerified: neither its commit nor a merge of it does without.
 func TestATaskThatMustBeVerified(t *testing.T) {
 	start := beginBranch
 	start.MustVerify = true
 	s := do(t, task.State{}, start, task.CreateBranch{})
 	refuse(t, s, toward(t, s, ofTree(final(toCommit), "t1")), errs.CommitUnverified)
-	decide(t, s, ofTree(final(verified(toCommit, "green")), "t1"))
+	s = do(t, decide(t, s, ofTree(final(verified(toCommit, "green")), "t1")), task.RecordCommit{GitCommit: theCommit}, task.BeginMerge{Into: "main"})
+	refuse(t, s, merges, errs.CommitUnverified)
+	ended := merges
+	ended.Verified = true
+	if s = do(t, s, ended); s.Status != task.Committed || !s.Merge.Verified {
+		t.Errorf("%s, %+v", s.Status, s.Merge)
+	}
 }
 
 func TestAStopEndsAMerge(t *testing.T) {

@@ -47,7 +47,7 @@ func (m model) merge() *task.Merge {
 		case task.BeginMerge:
 			merge = &task.Merge{Into: w.Into}
 		case task.EndMerge:
-			merge = &task.Merge{Into: merge.Into, Outcome: w.Outcome, Commit: w.Commit}
+			merge = &task.Merge{Into: merge.Into, Outcome: w.Outcome, Commit: w.Commit, Verified: w.Verified}
 		case task.StopTask:
 			if merge != nil && merge.Outcome == "" {
 				merge = nil
@@ -210,9 +210,13 @@ func (m model) beginMerge() verdict {
 	}
 }
 
-func (m model) endMerge() verdict {
-	if m.status() == task.Merging {
+func (m model) endMerge(c task.EndMerge) verdict {
+	switch {
+	case m.status() != task.Merging:
+		return refused(m.exists(errs.TaskNotCommitted))
+	case c.Outcome == task.Merged && !c.Verified && m.verifies():
+		return refused(errs.CommitUnverified)
+	default:
 		return verdict{}
 	}
-	return refused(m.exists(errs.TaskNotCommitted))
 }

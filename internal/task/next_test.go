@@ -237,7 +237,7 @@ func (d *driver) step() string {
 		}
 		d.do(task.BeginMerge{Into: "main"})
 	case task.StepMerge:
-		d.do(task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.MergeOutcome(d.one("merge", "merged", "merge-red", "merge-conflict"))}})
+		d.do(task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.MergeOutcome(d.one("merge", "merged", "merge-red", "merge-conflict")), Verified: true}})
 	case task.StepDraft, task.StepAssist:
 		return d.agent(next)
 	case task.StepReview:

@@ -47,9 +47,9 @@ func (w *walk) runStep(command string) {
 	case "merged":
 		c := task.EndMerge{MergeEnded: task.MergeEnded{Outcome: rapid.SampledFrom([]task.MergeOutcome{task.Merged, task.MergeConflict, task.MergeRed}).Draw(w.T, "ends")}}
 		if c.Outcome == task.Merged {
-			c.Commit = "c9"
+			c.Commit, c.Verified = "c9", !w.oneIn(3, "not verified")
 		}
-		w.expect(c, c, w.model.endMerge())
+		w.expect(c, c, w.model.endMerge(c))
 	default:
 		w.Fatalf("no command is %q", command)
 	}
@@ -149,7 +149,7 @@ func carriedOut(t tester, s task.State, step task.Step) []task.Command {
 	case task.StepCommit:
 		return []task.Command{task.RecordCommit{GitCommit: task.GitCommit{SHA: "c2", Tree: s.Last.Tree, Decision: "d1"}}}
 	case task.StepMerge:
-		return []task.Command{task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.Merged, Commit: "c3"}}}
+		return []task.Command{task.EndMerge{MergeEnded: task.MergeEnded{Outcome: task.Merged, Commit: "c3", Verified: true}}}
 	case task.StepStuck:
 		if s.MergeFailed() {
 			return []task.Command{task.BeginMerge{Into: "main"}}

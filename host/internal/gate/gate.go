@@ -201,7 +201,11 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 			return api.GateVerdict{}, err
 		case brought.Outcome == api.GatePassed:
 			result.Outcome, result.Merge = api.GatePassed, m.Task
-			result.Reason = fmt.Sprintf("it is the merge of task %s into %s, which was verified; the task's commit was reviewed", m.Task, m.Into)
+			verified := "which was verified"
+			if !m.Verified {
+				verified = "which was not verified"
+			}
+			result.Reason = fmt.Sprintf("it is the merge of task %s into %s, %s; the task's commit was reviewed", m.Task, m.Into, verified)
 			return result, nil
 		case brought.Outcome != "":
 			best.Outcome, best.Missing, best.Review = brought.Outcome, brought.Missing, brought.Review

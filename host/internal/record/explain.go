@@ -252,7 +252,7 @@ func (r *Task) CommitEvidence(ctx context.Context, x api.Explanation, commit git
 			into = ev.Into
 		case *task.MergeEnded:
 			if ev.Commit == commit.Hash {
-				found.Merge = &task.Merge{Into: into, Outcome: ev.Outcome, Commit: ev.Commit}
+				found.Merge = &task.Merge{Into: into, Outcome: ev.Outcome, Commit: ev.Commit, Verified: ev.Verified}
 			}
 		}
 	}

@@ -169,35 +169,42 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 			w.project.Warn(err) // The next merge removes it.
 		}
 	}()
+	forwards := m.Commit == w.tx.Status.Commit.SHA // to the files that the round has verified
+	ended := task.MergeEnded{Outcome: task.Merged, Commit: m.Commit, Verified: forwards && w.tx.Status.Last.Verify == string(policies.Green)}
 	switch {
 	case len(m.Conflicts) > 0:
 		w.notice("%s and %s change the same lines of %s", b.Name, b.Onto, textutil.List(m.Conflicts, round.MaxNamedChanges))
 		return task.MergeEnded{Outcome: task.MergeConflict}, nil
-	case m.Has && m.Commit == w.tx.Status.Commit.SHA:
-		return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
+	case m.Has && forwards:
+		return ended, nil
 	}
-	if v, err := verification.RunIn(ctx, w.tx, w.config, w.req.Verify, at); err != nil {
+	v, err := verification.RunIn(ctx, w.tx, w.config, w.req.Verify, at)
+	switch {
+	case err != nil:
 		return task.MergeEnded{}, err
-	} else if v.Outcome == policies.Red {
+	case v.Outcome == policies.Red:
 		w.notice("the merge of %s and %s does not pass the verification; its output is in %s", b.Name, b.Onto, v.Output)
 		return task.MergeEnded{Outcome: task.MergeRed}, nil
+	case v.Outcome == policies.Green:
+		ended.Verified = true
 	}
 	if !m.Has {
-		if err := w.checkMerging(ctx); err != nil {
+		if err := w.checkMerging(ctx, ended); err != nil {
 			return task.MergeEnded{}, err
 		}
 		if err := repo.Advance(ctx, b.Onto, m.Commit, m.Base); err != nil {
 			return task.MergeEnded{}, err
 		}
 	}
-	return task.MergeEnded{Outcome: task.Merged, Commit: m.Commit}, nil
+	return ended, nil
 }
 
-// checkMerging fails if a person has stopped the merge meanwhile.
-func (w *work) checkMerging(ctx context.Context) error {
+// checkMerging fails if the merge may not end so: a person has stopped it meanwhile, or nothing
+// has verified the merged files of a task that was verified.
+func (w *work) checkMerging(ctx context.Context, ended task.MergeEnded) error {
 	if err := w.tx.Begin(ctx); err != nil {
 		return err
 	}
-	_, err := task.Decide(w.tx.Status.State, task.EndMerge{})
+	_, err := task.Decide(w.tx.Status.State, task.EndMerge{MergeEnded: ended})
 	return err
 }
