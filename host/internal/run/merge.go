@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -192,7 +193,11 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 		if err := w.checkMerging(ctx, ended); err != nil {
 			return task.MergeEnded{}, err
 		}
-		if err := repo.Advance(ctx, b.Onto, m.Commit, m.Base); err != nil {
+		err := repo.Advance(ctx, b.Onto, m.Commit, m.Base)
+		if e, ok := errors.AsType[*errs.Error](err); ok && e.Code == errs.BranchMoved {
+			return task.MergeEnded{}, e.WithHint("run the task again with --merge, which merges into the branch as it is then")
+		}
+		if err != nil {
 			return task.MergeEnded{}, err
 		}
 	}
