@@ -45,7 +45,7 @@ func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
 	if known {
 		return r.errKnown(path, w.Branch)
 	}
-	refs := headsPrefix + w.Branch + "\n" + headsPrefix + strings.TrimSuffix(branchPrefix, "/") + "\n"
+	refs := headsPrefix + w.Branch + "\n" + headsPrefix + strings.TrimSuffix(BranchPrefix, "/") + "\n"
 	out, err := r.run(ctx, command{place: r.checkout, args: []string{"cat-file", "--batch-check"}, input: refs})
 	if err == nil && strings.Count(out, " missing\n") < 2 {
 		return errTaken(w.Branch)

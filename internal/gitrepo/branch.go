@@ -13,15 +13,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// branchPrefix begins the names of tasks' branches, headsPrefix the names of the refs of all
+// BranchPrefix begins the names of tasks' branches, headsPrefix the names of the refs of all
 // branches, and remotesPrefix those of the branches that were fetched.
-const branchPrefix, headsPrefix, remotesPrefix = "switchyard/", "refs/heads/", "refs/remotes/"
+const BranchPrefix, headsPrefix, remotesPrefix = "switchyard/", "refs/heads/", "refs/remotes/"
 
 // TaskBranch returns the name of a task's branch, switchyard/TASK. A dot that git does not
 // accept there becomes a plus, and a byte that is not valid in a task id becomes a percent
 // sign with two hex digits. Different ids have different branches.
 func TaskBranch(id string) string {
-	name := []byte(branchPrefix)
+	name := []byte(BranchPrefix)
 	for i := range len(id) {
 		c := id[i]
 		switch {

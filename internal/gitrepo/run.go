@@ -159,7 +159,7 @@ func (l lock) isSame(other lock) bool {
 // worktree. Only one process drives a task, so a lock that stays for seconds was left by a
 // git that was killed, perhaps one that an agent ran. Only the user may remove other locks.
 func (r *Repo) isPrivate(path string) bool {
-	if below, err := filepath.Rel(filepath.Join(r.common, "refs", "heads", branchPrefix), path); err == nil && filepath.IsLocal(below) {
+	if below, err := filepath.Rel(filepath.Join(r.common, "refs", "heads", BranchPrefix), path); err == nil && filepath.IsLocal(below) {
 		return true
 	}
 	dir := filepath.Dir(path)

@@ -47,7 +47,7 @@ func (w *work) start(ctx context.Context) error {
 		return err
 	}
 	if w.req.Merge && branch.Onto == "" {
-		return w.errNoBranchToMerge()
+		return w.errNoBranchToMerge().WithHint("check out the branch that the task is for, or name it with --base")
 	}
 	dirty, err := repo.Dirty(ctx)
 	if err != nil {
@@ -97,9 +97,10 @@ func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *tas
 	return err
 }
 
-// errNoBranchToMerge is the error of a merge of a task that starts from a bare commit.
-func (w *work) errNoBranchToMerge() error {
-	return errs.New(errs.MergeNoBranch, "task %s did not start from a branch, so that there is nothing to merge it into", w.id).With("task", w.id)
+// errNoBranchToMerge is the error of a merge of a task that does not start from a branch of the
+// user.
+func (w *work) errNoBranchToMerge() *errs.Error {
+	return errs.New(errs.MergeNoBranch, "task %s does not start from a branch that it could be merged into", w.id).With("task", w.id)
 }
 
 func (w *work) notice(format string, args ...any) {
@@ -118,8 +119,11 @@ func (w *work) newBranch(ctx context.Context, repo *gitrepo.Repo) (*task.Branch,
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(onto, gitrepo.BranchPrefix) {
+		onto = "" // The branch of another task, which no merge may move: its worktree is on it.
+	}
 	name := gitrepo.TaskBranch(w.id)
-	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, "switchyard/")), Base: base, Onto: onto}, nil
+	return &task.Branch{Name: name, Worktree: filepath.Join(dir, strings.TrimPrefix(name, gitrepo.BranchPrefix)), Base: base, Onto: onto}, nil
 }
 
 func (w *work) createBranch(ctx context.Context) error {
