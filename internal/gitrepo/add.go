@@ -47,10 +47,15 @@ func (r *Repo) CheckFree(ctx context.Context, w Worktree) error {
 	}
 	refs := headsPrefix + w.Branch + "\n" + headsPrefix + strings.TrimSuffix(BranchPrefix, "/") + "\n"
 	out, err := r.run(ctx, command{place: r.checkout, args: []string{"cat-file", "--batch-check"}, input: refs})
-	if err == nil && strings.Count(out, " missing\n") < 2 {
+	switch {
+	case err != nil:
+		return err
+	case !strings.HasSuffix(out, " missing\n"):
+		return errTaken(w.Branch).WithHint("rename the branch switchyard with git branch -m: below its name git cannot make others")
+	case strings.Count(out, " missing\n") < 2:
 		return errTaken(w.Branch)
 	}
-	return err
+	return nil
 }
 
 // AddWorktree creates the branch at base, the hash of a commit, and checks it out in a new
@@ -193,7 +198,7 @@ func (r *Repo) createBranch(ctx context.Context, branch, base, mark string) erro
 	return err
 }
 
-func errTaken(branch string) error {
+func errTaken(branch string) *errs.Error {
 	return errs.New(errs.BranchExists, "there is a branch in the way of %s that was not created for this task", branch).With("branch", branch)
 }
 
