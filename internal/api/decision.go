@@ -113,6 +113,8 @@ type Decision struct {
 	// Budget says which budget does not cover the next step, such as the researchers that
 	// the decision asks for. It is "" if the budgets suffice.
 	Budget string `json:"budget,omitzero"`
+	// Driven is set if the task has its own branch, so that only run continues it.
+	Driven bool `json:"-"`
 	// Why explains a stateless decision if the caller asked for it.
 	Why *explain.Explanation `json:"why,omitzero"`
 	// Event is the decision's event in the ledger, nil for a stateless route.

@@ -61,6 +61,7 @@ func (p *Printer) Next(n NextStep) {
 }
 
 func afterDecision(d host.Decision) step {
+	again := continuing(d.TaskID, d.Driven)
 	switch {
 	case d.Budget != "":
 		return step{"raise the budget in " + project.ConfigFile, fmt.Sprintf("switchyard resume %s --rounds +1", d.TaskID)}
@@ -68,29 +69,31 @@ func afterDecision(d host.Decision) step {
 		return step{"add what the commit lacks: " + strings.Join(d.Missing, ", "), "switchyard phase commit " + d.TaskID}
 	case d.Missing != nil:
 		return step{now: "switchyard phase commit " + d.TaskID}
-	case d.NextAction == policies.Commit:
-		return step{now: "git commit: the task is done"}
 	case d.Stuck:
 		return whenStuck(d.TaskID)
 	case len(d.Questions) > 0:
-		return whenAsked(d.TaskID, d.Questions, "switchyard round "+d.TaskID)
+		return whenAsked(d.TaskID, d.Questions, again)
+	case d.Driven:
+		return step{now: again}
+	case d.NextAction == policies.Commit:
+		return step{now: "git commit: the task is done"}
 	default:
 		return toAgent(d.TaskID, d.NextAction, d.Handoff)
 	}
 }
 
-// continuing returns the command that continues a task.
-func continuing(t host.TaskStatus) string {
-	if t.Branch != nil {
-		return "switchyard run " + t.TaskID
+// continuing returns the command that continues a task. driven is set if it has its own branch.
+func continuing(id string, driven bool) string {
+	if driven {
+		return "switchyard run " + id
 	}
-	return "switchyard round " + t.TaskID
+	return "switchyard round " + id
 }
 
 // afterStatus returns the step for a task in its current state.
 func afterStatus(t host.TaskStatus, handoff *string) step {
 	last := t.Last
-	again := continuing(t)
+	again := continuing(t.TaskID, t.Branch != nil)
 	switch {
 	case t.MergeFailed():
 		return whenUnmerged(t.TaskID, t.Branch, *t.Merge)

@@ -79,7 +79,11 @@ func (p *Printer) status(t host.TaskStatus) {
 		p.Line("  agents: %s", words)
 	}
 	if open := len(t.OpenRuns()); open > 0 {
-		p.Line("  %s under way, or cut short: %s goes on", textutil.Count(open, "run"), continuing(t))
+		words := textutil.Count(open, "run") + " under way, or cut short"
+		if t.Status == task.Open {
+			words += ": " + continuing(t.TaskID, t.Branch != nil) + " goes on"
+		}
+		p.Line("  %s", words)
 	}
 	p.lineIf(t.Phase != "" && t.Status == task.Open, "  phase %s is done", t.Phase)
 	if t.Stop != nil {

@@ -283,7 +283,7 @@ func recordDecision(ctx context.Context, tx *tasktx.Tx, o task.DecideRound, d ap
 	if err != nil {
 		return api.Decision{}, tx.WithTaskID(err)
 	}
-	d.TaskID = tx.ID
+	d.TaskID, d.Driven = tx.ID, tx.Status.Branch != nil
 	if decided, ok := change.(task.RoundDecided); ok {
 		d.NextRound = decided.NextRound
 	}

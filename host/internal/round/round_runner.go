@@ -332,7 +332,7 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 		TaskID: rr.tx.ID, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds,
 		NextAction: action, Reason: reason, Findings: []finding.Finding{},
 		Routing: api.Routing{NextDestination: action, Buckets: map[string][]string{}},
-		Spawns:  rr.recorder.Spawns, EmptyDraft: rr.emptyDraft,
+		Spawns:  rr.recorder.Spawns, EmptyDraft: rr.emptyDraft, Driven: rr.tx.Status.Branch != nil,
 	}
 	if !rr.carry { // Otherwise only the home knows the policy.
 		d.Policy = rr.policy.Identity()
