@@ -66,7 +66,7 @@ func afterDecision(d host.Decision) step {
 	case d.Budget != "":
 		return step{"raise the budget in " + project.ConfigFile, fmt.Sprintf("switchyard resume %s --rounds +1", d.TaskID)}
 	case len(d.Missing) > 0:
-		return step{"add what the commit lacks: " + strings.Join(d.Missing, ", "), "switchyard phase commit " + d.TaskID}
+		return whenUnverified(d.TaskID)
 	case d.Missing != nil:
 		return step{now: "switchyard phase commit " + d.TaskID}
 	case d.Stuck:
@@ -90,6 +90,12 @@ func continuing(id string, driven bool) string {
 	return "switchyard round " + id
 }
 
+// whenUnverified returns the step if a review decided to commit a draft that is not verified. A
+// verification ends the review, because the draft may have changed.
+func whenUnverified(id string) step {
+	return step{"verify the draft: switchyard phase draft " + id, "have it reviewed again: switchyard phase review " + id}
+}
+
 // afterStatus returns the step for a task in its current state.
 func afterStatus(t host.TaskStatus, handoff *string) step {
 	last := t.Last
@@ -109,6 +115,8 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 		return step{} // The user chooses the next phase.
 	case last == nil:
 		return step{"make the draft", again}
+	case last.NextAction == policies.Commit && len(t.MissingForCommit(false)) > 0:
+		return whenUnverified(t.TaskID)
 	case last.NextAction == policies.Commit:
 		return step{now: "switchyard phase commit " + t.TaskID}
 	case last.NextRound != t.Round, task.IsStuckDestination(last.NextAction, last.DestinationKind):
