@@ -141,7 +141,10 @@ func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Repor
 func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	var phases []task.Phase
 	if rr.config.Evidence == project.EvidenceAttestations {
-		phases = append([]task.Phase{task.Draft}, more...)
+		phases = more
+		if rr.tx.Status.Branch == nil || !rr.tx.Status.IsUnreviewed() { // The draft of an earlier round has no attestation in this one.
+			phases = append([]task.Phase{task.Draft}, more...)
+		}
 	}
 	rr.round, err = task.EnterRound(rr.tx.Status.State, task.RoundEntry{
 		Expected: cmp.Or(rr.round.Number, rr.req.Round), MaxRounds: rr.req.MaxRounds, Fallback: rr.config.MaxRounds,
