@@ -782,6 +782,8 @@ func (m model) reply(c task.AnswerQuestion) verdict {
 	}
 	text, ok := q.answered[c.Fingerprint]
 	switch {
+	case c.Fingerprint == "" && len(q.open) == 0:
+		return refused(m.exists(errs.TaskNotWaiting))
 	case !ok:
 		return refused(errs.QuestionUnknown)
 	case text == m.question(c.Fingerprint).said(c):

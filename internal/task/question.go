@@ -76,13 +76,15 @@ func (c AnswerQuestion) decide(s State) (Event, error) {
 			With("round", s.Round)
 	}
 	if c.Fingerprint == "" {
-		if len(q.Open)+len(q.Answers) != 1 && len(q.Open) != 1 {
-			return nil, q.unknown("the task has %d questions; say which is answered", len(q.Open))
-		}
-		if len(q.Open) == 1 {
+		switch {
+		case len(q.Open) == 1:
 			c.Fingerprint = q.Open[0].Fingerprint
-		} else {
+		case len(q.Open) > 1:
+			return nil, q.unknown("the task has %d questions; say which is answered", len(q.Open))
+		case len(q.Answers) == 1:
 			c.Fingerprint = q.Answers[0].Fingerprint
+		default:
+			return nil, checkAllowed(s, KindAnswered)
 		}
 	}
 	for _, a := range q.Answers {

@@ -72,6 +72,8 @@ func TestReply(t *testing.T) {
 		if s := do(t, both, answer("q1", "ours"), answer("", "next week")); s.Status != task.Open {
 			t.Errorf("%+v", s.Questions)
 		}
+		answered := do(t, both, answer("q1", "ours"), answer("q2", "next week"))
+		refuse(t, answered, answer("", "next week"), errs.TaskNotWaiting)
 	})
 	t.Run("no answer", func(t *testing.T) {
 		for _, r := range []task.AnswerQuestion{{}, {Choice: 3}, {Choice: -1}, {Text: strings.Repeat("x", task.MaxAnswer+1)}} {
