@@ -121,7 +121,11 @@ func (p *Printer) Init(i Initialized) {
 	if len(i.Adapters) > 0 && i.Git {
 		then = "switchyard run TASK --prompt TEXT"
 	}
-	p.next(step{"set verify and reports in " + project.ConfigFile + ", where they are as comments", then})
+	now := "set verify and reports in " + project.ConfigFile
+	if slices.Contains(i.Created, project.ConfigFile) {
+		now += ", where they are as comments"
+	}
+	p.next(step{now, then})
 }
 
 // Health prints the result of doctor.
