@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
@@ -155,7 +156,7 @@ func (vm *instance) term(addr int32) (*ast.Term, error) {
 
 // store writes a value to the policy's memory.
 func (vm *instance) store(ctx context.Context, t *ast.Term) (int32, error) {
-	text := t.String()
+	text := jsonEscapes.Replace(t.String())
 	addr, err := vm.invoke(ctx, "opa_malloc", int32(len(text)))
 	if err != nil {
 		return 0, err
@@ -163,8 +164,16 @@ func (vm *instance) store(ctx context.Context, t *ast.Term) (int32, error) {
 	if !vm.memory.WriteString(uint32(addr), text) {
 		return 0, fmt.Errorf("%d bytes do not fit into the policy's memory", len(text))
 	}
-	return vm.invoke(ctx, "opa_value_parse", addr, int32(len(text)))
+	value, err := vm.invoke(ctx, "opa_value_parse", addr, int32(len(text)))
+	if err == nil && value == 0 {
+		err = errors.New("the policy cannot read a value that a built-in function returned")
+	}
+	return value, err
 }
+
+// jsonEscapes replaces the escapes of Go for ASCII that JSON does not have: a policy cannot
+// read them.
+var jsonEscapes = strings.NewReplacer(`\\`, `\\`, `\a`, `\u0007`, `\v`, `\u000b`, `\x0`, `\u000`, `\x1`, `\u001`, `\x7`, `\u007`)
 
 // The names that a compiled policy imports, all of them from module "env".
 const (

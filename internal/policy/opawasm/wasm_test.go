@@ -79,6 +79,17 @@ q if time.parse_duration_ns(input.d) > 0`)
 	want(t, p, `{"d": "0s"}`, `{{"x": true}}`) // and the next one is not affected
 }
 
+// A value that the policy cannot read is not taken for an undefined one.
+func TestAnUnreadableValueFailsTheEvaluation(t *testing.T) {
+	p := program(t, `p if not q
+
+q if urlquery.decode(input.s) != ""`)
+	want(t, p, `{"s": "a"}`, `set()`)
+	if got, err := p.Eval(t.Context(), `{"s": "%ff"}`); err == nil {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestRulesThatDisagreeFailTheEvaluation(t *testing.T) {
 	p := program(t, "p := 1 if input.n > 1\n\np := 2 if input.n > 2")
 	want(t, p, `{"n": 2}`, `{{"x": 1}}`)

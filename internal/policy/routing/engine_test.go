@@ -146,6 +146,8 @@ func TestEnginesAgreeOnOddConditions(t *testing.T) {
 		`1e400 > 1e399`,
 		`{1.0, 1} == {1}`,
 		`"é" < "z"`,
+		`concat("", ["\u0000\u0007\u000b\u001b", "\\x1b\u007f\""]) == "\u0000\u0007\u000b\u001b\\x1b\u007f\""`,
+		`{concat("", ["\u001b", "a"]): 1}["\u001ba"] == 1`,
 		`$"{input.round}" == "1"`,
 		`print("x", input.round); input.round > 0`,
 		`trace("x")`,
