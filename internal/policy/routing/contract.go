@@ -39,6 +39,7 @@ func readContract(modules []module, parsed map[string]*ast.Module) (contract, []
 	for _, m := range modules {
 		mod := parsed[m.shown]
 		if !isRouting(mod.Package) {
+			r.checkOutside(mod)
 			continue
 		}
 		routing = append(routing, m)
@@ -65,6 +66,16 @@ func readContract(modules []module, parsed map[string]*ast.Module) (contract, []
 
 func (r *reader) problem(loc *ast.Location, format string, args ...any) {
 	r.problems = append(r.problems, problemAt(loc, format, args...))
+}
+
+// checkOutside refuses a rule of the policy's package in a module of package switchyard: it could
+// decide, but would be neither shown nor explained.
+func (r *reader) checkOutside(mod *ast.Module) {
+	for _, rule := range mod.Rules {
+		if mod.Package.Path.String()+"."+ruleName(rule) == "data."+packageName {
+			r.problem(rule.Loc(), "a rule of package %s must be in a module of that package", packageName)
+		}
+	}
 }
 
 // readDestinations requires name -> {kind, advances_round}, including Stuck and Commit.

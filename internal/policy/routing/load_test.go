@@ -227,6 +227,7 @@ func TestDirectoriesOfTheWrongKindAreRefused(t *testing.T) {
 		"a.rego": goodPolicy,
 		"b.rego": strings.TrimSuffix(goodMetadata, "\n") + "\n",
 	})
+	const outside = "package switchyard\n\nrouting.decision := {\"next_action\": \"stuck\", \"reason\": \"x\"} if input.round == 2\n"
 	many := make(map[string]string)
 	for i := range routing.MaxModules + 1 {
 		many[fmt.Sprintf("%d.rego", i)] = "package lib\n"
@@ -237,10 +238,14 @@ func TestDirectoriesOfTheWrongKindAreRefused(t *testing.T) {
 	}
 	big := goodPolicy + strings.Repeat("#", routing.MaxModuleBytes) + "\n"
 	for name, tc := range map[string]struct{ dir, want string }{
-		"empty":               {t.TempDir(), "no module declares"},
-		"only tests":          {writeDir(t, map[string]string{"a_test.rego": goodPolicy}), "no module declares"},
-		"two policies":        {both, "exactly once"},
-		"METADATA twice":      {twice, "METADATA more than once"},
+		"empty":          {t.TempDir(), "no module declares"},
+		"only tests":     {writeDir(t, map[string]string{"a_test.rego": goodPolicy}), "no module declares"},
+		"two policies":   {both, "exactly once"},
+		"METADATA twice": {twice, "METADATA more than once"},
+		"a rule outside": {writeDir(t, map[string]string{"a.rego": goodPolicy, "b.rego": outside}), "b.rego:3:1: a rule of package switchyard.routing must be"},
+		"a computed one": {
+			writeDir(t, map[string]string{"a.rego": goodPolicy, "b.rego": strings.Replace(outside, "routing.decision", "routing[name]", 1) + "name := \"decision\"\n"}), "must be in a module of that package",
+		},
 		"too many modules":    {writeDir(t, many), "more than 100 Rego files"},
 		"too many files":      {writeDir(t, crowd), "more than 2000 files"},
 		"a file too large":    {policyDir(t, big), fmt.Sprintf("policy.rego: it is larger than %d bytes", routing.MaxModuleBytes)},
