@@ -63,6 +63,7 @@ func (r *reader) checkDecision(branch *ast.Rule) {
 		r.problem(value.Loc(), "%s, and not of type %s", want, ast.ValueName(value.Value))
 		return
 	}
+	r.checkKeys(value)
 	object.Foreach(func(key, field *ast.Term) {
 		text, written := field.Value.(ast.String)
 		switch name, ok := key.Value.(ast.String); {

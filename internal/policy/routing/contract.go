@@ -229,11 +229,29 @@ func static[T ast.Value](r *reader, name, want string) (T, bool) {
 		r.problem(rule.Loc(), "%s is static: it must be a JSON value that is written out, not computed", name)
 		return none, false
 	}
+	r.checkKeys(head.Value)
 	value, ok := head.Value.Value.(T)
 	if !ok {
 		r.problem(rule.Loc(), "%s must be %s", name, want)
 	}
 	return value, ok
+}
+
+// checkKeys requires the objects of a literal to name each key once. The last value would count,
+// and the others would be ignored.
+func (r *reader) checkKeys(t *ast.Term) {
+	object, ok := t.Value.(ast.Object)
+	if !ok {
+		return
+	}
+	var before *ast.Term
+	object.Foreach(func(key, value *ast.Term) { // in the order of the keys
+		if before != nil && before.Equal(key) {
+			r.problem(key.Loc(), "%v is there twice", key)
+		}
+		before = key
+		r.checkKeys(value)
+	})
 }
 
 // isTrue reports whether a body is the one that the parser adds to a rule without a body.

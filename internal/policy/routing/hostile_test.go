@@ -379,6 +379,10 @@ func TestLoadRefusesWhatBreaksTheContract(t *testing.T) {
 		{"built up", with(goodTable, `route_table["style"] := "fixer"`), "route_table is static"},
 		{"function", with(goodTable, `route_table(_) := {"style": "fixer"}`), "route_table is static"},
 		{"twice", goodPolicy + goodTable, "exactly once"},
+		{"a category twice", with(goodTable, "route_table := {\n\t\"style\": \"stuck\",\n\t\"lint\": \"fixer\",\n\t\"style\": \"fixer\",\n}\n"), `"style" is there twice`},
+		{"a destination twice", with(`"stuck": {`, `"stuck": {"kind": "human", "advances_round": true}, "stuck": {`), `"stuck" is there twice`},
+		{"a field twice", with(`"kind": "agent"`, `"kind": "human", "kind": "agent"`), `"kind" is there twice`},
+		{"a next action twice", with(goodDecision, `decision := {"next_action": "fixer", "reason": "x", "next_action": "stuck"}`), `"next_action" is there twice`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), policyDir(t, tc.source))
