@@ -210,6 +210,28 @@ func TestStoredPolicyNeedsNoFiles(t *testing.T) {
 	}
 }
 
+// TestPolicyThatIsRefusedIsUnavailable checks that a decision can be explained and replayed if
+// this program refuses the policy that made it.
+func TestPolicyThatIsRefusedIsUnavailable(t *testing.T) {
+	a := withOwnPolicy(t)
+	for e, err := range a.Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == "policy-kept" {
+			a.forge(t, e, replaceFirst(`"name":"routing.rego"`, `"name":"routing.txt"`))
+		}
+	}
+	again := newEngine(t, a.root, noon)
+	if x, err := again.Explain(t.Context(), "T-0", 0); err != nil || x.Decision == nil || x.Why != nil {
+		t.Errorf("explained are %+v, %v", x, err)
+	}
+	report, err := again.Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default), PlayOn: true})
+	if err != nil || report.Decisions != 2 {
+		t.Errorf("replayed are %+v, %v", report, err)
+	}
+}
+
 // TestForgedPolicyIsDetected checks that a stored policy must match its digest.
 func TestForgedPolicyIsDetected(t *testing.T) {
 	for name, forgery := range map[string][2]string{"another policy": {"Where a task goes", "Whither a task goes"}, "no policy": {"route_table", "root_table"}} {

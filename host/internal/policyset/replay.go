@@ -39,7 +39,7 @@ func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report,
 	}
 	r := replay.New(req.Policy, replay.Options{Since: req.Since, PlayOn: req.PlayOn, Find: func(ctx context.Context, digest string) (*routing.Policy, error) {
 		p, err := s.ByDigest(ctx, src.ledger, digest)
-		if errs.CodeOf(err) == errs.PolicyLost {
+		if IsGone(err) {
 			return nil, nil
 		}
 		return p, err

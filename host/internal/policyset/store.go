@@ -170,6 +170,13 @@ func (s *Set) ByDigest(ctx context.Context, l *ledger.Ledger, digest string) (*r
 	return s.loadOnce(digest, func() (*routing.Policy, error) { return s.find(ctx, l, digest) })
 }
 
+// IsGone reports whether an error of ByDigest says that no policy of that digest can decide: it
+// is lost, or this program refuses it.
+func IsGone(err error) bool {
+	code := errs.CodeOf(err)
+	return code == errs.PolicyLost || code == errs.PolicyInvalid
+}
+
 // loadOnce returns the policy of a name that always means the same one: a digest, or the
 // reference of a released policy. It loads it the first time.
 func (s *Set) loadOnce(name string, load func() (*routing.Policy, error)) (*routing.Policy, error) {

@@ -176,14 +176,13 @@ func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyD
 	}
 	var d *policyDecider
 	p, err := v.set.ByDigest(ctx, v.ledger, digest)
-	switch errs.CodeOf(err) {
-	case errs.PolicyLost, errs.PolicyInvalid:
-	case errs.LedgerTampered:
+	switch {
+	case IsGone(err):
+	case errs.CodeOf(err) == errs.LedgerTampered:
 		v.problem(ledger.Event{Task: Chain}, api.ProblemPolicy, "%v", err)
+	case err != nil:
+		return nil, err
 	default:
-		if err != nil {
-			return nil, err
-		}
 		d = &policyDecider{p, replay.NewDecider(p)}
 	}
 	if len(v.deciders) == maxDeciders {

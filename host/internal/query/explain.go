@@ -5,6 +5,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -40,7 +41,7 @@ func (q *Reader) explain(ctx context.Context, r *record.Task, round int, hash st
 
 func (q *Reader) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.Decision) (*explain.Explanation, error) {
 	policy, err := q.project.Policies().ByDigest(ctx, l, d.Policy.Digest)
-	if errs.CodeOf(err) == errs.PolicyLost {
+	if policyset.IsGone(err) {
 		return nil, nil
 	}
 	if err != nil {
