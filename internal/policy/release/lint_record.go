@@ -87,8 +87,12 @@ func (w *versionLinter) metadataFile() string {
 }
 
 func (w *versionLinter) checkAccepted(r adr.Record) {
-	if !r.Status.Decided() {
-		w.say(about(RecordAccepted, r, "%s is %s", r.Name, r.Status).hint("switchyard policy release %s --accept accepts it", w.ref))
+	f := about(RecordAccepted, r, "%s is %s", r.Name, r.Status)
+	switch {
+	case r.Status == adr.Proposed:
+		w.say(f.hint("switchyard policy release %s --accept accepts it", w.ref))
+	case !r.Status.Decided():
+		w.say(f.hint("remove %s if it is a draft; the record of a released version is accepted or superseded", w.folder))
 	}
 }
 

@@ -57,7 +57,8 @@ type Created struct {
 // # Errors
 //
 //   - policy-tree-unreadable: the tree cannot be read.
-//   - policy-version-exists: a file exists already, or a version is not released yet.
+//   - policy-version-exists: a file exists already, a version is not released yet, or the
+//     next one was released and is gone.
 //   - policy-source-unfit: From is not a version, or cannot be copied.
 //   - policy-title-invalid: the title is blank, too long or not one line.
 //   - policy-tree-unwritable: a file cannot be written.
@@ -110,6 +111,11 @@ func (s *workspace) plan(o NewOptions) (plan, error) {
 		}
 	}
 	p.ref = policyName + "@" + diff.NextVersion(identity(p.before.ref).Version, cmp.Or(o.Step, diff.Minor))
+	if _, released := s.lock.digests[p.ref]; released {
+		dir := versionDir(identity(p.ref).Version)
+		return plan{}, errs.New(errs.PolicyVersionExists, "%s was released, and its directory is gone", p.ref).With("policy", p.ref).With("path", dir).
+			WithHint("restore " + dir + " from version control")
+	}
 	if p.number > maxRecords {
 		return plan{}, errs.New(errs.PolicyVersionExists, "%s has a record %s, and no higher number is left", recordsDir, adr.Name(maxRecords)).With("path", recordsDir)
 	}

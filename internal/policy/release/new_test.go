@@ -170,6 +170,7 @@ func TestNewRefuses(t *testing.T) {
 		"one that is newer":     {release.NewOptions{Title: "A", From: "routing@1.2.0"}, nil, errs.PolicySourceUnfit},
 		"one that is broken":    {release.NewOptions{Title: "A", From: "routing@0.1.0"}, files{first + "routing.rego": "package x"}, errs.PolicySourceUnfit},
 		"one to be released":    {release.NewOptions{Title: "A"}, files{"policies/routing/0.3.0/routing.rego": small}, errs.PolicyVersionExists},
+		"one that is gone":      {release.NewOptions{Title: "A"}, files{lockFile: good[lockFile] + "routing@0.3.0 " + digest + "\n"}, errs.PolicyVersionExists},
 		"a file in the way":     {release.NewOptions{Title: "A"}, files{"policies/routing/0.3.0": ""}, errs.PolicyTreeUnwritable},
 		"the last record":       {release.NewOptions{Title: "A"}, files{"docs/adr/9999-last.md": ""}, errs.PolicyVersionExists},
 		"a lock that is broken": {release.NewOptions{Title: "A"}, files{lockFile: "what?"}, errs.PolicyTreeUnreadable},

@@ -32,6 +32,8 @@ func ParseLock(text string) (map[string]string, error) {
 		switch {
 		case !IsName(name) || !isVersion(version) || !digest.Valid(sum):
 			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
+		case ref == last:
+			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: %s is there twice", LockFile, number, ref).With("line", number)
 		case last != "" && compareRefs(last, ref) >= 0:
 			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
 		}
