@@ -123,7 +123,7 @@ func (l *linter) checkShared() {
 			continue
 		}
 		if other, taken := files[r.Record.Number]; taken {
-			l.add(finding(RecordValid, r.File, "%s is %s too", other, r.Record.Name).hint("give one of them the next free number"))
+			l.add(finding(RecordValid, r.File, "%s is %s too", other, r.Record.Name).hint("give one of them the next free number; if its version is released, begin it again with switchyard policy new"))
 		}
 		files[r.Record.Number] = r.File
 	}
