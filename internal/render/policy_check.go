@@ -211,7 +211,7 @@ const maxFlipsShown = 20
 func (p *Printer) Replay(r replay.Report) {
 	p.Line("%s  %s by %s", p.paint(bold, "replayed"), textutil.Count(r.Decisions, "decision"), policyName(r.Candidate))
 	for _, u := range r.Policies {
-		p.Line("  %d decided by %s", u.Decisions, policyName(u.Policy))
+		p.Line("  %d decided by %s", u.Decisions, policyID(u.Policy))
 	}
 	if r.ChangedCount() == 0 {
 		p.Line("%s  no decision changes", p.paint(green, "same"))
