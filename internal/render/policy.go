@@ -238,19 +238,27 @@ func (p *Printer) NewVersion(c release.Created) {
 	}
 	p.Line("")
 	p.Line("amend the rules and their tests, and say why in %s; then", record)
+	allow := ""
+	if c.Signed {
+		allow = " --allow-unsigned"
+	}
 	for _, command := range []string{
-		"policy test " + rego, "policy verify " + rego, "policy diff " + before + " " + rego,
-		"policy replay --policy " + rego, "policy release " + c.Policy + " --accept", "policy lint",
+		"policy test " + rego + allow, "policy verify " + rego + allow, "policy diff " + before + " " + rego + allow,
+		"policy replay --policy " + rego + allow, "policy release " + c.Policy + " --accept", "policy lint",
 	} {
 		p.Line("  switchyard %s", command)
 	}
 	p.Line("")
-	p.adoptionHint(rego)
+	p.adoptionHint(rego, c.Signed)
 }
 
 // adoptionHint prints how to make a version of the tree the active policy.
-func (p *Printer) adoptionHint(folder string) {
-	p.Line("to make it the active policy: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
+func (p *Printer) adoptionHint(folder string, signed bool) {
+	first := ""
+	if signed {
+		first, folder = fmt.Sprintf("sign a bundle of it with switchyard policy build %s --allow-unsigned, then ", folder), "BUNDLE"
+	}
+	p.Line("to make it the active policy: %spolicy: %s in switchyard.yaml, and then switchyard policy adopt", first, folder)
 }
 
 // Release prints a released version.
@@ -275,7 +283,7 @@ func (p *Printer) Release(r release.Released) {
 		p.Line("  %-7s  %s", label, filepath.FromSlash(file))
 	}
 	p.Line("")
-	p.adoptionHint(ShellQuote(filepath.FromSlash(r.Folder)))
+	p.adoptionHint(ShellQuote(filepath.FromSlash(r.Folder)), r.Signed)
 }
 
 // Lint prints the problems of a tree, one per line for other tools to read.

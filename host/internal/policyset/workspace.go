@@ -285,7 +285,15 @@ func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport,
 // New creates the files of the next version. Its record has the current date, in UTC.
 func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Created, error) {
 	o.Date = w.set.opts.Now().UTC()
-	return w.tree.New(ctx, o)
+	created, err := w.tree.New(ctx, o)
+	created.Signed = w.isSigned(ctx)
+	return created, err
+}
+
+// isSigned reports whether the project accepts only signed policies.
+func (w Workspace) isSigned(ctx context.Context) bool {
+	config, err := w.set.opts.Config(ctx)
+	return err == nil && len(config.Trust.Keys) > 0
 }
 
 // Release completes the decision record of a version and locks it. version has the form
@@ -300,9 +308,11 @@ func (w Workspace) Release(ctx context.Context, version string, accept bool, led
 	if err != nil {
 		return release.Released{}, err
 	}
-	return w.tree.Release(ctx, release.ReleaseOptions{
+	released, err := w.tree.Release(ctx, release.ReleaseOptions{
 		Version: version, Accept: accept, Raised: raised, Replay: w.set.replayer(ledger),
 	})
+	released.Signed = w.isSigned(ctx)
+	return released, err
 }
 
 // replayer replays the decisions of a ledger; "" selects the project's ledger.

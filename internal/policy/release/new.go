@@ -46,6 +46,8 @@ type Created struct {
 	ADR string `json:"adr"`
 	// Files are the created files, relative to the tree's root.
 	Files []string `json:"files"`
+	// Signed reports whether the project accepts only signed policies. The caller sets it.
+	Signed bool `json:"-"`
 }
 
 // New creates the next version: its directory with a copy of another version's rules and

@@ -37,6 +37,8 @@ type Released struct {
 	Already bool `json:"already"`
 	// Files are the written files, relative to the tree's root.
 	Files []string `json:"files"`
+	// Signed is as in Created.
+	Signed bool `json:"-"`
 }
 
 // Release fills the computed figures into the version's decision record and then adds the
