@@ -5,6 +5,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
@@ -29,8 +30,11 @@ func Catalog(ctx context.Context, p *core.Project, config project.Config) (*adap
 			return nil, err
 		}
 		a, err := adapter.Parse(data)
+		if f, ok := errors.AsType[*errs.Error](err); ok {
+			err = errs.New(f.Code, "%s: %w", path, f).With("path", path).With("problems", f.Details["problems"])
+		}
 		if err != nil {
-			return nil, errs.New(errs.CodeOf(err), "%s: %w", path, err).With("path", path)
+			return nil, err
 		}
 		own = append(own, a)
 	}

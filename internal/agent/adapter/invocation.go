@@ -190,7 +190,7 @@ func (a *Adapter) profilePlaceholders(p profile.Profile) (map[string]string, err
 		return a.spec.Profiles.ReadOnly, nil
 	case a.spec.Profiles.Edit == nil:
 		return nil, errs.New(errs.AdapterInvalid, "the adapter %s lacks the profile edit, so it cannot run agents that edit files", a.spec.Name).
-			With("adapter", a.spec.Name).With("problems", []Problem{{Path: "/profiles/edit", Text: "is missing"}})
+			With("adapter", a.spec.Name).With("problems", []string{"/profiles/edit is missing"})
 	}
 	return a.spec.Profiles.Edit, nil
 }
@@ -206,7 +206,7 @@ func (a *Adapter) checkValue(name, value string) error {
 		return nil
 	}
 	return errs.New(errs.AdapterInvalid, "the adapter %s cannot take %q as %s", a.spec.Name, value, name).
-		With("adapter", a.spec.Name).With("problems", []Problem{{Path: "/refuse/" + name, Text: "refuses this value"}})
+		With("adapter", a.spec.Name).With("problems", []string{"/refuse/" + name + " refuses this value"})
 }
 
 // checkForbidden refuses settings of the repository. A file that cannot be checked counts as
@@ -234,7 +234,7 @@ func (a *Adapter) argv(own, values map[string]string, words []string) ([]string,
 			argv = append(argv, filled...)
 		case !arg.group:
 			return nil, errs.New(errs.AdapterInvalid, "the adapter %s needs %s, which this spawn lacks", a.spec.Name, missing).
-				With("adapter", a.spec.Name).With("problems", []Problem{{Path: "/argv", Text: "needs " + missing}})
+				With("adapter", a.spec.Name).With("problems", []string{"/argv needs " + missing})
 		}
 	}
 	return argv, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxFile bounds an adapter's file, in bytes.
@@ -25,7 +26,8 @@ func Parse(data []byte) (*Adapter, error) {
 	}
 	var tree any
 	if err := json.Unmarshal(data, &tree); err != nil {
-		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: %w", err).With("problems", []Problem{{Text: err.Error()}})
+		err = textutil.JSONReason(err)
+		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: %w", err).With("problems", []string{err.Error()})
 	}
 	a := &Adapter{}
 	var s schema

@@ -118,34 +118,26 @@ type state struct {
 	Protect []string `field:"protect" form:"inside"`
 }
 
-// Problem is an error in an adapter.
-type Problem struct {
-	// Path is a JSON Pointer (RFC 6901) into the file.
-	Path string `json:"path"`
-	// Text follows the path in a message.
-	Text string `json:"text"`
-}
-
 // schema decodes JSON values by the types and tags of spec, and collects all problems.
-type schema struct{ problems []Problem }
+type schema struct{ problems []string }
 
+// note adds a problem at a JSON Pointer (RFC 6901) into the file.
 func (s *schema) note(at, format string, args ...any) {
-	s.problems = append(s.problems, Problem{Path: at, Text: fmt.Sprintf(format, args...)})
+	s.problems = append(s.problems, cmp.Or(at, "the file")+" "+fmt.Sprintf(format, args...))
 }
 
-// err reports the problems in the order of their paths.
+// err returns the problems in the order of their paths, in the detail "problems". A single
+// one is also in the message.
 func (s *schema) err() error {
 	if len(s.problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(s.problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
-	first := s.problems[0]
-	more := ""
-	if n := len(s.problems) - 1; n > 0 {
-		more = fmt.Sprintf(", and %d more", n)
+	slices.Sort(s.problems)
+	text := s.problems[0]
+	if n := len(s.problems); n > 1 {
+		text = fmt.Sprintf("it has %d problems", n)
 	}
-	return errs.New(errs.AdapterInvalid, "the adapter is invalid: %s %s%s", cmp.Or(first.Path, "the file"), first.Text, more).
-		With("problems", s.problems)
+	return errs.New(errs.AdapterInvalid, "the adapter is invalid: %s", text).With("problems", s.problems)
 }
 
 // under is the pointer of a member or element.
