@@ -83,6 +83,12 @@ func (d *Doctor) Diagnose(ctx context.Context, deep, probe bool) (api.Health, er
 	if err = cmp.Or(err, config.Spawn.CheckTrusted()); err != nil {
 		h.check("adapters", err, "")
 		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking would run untrusted programs.
+	} else {
+		for _, name := range config.Spawn.UsedAdapters() {
+			if _, err := catalog.Get(name); err != nil && name != "" { // Unreadable settings have an empty one.
+				h.check("adapters", err, "")
+			}
+		}
 	}
 	d.checkAdapters(ctx, &h, catalog, config)
 	for _, listed := range (definition.Library{Root: d.project.Root}).List() {
@@ -180,21 +186,14 @@ func (d *Doctor) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 	h.check("ledger", err, fine)
 }
 
-// checkAdapters asks the program of each adapter for its version and flags, and reports
-// adapters that the settings name but that do not exist. If the project configures no
-// agents, its default adapter counts only if its program is installed.
+// checkAdapters asks the program of each adapter for its version and flags. If the project
+// configures no agents, its default adapter counts only if its program is installed.
 func (d *Doctor) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) {
 	keeper, err := d.project.Supervisor()
 	if h.check("processes", err, supervise.Cleanup()); err != nil {
 		return
 	}
-	used := config.Spawn.UsedAdapters()
-	for _, name := range used {
-		if _, err := catalog.Get(name); err != nil && name != "" { // Unreadable settings have an empty one.
-			h.check("adapters", err, "")
-		}
-	}
-	names := catalog.Names()
+	used, names := config.Spawn.UsedAdapters(), catalog.Names()
 	h.Adapters = make([]api.AdapterHealth, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
