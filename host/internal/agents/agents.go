@@ -52,18 +52,21 @@ func Settings(config project.Config, name, with string) project.SpawnAgent {
 	return s
 }
 
-// CheckAvailable fails if no adapter of an agent has its program and manual fallback is off.
-// with is as in Settings. It changes nothing.
-func CheckAvailable(ctx context.Context, p *core.Project, config project.Config, name, with string) error {
+// CheckAvailable fails if an adapter of an agent lacks its profile, or if none has its program
+// and the caller cannot run the agent. with is as in Settings. It changes nothing.
+func CheckAvailable(ctx context.Context, p *core.Project, config project.Config, name, with string, may profile.Profile) error {
 	catalog, err := Catalog(ctx, p, config)
 	if err != nil {
 		return err
 	}
 	set := Settings(config, name, with)
-	found := set.ManualFallback
+	found := set.ManualFallback && may != profile.Edit // No caller runs an agent that edits.
 	var missing error
 	for _, name := range set.AdapterChain() {
 		a, err := catalog.Get(name)
+		if err == nil {
+			err = a.Allows(may)
+		}
 		if err != nil {
 			return err
 		}

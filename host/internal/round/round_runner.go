@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/host/internal/verification"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -89,12 +90,12 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		return api.RoundResult{}, err
 	}
 	if !critic {
-		rr.researchers = rr.config.Spawn.For(researcherName).Named && agents.CheckAvailable(ctx, e.project, rr.config, researcherName, "") == nil
+		rr.researchers = rr.config.Spawn.For(researcherName).Named && agents.CheckAvailable(ctx, e.project, rr.config, researcherName, "", profile.Readonly) == nil
 		return rr.run(ctx, given)
 	}
 	_, err = spawns.FindAgent(e.project, criticName)
 	if err == nil {
-		err = agents.CheckAvailable(ctx, e.project, rr.config, criticName, req.Adapter)
+		err = agents.CheckAvailable(ctx, e.project, rr.config, criticName, req.Adapter, profile.Report)
 	}
 	if err != nil { // Nothing has changed yet.
 		if left := spawns.CheckNotRunning(ctx, rr.tx); left != nil {

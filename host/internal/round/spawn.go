@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -88,7 +89,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err := checkOutput(e.project, config, req.OutputPath, output.Path()); err != nil {
 		return SpawnResult{}, err
 	}
-	if err := agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter); err != nil {
+	if err := agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter, profile.Readonly); err != nil {
 		return SpawnResult{}, err
 	}
 	if req.Compatible && !config.Spawn.Confine.Given {

@@ -13,7 +13,9 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
 	"github.com/switchyard-dev/switchyard/host/internal/verification"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -78,10 +80,7 @@ func (w *work) checkNew() error {
 
 // checkMachine fails if this machine could not carry out the task.
 func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *task.Branch) error {
-	err := agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleExecutor), w.req.Adapter)
-	if err == nil && round.UsesCritic(w.config) {
-		err = agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleCritic), w.req.Adapter)
-	}
+	err := w.checkAgents(ctx)
 	if err == nil {
 		err = prompt.Check(w.project.Root)
 	}
@@ -95,6 +94,26 @@ func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *tas
 		err = repo.CheckAuthor(ctx)
 	}
 	return err
+}
+
+// checkAgents fails if a definition of an agent or a module is broken, or if the executor or
+// the critic cannot be run.
+func (w *work) checkAgents(ctx context.Context) error {
+	library := definition.Library{Root: w.project.Root}
+	if _, err := library.Raised(); err != nil { // It reads them all.
+		return err
+	}
+	_, may, err := agents.FindForRun(library, string(task.RoleExecutor), true)
+	if err == nil {
+		err = agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleExecutor), w.req.Adapter, may)
+	}
+	if err != nil || !round.UsesCritic(w.config) {
+		return err
+	}
+	if _, err = spawns.FindAgent(w.project, string(task.RoleCritic)); err != nil {
+		return err
+	}
+	return agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleCritic), w.req.Adapter, profile.Report)
 }
 
 // errNoBranchToMerge is the error of a merge of a task that does not start from a branch of the
