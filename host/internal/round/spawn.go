@@ -176,7 +176,7 @@ func checkOutput(p *core.Project, config project.Config, given, path string) err
 	rel, err := filepath.Rel(p.Root, path)
 	if err == nil && slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), inGit) ||
 		slices.ContainsFunc(append(agents.Site(p, config, "", p.Root).Deciding, project.StateDir), affects) {
-		return errs.New(errs.SpawnOutputUnsafe, "%s belongs to git or to Switchyard", given).With("path", path)
+		return errs.New(errs.SpawnOutputUnsafe, "%s belongs to git or to Switchyard", given).With("path", path).WithHint("name another file")
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (a *Adapter) checkValue(name, value string) error {
 		return nil
 	}
 	return errs.New(errs.AdapterInvalid, "the adapter %s cannot take %q as %s", a.spec.Name, value, name).
-		With("adapter", a.spec.Name).With("problems", []string{"/refuse/" + name + " refuses this value"})
+		With("adapter", a.spec.Name).With("problems", []string{"/refuse/" + name + " refuses this value"}).WithHint("give another value")
 }
 
 // checkForbidden refuses settings of the repository. A file that cannot be checked counts as
