@@ -44,9 +44,9 @@ command is repeated.`,
 		Args: cli.OneTask,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&req.Agent, "agent", "", "the agent's `NAME`")
-	flags.StringVar(&log, "tool-use-log", "", "the tools that it used: `JSON`, a file, or -")
-	flags.StringVar(&req.Run, "run", "", "the `ID` of the run")
+	cli.TextVar(flags, &req.Agent, "agent", "the agent's `NAME`")
+	cli.TextVar(flags, &log, "tool-use-log", "the tools that it used: `JSON`, a file, or -")
+	cli.TextVar(flags, &req.Run, "run", "the `ID` of the run")
 	roundVar(flags, &req.Round, "the round `N` that the agent ran in, from 1 (default the task's)")
 	cli.TextVar(flags, &search, "search", "record that the agent searched for `QUERY`")
 	flags.BoolVar(&list, "list", false, "list all attestations of the task")
