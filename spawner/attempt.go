@@ -2,6 +2,7 @@ package spawner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -279,6 +280,9 @@ type processResult struct {
 	unconfined error // the reason why it could not be confined, and was not started
 	output     adapter.Output
 	start, end time.Time
+
+	outputSHA256 string
+	outputSize   int64
 }
 
 // started reports whether there was a process.
@@ -336,6 +340,9 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	tail, err := redactedTail(a.stderr, stderrRead)
 	if err == nil {
 		err = w.err
+	}
+	if r.outputSHA256, r.outputSize, _ = hashFile(a.stdout); err == nil && w.differs(r.outputSHA256, r.outputSize) {
+		err = errors.New("it changed after it was read")
 	}
 	r.output = reader.Finish(adapter.Ended{At: r.end, ExitCode: r.ExitCode, Signal: r.Signal, Errors: []byte(tail), File: a.finalMessage()})
 	if err != nil {

@@ -257,9 +257,8 @@ func (a *attempt) record(r processResult, res Result, changed []string) Record {
 			rec.ResetsAt = f.ResetsAt.UTC().Format(time.RFC3339)
 		}
 	}
-	// Both files are ours and were just read.
-	rec.StderrExcerpt, _ = redactedTail(a.stderr, stderrExcerpt)
-	rec.ResponseSHA256, rec.ResponseBytes, _ = hashFile(a.stdout)
+	rec.StderrExcerpt, _ = redactedTail(a.stderr, stderrExcerpt) // The file is ours and was just read.
+	rec.ResponseSHA256, rec.ResponseBytes = r.outputSHA256, r.outputSize
 	return rec
 }
 

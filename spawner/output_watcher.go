@@ -1,13 +1,16 @@
 package spawner
 
 import (
+	"crypto/sha256"
 	"errors"
+	"hash"
 	"io"
 	"os"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
@@ -30,6 +33,7 @@ type outputWatcher struct {
 	done      time.Time // the time of the last output since the final result, zero before that
 	progress  func(adapter.Progress)
 	reported  adapter.Progress
+	read      hash.Hash // of the output before offset
 	err       error
 }
 
@@ -59,14 +63,15 @@ func (w *outputWatcher) check() supervise.End {
 // any.
 func (w *outputWatcher) drain(stop func() bool) (grew bool) {
 	if w.chunk == nil {
-		w.chunk = make([]byte, chunkSize)
+		w.chunk, w.read = make([]byte, chunkSize), sha256.New()
 	}
 	for w.err == nil && w.offset < maxRead && !stop() {
 		n, err := w.stdout.ReadAt(w.chunk, w.offset)
 		if n > 0 {
 			grew = true
 			w.offset += int64(n)
-			_, _ = w.reader.Write(w.chunk[:n]) // It never fails.
+			_, _ = w.reader.Write(w.chunk[:n]) // Neither fails.
+			_, _ = w.read.Write(w.chunk[:n])
 		}
 		if errors.Is(err, io.EOF) {
 			return grew
@@ -74,4 +79,10 @@ func (w *outputWatcher) drain(stop func() bool) (grew bool) {
 		w.err = err
 	}
 	return grew
+}
+
+// differs reports whether an output with this digest and size is another one than was read. The
+// agent may truncate its output, or write to any place in it.
+func (w *outputWatcher) differs(sum string, size int64) bool {
+	return size < w.offset || size == w.offset && sum != digest.Bare(digest.OfHash(w.read))
 }

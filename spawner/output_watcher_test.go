@@ -26,6 +26,25 @@ func TestLargeOutputEnds(t *testing.T) {
 	}
 }
 
+// TestChangedOutput: a record names the output that was judged, so an agent must not change it
+// afterwards.
+func TestChangedOutput(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{"cut": `: >"$F"`, "rewritten": `tr a-z A-Z <"$F" >"$F.new" && cat "$F.new" >"$F"`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, fakeagent.Scenario{Steps: []fakeagent.Step{
+				{Read: &fakeagent.Read{}}, {Report: &fakeagent.Report{}}, {Final: &fakeagent.Final{}}, {Sleep: fakeagent.Duration(time.Second)},
+				{Run: &fakeagent.Run{Argv: []string{"sh", "-c", `F="$TMPDIR/../stdout"; ` + change}}},
+			}})
+			out, err := s.run(t, s.job(t))
+			if err != nil || out.Last().Verdict.Reason != outcome.ReasonUnreadableOutput {
+				t.Errorf("%+v, %v", out.Results, err)
+			}
+		})
+	}
+}
+
 // TestUseOfCancelledAgent: an agent that is cancelled may print its use before it ends.
 func TestUseOfCancelledAgent(t *testing.T) {
 	t.Parallel()
