@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,6 +99,9 @@ func ignoredPaths(config project.Config, tree string) (ignored []string, err err
 		ignored = append(ignored, file, dir+"."+name+".draft", dir+"."+name+".lock")
 	}
 	temp, err := filepath.EvalSymlinks(os.TempDir())
+	if err == nil && !filepath.IsAbs(temp) { // Git runs in other directories.
+		err = errors.New("its path is relative")
+	}
 	if err != nil {
 		return nil, errs.New(errs.SpawnFolderFailed, "the directory for temporary files cannot be used: %w", safefile.Reason(err))
 	}
