@@ -27,7 +27,8 @@ func Catalog(ctx context.Context, p *core.Project, config project.Config) (*adap
 	for _, path := range config.Spawn.Adapters {
 		data, err := p.AtRoot().Read(ctx, path, maxAdapter)
 		if err != nil {
-			return nil, err
+			return nil, errs.New(errs.CodeOf(err), "spawn.adapters in %s: %w", project.ConfigFile, err).With("path", path).
+				WithHint("name a file that docs/adapters.md describes")
 		}
 		a, err := adapter.Parse(data)
 		if f, ok := errors.AsType[*errs.Error](err); ok {
