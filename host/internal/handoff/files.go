@@ -53,12 +53,8 @@ func Plan(ctx context.Context, tx *tasktx.Tx, config project.Config, folder stri
 	}
 	data := []byte(revised)
 	if revised == "" {
-		if path == "" {
-			return "", nil
-		}
-		if data, err = tx.Project.AtRoot().Read(ctx, path, maxPlan); err != nil {
-			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", path).
-				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
+		if data, err = ConfiguredPlan(ctx, tx.Project, path); err != nil || path == "" {
+			return "", err
 		}
 		if tx.Tree() == tx.Project.Root {
 			return tx.Project.AtRoot().Abs(path), nil
@@ -69,6 +65,20 @@ func Plan(ctx context.Context, tx *tasktx.Tx, config project.Config, folder stri
 		return "", errs.New(errs.SpawnFolderFailed, "the plan cannot be handed on: %w", err)
 	}
 	return given, nil
+}
+
+// ConfiguredPlan reads the plan of a task at the path that the configuration has for it, "" if
+// there is none.
+func ConfiguredPlan(ctx context.Context, p *core.Project, path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := p.AtRoot().Read(ctx, path, maxPlan)
+	if err != nil {
+		return nil, errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", path).
+			WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
+	}
+	return data, nil
 }
 
 // revisedPlan returns the plan of the latest plan-checker, or "".

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/gate"
+	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
 	"github.com/switchyard-dev/switchyard/host/internal/tasktx"
@@ -83,6 +84,9 @@ func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *tas
 	err := w.checkAgents(ctx)
 	if err == nil {
 		err = prompt.Check(w.project.Root)
+	}
+	if err == nil {
+		_, err = handoff.ConfiguredPlan(ctx, w.project, w.config.Spawn.PlanOf(w.id))
 	}
 	if err == nil {
 		err = agents.CheckConfinement(w.project, w.config, w.id, branch.Worktree)
