@@ -23,7 +23,11 @@ func (p *Printer) Gate(r api.GateResult) {
 		p.gateLine("  ", c)
 	}
 	if r.Outcome == api.GateNotReviewed && r.Commit != r.From && !r.Signed && !r.Unsigned {
-		p.next(step{now: "review these files: switchyard round TASK, without --report, since a report does not say which files it is about; or, if another machine did, give its proof: --proof FILE"})
+		now := "review these files: switchyard round TASK, without --report, since a report does not say which files it is about"
+		if r.Commit != "" {
+			now += fmt.Sprintf("; with --base %s, since they are committed", r.From)
+		}
+		p.next(step{now: now + "; or, if another machine did, give its proof: --proof FILE"})
 	}
 }
 
