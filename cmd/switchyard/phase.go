@@ -24,8 +24,10 @@ its work; switchyard audit records one. The phases are, in their order: start,
 research, design, tests, draft, review and commit; stuck stops the task.
 docs/tasks.md has the whole picture.`,
 		Example: `  switchyard phase start TASK-1 --query 'retry failed uploads'
+  switchyard audit TASK-1 --agent np-executor --search 'upload retry'
   switchyard audit TASK-1 --agent np-executor --tool-use-log log.json
   switchyard phase draft TASK-1 --verify-cmd 'make test'
+  switchyard audit TASK-1 --agent np-critic --tool-use-log '[]'
   switchyard phase review TASK-1 --report report.json
   switchyard phase commit TASK-1`,
 		Args: cli.UnknownCommand,
