@@ -2,6 +2,7 @@ package agents
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,6 +86,9 @@ func CommandFile(p *core.Project, word string) (path string, isFile bool) {
 // always includes decidingFiles.
 func Scope(p *core.Project, config project.Config, id, tree string) (worktree.Scope, error) {
 	ignored, err := ignoredPaths(config, tree)
+	if gone, ok := errors.AsType[*errs.Error](err); ok && tree != p.Root && errors.Is(err, fs.ErrNotExist) {
+		err = gone.WithHint("switchyard run TASK makes the task's worktree again, and continues there")
+	}
 	if err != nil {
 		return worktree.Scope{}, err
 	}
@@ -107,7 +111,7 @@ func ignoredPaths(config project.Config, tree string) (ignored []string, err err
 	}
 	root, err := filepath.EvalSymlinks(tree)
 	if err != nil { // A command may have removed it.
-		return nil, errs.New(errs.TreeUnreadable, "the working tree cannot be read: %w", safefile.Reason(err)).With("path", tree)
+		return nil, errs.New(errs.TreeUnreadable, "the working tree %s cannot be read: %w", tree, safefile.Reason(err)).With("path", tree)
 	}
 	switch rel, err := filepath.Rel(root, temp); {
 	case err != nil || !filepath.IsLocal(rel):
