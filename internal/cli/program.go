@@ -96,7 +96,7 @@ func (p *Program) noteCommand(cmd *cobra.Command) {
 	if _, p.command, _ = strings.Cut(cmd.CommandPath(), " "); p.command == "help" {
 		p.command = ""
 	}
-	if id := cmd.Flags().Arg(0); strings.Contains(cmd.Use, " TASK") && task.CheckID(id) == nil {
+	if id := cmd.Flags().Arg(0); strings.Contains(cmd.Use, "TASK") && task.CheckID(id) == nil {
 		p.task = id
 	}
 }
