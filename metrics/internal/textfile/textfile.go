@@ -107,7 +107,7 @@ func errUnwritable(path string, err error) *errs.Error {
 }
 
 func errRefused(path, reason string) error {
-	return errs.New(errs.TextfileRefused, "%s is not overwritten: %s", path, reason).With("path", path)
+	return errs.New(errs.TextfileRefused, "%s is not written: %s", path, reason).With("path", path)
 }
 
 // readExisting returns the state of the existing file, or the zero state. It fails if the
