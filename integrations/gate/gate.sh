@@ -33,7 +33,7 @@ check() {
 	switchyard gate "$@" --proof "$proof" --key "$key" --algorithm "$algorithm"
 }
 
-key=$2 algorithm=${3:-ES256} base=${4:-}
+key=${2:?"usage: gate.sh COMMIT KEY [ALGORITHM [BASE]]"} algorithm=${3:-ES256} base=${4:-}
 commit=$(find "$1")
 [ -z "$base" ] || base=$(find "$base")
 proof=$(mktemp)
