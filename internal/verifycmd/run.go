@@ -55,12 +55,12 @@ type Command struct {
 	OutputLimit int64
 }
 
-// Report runs the command once with its standard output and standard error in files.
+// RunOnce runs the command once with its standard output and standard error in files.
 //
 // # Errors
 //
 // process-start and process-lost. When ctx is done, an error that wraps its cause.
-func (c Command) Report(ctx context.Context, output, errors *os.File) (supervise.Result, error) {
+func (c Command) RunOnce(ctx context.Context, output, errors *os.File) (supervise.Result, error) {
 	spec := shell(c.Line)
 	spec.Dir, spec.Env, spec.Output, spec.Errors, spec.Start = c.Dir, c.Env, output, errors, c.Start
 	spec.Signal, spec.Timeout, spec.Grace, spec.OutputLimit = c.Signal, c.Timeout, grace, c.OutputLimit
@@ -132,7 +132,7 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, log.failed(err)
 		}
-		run, err := p.Report(ctx, log.File, nil)
+		run, err := p.RunOnce(ctx, log.File, nil)
 		if err != nil {
 			return Outcome{}, err
 		}

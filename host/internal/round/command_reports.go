@@ -162,7 +162,7 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	}
 	defer rr.tx.Project.Release(held)
 	run.Timeout, run.OutputLimit = command.Timeout, 2*document.Limits{Bytes: rr.config.Limits.Report}.WithDefaults().Bytes
-	if r.result, err = run.Report(ctx, r.output, r.errors); err != nil {
+	if r.result, err = run.RunOnce(ctx, r.output, r.errors); err != nil {
 		return r, err
 	}
 	switch {
