@@ -114,9 +114,9 @@ func spawnFamilies() []Family {
 		counter("spawn_retries_total", "Runs that were tried again with the same adapter, by the kind of their failure.",
 			counters.Retries(), agent, reason).withSeeds(byAgent(classes)),
 		histogram("spawn_duration_seconds", "Time that runs of agents took.", counters.SpawnRuns(), powers(0, 12, 1)),
-		counter("spawn_tokens_total", "Tokens that agents used, as their command-line tools told it.",
+		counter("spawn_tokens_total", "Tokens that agents used, as their command-line tools reported it.",
 			counters.Tokens(), agent, direction).withSeeds(byAgent(direction.Values)),
-		counter("spawn_cost_dollars_total", "What agents cost, as their command-line tools told it.",
+		counter("spawn_cost_dollars_total", "What agents cost, as their command-line tools reported it.",
 			counters.MicroDollars(), agent).withUnit(1_000_000).withSeeds(byAgent()),
 	}
 }

@@ -331,7 +331,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 		_ = a.stdout.Truncate(maxRead) // It was ended because of this. Job.Deliver need not read everything.
 	}
 	// The agent may have printed its use while it ended. The rest of a large output takes too
-	// long to read if somebody waits for the end.
+	// long to read if a caller waits for the end.
 	began := time.Now()
 	w.drain(func() bool {
 		return (r.End == supervise.OutputLimit || ctx.Err() != nil) && time.Since(began) > time.Second

@@ -79,7 +79,7 @@ func (a *app) demo(ctx context.Context) (err error) {
 		{"", "run TIMEOUT-1", 0},
 		{"Where does every task stand, and why is one stuck?", "status", 0},
 		{"", "explain LOG-1", 0},
-		{"Was this commit reviewed as it is? And did anybody change the record?", "gate --commit switchyard/RETRY-1", 0},
+		{"Was this commit reviewed as it is? And was the record changed?", "gate --commit switchyard/RETRY-1", 0},
 		{"", "ledger verify --decisions", 0},
 		{"The history is also a page.", "stats --html ../stats.html", 0},
 	} {

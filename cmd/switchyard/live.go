@@ -164,7 +164,7 @@ func (a *app) interactive() (*os.File, bool) {
 	return f, ok && isTerminal(f) && os.Getenv("TERM") != "dumb" && render.ShowsColor(f)
 }
 
-// isTerminal reports whether one of the standard streams is a terminal.
+// isTerminal reports whether a standard stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -150,7 +150,7 @@ change needs: none, minor or major.
 func newPolicyReplayCmd(a *app) *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
-		Use:   "replay --policy CANDIDATE",
+		Use:   "replay [--policy CANDIDATE]",
 		Short: "Decide every recorded round again, with another policy",
 		Long: `Replay has CANDIDATE decide every round in the ledger, as it was recorded. It prints
 a matrix of where rounds went and where they would go, and lists the changed

@@ -24,7 +24,7 @@ func newRootCmd(a *app, args []string) *cobra.Command {
 		Use:   "switchyard",
 		Short: "Decide where a review loop goes next",
 		Long: `Switchyard decides what follows a critic's run: commit, back to the executor,
-ask a researcher, ask the user, ask the plan checker, or stop as stuck.
+ask a researcher, ask the user, ask the plan-checker, or stop as stuck.
 
 It normalises the critic's report in a sandboxed WebAssembly plugin, merges the
 findings, routes them by a versioned policy, and records why in a ledger. Run

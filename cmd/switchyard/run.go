@@ -43,7 +43,7 @@ force.
 --tasks runs the tasks of a file, --jobs at a time. A task starts once the tasks that
 it depends on are committed, and with --merge merged.
 
-With --output json every event is an object on a line of its own, and the last one
+With --output json every event is an object on a separate line, and the last one
 of a task has its result.`,
 		Example: `  switchyard run TASK-1 --prompt-file task.md
   switchyard run TASK-1 --prompt 'Retry failed uploads three times.' --base main

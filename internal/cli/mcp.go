@@ -12,7 +12,7 @@ it also has submit_report, which decides a round with a report, and answer, whic
 answers a question. Their events name the user who runs the server. An agent
 that Switchyard spawned cannot use them. docs/mcp.md describes all tools.
 
-The server is a program of its own, switchyard-mcp, because its libraries would
+The server is a separate program, switchyard-mcp, because its libraries would
 slow down the start of every command.`
 
 // MutationsVar adds --allow-mutations.

@@ -125,7 +125,7 @@ func (r *Repo) restoreIndex(p place, tree string) bool {
 	return err == nil
 }
 
-// isMade reports whether a commit with these trailers is the requested one. Anybody can write
+// isMade reports whether a commit with these trailers is the requested one. Anyone can write
 // the trailer of a decision. The parent of a draft by hand is the branch's tip, which is the
 // commit itself after a call that was killed.
 func (r *Repo) isMade(ctx context.Context, c CommitRequest, commit string, trailers []Trailer) (bool, error) {

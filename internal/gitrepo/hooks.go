@@ -72,7 +72,7 @@ func (r *Repo) RunHooks(ctx context.Context, path, tree, message string, record 
 	if err != nil || len(hooks) == 0 {
 		return message, err
 	}
-	// After a hook changed files, they differ from the tree until somebody takes that back.
+	// After a hook changed files, they differ from the tree until a person takes that back.
 	switch files, err := r.WriteTree(ctx, path); {
 	case err != nil:
 		return "", err

@@ -150,7 +150,7 @@ func (r *Repo) IsAncestor(ctx context.Context, of, to string) (bool, error) {
 //
 // branch-checked-out if that checkout has changes in tracked files, or if another worktree,
 // which would then not have the files of its HEAD, has the branch checked out;
-// git-object-invalid; and branch-moved. The branch has not moved then, unless somebody else
+// git-object-invalid; and branch-moved. The branch has not moved then, unless another process
 // moved it.
 func (r *Repo) Advance(ctx context.Context, branch, next, old string) error {
 	changes, err := r.diffTrees(ctx, r.checkout, old, next)
