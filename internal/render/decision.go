@@ -291,8 +291,9 @@ func policyID(id policies.Identity) string {
 	return fmt.Sprintf("%s@%s (%s)", id.Name, id.Version, shortDigest(id.Digest))
 }
 
-// framingReasons are the reasons of items that only structure a test run; JSON has them.
-var framingReasons = []string{"start", "run", "pause", "cont", "output", "build-output", "attr"}
+// framingReasons are the reasons of items that only structure a test run, such as the failure
+// of a package whose failed test is a finding. JSON has them.
+var framingReasons = []string{"start", "run", "pause", "cont", "output", "build-output", "attr", "a test failed", "a subtest failed"}
 
 // skippedWords returns the number of skipped items by reason, without framingReasons.
 func skippedWords(skipped []api.Skipped) string {
