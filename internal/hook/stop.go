@@ -162,7 +162,7 @@ func reason(tasks []api.SessionTask) string {
 			fmt.Fprintf(&b, "- %s %s at %s: %s\n", textutil.Line(string(f.Severity)), quote(f.Category), quote(f.Location()), quote(f.Remediation))
 		}
 		if t.Handoff != nil {
-			fmt.Fprintf(&b, "All of it is in %s\n", quote(*t.Handoff))
+			fmt.Fprintf(&b, "More about it is in %s\n", quote(*t.Handoff))
 		}
 		fmt.Fprintf(&b, "Only if the user does not want this to be fixed now: switchyard hook release %s --reason TEXT\n", t.TaskID)
 	}

@@ -77,18 +77,14 @@ func (h Handoff) Markdown() string {
 	if h.VerificationOutcome == "red" {
 		writeSection(&b, "Verification", "It failed. Fix it first: findings do not count while it is red.\n\n"+withBars(h.Excerpt)+h.whole())
 	}
-	for i, f := range h.Findings {
-		writeSection(&b, fmt.Sprintf("%d. %s", i+1, word(f.Category)), item(f))
-	}
+	writeFindings(&b, "", h.Findings)
 	if len(h.StillOpen) > 0 {
 		writeSection(&b, "Still open", h.reviewed()+" left these findings open. They were not reviewed again: fix those that are not fixed yet.")
 	}
-	for i, f := range h.StillOpen {
-		writeSection(&b, fmt.Sprintf("Still open %d. %s", i+1, word(f.Category)), item(f))
-	}
+	writeFindings(&b, "Still open ", h.StillOpen)
 	writeSection(&b, "Deferred", h.deferred())
 	for _, a := range h.Advice {
-		writeSection(&b, "Advice of "+word(a.Role), "Use what holds and serves the task.\n\n"+withBars(a.Text))
+		writeSection(&b, "Advice of "+word(a.Role), "Use what holds and serves the task.\n\n"+withBars(textutil.FitBytes(a.Text, maxQuoted)))
 	}
 	writeSection(&b, "Economy", h.Economy.prevention())
 	return b.String()
@@ -134,6 +130,19 @@ func (h Handoff) reviewed() string {
 func writeSection(b *strings.Builder, title, text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, text)
+	}
+}
+
+// writeFindings writes a section for each finding, up to maxList, and then the number of the
+// others.
+func writeFindings(b *strings.Builder, title string, findings []finding.Finding) {
+	end := b.Len() + maxList
+	for i, f := range findings {
+		if b.Len() > end {
+			writeSection(b, "More", fmt.Sprintf("%d more are not listed. Leave them: the next review reports them again.", len(findings)-i))
+			return
+		}
+		writeSection(b, fmt.Sprintf("%s%d. %s", title, i+1, word(f.Category)), item(f))
 	}
 }
 

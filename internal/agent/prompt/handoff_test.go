@@ -1,6 +1,8 @@
 package prompt_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,4 +207,46 @@ func TestHandoffKeepsItsShape(t *testing.T) {
 			t.Fatalf("%d headings, want %d", headings, want)
 		}
 	})
+}
+
+// TestManyAndLongFindings: no review makes the next prompt too large.
+func TestManyAndLongFindings(t *testing.T) {
+	file := "src/" + strings.Repeat("f", 1<<20) + ".go"
+	long := finding.Finding{Category: strings.Repeat("C", 1<<20), Severity: finding.Fail, File: &file, Remediation: strings.Repeat("x", 5<<20)}
+	many := slices.Repeat([]finding.Finding{{Category: "lint-violation", Severity: finding.Fail, Remediation: "write a docstring"}}, 100_000)
+	h := handoff()
+	h.Findings, h.StillOpen = append([]finding.Finding{long}, many...), many
+	h.Advice = []prompt.Advice{{"security", strings.Repeat("x\n", 5<<20)}}
+	e := executor()
+	e.Handoff = h.Markdown()
+	text, err := prompt.Render("", "executor", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"- findings: 100001\n", "\n## 2. lint-violation\n", "\n## Still open 2. lint-violation\n"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("it lacks %q", part)
+		}
+	}
+	listed := strings.Count(text, "- to do: ")
+	for rest := text; ; {
+		var more, n int
+		_, after, found := strings.Cut(rest, "\n## More\n\n")
+		if !found {
+			break
+		}
+		if n, _ = fmt.Sscanf(after, "%d more are not listed", &more); n != 1 {
+			t.Errorf("got %.50q", after)
+		}
+		listed, rest = listed+more, after
+	}
+	if listed != 200_001 {
+		t.Errorf("the findings are %d", listed)
+	}
+
+	c := critic()
+	c.Previous = append([]string{strings.Repeat("x", 5<<20)}, slices.Repeat([]string{"0123456789abcdef fail lint-violation a.go:1: write a docstring"}, 100_000)...)
+	if text := rendered(t, "", c); !strings.Contains(text, `docstring"`+"\n- and ") {
+		t.Error("the critic does not learn that there are more findings")
+	}
 }

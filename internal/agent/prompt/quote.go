@@ -1,10 +1,19 @@
 package prompt
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// The limits of foreign texts, in bytes. Otherwise a review with many or long findings would make
+// every further prompt of its task too large. A list ends after the text that exceeds maxList. A
+// user's answer fits into maxQuoted.
+const (
+	maxQuoted = 64 << 10
+	maxList   = 256 << 10
 )
 
 // quote returns a foreign text as a JSON string in one line. It escapes invisible characters,
@@ -12,7 +21,7 @@ import (
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, c := range text {
+	for _, c := range textutil.FitBytes(text, maxQuoted) {
 		switch {
 		case c == '"' || c == '\\':
 			b.WriteByte('\\')
@@ -52,13 +61,18 @@ func visible(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, textutil.Hidden)
 }
 
-// list returns a Markdown list with an item for each text.
+// list returns a Markdown list with an item for each text, up to maxList, and then the number of
+// the others.
 func list(texts []string) string {
-	items := make([]string, len(texts))
+	var b strings.Builder
 	for i, text := range texts {
-		items[i] = "- " + quote(text)
+		if b.Len() > maxList {
+			fmt.Fprintf(&b, "- and %d more\n", len(texts)-i)
+			break
+		}
+		b.WriteString("- " + quote(text) + "\n")
 	}
-	return strings.Join(items, "\n")
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // answers returns a Markdown list with an item for each question and its answer.
