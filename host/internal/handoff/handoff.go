@@ -122,13 +122,15 @@ func raiseBar(d *api.Decision, bar policies.Bar) {
 
 // Latest returns the instructions that follow from the last decision, with the user's
 // answers, the revised plan and the advice of other agents, and writes them for people to
-// read. decided is false before the first decision.
+// read. decided is false before the first decision, also of work that was reset.
 func Latest(ctx context.Context, tx *tasktx.Tx, config project.Config) (h prompt.Handoff, decided bool, err error) {
 	all, err := tx.Answers(ctx)
 	if err != nil {
 		return h, false, err
 	}
-	if tx.Status.Last != nil {
+	now := tx.Status
+	isReset := now.ResetReview > 0 && now.ResetReview == now.Reviews
+	if now.Last != nil && (now.Last.Round >= now.StartedRound || !isReset) {
 		last, err := tx.LastDecision(ctx)
 		if err != nil {
 			return h, false, err
