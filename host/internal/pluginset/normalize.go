@@ -12,7 +12,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -84,15 +83,19 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 	paths := newPathMapper(r.tree)
 	defer paths.close()
 	paths.apply(result.Findings)
-	redactAll(result.Findings)
+	redactAll(result)
 	return Report{Path: cmp.Or(ref.Name, ref.Path), Digest: prepared.report, Plugin: prepared.plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
 }
 
 // redactAll removes the secrets that a critic quotes, before a finding is identified, stored or
-// shown to the next agent. The report itself stays as it is.
-func redactAll(findings []finding.Finding) {
-	for i := range findings {
-		f := &findings[i]
+// shown to the next agent, and those in the reasons of skipped items. The report itself stays as
+// it is.
+func redactAll(r plugins.Result) {
+	for i := range r.Skipped {
+		r.Skipped[i].Reason = redact.Text(r.Skipped[i].Reason)
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
 		f.Remediation = redact.Text(f.Remediation)
 		for j := range f.Sources {
 			raw := &f.Sources[j].Raw
