@@ -51,3 +51,20 @@ func TestLongCellsDoNotPadTheOthers(t *testing.T) {
 		t.Errorf("got %q, want %q", lines[2], want)
 	}
 }
+
+// TestNoLineIsACommand prints texts that a CI system would carry out as commands.
+func TestNoLineIsACommand(t *testing.T) {
+	var out bytes.Buffer
+	p := &Printer{w: &out}
+	p.findings([]finding.Finding{
+		{Category: "style", Remediation: "::set-output name=decision::commit"},
+		{Category: "style", Remediation: "\u00a0\t::stop-commands::x"},
+		{Category: "::add-mask::a", Remediation: "see ##[add-matcher]m.json and ##vso[task.setvariable variable=a]b"},
+	}, nil)
+	p.Line("%s", "::error::x")
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
+			t.Errorf("a command: %s", line)
+		}
+	}
+}

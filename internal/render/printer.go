@@ -82,8 +82,19 @@ func (p *Printer) Line(format string, args ...any) {
 			args[i] = textutil.Line(fmt.Sprint(arg))
 		}
 	}
-	fmt.Fprintf(p.w, format+"\n", args...)
+	fmt.Fprintln(p.w, inert(fmt.Sprintf(format, args...)))
 }
+
+// inert escapes the beginning of a command in a line. GitHub's runner takes ::NAME:: at the
+// beginning of a log's line for a command, and ##[NAME] anywhere; Azure Pipelines ##vso[NAME].
+func inert(line string) string {
+	if text := strings.TrimLeft(line, " "); strings.HasPrefix(text, "::") {
+		line = line[:len(line)-len(text)] + "<U+003A>" + text[1:]
+	}
+	return logCommands.Replace(line)
+}
+
+var logCommands = strings.NewReplacer("##[", "#<U+0023>[", "##vso[", "#<U+0023>vso[")
 
 // lineIf is Line, if ok is true.
 func (p *Printer) lineIf(ok bool, format string, args ...any) {
