@@ -51,7 +51,9 @@ func (r Review) title() string {
 	if r.TaskID != "" {
 		title += ", " + textutil.MarkdownCode(r.TaskID, maxPlace)
 	}
-	title += fmt.Sprintf(", review of round %d", r.Round)
+	if r.Round > 0 { // Otherwise a person has named the findings.
+		title += fmt.Sprintf(", review of round %d", r.Round)
+	}
 	if r.Bar != "" {
 		title += ", bar " + textutil.MarkdownCode(r.Bar, maxPlace)
 	}
