@@ -146,6 +146,9 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 	if err := w.begin(next.Kind); err != nil {
 		return false, err
 	}
+	if err := w.checkVerifies(next.Kind); err != nil {
+		return false, err
+	}
 	switch next.Kind {
 	case task.StepBranch:
 		return false, w.createBranch(ctx)
@@ -192,6 +195,17 @@ func (w *work) begin(next task.StepKind) error {
 		w.notice("the task keeps the text that it was started with; another text needs another task")
 	}
 	return nil
+}
+
+// checkVerifies fails before a step with agents if the run has no verification and the task cannot
+// be committed without: they would run in vain.
+func (w *work) checkVerifies(next task.StepKind) error {
+	now, agents := w.tx.Status, []task.StepKind{task.StepDraft, task.StepAssist, task.StepReview}
+	if !now.Verifies || now.Verified != nil || w.config.Verify != nil || w.req.Verify != "" || !slices.Contains(agents, next) {
+		return nil
+	}
+	return w.tx.WithTaskID(errs.New(errs.CommitUnverified, "the task is not committed without a verification, and this run has none").
+		WithHint("switchyard run TASK --verify-cmd CMD"))
 }
 
 // work is one step of a task: its transaction and the configuration that it runs with.
