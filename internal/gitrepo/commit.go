@@ -43,8 +43,9 @@ type CommitRequest struct {
 }
 
 // Commit commits a tree to the worktree's branch and returns the commit's hash. If the
-// branch is at that commit already, it returns it. Then it makes the worktree's index agree with the commit, without writing files. Author,
-// committer and signature are as git's settings say.
+// branch is at that commit already, it returns it. Then it makes the worktree's index agree
+// with the commit, without writing files. Author, committer and signature are as git's
+// settings say.
 //
 // # Errors
 //
