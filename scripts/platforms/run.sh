@@ -18,6 +18,7 @@ scripts='platform.*|route-(text|merge|json|sarif|verify|unknown|exit-code)|round
 
 list() { printf './internal/%s ' $packages; }
 scripts=$(printf %s "$scripts" | tr -d '\n\t')
+commands="^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$"
 # In QEMU a program starts slowly, and only its machine code differs. It sometimes hangs when a
 # program with threads starts another. Nothing here does, but for doctor, which is tried again.
 emulated='platform.*|route-(text|merge)|round-next|findings|ledger-verify|policy-configured|version'
@@ -50,13 +51,20 @@ windows() {
 	x86_64-w64-mingw32-gcc -O1 -Wall -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" scripts/platforms/bcryptprimitives.c -ladvapi32
 	GOOS=windows go build -o "$work/fakeagent.exe" ./internal/agent/fakeagent/fakeagent
 	export GOOS=windows SWITCHYARD_FAKE_PROGRAM="Z:$work/fakeagent.exe"
-	go test -vet=off -timeout 60m -count=1 -exec $wine -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
+	tries=2 # Wine sometimes fails to start a program. Then the tests run again.
+	until go test -vet=off -timeout 60m -count=1 -exec $wine -run "$commands" ./cmd/switchyard >"$work/log" 2>&1; do
+		cat "$work/log"
+		grep -q 'fork/exec .*: Internal error' "$work/log"
+		tries=$((tries - 1))
+		[ $tries -gt 0 ]
+	done
+	cat "$work/log"
 	go test -vet=off -timeout 60m -short -exec $wine $(list) ./internal/agent/lease ./internal/policy/opawasm
 }
 
 # native tests the same on this system.
 native() {
-	go test -timeout 60m -count=1 -run "^(TestScripts|TestLedgersOfEverySchema|TestManyProcessesOneTask)\$/^($scripts|init|doctor-broken|schema-.*)\$" ./cmd/switchyard
+	go test -timeout 60m -count=1 -run "$commands" ./cmd/switchyard
 	go test -timeout 60m -short $(list) ./internal/agent/lease ./internal/policy/opawasm
 }
 
