@@ -86,7 +86,7 @@ func CommandFile(p *core.Project, word string) (path string, isFile bool) {
 // always includes decidingFiles.
 func Scope(p *core.Project, config project.Config, id, tree string) (worktree.Scope, error) {
 	ignored, err := ignoredPaths(config, tree)
-	if gone, ok := errors.AsType[*errs.Error](err); ok && tree != p.Root && errors.Is(err, fs.ErrNotExist) {
+	if gone, ok := errors.AsType[*errs.Error](err); ok && gone.Code == errs.TreeUnreadable && tree != p.Root && errors.Is(err, fs.ErrNotExist) {
 		err = gone.WithHint("switchyard run TASK makes the task's worktree again, and continues there")
 	}
 	if err != nil {
