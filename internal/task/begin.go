@@ -15,7 +15,8 @@ type StartWork struct {
 	// MaxRounds is the caller's cap, 0 if unset, and Fallback is the project's. HardCap is
 	// the project's hard cap, 0 if unset.
 	MaxRounds, Fallback, HardCap int
-	// MustVerify is set if the caller verifies the task, so that it is not committed without.
+	// MustVerify is set if the caller has a verification. Then the task is not committed without
+	// one.
 	MustVerify bool
 	// Branch is the new branch to work on, or nil.
 	Branch *Branch

@@ -204,8 +204,8 @@ func (w *work) mergeOnto(ctx context.Context, repo *gitrepo.Repo, b *task.Branch
 	return ended, nil
 }
 
-// checkMerging fails if the merge may not end so: a person has stopped it meanwhile, or nothing
-// has verified the merged files of a task that was verified.
+// checkMerging fails if a person has stopped the merge meanwhile, or if nothing has verified the
+// merged files of a task that was verified.
 func (w *work) checkMerging(ctx context.Context, ended task.MergeEnded) error {
 	if err := w.tx.Begin(ctx); err != nil {
 		return err

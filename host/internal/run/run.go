@@ -197,8 +197,8 @@ func (w *work) begin(next task.StepKind) error {
 	return nil
 }
 
-// checkVerifies fails before a step with agents if the run has no verification and the task cannot
-// be committed without: they would run in vain.
+// checkVerifies fails before agents run in vain: if the task is not committed without a
+// verification, and the run has none.
 func (w *work) checkVerifies(next task.StepKind) error {
 	now, agents := w.tx.Status, []task.StepKind{task.StepDraft, task.StepAssist, task.StepReview}
 	if !now.Verifies || now.Verified != nil || w.config.Verify != nil || w.req.Verify != "" || !slices.Contains(agents, next) {
