@@ -165,12 +165,18 @@ func (s *Spawn) readAgents(v value, r *configReader) {
 	}
 	s.Agents = make(map[string]SpawnAgent)
 	v.entries(func(key, content value) {
-		if !regexp.MustCompile(agentName).MatchString(key.node.Value) {
+		name := key.node.Value
+		if !regexp.MustCompile(agentName).MatchString(name) {
 			content.fail(" must have a name of %s", agentRule)
 		} else {
 			r.agents = append(r.agents, key)
 		}
-		s.Agents[key.node.Value] = readSpawnAgent(content, s.SpawnAgent, nil)
+		for _, other := range definition.Spellings(name) {
+			if _, twice := s.Agents[other]; twice {
+				v.addProblem(key.line, "%s is already defined as %s", content.path, other)
+			}
+		}
+		s.Agents[name] = readSpawnAgent(content, s.SpawnAgent, nil)
 	})
 }
 

@@ -119,7 +119,6 @@ spawn:
     executor: {timeout: 20m}
     np-build-fixer: {adapter: codex, retries: 0}
     critic: {fallback_on_error: [], model: haiku}
-    np-critic: {retries: 1}
     researcher: {adapter: gemini, model: flash, fallback_on_error: [claude]}
     plan-checker: {adapter: claude}
   fallback_on_error: [codex, gemini]
@@ -147,7 +146,7 @@ spawn:
 			a.Adapter, a.Named, a.Model, a.Fallback, a.Retries = "codex", true, "", []string{"gemini"}, 0
 		}),
 		"critic":    with(func(a *project.SpawnAgent) { a.Fallback, a.Model = []string{}, "haiku" }),
-		"np-critic": with(func(a *project.SpawnAgent) { a.Retries = 1 }),
+		"np-critic": with(func(a *project.SpawnAgent) { a.Fallback, a.Model = []string{}, "haiku" }),
 		"np-researcher": with(func(a *project.SpawnAgent) {
 			a.Adapter, a.Named, a.Model, a.Fallback = "gemini", true, "flash", []string{"claude"}
 		}),
@@ -202,35 +201,37 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 		"spawn: {command: [a, 1]}":                     "spawn.command is 1; it must be text",
 		`spawn: {command: [a, "\0"]}`:                  "spawn.command has a zero byte",
 		"spawn: {command: [" + many(257, "a%d") + "]}": "spawn.command has more than 256 entries",
-		"spawn: {command: [x, " + strings.Repeat("a", 64<<10) + "]}": "spawn.command has more than 65536 bytes",
-		"spawn: {adapter: exec}":                                     "spawn.command is missing, which the adapter exec runs",
-		"spawn: {fallback_on_error: [exec]}":                         "spawn.command is missing",
-		"spawn: {agents: {critic: {adapter: exec}}}":                 "spawn.command is missing",
-		"spawn: {adapters: [../a.json]}":                             `spawn.adapters: "../a.json" is not in the project`,
-		"spawn: {plan: /etc/passwd}":                                 `spawn.plan is "/etc/passwd"; it must be the path of a file in the project`,
-		"spawn: {plan: '{task}/../../x'}":                            "it must be the path of a file in the project",
-		"spawn: {plan: '{task}/..'}":                                 "it must be the path of a file in the project",
-		"spawn: {plan: ''}":                                          "it must be the path of a file in the project",
-		"spawn: {plan: 'a/{round}'}":                                 "it must be a path whose only part in braces is {task}",
-		"spawn: {plan: 'a/{task'}":                                   "whose only part in braces is {task}",
-		"spawn: {plan: 1}":                                           "spawn.plan is 1; it must be text",
-		"spawn: {agents: [a]}":                                       "spawn.agents is a list; it must be a mapping of keys",
-		"spawn: {agents: {critic: x}}":                               `spawn.agents.critic is "x"; it must be a mapping of keys`,
-		"spawn: {agents: {a/b: {}}}":                                 "spawn.agents.a/b must have a name of 1 to 128 letters, digits, _ and -",
-		"spawn: {agents: {critic: {}, critic: {}}}":                  "spawn.agents.critic is already defined in line 1",
-		"spawn: {agents: {critic: {env: [X]}}}":                      "unknown key spawn.agents.critic.env",
-		"spawn: {agents: {critic: {timout: 5m}}}":                    "did you mean spawn.agents.critic.timeout?",
-		"spawn:\n  agents:\n    critc: {}":                           "line 3: spawn.agents.critc: no agent has this name; did you mean critic?",
-		"spawn: {agents: {Critic: {}}}":                              "did you mean critic?",
-		"spawn: {agents: {np-crtic: {}}}":                            "did you mean np-critic?",
-		"spawn: {agents: {security: {}}}":                            "no agent has this name; it needs a definition, such as .switchyard/agents/security.md",
-		"spawn: {agents: {critic-tests: {}}}":                        "spawn.agents.critic-tests: no agent has this name",
-		"spawn: {agents: {" + many(65, "a%d: {}") + "}}":             "spawn.agents has more than 64 entries",
-		"spawn: {fallback: []}":                                      "unknown key spawn.fallback",
-		"spawn: {idle_timout: 1m}":                                   "did you mean spawn.idle_timeout?",
-		"economy: true":                                              "economy is true; it must be off or lite or full or ultra",
-		"economy: Lite":                                              `economy is "Lite";`,
-		"economy:":                                                   "economy is empty;",
+		"spawn: {command: [x, " + strings.Repeat("a", 64<<10) + "]}":          "spawn.command has more than 65536 bytes",
+		"spawn: {adapter: exec}":                                              "spawn.command is missing, which the adapter exec runs",
+		"spawn: {fallback_on_error: [exec]}":                                  "spawn.command is missing",
+		"spawn: {agents: {critic: {adapter: exec}}}":                          "spawn.command is missing",
+		"spawn: {adapters: [../a.json]}":                                      `spawn.adapters: "../a.json" is not in the project`,
+		"spawn: {plan: /etc/passwd}":                                          `spawn.plan is "/etc/passwd"; it must be the path of a file in the project`,
+		"spawn: {plan: '{task}/../../x'}":                                     "it must be the path of a file in the project",
+		"spawn: {plan: '{task}/..'}":                                          "it must be the path of a file in the project",
+		"spawn: {plan: ''}":                                                   "it must be the path of a file in the project",
+		"spawn: {plan: 'a/{round}'}":                                          "it must be a path whose only part in braces is {task}",
+		"spawn: {plan: 'a/{task'}":                                            "whose only part in braces is {task}",
+		"spawn: {plan: 1}":                                                    "spawn.plan is 1; it must be text",
+		"spawn: {agents: [a]}":                                                "spawn.agents is a list; it must be a mapping of keys",
+		"spawn: {agents: {critic: x}}":                                        `spawn.agents.critic is "x"; it must be a mapping of keys`,
+		"spawn: {agents: {a/b: {}}}":                                          "spawn.agents.a/b must have a name of 1 to 128 letters, digits, _ and -",
+		"spawn: {agents: {critic: {}, critic: {}}}":                           "spawn.agents.critic is already defined in line 1",
+		"spawn:\n  agents:\n    critic: {}\n    np-critic:\n      retries: 1": "line 4: spawn.agents.np-critic is already defined as critic",
+		"spawn: {agents: {np-critic: {}, critic: {}}}":                        "spawn.agents.critic is already defined as np-critic",
+		"spawn: {agents: {critic: {env: [X]}}}":                               "unknown key spawn.agents.critic.env",
+		"spawn: {agents: {critic: {timout: 5m}}}":                             "did you mean spawn.agents.critic.timeout?",
+		"spawn:\n  agents:\n    critc: {}":                                    "line 3: spawn.agents.critc: no agent has this name; did you mean critic?",
+		"spawn: {agents: {Critic: {}}}":                                       "did you mean critic?",
+		"spawn: {agents: {np-crtic: {}}}":                                     "did you mean np-critic?",
+		"spawn: {agents: {security: {}}}":                                     "no agent has this name; it needs a definition, such as .switchyard/agents/security.md",
+		"spawn: {agents: {critic-tests: {}}}":                                 "spawn.agents.critic-tests: no agent has this name",
+		"spawn: {agents: {" + many(65, "a%d: {}") + "}}":                      "spawn.agents has more than 64 entries",
+		"spawn: {fallback: []}":                                               "unknown key spawn.fallback",
+		"spawn: {idle_timout: 1m}":                                            "did you mean spawn.idle_timeout?",
+		"economy: true":                                                       "economy is true; it must be off or lite or full or ultra",
+		"economy: Lite":                                                       `economy is "Lite";`,
+		"economy:":                                                            "economy is empty;",
 	} {
 		wantInvalid(t, text+"\n", says)
 	}
