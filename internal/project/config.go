@@ -225,7 +225,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 	return fields{
 		"max_rounds":    func(v value) { c.MaxRounds = v.integer(1, maxRounds) },
 		"hard_cap":      func(v value) { c.HardCap, r.hardCap = v.integer(1, maxRounds), v },
-		"policy":        func(v value) { c.Policy = v.text() },
+		"policy":        func(v value) { c.Policy = v.textOf("a policy") },
 		"policy_trust":  c.Trust.read,
 		"plugins":       func(v value) { c.Plugins = r.readPlugins(v) },
 		"plugin_paths":  func(v value) { c.PluginPaths = v.localPaths() },
@@ -240,7 +240,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 			v.mapping(fields{"agents": func(v value) { c.Researchers = v.integer(1, maxResearchers) }})
 		},
 		"phases":      func(v value) { c.Phases = readPhases(v) },
-		"base":        func(v value) { c.Base = v.text() },
+		"base":        func(v value) { c.Base = v.textOf("a branch") },
 		"spawn":       func(v value) { c.Spawn.read(v, r) },
 		"economy":     func(v value) { c.Economy = prompt.Economy(v.oneOf(textutil.Strings(prompt.Economies())...)) },
 		"budget":      c.Budget.read,
@@ -271,11 +271,8 @@ func readVerify(v value) *Verify {
 }
 
 func readCommand(v value) string {
-	command := v.text()
-	switch {
-	case strings.TrimSpace(command) == "" && v.isText():
-		v.expected("a command")
-	case len(command) > maxCommand:
+	command := v.textOf("a command")
+	if len(command) > maxCommand {
 		v.fail(" has more than %d bytes", maxCommand)
 	}
 	return command

@@ -92,6 +92,9 @@ func TestConfigSaysWhatIsWrongAndWhere(t *testing.T) {
 	long := strings.Repeat("x", 129)
 	for text, says := range map[string]string{
 		"verify:":                                        "line 1: verify is empty; it must be a command, or a mapping of command, runs and timeout",
+		"policy: ''":                                     `line 1: policy is ""; it must be a policy`,
+		"policy:":                                        "line 1: policy is empty; it must be text",
+		"base: ' '":                                      `line 1: base is " "; it must be a branch`,
 		"verify: ''":                                     `line 1: verify is ""; it must be a command`,
 		"verify: ' \t'":                                  "it must be a command",
 		"verify: true":                                   "line 1: verify is true; it must be a command",

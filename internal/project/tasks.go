@@ -119,9 +119,7 @@ func (r *tasksReader) readTask(v value) {
 			}
 		},
 		"base": func(v value) {
-			if t.Base = v.text(); strings.TrimSpace(t.Base) == "" && v.isText() {
-				v.expected("a revision")
-			}
+			t.Base = v.textOf("a revision")
 			r.bases = append(r.bases, v)
 		},
 		"depends_on": func(v value) {

@@ -262,6 +262,15 @@ func (v value) text() string {
 	return v.node.Value
 }
 
+// textOf reads a text that names what, and so is not blank.
+func (v value) textOf(what string) string {
+	text := v.text()
+	if v.isText() && strings.TrimSpace(text) == "" {
+		v.expected("%s", what)
+	}
+	return text
+}
+
 func (v value) oneOf(words ...string) string {
 	if !v.isText() || !slices.Contains(words, v.node.Value) {
 		v.expected("%s", strings.Join(words, " or "))
