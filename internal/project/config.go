@@ -258,7 +258,7 @@ func readVerify(v value) *Verify {
 		result.Command = readCommand(v)
 	case v.node.Kind != yaml.MappingNode:
 		// An empty value must not mean "no verification".
-		v.expected("a command, or a mapping of command, runs and timeout")
+		v.expected("a command, or a mapping of command, runs, timeout and confine")
 	case v.mapping(fields{
 		"command": func(v value) { result.Command = readCommand(v) },
 		"runs":    func(v value) { result.Runs = v.integer(1, maxRuns) },

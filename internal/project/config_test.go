@@ -91,7 +91,7 @@ func TestConfigOfTheLoop(t *testing.T) {
 func TestConfigSaysWhatIsWrongAndWhere(t *testing.T) {
 	long := strings.Repeat("x", 129)
 	for text, says := range map[string]string{
-		"verify:":                                        "line 1: verify is empty; it must be a command, or a mapping of command, runs and timeout",
+		"verify:":                                        "line 1: verify is empty; it must be a command, or a mapping of command, runs, timeout and confine",
 		"policy: ''":                                     `line 1: policy is ""; it must be a policy`,
 		"policy:":                                        "line 1: policy is empty; it must be text",
 		"base: ' '":                                      `line 1: base is " "; it must be a branch`,

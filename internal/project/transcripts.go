@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
@@ -21,7 +23,7 @@ func defaultTranscripts() transcript.Limits {
 // readTranscripts reads the limits of transcripts, which are zero if they are off.
 func readTranscripts(v value) transcript.Limits {
 	l := defaultTranscripts()
-	if v.isText() {
+	if v.node.Kind != yaml.MappingNode && !v.isEmpty() {
 		if v.node.Value != transcriptsOff {
 			v.expected("%s, or a mapping of keep and size", transcriptsOff)
 		}

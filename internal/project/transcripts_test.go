@@ -23,8 +23,8 @@ func TestTranscripts(t *testing.T) {
 	}
 	for text, problem := range map[string]string{
 		"on":            `transcripts is "on"; it must be off, or a mapping of keep and size`,
-		"false":         "transcripts is false; it must be a mapping",
-		"[]":            "transcripts is a list",
+		"false":         "transcripts is false; it must be off, or a mapping of keep and size",
+		"[]":            "transcripts is a list; it must be off, or a mapping of keep and size",
 		"{keep: 30}":    "transcripts.keep is 30; it must be from 1d to 3650d, such as 30d",
 		"{keep: 0d}":    "transcripts.keep",
 		"{keep: 3651d}": "transcripts.keep",
