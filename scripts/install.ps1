@@ -42,8 +42,11 @@ try {
 	[Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
 
 	# The download is next to its destination, since a rename within a file system is atomic.
-	$tmp = Join-Path $Dir ".switchyard.$PID"
-	try { New-Item -ItemType Directory -Force -Path $tmp | Out-Null } catch {
+	try {
+		$Dir = (New-Item -ItemType Directory -Force -Path $Dir).FullName # As it is in PATH.
+		$tmp = Join-Path $Dir ".switchyard.$PID"
+		New-Item -ItemType Directory -Force -Path $tmp | Out-Null
+	} catch {
 		throw "cannot write to ${Dir}: name a directory that you can write to with -Dir"
 	}
 	$from = "$($Url.TrimEnd('/'))/latest/download"
