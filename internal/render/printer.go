@@ -239,13 +239,20 @@ func rowWidth(widths []int) int {
 	return all
 }
 
-// row writes a row of a table. Its last column begins at column left.
+// row writes a row of a table. Its last column begins at column left, or below the row if a word
+// of it, such as an id that the reader copies, would be split there.
 func (p *Printer) row(row []cell, widths []int, left int) {
 	last := len(row) - 1
 	var b strings.Builder
 	for i, c := range row[:last] {
 		b.WriteString(string(p.colored(c.color, c.text)))
 		b.WriteString(strings.Repeat(" ", max(2, widths[i]+2-columns(c.text))))
+	}
+	if text := row[last].text; p.width > 0 && splits(text, p.width-left) && !splits(text, p.width-len(below)) {
+		p.Line("%s", styledText(strings.TrimRight(b.String(), " ")))
+		b.Reset()
+		b.WriteString(below)
+		left = len(below)
 	}
 	for i, piece := range wrap(row[last].text, max(0, p.width-left)) {
 		if i > 0 {

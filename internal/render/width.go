@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -99,4 +100,9 @@ func wrap(s string, limit int) []string {
 		line = word
 	}
 	return append(lines, line)
+}
+
+// splits reports whether wrap would break a word of the line.
+func splits(s string, limit int) bool {
+	return slices.ContainsFunc(strings.Split(s, " "), func(word string) bool { return columns(word) > limit })
 }

@@ -54,6 +54,24 @@ func TestFindingsAtEachWidth(t *testing.T) {
 	}
 }
 
+// TestLongWordGoesBelowItsRow checks that a word, such as the id of a run that the reader copies,
+// is split only if no line has room for it.
+func TestLongWordGoesBelowItsRow(t *testing.T) {
+	var b bytes.Buffer
+	p := &Printer{w: &b, width: 60}
+	rows := newTable("AGENT", "RUN")
+	rows.add(strings.Repeat("a", 30), "run-a6pzmevqy4ekxv4sdd2ixlbx3l")
+	rows.add("b", strings.Repeat("c", 70))
+	p.table(rows)
+	want := "AGENT" + strings.Repeat(" ", 27) + "RUN\n" +
+		strings.Repeat("a", 30) + "\n" + below + "run-a6pzmevqy4ekxv4sdd2ixlbx3l\n" +
+		"b" + strings.Repeat(" ", 31) + strings.Repeat("c", 28) + "\n" +
+		strings.Repeat(" ", 32) + strings.Repeat("c", 28) + "\n" + strings.Repeat(" ", 32) + strings.Repeat("c", 14) + "\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	}
+}
+
 func TestColumns(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "漢字": 4, "ｱ": 1, "Ａ": 2, "🙂": 2, "한": 2, "\u1112\u1161\u11ab": 2, "…": 1, "ع": 1} {
 		if got := columns(text); got != want {
