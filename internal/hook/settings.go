@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Both programs take exit status 2 as a block, and a Go program that crashes exits with 2. So
@@ -31,8 +33,12 @@ type settings struct {
 }
 
 func parse(text []byte) (s settings, err error) {
-	if err := json.Unmarshal(text, &s); err != nil || jsontext.Value(text).Kind() != '{' {
-		return s, errs.New(errs.HookSettingsInvalid, "not an object with lists of hooks: %.60q", text)
+	err = json.Unmarshal(text, &s)
+	if err == nil && jsontext.Value(text).Kind() == 'n' {
+		err = errors.New("it is null")
+	}
+	if err != nil {
+		return s, errs.New(errs.HookSettingsInvalid, "not an object with lists of hooks: %w", textutil.JSONReason(err))
 	}
 	return s, nil
 }

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -62,11 +63,18 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 func TestInvalidSettings(t *testing.T) {
-	for _, settings := range []string{
-		"x", "[]", "null", `{"a": 1, "a": 2}`, `{} {}`, `{"hooks": []}`, `{"hooks": {"Stop": {}}}`, `{"hooks": {"Stop": [1]}}`, `{"hooks": {"Stop": [{"hooks": 1}]}}`, "\xef\xbb\xbf{}",
+	for settings, says := range map[string]string{
+		"x": "invalid character 'x'", "[]": "it is not of the right type", "null": "it is null", `{} {}`: "after top-level value",
+		"{\n \"a\": 1,\n}":                    "invalid character ',' at start of value after offset 9",
+		`{"a": 1, "a": 2}`:                    `duplicate object member name "a"`,
+		`{"hooks": []}`:                       `the value at "/hooks" is not of the right type`,
+		`{"hooks": {"Stop": {}}}`:             `the value at "/hooks/Stop" is not of the right type`,
+		`{"hooks": {"Stop": [1]}}`:            `the value at "/hooks/Stop/0" is not of the right type`,
+		`{"hooks": {"Stop": [{"hooks": 1}]}}`: `the value at "/hooks/Stop/0/hooks" is not of the right type`,
+		"\xef\xbb\xbf{}":                      "invalid character",
 	} {
-		if got, err := hook.Install([]byte(settings)); errs.CodeOf(err) != errs.HookSettingsInvalid {
-			t.Errorf("%s: %s, %v", settings, got, err)
+		if got, err := hook.Install([]byte(settings)); errs.CodeOf(err) != errs.HookSettingsInvalid || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %s, %v, want %q", settings, got, err, says)
 		}
 	}
 }
