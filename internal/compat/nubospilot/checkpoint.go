@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // checkpoint is the content of a checkpoint. Others has the keys that are not imported.
@@ -73,7 +74,7 @@ const (
 func parse(id string, data []byte, others map[string]bool) (Task, error) {
 	var c checkpoint
 	if err := json.Unmarshal(data, &c); err != nil {
-		return Task{}, fmt.Errorf("it is damaged: %w", err)
+		return Task{}, fmt.Errorf("it is damaged: %w", textutil.JSONReason(err))
 	}
 	l := c.Loop
 	round := 1

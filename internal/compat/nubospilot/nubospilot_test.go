@@ -173,7 +173,7 @@ func TestReadRejectsDamagedCheckpoints(t *testing.T) {
 		"loop twice":         {checkpoint("stuck", `{"round": 1, "round": 2}`), "damaged"},
 		"round 0":            {checkpoint("stuck", `{"round": 0}`), "round is not a whole number"},
 		"round -1":           {checkpoint("stuck", `{"round": -1}`), "round is not a whole number"},
-		"round 1.5":          {checkpoint("stuck", `{"round": 1.5}`), "/nubosloop/round"},
+		"round 1.5":          {checkpoint("stuck", `{"round": 1.5}`), `it is damaged: the value at "/nubosloop/round" is not of the right type`},
 		"round 1.0":          {checkpoint("stuck", `{"round": 1.0}`), "/nubosloop/round"},
 		"round 1e0":          {checkpoint("stuck", `{"round": 1e0}`), "/nubosloop/round"},
 		"round in text":      {checkpoint("stuck", `{"round": "1"}`), "/nubosloop/round"},

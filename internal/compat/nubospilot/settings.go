@@ -1,6 +1,7 @@
 package nubospilot
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // settings reads config.json.
@@ -19,7 +21,7 @@ func (r *reader) settings() {
 		return
 	}
 	s := &r.result.Settings
-	known := map[string]func(jsontext.Value) bool{
+	known := map[string]func(jsontext.Value) string{
 		"loop.maxRounds":     number(&s.MaxRounds, 100),
 		"loop.verify_runs":   number(&s.VerifyRuns, 10),
 		"swarm.research.k":   number(&s.Researchers, 5),
@@ -36,20 +38,21 @@ func (r *reader) settings() {
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			path, value := prefix+name, object[name]
 			isPrefix := slices.ContainsFunc(slices.Collect(maps.Keys(known)), func(k string) bool { return strings.HasPrefix(k, path+".") })
-			read := known[path]
-			switch {
-			case read != nil && !read(value):
-				r.leave(path, "its value %s is not valid", clip(string(value)))
-			case isPrefix && visit(path+".", value) != nil:
-				r.leave(path, "it is not an object")
-			case read == nil && !isPrefix:
+			switch read := known[path]; {
+			case read != nil:
+				if want := read(value); want != "" {
+					r.leave(path, "its value %s is not %s", clip(string(value)), want)
+				}
+			case !isPrefix:
 				others = append(others, path)
+			case visit(path+".", value) != nil:
+				r.leave(path, "it is not an object")
 			}
 		}
 		return nil
 	}
 	if err := visit("", data); err != nil {
-		r.leave(configFile, "it is damaged: %s", clip(err.Error()))
+		r.leave(configFile, "it is damaged: %s", clip(textutil.JSONReason(err).Error()))
 	}
 	if s.VerifyRuns > 1 {
 		r.leave("loop.verify_runs", "verify.runs stands beside verify.command, which is yours to add to switchyard.yaml")
@@ -59,27 +62,27 @@ func (r *reader) settings() {
 	}
 }
 
-// number returns a function that stores a number from 1 to most. The function reports whether
-// the value is such a number.
-func number(into *int, most int) func(jsontext.Value) bool {
-	return func(value jsontext.Value) bool {
+// number returns a function that stores a number from 1 to most. The function returns what the
+// value should be, or "" if it is that.
+func number(into *int, most int) func(jsontext.Value) string {
+	return func(value jsontext.Value) string {
 		var n int
 		if json.Unmarshal(value, &n) != nil || n < 1 || n > most {
-			return false
+			return fmt.Sprintf("a whole number from 1 to %d", most)
 		}
 		*into = n
-		return true
+		return ""
 	}
 }
 
 // toggle is like number, for true and false.
-func toggle(into **bool) func(jsontext.Value) bool {
-	return func(value jsontext.Value) bool {
+func toggle(into **bool) func(jsontext.Value) string {
+	return func(value jsontext.Value) string {
 		kind := value.Kind()
 		if kind != jsontext.KindTrue && kind != jsontext.KindFalse {
-			return false
+			return "true or false"
 		}
 		*into = new(kind == jsontext.KindTrue)
-		return true
+		return ""
 	}
 }
