@@ -39,6 +39,8 @@ type Dimension struct {
 	// Cap is the number of values that the ledger counts separately. Further values count as
 	// Other. 0 means no cap, for values that Switchyard itself defines.
 	Cap int
+	// Known are values that are counted separately even beyond the cap.
+	Known []string
 }
 
 // Change is a change of a sum by an event.

@@ -1,10 +1,11 @@
 package counters
 
+import "github.com/switchyard-dev/switchyard/internal/finding"
+
 // The dimensions.
 func nextAction() Dimension    { return Dimension{Name: "next_action", Cap: 16} }
 func policyVersion() Dimension { return Dimension{Name: "policy_version", Cap: 32} }
 func category() Dimension      { return Dimension{Name: "category", Cap: 100} }
-func severity() Dimension      { return Dimension{Name: "severity", Cap: 8} }
 func agent() Dimension         { return Dimension{Name: "agent", Cap: 32} }
 func adapter() Dimension       { return Dimension{Name: "adapter", Cap: 16} }
 func plugin() Dimension        { return Dimension{Name: "plugin", Cap: 32} }
@@ -12,6 +13,11 @@ func reason() Dimension        { return Dimension{Name: "reason", Cap: 64} }
 func code() Dimension          { return Dimension{Name: "code", Cap: 100} }
 func digest() Dimension        { return Dimension{Name: "digest", Cap: 64} }
 func adr() Dimension           { return Dimension{Name: "adr", Cap: 64} }
+
+// severity has known values, because a critic can invent others.
+func severity() Dimension {
+	return Dimension{Name: "severity", Cap: 8, Known: []string{string(finding.Fail), string(finding.Risk), string(finding.Nit)}}
+}
 
 // free returns a dimension without a cap.
 func free(name string) Dimension { return Dimension{Name: name} }

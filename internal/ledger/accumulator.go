@@ -195,7 +195,7 @@ func (c *accumulator) rows(known map[string]bool, admitted map[string]int) []row
 	lost := false
 	for _, labels := range fresh {
 		m := c.labelValues[labels]
-		if taken[m.dimension.Name] < m.dimension.Cap {
+		if taken[m.dimension.Name] < m.dimension.Cap || slices.Contains(m.dimension.Known, m.value) {
 			taken[m.dimension.Name]++
 			stored[labels] = true
 			rows = append(rows, row{LabelMeasure, labels, 1, true, m.first, nil})

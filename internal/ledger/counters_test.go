@@ -22,9 +22,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// measures returns the measures of obedient. Two of them share a capped dimension.
+// measures returns the measures of obedient. Two of them share a capped dimension with a
+// known value.
 func measures() map[string]counters.Measure {
-	word, size := counters.Dimension{Name: "word", Cap: 3}, counters.Dimension{Name: "size", Cap: 1}
+	word, size := counters.Dimension{Name: "word", Cap: 3, Known: []string{"e"}}, counters.Dimension{Name: "size", Cap: 1}
 	free := counters.Dimension{Name: "free"}
 	all := make(map[string]counters.Measure)
 	for _, m := range []counters.Measure{
@@ -106,7 +107,7 @@ func (m counterModel) count(e ledger.Event, c counters.Change, lost map[string]b
 					admitted++
 				}
 			}
-			if !stored && admitted < d.Cap {
+			if !stored && (admitted < d.Cap || slices.Contains(d.Known, value)) {
 				m.add(e, "label", label, 1, "")
 				stored = true
 			}

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -132,7 +133,7 @@ func (r *Recount) admit(label, value string) string {
 	switch {
 	case known[value]:
 		return value
-	case len(value) <= maxValue && len(known) < most:
+	case len(value) <= maxValue && len(known) < most, name == "severity" && slices.Contains([]string{"fail", "risk", "nit"}, value):
 		known[value] = true
 		return value
 	}
