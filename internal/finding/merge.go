@@ -18,7 +18,7 @@ import (
 func Merge(findings []Finding) []Finding {
 	m := merger{
 		index:  make(map[identity]int, len(findings)),
-		merged: make([]entry, 0, len(findings)),
+		merged: make([]Finding, 0, len(findings)),
 	}
 	for _, audits := range []bool{false, true} {
 		for i := range findings {
@@ -32,20 +32,8 @@ func Merge(findings []Finding) []Finding {
 
 type merger struct {
 	index  map[identity]int
-	merged []entry
+	merged []Finding
 }
-
-// entry is a merged finding. The sets index its lists if the lists are long.
-type entry struct {
-	finding   Finding
-	confirmed map[string]struct{}
-	sourced   map[origin]struct{}
-}
-
-type origin struct{ critic, plugin, report, ref string }
-
-// maxUnindexed is the length up to which a list is searched without an index.
-const maxUnindexed = 16
 
 func (m *merger) add(f *Finding) {
 	id := identify(f.Category, f.File, f.Line, f.Remediation)
@@ -57,19 +45,15 @@ func (m *merger) add(f *Finding) {
 		first.Fingerprint = id.fingerprint()
 		first.ConfirmedBy = make([]string, 0, len(f.ConfirmedBy))
 		first.Sources = make([]Source, 0, len(f.Sources))
-		m.merged = append(m.merged, entry{finding: first})
+		m.merged = append(m.merged, first)
 	}
-	e := &m.merged[at]
-	e.finding.Severity = gravest(e.finding.Severity, f.Severity)
-	e.finding.Undoes = cmp.Or(e.finding.Undoes, f.Undoes)
-	if f.Critic != AuditCritic || e.finding.Critic == AuditCritic {
-		for _, critic := range f.ConfirmedBy {
-			addOnce(&e.finding.ConfirmedBy, &e.confirmed, critic, func(c string) string { return c })
-		}
+	merged := &m.merged[at]
+	merged.Severity = gravest(merged.Severity, f.Severity)
+	merged.Undoes = cmp.Or(merged.Undoes, f.Undoes)
+	if f.Critic != AuditCritic || merged.Critic == AuditCritic {
+		merged.ConfirmedBy = append(merged.ConfirmedBy, f.ConfirmedBy...)
 	}
-	for _, source := range f.Sources {
-		addOnce(&e.finding.Sources, &e.sourced, source, Source.origin)
-	}
+	merged.Sources = append(merged.Sources, f.Sources...)
 }
 
 // gravest chooses a severity, whatever their order. Of two unknown ones it is the
@@ -94,30 +78,21 @@ func gravity(s Severity) int {
 	}
 }
 
-func (s Source) origin() origin { return origin{s.Critic, s.Plugin, s.Report, s.Ref} }
-
-// addOnce appends an item to list unless its key is there already. It maintains set once
-// the list is long.
-func addOnce[T any, K comparable](list *[]T, set *map[K]struct{}, item T, keyOf func(T) K) {
-	key := keyOf(item)
-	if len(*list) < maxUnindexed {
-		if slices.ContainsFunc(*list, func(t T) bool { return keyOf(t) == key }) {
-			return
-		}
-	} else {
-		if *set == nil {
-			*set = make(map[K]struct{}, 2*len(*list))
-			for _, t := range *list {
-				(*set)[keyOf(t)] = struct{}{}
-			}
-		}
-		if _, ok := (*set)[key]; ok {
-			return
-		}
-		(*set)[key] = struct{}{}
+// unique removes the items of a list whose key an earlier item has.
+func unique[T any, K comparable](list []T, keyOf func(T) K) []T {
+	if len(list) < 2 {
+		return list
 	}
-	*list = append(*list, item)
+	seen := make(map[K]bool, len(list))
+	return slices.DeleteFunc(list, func(item T) bool {
+		key := keyOf(item)
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	})
 }
+
+type origin struct{ critic, plugin, report, ref string }
 
 // ordered returns the merged findings in routing order: by confirmations, severity,
 // category and first appearance. It sorts indexes because findings are large.
@@ -125,9 +100,12 @@ func (m *merger) ordered() []Finding {
 	order := make([]int, len(m.merged))
 	for i := range order {
 		order[i] = i
+		f := &m.merged[i]
+		f.ConfirmedBy = unique(f.ConfirmedBy, func(critic string) string { return critic })
+		f.Sources = unique(f.Sources, func(s Source) origin { return origin{s.Critic, s.Plugin, s.Report, s.Ref} })
 	}
 	slices.SortFunc(order, func(i, j int) int {
-		a, b := &m.merged[i].finding, &m.merged[j].finding
+		a, b := &m.merged[i], &m.merged[j]
 		return cmp.Or(
 			cmp.Compare(len(b.ConfirmedBy), len(a.ConfirmedBy)),
 			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
@@ -137,7 +115,7 @@ func (m *merger) ordered() []Finding {
 	})
 	findings := make([]Finding, len(order))
 	for to, from := range order {
-		findings[to] = m.merged[from].finding
+		findings[to] = m.merged[from]
 	}
 	return findings
 }
