@@ -20,9 +20,6 @@ type QuestionAsked struct {
 type AskUser struct{ Question Question }
 
 func (c AskUser) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindAsked); err != nil {
-		return nil, err
-	}
 	return QuestionAsked{Round: s.Round, Questions: []Question{c.Question}}, nil
 }
 

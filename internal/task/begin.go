@@ -24,9 +24,6 @@ type StartWork struct {
 }
 
 func (c StartWork) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindStarted); err != nil {
-		return nil, err
-	}
 	begun := s.isUnderWay()
 	if begun && c.Force == nil {
 		return nil, errs.New(errs.TaskStarted, "the task has begun already; it is %s, in round %d", s.Status, s.Round)
@@ -99,9 +96,6 @@ func checkCap(round, rounds int) error {
 type ImportTask struct{ TaskImported }
 
 func (c ImportTask) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindImported); err != nil {
-		return nil, err
-	}
 	// A task without its own cap gets the project's when it continues.
 	if err := checkCap(c.Round, cmp.Or(c.MaxRounds, MaxRounds)); err != nil {
 		return nil, err

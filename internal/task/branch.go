@@ -84,9 +84,6 @@ type MergeEnded struct {
 type CreateBranch struct{}
 
 func (CreateBranch) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindBranched); err != nil {
-		return nil, err
-	}
 	if s.Branch == nil {
 		return nil, ErrNoBranch()
 	}
@@ -115,9 +112,6 @@ func (BranchCreated) apply(s State) (State, error) {
 type RecordCommit struct{ GitCommit }
 
 func (c RecordCommit) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindCommitCreated); err != nil {
-		return nil, err
-	}
 	if s.Branch == nil {
 		return nil, ErrNoBranch()
 	}
@@ -164,9 +158,6 @@ func (e CommitCreated) apply(s State) (State, error) {
 type BeginMerge struct{ Into string }
 
 func (c BeginMerge) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindMergeBegun); err != nil {
-		return nil, err
-	}
 	switch {
 	case s.Status == Stuck && !s.MergeFailed():
 		return nil, checkAllowed(s, KindDecided)
@@ -194,9 +185,6 @@ func (e MergeBegun) apply(s State) (State, error) {
 type EndMerge struct{ MergeEnded }
 
 func (c EndMerge) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindMergeEnded); err != nil {
-		return nil, err
-	}
 	if c.Outcome == Merged && !c.Verified && s.Verifies {
 		return nil, errs.New(errs.CommitUnverified, "nothing has verified the merged files, and the task was verified").
 			WithHint("switchyard run TASK --merge --verify-cmd CMD verifies them")

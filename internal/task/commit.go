@@ -14,9 +14,6 @@ type CommitTask struct {
 }
 
 func (c CommitTask) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindFinished); err != nil {
-		return nil, err
-	}
 	e := WorkCommitted{Round: max(s.Round, 1), Missing: s.MissingForCommit(c.MustVerify)}
 	if len(e.Missing) == 0 {
 		return e, nil

@@ -69,6 +69,8 @@ func checkAllowed(s State, k Kind) error {
 // Command is a request to change a task. The types of this package with a method decide
 // are commands.
 type Command interface {
+	// kind returns the kind of the event, or "" if decide checks whether it may follow.
+	kind() Kind
 	decide(State) (Event, error)
 }
 
@@ -79,4 +81,35 @@ type Command interface {
 //
 // A *errs.Error if the command is refused, or another error if the caller's request is
 // impossible. The state is unchanged.
-func Decide(s State, c Command) (Event, error) { return c.decide(s) }
+func Decide(s State, c Command) (Event, error) {
+	if k := c.kind(); k != "" {
+		if err := checkAllowed(s, k); err != nil {
+			return nil, err
+		}
+	}
+	return c.decide(s)
+}
+
+func (StartWork) kind() Kind          { return KindStarted }
+func (CreateBranch) kind() Kind       { return KindBranched }
+func (AttestAgent) kind() Kind        { return KindAttested }
+func (RecordSearch) kind() Kind       { return KindSearched }
+func (CompletePhase) kind() Kind      { return KindPrepared }
+func (BeginVerification) kind() Kind  { return KindRedrafted }
+func (RecordVerification) kind() Kind { return KindDrafted }
+func (DecideRound) kind() Kind        { return KindDecided }
+func (CommitTask) kind() Kind         { return KindFinished }
+func (StopTask) kind() Kind           { return KindStopped }
+func (AskUser) kind() Kind            { return KindAsked }
+func (ParkTask) kind() Kind           { return KindParked }
+func (ResumeTask) kind() Kind         { return KindResumed }
+func (ImportTask) kind() Kind         { return KindImported }
+func (RecordCommit) kind() Kind       { return KindCommitCreated }
+func (BeginMerge) kind() Kind         { return KindMergeBegun }
+func (EndMerge) kind() Kind           { return KindMergeEnded }
+func (ReserveRuns) kind() Kind        { return KindSpawnBegun }
+func (RecordReceipt) kind() Kind      { return KindSpawnEnded }
+
+func (AnswerQuestion) kind() Kind  { return "" }
+func (ExpireQuestions) kind() Kind { return "" }
+func (EndParking) kind() Kind      { return "" }

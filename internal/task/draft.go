@@ -17,9 +17,6 @@ type CompletePhase struct {
 }
 
 func (c CompletePhase) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindPrepared); err != nil {
-		return nil, err
-	}
 	if c.Phase != Research && c.Phase != Design && c.Phase != Tests {
 		return nil, fmt.Errorf("phase %q does not prepare a draft", c.Phase)
 	}
@@ -50,9 +47,6 @@ type BeginVerification struct {
 }
 
 func (c BeginVerification) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindRedrafted); err != nil {
-		return nil, err
-	}
 	if c.Same && s.Verified == nil {
 		return nil, nil // There is no verification to discard.
 	}
@@ -68,9 +62,6 @@ type RecordVerification struct {
 }
 
 func (c RecordVerification) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindDrafted); err != nil {
-		return nil, err
-	}
 	e := DraftVerified{Round: max(s.Round, 1), Verification: c.Verification}
 	if err := s.checkEvidence(Draft, 1); err != nil && !c.InRound {
 		if c.Force == nil {

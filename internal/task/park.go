@@ -29,9 +29,6 @@ type ParkingEnded struct {
 type ParkTask struct{ Parking }
 
 func (c ParkTask) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindParked); err != nil {
-		return nil, err
-	}
 	return TaskParked{Round: s.Round, Parking: c.Parking}, nil
 }
 

@@ -13,9 +13,6 @@ import (
 type RecordReceipt struct{ Receipt }
 
 func (c RecordReceipt) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindSpawnEnded); err != nil {
-		return nil, err
-	}
 	if s.openRun(c.Run) < 0 {
 		return nil, errs.New(errs.SpawnRunUnknown, "the task has no open run %q", c.Run).With("run", c.Run)
 	}

@@ -18,9 +18,6 @@ type ReserveRuns struct {
 }
 
 func (c ReserveRuns) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindSpawnBegun); err != nil {
-		return nil, err
-	}
 	round, err := s.checkRound(c.Round)
 	if err != nil {
 		return nil, err

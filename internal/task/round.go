@@ -99,9 +99,6 @@ const (
 // decide returns the event of the decision. The round advances if the destination advances
 // it or the verification was red, unless the task ends here.
 func (o DecideRound) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindDecided); err != nil {
-		return nil, err
-	}
 	if due := max(s.Round, 1); o.Round.Number != due {
 		return nil, ErrRoundShifted(o.Round.Number, due)
 	}

@@ -16,9 +16,6 @@ type StopTask struct {
 }
 
 func (c StopTask) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindStopped); err != nil {
-		return nil, err
-	}
 	if c.FindingCount < 0 {
 		c.FindingCount = 0
 		if s.Last != nil {
@@ -55,9 +52,6 @@ type ResumeTask struct {
 }
 
 func (c ResumeTask) decide(s State) (Event, error) {
-	if err := checkAllowed(s, KindResumed); err != nil {
-		return nil, err
-	}
 	e := WorkResumed{Round: s.Round + 1, MaxRounds: min(s.Round+c.Fallback, MaxRounds), Mode: c.Mode, Reason: c.Reason, By: c.By}
 	switch c.Mode {
 	case MoreRounds:
