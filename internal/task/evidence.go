@@ -1,6 +1,9 @@
 package task
 
-import "github.com/switchyard-dev/switchyard/internal/errs"
+import (
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
+)
 
 // The agents that phases need attestations of.
 const (
@@ -166,14 +169,12 @@ func (s State) checkEvidence(p Phase, required int) error {
 	return nil
 }
 
+var agentPattern = lazy.Regexp(`^[A-Za-z0-9_-]+$`)
+
 // checkAgent returns an error unless name is valid for an agent: up to 128 letters,
 // digits, underscores and dashes.
 func checkAgent(name string) error {
-	ok := len(name) >= 1 && len(name) <= 128
-	for i := 0; ok && i < len(name); i++ {
-		ok = isWord(name[i])
-	}
-	if !ok {
+	if len(name) > 128 || !agentPattern().MatchString(name) {
 		return errs.New(errs.AgentInvalid, "%q is not an agent's name", name)
 	}
 	return nil

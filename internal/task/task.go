@@ -6,9 +6,11 @@
 package task
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 // Status says whether a task can continue.
@@ -175,40 +177,24 @@ type Override struct {
 	Force
 }
 
+var idPattern = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
 // CheckID returns an error unless id is a task id: a letter or digit, then up to 127
 // letters, digits, dots, underscores and dashes.
 func CheckID(id string) error {
-	ok := len(id) >= 1 && len(id) <= 128
-	for i := 0; ok && i < len(id); i++ {
-		ok = isWord(id[i]) || i > 0 && id[i] == '.'
-		ok = ok && (i > 0 || id[i] != '_' && id[i] != '-')
+	if len(id) <= 128 && idPattern().MatchString(id) {
+		return nil
 	}
-	if !ok {
-		f := errs.New(errs.TaskInvalidID, "%.200q is not a task id: 1 to 128 letters, digits and any of . _ -, a letter or digit first", id)
-		if near := nearID(id); near != "" {
-			f = f.WithHint("choose another id, such as " + near)
-		}
-		return f
+	err := errs.New(errs.TaskInvalidID, "%.200q is not a task id: 1 to 128 letters, digits and any of . _ -, a letter or digit first", id)
+	if near := nearID(id); near != "" {
+		err = err.WithHint("choose another id, such as " + near)
 	}
-	return nil
+	return err
 }
 
 // nearID returns a task id derived from a text, such as the name of a branch, with a dash
 // for each run of other characters. It is "" if the text has no valid characters.
 func nearID(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text) && b.Len() < 128; i++ {
-		switch c := text[i]; {
-		case isWord(c) && c != '-' || c == '.':
-			b.WriteByte(c)
-		case !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	return strings.Trim(b.String(), "-_.")
-}
-
-// isWord reports whether c is a letter, a digit, an underscore or a dash.
-func isWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
+	id := regexp.MustCompile(`[^A-Za-z0-9_.]+`).ReplaceAllString(text, "-")
+	return strings.Trim(id[:min(len(id), 128)], "-_.")
 }
