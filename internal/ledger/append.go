@@ -89,15 +89,7 @@ func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches
 	if err := l.prepareLog(ctx, conn); err != nil {
 		return err
 	}
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := l.record(ctx, tx, events, batches); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return inTx(ctx, conn, false, func(tx *sql.Tx) error { return l.record(ctx, tx, events, batches) })
 }
 
 // record writes the events of batches, at least one, and their projections.
@@ -197,18 +189,15 @@ func (l *Ledger) WithLock(ctx context.Context, task string, f func(Head) error) 
 		}
 		defer conn.Close()
 		// A transaction ends with its context, even while f runs.
-		tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		head, err := readHead(ctx, tx, task)
-		if err != nil {
-			return err
-		}
-		if err := f(head); err != nil {
-			return foldError{err}
-		}
-		return nil
+		return inTx(context.WithoutCancel(ctx), conn, false, func(tx *sql.Tx) error {
+			head, err := readHead(ctx, tx, task)
+			if err != nil {
+				return err
+			}
+			if err := f(head); err != nil {
+				return foldError{err}
+			}
+			return nil
+		})
 	})
 }

@@ -219,19 +219,16 @@ func takeBack(ctx context.Context, db *sql.DB, f *os.File, start int64, cause er
 	if e, ok := errors.AsType[*sqlite.Error](cause); ok && e.Code()&0xff == sqlite3.SQLITE_IOERR {
 		return nil // The disk may have the commit nevertheless.
 	}
-	tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	written, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
-	}
-	if end, err := f.Seek(0, io.SeekEnd); err != nil || end != written {
-		return err
-	}
-	return f.Truncate(start)
+	return inTx(context.WithoutCancel(ctx), db, false, func(*sql.Tx) error {
+		written, err := f.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return err
+		}
+		if end, err := f.Seek(0, io.SeekEnd); err != nil || end != written {
+			return err
+		}
+		return f.Truncate(start)
+	})
 }
 
 // archivedBody is a body to archive, and its position in the archive.

@@ -72,18 +72,12 @@ func (l *Ledger) build(ctx context.Context, name string, events []Event, batches
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := migrate(ctx, tx, l.versions, 0, l.fold, l.archive()); err != nil {
-		return err
-	}
-	if err := l.record(ctx, tx, events, batches); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
+	if err := inTx(ctx, db, false, func(tx *sql.Tx) error {
+		if err := migrate(ctx, tx, l.versions, 0, l.fold, l.archive()); err != nil {
+			return err
+		}
+		return l.record(ctx, tx, events, batches)
+	}); err != nil {
 		return err
 	}
 	_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")

@@ -44,19 +44,14 @@ func (l *Ledger) prepareLog(ctx context.Context, conn *sql.Conn) error {
 
 // startLog writes the header of an empty log.
 func (l *Ledger) startLog(ctx context.Context, conn *sql.Conn) error {
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
+	return inTx(ctx, conn, false, func(tx *sql.Tx) error {
+		if l.logSize() > 0 { // Another process was faster.
+			return nil
+		}
+		// The id does not change, but SQLite writes its page.
+		_, err := tx.ExecContext(ctx, setApplicationID)
 		return err
-	}
-	defer tx.Rollback()
-	if l.logSize() > 0 { // Another process was faster.
-		return nil
-	}
-	// The id does not change, but SQLite writes its page.
-	if _, err := tx.ExecContext(ctx, setApplicationID); err != nil {
-		return err
-	}
-	return tx.Commit()
+	})
 }
 
 // logSize returns the size of the log, 0 if it does not exist.

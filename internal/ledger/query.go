@@ -15,6 +15,24 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// beginner is a database, or one of its connections.
+type beginner interface {
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
+}
+
+// inTx runs f in a transaction, which it commits unless f fails.
+func inTx(ctx context.Context, db beginner, readOnly bool, f func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: readOnly})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // scanRow reads the current row. A column of another type means that the database is
 // not sound, unless the query has failed, as it does when its context ends.
 func scanRow(rows *sql.Rows, dest ...any) error {

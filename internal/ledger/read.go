@@ -131,13 +131,9 @@ func (l *Ledger) events(ctx context.Context, where string, args []any, from int6
 // Last returns the Seq of the latest event of all tasks, or 0 without events. It costs so
 // little that a caller can poll for changes with it.
 func (l *Ledger) Last(ctx context.Context) (int64, error) {
-	db, err := l.connect(ctx)
-	if err != nil || db == nil {
-		return 0, err
-	}
 	var last int64
-	err = l.retry(ctx, "read", func() (err error) {
-		last, err = queryInt(ctx, db, selectLast)
+	err := l.read(ctx, func(tx *sql.Tx) (err error) {
+		last, err = queryInt(ctx, tx, selectLast)
 		return err
 	})
 	return last, err
@@ -168,14 +164,7 @@ func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
 	if err != nil || db == nil {
 		return err
 	}
-	return l.retry(ctx, "read", func() error {
-		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		return f(tx)
-	})
+	return l.retry(ctx, "read", func() error { return inTx(ctx, db, true, f) })
 }
 
 // pages yields the rows of a query page by page. The query's last two parameters are the

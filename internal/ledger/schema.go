@@ -105,7 +105,11 @@ func SchemaVersion() int { return len(released()) }
 // transaction, and refuses any other. It gives the database a log if it has none. Without a
 // fold it changes nothing.
 func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold, from archive) error {
-	at, err := inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
+	var at int
+	err := inTx(ctx, db, true, func(tx *sql.Tx) (err error) {
+		at, err = check(ctx, tx, versions)
+		return err
+	})
 	if err != nil || fold == nil {
 		return err
 	}
@@ -120,34 +124,14 @@ func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold, fro
 	if at == len(versions) {
 		return nil
 	}
-	// Check again in a write transaction: another process may have migrated it.
-	_, err = inTx(ctx, db, versions, nil, func(tx *sql.Tx, at int) error {
-		if at == len(versions) {
-			return nil
+	return inTx(ctx, db, false, func(tx *sql.Tx) error {
+		// Check again: another process may have migrated it.
+		at, err := check(ctx, tx, versions)
+		if err != nil || at == len(versions) {
+			return err
 		}
 		return migrate(ctx, tx, versions, at, fold, from)
 	})
-	return err
-}
-
-// inTx runs check and then f in one transaction.
-func inTx(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOptions,
-	f func(tx *sql.Tx, at int) error,
-) (at int, err error) {
-	tx, err := db.BeginTx(ctx, opts)
-	if err != nil {
-		return 0, err
-	}
-	defer tx.Rollback()
-	if at, err = check(ctx, tx, versions); err != nil {
-		return 0, err
-	}
-	if f != nil {
-		if err := f(tx, at); err != nil {
-			return 0, err
-		}
-	}
-	return at, tx.Commit()
 }
 
 // check returns the version of a database, or an error unless it has exactly the schema of
