@@ -39,10 +39,8 @@ func (l *Ledger) Compact(ctx context.Context) (Compaction, error) {
 	if err := l.retry(ctx, "compact", func() error { return compact(ctx, db) }); err != nil {
 		return Compaction{}, err
 	}
-	if c.After, err = l.size(); err != nil {
-		return Compaction{}, err
-	}
-	return c, nil
+	c.After, err = l.size()
+	return c, err
 }
 
 func compact(ctx context.Context, db *sql.DB) error {

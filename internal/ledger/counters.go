@@ -98,10 +98,7 @@ func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counter
 		}
 		return nil
 	})
-	if err != nil {
-		return Counters{}, err
-	}
-	return t, nil
+	return t, err
 }
 
 // span returns the times of the first and the last event, and the number of events.

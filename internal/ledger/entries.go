@@ -35,10 +35,7 @@ func (l *Ledger) LatestEntries(ctx context.Context, task, prefix string, limit i
 		}, "SELECT key, value FROM entries WHERE task = ? AND key >= ? AND key < ? ORDER BY key DESC LIMIT ?",
 			task, prefix, prefix+"\x7f", max(limit, 0))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return latest, nil
+	return latest, err
 }
 
 // taskTx reads and writes the entries of a task in a transaction.

@@ -14,14 +14,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/retry"
 )
 
-func unsafePath(path, why string) error {
+func unsafePath(path, why string) *errs.Error {
 	return errs.New(errs.StateUnsafe, "%s %s", path, why).With("path", path)
 }
 
 // replaced returns the error of a database that is not the one that was opened. What is there
 // now, if anything, may be the only record, so nothing must be removed.
 func replaced(path string) error {
-	return errs.New(errs.StateUnsafe, "%s was removed or replaced while it was in use", path).With("path", path).
+	return unsafePath(path, "was removed or replaced while it was in use").
 		WithHint("put all of .switchyard back as it was, with ledger.db-wal, then run the command again; drafts that are not committed are in the worktrees of their tasks, which git worktree list shows")
 }
 

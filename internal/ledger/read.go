@@ -73,10 +73,7 @@ func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error)
 		}
 		return err
 	})
-	if err != nil {
-		return Event{}, err
-	}
-	return e, nil
+	return e, err
 }
 
 // EventsSince yields the events of all tasks after the given Seq in the order of their
