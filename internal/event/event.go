@@ -63,8 +63,8 @@ type (
 	Facts = Body[Decision, Finding]
 )
 
-// Decision is the part of an api.Decision that folds and counters need.
-type Decision struct {
+// DecisionFields are the fields of an api.Decision that both views below have.
+type DecisionFields struct {
 	TaskID     string `json:"task_id"`
 	Round      int    `json:"round"`
 	NextRound  int    `json:"next_round"`
@@ -73,15 +73,20 @@ type Decision struct {
 	Stuck      bool   `json:"stuck"`
 	Reason     string `json:"reason"`
 	api.Progress
-	Findings     []Finding         `json:"findings"`
-	InducedCount *int              `json:"induced_count"`
-	Bar          routing.Bar       `json:"bar"`
-	PolicyBar    routing.Bar       `json:"policy_bar"`
-	Deferred     []Finding         `json:"deferred"`
-	Input        *routing.Input    `json:"input"`
-	Policy       routing.Identity  `json:"policy"`
-	Reports      []api.Report      `json:"reports"`
-	Confinement  confinement.Level `json:"confinement"`
+	Bar         routing.Bar       `json:"bar"`
+	PolicyBar   routing.Bar       `json:"policy_bar"`
+	Policy      routing.Identity  `json:"policy"`
+	Confinement confinement.Level `json:"confinement"`
+}
+
+// Decision is the part of an api.Decision that folds and counters need.
+type Decision struct {
+	DecisionFields
+	Findings     []Finding      `json:"findings"`
+	InducedCount *int           `json:"induced_count"`
+	Deferred     []Finding      `json:"deferred"`
+	Input        *routing.Input `json:"input"`
+	Reports      []api.Report   `json:"reports"`
 }
 
 // Finding is the part of a finding.Finding that folds and counters need.
@@ -101,22 +106,11 @@ type Round struct {
 // RoundDecision is the part of an api.Decision that replay needs. Inputs are not decoded,
 // because most ledgers have only a few hundred different ones.
 type RoundDecision struct {
-	TaskID     string `json:"task_id"`
-	Round      int    `json:"round"`
-	NextRound  int    `json:"next_round"`
-	MaxRounds  int    `json:"max_rounds"`
-	NextAction string `json:"next_action"`
-	Stuck      bool   `json:"stuck"`
-	Reason     string `json:"reason"`
-	api.Progress
-	Findings    []RoundFinding    `json:"findings"`
-	Bar         routing.Bar       `json:"bar"`
-	PolicyBar   routing.Bar       `json:"policy_bar"`
-	Deferred    []RoundFinding    `json:"deferred"`
-	Input       jsontext.Value    `json:"input"`
-	BarInput    jsontext.Value    `json:"bar_input"`
-	Policy      routing.Identity  `json:"policy"`
-	Confinement confinement.Level `json:"confinement"`
+	DecisionFields
+	Findings []RoundFinding `json:"findings"`
+	Deferred []RoundFinding `json:"deferred"`
+	Input    jsontext.Value `json:"input"`
+	BarInput jsontext.Value `json:"bar_input"`
 }
 
 // RoundFinding is the part of a finding.Finding that replay needs.
