@@ -127,31 +127,21 @@ func parsePath(text string) (string, error) {
 	return path, nil
 }
 
-// escapes are git's escape sequences besides octal numbers.
-var escapes = map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '"': '"', '\\': '\\'}
-
-// unquote decodes a text in git's quotes, after the first one.
+// unquote decodes a text in git's quotes, after the first one. Git's escape sequences are
+// also Go's, but other bytes need not be UTF-8.
 func unquote(text string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
+	var name []byte
+	for text != `"` {
+		c, _, rest, err := strconv.UnquoteChar(text, '"')
 		switch {
-		case text[i] == '"' && i == len(text)-1:
-			return b.String(), nil
-		case text[i] != '\\':
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		if i < len(text) && escapes[text[i]] != 0 {
-			b.WriteByte(escapes[text[i]])
-			continue
-		}
-		n, err := strconv.ParseUint(text[i:min(i+3, len(text))], 8, 8)
-		if err != nil {
+		case err != nil:
 			return "", errPatch
+		case text[0] == '\\':
+			name = append(name, byte(c))
+		default:
+			name = append(name, text[:len(text)-len(rest)]...)
 		}
-		b.WriteByte(byte(n))
-		i += 2
+		text = rest
 	}
-	return "", errPatch
+	return string(name), nil
 }
