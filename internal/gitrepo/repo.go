@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -128,13 +127,9 @@ func Create(ctx context.Context, dir string, o Options) error {
 
 // isRecent reports whether the output of git version names a version that works.
 func isRecent(version string) bool {
-	numbers := strings.Split(strings.TrimPrefix(version, "git version "), ".")
-	if len(numbers) < 2 {
-		return false
-	}
-	major, err := strconv.Atoi(numbers[0])
-	minor, err2 := strconv.Atoi(numbers[1])
-	return err == nil && err2 == nil && (major > minMajor || major == minMajor && minor >= minMinor)
+	var major, minor int
+	_, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor)
+	return err == nil && (major > minMajor || major == minMajor && minor >= minMinor)
 }
 
 // Resolve finds the commit that a revision names, as in gitrevisions(7), and the short name
