@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -44,8 +45,10 @@ type Config struct {
 	// Policy names the policy, "" for the default. A path is relative to the project's
 	// root.
 	Policy string
-	// Trust lists the signers of policies.
-	Trust Trust
+	// TrustKeys are the keys that verify the signatures of policies. Without keys signatures
+	// are not checked; otherwise a policy without a valid signature is refused, unless it is
+	// built in.
+	TrustKeys []TrustKey
 	// Plugins are the configurations of plugins, by the plugin's name or by the project's
 	// own name for a configuration.
 	Plugins map[string]PluginConfig
@@ -78,21 +81,11 @@ type Config struct {
 	// Transcripts says how long transcripts of agents are stored. The zero value stores no
 	// transcripts.
 	Transcripts transcript.Limits
-	// Run configures commits by run.
-	Run Run
+	// CommitHooks runs the repository's commit hooks before run commits a reviewed tree;
+	// otherwise they are skipped.
+	CommitHooks bool
 	// Metrics says where metrics are written.
 	Metrics Metrics
-}
-
-// Run configures commits by run.
-type Run struct {
-	// Hooks runs the repository's commit hooks before a reviewed tree is committed;
-	// otherwise they are skipped.
-	Hooks bool
-}
-
-func (r *Run) read(v value) {
-	v.mapping(fields{"hooks": func(v value) { r.Hooks = v.oneOf("skip", "run") == "run" }})
 }
 
 // Verify is the command that verifies a draft. It is code from the repository.
@@ -104,7 +97,7 @@ type Verify struct {
 	// Timeout limits one run.
 	Timeout time.Duration
 	// Confine says how it is confined. By default it is not, since it needs the user's tools.
-	Confine Confine
+	Confine access.Settings
 	FileOwner
 }
 
@@ -226,7 +219,7 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		"max_rounds":    func(v value) { c.MaxRounds = v.integer(1, maxRounds) },
 		"hard_cap":      func(v value) { c.HardCap, r.hardCap = v.integer(1, maxRounds), v },
 		"policy":        func(v value) { c.Policy = v.textOf("a policy") },
-		"policy_trust":  c.Trust.read,
+		"policy_trust":  func(v value) { c.TrustKeys = readTrust(v) },
 		"plugins":       func(v value) { c.Plugins = r.readPlugins(v) },
 		"plugin_paths":  func(v value) { c.PluginPaths = v.localPaths() },
 		"plugin_limits": c.Limits.read,
@@ -245,8 +238,10 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		"economy":     func(v value) { c.Economy = prompt.Economy(v.oneOf(textutil.Strings(prompt.Economies())...)) },
 		"budget":      c.Budget.read,
 		"transcripts": func(v value) { c.Transcripts = readTranscripts(v) },
-		"run":         c.Run.read,
-		"metrics":     c.Metrics.read,
+		"run": func(v value) {
+			v.mapping(fields{"hooks": func(v value) { c.CommitHooks = v.oneOf("skip", "run") == "run" }})
+		},
+		"metrics": c.Metrics.read,
 	}
 }
 
@@ -263,7 +258,7 @@ func readVerify(v value) *Verify {
 		"command": func(v value) { result.Command = readCommand(v) },
 		"runs":    func(v value) { result.Runs = v.integer(1, maxRuns) },
 		"timeout": func(v value) { result.Timeout = v.duration(minVerify, maxVerify, "from 1s to 2h, such as 10m") },
-		"confine": func(v value) { result.Confine = readConfine(v) },
+		"confine": func(v value) { readConfine(v, &result.Confine) },
 	}) && result.Command == "":
 		v.fail(".command is missing")
 	}

@@ -12,9 +12,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
@@ -31,8 +33,7 @@ func unset() project.Config {
 		Phases:      []string{"design", "tests"},
 		Spawn: project.Spawn{
 			SpawnAgent: project.SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
-			Confine:    project.Confine{Want: confinement.Best()},
-			Limits:     project.Resources{Processes: 4096},
+			Confine:    access.Settings{Want: confinement.Best(), Limits: sandbox.Limits{Processes: 4096}},
 		},
 		Economy:     "lite",
 		Transcripts: transcript.Limits{Age: 720 * time.Hour, Size: 200 << 20},

@@ -5,35 +5,18 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/egress"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
-// Confine says how a process is confined, and lists the resources that it may reach besides
-// the ones that it needs.
-type Confine struct {
-	confinement.Want
-	// Given is set if switchyard.yaml has it.
-	Given bool
-	// Read and Write are paths: absolute, ~/NAME, or relative to the project's root.
-	Read, Write []string
-	// Hosts are as egress.ParseHosts takes them.
-	Hosts []string
+// hasExtraAccess reports whether a process may reach more than by default.
+func hasExtraAccess(s access.Settings) bool {
+	return s.Want != confinement.Best() || len(s.Read)+len(s.Write)+len(s.Hosts) > 0
 }
 
-// hasExtraAccess reports whether the process may reach more than by default.
-func (c Confine) hasExtraAccess() bool {
-	return c.Want != confinement.Best() || len(c.Read)+len(c.Write)+len(c.Hosts) > 0
-}
-
-// Resources are the limits of an agent's resources. 0 is no limit.
-type Resources struct {
-	// Memory is in bytes, Processes counts processes and threads, and CPU is in thousandths
-	// of a processor.
-	Memory, Processes, CPU int64
-}
-
-// The limits of Resources. A program with threads needs some dozens.
+// The limits of resources. A program with threads needs some dozens.
 const (
 	minProcesses, maxProcesses, defaultProcesses = 64, 1 << 20, 4096
 	maxProcessors                                = 1024
@@ -42,16 +25,16 @@ const (
 )
 
 // readConfine reads a level, or a mapping with a level, paths and hosts.
-func readConfine(v value) Confine {
-	c := Confine{Want: confinement.Best(), Given: true}
+func readConfine(v value, s *access.Settings) {
+	s.Want = confinement.Best()
 	if v.node.Kind != yaml.MappingNode {
-		c.Want = readWant(v)
-		return c
+		s.Want = readWant(v)
+		return
 	}
 	v.mapping(fields{
-		"level": func(v value) { c.Want = readWant(v) },
-		"read":  func(v value) { c.Read = readReach(v) },
-		"write": func(v value) { c.Write = readReach(v) },
+		"level": func(v value) { s.Want = readWant(v) },
+		"read":  func(v value) { s.Read = readReach(v) },
+		"write": func(v value) { s.Write = readReach(v) },
 		"hosts": func(v value) {
 			v.list(maxPaths, func(v value) {
 				host := v.text()
@@ -59,11 +42,10 @@ func readConfine(v value) Confine {
 					v.fail(": %v", err)
 					return
 				}
-				c.Hosts = append(c.Hosts, host)
+				s.Hosts = append(s.Hosts, host)
 			})
 		},
 	})
-	return c
 }
 
 func readWant(v value) confinement.Want {
@@ -93,10 +75,10 @@ func readReach(v value) (paths []string) {
 	return paths
 }
 
-func (r *Resources) read(v value) {
+func readResources(v value, l *sandbox.Limits) {
 	v.mapping(fields{
-		"memory":    func(v value) { r.Memory = v.sizeBetween(1<<10, maxMemory, "from 1KiB to 1024GiB, such as 4GiB") },
-		"processes": func(v value) { r.Processes = int64(v.integer(minProcesses, maxProcesses)) },
-		"cpu":       func(v value) { r.CPU = 1000 * int64(v.integer(1, maxProcessors)) },
+		"memory":    func(v value) { l.Memory = v.sizeBetween(1<<10, maxMemory, "from 1KiB to 1024GiB, such as 4GiB") },
+		"processes": func(v value) { l.Processes = int64(v.integer(minProcesses, maxProcesses)) },
+		"cpu":       func(v value) { l.CPU = 1000 * int64(v.integer(1, maxProcessors)) },
 	})
 }

@@ -36,7 +36,7 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 		info fs.FileInfo
 	}
 	c, err := readContext(ctx, path, func() (content, error) {
-		f, err := access(p, path, safefile.Open, os.Open)
+		f, err := onPath(p, path, safefile.Open, os.Open)
 		if err != nil {
 			return content{}, unusable(path, err)
 		}
@@ -86,9 +86,9 @@ func (p Project) Resolve(path string) (string, error) {
 	return p.Abs(path), nil
 }
 
-// access calls inside, with the project's root, for a path in the project, and outside for
+// onPath calls inside, with the project's root, for a path in the project, and outside for
 // any other path.
-func access[T any](p Project, path string, inside func(*os.Root, string) (T, error), outside func(string) (T, error)) (T, error) {
+func onPath[T any](p Project, path string, inside func(*os.Root, string) (T, error), outside func(string) (T, error)) (T, error) {
 	full := p.Abs(path)
 	rel, ok := p.inside(full)
 	if !ok {
@@ -105,7 +105,7 @@ func access[T any](p Project, path string, inside func(*os.Root, string) (T, err
 }
 
 func (p Project) stat(path string) (fs.FileInfo, error) {
-	return access(p, path, (*os.Root).Stat, os.Stat)
+	return onPath(p, path, (*os.Root).Stat, os.Stat)
 }
 
 // Abs returns the absolute path of a path that the user named.

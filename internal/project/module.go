@@ -34,7 +34,7 @@ func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	case !info.IsDir():
 		return []string{path}, nil
 	}
-	entries, err := access(p, path, func(root *os.Root, name string) ([]fs.DirEntry, error) {
+	entries, err := onPath(p, path, func(root *os.Root, name string) ([]fs.DirEntry, error) {
 		return fs.ReadDir(root.FS(), filepath.ToSlash(name))
 	}, os.ReadDir)
 	if err != nil {

@@ -12,8 +12,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -28,9 +30,9 @@ type Spawn struct {
 	Env []string
 	// Command is the program and the arguments of AdapterExec.
 	Command []string
-	// Confine says how agents are confined, and Limits limits their resources.
-	Confine Confine
-	Limits  Resources
+	// Confine says how agents are confined. ConfineGiven is true if the file has it.
+	Confine      access.Settings
+	ConfineGiven bool
 	// Adapters are the project's own adapter files, relative to its root and inside it.
 	Adapters []string
 	// Plan is the path of a task's plan, relative to the root and inside it, or "". PlanOf
@@ -103,8 +105,7 @@ const taskInPlan = "{task}"
 func defaultSpawn() Spawn {
 	return Spawn{
 		SpawnAgent: SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
-		Confine:    Confine{Want: confinement.Best()},
-		Limits:     Resources{Processes: defaultProcesses},
+		Confine:    access.Settings{Want: confinement.Best(), Limits: sandbox.Limits{Processes: defaultProcesses}},
 	}
 }
 
@@ -132,7 +133,7 @@ func (s Spawn) PlanOf(task string) string {
 // isCode reports whether the settings can run a program, hand out a secret, or let agents
 // reach more than by default.
 func (s Spawn) isCode() bool {
-	return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 || s.Confine.hasExtraAccess()
+	return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 || hasExtraAccess(s.Confine)
 }
 
 // read reads the settings of all agents, and then the settings of single agents, which
@@ -147,10 +148,13 @@ func (s *Spawn) read(v value, r *configReader) {
 		"env":      func(v value) { s.Env = v.words(variableName, variableRule) },
 		"command":  func(v value) { s.Command = readArguments(v) },
 		"adapters": func(v value) { s.Adapters = v.localPaths() },
-		"confine":  func(v value) { s.Confine = readConfine(v) },
-		"limits":   func(v value) { s.Limits.read(v) },
-		"plan":     func(v value) { s.Plan = readPlan(v) },
-		"agents":   func(v value) { readAgents = func() { s.readAgents(v, r) } },
+		"confine": func(v value) {
+			s.ConfineGiven = true
+			readConfine(v, &s.Confine)
+		},
+		"limits": func(v value) { readResources(v, &s.Confine.Limits) },
+		"plan":   func(v value) { s.Plan = readPlan(v) },
+		"agents": func(v value) { readAgents = func() { s.readAgents(v, r) } },
 	})
 	readAgents()
 	if v.problemCount() == before && len(s.Command) == 0 && slices.Contains(s.UsedAdapters(), AdapterExec) {

@@ -14,10 +14,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
 // holdSpawn checks that the spawns of a valid configuration are within their limits.
@@ -60,20 +62,21 @@ func TestConfigOfSpawns(t *testing.T) {
 			s.Plan = "p/{task}/{task}.md"
 		},
 		"{confine: off}": func(s *project.Spawn) {
-			s.Owner, s.Confine = me, project.Confine{Want: confinement.Want{Level: confinement.None}, Given: true}
+			s.Owner, s.Confine.Want, s.ConfineGiven = me, confinement.Want{Level: confinement.None}, true
 		},
-		"{confine: best}": func(s *project.Spawn) { s.Confine.Given = true },
+		"{confine: best}": func(s *project.Spawn) { s.ConfineGiven = true },
 		"{confine: required files+ports}": func(s *project.Spawn) {
-			s.Owner, s.Confine = me, project.Confine{Want: confinement.Want{Level: confinement.Ports, Required: true}, Given: true}
+			s.Owner, s.Confine.Want, s.ConfineGiven = me, confinement.Want{Level: confinement.Ports, Required: true}, true
 		},
 		"{confine: {level: required files, read: [~/go, /srv], write: [out], hosts: ['llm.corp.example:8443']}}": func(s *project.Spawn) {
-			s.Owner, s.Confine = me, project.Confine{
-				Want: confinement.Want{Level: confinement.Files, Required: true}, Given: true,
-				Read: []string{"~/go", "/srv"}, Write: []string{"out"}, Hosts: []string{"llm.corp.example:8443"},
+			s.Owner, s.ConfineGiven = me, true
+			s.Confine = access.Settings{
+				Want: confinement.Want{Level: confinement.Files, Required: true},
+				Read: []string{"~/go", "/srv"}, Write: []string{"out"}, Hosts: []string{"llm.corp.example:8443"}, Limits: s.Confine.Limits,
 			}
 		},
 		"{limits: {memory: 4GiB, processes: 100, cpu: 2}}": func(s *project.Spawn) {
-			s.Limits = project.Resources{Memory: 4 << 30, Processes: 100, CPU: 2000}
+			s.Confine.Limits = sandbox.Limits{Memory: 4 << 30, Processes: 100, CPU: 2000}
 		},
 		"{agents: {np-critic: }}": func(s *project.Spawn) {
 			s.Agents = map[string]project.SpawnAgent{"np-critic": s.SpawnAgent}

@@ -2,13 +2,6 @@ package project
 
 import "slices"
 
-// Trust says which signatures a policy needs.
-type Trust struct {
-	// Keys are the accepted keys. Without keys signatures are not checked; otherwise a policy
-	// without a valid signature is refused, unless it is built in.
-	Keys []TrustKey
-}
-
 // TrustKey is a key that verifies signatures.
 type TrustKey struct {
 	// ID is the key id in signatures.
@@ -24,22 +17,23 @@ type TrustKey struct {
 
 const maxTrustKeys = 32
 
-// read reads the keys. A trust section must have at least one, and their ids are unique.
-func (t *Trust) read(v value) {
+// readTrust reads keys. There must be at least one, and their ids are unique.
+func readTrust(v value) (keys []TrustKey) {
 	ok := v.mapping(fields{
 		"keys": func(v value) {
 			v.list(maxTrustKeys, func(v value) {
 				key := readTrustKey(v)
-				if slices.ContainsFunc(t.Keys, func(k TrustKey) bool { return k.ID == key.ID }) {
+				if slices.ContainsFunc(keys, func(k TrustKey) bool { return k.ID == key.ID }) {
 					v.fail(" has the key %s twice", key.ID)
 				}
-				t.Keys = append(t.Keys, key)
+				keys = append(keys, key)
 			})
 		},
 	})
-	if ok && len(t.Keys) == 0 {
+	if ok && len(keys) == 0 {
 		v.fail(".keys must have a key at least")
 	}
+	return keys
 }
 
 // readTrustKey reads a key. Package bundle checks the algorithm and the key itself.

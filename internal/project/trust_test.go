@@ -11,15 +11,15 @@ import (
 func TestConfigOfTrust(t *testing.T) {
 	key := project.TrustKey{ID: "release-2026", Algorithm: "ES256", File: "keys/policy.pem", Scope: "switchyard"}
 	secret := project.TrustKey{ID: "ci", Algorithm: "HS256", Env: "POLICY_SECRET"}
-	for text, want := range map[string]project.Trust{
-		"{keys: [{id: release-2026, algorithm: ES256, file: keys/policy.pem, scope: switchyard}]}": {Keys: []project.TrustKey{key}},
+	for text, want := range map[string][]project.TrustKey{
+		"{keys: [{id: release-2026, algorithm: ES256, file: keys/policy.pem, scope: switchyard}]}": {key},
 		"{keys: [{id: ci, algorithm: HS256, env: POLICY_SECRET}, {id: release-2026, algorithm: ES256, file: keys/policy.pem, scope: switchyard}]}": {
-			Keys: []project.TrustKey{secret, key},
+			secret, key,
 		},
 	} {
 		c, err := configured(t, "policy_trust: "+text+"\n")
-		if err != nil || !reflect.DeepEqual(c.Trust, want) {
-			t.Errorf("%s: %+v, %v, want %+v", text, c.Trust, err, want)
+		if err != nil || !reflect.DeepEqual(c.TrustKeys, want) {
+			t.Errorf("%s: %+v, %v, want %+v", text, c.TrustKeys, err, want)
 		}
 	}
 }

@@ -16,18 +16,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/sandbox"
 )
 
-// Confinement returns the confinement of the project's agents.
-func Confinement(s project.Spawn) access.Settings {
-	settings := CommandConfinement(s.Confine)
-	settings.Limits = sandbox.Limits(s.Limits)
-	return settings
-}
-
-// CommandConfinement returns the confinement of a command of the project.
-func CommandConfinement(c project.Confine) access.Settings {
-	return access.Settings{Want: c.Want, Read: c.Read, Write: c.Write, Hosts: c.Hosts}
-}
-
 // CheckConfinement fails if agents of a task cannot be confined in a working tree as the
 // settings want it, so that a command fails before anything runs. It tries a required level.
 //
@@ -35,7 +23,7 @@ func CommandConfinement(c project.Confine) access.Settings {
 //
 // confine-path-invalid, confine-host-invalid, confine-unavailable and confine-failed.
 func CheckConfinement(p *core.Project, config project.Config, id, tree string) error {
-	s := Confinement(config.Spawn)
+	s := config.Spawn.Confine
 	process, err := access.New(s, Site(p, config, id, tree), access.Needs{})
 	if err != nil {
 		return err
@@ -59,7 +47,7 @@ func Site(p *core.Project, config project.Config, id, tree string) access.Site {
 // name them. id is "" outside any task.
 func decidingFiles(p *core.Project, config project.Config, id string) []string {
 	effective := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
-	for _, key := range config.Trust.Keys {
+	for _, key := range config.TrustKeys {
 		effective = append(effective, key.File)
 	}
 	for _, word := range config.Spawn.Command {

@@ -324,7 +324,7 @@ func (d *Doctor) ask(ctx context.Context, k *supervise.Supervisor, argv []string
 // showConfinement shows the level at which agents run here, and why they cannot run at a
 // higher one. It starts a program at each level.
 func (d *Doctor) showConfinement(h *diagnosis, config project.Config) {
-	settings := agents.Confinement(config.Spawn)
+	settings := config.Spawn.Confine
 	reached, missing := confinement.None, []string{}
 	for _, level := range confinement.Levels()[1:] {
 		if !settings.Level.AtLeast(level) {

@@ -49,7 +49,7 @@ func (d *Doctor) probe(ctx context.Context, config project.Config) (*api.SpawnSu
 	}
 	s, err := spawner.New(spawner.Options{
 		Root: d.project.Root, Tree: tree, State: state, Supervisor: keeper, Catalog: catalog, Environ: d.project.Environ, Now: d.project.Now, Warn: d.project.Warn,
-		Confine: agents.Confinement(config.Spawn),
+		Confine: config.Spawn.Confine,
 	})
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (s *Set) Select(ctx context.Context, asked string, config project.Config) (
 	}
 	c.place = placeOf(c.from, c.ref)
 	var err error
-	if c.loader, err = s.loader(ctx, config.Trust); err != nil {
+	if c.loader, err = s.loader(ctx, config.TrustKeys); err != nil {
 		return c, err
 	}
 	return c, s.read(ctx, &c)

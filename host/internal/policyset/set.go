@@ -67,7 +67,7 @@ func (s *Set) load(ctx context.Context, ref string, allowUnsigned bool) (Selecti
 		return Selection{}, err
 	}
 	if allowUnsigned {
-		config.Trust = project.Trust{}
+		config.TrustKeys = nil
 	}
 	c, err := s.Select(ctx, ref, config)
 	if err != nil || c.named || c.configured {
@@ -121,13 +121,13 @@ const maxKey = 64 << 10 // bytes
 // # Errors
 //
 // policy-key-invalid.
-func (s *Set) loader(ctx context.Context, t project.Trust) (routing.Loader, error) {
+func (s *Set) loader(ctx context.Context, keys []project.TrustKey) (routing.Loader, error) {
 	loader := s.opts.Loader
-	if len(t.Keys) == 0 {
+	if len(keys) == 0 {
 		return loader, nil
 	}
 	loader.Trust = &bundle.Trust{Now: s.opts.Now}
-	for _, k := range t.Keys {
+	for _, k := range keys {
 		material, err := s.keyMaterial(ctx, k)
 		if err != nil {
 			return loader, err

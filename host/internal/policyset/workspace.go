@@ -194,7 +194,7 @@ func (w Workspace) Check(ctx context.Context, req api.CheckRequest) (checks api.
 	loaded := make(map[string]*routing.Policy)
 	if req.All {
 		// Versions are loaded without keys and for the default engine.
-		reusable := (len(config.Trust.Keys) == 0 || req.AllowUnsigned) && (w.set.opts.Loader.Engine == "" || w.set.opts.Loader.Engine == routing.EngineRego)
+		reusable := (len(config.TrustKeys) == 0 || req.AllowUnsigned) && (w.set.opts.Loader.Engine == "" || w.set.opts.Loader.Engine == routing.EngineRego)
 		for _, v := range all {
 			ref := filepath.FromSlash(v.Ref)
 			refs = append(refs, ref)
@@ -293,7 +293,7 @@ func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Creat
 // isSigned reports whether the project accepts only signed policies.
 func (w Workspace) isSigned(ctx context.Context) bool {
 	config, err := w.set.opts.Config(ctx)
-	return err == nil && len(config.Trust.Keys) > 0
+	return err == nil && len(config.TrustKeys) > 0
 }
 
 // Release completes the decision record of a version and locks it. version has the form

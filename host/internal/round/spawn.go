@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/spawns"
+	"github.com/switchyard-dev/switchyard/internal/access"
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
 	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -92,8 +93,8 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err := agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter, profile.Readonly); err != nil {
 		return SpawnResult{}, err
 	}
-	if req.Compatible && !config.Spawn.Confine.Given {
-		config.Spawn.Confine = project.Confine{}
+	if req.Compatible && !config.Spawn.ConfineGiven {
+		config.Spawn.Confine = access.Settings{Limits: config.Spawn.Confine.Limits}
 	}
 	runner, err := spawns.NewRunner(ctx, e.project, config, "", e.project.Root)
 	if err != nil {

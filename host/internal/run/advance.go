@@ -23,7 +23,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/lazy"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -183,17 +182,17 @@ func (w *work) order(ctx context.Context, p *Position) error {
 		p.Adapter = agents.Settings(w.config, string(task.RoleCritic), w.req.Adapter).Adapter
 	}
 	p.Confinement = confinement.None
-	require := func(c project.Confine) {
+	require := func(c confinement.Want) {
 		if c.Required && c.Level.AtLeast(p.Confinement) {
 			p.Confinement = c.Level
 		}
 	}
 	if p.Adapter != "" {
-		require(w.config.Spawn.Confine)
+		require(w.config.Spawn.Confine.Want)
 	}
 	if p.Step.Kind == task.StepReview {
 		if w.config.Verify != nil {
-			require(w.config.Verify.Confine)
+			require(w.config.Verify.Confine.Want)
 		}
 		policy, err := round.AdoptedPolicy(ctx, w.project, w.tx.Ledger, w.req.Policy, w.config)
 		if err != nil {

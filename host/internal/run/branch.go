@@ -240,7 +240,7 @@ func (w *work) commit(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case len(hooks) > 0 && w.config.Run.Hooks:
+	case len(hooks) > 0 && w.config.CommitHooks:
 		record, held, err := w.holdHooks(ctx)
 		if err != nil {
 			return err

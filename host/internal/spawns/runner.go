@@ -62,7 +62,7 @@ func NewRunner(ctx context.Context, p *core.Project, config project.Config, id, 
 	s, err := spawner.New(spawner.Options{
 		Root: p.Root, Tree: tree, State: p.State(), Temp: os.TempDir(),
 		Scope: scope, Cache: &p.Trees, Supervisor: keeper, Catalog: catalog, Environ: p.Environ,
-		Confine: agents.Confinement(config.Spawn),
+		Confine: config.Spawn.Confine,
 		Now:     p.Now, Random: rand.Float64, Transcript: p.KeepTranscripts(config.Transcripts), Warn: p.Warn,
 	})
 	return Runner{Spawner: s, Library: definition.Library{Root: p.Root}}, err

@@ -263,7 +263,7 @@ func RunIn(ctx context.Context, tx *tasktx.Tx, config project.Config, line, dir 
 
 // confineCommand confines a verification, which may change its working tree, but not the
 // files that affect later rounds. The caller must call end after the command has run.
-func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c project.Confine, command *verifycmd.Command) (end func(), err error) {
+func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, s access.Settings, command *verifycmd.Command) (end func(), err error) {
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	private := filepath.Join(temp, lease.PrivateName(rand.Uint64()))
 	if err == nil {
@@ -273,7 +273,7 @@ func confineCommand(ctx context.Context, tx *tasktx.Tx, config project.Config, c
 		return nil, errs.New(errs.ConfineFailed, "failed to create a directory for temporary files: %w", safefile.Reason(err))
 	}
 	command.Env, command.Private = append(command.Env, "TMPDIR="+private), private
-	process, err := access.New(agents.CommandConfinement(c),
+	process, err := access.New(s,
 		agents.Site(tx.Project, config, tx.ID, command.Dir),
 		access.Needs{Edits: true, Private: private, Cache: filepath.Join(private, "cache"), Write: []string{private}})
 	if err != nil {
