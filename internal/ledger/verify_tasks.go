@@ -21,9 +21,8 @@ const rangeEvents = 1000
 // taskRange is a range of tasks in the order of their ids.
 type taskRange struct {
 	from   string
-	to     any           // the first task after the range, or afterLast
-	done   chan struct{} // closed when the reports are complete
-	report Report        // of the tasks with events
+	to     any    // the first task after the range, or afterLast
+	report Report // of the tasks with events
 	// headless is about heads without events, and ownerless about entries without events.
 	headless, ownerless Report
 }
@@ -31,69 +30,64 @@ type taskRange struct {
 // afterLast is greater than every task: SQLite sorts blobs after texts.
 var afterLast = []byte{}
 
-// rangeSplitter splits all tasks into ranges.
-type rangeSplitter struct {
-	mu     sync.Mutex
-	next   any // the first task of the next range, or afterLast
-	claims chan *taskRange
-}
-
-func (s *rangeSplitter) claim(ctx context.Context, tx *sql.Tx) (*taskRange, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	from, more := s.next.(string)
-	if !more {
-		return nil, nil
+// splitTasks splits all tasks into ranges.
+func splitTasks(ctx context.Context, tx *sql.Tx) ([]taskRange, error) {
+	var ranges []taskRange
+	for from := ""; ; {
+		var to sql.NullString
+		_, err := queryRow(ctx, tx, []any{&to}, "SELECT min(task) FROM events WHERE task >"+
+			" (SELECT task FROM events WHERE task >= ? ORDER BY task LIMIT 1 OFFSET ?)", from, rangeEvents-1)
+		if err != nil {
+			return nil, err
+		}
+		if !to.Valid {
+			return append(ranges, taskRange{from: from, to: afterLast}), nil
+		}
+		ranges = append(ranges, taskRange{from: from, to: to.String})
+		from = to.String
 	}
-	var to sql.NullString
-	_, err := queryRow(ctx, tx, []any{&to}, "SELECT min(task) FROM events WHERE task >"+
-		" (SELECT task FROM events WHERE task >= ? ORDER BY task LIMIT 1 OFFSET ?)", from, rangeEvents-1)
-	if err != nil {
-		return nil, err
-	}
-	s.next = afterLast
-	if to.Valid {
-		s.next = to.String
-	}
-	r := &taskRange{from: from, to: s.next, done: make(chan struct{})}
-	s.claims <- r
-	return r, nil
 }
 
 // tasks checks every task's events, head and entries. Each transaction has a goroutine,
 // which verifies range after range.
 func (v *verifier) tasks(ctx context.Context, txs []*sql.Tx) error {
+	ranges, err := splitTasks(ctx, v.tx)
+	if err != nil {
+		return err
+	}
+	queue := make(chan *taskRange, len(ranges))
+	for i := range ranges {
+		queue <- &ranges[i]
+	}
+	close(queue)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// Ranges wait here until the reports of earlier ranges are complete.
-	ranges := rangeSplitter{next: "", claims: make(chan *taskRange, 2*len(txs))}
 	workers := make([]taskVerifier, len(txs))
 	var running sync.WaitGroup
 	for i, tx := range txs {
 		w := &workers[i]
 		*w = taskVerifier{tx: tx, replay: replay{fold: v.fold, archive: v.archive, sums: newAccumulator()}}
 		running.Go(func() {
-			if err := w.work(ctx, &ranges); err != nil {
-				cancel(err)
+			for r := range queue {
+				if err := w.verify(ctx, r); err != nil {
+					cancel(err)
+					return
+				}
 			}
 		})
 	}
-	go func() {
-		running.Wait()
-		close(ranges.claims)
-	}()
+	running.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	var headless, ownerless Report
-	for r := range ranges.claims {
-		<-r.done
+	for _, r := range ranges {
 		v.report.append(r.report)
 		headless.append(r.headless)
 		ownerless.append(r.ownerless)
 	}
 	v.report.append(headless)
 	v.report.append(ownerless)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	for i := range workers {
 		v.uncounted = v.uncounted || workers[i].uncounted
 		v.sums.merge(workers[i].sums)
@@ -116,20 +110,6 @@ type foldedTask struct {
 	entries  map[string]jsontext.Value
 	compared bool // state and entries are valid
 	withHead bool
-}
-
-func (w *taskVerifier) work(ctx context.Context, ranges *rangeSplitter) error {
-	for {
-		r, err := ranges.claim(ctx, w.tx)
-		if err != nil || r == nil {
-			return err
-		}
-		err = w.verify(ctx, r)
-		close(r.done)
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // verify checks the events of a range, and then the stored heads and entries.
