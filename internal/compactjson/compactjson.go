@@ -116,10 +116,6 @@ func newDecoder(t reflect.Type) decoder {
 		if t.Elem().Kind() != reflect.Uint8 {
 			return sliceDecoder(t, lazyDecoderOf(t.Elem()))
 		}
-	case reflect.Map:
-		if t == reflect.TypeFor[map[string]int]() {
-			return decodeCounts
-		}
 	case reflect.Struct:
 		if fields, ok := fieldsOf(t, nil); ok {
 			return structDecoder(fields)
@@ -189,16 +185,6 @@ func sliceDecoder(t reflect.Type, elem decoder) decoder {
 			return elem(r, to.Index(n))
 		})
 	}
-}
-
-func decodeCounts(r *reader, to reflect.Value) bool {
-	counts := make(map[string]int)
-	to.Set(reflect.ValueOf(counts))
-	return r.object(func(name []byte, _ uint64) bool {
-		value, whole, ok := r.number()
-		counts[r.intern(name)] = int(value)
-		return ok && whole
-	})
 }
 
 // field is a field of a struct, or of one embedded in it.

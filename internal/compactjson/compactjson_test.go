@@ -88,7 +88,7 @@ func decodePlain(t *testing.T, text []byte) bool {
 
 var compact = []string{
 	`{}`, `null`, `{"bool":true,"int":1,"long":-5,"small":127,"text":"a","name":"b","pointer":3,"inner":{"inner":{"text":"c"}}}`,
-	`{"texts":[],"inners":[]}`, `{"texts":["a","b","c","d","e"],"inners":[{"int":1},{},{"texts":null}]}`, `{"counts":{"a":1,"b":-2}}`, `{"counts":{}}`,
+	`{"texts":[],"inners":[]}`, `{"texts":["a","b","c","d","e"],"inners":[{"int":1},{},{"texts":null}]}`, `{"counts":{"a":1,"b":-2}}`, `{"counts":{"a":null}}`, `{"counts":{}}`,
 	`{"text":null,"int":null,"bool":null,"pointer":null,"inner":null,"inners":null,"counts":null,"left":null}`,
 	`{"left":1}`, `{"right":2,"left":1}`, `{"right":null}`, `{"any":{"int":1,"any":[1,"a",null]}}`, `{"any":null}`,
 	`{"float":1.5,"raw":{"a":[1,2.50,-0,0.1,"\u00e9\n\"",true,false,null,{}]}}`, `{"float":7}`, `{"unknown":[[[{"a":{"b":"c"}}]]],"int":4}`,
@@ -115,7 +115,7 @@ func TestOtherTextsAreNotDecoded(t *testing.T) {
 	for _, text := range []string{
 		``, ` {}`, `{} `, `{}{}`, `{`, `}`, `[`, `{"int"}`, `{"int":}`, `{"int":1,}`, `{,}`, `{"int":1 }`, `{"int":01}`, `{"int":-}`, `{"int":-0}`, `{"int":1.0}`,
 		`{"int":1e3}`, `{"int":1000000000000000000000}`, `{"int":"1"}`, `{"int":true}`, `{"small":128}`, `{"bool":1}`, `{"bool":tru}`, `{"bool":truer}`, `{"text":1}`,
-		`{"texts":{}}`, `{"texts":["a",]}`, `{"texts":[1]}`, `{"counts":{"a":1.5}}`, `{"counts":{"a":null}}`, `{"counts":[]}`, `{"counts":{"a":1,"a":1}}`, `{"inner":[]}`, `nul`, `{"raw":nul}`,
+		`{"texts":{}}`, `{"texts":["a",]}`, `{"texts":[1]}`, `{"counts":{"a":1.5}}`, `{"counts":[]}`, `{"counts":{"a":1,"a":1}}`, `{"inner":[]}`, `nul`, `{"raw":nul}`,
 		`{"int":1,"int":1}`, `{"x":1,"x":1}`, `{"raw":{"a":1,"b":{"x":1,"y":2,"x":3}}}`, `{"in\u0074":1}`, `{"raw":"\ud800"}`, `{"raw":"\udc00"}`, `{"raw":"\x"}`, `{"raw":"\u12g4"}`, `{"raw":"\u12`,
 		`{"raw":"\`, `{"raw":"`, `{"raw":01}`, `{"raw":1.}`, `{"raw":.5}`, `{"raw":+1}`, `{"raw":1e}`, "{\"raw\":\"\x1f\"}", "{\"raw\":\"longer than eight \n\"}", "{\"raw\":\"\xff\"}", "{\"\xff\":1}", "{\"raw\":\"\xc3\"}", "{\n}",
 		`{` + strings.Join(many, ",") + `}`, `{"raw":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
