@@ -22,7 +22,7 @@ import (
 type Process struct {
 	plan     plan
 	proxy    *egress.Proxy
-	confined *sandbox.Confined
+	confined *sandbox.Confined // of no process before Start
 	serving  sync.WaitGroup
 }
 
@@ -33,7 +33,7 @@ type Process struct {
 // confine-path-invalid, confine-host-invalid, and confine-unavailable if the level is required
 // and the system does not offer it.
 func New(s Settings, site Site, n Needs) (*Process, error) {
-	p := &Process{plan: plan{spec: sandbox.Spec{Want: s.Want}}}
+	p := &Process{plan: plan{spec: sandbox.Spec{Want: s.Want}}, confined: &sandbox.Confined{Level: confinement.None}}
 	if s.Required {
 		if err := sandbox.Available(s.Level); err != nil {
 			return nil, err
@@ -76,33 +76,16 @@ func (p *Process) Start(ctx context.Context, cmd *exec.Cmd) (err error) {
 	if p.plan.cache != "" && Confines(spec.Want) {
 		cmd.Env = append(cmd.Environ(), "XDG_CACHE_HOME="+p.plan.cache)
 	}
-	p.release()
+	p.confined.Close()
 	p.confined, err = sandbox.Start(cmd, spec)
 	return err
 }
 
-// release releases the resources of the last process, which has ended.
-func (p *Process) release() {
-	if p.confined != nil {
-		p.confined.Close()
-	}
-}
-
 // Signal returns the signal that ended the process, or 0. See sandbox.Confined.Signal.
-func (p *Process) Signal() syscall.Signal {
-	if p.confined == nil {
-		return 0
-	}
-	return p.confined.Signal()
-}
+func (p *Process) Signal() syscall.Signal { return p.confined.Signal() }
 
 // Level returns the level that was reached, or None before Start.
-func (p *Process) Level() confinement.Level {
-	if p.confined == nil {
-		return confinement.None
-	}
-	return p.confined.Level
-}
+func (p *Process) Level() confinement.Level { return p.confined.Level }
 
 // LeavesTree reports whether the process cannot have changed anything in the working tree or
 // in the project, neither contents nor metadata. It is false before Start, at the level files,
@@ -114,15 +97,12 @@ func (p *Process) LeavesTree() bool {
 
 // Notes returns the limits that are not enforced, and the hosts that were refused.
 func (p *Process) Notes() (limits []string, refused []egress.Refusal) {
-	if p.confined == nil {
-		return nil, nil
-	}
 	return p.confined.Notes, p.proxy.Refused()
 }
 
 // Close closes the proxy, and waits for its end.
 func (p *Process) Close() {
-	p.release()
+	p.confined.Close()
 	p.proxy.Close()
 	p.serving.Wait()
 }

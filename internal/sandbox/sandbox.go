@@ -82,7 +82,8 @@ func (c *Confined) Close() {
 }
 
 // Start starts a process at the highest possible level up to Spec.Want. It changes cmd and
-// appends to its environment. The caller must close the result when the process has ended.
+// appends to its environment. The caller must close the result when the process has ended. With
+// an error, the result is of no process.
 //
 // # Errors
 //
@@ -101,7 +102,7 @@ func Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
 			return c, nil
 		}
 		if errs.CodeOf(err) != errs.ConfineUnavailable || spec.Want.Required {
-			return nil, err
+			return &Confined{Level: confinement.None}, err
 		}
 	}
 	return &Confined{Level: confinement.None}, cmd.Start()
