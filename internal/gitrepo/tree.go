@@ -113,21 +113,33 @@ func (r *Repo) savedIndex(p place) *savedIndex {
 }
 
 func (r *Repo) saveIndex(p place, file, tree string, submodules []string) error {
-	data, err := os.ReadFile(file)
+	saved, err := readIndex(file)
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
-	}
+	saved.tree, saved.submodules = tree, submodules
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.indexes == nil {
 		r.indexes = make(map[string]*savedIndex)
 	}
-	r.indexes[p.git] = &savedIndex{data, info.ModTime(), tree, submodules}
+	r.indexes[p.git] = saved
 	return nil
+}
+
+// readIndex reads an index with its time.
+func readIndex(file string) (*savedIndex, error) {
+	f, err := safefile.OpenPath(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	return &savedIndex{data: data, changed: info.ModTime()}, err
 }
 
 func (s *savedIndex) write(file string) error {
@@ -426,25 +438,12 @@ func checkSubmodule(p place, name string) error {
 // copyIndex copies an index with its time, because git reads files that are as new as their
 // index. It does not copy a missing index.
 func copyIndex(from, to string) error {
-	source, err := safefile.OpenPath(from)
+	index, err := readIndex(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer source.Close()
-	info, err := source.Stat()
-	if err != nil {
-		return err
-	}
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(target, source)
-	if err = errors.Join(err, target.Close()); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	return index.write(to)
 }
