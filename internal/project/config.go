@@ -60,8 +60,9 @@ type Config struct {
 	Verify *Verify
 	// Reports are the commands that write reports for every round.
 	Reports Reports
-	// Evidence is the evidence that a round requires.
-	Evidence Evidence
+	// Attestations is set if a round requires attestations of the executor and the critic;
+	// otherwise a critic's report of the round suffices.
+	Attestations bool
 	// Audit configures the search-before-write rule.
 	Audit Audit
 	// Researchers is the number of researchers' attestations that the research phase
@@ -101,17 +102,6 @@ type Verify struct {
 	FileOwner
 }
 
-// Evidence is the kind of evidence that a round requires.
-type Evidence string
-
-// The kinds of evidence.
-const (
-	// EvidenceReports: a critic's report of the round suffices.
-	EvidenceReports Evidence = "reports"
-	// EvidenceAttestations: the executor and the critic also need an attestation of the round.
-	EvidenceAttestations Evidence = "stamps"
-)
-
 // Audit configures the search-before-write rule.
 type Audit struct {
 	// Agents are the agents that must use a search tool.
@@ -132,7 +122,6 @@ const (
 func defaults() Config {
 	return Config{
 		MaxRounds: task.DefaultRounds,
-		Evidence:  EvidenceReports,
 		Audit: Audit{
 			Agents:      []string{"np-researcher", "np-executor", "np-build-fixer"},
 			SearchTools: []string{"knowledge-search"},
@@ -225,10 +214,8 @@ func (c *Config) fields(r *configReader, maxRounds int) fields {
 		"plugin_limits": c.Limits.read,
 		"verify":        func(v value) { c.Verify = readVerify(v) },
 		"reports":       func(v value) { c.Reports.Commands = r.readReports(v) },
-		"evidence": func(v value) {
-			c.Evidence = Evidence(v.oneOf(string(EvidenceReports), string(EvidenceAttestations)))
-		},
-		"audit": c.Audit.read,
+		"evidence":      func(v value) { c.Attestations = v.oneOf("reports", "stamps") == "stamps" },
+		"audit":         c.Audit.read,
 		"research": func(v value) {
 			v.mapping(fields{"agents": func(v value) { c.Researchers = v.integer(1, maxResearchers) }})
 		},

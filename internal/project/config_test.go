@@ -24,7 +24,6 @@ import (
 func unset() project.Config {
 	return project.Config{
 		MaxRounds: 3,
-		Evidence:  project.EvidenceReports,
 		Audit: project.Audit{
 			Agents:      []string{"np-researcher", "np-executor", "np-build-fixer"},
 			SearchTools: []string{"knowledge-search"},
@@ -69,7 +68,7 @@ func TestConfigOfTheLoop(t *testing.T) {
 		"verify: 'true'":    verify(project.Verify{Command: "true", Runs: 1, Timeout: 10 * time.Minute}),
 		"verify: {command: go test ./..., runs: 10, timeout: 2h}":  verify(project.Verify{Command: "go test ./...", Runs: 10, Timeout: 2 * time.Hour}),
 		"verify:\n  timeout: 1s\n  command: |\n    make\n    test": verify(project.Verify{Command: "make\ntest\n", Runs: 1, Timeout: time.Second}),
-		"evidence: stamps":                                set(func(c *project.Config) { c.Evidence = project.EvidenceAttestations }),
+		"evidence: stamps":                                set(func(c *project.Config) { c.Attestations = true }),
 		"audit: {agents: []}":                             set(func(c *project.Config) { c.Audit.Agents = []string{} }),
 		"audit: {agents: [a_B-1]}":                        set(func(c *project.Config) { c.Audit.Agents = []string{"a_B-1"} }),
 		"audit: {search_tools: [Web.Search, mcp__a/b:c]}": set(func(c *project.Config) { c.Audit.SearchTools = []string{"Web.Search", "mcp__a/b:c"} }),
@@ -259,7 +258,8 @@ func TestConfigReadsWhatItIsGiven(t *testing.T) {
 		want := unset()
 		want.MaxRounds = rapid.IntRange(1, 100).Draw(t, "rounds")
 		want.Researchers = rapid.IntRange(1, 5).Draw(t, "researchers")
-		want.Evidence = rapid.SampledFrom([]project.Evidence{project.EvidenceReports, project.EvidenceAttestations}).Draw(t, "evidence")
+		evidence := rapid.SampledFrom([]string{"reports", "stamps"}).Draw(t, "evidence")
+		want.Attestations = evidence == "stamps"
 		want.Phases = rapid.SampledFrom([][]string{{}, {"design"}, {"tests"}, {"design", "tests"}}).Draw(t, "phases")
 		want.Audit.Agents = rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z][A-Za-z0-9_-]{0,20}`), 0, 5, rapid.ID[string]).Draw(t, "agents")
 		runs := rapid.IntRange(1, 10).Draw(t, "runs")
@@ -271,7 +271,7 @@ func TestConfigReadsWhatItIsGiven(t *testing.T) {
 		lines := []string{
 			"max_rounds: " + strconv.Itoa(want.MaxRounds),
 			"research: {agents: " + strconv.Itoa(want.Researchers) + "}",
-			"evidence: " + string(want.Evidence),
+			"evidence: " + evidence,
 			"phases: [" + strings.Join(want.Phases, ", ") + "]",
 			"audit:\n  agents: [" + strings.Join(quoted, ", ") + "]",
 			"verify:\n  command: make\n  runs: " + strconv.Itoa(runs) + "\n  timeout: " + strconv.Itoa(seconds) + "s",
@@ -310,8 +310,7 @@ func FuzzConfig(f *testing.F) {
 			}
 			return
 		}
-		if c.MaxRounds < 1 || c.MaxRounds > 100 || c.Researchers < 1 || c.Researchers > 5 || len(c.Phases) > 2 || len(c.Audit.SearchTools) == 0 ||
-			c.Evidence != project.EvidenceReports && c.Evidence != project.EvidenceAttestations {
+		if c.MaxRounds < 1 || c.MaxRounds > 100 || c.Researchers < 1 || c.Researchers > 5 || len(c.Phases) > 2 || len(c.Audit.SearchTools) == 0 {
 			t.Errorf("got %+v", c)
 		}
 		if v := c.Verify; v != nil && (strings.TrimSpace(v.Command) == "" || v.Runs < 1 || v.Runs > 10 || v.Timeout < time.Second || v.Timeout > 2*time.Hour) {

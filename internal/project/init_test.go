@@ -94,7 +94,7 @@ func TestInitMakesAProject(t *testing.T) {
 	}
 	// A value that the example calls a default is the default.
 	want := unset()
-	if c.Evidence != want.Evidence || !reflect.DeepEqual(c.Audit, want.Audit) || c.Researchers != want.Researchers || !slices.Equal(c.Phases, want.Phases) {
+	if c.Attestations != want.Attestations || !reflect.DeepEqual(c.Audit, want.Audit) || c.Researchers != want.Researchers || !slices.Equal(c.Phases, want.Phases) {
 		t.Errorf("the example sets %+v, want %+v", c, want)
 	}
 	for line := range strings.Lines(text) {

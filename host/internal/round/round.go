@@ -154,7 +154,7 @@ func (in roundInputs) decide(ctx context.Context, req api.Request, final bool) (
 	var phases []task.Phase // whose agents need attestations
 	switch {
 	// If the latest phase is the draft, it has already passed its gate.
-	case config.Evidence == project.EvidenceAttestations && (final || in.tx.Status.Phase != task.Draft):
+	case config.Attestations && (final || in.tx.Status.Phase != task.Draft):
 		phases = []task.Phase{task.Draft, task.Review}
 	case !final:
 		phases = []task.Phase{task.Review}

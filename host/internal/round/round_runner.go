@@ -141,7 +141,7 @@ func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Repor
 // enter determines which round to decide and checks the evidence that a review requires.
 func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	var phases []task.Phase
-	if rr.config.Evidence == project.EvidenceAttestations {
+	if rr.config.Attestations {
 		phases = more
 		if rr.tx.Status.Branch == nil || !rr.tx.Status.IsUnreviewed() { // The draft of an earlier round has no attestation in this one.
 			phases = append([]task.Phase{task.Draft}, more...)
