@@ -122,7 +122,7 @@ func other(values []string, i int) []string {
 
 // countLabel records a change with a value of a capped dimension.
 func (c *accumulator) countLabel(dimension counters.Dimension, value string, at place) {
-	c.text, _ = appendLabels(c.text[:0], []string{dimension.Name, value})
+	c.text = appendLabels(c.text[:0], []string{dimension.Name, value})
 	v := c.labelValues[string(c.text)]
 	if v == nil {
 		v = &labelValue{dimension: dimension, value: value, first: at, last: at}
@@ -142,7 +142,7 @@ func (c *accumulator) addOverflow(dimension string, times int64, last place) {
 
 // sum returns the sum of a measure with values that can be stored.
 func (c *accumulator) sum(m counters.Measure, values []string) *sum {
-	c.text, _ = appendLabels(append(c.text[:0], m.Name...), values)
+	c.text = appendLabels(append(c.text[:0], m.Name...), values)
 	s := c.sums[string(c.text)]
 	if s == nil {
 		s = &sum{measure: m.Name, labels: m.Labels, values: values}
@@ -224,7 +224,7 @@ func (c *accumulator) foldOverflow(stored map[string]bool) {
 			if d.Cap == 0 {
 				continue
 			}
-			c.text, _ = appendLabels(c.text[:0], []string{d.Name, values[i]})
+			c.text = appendLabels(c.text[:0], []string{d.Name, values[i]})
 			if !stored[string(c.text)] {
 				values = other(values, i)
 			}

@@ -25,7 +25,7 @@ func writeCounters(ctx context.Context, tx *sql.Tx, c *accumulator) error {
 			continue
 		}
 		var n int
-		from, to, _ := labelRange([]string{v.dimension.Name})
+		from, to := labelRange([]string{v.dimension.Name})
 		if _, err := queryRow(ctx, tx, []any{&n}, "SELECT count(*) FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ?",
 			LabelMeasure, from, to); err != nil {
 			return err

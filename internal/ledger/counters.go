@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -112,10 +113,7 @@ func span(ctx context.Context, tx *sql.Tx) (since, until string, events int64, e
 
 // rows returns the counters that q selects, by one range of the table's key.
 func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
-	from, to, ok := labelRange(q.Prefix)
-	if !ok {
-		return nil, nil
-	}
+	from, to := labelRange(q.Prefix)
 	order := ""
 	if q.Descending {
 		order = " DESC"
@@ -128,6 +126,7 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	var labels sql.RawBytes
 	var c Counter
 	err := eachRow(ctx, tx, []any{&labels, &c.Sum, &c.Seq, &c.At, (*[]byte)(&c.Exemplar)}, func() error {
+		var ok bool
 		if c.Values, ok = parseLabels(labels); !ok || !c.valid() {
 			return corrupt("the counter %.100q has an invalid row %.300q", q.Measure, labels)
 		}
@@ -144,44 +143,33 @@ func (c Counter) valid() bool {
 		(c.Exemplar == nil || len(c.Exemplar) <= counters.MaxExemplar && c.Exemplar.IsValid())
 }
 
-// appendLabels appends the stored form of a counter's label values: a canonical JSON
-// array. ok is false if a value is not UTF-8.
-func appendLabels(text []byte, values []string) (_ []byte, ok bool) {
+// appendLabels appends the stored form of a counter's label values, which are UTF-8: a
+// canonical JSON array.
+func appendLabels(text []byte, values []string) []byte {
 	text = append(text, '[')
 	for i, value := range values {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		var err error
-		if text, err = jsontext.AppendQuote(text, value); err != nil {
-			return nil, false
-		}
+		text, _ = jsontext.AppendQuote(text, value)
 	}
-	return append(text, ']'), true
+	return append(text, ']')
 }
 
 // parseLabels is the reverse of appendLabels. ok is false for any other text.
 func parseLabels(text []byte) (values []string, ok bool) {
-	if err := json.Unmarshal(text, &values); err != nil {
-		return nil, false
-	}
-	plain, ok := appendLabels(nil, values)
-	return values, ok && bytes.Equal(plain, text)
+	err := json.Unmarshal(text, &values)
+	return values, err == nil && bytes.Equal(appendLabels(nil, values), text)
 }
 
-// labelRange returns the bounds of the texts of labels that begin with prefix. ok is false
-// if no labels can begin with it.
+// labelRange returns the bounds of the texts of labels that begin with prefix.
 //
 // The text of a prefix without its closing bracket ends in a quote. In the labels, a comma
 // or a bracket follows it, and no other label text sorts between the two.
-func labelRange(prefix []string) (from, to string, ok bool) {
+func labelRange(prefix []string) (from, to string) {
 	if len(prefix) == 0 {
-		return "[", "[]", true
+		return "[", "[]"
 	}
-	text, ok := appendLabels(nil, prefix)
-	if !ok {
-		return "", "", false
-	}
-	open := string(text[:len(text)-1])
-	return open + ",", open + "]", true
+	open := strings.TrimSuffix(string(appendLabels(nil, prefix)), "]")
+	return open + ",", open + "]"
 }
