@@ -2,6 +2,7 @@ package access
 
 import (
 	"bufio"
+	"cmp"
 	"net"
 	"net/url"
 	"os"
@@ -90,14 +91,11 @@ func interpreter(program string, environ []string) string {
 // hostOf returns the host and port of a URL, or "" if the text is not a URL with a host.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" {
+	if err != nil {
 		return ""
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	if port == "" {
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	if u.Hostname() == "" || port == "" {
 		return ""
 	}
 	return net.JoinHostPort(u.Hostname(), port)
