@@ -10,9 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/transcript"
 )
 
-// transcriptsOff is the value of transcripts with which no transcripts are stored.
-const transcriptsOff = "off"
-
 // maxDays is the maximum number of days for which a transcript is stored.
 const maxDays = 3650
 
@@ -24,8 +21,8 @@ func defaultTranscripts() transcript.Limits {
 func readTranscripts(v value) transcript.Limits {
 	l := defaultTranscripts()
 	if v.node.Kind != yaml.MappingNode && !v.isEmpty() {
-		if v.node.Value != transcriptsOff {
-			v.expected("%s, or a mapping of keep and size", transcriptsOff)
+		if v.node.Value != "off" {
+			v.expected("off, or a mapping of keep and size")
 		}
 		return transcript.Limits{}
 	}
