@@ -75,7 +75,10 @@ func (h *Home) advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 	if err != nil {
 		return flow.Position{}, err
 	}
-	req := host.AdvanceRequest{RunRequest: asked, Stop: m.Stop, Publish: func(ctx context.Context, b task.Branch) error { return h.publish(ctx, m.Task, b) }}
+	req := host.AdvanceRequest{
+		RunRequest: asked, Stop: m.Stop, CheckBase: h.checkConfig,
+		Publish: func(ctx context.Context, b task.Branch) error { return h.publish(ctx, m.Task, b) },
+	}
 	if m.Result != "" {
 		r, err := orderstore.Get[host.OrderResult](ctx, h.Store, m.Result)
 		if err != nil {
@@ -126,9 +129,6 @@ func (h *Home) order(ctx context.Context, m flow.Move, at host.Position, p *flow
 
 // publish creates the ref of a task's draft at its base, so that workers can fetch both.
 func (h *Home) publish(ctx context.Context, id string, b task.Branch) error {
-	if err := h.checkConfig(ctx, b.Base); err != nil {
-		return err
-	}
 	branch, err := h.Repo.RemoteRef(ctx, h.Remote, "refs/heads/"+b.Name)
 	if err != nil {
 		return err

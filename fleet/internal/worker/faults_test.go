@@ -197,11 +197,18 @@ func TestDeletedDraft(t *testing.T) {
 	h.wantCommitted(t, "executor", "critic")
 }
 
-// TestOtherConfiguration begins a task whose workers would have other settings.
+// TestOtherConfiguration begins a task whose workers would have other settings, and again once
+// these are committed.
 func TestOtherConfiguration(t *testing.T) {
 	h := newHand(t, "", oneRound())
 	h.write(t, "project/switchyard.yaml", "max_rounds: 1\n")
 	wantFinal(t, h.tryAdvance(t, flow.Move{}), errs.FleetConfigDiffers)
+	if kinds := h.kinds(t); len(kinds) != 0 {
+		t.Errorf("the task has %s, want nothing", kinds)
+	}
+	h.git(t, h.path("project"), "add", "switchyard.yaml")
+	h.git(t, h.path("project"), "commit", "-q", "-m", "settings")
+	h.advance(t, flow.Move{})
 }
 
 // TestHostileResult has files in a result that lead out of the state directory.

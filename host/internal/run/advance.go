@@ -38,6 +38,9 @@ type AdvanceRequest struct {
 	// Stop makes the task stuck for this reason, unless it is "" or the task has ended. A task
 	// that does not exist is not started.
 	Stop string
+	// CheckBase fails if a new task cannot begin at a commit. Nothing is recorded then. It may
+	// be nil.
+	CheckBase func(ctx context.Context, base string) error
 	// Publish makes a new task's branch available to other machines. It is called again if
 	// the home is killed before the branch is recorded.
 	Publish func(context.Context, task.Branch) error
@@ -71,7 +74,7 @@ func (e *Engine) Advance(ctx context.Context, id string, req AdvanceRequest) (Po
 	if err := e.project.Inside(); err != nil {
 		return Position{}, err
 	}
-	d := &driver{Engine: e, id: id, req: req.RunRequest, began: true, atHome: true}
+	d := &driver{Engine: e, id: id, req: req.RunRequest, began: true, atHome: true, checkBase: req.CheckBase}
 	p := Position{}
 	if r := req.Result; r != nil {
 		var err error

@@ -39,8 +39,12 @@ func (w *work) start(ctx context.Context) error {
 		return err
 	}
 	branch, err := w.newBranch(ctx, repo)
-	if err == nil && !w.atHome {
+	switch {
+	case err != nil:
+	case !w.atHome:
 		err = w.checkMachine(ctx, repo, branch)
+	case w.checkBase != nil:
+		err = w.checkBase(ctx, branch.Base)
 	}
 	if err != nil {
 		if w.tx.Begin(ctx) == nil {

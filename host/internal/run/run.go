@@ -71,6 +71,8 @@ type driver struct {
 	contradictions bool
 	// atHome is set if other engines carry out the steps that need the worktree.
 	atHome bool
+	// checkBase is AdvanceRequest.CheckBase.
+	checkBase func(ctx context.Context, base string) error
 	// tree is the task's tree after the last step, nil if it is not known.
 	tree *worktree.Snapshot
 }
