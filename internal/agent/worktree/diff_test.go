@@ -62,6 +62,76 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDiffOfASubmodule changes a submodule without staging it. The diff and the draft have what
+// git would commit.
+func TestDiffOfASubmodule(t *testing.T) {
+	remove := func(s scene) { s.must(os.RemoveAll(s.path("sub"))) }
+	for name, c := range map[string]struct {
+		change func(s scene)
+		// diff is a part of the diff, or "" if there is none, and entry the beginning of the
+		// draft's entry, or "" if the draft has none.
+		diff, entry string
+	}{
+		"nothing":  {func(scene) {}, "", "160000 commit "},
+		"a file":   {func(s scene) { s.write("sub/x", "2\n") }, "", "160000 commit "},
+		"a commit": {func(s scene) { s.git("sub", "commit", "-q", "--allow-empty", "-m", "m") }, "+Subproject commit ", "160000 commit "},
+		"staged, and back": {func(s scene) {
+			s.git("sub", "commit", "-q", "--allow-empty", "-m", "m")
+			s.git(".", "add", "sub")
+			s.git("sub", "reset", "-q", "HEAD~")
+		}, "", "160000 commit "},
+		"not checked out": {func(s scene) { remove(s); s.must(os.Mkdir(s.path("sub"), 0o700)) }, "", "160000 commit "},
+		"deleted":         {remove, "-Subproject commit ", ""},
+		"a file instead":  {func(s scene) { remove(s); s.write("sub", "evil\n") }, "+evil\n", "100644 blob "},
+		"a link instead":  {func(s scene) { remove(s); s.must(os.Symlink("/etc", s.path("sub"))) }, "+/etc\n", "120000 blob "},
+		"hidden by a flag": {func(s scene) {
+			s.git(".", "update-index", "--skip-worktree", "sub")
+			remove(s)
+			s.write("sub", "evil\n")
+		}, "+evil\n", "100644 blob "},
+		"hidden, deleted": {func(s scene) { s.git(".", "update-index", "--skip-worktree", "sub"); remove(s) }, "", "160000 commit "},
+	} {
+		for _, kind := range []string{"whole", "continued"} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				s := newRepository(t)
+				s.write("../other/x", "1\n")
+				s.git("../other", "init", "-q")
+				s.git("../other", "add", "x")
+				s.git("../other", "commit", "-q", "-m", "m")
+				s.git(".", "submodule", "--quiet", "add", "../other", "sub")
+				s.commit()
+				tree := s.tree()
+				look := func() {
+					if kind == "continued" {
+						if tree.Cache == nil {
+							tree.Cache = &worktree.Cache{}
+						}
+						var err error
+						tree.Now, err = tree.Snapshot(t.Context(), worktree.Scope{})
+						s.must(err)
+					}
+				}
+				look()
+				before, _ := s.draft(tree, "")
+				c.change(s)
+				look()
+				var diff strings.Builder
+				s.must(tree.Diff(t.Context(), "", &diff, 1<<20))
+				if text := diff.String(); !strings.Contains(text, c.diff) || (text == "") != (c.diff == "") {
+					t.Errorf("the diff is %q, want %q in it", text, c.diff)
+				}
+				after, _ := s.draft(tree, "")
+				if (before == after) != (c.diff == "") {
+					t.Errorf("the draft changes from %s to %s", before, after)
+				}
+				if entry := s.git(".", "ls-tree", after, "sub"); !strings.HasPrefix(entry, c.entry) || (entry == "") != (c.entry == "") {
+					t.Errorf("the draft has %q, want %q", entry, c.entry)
+				}
+			})
+		}
+	}
+}
+
 // Git warns of line ends before it prints the names of files, which must not hide them.
 func TestDiffersDespiteWarnings(t *testing.T) {
 	s := newRepository(t)

@@ -110,7 +110,7 @@ func (s *scanner) draftCommands(ctx context.Context, m *shadowRepo, l *listing, 
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		what, hidden, err := s.indexEntry(m, l, name)
+		what, hidden, err := s.indexEntry(ctx, m, l, name)
 		if err != nil {
 			return "", err
 		}
@@ -205,7 +205,7 @@ func (s *scanner) readDraft(name string, f *file) (mode string, text []byte, err
 func (s *scanner) compareDrafts(ctx context.Context, m *shadowRepo, before, after string) (linediff.Changes, error) {
 	// Git may have converted line ends in the files of the base.
 	command := m.command(s.real, "diff-tree", "-r", "-p", "-U0", "--no-renames", "--ignore-cr-at-eol", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
-		"--src-prefix=a/", "--dst-prefix=b/", before, after)
+		"--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", before, after) // A submodule has no lines.
 	command.limit = maxDraftDiff
 	out, err := s.git.run(ctx, command)
 	if err != nil || out.ExitCode != 0 || out.truncated {

@@ -14,6 +14,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // currentListing returns git's listing of the tree, or the one of Tree.Now if that is known.
@@ -55,7 +58,7 @@ func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, onl
 	}
 	index := newIndexFile(m.format)
 	for _, name := range only {
-		what, hidden, err := s.indexEntry(m, l, name)
+		what, hidden, err := s.indexEntry(ctx, m, l, name)
 		if err != nil {
 			return err
 		}
@@ -76,11 +79,15 @@ func (s *scanner) writeIndex(ctx context.Context, m *shadowRepo, l *listing, onl
 
 // indexEntry returns the entry of a file in an index of the draft, or "". For a hidden entry,
 // the draft has the object of the entry instead of the file.
-func (s *scanner) indexEntry(m *shadowRepo, l *listing, name string) (what string, hidden bool, err error) {
+func (s *scanner) indexEntry(ctx context.Context, m *shadowRepo, l *listing, name string) (what string, hidden bool, err error) {
 	is, tracked := l.index[gitKey{gitIndex, name}]
 	_, counts := slices.BinarySearch(l.names, name)
 	hidden = tracked && !counts
-	if counts && !tracked || is.tag == 'h' || is.tag == 's' || is.tag == 'S' {
+	flagged := is.tag == 'h' || is.tag == 's' || is.tag == 'S'
+	if strings.HasPrefix(is.text, gitcmd.Gitlink) {
+		return s.submoduleEntry(ctx, m, name, is.text, flagged)
+	}
+	if counts && !tracked || flagged {
 		f, err := s.dirs.lstatFile(name)
 		switch {
 		case err != nil:
@@ -92,6 +99,42 @@ func (s *scanner) indexEntry(m *shadowRepo, l *listing, name string) (what strin
 		}
 	}
 	return is.text, hidden, nil
+}
+
+// submoduleEntry is indexEntry for a submodule with the entry was in the index, which flags may
+// hide from git. Its files do not count, but the commit that is checked out does, and a file or a
+// link in its place.
+func (s *scanner) submoduleEntry(ctx context.Context, m *shadowRepo, name, was string, flagged bool) (what string, hidden bool, err error) {
+	f, err := s.dirs.lstat(name)
+	switch {
+	case err != nil || f == nil:
+		return was, flagged, err
+	case !f.mode.IsDir():
+		return gitMode(f.mode) + " " + m.emptyBlob(), false, nil
+	}
+	r, err := s.find(name)
+	if err != nil || r == nil {
+		return was, true, err
+	}
+	commit, err := s.id(ctx, *r, "rev-parse", "--verify", "--quiet", "HEAD") // It reads no object, which git could fetch.
+	if err != nil || commit == "" {
+		return was, true, err
+	}
+	if s.now != nil {
+		if _, known := s.now.git[gitKey{path: path.Join(name, gitFolder, "HEAD")}]; !known { // It was not checked out then.
+			return was, true, nil
+		}
+		fresh := scanner{items: make(map[gitKey]gitValue)}
+		if err := fresh.addGitFiles(ctx, name, *r, false); err != nil {
+			return "", false, err
+		}
+		for key, is := range fresh.items {
+			if s.now.git[key] != is {
+				return "", false, unreadable(name, errChanged)
+			}
+		}
+	}
+	return gitcmd.Gitlink + " " + commit, true, nil
 }
 
 // ignoredRules returns the untracked ignore and attributes files that are ignored: they count,
