@@ -60,6 +60,8 @@ func (h *Home) Advance(ctx context.Context, m flow.Move) (flow.Position, error) 
 		return p, err
 	case slices.Contains(transientCodes, f.Code):
 		return p, flow.Repeated(f)
+	case f.Code == errs.TaskNoText: // The usual hint names switchyard run, which would not run it in the fleet.
+		f = f.WithHint("switchyard-fleet run " + m.Task + " --prompt TEXT, or --prompt-file FILE")
 	}
 	return flow.Position{}, flow.Final(f)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/fleet/internal/flow"
 	"github.com/switchyard-dev/switchyard/fleet/internal/orderstore"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -209,6 +210,22 @@ func TestOtherConfiguration(t *testing.T) {
 	h.git(t, h.path("project"), "add", "switchyard.yaml")
 	h.git(t, h.path("project"), "commit", "-q", "-m", "settings")
 	h.advance(t, flow.Move{})
+}
+
+// TestTaskWithoutText names a task that nobody has described, as after a stop before its start.
+func TestTaskWithoutText(t *testing.T) {
+	h := newHand(t, "", oneRound())
+	request, err := orderstore.Put(t.Context(), h.store(t), api.RunRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.request = request
+	err = h.tryAdvance(t, flow.Move{})
+	wantFinal(t, err, errs.TaskNoText)
+	var hint string
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.Details(&hint) != nil || hint != "switchyard-fleet run T --prompt TEXT, or --prompt-file FILE" {
+		t.Errorf("the hint is %q", hint)
+	}
 }
 
 // TestHostileResult has files in a result that lead out of the state directory.
