@@ -38,7 +38,7 @@ func (p *Printer) FleetList(l FleetList) {
 	p.lineIf(len(l.Tasks) == 0, "no tasks")
 	rows := newTable("TASK", "STATUS", "ROUND", "NEXT")
 	for _, r := range l.Tasks {
-		rows.add(r.TaskID, cell{r.NextAction, fleetColor(r)}, roundCell(r.Round, r.MaxRounds), fleetNext(r))
+		rows.add(r.TaskID, cell{r.NextAction, fleetColor(r)}, roundCell(max(r.Round, 1), r.MaxRounds), fleetNext(r))
 	}
 	p.table(rows)
 }
