@@ -9,6 +9,9 @@
 # from the branch that is checked. The exit statuses are those of switchyard gate.
 set -eu
 
+# Objects that replace others, and grafts, could hide commits. Switchyard ignores them too.
+export GIT_NO_REPLACE_OBJECTS=1 GIT_GRAFT_FILE=/dev/null/none
+
 fail() {
 	echo "gate.sh: $1" >&2
 	exit 1
