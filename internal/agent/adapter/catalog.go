@@ -58,14 +58,11 @@ func (c *Catalog) Get(name string) (*Adapter, error) {
 	if a, ok := c.overrides[name]; ok {
 		return a, nil
 	}
-	if !slices.Contains(Names(), name) {
+	data, err := files.ReadFile(folder + "/" + name + suffix)
+	if err != nil {
 		known := c.Names()
 		return nil, errs.New(errs.AdapterUnknown, "there is no adapter %q, only %s", name, strings.Join(known, ", ")).
 			With("adapter", name).With("known", known)
-	}
-	data, err := files.ReadFile(folder + "/" + name + suffix)
-	if err != nil {
-		return nil, errs.New(errs.AdapterUnknown, "the adapter %q cannot be read: %w", name, err).With("adapter", name)
 	}
 	return Parse(data)
 }

@@ -48,15 +48,12 @@ type documents struct {
 
 // Write takes any bytes, and never fails.
 func (d *documents) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		end := bytes.IndexByte(rest, '\n')
-		if end < 0 {
-			d.collect(rest)
-			break
+	for line := range bytes.Lines(p) {
+		text, ends := bytes.CutSuffix(line, []byte("\n"))
+		d.collect(text)
+		if ends {
+			d.endLine()
 		}
-		d.collect(rest[:end])
-		d.endLine()
-		rest = rest[end+1:]
 	}
 	return len(p), nil
 }

@@ -47,11 +47,9 @@ func (r errorRule) find(e event) *foundError {
 // scalars returns all texts and numbers at the paths.
 func (p paths) scalars(e event) []string {
 	var all []string
-	for _, p := range p {
-		for _, v := range p.values(e) {
-			if t, ok := scalar(v); ok {
-				all = append(all, t)
-			}
+	for _, v := range p.values(e) {
+		if t, ok := scalar(v); ok {
+			all = append(all, t)
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package adapter
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,10 +49,9 @@ type named struct {
 
 func eventOf(v jsontext.Value) event {
 	var e event
-	eachOf(v, func(name string, value jsontext.Value) bool {
+	for name, value := range elements(v) {
 		e = append(e, named{name, value})
-		return true
-	})
+	}
 	return e
 }
 
@@ -64,7 +64,14 @@ func (e event) member(name string) jsontext.Value {
 	return nil
 }
 
-// values returns the values at the path in order. They share the memory of the event.
+// values returns the values at the paths in order. They share the memory of the event.
+func (all paths) values(e event) (found []jsontext.Value) {
+	for _, p := range all {
+		found = append(found, p.values(e)...)
+	}
+	return found
+}
+
 func (p path) values(e event) []jsontext.Value {
 	found := p[0].follow(e.member(p[0].name), nil)
 	for _, s := range p[1:] {
@@ -78,67 +85,53 @@ func (p path) values(e event) []jsontext.Value {
 }
 
 func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value {
-	switch {
-	case at == nil:
-	case !s.each:
-		found = append(found, at)
-	default:
-		eachOf(at, func(_ string, element jsontext.Value) bool {
-			if s.key != "" {
-				if text, ok := scalar(member(element, s.key)); !ok || text != s.text {
-					return true
-				}
+	if at != nil && !s.each {
+		return append(found, at)
+	}
+	for _, element := range elements(at) {
+		if s.key != "" {
+			if text, ok := scalar(member(element, s.key)); !ok || text != s.text {
+				continue
 			}
-			found = append(found, element)
-			return true
-		})
+		}
+		found = append(found, element)
 	}
 	return found
 }
 
 func member(v jsontext.Value, name string) jsontext.Value {
-	var found jsontext.Value
 	if v.Kind() == '{' {
-		eachOf(v, func(n string, value jsontext.Value) bool {
-			if n != name {
-				return true
+		for n, value := range elements(v) {
+			if n == name {
+				return value
 			}
-			found = value
-			return false
-		})
+		}
 	}
-	return found
+	return nil
 }
 
-// eachOf visits the members of an object or the elements of an array, with the name "",
-// until visit returns false.
-func eachOf(v jsontext.Value, visit func(name string, value jsontext.Value) bool) {
-	kind := v.Kind()
-	if kind != '{' && kind != '[' {
-		return
-	}
-	// The documents were validated before.
-	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if _, err := d.ReadToken(); err != nil {
-		return
-	}
-	for next := d.PeekKind(); next != '}' && next != ']' && next != 0; next = d.PeekKind() {
-		name := ""
-		if kind == '{' {
-			token, err := d.ReadToken()
-			if err != nil {
+// elements yields the members of an object, or the elements of an array with the name "". The
+// value must be valid, except for duplicate names.
+func elements(v jsontext.Value) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		kind := v.Kind()
+		if kind != '{' && kind != '[' {
+			return
+		}
+		d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		_, _ = d.ReadToken()
+		for next := d.PeekKind(); next != '}' && next != ']' && next != 0; next = d.PeekKind() {
+			name := ""
+			if kind == '{' {
+				token, _ := d.ReadToken()
+				name = token.String()
+			}
+			value, _ := d.ReadValue()
+			// The decoder may reuse its memory, so slice v.
+			end := int(d.InputOffset())
+			if !yield(name, v[end-len(value):end:end]) {
 				return
 			}
-			name = token.String()
-		}
-		value, err := d.ReadValue()
-		if err != nil {
-			return
-		}
-		// The decoder may reuse its memory, so slice v.
-		end := int(d.InputOffset())
-		if !visit(name, v[end-len(value):end:end]) {
-			return
 		}
 	}
 }

@@ -110,16 +110,14 @@ func (t *texts) get() (string, bool) {
 func (r textRule) text(e event) (string, bool) {
 	var b strings.Builder
 	has := false
-	for _, p := range r.Path {
-		for _, v := range p.values(e) {
-			t, ok := text(v)
-			if r.Pick == pickKeys {
-				t, ok = names(v)
-			}
-			if ok {
-				b.WriteString(t)
-				has = true
-			}
+	for _, v := range r.Path.values(e) {
+		t, ok := text(v)
+		if r.Pick == pickKeys {
+			t, ok = names(v)
+		}
+		if ok {
+			b.WriteString(t)
+			has = true
 		}
 	}
 	return b.String(), has
@@ -127,12 +125,14 @@ func (r textRule) text(e event) (string, bool) {
 
 // names joins the member names of an object.
 func names(v jsontext.Value) (string, bool) {
+	if v.Kind() != '{' {
+		return "", false
+	}
 	var all []string
-	eachOf(v, func(name string, _ jsontext.Value) bool {
+	for name := range elements(v) {
 		all = append(all, name)
-		return v.Kind() == '{'
-	})
-	return strings.Join(all, ", "), v.Kind() == '{' && len(all) > 0
+	}
+	return strings.Join(all, ", "), len(all) > 0
 }
 
 // maxNumber is the largest number that a float64 represents exactly.

@@ -167,13 +167,11 @@ func valuesOf(rules []rule, e event) (found []string) {
 		if !rule.Where.holds(e) {
 			continue
 		}
-		for _, p := range rule.Path {
-			for _, v := range p.values(e) {
-				if text, ok := scalar(v); ok {
-					found = append(found, text)
-				} else if v.Kind() != 'n' {
-					found = append(found, string(v))
-				}
+		for _, v := range rule.Path.values(e) {
+			if text, ok := scalar(v); ok {
+				found = append(found, text)
+			} else if v.Kind() != 'n' {
+				found = append(found, string(v))
 			}
 		}
 	}

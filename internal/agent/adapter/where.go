@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/lazy"
 )
 
 // where selects the events for which all terms hold.
@@ -37,28 +39,16 @@ func (w *where) parse(text string) error {
 	return nil
 }
 
+var termForm = lazy.Regexp(`(?s)^([^!=~]*)(?:(!=|=|~)(.*))?$`)
+
 func parseTerm(text string) (term, error) {
-	t := term{op: opExists}
-	name := text
-	if at := strings.IndexAny(text, "!=~"); at >= 0 {
-		name = text[:at]
-		switch rest := text[at:]; {
-		case strings.HasPrefix(rest, opIsNot):
-			t.op = opIsNot
-		case strings.HasPrefix(rest, opIs):
-			t.op = opIs
-		case strings.HasPrefix(rest, opLike):
-			t.op = opLike
-		default:
-			return t, fmt.Errorf("%q is not a condition: write path, path=text, path!=text or path~regexp", text)
-		}
-		t.text = text[at+len(t.op):]
+	m := termForm().FindStringSubmatch(text)
+	if m == nil {
+		return term{}, fmt.Errorf("%q is not a condition: write path, path=text, path!=text or path~regexp", text)
 	}
-	var err error
-	if err = t.path.parse(name); err != nil {
-		return t, err
-	}
-	if t.op == opLike {
+	t := term{op: m[2], text: m[3]}
+	err := t.path.parse(m[1])
+	if err == nil && t.op == opLike {
 		t.form, err = regexp.Compile(t.text)
 	}
 	return t, err
