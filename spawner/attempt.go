@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
@@ -353,14 +354,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 
 // finalMessage returns the final message that the CLI wrote to a file, or nil.
 func (a *attempt) finalMessage() []byte {
-	info, err := a.dir.root.Lstat(finalFile)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFinal {
-		return nil
-	}
-	text, err := a.dir.root.ReadFile(finalFile)
-	if err != nil {
-		return nil
-	}
+	text, _ := safefile.ReadFile(a.dir.root, finalFile, maxFinal)
 	return text
 }
 

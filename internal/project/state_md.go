@@ -68,15 +68,11 @@ func (p Project) UpdateStateMD(id, text string) error {
 
 // readStateMD returns the file's content, or nil if it does not exist.
 func readStateMD(state *os.Root, name string) ([]byte, error) {
-	f, err := safefile.OpenFile(state, name, os.O_RDONLY)
+	text, err := safefile.ReadFile(state, name, maxStateMD)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return safefile.ReadAll(f, maxStateMD)
+	return text, err
 }
 
 func stateMDUnsafe(format string, args ...any) error {

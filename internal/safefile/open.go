@@ -89,3 +89,13 @@ func Read(root *os.Root, name string, limit int64) ([]byte, error) {
 	defer f.Close()
 	return ReadAll(f, limit)
 }
+
+// ReadFile opens a file with OpenFile and reads it with ReadAll.
+func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := OpenFile(root, name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, limit)
+}

@@ -3,7 +3,6 @@ package confine
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/internal/await"
@@ -19,25 +18,14 @@ import (
 // spawn-path-outside and spawn-prompt-unreadable. If ctx is done, its cause, since a file
 // system may never answer.
 func (b *Bases) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
-	data, err := await.Result(ctx, func() ([]byte, error) {
-		f, err := b.open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		data, err := safefile.ReadAll(f, limit)
-		if err != nil {
-			err = unusable(errs.SpawnPromptUnreadable, path, err)
-		}
-		return data, err
-	})
+	data, err := await.Result(ctx, func() ([]byte, error) { return b.read(path, limit) })
 	if err != nil && errs.CodeOf(err) == "" {
 		err = fmt.Errorf("read %s: %w", filepath.Base(path), err)
 	}
 	return data, err
 }
 
-func (b *Bases) open(path string) (*os.File, error) {
+func (b *Bases) read(path string, limit int64) ([]byte, error) {
 	full := b.abs(path)
 	real, err := filepath.EvalSymlinks(full)
 	if err != nil {
@@ -48,9 +36,9 @@ func (b *Bases) open(path string) (*os.File, error) {
 		return nil, outside(full)
 	}
 	// The path is resolved, so a link that is found now was put there since.
-	f, err := safefile.OpenFile(root, below, os.O_RDONLY)
+	data, err := safefile.ReadFile(root, below, limit)
 	if err != nil {
 		return nil, unusable(errs.SpawnPromptUnreadable, full, err)
 	}
-	return f, nil
+	return data, nil
 }

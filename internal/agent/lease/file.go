@@ -48,19 +48,13 @@ func lockSlot(root *os.Root, slot string) (*safefile.Lock, error) {
 // are ignored, since the power loss ended the processes too.
 func read(root *os.Root, slot string) (*Record, error) {
 	name := recordName(slot)
-	f, err := safefile.OpenFile(root, name, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := safefile.ReadFile(root, name, maxRecord)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, unusable(name, err)
-	}
-	defer f.Close()
-	data, err := safefile.ReadAll(f, maxRecord)
-	if err != nil {
-		return nil, unusable(name, err)
-	}
-	if len(bytes.Trim(data, "\x00")) == 0 {
+	case len(bytes.Trim(data, "\x00")) == 0:
 		return nil, nil
 	}
 	record, err := decode(data)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -192,12 +191,7 @@ func (s *scanner) readDraft(name string, f *file) (mode string, text []byte, err
 	case !f.mode.IsRegular():
 		return "", nil, nil
 	}
-	opened, err := safefile.OpenFile(s.root, filepath.FromSlash(name), os.O_RDONLY)
-	if err != nil {
-		return "", nil, err
-	}
-	defer opened.Close()
-	text, err = safefile.ReadAll(opened, maxDraftFile)
+	text, err = safefile.ReadFile(s.root, filepath.FromSlash(name), maxDraftFile)
 	return gitMode(f.mode), text, err
 }
 

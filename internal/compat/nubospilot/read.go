@@ -114,12 +114,7 @@ func (r *reader) checkpoints(ctx context.Context) error {
 
 // file returns the content of a regular file.
 func (r *reader) file(name string) ([]byte, error) {
-	f, err := safefile.OpenFile(r.root, name, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := safefile.ReadAll(f, min(maxFile, r.left))
+	data, err := safefile.ReadFile(r.root, name, min(maxFile, r.left))
 	r.left -= int64(len(data))
 	return data, err
 }
