@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/access"
@@ -257,7 +258,7 @@ func (a *attempt) invocation() (adapter.Invocation, error) {
 }
 
 func (a *attempt) environment(inv adapter.Invocation) []string {
-	env := childenv.Child(a.Environ, childenv.Policy{Credentials: inv.Pass, Extra: a.job.Env})
+	env := childenv.Child(a.Environ, slices.Concat(inv.Pass, a.job.Env)...)
 	env = append(env, childenv.Marks(a.Environ, a.at.Run)...)
 	temp := a.dir.join(tempFolder)
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)

@@ -300,7 +300,7 @@ func (d *Doctor) ask(ctx context.Context, k *supervise.Supervisor, argv []string
 	}
 	defer f.Close()
 	result, err := k.Run(ctx, supervise.Spec{
-		Argv: argv, Dir: dir, Env: append(childenv.Child(d.project.Environ, childenv.Policy{}), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir),
+		Argv: argv, Dir: dir, Env: append(childenv.Child(d.project.Environ), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir),
 		Output: f, OutputLimit: askBytes, Timeout: askTime, Grace: time.Second,
 	})
 	if err != nil {

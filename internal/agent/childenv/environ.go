@@ -13,14 +13,6 @@ import (
 	"strings"
 )
 
-// Policy lists the variables that one agent needs in addition to the common ones.
-type Policy struct {
-	// Credentials are the names of the variables with the CLI's credentials.
-	Credentials []string
-	// Extra are further names, which may be of secrets: the user listed each of them.
-	Extra []string
-}
-
 // passthrough is the variable in which the user lists further variables, separated by commas
 // or white space. A child does not get it.
 const passthrough = "NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH"
@@ -32,12 +24,13 @@ const markPrefix = "SWITCHYARD_CHILD_"
 // Child returns a child's whole environment as sorted NAME=value, each name once. The last
 // value of a name counts. The caller appends the variables of Marks.
 //
-// A variable is passed if it is named by the policy or by NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH;
-// if it is one of the common variables; if it has a known prefix and its name does not look
-// like a secret; or if it is a marker of package supervise. Names have no case on Windows.
-func Child(environ []string, p Policy) []string {
+// A variable is passed if it is one of more, which may be secrets, or named by
+// NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH; if it is one of the common variables; if it has a known
+// prefix and its name does not look like a secret; or if it is a marker of package supervise.
+// Names have no case on Windows.
+func Child(environ []string, more ...string) []string {
 	values := table(environ)
-	named := set(p.Credentials, p.Extra, names(values[fold(passthrough)].value))
+	named := set(more, names(values[fold(passthrough)].value))
 	hidden := set([]string{passthrough, "SWITCHYARD_CONFINE_READ", "SWITCHYARD_CONFINE_WRITE"})
 	usual, session := set(common()), set(claudeSession())
 	var child []string

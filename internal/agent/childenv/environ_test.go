@@ -15,14 +15,14 @@ import (
 
 // passing returns the names that pass out of some, each with a value of its own,
 // and complains of a value that changed.
-func passing(t *testing.T, p childenv.Policy, names ...string) []string {
+func passing(t *testing.T, more []string, names ...string) []string {
 	t.Helper()
 	var env []string
 	for _, name := range names {
 		env = append(env, name+"=value of "+name+"=1")
 	}
 	var passed []string
-	for _, entry := range childenv.Child(env, p) {
+	for _, entry := range childenv.Child(env, more...) {
 		name, value, _ := strings.Cut(entry, "=")
 		if value != "value of "+name+"=1" {
 			t.Errorf("%s became %q", name, value)
@@ -42,7 +42,7 @@ func TestSecretsStayHere(t *testing.T) {
 		"NPM_TOKEN", "NODE_AUTH_TOKEN", "npm_config__authToken", "PYPI_TOKEN", "CARGO_REGISTRY_TOKEN", "STRIPE_SECRET_KEY",
 		"DATABASE_URL", "PGPASSWORD", "MYSQL_PWD", "REDIS_URL", "SENTRY_DSN", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "KUBECONFIG", "VAULT_ADDR", "UNKNOWN",
 	}
-	if got := passing(t, childenv.Policy{}, append(stored, dropped...)...); !slices.Equal(got, stored) {
+	if got := passing(t, nil, append(stored, dropped...)...); !slices.Equal(got, stored) {
 		t.Errorf("passed %v", got)
 	}
 }
@@ -55,25 +55,25 @@ func TestNothingLoadsCode(t *testing.T) {
 		"PYTHONPATH", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0",
 		"GIT_CONFIG_PARAMETERS", "GIT_SSH_COMMAND", "GIT_DIR", "GIT_WORK_TREE", "GIT_EXTERNAL_DIFF", "IFS", "NODE_TLS_REJECT_UNAUTHORIZED",
 	}
-	if got := passing(t, childenv.Policy{}, loaders...); got != nil {
+	if got := passing(t, nil, loaders...); got != nil {
 		t.Errorf("passed %v", got)
 	}
-	if got := passing(t, childenv.Policy{Extra: []string{"NODE_OPTIONS"}}, loaders...); !slices.Equal(got, []string{"NODE_OPTIONS"}) {
+	if got := passing(t, []string{"NODE_OPTIONS"}, loaders...); !slices.Equal(got, []string{"NODE_OPTIONS"}) {
 		t.Errorf("passed %v", got)
 	}
 }
 
 // TestCredentialsPassByTheirExactName is behaviours 179 and 182.
 func TestCredentialsPassByTheirExactName(t *testing.T) {
-	credentials := childenv.Policy{Credentials: []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}}
+	credentials := []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}
 	alike := []string{
 		"ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_OLD", "ANTHROPIC_API_KEY_BACKUP", "OLD_ANTHROPIC_API_KEY", "anthropic_api_key_2",
 		"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN_OLD", "CLAUDE_CODE_OAUTH_TOKENS",
 	}
-	if got := passing(t, credentials, alike...); !slices.Equal(got, credentials.Credentials) {
+	if got := passing(t, credentials, alike...); !slices.Equal(got, credentials) {
 		t.Errorf("passed %v", got)
 	}
-	if got := passing(t, childenv.Policy{}, alike...); got != nil {
+	if got := passing(t, nil, alike...); got != nil {
 		t.Errorf("an adapter without credentials got %v", got)
 	}
 }
@@ -91,7 +91,7 @@ func TestSettingsPassByTheirPrefix(t *testing.T) {
 		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
 		"XCLAUDE_A", "ANTHROPIC", "NUBOS_OTHER",
 	}
-	if got := passing(t, childenv.Policy{}, append(dropped, stored...)...); !slices.Equal(got, stored) {
+	if got := passing(t, nil, append(dropped, stored...)...); !slices.Equal(got, stored) {
 		t.Errorf("passed %v", got)
 	}
 }
@@ -100,7 +100,7 @@ func TestSettingsPassByTheirPrefix(t *testing.T) {
 // whatever it spells.
 func TestTheMarksOfProcessPass(t *testing.T) {
 	marks := []string{"SWITCHYARD_CHILD_AJWTA", "SWITCHYARD_CHILD_TOKENPWD", "SWITCHYARD_CHILD_X"}
-	if got := passing(t, childenv.Policy{}, marks...); !slices.Equal(got, marks) {
+	if got := passing(t, nil, marks...); !slices.Equal(got, marks) {
 		t.Errorf("passed %v", got)
 	}
 }
@@ -113,7 +113,7 @@ func TestThePassthroughHasExactNames(t *testing.T) {
 		variable + "=AWS_PROFILE, CLAUDE_SESSION\tGH_TOKEN,,DB_*," + variable,
 	}
 	want := []string{"AWS_PROFILE=a", "CLAUDE_SESSION=c", "GH_TOKEN=d"}
-	if got := childenv.Child(env, childenv.Policy{Extra: []string{variable}}); !slices.Equal(got, want) {
+	if got := childenv.Child(env, variable); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -124,17 +124,17 @@ func TestProxiesAndMarkersOfCIPass(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		stored = append(stored, "https_proxy")
 	}
-	if got := passing(t, childenv.Policy{}, stored...); !slices.Equal(got, stored) {
+	if got := passing(t, nil, stored...); !slices.Equal(got, stored) {
 		t.Errorf("passed %v", got)
 	}
 }
 
 func TestTheLastOfANameCounts(t *testing.T) {
 	env := []string{"PATH=a", "=C:=C:\\", "junk", "", "HOME=", "PATH=b", "TERM=a=b"}
-	if got, want := childenv.Child(env, childenv.Policy{}), []string{"HOME=", "PATH=b", "TERM=a=b"}; !slices.Equal(got, want) {
+	if got, want := childenv.Child(env), []string{"HOME=", "PATH=b", "TERM=a=b"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if got := childenv.Child(nil, childenv.Policy{}); len(got) > 0 {
+	if got := childenv.Child(nil); len(got) > 0 {
 		t.Errorf("got %q", got)
 	}
 }
@@ -152,8 +152,8 @@ func TestChildTakesAndSorts(t *testing.T) {
 		for _, n := range unique {
 			env = append(env, n+"="+rapid.StringMatching(`[A-Z,= ]{0,10}`).Draw(t, "value"))
 		}
-		p := childenv.Policy{Extra: rapid.SliceOf(name).Draw(t, "extra")}
-		child := childenv.Child(env, p)
+		more := rapid.SliceOf(name).Draw(t, "more")
+		child := childenv.Child(env, more...)
 		if !slices.IsSorted(child) {
 			t.Fatalf("not sorted: %q", child)
 		}
@@ -162,10 +162,10 @@ func TestChildTakesAndSorts(t *testing.T) {
 				t.Fatalf("%q passed", entry)
 			}
 		}
-		if other := childenv.Child(rapid.Permutation(env).Draw(t, "order"), p); !slices.Equal(other, child) {
+		if other := childenv.Child(rapid.Permutation(env).Draw(t, "order"), more...); !slices.Equal(other, child) {
 			t.Fatalf("got %q and %q", child, other)
 		}
-		again := childenv.Child(child, childenv.Policy{Extra: p.Extra})
+		again := childenv.Child(child, more...)
 		for _, entry := range again {
 			if !slices.Contains(child, entry) {
 				t.Fatalf("%q came back", entry)

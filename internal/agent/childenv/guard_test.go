@@ -72,11 +72,11 @@ func TestMarks(t *testing.T) {
 // also where those of another run stand before them.
 func TestAMarkedChildIsRefused(t *testing.T) {
 	ours := []string{"PATH=/bin", "SWITCHYARD_HEADLESS=0", "NUBOS_PILOT_HOOK_DEPTH=0"}
-	child := append(childenv.Child(ours, childenv.Policy{}), childenv.Marks(ours, "r")...)
+	child := append(childenv.Child(ours), childenv.Marks(ours, "r")...)
 	if err := childenv.Guard(child); errs.CodeOf(err) != errs.SpawnReentrant {
 		t.Errorf("got %v", err)
 	}
-	if err := childenv.Guard(childenv.Child(child, childenv.Policy{})); errs.CodeOf(err) != errs.SpawnReentrant {
+	if err := childenv.Guard(childenv.Child(child)); errs.CodeOf(err) != errs.SpawnReentrant {
 		t.Errorf("the child's own child: %v", err)
 	}
 }
