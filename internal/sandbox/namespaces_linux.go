@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -177,20 +176,6 @@ func freePort(forward []uint16) uint16 {
 		port++
 	}
 	return port
-}
-
-// Signal returns the signal that ended the process, or 0. The process must have ended. In
-// namespaces its own exit status is only that of the helper.
-func (c *Confined) Signal() syscall.Signal {
-	if c.ended == nil {
-		return 0
-	}
-	number := make([]byte, 1)
-	_ = c.ended.SetReadDeadline(time.Now().Add(time.Second)) // The helper has closed the other end.
-	if n, _ := c.ended.Read(number); n == 0 {
-		return 0
-	}
-	return syscall.Signal(number[0])
 }
 
 func hasCapability(capability int) bool {

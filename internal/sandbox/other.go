@@ -5,7 +5,6 @@ package sandbox
 import (
 	"os/exec"
 	"runtime"
-	"syscall"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 )
@@ -25,6 +24,3 @@ func Available(l confinement.Level) error {
 	}
 	return unavailable(l, "there is no confinement on %s/%s", runtime.GOOS, runtime.GOARCH)
 }
-
-// Signal returns 0: the exit status of the process says how it ended.
-func (c *Confined) Signal() syscall.Signal { return 0 }

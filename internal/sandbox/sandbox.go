@@ -20,6 +20,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"syscall"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -79,6 +81,20 @@ func (c *Confined) Close() {
 	for _, f := range c.release {
 		f()
 	}
+}
+
+// Signal returns the signal that ended the process, or 0. The process must have ended. In
+// namespaces its own exit status is only that of the helper.
+func (c *Confined) Signal() syscall.Signal {
+	if c.ended == nil {
+		return 0
+	}
+	number := make([]byte, 1)
+	_ = c.ended.SetReadDeadline(time.Now().Add(time.Second)) // The helper has closed the other end.
+	if n, _ := c.ended.Read(number); n == 0 {
+		return 0
+	}
+	return syscall.Signal(number[0])
 }
 
 // Start starts a process at the highest possible level up to Spec.Want. It changes cmd and

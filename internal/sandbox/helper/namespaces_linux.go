@@ -3,6 +3,7 @@
 package helper
 
 import (
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -91,7 +92,7 @@ func (o *Order) mount() (doing string, err error) {
 		}
 		// A directory above it could be renamed, and another put in its place. A mount cannot.
 		for i := range path {
-			if dir := path[:i]; i > 0 && path[i] == '/' && below(dir, writable) && !contains(mounts, dir) {
+			if dir := path[:i]; i > 0 && path[i] == '/' && below(dir, writable) && !slices.Contains(mounts, dir) {
 				if err := syscall.Mount(dir, dir, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
 					return "mount " + dir, err
 				}
@@ -160,19 +161,7 @@ func listen(family int, address syscall.Sockaddr) (int, error) {
 
 // below reports whether a clean path is one of the directories or below one.
 func below(path string, folders []string) bool {
-	for _, f := range folders {
-		if f == "/" || path == f || len(path) > len(f) && path[:len(f)] == f && path[len(f)] == '/' {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(list []string, text string) bool {
-	for _, t := range list {
-		if t == text {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(folders, func(f string) bool {
+		return f == "/" || path == f || len(path) > len(f) && path[:len(f)] == f && path[len(f)] == '/'
+	})
 }

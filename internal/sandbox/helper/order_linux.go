@@ -3,9 +3,9 @@
 // Package helper is the part of package sandbox that runs in a separate process and confines
 // it. Package sandbox decides on the rules; the helper makes the system calls.
 //
-// It imports only package syscall. Go initializes a package after its imports and after the
-// packages that precede it in the order of import paths, which in a large program takes
-// several times as long as the helper's own work.
+// It imports only package syscall, and slices and strconv, which precede it. Go initializes a
+// package after its imports and after the packages that precede it in the order of import paths,
+// which in a large program takes several times as long as the helper's own work.
 package helper
 
 // Name is the name by which this program calls itself as the helper.
