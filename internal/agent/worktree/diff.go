@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // cutNotice is the last line of a diff that was cut.
@@ -135,8 +136,9 @@ func (s *scanner) diff(ctx context.Context, base string, limit int64, args, spec
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The pathspecs are our patterns.
 	out, err := s.git.run(ctx, command)
 	// The limit includes git's warnings, which can be about each file.
-	if err == nil && (out.ExitCode != 0 && !out.truncated || out.truncated && int64(len(out.Output)) < command.limit) {
-		err = out.failure(command)
+	truncated := out.End == supervise.OutputLimit
+	if err == nil && (out.ExitCode != 0 && !truncated || truncated && int64(len(out.Output)) < command.limit) {
+		err = command.failure(out)
 	}
 	return out.Output, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/linediff"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // The limits of a stored draft, in bytes: of a file, which is the size above which git takes
@@ -202,7 +203,7 @@ func (s *scanner) compareDrafts(ctx context.Context, m *shadowRepo, before, afte
 		"--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/", before, after) // A submodule has no lines.
 	command.limit = maxDraftDiff
 	out, err := s.git.run(ctx, command)
-	if err != nil || out.ExitCode != 0 || out.truncated {
+	if err != nil || out.ExitCode != 0 || out.End == supervise.OutputLimit {
 		return nil, err
 	}
 	return linediff.Parse([]byte(out.Output))

@@ -127,9 +127,9 @@ func (g *git) environment(more []string) []string {
 	return append(env, more...)
 }
 
-// gitCommand is a git command; the name of the command is the first of args that is not
-// an option -c.
+// gitCommand is a git command. verb is the one of args that names it.
 type gitCommand struct {
+	verb  string
 	dir   string
 	env   []string
 	args  []string
@@ -137,37 +137,24 @@ type gitCommand struct {
 	limit int64
 }
 
-func (c gitCommand) verb() string {
-	args := c.args
-	for args[0] == "-c" {
-		args = args[2:]
-	}
-	return args[0]
+func (c gitCommand) failure(r gitcmd.Result) error {
+	return unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", c.verb, textutil.ClipBytes(strings.TrimSpace(r.Stderr), 2<<10), r.ExitCode))
 }
 
-type gitResult struct {
-	gitcmd.Result
-	truncated bool // it exceeded the output limit
-}
-
-func (r gitResult) failure(c gitCommand) error {
-	return unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", c.verb(), textutil.ClipBytes(strings.TrimSpace(r.Stderr), 2<<10), r.ExitCode))
-}
-
-// run runs git. A nonzero exit code is not an error.
-func (g *git) run(ctx context.Context, c gitCommand) (gitResult, error) {
+// run runs git. A nonzero exit code is not an error, and neither is output beyond the limit.
+func (g *git) run(ctx context.Context, c gitCommand) (gitcmd.Result, error) {
 	result, err := gitcmd.Run(ctx, g.supervisor, gitcmd.Command{
 		Bin: g.bin, Args: c.args, Dir: c.dir, Env: g.environment(c.env), Input: c.input, OutputLimit: c.limit, Timeout: gitTime, Grace: gitGrace,
 	})
 	switch {
 	case err != nil && errs.CodeOf(err) == "" && ctx.Err() == nil:
-		return gitResult{}, unreadable(".", err)
+		return gitcmd.Result{}, unreadable(".", err)
 	case err != nil:
-		return gitResult{}, err
+		return gitcmd.Result{}, err
 	case result.End != supervise.Exited && result.End != supervise.OutputLimit:
-		return gitResult{}, unreadable(".", fmt.Errorf("git %s was ended: %s", c.verb(), result.End))
+		return gitcmd.Result{}, unreadable(".", fmt.Errorf("git %s was ended: %s", c.verb, result.End))
 	}
-	return gitResult{result, result.End == supervise.OutputLimit}, nil
+	return result, nil
 }
 
 // runOK runs a command that must succeed completely, and returns its output. A warning about a
@@ -177,10 +164,10 @@ func (g *git) runOK(ctx context.Context, c gitCommand) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case out.truncated:
-		return "", unreadable(".", fmt.Errorf("git %s prints more than %d MiB", c.verb(), c.limit>>20))
+	case out.End == supervise.OutputLimit:
+		return "", unreadable(".", fmt.Errorf("git %s prints more than %d MiB", c.verb, c.limit>>20))
 	case out.ExitCode != 0 || strings.Contains(out.Stderr, "could not open directory"):
-		return "", out.failure(c)
+		return "", c.failure(out)
 	}
 	return out.Output, nil
 }

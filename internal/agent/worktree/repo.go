@@ -23,7 +23,7 @@ type repo struct {
 // command returns a git command that uses the repository's own configuration. It must be one
 // that does not run programs from there.
 func (r repo) command(args ...string) gitCommand {
-	return gitCommand{dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, args: args, limit: 4 << 20}
+	return gitCommand{verb: args[0], dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, args: args, limit: 4 << 20}
 }
 
 // isLinked reports whether this is a linked working tree that the repository knows.

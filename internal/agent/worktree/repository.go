@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
 // enclosingRepo returns the repository that contains the root, or nil, and adds the ignore
@@ -61,13 +63,13 @@ func (s *scanner) isRootIgnored(ctx context.Context, r repo) (bool, error) {
 	return err == nil && out.ExitCode == 0, err
 }
 
-func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir, input string, args ...string) (gitResult, error) {
+func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir, input string, args ...string) (gitcmd.Result, error) {
 	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
 	command.input = input
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // check-ignore refuses literal pathspecs.
 	out, err := g.run(ctx, command)
 	if err == nil && out.ExitCode > 1 {
-		err = out.failure(command)
+		err = command.failure(out)
 	}
 	return out, err
 }

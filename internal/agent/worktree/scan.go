@@ -103,18 +103,13 @@ func (s *scanner) local(paths []string) []string {
 		if strings.HasSuffix(filepath.ToSlash(name), "/") {
 			slash = "/"
 		}
-		if filepath.IsAbs(name) {
-			base := s.real
-			if rel, err := filepath.Rel(s.given, name); err == nil && filepath.IsLocal(rel) {
-				base = s.given
-			}
-			rel, err := filepath.Rel(base, name)
-			if err != nil {
-				continue
-			}
-			name = rel
-		}
 		name = filepath.Clean(name)
+		for _, base := range []string{s.given, s.real} {
+			if rel, err := filepath.Rel(base, name); err == nil && filepath.IsLocal(rel) {
+				name = rel
+				break
+			}
+		}
 		if filepath.IsLocal(name) && name != "." {
 			local = append(local, filepath.ToSlash(name)+slash)
 		}

@@ -141,5 +141,5 @@ func (m *shadowRepo) copy(from *os.Root, name string) error {
 
 // command is a git command in a directory of the repository's working tree.
 func (m *shadowRepo) command(dir string, args ...string) gitCommand {
-	return gitCommand{dir: dir, env: m.env, args: slices.Concat(m.args, args), limit: gitOutput}
+	return gitCommand{verb: args[0], dir: dir, env: m.env, args: slices.Concat(m.args, args), limit: gitOutput}
 }
