@@ -29,18 +29,20 @@ const markPrefix = "SWITCHYARD_CHILD_"
 // prefix and its name does not look like a secret; or if it is a marker of package supervise.
 // Names have no case on Windows.
 func Child(environ []string, more ...string) []string {
-	values := table(environ)
-	named := set(more, names(values[fold(passthrough)].value))
+	named := set(more, names(Value(environ, passthrough)))
 	hidden := set([]string{passthrough, "SWITCHYARD_CONFINE_READ", "SWITCHYARD_CONFINE_WRITE"})
 	usual, session := set(common()), set(claudeSession())
+	seen := make(map[string]bool)
 	var child []string
-	for key, v := range values {
-		switch {
-		case hidden[key]:
-		case named[key], usual[key], strings.HasPrefix(key, markPrefix):
-			child = append(child, v.name+"="+v.value)
-		case !session[key] && hasPrefix(key) && !isSecretName(key):
-			child = append(child, v.name+"="+v.value)
+	for _, entry := range slices.Backward(environ) {
+		name, _, ok := strings.Cut(entry, "=")
+		key := fold(name)
+		if !ok || name == "" || seen[key] || hidden[key] { // Windows has entries without a name for drives.
+			continue
+		}
+		seen[key] = true
+		if named[key] || usual[key] || strings.HasPrefix(key, markPrefix) || !session[key] && hasPrefix(key) && !isSecretName(key) {
+			child = append(child, entry)
 		}
 	}
 	slices.Sort(child)
@@ -66,20 +68,6 @@ func LookPath(environ []string, program string) string {
 		}
 	}
 	return ""
-}
-
-type variable struct{ name, value string }
-
-// table has the last value of each variable, by its folded name. Entries without a name, which
-// Windows has for drives, are skipped.
-func table(environ []string) map[string]variable {
-	values := make(map[string]variable, len(environ))
-	for _, entry := range environ {
-		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
-			values[fold(name)] = variable{name, value}
-		}
-	}
-	return values
 }
 
 // fold is the canonical spelling of a name.

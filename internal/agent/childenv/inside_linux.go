@@ -2,8 +2,10 @@ package childenv
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strconv"
+	"strings"
 )
 
 const maxAbove = 64
@@ -12,28 +14,18 @@ const maxAbove = 64
 func ancestors() [][]string {
 	var all [][]string
 	pid := os.Getppid()
-	for range maxAbove {
-		if pid <= 1 {
-			break
-		}
+	for n := 0; pid > 1 && n < maxAbove; n++ {
 		dir := "/proc/" + strconv.Itoa(pid)
 		if env, err := os.ReadFile(dir + "/environ"); err == nil {
-			var list []string
-			for _, entry := range bytes.Split(env, []byte{0}) {
-				list = append(list, string(entry))
-			}
-			all = append(all, list)
+			all = append(all, strings.Split(string(env), "\x00"))
 		}
 		stat, err := os.ReadFile(dir + "/stat")
 		if err != nil {
 			break
 		}
 		// The process's name may contain any characters, even parentheses.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) < 2 {
-			break
-		}
-		if pid, err = strconv.Atoi(string(fields[1])); err != nil {
+		var state string
+		if _, err := fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &pid); err != nil {
 			break
 		}
 	}
