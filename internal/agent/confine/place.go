@@ -18,13 +18,8 @@ import (
 // Bases are the directories that may contain the files. They are not for concurrent use.
 type Bases struct {
 	dir     string
-	roots   []base
+	roots   []*os.Root
 	outputs []*Output
-}
-
-type base struct {
-	root *os.Root
-	info fs.FileInfo
 }
 
 // Open opens the project and the temporary directory. Relative paths start at dir, which may
@@ -40,11 +35,7 @@ func Open(project, temp, dir string) (*Bases, error) {
 		if err != nil {
 			return nil, errors.Join(unusable(errs.SpawnBaseMissing, path, err), b.Close())
 		}
-		info, err := root.Stat(".")
-		b.roots = append(b.roots, base{root, info})
-		if err != nil {
-			return nil, errors.Join(unusable(errs.SpawnBaseMissing, path, err), b.Close())
-		}
+		b.roots = append(b.roots, root)
 	}
 	return b, nil
 }
@@ -55,8 +46,8 @@ func (b *Bases) Close() error {
 	for _, o := range b.outputs {
 		err = errors.Join(err, o.folder.Close())
 	}
-	for _, r := range b.roots {
-		err = errors.Join(err, r.root.Close())
+	for _, root := range b.roots {
+		err = errors.Join(err, root.Close())
 	}
 	return err
 }
@@ -75,9 +66,9 @@ func (b *Bases) find(real string) (*os.Root, string, bool) {
 	below := "."
 	for at := real; ; {
 		if info, err := os.Stat(at); err == nil {
-			for _, r := range b.roots {
-				if os.SameFile(info, r.info) {
-					return r.root, below, true
+			for _, root := range b.roots {
+				if base, err := root.Stat("."); err == nil && os.SameFile(info, base) {
+					return root, below, true
 				}
 			}
 		}
