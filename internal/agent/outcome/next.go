@@ -1,6 +1,9 @@
 package outcome
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Action is the action after an attempt, as it is written to the run log.
 type Action string
@@ -60,7 +63,7 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 		return Step{Action: Stop}
 	}
 	p := v.retryPolicy()
-	if p.allows(spent) && spent.RetryAfter < spent.Left {
+	if spent.Retries < spent.MaxRetries && spent.OfClass < p.retries && spent.RetryAfter < spent.Left {
 		if pause := backoff(p.base, spent, random); pause < spent.Left {
 			return Step{Action: Retry, Pause: pause, Note: v.note()}
 		}
@@ -77,22 +80,12 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 
 // retryPolicy is the remedy for a class of errors.
 type retryPolicy struct {
-	retries   retryLimit
+	retries   int           // of the class; Spent.MaxRetries applies too
 	base      time.Duration // the first pause before a retry
 	otherwise Action        // if there is no retry, or after the last one
 }
 
-type retryLimit int
-
-const (
-	never retryLimit = iota
-	once
-	often // up to Spent.MaxRetries
-)
-
-func (p retryPolicy) allows(spent Spent) bool {
-	return spent.Retries < spent.MaxRetries && (p.retries == often || p.retries == once && spent.OfClass == 0)
-}
+const once, often = 1, math.MaxInt
 
 func (v Verdict) retryPolicy() retryPolicy {
 	switch v.Class {

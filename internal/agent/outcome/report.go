@@ -33,13 +33,40 @@ type Summary struct {
 // np-critic plugin does. The caller checks that the file is regular; the first MaxReport+1
 // bytes are enough. The summary is valid only with FileOK.
 func CheckReport(data []byte, modified time.Time, e Expect, env *EnvelopeBody) (File, Summary) {
+	text := jsontext.Value(bytes.TrimPrefix(data, []byte("\ufeff"))) // A byte order mark, as the plugins read it.
 	switch {
 	case !isFresh(modified, e.Began):
 		return FileStale, Summary{}
 	case len(data) > MaxReport:
 		return FileTooLarge, Summary{}
+	case len(bytes.TrimSpace(text)) == 0:
+		return FileEmpty, Summary{}
+	case !text.IsValid():
+		return FileInvalid, Summary{}
+	case text.Kind() != '{':
+		return FileNotAReport, Summary{}
 	}
-	return readReport(data, e, env)
+	var r reportBody
+	if json.Unmarshal(text, &r) != nil {
+		return FileInvalid, Summary{}
+	}
+	if r.Blockers != nil || r.ReportPath != nil || r.Findings.Kind() != '[' && r.Criteria.Kind() != '[' {
+		return FileNotAReport, Summary{}
+	}
+	if state := r.checkSubject(e, env); state != FileOK {
+		return state, Summary{}
+	}
+	s, ok := r.summarize()
+	if !ok {
+		return FileInvalid, Summary{}
+	}
+	if passed, _ := passes(r.Verdict); passed != s.Passed {
+		return FileContradicts, s
+	}
+	if env != nil && (env.Passed != s.Passed || env.Blockers != s.Blockers) {
+		return FileContradicts, s
+	}
+	return FileOK, s
 }
 
 // Time stamps of files are coarser than the clock: the kernel updates them every 10 ms at
@@ -69,39 +96,6 @@ type reportBody struct {
 	Criteria   jsontext.Value `json:"criteria"`
 	Blockers   jsontext.Value `json:"blockers_count"`
 	ReportPath jsontext.Value `json:"report_path"`
-}
-
-func readReport(data []byte, e Expect, env *EnvelopeBody) (File, Summary) {
-	text := jsontext.Value(bytes.TrimPrefix(data, []byte("\ufeff"))) // A byte order mark, as the plugins read it.
-	switch {
-	case len(bytes.TrimSpace(text)) == 0:
-		return FileEmpty, Summary{}
-	case !text.IsValid():
-		return FileInvalid, Summary{}
-	case text.Kind() != '{':
-		return FileNotAReport, Summary{}
-	}
-	var r reportBody
-	if json.Unmarshal(text, &r) != nil {
-		return FileInvalid, Summary{}
-	}
-	if r.Blockers != nil || r.ReportPath != nil || r.Findings.Kind() != '[' && r.Criteria.Kind() != '[' {
-		return FileNotAReport, Summary{}
-	}
-	if state := r.checkSubject(e, env); state != FileOK {
-		return state, Summary{}
-	}
-	s, ok := r.summarize()
-	if !ok {
-		return FileInvalid, Summary{}
-	}
-	if passed, _ := passes(r.Verdict); passed != s.Passed {
-		return FileContradicts, s
-	}
-	if env != nil && (env.Passed != s.Passed || env.Blockers != s.Blockers) {
-		return FileContradicts, s
-	}
-	return FileOK, s
 }
 
 // checkSubject checks the critic, the task and the round of the report.
