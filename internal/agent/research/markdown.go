@@ -11,88 +11,41 @@ import (
 
 // Markdown renders the consensus for the next agent. Every entry is one line.
 func (c Consensus) Markdown(task string, round int, question string) string {
-	var p page
-	p.title("Research for %s, round %d", line(task), round)
-	p.text("Question: %s", orNone(question))
-	p.text("%s, agreement %.3f, %s without a majority.",
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Research for %s, round %d\n", line(task), round)
+	fmt.Fprintf(&b, "\nQuestion: %s\n", orNone(question))
+	fmt.Fprintf(&b, "\n%s, agreement %.3f, %s without a majority.\n",
 		textutil.Count(c.Meta.K, "researcher"), c.Meta.AgreementScore, textutil.Count(c.Meta.FlaggedCount, "decision"))
 
-	p.section("Decisions")
-	for _, d := range c.Decisions {
-		p.decision(d, c.Meta.K)
+	decision := func(d Decision) string {
+		confidence := ""
+		if d.Confidence != nil {
+			confidence = ", confidence " + strconv.FormatFloat(*d.Confidence, 'f', -1, 64)
+		}
+		return fmt.Sprintf("%s %s (%d of %d%s)", d.Provenance, line(d.Text), d.Agreement, c.Meta.K, confidence)
 	}
-	p.section("Decisions without a majority")
-	for _, d := range c.Flagged {
-		p.decision(d, c.Meta.K)
-	}
-	p.section("Risks")
-	for _, r := range c.Risks {
-		p.item("%s%s", levelPrefix(r.Severity), line(r.Text))
-	}
-	p.section("Open questions")
-	for _, q := range c.Questions {
-		p.item("%s", line(q.Text))
-	}
-	p.section("Patterns")
-	for _, s := range c.Patterns {
-		p.item("%s %s", s.Provenance, line(s.Text))
-	}
-	p.section("Patterns that only one saw")
-	for _, s := range c.Demoted {
-		p.item("%s %s", s.Provenance, line(s.Text))
-	}
-	p.section("Sources")
-	for _, s := range c.Sources {
-		p.item("%s%s", levelPrefix(s.Credibility), line(s.Title+" "+s.URL))
-	}
-	p.section("Researchers who failed")
-	for _, s := range c.Silent {
-		p.item("%d: %s", s.Index, orNone(s.Failure))
-	}
-	return p.String()
+	pattern := func(p Pattern) string { return string(p.Provenance) + " " + line(p.Text) }
+	writeSection(&b, "Decisions", c.Decisions, decision)
+	writeSection(&b, "Decisions without a majority", c.Flagged, decision)
+	writeSection(&b, "Risks", c.Risks, func(r Risk) string { return levelPrefix(r.Severity) + line(r.Text) })
+	writeSection(&b, "Open questions", c.Questions, func(q Question) string { return line(q.Text) })
+	writeSection(&b, "Patterns", c.Patterns, pattern)
+	writeSection(&b, "Patterns that only one saw", c.Demoted, pattern)
+	writeSection(&b, "Sources", c.Sources, func(s Source) string { return levelPrefix(s.Credibility) + line(s.Title+" "+s.URL) })
+	writeSection(&b, "Researchers who failed", c.Silent, func(s Silence) string { return fmt.Sprintf("%d: %s", s.Index, orNone(s.Failure)) })
+	return b.String()
 }
 
-// page builds a page. An empty section has the text None, since a missing section could be
-// taken for an omission.
-type page struct {
-	b     strings.Builder
-	empty bool // the current section
-}
-
-func (p *page) title(format string, args ...any) { fmt.Fprintf(&p.b, "# "+format+"\n", args...) }
-
-func (p *page) text(format string, args ...any) { fmt.Fprintf(&p.b, "\n"+format+"\n", args...) }
-
-func (p *page) section(title string) {
-	p.end()
-	p.b.WriteString("\n## " + title + "\n\n")
-	p.empty = true
-}
-
-func (p *page) item(format string, args ...any) {
-	fmt.Fprintf(&p.b, "- "+format+"\n", args...)
-	p.empty = false
-}
-
-func (p *page) decision(d Decision, k int) {
-	confidence := ""
-	if d.Confidence != nil {
-		confidence = ", confidence " + strconv.FormatFloat(*d.Confidence, 'f', -1, 64)
+// writeSection writes a section with a line for each entry. Without entries it has the text None,
+// since a missing section could be taken for an omission.
+func writeSection[T any](b *strings.Builder, title string, entries []T, text func(T) string) {
+	b.WriteString("\n## " + title + "\n\n")
+	for _, e := range entries {
+		b.WriteString("- " + text(e) + "\n")
 	}
-	p.item("%s %s (%d of %d%s)", d.Provenance, line(d.Text), d.Agreement, k, confidence)
-}
-
-func (p *page) end() {
-	if p.empty {
-		p.b.WriteString("None.\n")
-		p.empty = false
+	if len(entries) == 0 {
+		b.WriteString("None.\n")
 	}
-}
-
-// String ends the page and returns it.
-func (p *page) String() string {
-	p.end()
-	return p.b.String()
 }
 
 // line converts a text to one line, so that it cannot end its entry and begin a section.
