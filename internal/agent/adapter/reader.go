@@ -94,12 +94,9 @@ func (r *Reader) event(e event) {
 			r.resets[i] = found[0]
 		}
 	}
-	for _, done := range r.spec.Done {
-		if done.holds(e) {
-			r.ends++
-			r.atEnd = r.documents.skipped
-			break
-		}
+	if anyHolds(r.spec.Done, e) {
+		r.ends++
+		r.atEnd = r.documents.skipped
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/redact"
@@ -155,7 +154,7 @@ func (t *transcript) event(e event) {
 			}
 		}
 	}
-	if !shown && !slices.ContainsFunc(rules.Skip, func(w where) bool { return w.holds(e) }) {
+	if !shown && !anyHolds(rules.Skip, e) {
 		t.show(Part{Kind: PartLine, Text: string(t.raw)})
 	}
 }

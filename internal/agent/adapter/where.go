@@ -3,6 +3,7 @@ package adapter
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/lazy"
@@ -62,6 +63,10 @@ func (w where) holds(e event) bool {
 		}
 	}
 	return true
+}
+
+func anyHolds(all []where, e event) bool {
+	return slices.ContainsFunc(all, func(w where) bool { return w.holds(e) })
 }
 
 func (t term) holds(e event) bool {
