@@ -194,9 +194,7 @@ func (a *attempt) openFiles() error {
 
 func (a *attempt) closeFiles() {
 	for _, f := range []*os.File{a.stdin, a.stdout, a.stderr} {
-		if f != nil {
-			_ = f.Close()
-		}
+		_ = f.Close() // A nil file is an error.
 	}
 }
 
@@ -343,7 +341,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	if err == nil {
 		err = w.err
 	}
-	if r.outputSHA256, r.outputSize, _ = hashFile(a.stdout); err == nil && w.differs(r.outputSHA256, r.outputSize) {
+	if r.outputSHA256, r.outputSize = hashFile(a.stdout); err == nil && w.differs(r.outputSHA256, r.outputSize) {
 		err = errors.New("it changed after it was read")
 	}
 	r.output = reader.Finish(adapter.Ended{At: r.end, ExitCode: r.ExitCode, Signal: r.Signal, Errors: []byte(tail), File: a.finalMessage()})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -154,12 +155,9 @@ func resolve(dir, name string) string {
 // GitFolders returns the absolute paths of the git directories of a directory's repository:
 // two in a linked working tree, and nil without a repository.
 func GitFolders(folder string) []string {
-	switch r, err := findAbove(folder); {
-	case err != nil || r == nil:
+	r, err := findAbove(folder)
+	if err != nil || r == nil {
 		return nil
-	case r.dir == r.common:
-		return []string{r.dir}
-	default:
-		return []string{r.dir, r.common}
 	}
+	return slices.Compact([]string{r.dir, r.common})
 }
