@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The sizes of an excerpt's parts, in bytes. The end is longer, since most tools report
@@ -33,58 +34,32 @@ func Excerpt(r io.ReaderAt, size int64) (string, error) {
 		all, err := readAt(r, 0, max(size, 0))
 		return redact.Text(toValidUTF8(all)), err
 	}
-	head, err := readAt(r, 0, excerptHead)
+	head, err := readAt(r, 0, min(size, excerptHead+margin))
 	if err != nil {
 		return "", err
 	}
-	// The tail's first character may begin before it.
-	tail, err := readAt(r, size-excerptTail-(utf8.UTFMax-1), excerptTail+utf8.UTFMax-1)
+	from := max(0, size-excerptTail-margin)
+	tail, err := readAt(r, from, size-from)
 	if err != nil {
 		return "", err
 	}
-	head, tail = head[:headEnd(head)], tail[tailStart(tail, utf8.UTFMax-1):]
-	left := size - int64(len(head)) - int64(len(tail))
-	first, err := cleanHead(r, size, toValidUTF8(head))
-	if err != nil {
-		return "", err
+	end, start := headEnd(head[:excerptHead]), tailStart(tail, len(tail)-excerptTail)
+	left := size - int64(end) - int64(len(tail)-start)
+	first, last := toValidUTF8(head[:end]), toValidUTF8(tail[start:])
+	// A cut may split a secret, so what is around the cuts is searched too.
+	if text := toValidUTF8(head); redact.Text(text) != text {
+		first = textutil.ClipBytes(redact.Text(text), excerptHead)
 	}
-	last, err := cleanTail(r, size, toValidUTF8(tail))
-	if err != nil {
-		return "", err
+	if text := toValidUTF8(tail); redact.Text(text) != text {
+		if last, err = redact.Tail(r, size, excerptTail); err != nil {
+			return "", err
+		}
 	}
 	newline := "\n"
 	if strings.HasSuffix(first, newline) {
 		newline = ""
 	}
 	return fmt.Sprintf("%s%s[truncated: %d of %d bytes are left out here]\n%s", first, newline, left, size, last), nil
-}
-
-// cleanHead redacts secrets in the head, also if the cut splits them.
-func cleanHead(r io.ReaderAt, size int64, head string) (string, error) {
-	around, err := readAt(r, 0, min(size, excerptHead+margin))
-	if err != nil {
-		return "", err
-	}
-	text := toValidUTF8(around)
-	clean := redact.Text(text)
-	if clean == text {
-		return head, nil
-	}
-	clean = clean[:min(excerptHead, len(clean))]
-	return clean[:headEnd([]byte(clean))], nil
-}
-
-// cleanTail redacts secrets in the tail, also if the cut splits them.
-func cleanTail(r io.ReaderAt, size int64, tail string) (string, error) {
-	from := max(0, size-excerptTail-margin)
-	around, err := readAt(r, from, size-from)
-	if err != nil {
-		return "", err
-	}
-	if text := toValidUTF8(around); redact.Text(text) == text {
-		return tail, nil
-	}
-	return redact.Tail(r, size, excerptTail)
 }
 
 func readAt(r io.ReaderAt, off, n int64) ([]byte, error) {
