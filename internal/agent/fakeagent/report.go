@@ -40,26 +40,12 @@ func Critique(b Brief, findings ...Finding) (report []byte, message string) {
 // findings.
 func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int) {
 	verdict = "passed"
-	findings := []map[string]any{}
-	for _, f := range r.Findings {
+	findings := append([]Finding{}, r.Findings...)
+	for _, f := range findings {
 		verdict = "issues_found"
 		if f.Severity == "" || f.Severity == "fail" {
 			blockers++
 		}
-		finding := map[string]any{"category": f.Category, "remediation": f.Remediation}
-		if f.Severity != "" {
-			finding["severity"] = f.Severity
-		}
-		if f.File != "" {
-			finding["file"] = f.File
-		}
-		if f.Line != 0 {
-			finding["line"] = f.Line
-		}
-		if f.Question != nil {
-			finding["question_to_user"] = f.Question
-		}
-		findings = append(findings, finding)
 	}
 	if r.Text != nil {
 		return []byte(b.fill(*r.Text)), verdict, blockers

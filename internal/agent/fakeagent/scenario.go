@@ -143,15 +143,15 @@ type Report struct {
 	Link string `json:"link,omitzero"`
 }
 
-// Finding is a finding of a Report.
+// Finding is a finding of a Report. Its members are in the order of their names, as in the report.
 type Finding struct {
-	Category    string `json:"category"`
-	Severity    string `json:"severity,omitzero"`
-	File        string `json:"file,omitzero"`
-	Line        int    `json:"line,omitzero"`
-	Remediation string `json:"remediation"`
+	Category string `json:"category"`
+	File     string `json:"file,omitzero"`
+	Line     int    `json:"line,omitzero"`
 	// Question is the critic's question to the user.
-	Question *Question `json:"question_to_user,omitzero"`
+	Question    *Question `json:"question_to_user,omitzero"`
+	Remediation string    `json:"remediation"`
+	Severity    string    `json:"severity,omitzero"`
 }
 
 // Question is a question to the user, with the answers to choose from.
