@@ -20,6 +20,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -106,7 +107,10 @@ func (c *Confined) Signal() syscall.Signal {
 // confine-unavailable if the level is required and cannot be reached, confine-failed, and
 // errors from cmd.Start.
 func Start(cmd *exec.Cmd, spec Spec) (*Confined, error) {
-	for _, level := range descending(spec.Want.Level) {
+	for _, level := range slices.Backward(confinement.Levels()[1:]) {
+		if !spec.Want.Level.AtLeast(level) {
+			continue
+		}
 		attempt := *cmd // A Cmd can be started once, and start changes it.
 		if cmd.SysProcAttr != nil {
 			attributes := *cmd.SysProcAttr
@@ -146,16 +150,6 @@ func Probe(l confinement.Level) error {
 	}
 	defer c.Close()
 	return cmd.Wait()
-}
-
-// descending returns the levels from highest down to files.
-func descending(highest confinement.Level) (levels []confinement.Level) {
-	for _, l := range confinement.Levels()[1:] {
-		if highest.AtLeast(l) {
-			levels = append([]confinement.Level{l}, levels...)
-		}
-	}
-	return levels
 }
 
 // unavailable returns the error for a level that the system does not offer.
