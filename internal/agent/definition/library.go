@@ -62,12 +62,11 @@ func (l Library) Find(name string) (Definition, error) {
 	}
 	if root != nil {
 		defer root.Close()
-	}
-	for _, name := range names {
-		for _, dir := range folders() {
-			d, found, err := read(root, dir, name)
-			if found || err != nil {
-				return d, err
+		for _, name := range names {
+			for _, dir := range folders() {
+				if d, found, err := read(root, dir, name); found {
+					return d, err
+				}
 			}
 		}
 	}
@@ -116,9 +115,6 @@ func (l Library) open() (*os.Root, error) {
 
 // read reads a definition from a directory, and reports whether the directory has it.
 func read(root *os.Root, dir, name string) (Definition, bool, error) {
-	if root == nil {
-		return Definition{}, false, nil
-	}
 	file := path.Join(dir, name+ending)
 	data, err := safefile.Read(root, file, maxDefinition)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -26,7 +26,7 @@ func (e Economy) ModuleNames() []string {
 	if e == EconomyFull || e == EconomyUltra {
 		names = append(names, "critic-economy")
 	}
-	return slices.Clip(names)
+	return names
 }
 
 // bar returns the addition to the critic's prompt, "" if the module suffices.
