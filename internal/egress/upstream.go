@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"fmt"
 	"net"
 	"net/http"
@@ -44,9 +45,7 @@ func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target) 
 	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: t.String()}, Host: t.String(), Header: http.Header{}}
 	if user := through.User; user != nil {
 		password, _ := user.Password()
-		basic := http.Request{Header: http.Header{}}
-		basic.SetBasicAuth(user.Username(), password)
-		request.Header.Set("Proxy-Authorization", basic.Header.Get("Authorization"))
+		request.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
 	}
 	answer, err := tunnel(tunneled, request)
 	switch {
