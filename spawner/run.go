@@ -106,13 +106,7 @@ type link struct {
 // chain finds the adapters of a job and their programs. It skips an adapter if its program is
 // missing.
 func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
-	if err := childenv.Guard(s.Environ); err != nil {
-		return nil, out, err
-	}
-	if err := job.check(); err != nil {
-		return nil, out, err
-	}
-	if err := job.Agent.Spawnable(job.Profile); err != nil {
+	if err := cmp.Or(childenv.Guard(s.Environ), job.check(), job.Agent.Spawnable(job.Profile)); err != nil {
 		return nil, out, err
 	}
 	for _, name := range job.Adapters {

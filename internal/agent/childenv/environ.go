@@ -29,7 +29,7 @@ const markPrefix = "SWITCHYARD_CHILD_"
 // prefix and its name does not look like a secret; or if it is a marker of package supervise.
 // Names have no case on Windows.
 func Child(environ []string, more ...string) []string {
-	named := set(more, names(Value(environ, passthrough)))
+	named := set(more, strings.Fields(strings.ReplaceAll(Value(environ, passthrough), ",", " ")))
 	hidden := set([]string{passthrough, "SWITCHYARD_CONFINE_READ", "SWITCHYARD_CONFINE_WRITE"})
 	usual, session := set(common()), set(claudeSession())
 	seen := make(map[string]bool)
@@ -86,8 +86,4 @@ func set(lists ...[]string) map[string]bool {
 		}
 	}
 	return all
-}
-
-func names(list string) []string {
-	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' || c == '\n' || c == '\r' })
 }

@@ -133,11 +133,8 @@ func (r *reportBody) summarize() (Summary, bool) {
 	}
 	s := Summary{Findings: len(findings)}
 	for _, f := range findings {
-		severity, ok := "", f.Severity == nil
-		if !ok {
-			severity, ok = textOrNull(f.Severity)
-		}
-		if !ok {
+		severity, ok := textOrNull(f.Severity)
+		if !ok && f.Severity != nil {
 			return Summary{}, false
 		}
 		if severity == "" || severity == "fail" { // Absent means fail.
