@@ -2,14 +2,12 @@ package fakeagent
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -19,8 +17,6 @@ import (
 const (
 	// ScenarioVariable names the script.
 	ScenarioVariable = "SWITCHYARD_FAKE_SCENARIO"
-	// launchedVariable is the number of the call that a launcher has begun.
-	launchedVariable = "SWITCHYARD_FAKE_LAUNCHED"
 	// The others are set for every agent.
 	roleVariable   = "SWITCHYARD_ROLE"
 	taskVariable   = "SWITCHYARD_TASK"
@@ -105,19 +101,10 @@ type player struct {
 
 func newPlayer(script *Script, path string) (*player, error) {
 	p := &player{base: filepath.Dir(path), calls: path + callsSuffix, status: "passed", brief: Brief{}.or(os.Getenv)}
-	if launched := os.Getenv(launchedVariable); launched != "" {
-		number, err := strconv.Atoi(launched)
-		if err != nil {
-			return nil, err
-		}
-		p.number, p.folder = number, filepath.Join(p.calls, launched)
-	} else {
-		var err error
-		if p.number, p.folder, err = claim(p.calls); err != nil {
-			return nil, err
-		}
-	}
 	var err error
+	if p.number, p.folder, err = claim(p.calls); err != nil {
+		return nil, err
+	}
 	if p.scenario, err = script.scenario(os.Getenv(roleVariable), p.brief.Round, p.number); err != nil {
 		return nil, err
 	}
@@ -126,9 +113,6 @@ func newPlayer(script *Script, path string) (*player, error) {
 }
 
 func (p *player) play() int {
-	if p.scenario.Launcher && os.Getenv(launchedVariable) == "" {
-		return p.launch()
-	}
 	p.handleTerm()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -146,22 +130,6 @@ func (p *player) play() int {
 		}
 	}
 	return p.code
-}
-
-func (p *player) launch() int {
-	program, err := os.Executable()
-	if err != nil {
-		return complain(err)
-	}
-	cmd := exec.Command(program, os.Args[1:]...)
-	cmd.Env = append(os.Environ(), launchedVariable+"="+strconv.Itoa(p.number), ScenarioVariable+"="+os.Getenv(ScenarioVariable))
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err = cmd.Run()
-	var exited *exec.ExitError
-	if err != nil && !errors.As(err, &exited) {
-		return complain(err)
-	}
-	return max(cmd.ProcessState.ExitCode(), 0)
 }
 
 func (p *player) handleTerm() {

@@ -32,9 +32,6 @@ type Scenario struct {
 	// Term is the reaction to SIGTERM: "" dies from it; "ignore" continues; "exit" ends with
 	// code 0; "result" writes the final message before that.
 	Term string `json:"term,omitzero"`
-	// Launcher makes the call a launcher, which runs the actual agent as its child and
-	// ends with its status.
-	Launcher bool `json:"launcher,omitzero"`
 	// Model, Session, Usage and Cost are reported if the CLI can report them. Zero values
 	// are omitted.
 	Model   string `json:"model,omitzero"`

@@ -114,17 +114,3 @@ func TestChildHoldsOutput(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestLauncherPassesTheCodeOn(t *testing.T) {
-	scenario := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Exit: new(7)})
-	scenario.Launcher = true
-	s := newStage(t, scenario)
-	cmd := s.command(t)
-	if err := cmd.Run(); text(err) != "exit status 7" {
-		t.Error(err)
-	}
-	calls := fakeagent.Calls(t, s.script)
-	if len(calls) != 1 || calls[0].PID == cmd.Process.Pid || string(calls[0].Stdin) != s.prompt() {
-		t.Errorf("calls %+v", calls)
-	}
-}
