@@ -187,15 +187,11 @@ func files(entry string) []string {
 // have at most maxCache bytes. Another process that uses a removed entry has its code in
 // memory, or compiles the module again.
 func sweep(dir string) {
-	type stored struct {
-		name string
-		used time.Time
-	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
-	var all []stored
+	var all []fs.FileInfo
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -210,13 +206,13 @@ func sweep(dir string) {
 		case time.Since(info.ModTime()) > life:
 			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		case !making:
-			all = append(all, stored{e.Name(), info.ModTime()})
+			all = append(all, info)
 		}
 	}
-	slices.SortFunc(all, func(a, b stored) int { return b.used.Compare(a.used) })
+	slices.SortFunc(all, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	var total int64
-	for _, e := range all {
-		entry := filepath.Join(dir, e.name)
+	for _, info := range all {
+		entry := filepath.Join(dir, info.Name())
 		for _, path := range files(entry) {
 			if info, err := os.Stat(filepath.Join(entry, path)); err == nil {
 				total += info.Size()

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"embed"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -19,13 +20,9 @@ const (
 
 // Names lists the embedded adapters in byte order.
 func Names() []string {
-	entries, err := files.ReadDir(folder)
-	if err != nil {
-		panic(err) // The files are embedded.
-	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), suffix))
+	names, _ := fs.Glob(files, folder+"/*"+suffix) // The pattern is valid.
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(strings.TrimPrefix(name, folder+"/"), suffix)
 	}
 	return names
 }

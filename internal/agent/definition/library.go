@@ -187,13 +187,9 @@ var ours embed.FS
 
 // Names returns the names of the built-in agents and modules, sorted.
 func Names() []string {
-	entries, err := ours.ReadDir("agents")
-	if err != nil {
-		panic(err) // The directory is embedded.
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ending))
+	names, _ := fs.Glob(ours, "agents/*"+ending) // The pattern is valid.
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(path.Base(name), ending)
 	}
 	slices.Sort(names) // With the extension their order differs.
 	return names
@@ -203,9 +199,7 @@ func Names() []string {
 func Files() map[string][]byte {
 	files := make(map[string][]byte)
 	for _, name := range Names() {
-		if data, err := ours.ReadFile(path.Join("agents", name+ending)); err == nil {
-			files[path.Join(Folder, name+ending)] = data
-		}
+		files[path.Join(Folder, name+ending)], _ = ours.ReadFile(path.Join("agents", name+ending))
 	}
 	return files
 }
